@@ -1,0 +1,180 @@
+// Package diag holds findings: mistakes in a blueprint, each with the place it
+// was made and the way to mend it.
+//
+// Stages of the compiler add findings to a List and go on, so that one run
+// shows them all. A finding carries its positions from the moment it is made;
+// rendering looks nothing up but the excerpt.
+package diag
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+	"unicode/utf8"
+)
+
+// Severity says how bad a finding is.
+type Severity int
+
+// Severities, by rising weight. Only an Error keeps the compiler from writing.
+const (
+	Note Severity = iota
+	Warning
+	Error
+)
+
+// String returns "note", "warning" or "error".
+func (s Severity) String() string {
+	switch s {
+	case Error:
+		return "error"
+	case Warning:
+		return "warning"
+	default:
+		return "note"
+	}
+}
+
+// Source is a file that findings point into.
+type Source struct {
+	Name    string // as the user would write it: relative to the working directory where possible, "-" for standard input
+	Content []byte
+
+	lines []int // byte offset of each line's start, made on first use
+}
+
+// Position is a place in a source. Line and Column count from 1; a column
+// counts characters, not bytes.
+type Position struct {
+	Line   int
+	Column int
+}
+
+// Position returns the line and column of a byte offset. Offsets outside the
+// content are moved to its nearest end.
+func (s *Source) Position(offset int) Position {
+	offset = max(0, min(offset, len(s.Content)))
+	s.index()
+	line := sort.SearchInts(s.lines, offset+1)
+	start := s.lines[line-1]
+	return Position{Line: line, Column: 1 + utf8.RuneCount(s.Content[start:offset])}
+}
+
+// Line returns the text of a line, counted from 1, without its line end; ""
+// for a line the source does not have.
+func (s *Source) Line(n int) string {
+	s.index()
+	if n < 1 || n > len(s.lines) {
+		return ""
+	}
+	end := len(s.Content)
+	if n < len(s.lines) {
+		end = s.lines[n] - 1
+	}
+	start := s.lines[n-1]
+	for end > start && s.Content[end-1] == '\r' {
+		end--
+	}
+	return string(s.Content[start:end])
+}
+
+func (s *Source) index() {
+	if s.lines != nil {
+		return
+	}
+	s.lines = append(s.lines, 0)
+	for i, b := range s.Content {
+		if b == '\n' {
+			s.lines = append(s.lines, i+1)
+		}
+	}
+}
+
+// Span is a half-open range of bytes of a source. The zero Span, and one
+// without a source, stand for "nowhere in particular".
+type Span struct {
+	Source     *Source
+	Start, End int // byte offsets
+}
+
+// Valid tells whether the span points somewhere.
+func (s Span) Valid() bool { return s.Source != nil }
+
+// Related is another place that a finding speaks of.
+type Related struct {
+	Span    Span
+	Message string
+}
+
+// Edit is a change that mends a finding: the text that replaces its span.
+type Edit struct {
+	Span Span
+	Text string
+}
+
+// Finding is one mistake.
+//
+// Message is lower case without a full stop and says what is wrong. Label
+// stands beside the caret and names the valid values. Help says what to do.
+// Label and Help may be empty.
+type Finding struct {
+	Code     string // stable, such as "E0104"
+	Severity Severity
+	Path     string // of the blueprint's field, such as "teams.team-a.quota", or ""
+	Message  string
+	Span     Span
+	Label    string
+	Related  []Related
+	Help     string
+	Edit     *Edit // nil where there is no single cure
+}
+
+// List collects findings. The zero List is empty and ready for use.
+type List struct {
+	findings []Finding
+}
+
+// Add appends a finding.
+func (l *List) Add(f Finding) { l.findings = append(l.findings, f) }
+
+// Len returns the number of findings.
+func (l *List) Len() int { return len(l.findings) }
+
+// Count returns the number of findings of a severity.
+func (l *List) Count(s Severity) int {
+	n := 0
+	for _, f := range l.findings {
+		if f.Severity == s {
+			n++
+		}
+	}
+	return n
+}
+
+// HasErrors tells whether any finding is an Error.
+func (l *List) HasErrors() bool { return l.Count(Error) > 0 }
+
+// Sorted returns the findings by source, place, code and message, each once:
+// of findings with the same place, code and message the first stays. Findings
+// without a place come first.
+func (l *List) Sorted() []Finding {
+	out := slices.Clone(l.findings)
+	slices.SortStableFunc(out, compare)
+	return slices.CompactFunc(out, func(a, b Finding) bool { return compare(a, b) == 0 })
+}
+
+func compare(a, b Finding) int {
+	return cmp.Or(
+		cmp.Compare(a.Span.name(), b.Span.name()),
+		cmp.Compare(a.Span.Start, b.Span.Start),
+		cmp.Compare(a.Code, b.Code),
+		cmp.Compare(a.Message, b.Message),
+	)
+}
+
+func (s Span) name() string {
+	if s.Source == nil {
+		return ""
+	}
+	return s.Source.Name
+}
