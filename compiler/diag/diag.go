@@ -46,8 +46,8 @@ type Source struct {
 // Position is a place in a source. Line and Column count from 1; a column
 // counts characters, not bytes.
 type Position struct {
-	Line   int
-	Column int
+	Line   int `json:"line"`
+	Column int `json:"column"`
 }
 
 // Position returns the line and column of a byte offset. Offsets outside the

@@ -86,6 +86,7 @@ type Maintenance struct {
 type SystemPool struct {
 	Name         string
 	Machine      string // machine type
+	VCPUs        int    // of one node
 	DiskType     string
 	DiskSizeGiB  int
 	NodesPerZone int
@@ -303,7 +304,7 @@ type Workload struct {
 	Queue         string // LocalQueue
 	PriorityClass string
 	Pods          int
-	Requests      []Amount // of each pod; also its limits
+	Requests      []Amount // of each pod; but for cpu also its limits
 	Image         string
 	Command       []string   // nil leaves it to the image
 	Env           []KeyValue // by name
@@ -347,6 +348,9 @@ type Delivery struct {
 	StatePrefix string
 	// Account runs the build.
 	Account ServiceAccount
+	// Permissions are what the build needs beside the roles of Account, because
+	// only far wider predefined roles hold them, sorted; nil for none.
+	Permissions []string
 	// GrantableRoles are the roles the build may give to the accounts it
 	// creates, sorted.
 	GrantableRoles []string
@@ -363,7 +367,7 @@ type Demand struct {
 
 // DemandRow is one quota metric.
 type DemandRow struct {
-	Metric string // name of the quota metric
+	Metric string // name of the quota metric, "" where none is verified
 	What   string // in words
 	// Static is what stands as soon as the platform is built, Admitted what
 	// the teams' quotas can ever admit, Ceiling what all pools at their

@@ -1,0 +1,72 @@
+// Package compiler turns a blueprint into a plan.
+//
+// Files come in; load reads them with CUE, check holds them against the
+// schema, the Go types of package schema carry the result to lower, which
+// resolves every default, name and reference into an ir.Platform, and the
+// rules look at both. Every stage adds its findings to one list and hands on
+// the best it has.
+package compiler
+
+import (
+	"context"
+	"io"
+
+	"cuelang.org/go/cue/cuecontext"
+	"cuelang.org/go/cue/interpreter/embed"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/rules"
+)
+
+// Input says what to compile.
+type Input struct {
+	// Dir is the working directory, absolute. File names in findings are
+	// relative to it.
+	Dir string
+	// Paths are directories (one CUE package each), .cue, .yaml, .yml and
+	// .json files, and "-" for standard input in CUE or JSON, "yaml:-" in
+	// YAML. All of them make one blueprint. None stands for Dir.
+	Paths []string
+	// Tags are values for @tag attributes, "key=value", and conditions for
+	// @if, "key".
+	Tags []string
+	// Stdin is read for "-"; nil reads as empty.
+	Stdin io.Reader
+}
+
+// Result is what became of an Input.
+type Result struct {
+	// Plan is the whole platform, nil when Findings has errors.
+	Plan *ir.Platform
+	// Findings are the mistakes and remarks.
+	Findings diag.List
+}
+
+// Compile compiles a blueprint. The user's mistakes, unreadable files among
+// them, are findings; the error is for trouble of our own, and for ctx being
+// done.
+func Compile(ctx context.Context, in Input) (*Result, error) {
+	res := &Result{}
+	// A context of its own for every run: CUE's keeps what it evaluated.
+	cue := cuecontext.New(cuecontext.Interpreter(embed.New()))
+
+	sources := &sources{dir: in.Dir}
+	instance := load(in, sources, &res.Findings)
+	if instance == nil || res.Findings.HasErrors() {
+		return res, ctx.Err()
+	}
+	checked, err := check(ctx, cue, instance, sources, &res.Findings)
+	if err != nil || checked.blueprint == nil {
+		return res, err
+	}
+	plan := lower(checked.blueprint)
+	rules.Run(&rules.Pass{
+		Blueprint: checked.blueprint, Plan: plan, Broken: checked.broken.entities,
+		Place: checked.locate.place, Findings: &res.Findings,
+	})
+	if !res.Findings.HasErrors() {
+		res.Plan = plan
+	}
+	return res, ctx.Err()
+}

@@ -1,0 +1,359 @@
+package diag
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/width"
+)
+
+// TextOptions says how WriteText renders findings.
+type TextOptions struct {
+	Color bool // with ANSI colours
+	Limit int  // most findings shown, the gravest ones; 0 shows all
+}
+
+// WriteText renders findings for people, in the order of List.Sorted, and ends
+// with a line that counts them. Of an empty list it writes nothing.
+//
+// Whatever a blueprint holds, the output is valid UTF-8 in which only the
+// options' colours are control sequences.
+func WriteText(w io.Writer, l *List, opt TextOptions) error {
+	all := l.Sorted()
+	if len(all) == 0 {
+		return nil
+	}
+	shown := all
+	if opt.Limit > 0 && len(all) > opt.Limit {
+		slices.SortStableFunc(all, func(a, b Finding) int { return cmp.Compare(b.Severity, a.Severity) })
+		shown = all[:opt.Limit]
+		slices.SortStableFunc(shown, compare)
+	}
+	p := printer{color: opt.Color}
+	for _, f := range shown {
+		p.finding(f)
+		p.buf.WriteByte('\n')
+	}
+	p.buf.WriteString(countLine(shown, len(all)-len(shown)))
+	_, err := w.Write(p.buf.Bytes())
+	return err
+}
+
+// countLine counts the findings shown and those that are not.
+func countLine(shown []Finding, hidden int) string {
+	var parts []string
+	for s := Error; s >= Note; s-- {
+		n := 0
+		for _, f := range shown {
+			if f.Severity == s {
+				n++
+			}
+		}
+		switch {
+		case n == 1:
+			parts = append(parts, "1 "+s.String())
+		case n > 1:
+			parts = append(parts, fmt.Sprintf("%d %ss", n, s))
+		}
+	}
+	line := strings.Join(parts, ", ")
+	if hidden > 0 {
+		line += fmt.Sprintf("; %d more not shown", hidden)
+	}
+	return line + "\n"
+}
+
+// An SGR parameter list: what stands between "\x1b[" and "m".
+type style string
+
+const (
+	bold   style = "1"
+	red    style = "1;31"
+	green  style = "1;32"
+	yellow style = "1;33"
+	blue   style = "1;34"
+	cyan   style = "1;36"
+)
+
+func (s Severity) style() style {
+	switch s {
+	case Error:
+		return red
+	case Warning:
+		return yellow
+	default:
+		return cyan
+	}
+}
+
+type printer struct {
+	buf    bytes.Buffer
+	color  bool
+	gutter int // columns of the line numbers of the finding at hand
+}
+
+func (p *printer) paint(s style, text string) string {
+	if !p.color || text == "" {
+		return text
+	}
+	return "\x1b[" + string(s) + "m" + text + "\x1b[0m"
+}
+
+func (p *printer) finding(f Finding) {
+	p.gutter = gutter(f)
+	title := f.Severity.String()
+	if f.Code != "" {
+		title += "[" + inline(f.Code) + "]"
+	}
+	p.headline(f.Span, p.paint(f.Severity.style(), title), p.paint(bold, inline(f.Message)))
+	p.excerpt(f.Span, f.Severity, f.Label)
+	p.footer("help", f.Help)
+	if f.Edit != nil {
+		p.footer("edit", suggestion(*f.Edit, f.Span))
+	}
+	for _, r := range f.Related {
+		p.headline(r.Span, p.paint(cyan, Note.String()), inline(r.Message))
+		p.excerpt(r.Span, Note, "")
+	}
+}
+
+// gutter returns the width of the longest line number that a finding shows.
+func gutter(f Finding) int {
+	last := 1
+	if f.Span.hasText() {
+		last = f.Span.Source.Position(f.Span.Start).Line
+	}
+	for _, r := range f.Related {
+		if r.Span.hasText() {
+			last = max(last, r.Span.Source.Position(r.Span.Start).Line)
+		}
+	}
+	return len(strconv.Itoa(last))
+}
+
+// hasText tells whether a span points at a place in a file rather than at a
+// file as a whole: one that is empty or could not be read.
+func (s Span) hasText() bool { return s.Valid() && len(s.Source.Content) > 0 }
+
+func (p *printer) headline(at Span, title, message string) {
+	if at.Valid() {
+		p.buf.WriteString(p.paint(bold, place(at)+":") + " ")
+	}
+	fmt.Fprintf(&p.buf, "%s: %s\n", title, message)
+}
+
+// place writes a span's start as compilers do: file:line:column.
+func place(at Span) string {
+	if !at.hasText() {
+		return inline(at.Source.Name)
+	}
+	pos := at.Source.Position(at.Start)
+	return fmt.Sprintf("%s:%d:%d", inline(at.Source.Name), pos.Line, pos.Column)
+}
+
+// excerpt shows the line in which a span starts, with carets under the part of
+// the span that stands on it.
+func (p *printer) excerpt(at Span, severity Severity, label string) {
+	if !at.hasText() {
+		if label != "" {
+			p.footer("note", label)
+		}
+		return
+	}
+	src := at.Source
+	line := src.Position(at.Start).Line
+	start := at.Start - src.lines[line-1]
+	text, column, run := fit(src.Line(line), start, start+at.End-at.Start)
+
+	p.margin("", "|")
+	p.buf.WriteByte('\n')
+	p.margin(strconv.Itoa(line), "|")
+	if text != "" {
+		p.buf.WriteString(" " + text)
+	}
+	p.buf.WriteByte('\n')
+	p.margin("", "|")
+	mark := strings.Repeat("^", run)
+	if label != "" {
+		mark += " " + inline(label)
+	}
+	p.buf.WriteString(" " + strings.Repeat(" ", column) + p.paint(severity.style(), mark) + "\n")
+}
+
+func (p *printer) margin(number, sign string) {
+	p.buf.WriteString(p.paint(blue, fmt.Sprintf("%*s %s", p.gutter, number, sign)))
+}
+
+// footer writes a remark that may have several lines; of "" it writes nothing.
+func (p *printer) footer(name, text string) {
+	if text == "" {
+		return
+	}
+	p.margin("", "=")
+	p.buf.WriteString(" " + p.paint(green, name) + ": ")
+	indent := strings.Repeat(" ", p.gutter+len(" = ")+len(name)+len(": "))
+	for i, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+		if i > 0 {
+			p.buf.WriteString(indent)
+		}
+		p.buf.WriteString(inline(line) + "\n")
+	}
+}
+
+// suggestion words an edit, with its place where that is not the finding's.
+func suggestion(e Edit, finding Span) string {
+	if !e.Span.hasText() {
+		return ""
+	}
+	where := ""
+	if e.Span.Source != finding.Source || e.Span.Start != finding.Start {
+		where = " at " + place(e.Span)
+	}
+	content := e.Span.Source.Content
+	start := min(max(e.Span.Start, 0), len(content))
+	end := min(max(e.Span.End, start), len(content))
+	old := string(content[start:end])
+	switch {
+	case old == "":
+		return "insert " + quote(e.Text) + where
+	case e.Text == "":
+		return "delete " + quote(old) + where
+	default:
+		return "replace " + quote(old) + " with " + quote(e.Text) + where
+	}
+}
+
+// quote shows the beginning of some source text between backquotes.
+func quote(s string) string {
+	const most = 60
+	if first, rest, more := strings.Cut(s, "\n"); more && strings.TrimSpace(rest) != "" {
+		s = first + "…"
+	}
+	text := []rune(inline(strings.TrimSpace(s)))
+	if len(text) > most {
+		text = append(text[:most], '…')
+	}
+	return "`" + string(text) + "`"
+}
+
+// inline makes a text fit to stand in one line of output.
+func inline(s string) string {
+	var b strings.Builder
+	for len(s) > 0 {
+		r, size := utf8.DecodeRuneInString(s)
+		s = s[size:]
+		if r == '\n' || r == '\t' {
+			b.WriteByte(' ')
+			continue
+		}
+		text, _ := glyph(r)
+		b.WriteString(text)
+	}
+	return b.String()
+}
+
+const (
+	tab          = "    "
+	excerptWidth = 100 // columns
+)
+
+// glyph returns what a terminal can be trusted to show for a character, and
+// how many columns that takes. Control characters become their pictures;
+// formatting characters, which can reverse or hide text, and anything else
+// without a shape become U+FFFD.
+func glyph(r rune) (text string, columns int) {
+	const pictures, deletePicture = '\u2400', '\u2421'
+	switch {
+	case r == '\t':
+		return tab, len(tab)
+	case r < ' ':
+		return string(pictures + r), 1
+	case r == '\x7f':
+		return string(deletePicture), 1
+	case !unicode.IsGraphic(r):
+		return string(utf8.RuneError), 1
+	case unicode.In(r, unicode.Mn, unicode.Me):
+		return string(r), 0
+	}
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
+		return string(r), 2
+	}
+	return string(r), 1
+}
+
+// fit renders a line in at most excerptWidth columns and an ellipsis at either
+// end. The bytes from start to end, which may lie beyond the line, stand in
+// the result at a column, counted from 0, for a run of at least one column.
+func fit(line string, start, end int) (text string, column, run int) {
+	start = min(max(start, 0), len(line))
+	end = min(max(end, start), len(line))
+
+	// No more than this can be shown: a line may have megabytes.
+	const reach = utf8.UTFMax * excerptWidth
+	low, high := max(0, start-reach), min(len(line), start+reach)
+	for low > 0 && low < start && !utf8.RuneStart(line[low]) {
+		low++
+	}
+
+	type cell struct {
+		text   string
+		column int
+	}
+	var cells []cell
+	total, stop := 0, 0
+	for at := low; at < high; {
+		if at <= start {
+			column = total
+		}
+		r, size := utf8.DecodeRuneInString(line[at:])
+		text, columns := glyph(r)
+		cells = append(cells, cell{text, total})
+		total += columns
+		if at < end {
+			stop = total
+		}
+		at += size
+	}
+	if start >= high {
+		column = total
+	}
+	run = max(1, stop-column)
+
+	first, last := 0, total // columns shown
+	if low > 0 || high < len(line) || total > excerptWidth {
+		if column+min(run, excerptWidth/2) > excerptWidth || low > 0 {
+			first = max(0, column-excerptWidth/3)
+		}
+		last = min(total, first+excerptWidth)
+	}
+	var b strings.Builder
+	shift := first
+	if low > 0 || first > 0 {
+		b.WriteString("…")
+		shift--
+	}
+	for i, c := range cells {
+		next := total
+		if i+1 < len(cells) {
+			next = cells[i+1].column
+		}
+		switch {
+		case c.column >= first && next <= last:
+			b.WriteString(c.text)
+		case c.column < first && next > first: // cut in two by the edge
+			b.WriteString(strings.Repeat(" ", next-first))
+		}
+	}
+	if high < len(line) || last < total {
+		b.WriteString("…")
+	}
+	return b.String(), column - shift, min(run, max(1, last-column))
+}

@@ -1,0 +1,321 @@
+package compiler
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"cuelang.org/go/cue"
+	cueerrors "cuelang.org/go/cue/errors"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+)
+
+// grammar explains why a blueprint does not fit the schema. CUE itself reports
+// a wrong enum value once for every member, hides an unknown field behind any
+// other mistake, and points into the schema; so the user's value and the
+// schema are walked side by side, and each mistake is described once from
+// both.
+type grammar struct {
+	cue      *cue.Context
+	sources  *sources
+	locate   *locator
+	findings *diag.List
+	mistakes int                // seen so far, also those that add no finding
+	reported map[diag.Span]bool // places of indefinite values
+}
+
+// add reports a mistake.
+func (g *grammar) add(f diag.Finding) {
+	g.mistakes++
+	g.findings.Add(f)
+}
+
+// walk reports every mistake of a value below a path. schema is the
+// constraint, value what the user's files say, without the schema.
+func (g *grammar) walk(schema, value cue.Value, path []string) {
+	// A one-of is bottom by itself, because it has no field yet.
+	if schema.IncompleteKind()&^cue.StructKind == 0 && value.IncompleteKind() == cue.StructKind {
+		g.object(schema, value, path)
+		return
+	}
+	if schema.IncompleteKind() == cue.ListKind && value.IncompleteKind() == cue.ListKind {
+		g.list(schema, value, path)
+		return
+	}
+	g.scalar(schema, value, path)
+}
+
+func (g *grammar) object(schema, value cue.Value, path []string) {
+	known, required := map[string]cue.Value{}, []string{}
+	names := []string{}
+	pattern, label := patternOf(schema)
+	it, err := schema.Fields(cue.Optional(true))
+	if err != nil {
+		g.evaluation(err, path)
+		return
+	}
+	for it.Next() {
+		sel := it.Selector()
+		name := sel.Unquoted()
+		known[name] = it.Value()
+		names = append(names, name)
+		if sel.ConstraintType() == cue.RequiredConstraint {
+			required = append(required, name)
+		}
+	}
+
+	before := g.mistakes
+	given := map[string]bool{}
+	fields, err := value.Fields()
+	if err != nil {
+		g.evaluation(err, path)
+		return
+	}
+	for fields.Next() {
+		name := fields.Selector().Unquoted()
+		given[name] = true
+		at := append(slices.Clip(path), name)
+		switch {
+		case known[name].Exists():
+			g.walk(known[name], fields.Value(), at)
+		case pattern.Exists():
+			if g.key(label, name, at) {
+				g.walk(pattern, fields.Value(), at)
+			}
+		default:
+			g.unknown(name, names, at)
+		}
+	}
+	for _, name := range required {
+		if !given[name] {
+			g.missing(known[name], name, path)
+		}
+	}
+	oneOf := schema.IncompleteKind() == cue.BottomKind
+	if oneOf && g.mistakes == before && schema.Unify(value).Validate(cue.Concrete(true), cue.Final()) != nil {
+		g.choice(names, given, path)
+	}
+}
+
+func (g *grammar) list(schema, value cue.Value, path []string) {
+	before := g.mistakes
+	element := schema.LookupPath(cue.MakePath(cue.AnyIndex))
+	items, err := value.List()
+	if err == nil && element.Exists() {
+		for i := 0; items.Next(); i++ {
+			g.walk(element, items.Value(), append(slices.Clip(path), strconv.Itoa(i)))
+		}
+	}
+	if g.mistakes == before {
+		g.scalar(schema, value, path)
+	}
+}
+
+// scalar reports a value that does not meet its constraint.
+func (g *grammar) scalar(schema, value cue.Value, path []string) {
+	if err := value.Err(); err != nil && value.IncompleteKind() == cue.BottomKind {
+		g.evaluation(err, path)
+		return
+	}
+	err := schema.Unify(value).Validate(cue.Concrete(true), cue.Final())
+	if err == nil {
+		return
+	}
+	if !value.IsConcrete() && value.IncompleteKind()&schema.IncompleteKind() != 0 {
+		g.indefinite(schema, path)
+		return
+	}
+	shown := describeValue(value)
+	f := diag.Finding{
+		Code: "E0103", Severity: diag.Error, Path: joinPath(path), Span: g.locate.place(false, path...),
+		Message: fmt.Sprintf("%s cannot be %s", joinPath(path), shown), Label: "want " + want(schema),
+	}
+	if doc := doc(schema); doc != "" {
+		f.Help = joinPath(path) + ": " + doc
+	}
+	if text, err := value.String(); err == nil {
+		if near := diag.Nearest(text, members(schema)); near != "" {
+			f.Help = fmt.Sprintf("did you mean %q?", near)
+			f.Edit = &diag.Edit{Span: f.Span, Text: strconv.Quote(near)}
+		}
+	}
+	g.add(f)
+}
+
+// indefinite reports a field that is written and has no value of its own, once
+// for all fields that refer to it.
+func (g *grammar) indefinite(schema cue.Value, path []string) {
+	f := diag.Finding{
+		Code: "E0106", Severity: diag.Error, Path: joinPath(path), Span: g.locate.place(false, path...),
+		Message: joinPath(path) + " has no definite value", Label: "want " + want(schema), Help: "give it one value",
+	}
+	if g.reported[f.Span] {
+		g.mistakes++
+		return
+	}
+	if g.reported == nil {
+		g.reported = map[diag.Span]bool{}
+	}
+	g.reported[f.Span] = true
+	g.add(f)
+}
+
+// key tells whether a name may be a label, and reports it where not.
+func (g *grammar) key(label cue.Value, name string, path []string) bool {
+	if label.Unify(g.cue.Encode(name)).Validate(cue.Concrete(true)) == nil {
+		return true
+	}
+	f := diag.Finding{
+		Code: "E0105", Severity: diag.Error, Path: joinPath(path), Span: g.locate.place(true, path...),
+		Message: fmt.Sprintf("%q is not a valid name", name), Label: "want " + wantLabel(label),
+	}
+	g.add(f)
+	return false
+}
+
+func (g *grammar) unknown(name string, names []string, path []string) {
+	parent := joinPath(path[:len(path)-1])
+	if parent == "" {
+		parent = "a blueprint"
+	}
+	f := diag.Finding{
+		Code: "E0101", Severity: diag.Error, Path: joinPath(path), Span: g.locate.place(true, path...),
+		Message: fmt.Sprintf("unknown field %q", name),
+		Label:   "want one of " + strings.Join(names, ", "),
+		Help:    fmt.Sprintf("%s has no such field; remove it or correct its name", parent),
+	}
+	if len(names) == 0 {
+		f.Label = "want no fields here"
+	}
+	if near := diag.Nearest(name, names); near != "" {
+		f.Label = ""
+		f.Help = fmt.Sprintf("did you mean %q?", near)
+		f.Edit = &diag.Edit{Span: f.Span, Text: near}
+	}
+	g.add(f)
+}
+
+func (g *grammar) missing(schema cue.Value, name string, path []string) {
+	at := append(slices.Clip(path), name)
+	if g.locate.written(at...) {
+		g.indefinite(schema, at)
+		return
+	}
+	help := "add " + name + ", " + want(schema)
+	where := "the blueprint"
+	if len(path) > 0 {
+		where = joinPath(path)
+	}
+	g.add(diag.Finding{
+		Code: "E0102", Severity: diag.Error, Path: joinPath(at), Span: g.locate.place(true, at...),
+		Message: fmt.Sprintf("%s lacks the field %q", where, name), Help: help,
+	})
+}
+
+// choice reports a one-of that has none or several of its fields.
+func (g *grammar) choice(names []string, given map[string]bool, path []string) {
+	chosen := []string{}
+	for _, n := range names {
+		if given[n] {
+			chosen = append(chosen, n)
+		}
+	}
+	message := fmt.Sprintf("%s sets none of its options", joinPath(path))
+	if len(chosen) > 1 {
+		message = fmt.Sprintf("%s sets %s together", joinPath(path), strings.Join(chosen, " and "))
+	}
+	f := diag.Finding{
+		Code: "E0104", Severity: diag.Error, Path: joinPath(path), Span: g.locate.place(true, path...),
+		Message: message, Label: "want exactly one of " + strings.Join(names, ", "), Help: "keep one of them",
+	}
+	if len(chosen) == 0 {
+		f.Help = "name one of them"
+	}
+	for _, n := range chosen {
+		f.Related = append(f.Related, diag.Related{Span: g.locate.place(true, append(slices.Clip(path), n)...), Message: n + " is set here"})
+	}
+	g.add(f)
+}
+
+// evaluation reports what the user's own CUE got wrong, in CUE's words.
+func (g *grammar) evaluation(err error, path []string) {
+	seen := map[string]bool{}
+	for _, e := range cueerrors.Errors(err) {
+		at := e.Path()
+		if len(at) > 0 && strings.HasPrefix(at[0], "#") {
+			at = at[1:]
+		}
+		for i := range at {
+			at[i] = unquote(at[i])
+		}
+		if len(at) == 0 {
+			at = path
+		}
+		text := message(e)
+		key := joinPath(at) + "\x00" + text
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		f := diag.Finding{Code: "E0107", Severity: diag.Error, Path: joinPath(at), Message: withoutStructs(text), Span: g.sources.span(e.Position())}
+		for _, pos := range e.InputPositions() {
+			span := g.sources.span(pos)
+			switch {
+			case !span.Valid() || span == f.Span:
+			case !f.Span.Valid():
+				f.Span = span
+			default:
+				f.Related = append(f.Related, diag.Related{Span: span, Message: "see also here"})
+			}
+		}
+		if !f.Span.Valid() {
+			f.Span = g.locate.place(false, at...)
+		}
+		if len(f.Related) > 3 {
+			f.Related = f.Related[:3]
+		}
+		switch {
+		case strings.Contains(text, "conflicting values"):
+			f.Help = "a field has one value: keep one, or make the other a default with *"
+		case strings.Contains(text, "cycle"):
+			f.Help = "break the circle: give one of the fields a value of its own"
+		case strings.Contains(text, "reference") && strings.Contains(text, "not found"):
+			f.Help = "define the name in this package, or put a string into quotes"
+		}
+		g.add(f)
+	}
+}
+
+// joinPath writes a path as CUE does, quoting what is not an identifier.
+func joinPath(path []string) string {
+	var b strings.Builder
+	for i, p := range path {
+		if n, err := strconv.Atoi(p); err == nil {
+			fmt.Fprintf(&b, "[%d]", n)
+			continue
+		}
+		if i > 0 {
+			b.WriteByte('.')
+		}
+		b.WriteString(p)
+	}
+	return b.String()
+}
+
+// withoutStructs leaves out of a message what stands in braces.
+func withoutStructs(text string) string {
+	open, end := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
+	if open < 0 || end < open {
+		return text
+	}
+	return text[:open] + "{...}" + text[end+1:]
+}
+
+func unquote(element string) string {
+	if s, err := strconv.Unquote(element); err == nil {
+		return s
+	}
+	return element
+}

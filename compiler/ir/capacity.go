@@ -1,0 +1,46 @@
+package ir
+
+import "slices"
+
+// Kubernetes resources of accelerators, as GKE's device plugins name them.
+const (
+	GPU = "nvidia.com/gpu"
+	TPU = "google.com/tpu"
+)
+
+// HasAccelerators tells whether the machines have any.
+func (c Capacity) HasAccelerators() bool { return c.Machine.Resource != "" }
+
+// HasGPUs tells whether the machines have NVIDIA GPUs.
+func (c Capacity) HasGPUs() bool { return c.Machine.Resource == GPU }
+
+// HasTPUs tells whether the machines have Cloud TPUs.
+func (c Capacity) HasTPUs() bool { return c.Machine.Resource == TPU }
+
+// AnyCapacity tells whether some capacity of the platform satisfies f.
+func (p *Platform) AnyCapacity(f func(Capacity) bool) bool {
+	return slices.ContainsFunc(p.Capacities, f)
+}
+
+// OwnsReservation tells whether the capacity consumes a reservation of the
+// platform's own project. Cloud Monitoring keeps the metrics of a reservation
+// in the project that owns it.
+func (p *Platform) OwnsReservation(c Capacity) bool {
+	return c.Reservation != nil && (c.Reservation.Owner == "" || c.Reservation.Owner == p.Project)
+}
+
+// CountedResources are the resources that quota is counted in, sorted: the
+// accelerators of the platform, or cpu on a platform without any.
+func (p *Platform) CountedResources() []string {
+	var names []string
+	for _, c := range p.Capacities {
+		if c.HasAccelerators() {
+			names = append(names, c.Machine.Resource)
+		}
+	}
+	if names == nil {
+		return []string{"cpu"}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

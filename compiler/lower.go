@@ -1,0 +1,124 @@
+package compiler
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/schema"
+)
+
+// lower resolves a blueprint into a plan. A blueprint that the rules will
+// refuse is lowered as far as it goes: what a dangling name leads to is left
+// out.
+func lower(b *schema.Blueprint) *ir.Platform {
+	p := &ir.Platform{
+		Name:    b.Name,
+		Project: b.Project,
+		Region:  b.Region,
+		Zones:   sorted(b.Zones),
+		Versions: ir.Versions{
+			Kueue: b.Versions.Kueue, JobSet: b.Versions.JobSet, Terraform: b.Versions.Terraform,
+			GoogleProvider: b.Versions.GoogleProvider, Gcloud: b.Versions.Gcloud,
+		},
+		Network: ir.Network{
+			Name: b.Name, Subnet: b.Name,
+			Nodes: b.Network.Nodes, Pods: b.Network.Pods, Services: b.Network.Services, ControlPlane: b.Network.ControlPlane,
+		},
+		Cluster:     lowerCluster(b),
+		SystemPool:  lowerSystemPool(b.Cluster.SystemPool),
+		NodeAccount: ir.ServiceAccount{ID: b.Name + "-nodes", Display: "Nodes of " + b.Name, Roles: nodeRoles()},
+		Monitoring: ir.Monitoring{
+			NotificationChannels: sorted(b.Monitoring.NotificationChannels),
+			Grafana:              b.Monitoring.Grafana,
+			GrafanaNamespace:     b.Monitoring.GrafanaNamespace,
+		},
+	}
+	for _, name := range slices.Sorted(maps.Keys(b.Capacity)) {
+		p.Capacities = append(p.Capacities, lowerCapacity(b, name, p.Zones))
+	}
+	p.AutoProvisioning = lowerAutoProvisioning(b.Cluster.AutoProvisioning, p.Capacities)
+	p.PriorityClasses = lowerPriorityClasses(b.Tiers)
+	p.AdmissionChecks = lowerAdmissionChecks(p.Capacities)
+	p.Cohorts = lowerCohorts(b.Cohorts)
+	p.Teams = lowerTeams(b, p.Capacities)
+	p.Workloads = lowerWorkloads(b, p)
+	p.Monitoring.Alerts = alerts(p)
+	p.Delivery = delivery(p, value(b.Delivery.StateBucket, b.Project+"-"+b.Name+"-tfstate"))
+	p.Demand = demand(p)
+	return p
+}
+
+func lowerCluster(b *schema.Blueprint) ir.Cluster {
+	c := b.Cluster
+	out := ir.Cluster{
+		Name:               b.Name,
+		ReleaseChannel:     c.ReleaseChannel,
+		MinVersion:         value(c.MinVersion, ""),
+		DNSEndpoint:        c.DNSEndpoint,
+		SecurityGroup:      value(c.SecurityGroup, ""),
+		DeletionProtection: c.DeletionProtection,
+		ImageStreaming:     c.ImageStreaming,
+		Filestore:          c.CSIDrivers.Filestore,
+		GCSFuse:            c.CSIDrivers.GCSFuse,
+		Maintenance:        ir.Maintenance{Days: c.Maintenance.Days, Start: c.Maintenance.Start, Hours: c.Maintenance.Hours},
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.AuthorizedNetworks)) {
+		out.AuthorizedNetworks = append(out.AuthorizedNetworks, ir.NamedRange{Name: name, CIDR: c.AuthorizedNetworks[name]})
+	}
+	return out
+}
+
+func lowerPriorityClasses(tiers map[string]schema.Tier) []ir.PriorityClass {
+	var out []ir.PriorityClass
+	for name, t := range tiers {
+		out = append(out, ir.PriorityClass{
+			Name: name, Value: int32(t.Priority), Default: t.Default, Preempts: t.Preempts,
+			Note: "Tier " + name + " of the batch platform",
+		})
+	}
+	slices.SortFunc(out, func(a, b ir.PriorityClass) int {
+		return cmp.Or(cmp.Compare(a.Value, b.Value), cmp.Compare(a.Name, b.Name))
+	})
+	return out
+}
+
+// lowerCohorts puts parents before children; a circle, which the rules refuse,
+// is left out.
+func lowerCohorts(cohorts map[string]schema.Cohort) []ir.Cohort {
+	depth := func(name string) int {
+		for n := 0; n <= len(cohorts); n++ {
+			parent := cohorts[name].Parent
+			if parent == nil {
+				return n
+			}
+			name = *parent
+		}
+		return -1
+	}
+	var out []ir.Cohort
+	depths := map[string]int{}
+	for name, c := range cohorts {
+		if depths[name] = depth(name); depths[name] >= 0 {
+			out = append(out, ir.Cohort{Name: name, Parent: value(c.Parent, "")})
+		}
+	}
+	slices.SortFunc(out, func(a, b ir.Cohort) int {
+		return cmp.Or(cmp.Compare(depths[a.Name], depths[b.Name]), cmp.Compare(a.Name, b.Name))
+	})
+	return out
+}
+
+// value returns what a pointer points to, or a default for nil.
+func value[T any](p *T, otherwise T) T {
+	if p == nil {
+		return otherwise
+	}
+	return *p
+}
+
+// sorted returns the strings in order, each once.
+func sorted(in []string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(in)))
+}

@@ -1,0 +1,137 @@
+package compiler
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/schema"
+)
+
+func lowerWorkloads(b *schema.Blueprint, p *ir.Platform) []ir.Workload {
+	capacities := map[string]*ir.Capacity{}
+	for i := range p.Capacities {
+		capacities[p.Capacities[i].Name] = &p.Capacities[i]
+	}
+	names := slices.Sorted(maps.Keys(b.Workloads))
+	var out []ir.Workload
+	for i := range p.Teams {
+		team := &p.Teams[i]
+		for _, name := range names {
+			in := b.Workloads[name]
+			if len(in.Teams) > 0 && !slices.Contains(in.Teams, team.Name) {
+				continue
+			}
+			queue := slices.IndexFunc(team.Queues, func(q ir.Queue) bool { return q.Tier == in.Tier })
+			if queue < 0 {
+				continue
+			}
+			w := lowerWorkload(in, name, team, &team.Queues[queue], capacities)
+			for n := 1; n <= in.Copies; n++ {
+				out = append(out, copyOf(w, n, in.Copies, &team.Queues[queue], capacities))
+			}
+		}
+	}
+	return out
+}
+
+// lowerWorkload resolves what all copies of a workload have in common.
+func lowerWorkload(in schema.Workload, name string, team *ir.Team, q *ir.Queue, capacities map[string]*ir.Capacity) ir.Workload {
+	w := ir.Workload{
+		Template:      name,
+		Kind:          ir.Kind(in.Kind),
+		Team:          team.Name,
+		Namespace:     team.Namespace,
+		KubeAccount:   team.KubeAccount,
+		Queue:         q.LocalQueue,
+		PriorityClass: in.Tier,
+		Pods:          in.Pods,
+		Requests: []ir.Amount{
+			{Resource: cpu, Quantity: vcpus(in.PerPod.CPU)},
+			{Resource: memory, Quantity: resource.MustParse(in.PerPod.Memory)}, // the schema admits only what parses
+		},
+		Image:   in.Image,
+		Command: in.Command,
+		Env:     keyValues(in.Env),
+		Files:   keyValues(in.Files),
+		Retries: in.Retries,
+	}
+	if n := in.PerPod.Accelerators; n > 0 {
+		w.Requests = append(w.Requests, ir.Amount{Resource: gpu, Quantity: count(n)})
+	}
+	if len(w.Files) > 0 {
+		w.ConfigMap = name + "-files"
+	}
+	if in.Rendezvous != nil {
+		w.Port = in.Rendezvous.Port
+	}
+	w.NodeSelector, w.Tolerations = reach(q, capacities)
+	for _, f := range q.Flavors {
+		if flex := capacities[f.Flavor].Flex; flex != nil && (w.MaxRunSeconds == 0 || flex.MaxRunSeconds < w.MaxRunSeconds) {
+			w.MaxRunSeconds = flex.MaxRunSeconds
+		}
+	}
+	return w
+}
+
+// reach returns how pods of a queue get to all of its capacities: the labels
+// that the nodes of all of them have, and the taints that those of any have.
+// Kueue adds the labels of the flavor it chooses.
+func reach(q *ir.Queue, capacities map[string]*ir.Capacity) (selector []ir.KeyValue, tolerations []ir.Taint) {
+	for i, f := range q.Flavors {
+		c := capacities[f.Flavor]
+		if i == 0 {
+			selector = slices.Clone(c.NodeLabels)
+		} else {
+			selector = slices.DeleteFunc(selector, func(l ir.KeyValue) bool { return !slices.Contains(c.NodeLabels, l) })
+		}
+		for _, t := range c.NodeTaints {
+			if !slices.Contains(tolerations, t) {
+				tolerations = append(tolerations, t)
+			}
+		}
+	}
+	sortTaints(tolerations)
+	return selector, tolerations
+}
+
+// copyOf names one copy of a workload, and gives it a placement group of its
+// own where its nodes are to stand together.
+func copyOf(w ir.Workload, n, copies int, q *ir.Queue, capacities map[string]*ir.Capacity) ir.Workload {
+	w.Name = workloadName(w.Template, n, copies)
+	for _, f := range q.Flavors {
+		if c := capacities[f.Flavor]; c.AutoProvisioned && c.Compact {
+			group := placementGroup(w.Team, w.Template, n)
+			w.NodeSelector = append(slices.Clone(w.NodeSelector), ir.KeyValue{Key: labelPlacementGroup, Value: group})
+			slices.SortFunc(w.NodeSelector, func(a, b ir.KeyValue) int { return strings.Compare(a.Key, b.Key) })
+			w.Tolerations = append(slices.Clone(w.Tolerations), ir.Taint{Key: labelPlacementGroup, Value: group, Effect: noSchedule})
+			sortTaints(w.Tolerations)
+			break
+		}
+	}
+	return w
+}
+
+func sortTaints(taints []ir.Taint) {
+	slices.SortFunc(taints, func(a, b ir.Taint) int {
+		return strings.Compare(a.Key+"\x00"+a.Value, b.Key+"\x00"+b.Value)
+	})
+}
+
+// workloadName is the object name of the nth copy of a workload.
+func workloadName(template string, n, copies int) string {
+	if copies == 1 {
+		return template
+	}
+	return template + "-" + strconv.Itoa(n)
+}
+
+// placementGroup is the placement group of the nth copy of a team's workload,
+// which auto-provisioning uses as the name of a node pool.
+func placementGroup(team, template string, n int) string {
+	return team + "-" + strconv.Itoa(n) + "-" + template
+}

@@ -1,0 +1,50 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+)
+
+// Rules on numbers of nodes.
+
+func countRules() []Rule {
+	return []Rule{
+		{"E0411", diag.Error, "a capacity needs either nodes or maxNodes", oneCount, false},
+		{"E0412", diag.Error, "fewest nodes above most nodes", minAboveMax, false},
+		{"E0413", diag.Error, "nodes do not divide evenly over the zones", evenNodes, false},
+	}
+}
+
+func oneCount(r *report) {
+	for _, name := range names(r.Blueprint.Capacity) {
+		c := r.Blueprint.Capacity[name]
+		switch {
+		case c.Nodes == nil && c.MaxNodes == nil:
+			r.addKey(at("capacity", name), fmt.Sprintf("capacity %q has no size", name),
+				help("add nodes for a fixed number, or maxNodes for a pool that scales"))
+		case c.Nodes != nil && c.MaxNodes != nil:
+			r.addKey(at("capacity", name, "maxNodes"), fmt.Sprintf("capacity %q has a fixed number of nodes and scales", name),
+				related(at("capacity", name, "nodes"), "the fixed number"), help("keep one of nodes and maxNodes"))
+		}
+	}
+}
+
+func minAboveMax(r *report) {
+	for _, name := range names(r.Blueprint.Capacity) {
+		c := r.Blueprint.Capacity[name]
+		if c.MaxNodes != nil && c.MinNodes > *c.MaxNodes {
+			r.add(at("capacity", name, "minNodes"), fmt.Sprintf("at least %d nodes and at most %d", c.MinNodes, *c.MaxNodes),
+				label("want at most %d", *c.MaxNodes), related(at("capacity", name, "maxNodes"), "the most"))
+		}
+	}
+}
+
+func evenNodes(r *report) {
+	for _, c := range r.Plan.Capacities {
+		if n := len(c.Zones); c.Static && n > 0 && c.MaxNodes%n != 0 {
+			r.add(at("capacity", c.Name, "nodes"), fmt.Sprintf("%s in %s: GKE puts the same number into each zone", plural(c.MaxNodes, "node"), plural(n, "zone")),
+				label("want a multiple of %d", n), help("change nodes, or the capacity's zones"))
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/batchwright/batchwright/compiler/catalog"
+	"github.com/batchwright/batchwright/compiler/diag"
+)
+
+// Rules on machines and where they stand.
+
+func hardwareRules() []Rule {
+	return []Rule{
+		{"E0301", diag.Error, "the machine type does not exist", machineTypes, false},
+		{"E0302", diag.Error, "a zone is not in the platform's region", zonesInRegion, false},
+		{"E0303", diag.Error, "a zone is not one of the platform's", capacityZones, false},
+		{"E0304", diag.Error, "the machine does not boot from that disk type", bootDisks, false},
+		{"E0305", diag.Error, "more per accelerator than the machine has", perAccelerator, false},
+		{"E0306", diag.Error, "per-accelerator figures for a machine without accelerators", perAcceleratorWithout, false},
+	}
+}
+
+func (r *report) machine(path []string, name string) {
+	if _, ok := catalog.Lookup(name); ok {
+		return
+	}
+	all := catalog.Names()
+	family, _, _ := strings.Cut(name, "-")
+	kin := slices.DeleteFunc(slices.Clone(all), func(n string) bool { return !strings.HasPrefix(n, family+"-") })
+	options := []option{help("name a Compute Engine machine type that GKE offers")}
+	if len(kin) > 0 {
+		options = append(options, label("want one of %s", quoted(kin)))
+	}
+	if near := diag.Nearest(name, all); near != "" {
+		options[0] = help("did you mean %q?", near)
+	}
+	r.add(path, fmt.Sprintf("there is no machine type %q", name), options...)
+}
+
+func machineTypes(r *report) {
+	for _, name := range names(r.Blueprint.Hardware) {
+		r.machine(at("hardware", name, "machine"), r.Blueprint.Hardware[name].Machine)
+	}
+	r.machine(at("cluster", "systemPool", "machine"), r.Blueprint.Cluster.SystemPool.Machine)
+}
+
+func zonesInRegion(r *report) {
+	for i, z := range r.Blueprint.Zones {
+		if !strings.HasPrefix(z, r.Blueprint.Region+"-") {
+			r.add(at("zones", strconv.Itoa(i)), fmt.Sprintf("zone %q is not in region %q", z, r.Blueprint.Region),
+				label("want %q and a letter", r.Blueprint.Region+"-"), related(at("region"), "the region"))
+		}
+	}
+}
+
+func capacityZones(r *report) {
+	for _, name := range names(r.Blueprint.Capacity) {
+		for i, z := range r.Blueprint.Capacity[name].Zones {
+			if !slices.Contains(r.Blueprint.Zones, z) {
+				r.add(at("capacity", name, "zones", strconv.Itoa(i)), fmt.Sprintf("zone %q is not one of the platform's", z),
+					label("want one of %s", quoted(r.Blueprint.Zones)), help("add it to zones, or choose another"))
+			}
+		}
+	}
+}
+
+func bootDisks(r *report) {
+	for _, name := range names(r.Blueprint.Hardware) {
+		h := r.Blueprint.Hardware[name]
+		m, ok := catalog.Lookup(h.Machine)
+		if ok && h.Disk.Type != nil && len(m.Disks) > 0 && !slices.Contains(m.Disks, *h.Disk.Type) {
+			r.add(at("hardware", name, "disk", "type"), fmt.Sprintf("%s does not boot from %s", m.Type, *h.Disk.Type),
+				label("want one of %s", quoted(m.Disks)))
+		}
+	}
+}
+
+func perAccelerator(r *report) {
+	for _, name := range names(r.Blueprint.Hardware) {
+		h := r.Blueprint.Hardware[name]
+		m, ok := catalog.Lookup(h.Machine)
+		if !ok || h.PerAccelerator == nil || m.Count == 0 {
+			continue
+		}
+		milli, mib := m.Allocatable()
+		memory, err := resource.ParseQuantity(h.PerAccelerator.Memory)
+		if err != nil {
+			continue // the grammar reports it
+		}
+		if most := float64(milli) / 1000 / float64(m.Count); h.PerAccelerator.CPU > most {
+			r.add(at("hardware", name, "perAccelerator", "cpu"), fmt.Sprintf("%g vCPUs with each of %s's %s, but a node has only %.3g for each", h.PerAccelerator.CPU, m.Type, plural(m.Count, "accelerator"), most),
+				label("want at most %.3g", most))
+		}
+		if most := mib / int64(m.Count); memory.Value()>>20 > most {
+			r.add(at("hardware", name, "perAccelerator", "memory"), fmt.Sprintf("%s with each of %s's %s, but a node has only %dMi for each", h.PerAccelerator.Memory, m.Type, plural(m.Count, "accelerator"), most),
+				label("want at most %dGi", most/1024))
+		}
+	}
+}
+
+func perAcceleratorWithout(r *report) {
+	for _, name := range names(r.Blueprint.Hardware) {
+		h := r.Blueprint.Hardware[name]
+		if m, ok := catalog.Lookup(h.Machine); ok && m.Count == 0 && h.PerAccelerator != nil {
+			r.addKey(at("hardware", name, "perAccelerator"), fmt.Sprintf("%s has no accelerators", m.Type),
+				help("remove it: quota on this hardware is counted in vCPUs, with the machine's memory for each"))
+		}
+	}
+}

@@ -1,0 +1,290 @@
+package rules
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// Rules on names: that they resolve, are used, and lead to names that Google
+// Cloud and Kubernetes accept.
+
+func nameRules() []Rule {
+	return []Rule{
+		{"E0201", diag.Error, "a name refers to nothing", references, false},
+		{"E0202", diag.Error, "quota on a capacity that its tier does not use", quotaOutsideTier, false},
+		{"W0203", diag.Warning, "something is defined and never used", unused, true},
+		{"E0204", diag.Error, "cohorts form a circle", cohortCircle, false},
+		{"E0205", diag.Error, "a namespace is not a team's own", namespaces, false},
+		{"E0206", diag.Error, "a derived name is too long", derivedNames, false},
+		{"E0207", diag.Error, "two derived names are the same", collisions, false},
+		{"W0208", diag.Warning, "node pools cannot be told apart by their instances' names", poolPrefixes, true},
+		{"E0209", diag.Error, "groups without a security group", securityGroup, false},
+	}
+}
+
+// resolve reports a reference that leads nowhere.
+func (r *report) resolve(path []string, kind, name string, known []string) {
+	if slices.Contains(known, name) {
+		return
+	}
+	options := []option{label("want one of %s", quoted(known)), help("define %s %q, or name another", kind, name)}
+	if len(known) == 0 {
+		options[0] = label("there is no %s yet", kind)
+	}
+	if near := diag.Nearest(name, known); near != "" {
+		options[1] = help("did you mean %q?", near)
+	}
+	r.add(path, fmt.Sprintf("there is no %s named %q", kind, name), options...)
+}
+
+func references(r *report) {
+	b := r.Blueprint
+	hardware, capacity, tiers, cohorts, teams := names(b.Hardware), names(b.Capacity), names(b.Tiers), names(b.Cohorts), names(b.Teams)
+	for _, name := range capacity {
+		r.resolve(at("capacity", name, "hardware"), "hardware", b.Capacity[name].Hardware, hardware)
+	}
+	for _, name := range tiers {
+		for i, c := range b.Tiers[name].Capacity {
+			r.resolve(at("tiers", name, "capacity", strconv.Itoa(i)), "capacity", c, capacity)
+		}
+	}
+	for _, name := range cohorts {
+		if parent := b.Cohorts[name].Parent; parent != nil {
+			r.resolve(at("cohorts", name, "parent"), "cohort", *parent, cohorts)
+		}
+	}
+	known := map[string]bool{}
+	for _, c := range cohorts {
+		known["cohort "+c] = true
+	}
+	for _, t := range tiers {
+		known["tier "+t] = true
+	}
+	for _, name := range teams {
+		team := b.Teams[name]
+		if c := team.Cohort; c != nil && !known["cohort "+*c] {
+			r.resolve(at("teams", name, "cohort"), "cohort", *c, cohorts)
+		}
+		for tier := range team.Quota {
+			if !known["tier "+tier] {
+				r.resolveKey(at("teams", name, "quota", tier), "tier", tier, tiers)
+			}
+		}
+	}
+	for _, name := range names(b.Workloads) {
+		w := b.Workloads[name]
+		r.resolve(at("workloads", name, "tier"), "tier", w.Tier, tiers)
+		for i, t := range w.Teams {
+			r.resolve(at("workloads", name, "teams", strconv.Itoa(i)), "team", t, teams)
+		}
+	}
+}
+
+// resolveKey is resolve for a reference that is a field's name.
+func (r *report) resolveKey(path []string, kind, name string, known []string) {
+	place := r.Place
+	r.Place = func(_ bool, path ...string) diag.Span { return place(true, path...) }
+	r.resolve(path, kind, name, known)
+	r.Place = place
+}
+
+func quotaOutsideTier(r *report) {
+	b := r.Blueprint
+	for _, name := range names(b.Teams) {
+		for _, tier := range names(b.Teams[name].Quota) {
+			t, ok := b.Tiers[tier]
+			if !ok {
+				continue
+			}
+			for _, c := range names(b.Teams[name].Quota[tier]) {
+				if !slices.Contains(t.Capacity, c) {
+					r.resolveKey(at("teams", name, "quota", tier, c), "capacity of tier "+tier, c, t.Capacity)
+				}
+			}
+		}
+	}
+}
+
+func unused(r *report) {
+	b := r.Blueprint
+	used := map[string]bool{}
+	for _, c := range b.Capacity {
+		used["hardware "+c.Hardware] = true
+	}
+	for _, t := range b.Tiers {
+		for _, c := range t.Capacity {
+			used["capacity "+c] = true
+		}
+	}
+	for _, t := range b.Teams {
+		if t.Cohort != nil {
+			used["cohort "+*t.Cohort] = true
+		}
+		for tier := range t.Quota {
+			used["tier "+tier] = true
+		}
+	}
+	for _, c := range b.Cohorts {
+		if c.Parent != nil {
+			used["cohort "+*c.Parent] = true
+		}
+	}
+	report := func(kind, field string, all []string, user string) {
+		for _, n := range all {
+			if !used[kind+" "+n] {
+				r.addKey(at(field, n), fmt.Sprintf("%s %q is used by no %s", kind, n, user), help("use it, or remove it"))
+			}
+		}
+	}
+	report("hardware", "hardware", names(b.Hardware), "capacity")
+	report("capacity", "capacity", names(b.Capacity), "tier")
+	report("tier", "tiers", names(b.Tiers), "team")
+	report("cohort", "cohorts", names(b.Cohorts), "team")
+}
+
+func cohortCircle(r *report) {
+	cohorts := r.Blueprint.Cohorts
+	reported := map[string]bool{}
+	for _, start := range names(cohorts) {
+		path := []string{start}
+		for name := start; ; {
+			parent := cohorts[name].Parent
+			if parent == nil || reported[*parent] {
+				break
+			}
+			if i := slices.Index(path, *parent); i >= 0 {
+				for _, n := range path {
+					reported[n] = true
+				}
+				circle := append(path[i:], *parent)
+				r.add(at("cohorts", path[len(path)-1], "parent"), "cohorts belong to each other in a circle: "+strings.Join(circle, " -> "),
+					help("a cohort has at most one parent and is not among its own parents"))
+				break
+			}
+			path, name = append(path, *parent), *parent
+		}
+	}
+}
+
+// reserved tells whether a namespace belongs to the cluster itself.
+func reserved(namespace string) bool {
+	return namespace == "default" || namespace == "kueue-system" || namespace == "jobset-system" ||
+		strings.HasPrefix(namespace, "kube-") || strings.HasPrefix(namespace, "gke-") || strings.HasPrefix(namespace, "gmp-")
+}
+
+func namespaces(r *report) {
+	owner := map[string]string{}
+	for _, t := range r.Plan.Teams {
+		path := at("teams", t.Name, "namespace")
+		if r.Blueprint.Teams[t.Name].Namespace == nil {
+			path = at("teams", t.Name)
+		}
+		first, taken := owner[t.Namespace]
+		switch {
+		case reserved(t.Namespace):
+			r.add(path, fmt.Sprintf("namespace %q belongs to the cluster", t.Namespace), help("give the team a namespace of its own"))
+		case t.Namespace == r.Plan.Monitoring.GrafanaNamespace && r.Plan.Monitoring.Grafana:
+			r.add(path, fmt.Sprintf("namespace %q holds the Grafana dashboards", t.Namespace), help("give the team another namespace, or set monitoring.grafanaNamespace"))
+		case taken:
+			r.add(path, fmt.Sprintf("namespace %q is team %q's", t.Namespace, first), related(at("teams", first), "the other team"),
+				help("two teams in one namespace could use each other's quota and identity; give each its own"))
+		default:
+			owner[t.Namespace] = t.Name
+		}
+	}
+}
+
+// derivedNames checks what names become: the limits are the APIs' own.
+func derivedNames(r *report) {
+	reported := map[string]bool{} // once for each field, however many objects
+	tooLong := func(path []string, what, name string, most int) {
+		if key := join(path) + what; len(name) > most && !reported[key] {
+			reported[key] = true
+			r.addKey(path, fmt.Sprintf("%s would be named %q, which is %d characters of at most %d", what, name, len(name), most),
+				help("shorten the names it is made of"))
+		}
+	}
+	for _, t := range r.Plan.Teams {
+		tooLong(at("teams", t.Name), "its bucket", t.Bucket, 63)
+		for _, q := range t.Queues {
+			// A LocalQueue's name is the value of a label.
+			tooLong(at("teams", t.Name, "quota", q.Tier), "the LocalQueue", q.LocalQueue, 63)
+		}
+	}
+	if r.Blueprint.Delivery.StateBucket == nil {
+		tooLong(at("name"), "the Terraform state's bucket", r.Plan.Delivery.StateBucket, 63)
+	}
+	for _, w := range r.Plan.Workloads {
+		// The name of a pod is its host name; the last one's is the longest.
+		host := w.Name + "-" + strconv.Itoa(w.Pods-1)
+		if w.Kind == ir.JobSet {
+			host = w.Name + "-worker-0-" + strconv.Itoa(w.Pods-1)
+		}
+		tooLong(at("workloads", w.Template), "its last pod", host, 63)
+		for _, l := range w.NodeSelector {
+			if l.Key == "cloud.google.com/gke-placement-group" {
+				tooLong(at("workloads", w.Template), "its placement group", l.Value, 40)
+			}
+		}
+	}
+}
+
+func collisions(r *report) {
+	queues := map[string]string{}
+	for _, t := range r.Plan.Teams {
+		for _, q := range t.Queues {
+			if other, taken := queues[q.ClusterQueue]; taken {
+				r.addKey(at("teams", t.Name, "quota", q.Tier), fmt.Sprintf("ClusterQueue %q would stand for team %q as well", q.ClusterQueue, other),
+					related(at("teams", other), "the other team"), help("rename one of the teams or tiers"))
+			}
+			queues[q.ClusterQueue] = t.Name
+		}
+	}
+	type object struct{ team, name string }
+	templates := map[object]string{}
+	for _, w := range r.Plan.Workloads {
+		key := object{w.Team, w.Name}
+		if other, taken := templates[key]; taken && other != w.Template {
+			r.addKey(at("workloads", w.Template), fmt.Sprintf("an object would be named %q, as one of workload %q is", w.Name, other),
+				related(at("workloads", other), "the other workload"), help("rename one of them"))
+			return
+		}
+		templates[key] = w.Template
+	}
+}
+
+// poolPrefixes: an instance is named after the first 16 characters of its pool.
+func poolPrefixes(r *report) {
+	const seen = 16
+	first := map[string]string{}
+	for _, c := range r.Plan.Capacities {
+		if c.AutoProvisioned {
+			continue
+		}
+		prefix := c.Name[:min(seen, len(c.Name))]
+		if other, taken := first[prefix]; taken {
+			r.addKey(at("capacity", c.Name), fmt.Sprintf("the instances of %q and %q will have the same prefix", other, c.Name),
+				related(at("capacity", other), "the other pool"), help("make the first %d characters differ", seen))
+		}
+		first[prefix] = c.Name
+	}
+}
+
+func securityGroup(r *report) {
+	if r.Blueprint.Cluster.SecurityGroup != nil {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Blueprint.Teams)) {
+		if r.Blueprint.Teams[name].Group != nil {
+			r.add(at("teams", name, "group"), "a Google group means nothing to the cluster without cluster.securityGroup",
+				help(`set cluster: securityGroup: "gke-security-groups@DOMAIN", a group that holds the teams' groups`))
+			return // one mistake, however many teams have a group
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package rules
+
+import (
+	"fmt"
+	"net/netip"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+)
+
+// Rules on address ranges and the cluster's surroundings.
+
+func networkRules() []Rule {
+	return []Rule{
+		{"E0701", diag.Error, "not a range of private addresses", privateRanges, false},
+		{"E0702", diag.Error, "ranges overlap", overlappingRanges, false},
+		{"E0703", diag.Error, "a range is too small", rangeSizes, false},
+		{"E0704", diag.Error, "not a range of addresses", authorizedRanges, false},
+		{"W0705", diag.Warning, "the control plane is open to the internet", openControlPlane, true},
+		{"E0706", diag.Error, "too little time for maintenance", maintenanceTime, false},
+	}
+}
+
+type namedRange struct {
+	field  string
+	text   string
+	prefix netip.Prefix // invalid where the text is no range
+}
+
+func (r *report) ranges() []namedRange {
+	n := r.Blueprint.Network
+	out := []namedRange{{"nodes", n.Nodes, netip.Prefix{}}, {"pods", n.Pods, netip.Prefix{}}, {"services", n.Services, netip.Prefix{}}, {"controlPlane", n.ControlPlane, netip.Prefix{}}}
+	for i := range out {
+		if p, err := netip.ParsePrefix(out[i].text); err == nil && p == p.Masked() {
+			out[i].prefix = p
+		}
+	}
+	return out
+}
+
+// private are the ranges GKE takes without further settings: RFC 1918 and the
+// shared address space of RFC 6598.
+var private = []netip.Prefix{
+	netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("172.16.0.0/12"),
+	netip.MustParsePrefix("192.168.0.0/16"), netip.MustParsePrefix("100.64.0.0/10"),
+}
+
+// cidr reports a text that is no range, and returns whether it is one.
+func (r *report) cidr(path []string, text string) bool {
+	p, err := netip.ParsePrefix(text)
+	if err != nil {
+		r.add(path, fmt.Sprintf("%q is not a range of addresses", text), help("write it as ADDRESS/BITS, such as 10.0.0.0/20"))
+		return false
+	}
+	if p != p.Masked() {
+		r.add(path, fmt.Sprintf("%q does not start at the beginning of its range", text), label("want %q", p.Masked()))
+		return false
+	}
+	return true
+}
+
+func privateRanges(r *report) {
+	for _, n := range r.ranges() {
+		path := at("network", n.field)
+		if !r.cidr(path, n.text) {
+			continue
+		}
+		inside := false
+		for _, p := range private {
+			inside = inside || p.Contains(n.prefix.Addr()) && p.Bits() <= n.prefix.Bits()
+		}
+		if !inside {
+			r.add(path, fmt.Sprintf("%s is not private address space", n.text), label("want a range in 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or 100.64.0.0/10"))
+		}
+	}
+}
+
+func overlappingRanges(r *report) {
+	all := r.ranges()
+	for i, a := range all {
+		for _, b := range all[:i] {
+			if a.prefix.IsValid() && b.prefix.IsValid() && a.prefix.Overlaps(b.prefix) {
+				r.add(at("network", a.field), fmt.Sprintf("%s range %s overlaps the %s range %s", a.field, a.text, b.field, b.text),
+					related(at("network", b.field), "the other range"), help("choose ranges that do not meet"))
+				break
+			}
+		}
+	}
+}
+
+func rangeSizes(r *report) {
+	nodes := r.Plan.SystemPool.NodesPerZone * len(r.Plan.Zones)
+	for _, c := range r.Plan.Capacities {
+		nodes += c.MaxNodes
+	}
+	for _, n := range r.ranges() {
+		if !n.prefix.IsValid() {
+			continue
+		}
+		bits := n.prefix.Bits()
+		addresses := 1 << (32 - bits)
+		switch n.field {
+		case "nodes":
+			// Google Cloud keeps four addresses of every primary range.
+			if nodes > addresses-4 {
+				r.add(at("network", n.field), fmt.Sprintf("room for %d nodes, and the platform can have %d", max(0, addresses-4), nodes), help("widen the range"))
+			}
+		case "pods":
+			// A node takes a /24, for at most 110 pods.
+			if room := addresses / 256; nodes > room {
+				r.add(at("network", n.field), fmt.Sprintf("room for the pods of %d nodes, and the platform can have %d", room, nodes), help("widen the range: a node takes a /24"))
+			}
+		case "services":
+			if bits > 27 {
+				r.add(at("network", n.field), "GKE takes a range of Services of /27 or wider", help("widen the range"))
+			}
+		case "controlPlane":
+			if bits != 28 {
+				r.add(at("network", n.field), fmt.Sprintf("GKE takes a /28 for the control plane, not a /%d", bits), label("want a /28"))
+			}
+		}
+	}
+}
+
+func authorizedRanges(r *report) {
+	for _, name := range names(r.Blueprint.Cluster.AuthorizedNetworks) {
+		r.cidr(at("cluster", "authorizedNetworks", name), r.Blueprint.Cluster.AuthorizedNetworks[name])
+	}
+}
+
+func openControlPlane(r *report) {
+	for _, name := range names(r.Blueprint.Cluster.AuthorizedNetworks) {
+		if p, err := netip.ParsePrefix(r.Blueprint.Cluster.AuthorizedNetworks[name]); err == nil && p.Bits() < 8 {
+			r.add(at("cluster", "authorizedNetworks", name), fmt.Sprintf("%s lets most of the internet reach the control plane", p),
+				help("name your own networks; the DNS endpoint needs none"))
+		}
+	}
+}
+
+// maintenanceTime: GKE wants 48 hours in any 32 days, which hold at least four
+// of every weekday.
+func maintenanceTime(r *report) {
+	m := r.Blueprint.Cluster.Maintenance
+	if hours := 4 * len(m.Days) * m.Hours; hours < 48 {
+		r.addKey(at("cluster", "maintenance"), fmt.Sprintf("the window opens for %d hours in 32 days, and GKE needs 48", hours),
+			help("add days or hours"))
+	}
+}

@@ -1,0 +1,222 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/schema"
+)
+
+// Rules on quota: that limits make sense and guarantees can be kept.
+
+func quotaRules() []Rule {
+	return []Rule{
+		{"E0601", diag.Error, "borrowing or lending without a cohort", loneBorrowers, false},
+		{"E0602", diag.Error, "more is guaranteed than the capacity holds", overcommit, true},
+		{"E0603", diag.Error, "more is lent than there is", lendAboveNominal, false},
+		{"E0604", diag.Error, "quota counted in the wrong unit", quotaUnit, false},
+		{"E0605", diag.Error, "a queue that can never run anything", deadQueues, false},
+		{"W0606", diag.Warning, "nobody to borrow from", nothingToBorrow, true},
+		{"W0607", diag.Warning, "a reason for an overcommit that is none", idleOvercommit, true},
+	}
+}
+
+// eachQuota visits every quota whose tier uses its capacity.
+func (r *report) eachQuota(visit func(path []string, team schema.Team, tier, capacity string, q schema.Quota)) {
+	b := r.Blueprint
+	for _, name := range names(b.Teams) {
+		team := b.Teams[name]
+		for _, tier := range names(team.Quota) {
+			for _, c := range names(team.Quota[tier]) {
+				if slices.Contains(b.Tiers[tier].Capacity, c) {
+					visit(at("teams", name, "quota", tier, c), team, tier, c, team.Quota[tier][c])
+				}
+			}
+		}
+	}
+}
+
+// nominal is the guaranteed part of a quota, in its own unit.
+func nominal(q schema.Quota) int {
+	n := 0
+	if q.Accelerators != nil {
+		n = *q.Accelerators
+	}
+	if q.CPUs != nil {
+		n = max(n, *q.CPUs)
+	}
+	return n
+}
+
+func below(path []string, field string) []string { return append(slices.Clip(path), field) }
+
+func loneBorrowers(r *report) {
+	r.eachQuota(func(path []string, team schema.Team, _, _ string, q schema.Quota) {
+		if team.Cohort != nil {
+			return
+		}
+		cure := help("give team %q a cohort, or remove the limit", path[1])
+		switch {
+		case q.Borrow > 0:
+			r.add(below(path, "borrow"), fmt.Sprintf("team %q has no cohort to borrow from", path[1]), cure)
+		case q.Lend != nil:
+			r.add(below(path, "lend"), fmt.Sprintf("team %q has no cohort to lend to", path[1]), cure)
+		}
+	})
+}
+
+func lendAboveNominal(r *report) {
+	r.eachQuota(func(path []string, _ schema.Team, _, _ string, q schema.Quota) {
+		if q.Lend != nil && *q.Lend > nominal(q) {
+			r.add(below(path, "lend"), fmt.Sprintf("lends %d of a guarantee of %d", *q.Lend, nominal(q)), label("want at most %d", nominal(q)))
+		}
+	})
+}
+
+func quotaUnit(r *report) {
+	machines := map[string]ir.Machine{}
+	for _, c := range r.Plan.Capacities {
+		machines[c.Name] = c.Machine
+	}
+	r.eachQuota(func(path []string, _ schema.Team, _, capacity string, q schema.Quota) {
+		m := machines[capacity]
+		switch {
+		case m.VCPUs == 0: // an unknown machine
+		case m.Accelerator == "" && q.Accelerators != nil:
+			r.addKey(below(path, "accelerators"), fmt.Sprintf("%s has no accelerators", m.Type), label("want cpus"))
+		case m.Accelerator != "" && q.CPUs != nil:
+			r.addKey(below(path, "cpus"), fmt.Sprintf("quota on %s is counted in accelerators", m.Type), label("want accelerators"),
+				help("cpu and memory follow from hardware.%s.perAccelerator", r.Blueprint.Capacity[capacity].Hardware))
+		}
+	})
+}
+
+func overcommit(r *report) {
+	for _, c := range r.Plan.Capacities {
+		excess, ok := firstExcess(c)
+		if !ok {
+			continue
+		}
+		message := fmt.Sprintf("capacity %q guarantees %s %s, and its %s hold %s", c.Name, excess.guaranteed.String(), excess.resource,
+			plural(c.MaxNodes, "node"), excess.held.String())
+		if c.Overcommit != "" {
+			r.add(at("capacity", c.Name, "overcommit"), message, as(diag.Note), help("accepted: %s", c.Overcommit))
+			continue
+		}
+		options := []option{help("lower the teams' quota, add nodes, or say why it is meant so: overcommit: \"...\"")}
+		r.eachQuota(func(path []string, _ schema.Team, _, capacity string, q schema.Quota) {
+			if capacity == c.Name && nominal(q) > 0 && len(options) < 4 {
+				options = append(options, related(path, "guaranteed here: %d", nominal(q)))
+			}
+		})
+		r.addKey(at("capacity", c.Name), message, options...)
+	}
+}
+
+type excess struct {
+	resource         string
+	guaranteed, held resource.Quantity
+}
+
+// firstExcess returns the resource of which a capacity guarantees more than it
+// ever holds: accelerators first, as people count in them.
+func firstExcess(c ir.Capacity) (excess, bool) {
+	for i, perNode := range slices.Backward(c.PerNode) {
+		held := perNode.Quantity.DeepCopy()
+		held.Mul(int64(c.MaxNodes))
+		if c.Guaranteed[i].Quantity.Cmp(held) > 0 {
+			return excess{perNode.Resource, c.Guaranteed[i].Quantity, held}, true
+		}
+	}
+	return excess{}, false
+}
+
+func idleOvercommit(r *report) {
+	for _, c := range r.Plan.Capacities {
+		if _, over := firstExcess(c); c.Overcommit != "" && !over && len(c.PerNode) > 0 {
+			r.add(at("capacity", c.Name, "overcommit"), fmt.Sprintf("capacity %q holds all that is guaranteed on it", c.Name), help("remove overcommit"))
+		}
+	}
+}
+
+func deadQueues(r *report) {
+	b := r.Blueprint
+	for _, name := range names(b.Teams) {
+		for _, tier := range names(b.Teams[name].Quota) {
+			quota := b.Teams[name].Quota[tier]
+			if len(quota) == 0 && len(b.Tiers[tier].Capacity) > 0 {
+				r.addKey(at("teams", name, "quota", tier), fmt.Sprintf("team %q has no quota on any capacity of tier %q", name, tier),
+					help("give it some, or remove the tier from the team"))
+				continue
+			}
+			alive := false
+			for c, q := range quota {
+				alive = alive || nominal(q) > 0 || q.Borrow > 0 || !slices.Contains(b.Tiers[tier].Capacity, c)
+			}
+			if !alive && len(b.Tiers[tier].Capacity) > 0 {
+				r.addKey(at("teams", name, "quota", tier), fmt.Sprintf("team %q is guaranteed nothing in tier %q and may borrow nothing", name, tier),
+					help("give it accelerators, or let it borrow"))
+			}
+		}
+	}
+}
+
+func nothingToBorrow(r *report) {
+	pool := cohortPools(r.Plan)
+	for _, t := range r.Plan.Teams {
+		for _, q := range t.Queues {
+			for _, f := range q.Flavors {
+				last := f.Quotas[len(f.Quotas)-1]
+				if last.Borrowing == nil || last.Borrowing.IsZero() {
+					continue
+				}
+				others := pool.total(t.Cohort, f.Flavor, last.Resource)
+				others.Sub(last.Nominal)
+				if others.Sign() <= 0 {
+					r.add(at("teams", t.Name, "quota", q.Tier, f.Flavor, "borrow"),
+						fmt.Sprintf("no other queue of cohort %q is guaranteed anything on %q", t.Cohort, f.Flavor), help("nothing can be borrowed there: remove borrow"))
+				}
+			}
+		}
+	}
+}
+
+// pools is what the queues under each root cohort are guaranteed together.
+type pools struct {
+	root map[string]string
+	sums map[poolKey]resource.Quantity
+}
+
+type poolKey struct{ root, flavor, resource string }
+
+func cohortPools(p *ir.Platform) pools {
+	out := pools{root: map[string]string{}, sums: map[poolKey]resource.Quantity{}}
+	for _, c := range p.Cohorts { // parents come first
+		out.root[c.Name] = c.Name
+		if c.Parent != "" {
+			out.root[c.Name] = out.root[c.Parent]
+		}
+	}
+	for _, t := range p.Teams {
+		for _, q := range t.Queues {
+			for _, f := range q.Flavors {
+				for _, rq := range f.Quotas {
+					key := poolKey{out.root[t.Cohort], f.Flavor, rq.Resource}
+					sum := out.sums[key]
+					sum.Add(rq.Nominal)
+					out.sums[key] = sum
+				}
+			}
+		}
+	}
+	return out
+}
+
+// total returns the guarantees under a cohort's root.
+func (p pools) total(cohort, flavor, resource string) resource.Quantity {
+	return p.sums[poolKey{p.root[cohort], flavor, resource}].DeepCopy()
+}

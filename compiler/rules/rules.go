@@ -1,0 +1,158 @@
+// Package rules holds what must be true of a blueprint beyond its grammar:
+// that names resolve, machines can be had the way they are asked for, and
+// guarantees can be kept.
+//
+// A rule is one function. It reads the blueprint as it was written and the
+// plan it was lowered to, and reports each mistake at the field that has to
+// change. Rules do not depend on each other and run in no particular order; a
+// rule that needs a name to resolve passes over what does not, because another
+// rule reports that.
+package rules
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/schema"
+)
+
+// Rule is one thing that must be true.
+type Rule struct {
+	Code     string // stable
+	Severity diag.Severity
+	Title    string
+	check    func(*report)
+	whole    bool // needs every entity of the blueprint
+}
+
+// All returns every rule, by code.
+func All() []Rule {
+	all := slices.Concat(nameRules(), hardwareRules(), consumptionRules(), countRules(), tierRules(), quotaRules(), networkRules(), workloadRules())
+	slices.SortFunc(all, func(a, b Rule) int { return strings.Compare(a.Code, b.Code) })
+	return all
+}
+
+// Pass is what rules look at.
+type Pass struct {
+	Blueprint *schema.Blueprint
+	// Plan is lowered from Blueprint as far as its mistakes allow.
+	Plan *ir.Platform
+	// Place returns where a field is written; with key its label, else its
+	// value.
+	Place    func(key bool, path ...string) diag.Span
+	Findings *diag.List
+	// Broken names the entities, by field and name, whose grammar is wrong:
+	// they are empty in Blueprint. Nothing is reported of them, and nothing
+	// that only the whole blueprint can tell.
+	Broken map[[2]string]bool
+}
+
+// Run applies every rule.
+func Run(p *Pass) {
+	for _, r := range All() {
+		if len(p.Broken) == 0 || !r.whole {
+			r.check(&report{Pass: p, rule: r})
+		}
+	}
+}
+
+// report is a Pass in the hands of one rule.
+type report struct {
+	*Pass
+	rule Rule
+}
+
+// at names a field by its path. Elements of lists are named by their index.
+func at(path ...string) []string { return path }
+
+// add reports a finding at the value of a field. The options fill in the rest.
+func (r *report) add(path []string, message string, options ...option) {
+	r.finding(r.Place(false, path...), path, message, options)
+}
+
+// addKey reports a finding at the name of a field.
+func (r *report) addKey(path []string, message string, options ...option) {
+	r.finding(r.Place(true, path...), path, message, options)
+}
+
+func (r *report) finding(span diag.Span, path []string, message string, options []option) {
+	if len(path) > 1 && r.Broken[[2]string{path[0], path[1]}] {
+		return
+	}
+	f := diag.Finding{Code: r.rule.Code, Severity: r.rule.Severity, Path: join(path), Message: message, Span: span}
+	for _, o := range options {
+		o(r, &f)
+	}
+	r.Findings.Add(f)
+}
+
+// option fills in part of a finding.
+type option func(*report, *diag.Finding)
+
+// label is the text beside the caret: the valid values.
+func label(format string, args ...any) option {
+	return func(_ *report, f *diag.Finding) { f.Label = fmt.Sprintf(format, args...) }
+}
+
+// help says what to do.
+func help(format string, args ...any) option {
+	return func(_ *report, f *diag.Finding) { f.Help = fmt.Sprintf(format, args...) }
+}
+
+// related points at the name of another field.
+func related(path []string, format string, args ...any) option {
+	return func(r *report, f *diag.Finding) {
+		f.Related = append(f.Related, diag.Related{Span: r.Place(true, path...), Message: fmt.Sprintf(format, args...)})
+	}
+}
+
+// as gives a finding another severity than its rule's.
+func as(s diag.Severity) option {
+	return func(_ *report, f *diag.Finding) { f.Severity = s }
+}
+
+// join writes a path as CUE does.
+func join(path []string) string {
+	var b strings.Builder
+	for i, p := range path {
+		if n, err := strconv.Atoi(p); err == nil {
+			fmt.Fprintf(&b, "[%d]", n)
+			continue
+		}
+		if i > 0 {
+			b.WriteByte('.')
+		}
+		b.WriteString(p)
+	}
+	return b.String()
+}
+
+// names returns the keys of a map in order.
+func names[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// quoted lists names for a message.
+func quoted(names []string) string {
+	const most = 12
+	var out []string
+	for i, n := range names {
+		if i == most {
+			out = append(out, fmt.Sprintf("and %d more", len(names)-most))
+			break
+		}
+		out = append(out, strconv.Quote(n))
+	}
+	return strings.Join(out, ", ")
+}
+
+// plural counts things: plural(1, "node") is "1 node".
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}

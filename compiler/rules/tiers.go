@@ -1,0 +1,101 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+)
+
+// Rules on tiers.
+
+func tierRules() []Rule {
+	return []Rule{
+		{"E0501", diag.Error, "not exactly one default tier", defaultTier, true},
+		{"W0502", diag.Warning, "a tier preempts nothing", preemptsNothing, true},
+		{"E0503", diag.Error, "a tier names a capacity twice", capacityTwice, false},
+		{"E0504", diag.Error, "compact auto-provisioned capacity beside another", compactAlone, false},
+		{"E0505", diag.Error, "more flavors than Kueue takes", flavorLimit, false},
+		{"E0506", diag.Error, "a tier's name is reserved", reservedPriority, false},
+	}
+}
+
+func defaultTier(r *report) {
+	tiers := r.Blueprint.Tiers
+	var defaults []string
+	for _, name := range names(tiers) {
+		if tiers[name].Default {
+			defaults = append(defaults, name)
+		}
+	}
+	switch {
+	case len(tiers) == 0:
+	case len(defaults) == 0:
+		r.addKey(at("tiers"), "no tier is the default for pods that name no PriorityClass",
+			help("set default: true on the tier whose priority such pods should have"))
+	case len(defaults) > 1:
+		for _, name := range defaults[1:] {
+			r.add(at("tiers", name, "default"), fmt.Sprintf("tier %q is the default already", defaults[0]),
+				related(at("tiers", defaults[0], "default"), "the first"), help("Kubernetes takes one global default: keep one"))
+		}
+	}
+}
+
+func preemptsNothing(r *report) {
+	tiers := r.Blueprint.Tiers
+	for _, name := range names(tiers) {
+		if !tiers[name].Preempts {
+			continue
+		}
+		lower := slices.ContainsFunc(names(tiers), func(other string) bool { return tiers[other].Priority < tiers[name].Priority })
+		if !lower && len(tiers) > 1 {
+			r.add(at("tiers", name, "preempts"), fmt.Sprintf("tier %q has the lowest priority, so there is nothing it could preempt", name),
+				help("raise its priority, or remove preempts"))
+		}
+	}
+}
+
+func capacityTwice(r *report) {
+	for _, name := range names(r.Blueprint.Tiers) {
+		seen := map[string]bool{}
+		for i, c := range r.Blueprint.Tiers[name].Capacity {
+			if seen[c] {
+				r.add(at("tiers", name, "capacity", strconv.Itoa(i)), fmt.Sprintf("tier %q tries capacity %q twice", name, c), help("remove one"))
+			}
+			seen[c] = true
+		}
+	}
+}
+
+// compactAlone: a pod asks auto-provisioning for its placement group by a node
+// selector, which no other capacity's nodes meet.
+func compactAlone(r *report) {
+	for _, name := range names(r.Blueprint.Tiers) {
+		tier := r.Blueprint.Tiers[name]
+		for i, c := range tier.Capacity {
+			capacity := r.Blueprint.Capacity[c]
+			if capacity.AutoProvisioned && capacity.Placement == "compact" && len(tier.Capacity) > 1 {
+				r.add(at("tiers", name, "capacity", strconv.Itoa(i)), fmt.Sprintf("pods that select a placement group of %q fit no other capacity", c),
+					help("give it a tier of its own"))
+			}
+		}
+	}
+}
+
+func flavorLimit(r *report) {
+	const most = 64 // of a ClusterQueue's resource group, kueue v1beta2
+	for _, name := range names(r.Blueprint.Tiers) {
+		if n := len(r.Blueprint.Tiers[name].Capacity); n > most {
+			r.addKey(at("tiers", name, "capacity"), fmt.Sprintf("%d capacities, and a ClusterQueue takes %d flavors", n, most), help("split the tier"))
+		}
+	}
+}
+
+func reservedPriority(r *report) {
+	for _, name := range names(r.Blueprint.Tiers) {
+		if len(name) >= 7 && name[:7] == "system-" {
+			r.addKey(at("tiers", name), fmt.Sprintf("PriorityClass %q: the prefix system- belongs to Kubernetes", name), help("rename the tier"))
+		}
+	}
+}

@@ -1,0 +1,202 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// Rules on workloads: that they can be admitted and can run.
+
+func workloadRules() []Rule {
+	return []Rule{
+		{"E0801", diag.Error, "a pod fits no node", podFitsNode, false},
+		{"E0802", diag.Error, "a workload can never be admitted", copyFitsQuota, true},
+		{"E0803", diag.Error, "a team submits to a tier it has no quota in", workloadTeams, true},
+		{"E0804", diag.Error, "an image that is not pinned", pinnedImages, false},
+		{"E0805", diag.Error, "an environment variable that is set twice", rendezvousEnv, false},
+	}
+}
+
+// submission is a workload as one team submits it.
+type submission struct {
+	workload ir.Workload
+	team     *ir.Team
+	queue    *ir.Queue
+}
+
+// submissions returns the first copy of each workload of each team, by
+// template, then team.
+func submissions(p *ir.Platform) map[string][]submission {
+	teams := map[string]*ir.Team{}
+	for i := range p.Teams {
+		teams[p.Teams[i].Name] = &p.Teams[i]
+	}
+	out := map[string][]submission{}
+	last := [2]string{}
+	for _, w := range p.Workloads {
+		if key := [2]string{w.Team, w.Template}; key == last {
+			continue
+		} else {
+			last = key
+		}
+		team := teams[w.Team]
+		queue := slices.IndexFunc(team.Queues, func(q ir.Queue) bool { return q.LocalQueue == w.Queue })
+		out[w.Template] = append(out[w.Template], submission{w, team, &team.Queues[queue]})
+	}
+	return out
+}
+
+func capacitiesByName(p *ir.Platform) map[string]ir.Capacity {
+	out := map[string]ir.Capacity{}
+	for _, c := range p.Capacities {
+		out[c.Name] = c
+	}
+	return out
+}
+
+// fits tells whether requests are within what is offered, and of which
+// resource there is too little.
+func fits(requests []ir.Amount, times int64, offered func(res string) (resource.Quantity, bool)) (short string, ok bool) {
+	for _, a := range slices.Backward(requests) {
+		need := a.Quantity.DeepCopy()
+		need.Mul(times)
+		have, known := offered(a.Resource)
+		if !known || need.Cmp(have) > 0 {
+			return fmt.Sprintf("%s %s of %s", need.String(), a.Resource, have.String()), false
+		}
+	}
+	return "", true
+}
+
+func node(c ir.Capacity) func(string) (resource.Quantity, bool) {
+	return func(res string) (resource.Quantity, bool) {
+		i := slices.IndexFunc(c.PerNode, func(a ir.Amount) bool { return a.Resource == res })
+		if i < 0 {
+			return resource.Quantity{}, false
+		}
+		return c.PerNode[i].Quantity, true
+	}
+}
+
+func podFitsNode(r *report) {
+	capacities := capacitiesByName(r.Plan)
+	all := submissions(r.Plan)
+	for _, name := range names(all) {
+		for _, s := range all[name] {
+			var short []string
+			fitting := false
+			for _, f := range s.queue.Flavors {
+				lack, ok := fits(s.workload.Requests, 1, node(capacities[f.Flavor]))
+				fitting = fitting || ok
+				short = append(short, fmt.Sprintf("%s: %s", f.Flavor, lack))
+			}
+			if !fitting {
+				r.addKey(at("workloads", name, "perPod"), fmt.Sprintf("a pod of workload %q fits no node of tier %q", name, s.queue.Tier),
+					label("wanted and offered: %s", strings.Join(short, "; ")), help("request less, or submit it to another tier"))
+				break
+			}
+		}
+	}
+}
+
+func copyFitsQuota(r *report) {
+	capacities, pool := capacitiesByName(r.Plan), cohortPools(r.Plan)
+	all := submissions(r.Plan)
+	for _, name := range names(all) {
+		var stuck []string
+		var short []string
+		for _, s := range all[name] {
+			lacks, ok := admissible(s, capacities, pool)
+			if !ok {
+				if stuck = append(stuck, s.team.Name); short == nil {
+					short = lacks
+				}
+			}
+		}
+		if len(stuck) > 0 {
+			r.addKey(at("workloads", name), fmt.Sprintf("workload %q can never be admitted for %s", name, quoted(stuck)),
+				label("wanted and within quota: %s", strings.Join(short, "; ")),
+				related(at("teams", stuck[0], "quota", all[name][0].queue.Tier), "the quota"),
+				help("a copy's pods run side by side on one capacity: use fewer or smaller pods, or raise the quota or what may be borrowed"))
+		}
+	}
+}
+
+// admissible tells whether a copy fits its quota on some capacity whose nodes
+// take its pods, with all that could be borrowed.
+func admissible(s submission, capacities map[string]ir.Capacity, pool pools) (short []string, ok bool) {
+	anyNode := false
+	for _, f := range s.queue.Flavors {
+		if _, ok := fits(s.workload.Requests, 1, node(capacities[f.Flavor])); !ok {
+			continue
+		}
+		anyNode = true
+		lack, ok := fits(s.workload.Requests, int64(s.workload.Pods), func(res string) (resource.Quantity, bool) {
+			i := slices.IndexFunc(f.Quotas, func(q ir.ResourceQuota) bool { return q.Resource == res })
+			if i < 0 {
+				return resource.Quantity{}, false
+			}
+			most := f.Quotas[i].Nominal.DeepCopy()
+			if b := f.Quotas[i].Borrowing; b != nil {
+				most.Add(*b)
+				if all := pool.total(s.team.Cohort, f.Flavor, res); all.Cmp(most) < 0 {
+					most = all
+				}
+			}
+			return most, true
+		})
+		if ok {
+			return nil, true
+		}
+		short = append(short, fmt.Sprintf("%s: %s", f.Flavor, lack))
+	}
+	return short, !anyNode // podFitsNode reports what fits no node
+}
+
+func workloadTeams(r *report) {
+	b := r.Blueprint
+	for _, name := range names(b.Workloads) {
+		w := b.Workloads[name]
+		if _, ok := b.Tiers[w.Tier]; !ok {
+			continue
+		}
+		for i, t := range w.Teams {
+			if team, ok := b.Teams[t]; ok && team.Quota[w.Tier] == nil {
+				r.add(at("workloads", name, "teams", fmt.Sprint(i)), fmt.Sprintf("team %q has no quota in tier %q", t, w.Tier),
+					help("give it quota in the tier, or leave the team out"))
+			}
+		}
+		if len(w.Teams) == 0 && !slices.ContainsFunc(names(b.Teams), func(t string) bool { return b.Teams[t].Quota[w.Tier] != nil }) {
+			r.add(at("workloads", name, "tier"), fmt.Sprintf("no team has quota in tier %q, so nobody submits workload %q", w.Tier, name),
+				help("give a team quota in the tier, or remove the workload"))
+		}
+	}
+}
+
+func pinnedImages(r *report) {
+	for _, name := range names(r.Blueprint.Workloads) {
+		if image := r.Blueprint.Workloads[name].Image; strings.HasSuffix(image, ":latest") {
+			r.add(at("workloads", name, "image"), fmt.Sprintf("image %q is another one tomorrow", image), help("pin it by a version or by digest"))
+		}
+	}
+}
+
+func rendezvousEnv(r *report) {
+	for _, name := range names(r.Blueprint.Workloads) {
+		w := r.Blueprint.Workloads[name]
+		if w.Rendezvous == nil {
+			continue
+		}
+		for _, v := range []string{"MASTER_ADDR", "MASTER_PORT", "NNODES"} {
+			if _, set := w.Env[v]; set {
+				r.addKey(at("workloads", name, "env", v), fmt.Sprintf("%s is set by rendezvous", v), help("remove it, or remove rendezvous"))
+			}
+		}
+	}
+}
