@@ -3,8 +3,10 @@ package compiler
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/build"
@@ -18,51 +20,166 @@ import (
 // entities are validated one by one and no more of them than somebody reads.
 const maxBroken = 50
 
-// check holds an instance against the schema. It returns the blueprint with
-// every default filled in, and the locator of its fields. Entities that are
-// broken are empty in the blueprint and named in the result; where more is
-// broken than that, the blueprint is nil.
+// checked is what check makes of a blueprint.
+type checked struct {
+	// blueprint has every default filled in. Broken entities are empty in it,
+	// so that their names still resolve; where more is broken than entities,
+	// it is nil.
+	blueprint *schema.Blueprint
+	broken    map[[2]string]bool // entities, by field and name: teams and team-a
+	locate    *locator
+}
+
+// check holds an instance against the schema, and explains what does not fit.
+//
+// Every entity is unified with its own part of the schema, decoded, and let go
+// of again: the whole of a large blueprint never exists twice. Unify, not
+// embed: a value that embeds a definition is open, and its misspelt fields
+// would go unnoticed.
 func check(ctx context.Context, cc *cue.Context, inst *build.Instance, sources *sources, findings *diag.List) (*checked, error) {
 	definition, err := blueprintDefinition(cc)
 	if err != nil {
 		return nil, err
 	}
-	out := &checked{locate: &locator{sources: sources, files: inst.Files}}
+	out := &checked{broken: map[[2]string]bool{}, locate: &locator{sources: sources, files: inst.Files}}
 	g := &grammar{cue: cc, sources: sources, locate: out.locate, findings: findings}
 
 	value := cc.BuildInstance(inst)
-	if err := value.Err(); err != nil {
-		g.evaluation(err, nil)
+	given, err := value.Fields()
+	if err != nil { // not even a struct
+		g.evaluation(value.Err(), nil)
 		return out, nil
 	}
-	// Unify, never embed: a value that embeds the definition is open, and its
-	// misspelt fields would go unnoticed.
-	merged := definition.Unify(value)
-	if out.broken, err = g.blueprint(ctx, definition, value, merged); err != nil || out.broken.whole {
-		return out, err
-	}
-	blueprint, err := decode(merged, out.broken)
+	blueprint := &schema.Blueprint{}
+	decoders := decoders(blueprint)
+	whole := true
+	known, err := fieldNames(definition)
 	if err != nil {
-		if !findings.HasErrors() {
-			g.evaluation(err, nil)
-		}
-		return out, nil
+		return nil, err
 	}
-	out.blueprint = blueprint
+	meant := map[string]bool{}
+	for given.Next() {
+		if name := given.Selector().Unquoted(); !slices.Contains(known, name) {
+			meant[g.unknown(name, known, []string{name})] = true
+		}
+	}
+	fields, err := definition.Fields(cue.Optional(true))
+	if err != nil {
+		return nil, err
+	}
+	for fields.Next() {
+		name := fields.Selector().Unquoted()
+		constraint, field := fields.Value(), value.LookupPath(cue.MakePath(cue.Str(name)))
+		if !field.Exists() && fields.Selector().ConstraintType() == cue.RequiredConstraint {
+			if !meant[name] {
+				g.missing(constraint, name, nil)
+			}
+			whole = false
+			continue
+		}
+		entity, label := patternOf(constraint)
+		if !entity.Exists() || field.Exists() && field.IncompleteKind() != cue.StructKind {
+			whole = g.fit(constraint, field, decoders[name], name) && whole
+			continue
+		}
+		if !field.Exists() {
+			continue
+		}
+		entities, err := field.Fields()
+		if err != nil {
+			g.evaluation(err, []string{name})
+			whole = false
+			continue
+		}
+		matches := matcher(label)
+		for entities.Next() {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			key := entities.Selector().Unquoted()
+			switch {
+			case !matches(key):
+				g.badKey(label, key, []string{name, key})
+				whole = false
+			case len(out.broken) >= maxBroken || !g.fit(entity, entities.Value(), decoders[name], name, key):
+				out.broken[[2]string{name, key}] = true
+				if err := decoders[name](key, []byte("{}")); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	if whole {
+		out.blueprint = blueprint
+	}
 	return out, nil
 }
 
-// checked is what check makes of a blueprint.
-type checked struct {
-	blueprint *schema.Blueprint
-	locate    *locator
-	broken    broken
+// fieldNames returns the names of a struct's fields, in the schema's order.
+func fieldNames(v cue.Value) ([]string, error) {
+	it, err := v.Fields(cue.Optional(true))
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for it.Next() {
+		names = append(names, it.Selector().Unquoted())
+	}
+	return names, nil
 }
 
-// broken says what of a blueprint does not fit the schema.
-type broken struct {
-	entities map[[2]string]bool // by field and name, such as teams and team-a
-	whole    bool               // something else
+// fit decodes a value that fits its constraint, and explains one that does
+// not. A value that does not exist is the constraint's default.
+func (g *grammar) fit(constraint, value cue.Value, decode decoder, path ...string) bool {
+	merged := constraint
+	if value.Exists() {
+		merged = constraint.Unify(value)
+	}
+	err := merged.Validate(cue.Concrete(true), cue.Final())
+	if err == nil {
+		var text []byte
+		if text, err = merged.MarshalJSON(); err == nil {
+			err = decode(strings.Join(path[1:], ""), text)
+		}
+	}
+	if err == nil {
+		return true
+	}
+	before := g.mistakes
+	g.walk(constraint, value, path)
+	if g.mistakes == before { // CUE knows something that the walk does not
+		g.evaluation(err, path)
+	}
+	return false
+}
+
+// A decoder stores a field's JSON in a blueprint; key is an entity's name, or
+// "" for a field that is no map of entities.
+type decoder func(key string, text []byte) error
+
+// decoders returns the decoder of every field of a blueprint.
+func decoders(b *schema.Blueprint) map[string]decoder {
+	return map[string]decoder{
+		"name": one(&b.Name), "project": one(&b.Project), "region": one(&b.Region), "zones": one(&b.Zones),
+		"cluster": one(&b.Cluster), "network": one(&b.Network), "versions": one(&b.Versions),
+		"monitoring": one(&b.Monitoring), "delivery": one(&b.Delivery),
+		"hardware": entry(&b.Hardware), "capacity": entry(&b.Capacity), "tiers": entry(&b.Tiers),
+		"cohorts": entry(&b.Cohorts), "teams": entry(&b.Teams), "workloads": entry(&b.Workloads),
+	}
+}
+
+func one(field any) decoder {
+	return func(_ string, text []byte) error { return json.Unmarshal(text, field) }
+}
+
+func entry[T any](field *map[string]T) decoder {
+	*field = map[string]T{}
+	return func(key string, text []byte) error {
+		var entity T
+		err := json.Unmarshal(text, &entity)
+		(*field)[key] = entity
+		return err
+	}
 }
 
 // blueprintDefinition compiles #Blueprint from the embedded schema.
@@ -88,82 +205,6 @@ func blueprintDefinition(cc *cue.Context) (cue.Value, error) {
 	return definition, definition.Err()
 }
 
-// blueprint validates a blueprint entity by entity and explains those that do
-// not fit.
-func (g *grammar) blueprint(ctx context.Context, definition, value, merged cue.Value) (broken, error) {
-	out := broken{entities: map[[2]string]bool{}}
-	fits := func(constraint, value, merged cue.Value, path ...string) bool {
-		err := merged.Validate(cue.Concrete(true), cue.Final())
-		if err == nil {
-			return true
-		}
-		if len(out.entities) >= maxBroken {
-			return false
-		}
-		before := g.mistakes
-		g.walk(constraint, value, path)
-		if g.mistakes == before { // CUE knows something that the walk does not
-			g.evaluation(err, path)
-		}
-		return false
-	}
-
-	var names []string
-	fields, err := definition.Fields(cue.Optional(true))
-	if err != nil {
-		return out, err
-	}
-	for fields.Next() {
-		name := fields.Selector().Unquoted()
-		names = append(names, name)
-		at := cue.MakePath(cue.Str(name))
-		given, all := value.LookupPath(at), merged.LookupPath(at)
-		if !given.Exists() {
-			if fields.Selector().ConstraintType() == cue.RequiredConstraint {
-				g.missing(fields.Value(), name, nil)
-				out.whole = true
-			}
-			continue
-		}
-		entity, label := patternOf(fields.Value())
-		if !entity.Exists() || given.IncompleteKind() != cue.StructKind {
-			out.whole = !fits(fields.Value(), given, all, name) || out.whole
-			continue
-		}
-		entities, err := given.Fields()
-		if err != nil {
-			g.evaluation(err, []string{name})
-			out.whole = true
-			continue
-		}
-		for entities.Next() {
-			if err := ctx.Err(); err != nil {
-				return out, err
-			}
-			key := entities.Selector().Unquoted()
-			if !g.key(label, key, []string{name, key}) {
-				out.whole = true // the merged value has no such entity
-			} else if !fits(entity, entities.Value(), all.LookupPath(cue.MakePath(cue.Str(key))), name, key) {
-				out.entities[[2]string{name, key}] = true
-			}
-		}
-	}
-
-	given, err := value.Fields()
-	if err != nil {
-		g.evaluation(err, nil)
-		out.whole = true
-		return out, nil
-	}
-	for given.Next() {
-		name := given.Selector().Unquoted()
-		if !definition.LookupPath(cue.MakePath(cue.Str(name).Optional())).Exists() {
-			g.unknown(name, names, []string{name})
-		}
-	}
-	return out, nil
-}
-
 // patternOf returns the pattern constraint of a struct and the constraint on
 // its labels.
 func patternOf(v cue.Value) (constraint, label cue.Value) {
@@ -179,56 +220,15 @@ func patternOf(v cue.Value) (constraint, label cue.Value) {
 	return cue.Value{}, cue.Value{}
 }
 
-// decode turns a valid value into Go. Where some entities are broken the
-// others are decoded one by one, and the broken ones stay empty: their names
-// still resolve.
-func decode(v cue.Value, b broken) (*schema.Blueprint, error) {
-	blueprint := &schema.Blueprint{}
-	if len(b.entities) == 0 {
-		return blueprint, into(v, blueprint)
-	}
-	for name, field := range map[string]any{
-		"name": &blueprint.Name, "project": &blueprint.Project, "region": &blueprint.Region, "zones": &blueprint.Zones,
-		"cluster": &blueprint.Cluster, "network": &blueprint.Network, "versions": &blueprint.Versions,
-		"monitoring": &blueprint.Monitoring, "delivery": &blueprint.Delivery,
-	} {
-		if err := into(v.LookupPath(cue.MakePath(cue.Str(name))), field); err != nil {
-			return nil, err
-		}
-	}
-	return blueprint, errors.Join(
-		entities(v, b, "hardware", &blueprint.Hardware),
-		entities(v, b, "capacity", &blueprint.Capacity),
-		entities(v, b, "tiers", &blueprint.Tiers),
-		entities(v, b, "cohorts", &blueprint.Cohorts),
-		entities(v, b, "teams", &blueprint.Teams),
-		entities(v, b, "workloads", &blueprint.Workloads),
-	)
-}
-
-func entities[T any](v cue.Value, b broken, field string, m *map[string]T) error {
-	*m = map[string]T{}
-	it, err := v.LookupPath(cue.MakePath(cue.Str(field))).Fields()
-	if err != nil {
-		return nil // every entity is broken
-	}
-	for it.Next() {
-		name := it.Selector().Unquoted()
-		var entity T
-		if !b.entities[[2]string{field, name}] {
-			if err := into(it.Value(), &entity); err != nil {
-				return err
+// matcher returns a function that tells whether a name meets the constraint on
+// the labels of a map: in the schema, a regular expression.
+func matcher(label cue.Value) func(string) bool {
+	if op, args := label.Expr(); op == cue.RegexMatchOp {
+		if text, err := args[len(args)-1].String(); err == nil {
+			if re, err := regexp.Compile(text); err == nil {
+				return re.MatchString
 			}
 		}
-		(*m)[name] = entity
 	}
-	return nil
-}
-
-func into(v cue.Value, target any) error {
-	text, err := v.MarshalJSON()
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(text, target)
+	return func(string) bool { return true }
 }

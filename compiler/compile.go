@@ -62,7 +62,7 @@ func Compile(ctx context.Context, in Input) (*Result, error) {
 	}
 	plan := lower(checked.blueprint)
 	rules.Run(&rules.Pass{
-		Blueprint: checked.blueprint, Plan: plan, Broken: checked.broken.entities,
+		Blueprint: checked.blueprint, Plan: plan, Broken: checked.broken,
 		Place: checked.locate.place, Findings: &res.Findings,
 	})
 	if !res.Findings.HasErrors() {

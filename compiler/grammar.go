@@ -67,7 +67,7 @@ func (g *grammar) object(schema, value cue.Value, path []string) {
 	}
 
 	before := g.mistakes
-	given := map[string]bool{}
+	given, meant := map[string]bool{}, map[string]bool{}
 	fields, err := value.Fields()
 	if err != nil {
 		g.evaluation(err, path)
@@ -81,15 +81,17 @@ func (g *grammar) object(schema, value cue.Value, path []string) {
 		case known[name].Exists():
 			g.walk(known[name], fields.Value(), at)
 		case pattern.Exists():
-			if g.key(label, name, at) {
-				g.walk(pattern, fields.Value(), at)
+			if !matcher(label)(name) {
+				g.badKey(label, name, at)
+				continue
 			}
+			g.walk(pattern, fields.Value(), at)
 		default:
-			g.unknown(name, names, at)
+			meant[g.unknown(name, names, at)] = true
 		}
 	}
 	for _, name := range required {
-		if !given[name] {
+		if !given[name] && !meant[name] {
 			g.missing(known[name], name, path)
 		}
 	}
@@ -162,20 +164,17 @@ func (g *grammar) indefinite(schema cue.Value, path []string) {
 	g.add(f)
 }
 
-// key tells whether a name may be a label, and reports it where not.
-func (g *grammar) key(label cue.Value, name string, path []string) bool {
-	if label.Unify(g.cue.Encode(name)).Validate(cue.Concrete(true)) == nil {
-		return true
-	}
-	f := diag.Finding{
+// badKey reports a name that may not be a label.
+func (g *grammar) badKey(label cue.Value, name string, path []string) {
+	g.add(diag.Finding{
 		Code: "E0105", Severity: diag.Error, Path: joinPath(path), Span: g.locate.place(true, path...),
 		Message: fmt.Sprintf("%q is not a valid name", name), Label: "want " + wantLabel(label),
-	}
-	g.add(f)
-	return false
+	})
 }
 
-func (g *grammar) unknown(name string, names []string, path []string) {
+// unknown reports a field that the schema does not have, and returns the one
+// that is probably meant, or "".
+func (g *grammar) unknown(name string, names []string, path []string) string {
 	parent := joinPath(path[:len(path)-1])
 	if parent == "" {
 		parent = "a blueprint"
@@ -189,12 +188,14 @@ func (g *grammar) unknown(name string, names []string, path []string) {
 	if len(names) == 0 {
 		f.Label = "want no fields here"
 	}
-	if near := diag.Nearest(name, names); near != "" {
+	near := diag.Nearest(name, names)
+	if near != "" {
 		f.Label = ""
 		f.Help = fmt.Sprintf("did you mean %q?", near)
 		f.Edit = &diag.Edit{Span: f.Span, Text: near}
 	}
 	g.add(f)
+	return near
 }
 
 func (g *grammar) missing(schema cue.Value, name string, path []string) {

@@ -8,7 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -33,6 +35,9 @@ const (
 	// schemaMarker is part of the name of every schema file, wherever it is
 	// laid.
 	schemaMarker = "cue.mod/pkg/" + schema.ImportPath + "/"
+
+	// localModule is the module of a blueprint that belongs to none.
+	localModule = "blueprint.local@v0"
 )
 
 // load reads the input into one CUE instance. Where that fails it adds
@@ -73,9 +78,11 @@ func (l *loader) fail(code, display, message, help string) {
 // read takes in one path of the input.
 func (l *loader) read(path string) {
 	switch path {
-	case "-", "cue:-", "json:-", "yaml:-":
-		format, _, _ := strings.Cut(path, ":")
-		l.stdin(strings.TrimPrefix(format, "-"))
+	case "-":
+		l.stdin("cue") // JSON is CUE
+		return
+	case "yaml:-":
+		l.stdin("yaml")
 		return
 	}
 	name := path
@@ -177,9 +184,6 @@ func (l *loader) stdin(format string) {
 		l.tooLarge("-")
 		return
 	}
-	if format == "" {
-		format = "cue"
-	}
 	l.decode(format, "-", filepath.Join(l.in.Dir, "-"), content)
 }
 
@@ -220,6 +224,10 @@ func (l *loader) decode(format, path, name string, content []byte) {
 		var expr ast.Expr
 		if expr, err = json.Extract(name, content); err == nil {
 			file = &ast.File{Filename: name, Decls: []ast.Decl{&ast.EmbedDecl{Expr: expr}}}
+			// JSON is CUE, and only CUE's parser knows where every key starts.
+			if exact, err := parser.ParseExpr(name, content); err == nil {
+				expr = exact
+			}
 			if s, ok := expr.(*ast.StructLit); ok {
 				file.Decls = s.Elts
 			}
@@ -231,6 +239,14 @@ func (l *loader) decode(format, path, name string, content []byte) {
 		l.syntax(err)
 		return
 	}
+	if at := attribute(file, "@embed"); at != nil {
+		// An embedded file is looked for beside the file that names it.
+		l.findings.Add(diag.Finding{
+			Code: "E0004", Severity: diag.Error, Message: "standard input has no directory to embed files from",
+			Span: l.sources.span(at.Pos()), Help: "name the blueprint's files instead",
+		})
+		return
+	}
 	if format != "cue" {
 		l.duplicates(file.Decls, nil)
 		if !isMapping(file) {
@@ -239,6 +255,17 @@ func (l *loader) decode(format, path, name string, content []byte) {
 		}
 	}
 	l.data = append(l.data, file)
+}
+
+// attribute returns the first attribute of a file that starts so, or nil.
+func attribute(f *ast.File, prefix string) (found *ast.Attribute) {
+	ast.Walk(f, func(n ast.Node) bool {
+		if a, ok := n.(*ast.Attribute); ok && found == nil && strings.HasPrefix(a.Text, prefix+"(") {
+			found = a
+		}
+		return found == nil
+	}, nil)
+	return found
 }
 
 // isMapping tells whether a data file's top level consists of fields.
@@ -303,13 +330,23 @@ func (l *loader) syntax(err error) {
 			continue
 		}
 		seen[pos.Filename()] = true
-		l.findings.Add(diag.Finding{
-			Code: "E0003", Severity: diag.Error,
-			Message: "syntax error: " + message(e),
-			Span:    l.sources.span(pos),
-			Help:    "correct the syntax; nothing after this place was checked",
-		})
+		text, span := message(e), l.sources.span(pos)
+		if m := yamlPosition.FindStringSubmatch(text); m != nil && !span.Valid() {
+			line, _ := strconv.Atoi(m[2])
+			text, span = m[3], l.sources.line(m[1], line)
+		}
+		l.syntaxError(text, span)
 	}
+}
+
+// yamlPosition is how the YAML parser says where: file, line, message.
+var yamlPosition = regexp.MustCompile(`^(.+):([0-9]+): (.+)$`)
+
+func (l *loader) syntaxError(text string, span diag.Span) {
+	l.findings.Add(diag.Finding{
+		Code: "E0003", Severity: diag.Error, Message: "syntax error: " + text, Span: span,
+		Help: "correct it first: what the rest means depends on it",
+	})
 }
 
 // message returns a CUE error's own words, without its path.
@@ -337,6 +374,9 @@ func (l *loader) instance() *build.Instance {
 	if inst.Err != nil {
 		l.loadErrors(inst.Err)
 		return nil
+	}
+	if inst.Module == "" { // files named one by one embed others as a package does
+		inst.Module, inst.Root = localModule, root
 	}
 	return l.addData(inst)
 }
@@ -401,15 +441,14 @@ func (l *loader) loadErrors(err error) {
 			tag := strings.Trim(text[strings.LastIndex(text, "no tag for")+len("no tag for"):], ` "`)
 			f.Message = fmt.Sprintf("the blueprint has no @tag or @if named %q", tag)
 			f.Help = "declare it on a field, as in region: string @tag(region), or leave -t out"
-		case strings.Contains(text, "cannot find package"), strings.Contains(text, "imported from"), strings.Contains(text, "cannot find module"):
+		case strings.Contains(text, "cannot find package"):
+			f.Message, _, _ = strings.Cut(text[strings.Index(text, "cannot find package"):], ": ")
 			f.Help = "vendor the package under cue.mod/pkg; nothing is fetched from the network"
 		case e.Position().IsValid():
-			f.Code, f.Message = "E0003", "syntax error: "+text
-		}
-		l.findings.Add(f)
-		if f.Code == "E0003" {
+			l.syntaxError(text, f.Span)
 			return // later ones are mostly echoes
 		}
+		l.findings.Add(f)
 	}
 }
 
@@ -440,20 +479,20 @@ func (l *loader) moduleRoot() string {
 func (l *loader) layModule(root string) {
 	module := filepath.Join(root, "cue.mod", "module.cue")
 	if _, err := os.Stat(module); err != nil {
-		l.overlay[module] = cueload.FromString("module: \"blueprint.local\"\nlanguage: version: \"v0.17.0\"\n")
+		l.overlay[module] = cueload.FromString("module: \"" + localModule + "\"\nlanguage: version: \"v0.17.0\"\n")
 	}
 	dir := filepath.Join(root, filepath.FromSlash("cue.mod/pkg/"+schema.ImportPath))
 	entries, _ := fs.ReadDir(schema.Files, ".")
-	stale := false
 	for _, e := range entries {
 		content, _ := fs.ReadFile(schema.Files, e.Name())
-		name := filepath.Join(dir, e.Name())
-		if vendored, err := os.ReadFile(name); err == nil && !bytes.Equal(vendored, content) {
-			stale = true
-		}
-		l.overlay[name] = cueload.FromBytes(content)
+		l.overlay[filepath.Join(dir, e.Name())] = cueload.FromBytes(content)
 	}
-	if onDisk, err := os.ReadDir(dir); stale || err == nil && len(onDisk) > len(entries) {
+	vendored, _ := os.ReadDir(dir)
+	if slices.ContainsFunc(vendored, func(v fs.DirEntry) bool {
+		onDisk, _ := os.ReadFile(filepath.Join(dir, v.Name()))
+		ours, err := fs.ReadFile(schema.Files, v.Name())
+		return err != nil || !bytes.Equal(onDisk, ours)
+	}) {
 		l.findings.Add(diag.Finding{
 			Code: "W0006", Severity: diag.Warning,
 			Message: "the vendored schema is another version than this batchwright's",

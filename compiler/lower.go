@@ -122,3 +122,14 @@ func value[T any](p *T, otherwise T) T {
 func sorted(in []string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(in)))
 }
+
+// unique returns the strings in their order, each once.
+func unique(in []string) []string {
+	var out []string
+	for _, s := range in {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}

@@ -63,12 +63,13 @@ func lowerQueue(b *schema.Blueprint, team, tier string, offers map[string]*offer
 	}
 	quota := b.Teams[team].Quota[tier]
 	inCohort := b.Teams[team].Cohort != nil
-	for _, name := range t.Capacity {
+	order := unique(t.Capacity)
+	for _, name := range order {
 		if _, given := quota[name]; given && offers[name] != nil && offers[name].capacity.Machine.Resource != "" {
 			q.Resources = []string{cpu, memory, gpu}
 		}
 	}
-	for _, name := range t.Capacity {
+	for _, name := range order {
 		in, given := quota[name]
 		o := offers[name]
 		if !given || o == nil || o.share == nil {

@@ -1,6 +1,7 @@
 package compiler
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,6 +62,24 @@ func (s *sources) span(pos token.Pos) diag.Span {
 	src := s.get(pos.Filename())
 	start := min(pos.Offset(), len(src.Content))
 	return diag.Span{Source: src, Start: start, End: tokenEnd(src.Content, start)}
+}
+
+// line returns the text of a line of a file, counted from 1.
+func (s *sources) line(name string, n int) diag.Span {
+	src := s.get(name)
+	start := 0
+	for ; n > 1 && start < len(src.Content); n-- {
+		next := bytes.IndexByte(src.Content[start:], '\n')
+		if next < 0 {
+			break
+		}
+		start += next + 1
+	}
+	end := len(src.Content)
+	if i := bytes.IndexByte(src.Content[start:], '\n'); i >= 0 {
+		end = start + i
+	}
+	return diag.Span{Source: src, Start: start, End: end}
 }
 
 // tokenEnd returns the end of the token that starts at an offset: a quoted

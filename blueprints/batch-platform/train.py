@@ -1,1 +1,114 @@
-print("hi")
+"""Trains a small network on synthetic data with DistributedDataParallel.
+
+It stands for a real training: it takes about ten minutes, runs on GPUs or
+without, and minds being evicted. Run it under torchrun, which sets RANK,
+LOCAL_RANK, WORLD_SIZE and the address of the rendezvous.
+
+With CHECKPOINT_DIR set to a folder that outlives the pod, a training that was
+evicted goes on from where it was. Only the first process uses the folder; each
+training needs one of its own.
+"""
+
+import argparse
+import os
+import signal
+import sys
+import time
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+
+EVICTED = 128 + signal.SIGTERM  # the exit code of a process that SIGTERM ends
+FEATURES = 64
+
+
+def batch(step, size, device):
+    """Returns inputs and targets that depend on the step and the process alone."""
+    generator = torch.Generator().manual_seed(step * dist.get_world_size() + dist.get_rank())
+    inputs = torch.randn(size, FEATURES, generator=generator)
+    targets = torch.sin(inputs.sum(dim=1, keepdim=True))
+    return inputs.to(device), targets.to(device)
+
+
+def load(model, path):
+    """Restores the model in the first process and returns the step to go on at."""
+    if not path or not os.path.exists(path):
+        return 0
+    checkpoint = torch.load(path, map_location="cpu", weights_only=True)
+    model.load_state_dict(checkpoint["model"])
+    return checkpoint["step"]
+
+
+def save(model, step, path):
+    """Writes a checkpoint whole or not at all."""
+    if not path or dist.get_rank() != 0:
+        return
+    torch.save({"step": step, "model": model.state_dict()}, path + ".new")
+    os.replace(path + ".new", path)
+
+
+def train(args, device, path):
+    """Trains and returns the exit code."""
+    # Plain SGD keeps no state of its own, so that the model is the checkpoint.
+    model = nn.Sequential(nn.Linear(FEATURES, 256), nn.ReLU(), nn.Linear(256, 1)).to(device)
+    start = torch.tensor(load(model, path) if dist.get_rank() == 0 else 0, device=device)
+    dist.broadcast(start, src=0)
+    start = int(start.item())
+    parallel = DistributedDataParallel(model)  # starts from the first process's model
+    optimizer = torch.optim.SGD(parallel.parameters(), lr=args.learning_rate)
+
+    evicted = []
+    signal.signal(signal.SIGTERM, lambda *_: evicted.append(True))
+    losses = []
+    for step in range(start, args.epochs * args.steps):
+        began = time.monotonic()
+        inputs, targets = batch(step, args.batch_size, device)
+        optimizer.zero_grad()
+        loss = nn.functional.mse_loss(parallel(inputs), targets)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+
+        # All processes stop at the same step: one that went on alone would
+        # wait for the others for ever.
+        stop = torch.tensor(1 if evicted else 0, device=device)
+        dist.all_reduce(stop, op=dist.ReduceOp.MAX)
+        if stop.item():
+            save(model, step + 1, path)
+            return EVICTED
+
+        if (step + 1) % args.steps == 0:
+            if dist.get_rank() == 0:
+                print(f"epoch {(step + 1) // args.steps}/{args.epochs}: loss {sum(losses) / len(losses):.4f}", flush=True)
+            losses.clear()
+            save(model, step + 1, path)
+        time.sleep(max(0.0, args.step_seconds - (time.monotonic() - began)))
+    return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Trains a small network on synthetic data.")
+    parser.add_argument("--epochs", type=int, default=20)
+    parser.add_argument("--steps", type=int, default=300, help="steps in an epoch")
+    parser.add_argument("--step-seconds", type=float, default=0.1, help="shortest time a step takes")
+    parser.add_argument("--batch-size", type=int, default=256, help="samples a step, in each process")
+    parser.add_argument("--learning-rate", type=float, default=0.01)
+    args = parser.parse_args()
+
+    device, backend = torch.device("cpu"), "gloo"
+    if torch.cuda.is_available():
+        device, backend = torch.device("cuda", int(os.environ["LOCAL_RANK"])), "nccl"
+        torch.cuda.set_device(device)
+    dist.init_process_group(backend)
+    if dist.get_rank() == 0:
+        print(f"{dist.get_world_size()} processes on {device.type}", flush=True)
+    folder = os.environ.get("CHECKPOINT_DIR")
+    code = train(args, device, os.path.join(folder, "checkpoint.pt") if folder else None)
+    dist.destroy_process_group()
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

@@ -221,10 +221,12 @@ func derivedNames(r *report) {
 		tooLong(at("name"), "the Terraform state's bucket", r.Plan.Delivery.StateBucket, 63)
 	}
 	for _, w := range r.Plan.Workloads {
-		// The name of a pod is its host name; the last one's is the longest.
+		// A Job's pods have their names as host names, and a JobSet checks the
+		// names of its pods, which end in five random characters. The last
+		// pod's is the longest.
 		host := w.Name + "-" + strconv.Itoa(w.Pods-1)
 		if w.Kind == ir.JobSet {
-			host = w.Name + "-worker-0-" + strconv.Itoa(w.Pods-1)
+			host = w.Name + "-worker-0-" + strconv.Itoa(w.Pods-1) + "-abcde"
 		}
 		tooLong(at("workloads", w.Template), "its last pod", host, 63)
 		for _, l := range w.NodeSelector {
@@ -236,6 +238,9 @@ func derivedNames(r *report) {
 }
 
 func collisions(r *report) {
+	if name := r.Plan.SystemPool.Name; r.Blueprint.Capacity[name].Hardware != "" {
+		r.addKey(at("capacity", name), fmt.Sprintf("node pool %q is the cluster's own", name), help("rename the capacity"))
+	}
 	queues := map[string]string{}
 	for _, t := range r.Plan.Teams {
 		for _, q := range t.Queues {
@@ -246,16 +251,23 @@ func collisions(r *report) {
 			queues[q.ClusterQueue] = t.Name
 		}
 	}
+	// The objects of a team stand in files of their names.
 	type object struct{ team, name string }
 	templates := map[object]string{}
 	for _, w := range r.Plan.Workloads {
-		key := object{w.Team, w.Name}
-		if other, taken := templates[key]; taken && other != w.Template {
-			r.addKey(at("workloads", w.Template), fmt.Sprintf("an object would be named %q, as one of workload %q is", w.Name, other),
-				related(at("workloads", other), "the other workload"), help("rename one of them"))
+		for _, name := range []string{w.Name, w.ConfigMap} {
+			key := object{w.Team, name}
+			if other, taken := templates[key]; taken && name != "" && other != w.Template {
+				r.addKey(at("workloads", w.Template), fmt.Sprintf("an object would be named %q, as one of workload %q is", name, other),
+					related(at("workloads", other), "the other workload"), help("rename one of them"))
+				return
+			}
+			templates[key] = w.Template
+		}
+		if w.Name == "kustomization" {
+			r.addKey(at("workloads", w.Template), `a workload cannot be named "kustomization"`, help("the file of that name lists the others; rename the workload"))
 			return
 		}
-		templates[key] = w.Template
 	}
 }
 

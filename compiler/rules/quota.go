@@ -55,17 +55,19 @@ func nominal(q schema.Quota) int {
 func below(path []string, field string) []string { return append(slices.Clip(path), field) }
 
 func loneBorrowers(r *report) {
+	reported := map[string]bool{} // one mistake, however many limits it spoils
 	r.eachQuota(func(path []string, team schema.Team, _, _ string, q schema.Quota) {
-		if team.Cohort != nil {
+		name := path[1]
+		if team.Cohort != nil || reported[name] || q.Borrow == 0 && q.Lend == nil {
 			return
 		}
-		cure := help("give team %q a cohort, or remove the limit", path[1])
-		switch {
-		case q.Borrow > 0:
-			r.add(below(path, "borrow"), fmt.Sprintf("team %q has no cohort to borrow from", path[1]), cure)
-		case q.Lend != nil:
-			r.add(below(path, "lend"), fmt.Sprintf("team %q has no cohort to lend to", path[1]), cure)
+		reported[name] = true
+		verb, field := "lend to", "lend"
+		if q.Borrow > 0 {
+			verb, field = "borrow from", "borrow"
 		}
+		r.addKey(at("teams", name), fmt.Sprintf("team %q has no cohort to %s", name, verb),
+			related(below(path, field), "the limit"), help("give it a cohort, or remove its limits"))
 	})
 }
 
@@ -98,7 +100,7 @@ func quotaUnit(r *report) {
 func overcommit(r *report) {
 	for _, c := range r.Plan.Capacities {
 		excess, ok := firstExcess(c)
-		if !ok {
+		if in := r.Blueprint.Capacity[c.Name]; !ok || in.Nodes == nil && in.MaxNodes == nil {
 			continue
 		}
 		message := fmt.Sprintf("capacity %q guarantees %s %s, and its %s hold %s", c.Name, excess.guaranteed.String(), excess.resource,
@@ -166,6 +168,11 @@ func deadQueues(r *report) {
 }
 
 func nothingToBorrow(r *report) {
+	for _, t := range r.Plan.Teams {
+		if _, ok := r.Blueprint.Cohorts[t.Cohort]; t.Cohort != "" && !ok {
+			return // who belongs together is not known
+		}
+	}
 	pool := cohortPools(r.Plan)
 	for _, t := range r.Plan.Teams {
 		for _, q := range t.Queues {

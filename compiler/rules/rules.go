@@ -107,7 +107,10 @@ func help(format string, args ...any) option {
 // related points at the name of another field.
 func related(path []string, format string, args ...any) option {
 	return func(r *report, f *diag.Finding) {
-		f.Related = append(f.Related, diag.Related{Span: r.Place(true, path...), Message: fmt.Sprintf(format, args...)})
+		add := diag.Related{Span: r.Place(true, path...), Message: fmt.Sprintf(format, args...)}
+		if !slices.Contains(f.Related, add) { // a pattern writes many fields at one place
+			f.Related = append(f.Related, add)
+		}
 	}
 }
 

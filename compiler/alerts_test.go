@@ -1,0 +1,126 @@
+package compiler
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+func alertNames(p *ir.Platform) []string {
+	var names []string
+	for _, a := range alerts(p) {
+		names = append(names, a.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func TestAlertsFollowThePlatform(t *testing.T) {
+	always := alertNames(&ir.Platform{Name: "plain", Capacities: []ir.Capacity{{Option: ir.OnDemand}}})
+	want := []string{
+		"HostErrors", "JobSetFailures", "KueueAdmissionWaitHigh", "KueueClusterQueueInactive", "KueueControllerDown",
+		"KueueEvictionsByFailure", "KueueIdleQuotaWhileWaiting", "KueueLocalQueueInactive", "KueueNoLeader",
+		"KueuePreemptionChurn", "KueueQueueStuck", "KueueReconcileErrors", "KueueRequeueLimitExceeded", "KueueWorkloadNeverFits",
+	}
+	if diff := gocmp.Diff(want, always); diff != "" {
+		t.Errorf("alerts of every platform (-want +got):\n%s", diff)
+	}
+
+	gpu, tpu := ir.Machine{Resource: ir.GPU}, ir.Machine{Resource: ir.TPU}
+	for name, test := range map[string]struct {
+		plan  ir.Platform
+		added []string
+	}{
+		"GPUs":       {ir.Platform{Capacities: []ir.Capacity{{Machine: gpu}}}, []string{"AcceleratorAllocatedIdle", "GPUSilentThrottle"}},
+		"TPUs":       {ir.Platform{Capacities: []ir.Capacity{{Machine: tpu}}}, []string{"AcceleratorAllocatedIdle", "TPUNodePoolUnavailable"}},
+		"Spot nodes": {ir.Platform{Capacities: []ir.Capacity{{Option: ir.Spot}}}, []string{"SpotPreemptionBurst"}},
+		"a check":    {ir.Platform{AdmissionChecks: []ir.AdmissionCheck{{Name: "dws"}}}, []string{"KueueAdmissionCheckStuck"}},
+		"a reservation": {
+			ir.Platform{Project: "p", Capacities: []ir.Capacity{{Option: ir.Reservation, Reservation: &ir.ReservationUse{Owner: "p"}}}},
+			[]string{"ReservationIdle"},
+		},
+		"another project's reservation": {
+			ir.Platform{Project: "p", Capacities: []ir.Capacity{{Option: ir.Reservation, Reservation: &ir.ReservationUse{Owner: "q"}}}},
+			nil,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var added []string
+			for _, alert := range alertNames(&test.plan) {
+				if !slices.Contains(always, alert) {
+					added = append(added, alert)
+				}
+			}
+			if diff := gocmp.Diff(test.added, added); diff != "" {
+				t.Errorf("added alerts (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// fullPlatform has every kind of alert.
+func fullPlatform() *ir.Platform {
+	return &ir.Platform{
+		Name: "gke-batch",
+		Capacities: []ir.Capacity{
+			{Machine: ir.Machine{Resource: ir.GPU}, Option: ir.Spot},
+			{Machine: ir.Machine{Resource: ir.TPU}, Option: ir.Reservation, Reservation: &ir.ReservationUse{}},
+		},
+		AdmissionChecks: []ir.AdmissionCheck{{Name: "dws"}},
+	}
+}
+
+func TestAlertsAreComplete(t *testing.T) {
+	label := regexp.MustCompile(`\{\{(\w+)\}\}`)
+	list := alerts(fullPlatform())
+	if !slices.IsSortedFunc(list, func(a, b ir.Alert) int {
+		return cmp.Or(strings.Compare(a.Group, b.Group), strings.Compare(a.Name, b.Name))
+	}) {
+		t.Error("alerts are not sorted by group, then name")
+	}
+	for _, a := range list {
+		if a.Summary == "" || a.Action == "" || a.Group == "" {
+			t.Errorf("%s lacks a summary, an action or a group", a.Name)
+		}
+		if a.Severity != "warning" && a.Severity != "critical" {
+			t.Errorf("%s has severity %q", a.Name, a.Severity)
+		}
+		if strings.Contains(a.Expr, "@") {
+			t.Errorf("%s has a placeholder nobody filled: %s", a.Name, a.Expr)
+		}
+		// Reservations belong to the project, not to a cluster.
+		if !strings.Contains(a.Expr, "gke-batch") && a.Name != "ReservationIdle" {
+			t.Errorf("%s watches other clusters, too: %s", a.Name, a.Expr)
+		}
+		system := strings.Contains(a.Expr, "kubernetes_io:") || strings.Contains(a.Expr, "googleapis_com:")
+		if system != a.CloudOnly {
+			t.Errorf("%s: CloudOnly is %v", a.Name, a.CloudOnly)
+		}
+		if strings.Contains(a.Expr, " by (") {
+			for _, name := range label.FindAllStringSubmatch(a.Action, -1) {
+				if !regexp.MustCompile(`by \([^)]*\b` + name[1] + `\b`).MatchString(a.Expr) {
+					t.Errorf("%s speaks of label %s, which its expression drops", a.Name, name[1])
+				}
+			}
+		}
+	}
+}
+
+func TestAlertsCountTheResourcesOfThePlatform(t *testing.T) {
+	for want, p := range map[string]*ir.Platform{
+		`resource=~"google.com/tpu|nvidia.com/gpu"`: fullPlatform(),
+		`resource=~"cpu"`: {Name: "plain"},
+	} {
+		for _, a := range alerts(p) {
+			if a.Name == "KueueIdleQuotaWhileWaiting" && !strings.Contains(a.Expr, want) {
+				t.Errorf("want %s in %s", want, a.Expr)
+			}
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package compiler
+
+import (
+	"slices"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// delivery decides how a platform is built: where its state lies, and what its
+// build may do. It reads the parts of the plan that the build makes.
+func delivery(p *ir.Platform, stateBucket string) ir.Delivery {
+	return ir.Delivery{
+		StateBucket: stateBucket,
+		// Platforms that share a bucket keep apart.
+		StatePrefix: p.Name + "/terraform",
+		Account: ir.ServiceAccount{
+			ID:      p.Name + "-build",
+			Display: "Builds " + p.Name,
+			Roles:   buildRoles(p),
+		},
+		Permissions:    buildPermissions(p),
+		GrantableRoles: grantableRoles(p),
+		Repository:     p.Name,
+		APIs:           apis(p),
+	}
+}
+
+// nodeRoles returns the roles of the nodes' service account: what GKE demands,
+// and pulling the teams' images (GKE documentation: "Configure GKE node service
+// accounts").
+func nodeRoles() []string {
+	return []string{"roles/artifactregistry.reader", "roles/container.defaultNodeServiceAccount"}
+}
+
+// teamRoles returns the roles of a team's service account: its jobs write logs
+// and metrics, and whatever the blueprint adds.
+func teamRoles(extra []string) []string {
+	return sorted(append([]string{"roles/logging.logWriter", "roles/monitoring.metricWriter"}, extra...))
+}
+
+// buildRoles returns the roles of the build's service account on the project
+// (IAM documentation: "IAM roles and permissions index"). Not among them are
+// rights on a single resource, which create-platform.sh grants there, and the
+// right to grant roles, which it bounds by ir.Delivery.GrantableRoles.
+func buildRoles(p *ir.Platform) []string {
+	roles := []string{
+		"roles/compute.networkAdmin",    // network, subnet, router, NAT
+		"roles/compute.securityAdmin",   // firewall
+		"roles/container.admin",         // cluster, node pools and everything in the cluster
+		"roles/iam.serviceAccountAdmin", // accounts of the nodes and the teams
+		"roles/logging.logWriter",       // the build's own log
+		"roles/monitoring.dashboardEditor",
+	}
+	if len(p.Monitoring.Alerts) > 0 {
+		roles = append(roles, "roles/monitoring.alertPolicyEditor")
+	}
+	// Whoever creates a bucket in a project needs a right on the project.
+	if slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return t.Bucket != "" }) {
+		roles = append(roles, "roles/storage.admin")
+	}
+	return sorted(roles)
+}
+
+// buildPermissions returns what the build needs beside its roles. Of the
+// predefined roles only roles/compute.admin and wider ones may create and
+// delete a reservation.
+func buildPermissions(p *ir.Platform) []string {
+	creates := func(c ir.Capacity) bool { return c.Reservation != nil && c.Reservation.Create }
+	if !slices.ContainsFunc(p.Capacities, creates) {
+		return nil
+	}
+	return []string{
+		"compute.reservations.create",
+		"compute.reservations.delete",
+		"compute.reservations.get",
+		"compute.reservations.list",
+		"compute.reservations.resize",
+		"compute.reservations.update",
+	}
+}
+
+func grantableRoles(p *ir.Platform) []string {
+	granted := slices.Clone(p.NodeAccount.Roles)
+	for _, t := range p.Teams {
+		granted = append(granted, t.Account.Roles...)
+	}
+	return sorted(granted)
+}
+
+// apis returns the services behind everything the platform consists of (GKE
+// documentation: "Use Image streaming", "Access Filestore instances with the
+// Filestore CSI driver"; the others by the documentation of their products).
+func apis(p *ir.Platform) []string {
+	names := []string{
+		"artifactregistry.googleapis.com",
+		"cloudbuild.googleapis.com",
+		"cloudresourcemanager.googleapis.com",
+		"compute.googleapis.com",
+		"container.googleapis.com",
+		"iam.googleapis.com",
+		"iamcredentials.googleapis.com",
+		"logging.googleapis.com",
+		"monitoring.googleapis.com",
+		"serviceusage.googleapis.com",
+		"storage.googleapis.com",
+	}
+	if p.Cluster.ImageStreaming {
+		names = append(names, "containerfilesystem.googleapis.com")
+	}
+	if p.Cluster.Filestore {
+		names = append(names, "file.googleapis.com")
+	}
+	return sorted(names)
+}

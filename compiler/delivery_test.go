@@ -1,0 +1,111 @@
+package compiler
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+func TestDelivery(t *testing.T) {
+	p := &ir.Platform{
+		Name:        "a",
+		NodeAccount: ir.ServiceAccount{Roles: []string{"roles/artifactregistry.reader"}},
+		Teams: []ir.Team{
+			{Name: "one", Account: ir.ServiceAccount{Roles: []string{"roles/logging.logWriter", "roles/storage.objectViewer"}}},
+			{Name: "two", Account: ir.ServiceAccount{Roles: []string{"roles/bigquery.user", "roles/logging.logWriter"}}},
+		},
+	}
+	got := delivery(p, "state")
+	if got.StateBucket != "state" || got.StatePrefix != "a/terraform" || got.Repository != "a" || got.Account.ID != "a-build" {
+		t.Errorf("delivery = %+v", got)
+	}
+	want := []string{"roles/artifactregistry.reader", "roles/bigquery.user", "roles/logging.logWriter", "roles/storage.objectViewer"}
+	if diff := cmp.Diff(want, got.GrantableRoles); diff != "" {
+		t.Errorf("grantable roles (-want +got):\n%s", diff)
+	}
+}
+
+// TestDeliveryFollowsThePlan holds that every wide right and every API is
+// there only when something in the plan needs it.
+func TestDeliveryFollowsThePlan(t *testing.T) {
+	tests := []struct {
+		name string
+		with func(*ir.Platform)
+		adds []string
+	}{
+		{"team bucket", func(p *ir.Platform) { p.Teams = []ir.Team{{Bucket: "b"}} }, []string{"roles/storage.admin"}},
+		{"team without bucket", func(p *ir.Platform) { p.Teams = []ir.Team{{}} }, nil},
+		{"alerts", func(p *ir.Platform) { p.Monitoring.Alerts = []ir.Alert{{}} }, []string{"roles/monitoring.alertPolicyEditor"}},
+		{"image streaming", func(p *ir.Platform) { p.Cluster.ImageStreaming = true }, []string{"containerfilesystem.googleapis.com"}},
+		{"Filestore", func(p *ir.Platform) { p.Cluster.Filestore = true }, []string{"file.googleapis.com"}},
+		{"reservation of others", func(p *ir.Platform) {
+			p.Capacities = []ir.Capacity{{Reservation: &ir.ReservationUse{Name: "r"}}}
+		}, nil},
+		{"own reservation", func(p *ir.Platform) {
+			p.Capacities = []ir.Capacity{{}, {Reservation: &ir.ReservationUse{Name: "r", Create: true}}}
+		}, []string{
+			"compute.reservations.create", "compute.reservations.delete", "compute.reservations.get",
+			"compute.reservations.list", "compute.reservations.resize", "compute.reservations.update",
+		}},
+	}
+	least := rights(delivery(&ir.Platform{Name: "p"}, "b"))
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := &ir.Platform{Name: "p"}
+			tt.with(p)
+			var added []string
+			for _, right := range rights(delivery(p, "b")) {
+				if !slices.Contains(least, right) {
+					added = append(added, right)
+				}
+			}
+			if diff := cmp.Diff(tt.adds, added); diff != "" {
+				t.Errorf("added (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func rights(d ir.Delivery) []string {
+	return slices.Concat(d.Account.Roles, d.Permissions, d.APIs)
+}
+
+func TestDeliveryIsSortedAndNarrow(t *testing.T) {
+	p := &ir.Platform{
+		Name:       "p",
+		Cluster:    ir.Cluster{ImageStreaming: true, Filestore: true},
+		Teams:      []ir.Team{{Bucket: "b"}},
+		Monitoring: ir.Monitoring{Alerts: []ir.Alert{{}}},
+		Capacities: []ir.Capacity{{Reservation: &ir.ReservationUse{Create: true}}},
+	}
+	d := delivery(p, "b")
+	for name, list := range map[string][]string{"roles": d.Account.Roles, "permissions": d.Permissions, "APIs": d.APIs} {
+		if !slices.IsSorted(list) {
+			t.Errorf("%s are not sorted: %v", name, list)
+		}
+	}
+	for _, role := range d.Account.Roles {
+		switch role {
+		case "roles/owner", "roles/editor", "roles/resourcemanager.projectIamAdmin", "roles/iam.serviceAccountUser", "roles/compute.admin":
+			t.Errorf("the build has %s on the project", role)
+		}
+		if !strings.HasPrefix(role, "roles/") {
+			t.Errorf("%q is no role", role)
+		}
+	}
+}
+
+func TestTeamRoles(t *testing.T) {
+	extra := []string{"roles/storage.objectViewer", "roles/logging.logWriter", "roles/aiplatform.user"}
+	want := []string{"roles/aiplatform.user", "roles/logging.logWriter", "roles/monitoring.metricWriter", "roles/storage.objectViewer"}
+	if diff := cmp.Diff(want, teamRoles(extra)); diff != "" {
+		t.Errorf("teamRoles (-want +got):\n%s", diff)
+	}
+	if extra[0] != "roles/storage.objectViewer" {
+		t.Errorf("teamRoles changed its argument: %v", extra)
+	}
+}

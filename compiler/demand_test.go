@@ -1,0 +1,173 @@
+package compiler
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// demandL4 and demandA100 are the batch reference platform's machines.
+var (
+	demandL4   = ir.Machine{Type: "g2-standard-24", VCPUs: 24, MemoryGiB: 96, Accelerator: "nvidia-l4", AcceleratorCount: 2, Resource: "nvidia.com/gpu"}
+	demandA100 = ir.Machine{Type: "a2-highgpu-1g", VCPUs: 12, MemoryGiB: 85, Accelerator: "nvidia-tesla-a100", AcceleratorCount: 1, Resource: "nvidia.com/gpu"}
+)
+
+// demandAmounts are accelerators, cpu and memory in the order of a plan.
+func demandAmounts(gpu, cpu, memory string) []ir.Amount {
+	return []ir.Amount{
+		{Resource: "cpu", Quantity: resource.MustParse(cpu)},
+		{Resource: "memory", Quantity: resource.MustParse(memory)},
+		{Resource: "nvidia.com/gpu", Quantity: resource.MustParse(gpu)},
+	}
+}
+
+// demandPlatform is the batch reference platform: four teams, each with 4 L4
+// reserved, 4 on demand, 12 Spot and 2 Spot A100 of nominal quota.
+func demandPlatform() *ir.Platform {
+	node := demandAmounts("2", "22", "80Gi")
+	return &ir.Platform{
+		Zones:      []string{"us-central1-a", "us-central1-b", "us-central1-c"},
+		SystemPool: ir.SystemPool{Machine: "e2-standard-4", VCPUs: 4, DiskType: "pd-balanced", DiskSizeGiB: 100, NodesPerZone: 2},
+		Capacities: []ir.Capacity{
+			{Name: "a100-compact", Machine: demandA100, Option: ir.Spot, MaxNodes: 100, AutoProvisioned: true, DiskType: "pd-balanced", DiskSizeGiB: 100,
+				PerNode: demandAmounts("1", "11", "70Gi"), Guaranteed: demandAmounts("8", "80", "480Gi")},
+			{Name: "l4-ondemand", Machine: demandL4, Option: ir.OnDemand, MaxNodes: 24, DiskType: "pd-balanced", DiskSizeGiB: 100,
+				PerNode: node, Guaranteed: demandAmounts("16", "16", "80Gi")},
+			{Name: "l4-reserved", Machine: demandL4, Option: ir.Reservation, Static: true, MaxNodes: 4, DiskType: "pd-balanced", DiskSizeGiB: 100,
+				Reservation: &ir.ReservationUse{Name: "machine-reservation", Create: true},
+				PerNode:     node, Guaranteed: demandAmounts("16", "16", "80Gi")},
+			{Name: "l4-spot", Machine: demandL4, Option: ir.Spot, MaxNodes: 36, DiskType: "pd-balanced", DiskSizeGiB: 100,
+				PerNode: node, Guaranteed: demandAmounts("48", "48", "240Gi")},
+		},
+		AutoProvisioning: ir.AutoProvisioning{Create: true, Limits: []ir.ResourceLimit{
+			{Type: "cpu", Min: 4, Max: 1000}, {Type: "memory", Min: 16, Max: 4000},
+			{Type: "nvidia-l4", Max: 300}, {Type: "nvidia-tesla-a100", Max: 100},
+		}},
+	}
+}
+
+func TestDemandOfBatchPlatform(t *testing.T) {
+	const (
+		capped = "auto-provisioning holds the whole cluster at 1000"
+		spot   = "Spot machines spend PREEMPTIBLE_CPUS where the project has it; "
+	)
+	want := []ir.DemandRow{
+		// 8 reserved of the 16 guaranteed, which exceed the reservation, and 16 on demand.
+		{Metric: "NVIDIA_L4_GPUS", What: "nvidia-l4, on demand and reserved", Static: 8, Admitted: 24, Ceiling: 56, Unit: "GPUs"},
+		{Metric: "PREEMPTIBLE_NVIDIA_A100_GPUS", What: "nvidia-tesla-a100, Spot and flex-start", Admitted: 8, Ceiling: 100, Unit: "GPUs",
+			Note: "a project without this quota spends NVIDIA_A100_GPUS"},
+		{Metric: "PREEMPTIBLE_NVIDIA_L4_GPUS", What: "nvidia-l4, Spot and flex-start", Admitted: 48, Ceiling: 72, Unit: "GPUs",
+			Note: "a project without this quota spends NVIDIA_L4_GPUS"},
+		{Metric: "A2_CPUS", What: "machines of family a2", Admitted: 96, Ceiling: 1000, Unit: "vCPUs", Note: spot + capped},
+		{Metric: "CPUS", What: "machines of family e2", Static: 24, Admitted: 24, Ceiling: 24, Unit: "vCPUs",
+			Note: "a project that lists E2_CPUS counts e2 there"},
+		{What: "machines of family g2", Static: 96, Admitted: 864, Ceiling: 1000, Unit: "vCPUs",
+			Note: "the metric's name is not verified; Google's Cluster Toolkit checks no vCPU quota for this family; " + spot + capped},
+		{Metric: "SSD_TOTAL_GB", What: "boot disks of type pd-balanced", Static: 1000, Admitted: 5000, Ceiling: 17000, Unit: "GB"},
+		{Metric: "GPUS_ALL_REGIONS", What: "GPUs of the project in all regions", Static: 8, Admitted: 80, Ceiling: 228, Unit: "GPUs",
+			Note: "newer projects do not have it; whether Spot counts is not verified"},
+	}
+	if diff := cmp.Diff(want, demand(demandPlatform()).Rows); diff != "" {
+		t.Errorf("demand (-want +got):\n%s", diff)
+	}
+}
+
+func TestDemandCountsNodes(t *testing.T) {
+	tests := []struct {
+		name string
+		c    ir.Capacity
+		want nodeCount
+	}{
+		{"nothing guaranteed", ir.Capacity{MaxNodes: 5, PerNode: demandAmounts("2", "22", "80Gi"), Guaranteed: demandAmounts("0", "0", "0")}, nodeCount{0, 0, 5}},
+		{"part of a node", ir.Capacity{MaxNodes: 5, PerNode: demandAmounts("2", "22", "80Gi"), Guaranteed: demandAmounts("3", "3", "3Gi")}, nodeCount{0, 2, 5}},
+		{"cpu is scarcest", ir.Capacity{MaxNodes: 5, PerNode: demandAmounts("2", "3900m", "80Gi"), Guaranteed: demandAmounts("2", "7801m", "3Gi")}, nodeCount{0, 3, 5}},
+		{"overcommitted", ir.Capacity{MaxNodes: 5, PerNode: demandAmounts("2", "22", "80Gi"), Guaranteed: demandAmounts("100", "3", "3Gi")}, nodeCount{0, 5, 5}},
+		{"minimum", ir.Capacity{MinNodes: 3, MaxNodes: 5, PerNode: demandAmounts("2", "22", "80Gi"), Guaranteed: demandAmounts("2", "3", "3Gi")}, nodeCount{3, 3, 5}},
+		{"created reservation", ir.Capacity{MaxNodes: 5, Reservation: &ir.ReservationUse{Create: true}}, nodeCount{5, 5, 5}},
+		{"existing reservation", ir.Capacity{MaxNodes: 5, Reservation: &ir.ReservationUse{}}, nodeCount{0, 0, 5}},
+		{"no quantities", ir.Capacity{MaxNodes: 5}, nodeCount{0, 0, 5}},
+	}
+	for _, tt := range tests {
+		if got := countNodes(tt.c); got != tt.want {
+			t.Errorf("%s: countNodes = %+v, want %+v", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestDemandMetrics(t *testing.T) {
+	h200 := ir.Machine{Type: "a3-ultragpu-8g", VCPUs: 224, Accelerator: "nvidia-h200-141gb", AcceleratorCount: 8, Resource: "nvidia.com/gpu"}
+	gb200 := ir.Machine{Type: "a4x-highgpu-4g", VCPUs: 140, Accelerator: "nvidia-gb200", AcceleratorCount: 4, Resource: "nvidia.com/gpu"}
+	queued := &ir.FlexUse{Queued: true}
+	tests := []struct {
+		name string
+		c    ir.Capacity
+		want ir.DemandRow // looked up by its metric and what it counts
+	}{
+		{"newer GPU, reserved elsewhere",
+			ir.Capacity{Machine: h200, Option: ir.Reservation, MaxNodes: 2, Reservation: &ir.ReservationUse{Name: "r", Owner: "other-project"}},
+			ir.DemandRow{Metric: "gpus_per_gpu_family (gpu_family=NVIDIA_H200)", What: "nvidia-h200-141gb, on demand and reserved", Ceiling: 16, Unit: "GPUs",
+				Note: "read off projects, not documented by Google; includes reservation r of project other-project: whether it counts in this project is not verified"}},
+		{"flex-start spends preemptible quota",
+			ir.Capacity{Machine: h200, Option: ir.FlexStart, Flex: queued, MaxNodes: 2},
+			ir.DemandRow{Metric: "PREEMPTIBLE_NVIDIA_H200_GPUS", What: "nvidia-h200-141gb, Spot and flex-start", Ceiling: 16, Unit: "GPUs",
+				Note: "a project without this quota spends gpus_per_gpu_family (gpu_family=NVIDIA_H200)"}},
+		{"queued provisioning",
+			ir.Capacity{Machine: h200, Option: ir.FlexStart, Flex: queued, MaxNodes: 2, PerNode: demandAmounts("8", "200", "1Ti"), Guaranteed: demandAmounts("512", "512", "1Ti")},
+			ir.DemandRow{Metric: "active_resize_requests", What: "open requests of queued flex-start, one a workload", Admitted: 512, Ceiling: 512, Unit: "requests",
+				Note: "at most one for each accelerator of quota; projects start with 100"}},
+		{"unverified GPU",
+			ir.Capacity{Machine: gb200, Option: ir.Reservation, MaxNodes: 18},
+			ir.DemandRow{What: "nvidia-gb200, on demand and reserved", Ceiling: 72, Unit: "GPUs", Note: "the metric's name is not verified"}},
+		{"unverified family",
+			ir.Capacity{Machine: gb200, Option: ir.Reservation, MaxNodes: 18},
+			ir.DemandRow{What: "machines of family a4x", Ceiling: 2520, Unit: "vCPUs", Note: "the metric's name is not verified"}},
+		{"TPU",
+			ir.Capacity{Machine: ir.Machine{Type: "ct5lp-hightpu-4t", Accelerator: "tpu-v5-lite-podslice", AcceleratorCount: 4, Resource: "google.com/tpu"}, Option: ir.Spot, MaxNodes: 4},
+			ir.DemandRow{Metric: "PREEMPTIBLE_TPU_LITE_PODSLICE_V5", What: "tpu-v5-lite-podslice, Spot and flex-start", Ceiling: 16, Unit: "chips",
+				Note: "a project without this quota spends TPU_LITE_PODSLICE_V5"}},
+		{"disk",
+			ir.Capacity{Machine: h200, MaxNodes: 2, DiskType: "hyperdisk-balanced", DiskSizeGiB: 150},
+			ir.DemandRow{Metric: "HYPERDISK_BALANCED_TOTAL_GB", What: "boot disks of type hyperdisk-balanced", Ceiling: 300, Unit: "GB"}},
+	}
+	for _, tt := range tests {
+		found := false
+		for _, row := range demand(&ir.Platform{Capacities: []ir.Capacity{tt.c}}).Rows {
+			if row.Metric == tt.want.Metric && row.What == tt.want.What {
+				found = true
+				if diff := cmp.Diff(tt.want, row); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("%s: no row %q %q", tt.name, tt.want.Metric, tt.want.What)
+		}
+	}
+}
+
+func TestDemandOfCPUMachinesHasNoGPUs(t *testing.T) {
+	p := &ir.Platform{
+		Zones:      []string{"us-central1-a"},
+		SystemPool: ir.SystemPool{Machine: "e2-standard-4", VCPUs: 4, DiskType: "pd-standard", DiskSizeGiB: 100, NodesPerZone: 1},
+		Capacities: []ir.Capacity{{Machine: ir.Machine{Type: "n1-standard-8", VCPUs: 8}, Option: ir.OnDemand, MaxNodes: 3, DiskType: "pd-standard"}},
+	}
+	want := []ir.DemandRow{{Metric: "CPUS", What: "machines of family e2, n1", Static: 4, Admitted: 4, Ceiling: 28, Unit: "vCPUs",
+		Note: "a project that lists E2_CPUS counts e2 there"}}
+	if diff := cmp.Diff(want, demand(p).Rows); diff != "" {
+		t.Errorf("demand (-want +got):\n%s", diff)
+	}
+}
+
+func TestDemandLimitNeverCutsWhatStands(t *testing.T) {
+	p := &ir.Platform{
+		Capacities:       []ir.Capacity{{Machine: demandA100, Option: ir.Spot, Static: true, MaxNodes: 10}, {Machine: demandA100, Option: ir.Spot, MaxNodes: 10}},
+		AutoProvisioning: ir.AutoProvisioning{Create: true, Limits: []ir.ResourceLimit{{Type: "nvidia-tesla-a100", Max: 5}}},
+	}
+	row := demand(p).Rows[0]
+	if row.Static != 10 || row.Admitted != 10 || row.Ceiling != 10 {
+		t.Errorf("row = %+v, want 10, 10, 10", row)
+	}
+}
