@@ -1,0 +1,113 @@
+// Package kubeyaml prints typed Kubernetes objects as YAML, in the one form
+// that every manifest of the deploy folder has. Objects go in, bytes come out.
+//
+// It stands by itself because several emitters print Kubernetes objects and
+// emitters do not import each other.
+package kubeyaml
+
+import (
+	"bytes"
+	"fmt"
+
+	"go.yaml.in/yaml/v2"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// Marshal prints objects in the order given, one YAML document each; there is
+// at least one. Every object is a pointer to a struct with JSON tags: a typed API object, or a
+// small struct of a kind that has no published Go type.
+//
+// The output is what sigs.k8s.io/yaml prints, less what a typed struct adds to
+// it and nobody wrote: the status, and empty metadata and spec. Keys are
+// sorted, quantities canonical.
+func Marshal(objects ...any) ([]byte, error) {
+	var out bytes.Buffer
+	printer := yaml.NewEncoder(&out)
+	for _, object := range objects {
+		// The converter and the printer are the two halves of
+		// sigs.k8s.io/yaml.Marshal without the JSON text between them, which
+		// takes more time than both.
+		fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+		if err != nil {
+			return nil, fmt.Errorf("kubeyaml: converting %T: %w", object, err)
+		}
+		delete(fields, "status")
+		dropEmpty(fields)
+		if err := printer.Encode(fields); err != nil {
+			return nil, fmt.Errorf("kubeyaml: printing %T: %w", object, err)
+		}
+	}
+	if err := printer.Close(); err != nil {
+		return nil, fmt.Errorf("kubeyaml: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// dropEmpty removes every empty metadata and spec below value. Both are
+// structs, not pointers, in the Kubernetes API, so that an empty one is never
+// different from none. Other empty objects, such as emptyDir, do mean
+// something.
+func dropEmpty(value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		for key, child := range value {
+			dropEmpty(child)
+			if fields, ok := child.(map[string]any); ok && len(fields) == 0 && (key == "metadata" || key == "spec") {
+				delete(value, key)
+			}
+		}
+	case []any:
+		for _, child := range value {
+			dropEmpty(child)
+		}
+	}
+}
+
+// Labels of every object, by the recommendation of the Kubernetes
+// documentation ("Recommended Labels").
+const (
+	ManagedBy = "app.kubernetes.io/managed-by"
+	PartOf    = "app.kubernetes.io/part-of"
+)
+
+// Labels returns a new map of the labels that every object of a platform
+// carries.
+func Labels(platform string) map[string]string {
+	return map[string]string{ManagedBy: "batchwright", PartOf: platform}
+}
+
+// Kustomization is a kustomization.yaml that lists resources.
+type Kustomization struct {
+	metav1.TypeMeta `json:",inline"`
+	Resources       []string    `json:"resources"`
+	SortOptions     SortOptions `json:"sortOptions"`
+}
+
+// SortOptions is how kustomize orders what it prints.
+type SortOptions struct {
+	Order string `json:"order"`
+}
+
+// NewKustomization returns a kustomization of resources: files and folders,
+// relative to its own, in the order in which they are to be applied.
+func NewKustomization(resources []string) *Kustomization {
+	return &Kustomization{
+		TypeMeta:    metav1.TypeMeta{APIVersion: "kustomize.config.k8s.io/v1beta1", Kind: "Kustomization"},
+		Resources:   resources,
+		SortOptions: SortOptions{Order: "fifo"},
+	}
+}
+
+// Canonical returns an amount in the one form that Kubernetes itself prints,
+// whatever form it was written in: "1k" for "1000".
+func Canonical(amount resource.Quantity) resource.Quantity {
+	format := amount.Format
+	amount = amount.DeepCopy()
+	// Arithmetic drops the text that a parsed quantity remembers, and the
+	// format of a zero.
+	amount.Add(resource.Quantity{})
+	amount.Format = format
+	return amount
+}

@@ -1,0 +1,59 @@
+package kueue
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+const (
+	// requestLabel is on the nodes that GKE starts for a ProvisioningRequest,
+	// and requestDetail is the detail of the request that holds its value (GKE
+	// documentation: "Run a large-scale workload with flex-start with queued
+	// provisioning").
+	requestLabel  = "autoscaling.gke.io/provisioning-request"
+	requestDetail = "ResizeRequestName"
+)
+
+// admissionChecks returns each AdmissionCheck after the
+// ProvisioningRequestConfig it refers to.
+func admissionChecks(p *ir.Platform) []any {
+	var objects []any
+	for _, c := range p.AdmissionChecks {
+		var managed []corev1.ResourceName
+		for _, name := range c.Resources {
+			managed = append(managed, corev1.ResourceName(name))
+		}
+		objects = append(objects,
+			&v1beta2.ProvisioningRequestConfig{
+				TypeMeta:   kind(v1beta2.SchemeGroupVersion, "ProvisioningRequestConfig"),
+				ObjectMeta: meta(p, "", c.Config),
+				Spec: v1beta2.ProvisioningRequestConfigSpec{
+					ProvisioningClassName: c.Class,
+					ManagedResources:      managed,
+					// Keeps the pods of a workload on the nodes that were
+					// started for it.
+					PodSetUpdates: &v1beta2.ProvisioningRequestPodSetUpdates{
+						NodeSelector: []v1beta2.ProvisioningRequestPodSetUpdatesNodeSelector{
+							{Key: requestLabel, ValueFromProvisioningClassDetail: requestDetail},
+						},
+					},
+				},
+			},
+			&v1beta2.AdmissionCheck{
+				TypeMeta:   kind(v1beta2.SchemeGroupVersion, "AdmissionCheck"),
+				ObjectMeta: meta(p, "", c.Name),
+				Spec: v1beta2.AdmissionCheckSpec{
+					ControllerName: v1beta2.ProvisioningRequestControllerName,
+					Parameters: &v1beta2.AdmissionCheckParametersReference{
+						APIGroup: v1beta2.SchemeGroupVersion.Group,
+						Kind:     "ProvisioningRequestConfig",
+						Name:     c.Config,
+					},
+				},
+			},
+		)
+	}
+	return objects
+}

@@ -1,0 +1,21 @@
+package kueue
+
+import (
+	"sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// cohorts returns the Cohorts, parents first. They hold no quota of their own:
+// what a team may borrow is what other teams do not use.
+func cohorts(p *ir.Platform) []any {
+	var objects []any
+	for _, c := range p.Cohorts {
+		objects = append(objects, &v1beta2.Cohort{
+			TypeMeta:   kind(v1beta2.SchemeGroupVersion, "Cohort"),
+			ObjectMeta: meta(p, "", c.Name),
+			Spec:       v1beta2.CohortSpec{ParentName: v1beta2.CohortReference(c.Parent)},
+		})
+	}
+	return objects
+}

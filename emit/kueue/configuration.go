@@ -1,0 +1,93 @@
+package kueue
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/kubeyaml"
+)
+
+// managerConfiguration is Kueue's own configuration, the part of its API
+// config.kueue.x-k8s.io/v1beta2 that is set here. The API's Go type brings all
+// of the Kubernetes client with it, which has no place in a compiler.
+type managerConfiguration struct {
+	metav1.TypeMeta              `json:",inline"`
+	Health                       health                `json:"health"`
+	Metrics                      metrics               `json:"metrics"`
+	Webhook                      webhook               `json:"webhook"`
+	LeaderElection               leaderElection        `json:"leaderElection"`
+	Controller                   controller            `json:"controller"`
+	ClientConnection             clientConnection      `json:"clientConnection"`
+	ManageJobsWithoutQueueName   bool                  `json:"manageJobsWithoutQueueName"`
+	ManagedJobsNamespaceSelector *metav1.LabelSelector `json:"managedJobsNamespaceSelector"`
+	Integrations                 integrations          `json:"integrations"`
+}
+
+type health struct {
+	HealthProbeBindAddress string `json:"healthProbeBindAddress"`
+}
+
+type metrics struct {
+	BindAddress                 string `json:"bindAddress"`
+	EnableClusterQueueResources bool   `json:"enableClusterQueueResources"`
+}
+
+type webhook struct {
+	Port int `json:"port"`
+}
+
+type leaderElection struct {
+	LeaderElect  bool   `json:"leaderElect"`
+	ResourceName string `json:"resourceName"`
+}
+
+type controller struct {
+	GroupKindConcurrency map[string]int `json:"groupKindConcurrency"`
+}
+
+type clientConnection struct {
+	QPS   int `json:"qps"`
+	Burst int `json:"burst"`
+}
+
+type integrations struct {
+	Frameworks []string `json:"frameworks"`
+}
+
+// configuration returns the ConfigMap that Kueue's controller reads when it
+// starts. It replaces the release's own: what that one sets is set here to the
+// same value (Kueue 0.19:
+// config/components/manager/controller_manager_config.yaml), but for the
+// frameworks, the metrics of quota and usage, and the managed jobs.
+func configuration(p *ir.Platform) (*corev1.ConfigMap, error) {
+	text, err := kubeyaml.Marshal(&managerConfiguration{
+		TypeMeta:       metav1.TypeMeta{APIVersion: "config.kueue.x-k8s.io/v1beta2", Kind: "Configuration"},
+		Health:         health{HealthProbeBindAddress: ":8081"},
+		Metrics:        metrics{BindAddress: ":8443", EnableClusterQueueResources: true},
+		Webhook:        webhook{Port: 9443},
+		LeaderElection: leaderElection{LeaderElect: true, ResourceName: "c1f6bfd2.kueue.x-k8s.io"},
+		Controller: controller{GroupKindConcurrency: map[string]int{
+			"Job.batch":                     5,
+			"Pod":                           5,
+			"Workload.kueue.x-k8s.io":       10,
+			"LocalQueue.kueue.x-k8s.io":     5,
+			"Cohort.kueue.x-k8s.io":         1,
+			"ClusterQueue.kueue.x-k8s.io":   5,
+			"ResourceFlavor.kueue.x-k8s.io": 1,
+		}},
+		ClientConnection: clientConnection{QPS: 300, Burst: 500},
+		// A job that got past the admission policy stays suspended.
+		ManageJobsWithoutQueueName:   true,
+		ManagedJobsNamespaceSelector: teamNamespaces(p),
+		Integrations:                 integrations{Frameworks: []string{"batch/job", "jobset.x-k8s.io/jobset"}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &corev1.ConfigMap{
+		TypeMeta:   kind(corev1.SchemeGroupVersion, "ConfigMap"),
+		ObjectMeta: meta(p, "kueue-system", "kueue-manager-config"),
+		Data:       map[string]string{"controller_manager_config.yaml": string(text)},
+	}, nil
+}

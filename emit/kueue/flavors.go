@@ -1,0 +1,30 @@
+package kueue
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// resourceFlavors returns one ResourceFlavor for each capacity, with the
+// labels and taints of its nodes. Kueue gives the labels to the pods it admits
+// as a node selector, and admits only pods that tolerate the taints.
+func resourceFlavors(p *ir.Platform) []any {
+	var objects []any
+	for _, c := range p.Capacities {
+		f := &v1beta2.ResourceFlavor{
+			TypeMeta:   kind(v1beta2.SchemeGroupVersion, "ResourceFlavor"),
+			ObjectMeta: meta(p, "", c.Name),
+			Spec:       v1beta2.ResourceFlavorSpec{NodeLabels: map[string]string{}},
+		}
+		for _, l := range c.NodeLabels {
+			f.Spec.NodeLabels[l.Key] = l.Value
+		}
+		for _, t := range c.NodeTaints {
+			f.Spec.NodeTaints = append(f.Spec.NodeTaints, corev1.Taint{Key: t.Key, Value: t.Value, Effect: corev1.TaintEffect(t.Effect)})
+		}
+		objects = append(objects, f)
+	}
+	return objects
+}

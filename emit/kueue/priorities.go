@@ -1,0 +1,28 @@
+package kueue
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// priorityClasses returns the PriorityClasses of the tiers.
+func priorityClasses(p *ir.Platform) []any {
+	var objects []any
+	for _, c := range p.PriorityClasses {
+		policy := corev1.PreemptNever
+		if c.Preempts {
+			policy = corev1.PreemptLowerPriority
+		}
+		objects = append(objects, &schedulingv1.PriorityClass{
+			TypeMeta:         kind(schedulingv1.SchemeGroupVersion, "PriorityClass"),
+			ObjectMeta:       meta(p, "", c.Name),
+			Value:            c.Value,
+			GlobalDefault:    c.Default,
+			Description:      c.Note,
+			PreemptionPolicy: &policy,
+		})
+	}
+	return objects
+}

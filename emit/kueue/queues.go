@@ -1,0 +1,101 @@
+package kueue
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/kubeyaml"
+)
+
+// clusterQueue holds a team's quota in one tier. What is left to the API's
+// defaults: no preemption where the queue does not preempt, and the next
+// flavor being tried before another workload is preempted.
+func clusterQueue(p *ir.Platform, t ir.Team, q ir.Queue) *v1beta2.ClusterQueue {
+	c := &v1beta2.ClusterQueue{
+		TypeMeta:   kind(v1beta2.SchemeGroupVersion, "ClusterQueue"),
+		ObjectMeta: meta(p, "", q.ClusterQueue),
+		Spec: v1beta2.ClusterQueueSpec{
+			CohortName:       v1beta2.CohortReference(t.Cohort),
+			QueueingStrategy: v1beta2.QueueingStrategy(q.Strategy),
+			NamespaceSelector: &metav1.LabelSelector{
+				MatchLabels: map[string]string{corev1.LabelMetadataName: t.Namespace},
+			},
+			AdmissionChecksStrategy: checksOf(q),
+		},
+	}
+	c.Labels[teamLabel] = t.Name
+	if q.Preempts {
+		c.Spec.Preemption = &v1beta2.ClusterQueuePreemption{
+			WithinClusterQueue:  v1beta2.PreemptionPolicyLowerPriority,
+			ReclaimWithinCohort: v1beta2.PreemptionPolicyLowerPriority,
+		}
+	}
+	if len(q.Flavors) > 0 {
+		group := v1beta2.ResourceGroup{}
+		for _, name := range q.Resources {
+			group.CoveredResources = append(group.CoveredResources, corev1.ResourceName(name))
+		}
+		for _, f := range q.Flavors {
+			group.Flavors = append(group.Flavors, flavorQuotas(t, f))
+		}
+		c.Spec.ResourceGroups = []v1beta2.ResourceGroup{group}
+	}
+	return c
+}
+
+func flavorQuotas(t ir.Team, f ir.FlavorQuota) v1beta2.FlavorQuotas {
+	out := v1beta2.FlavorQuotas{Name: v1beta2.ResourceFlavorReference(f.Flavor)}
+	for _, q := range f.Quotas {
+		r := v1beta2.ResourceQuota{Name: corev1.ResourceName(q.Resource), NominalQuota: kubeyaml.Canonical(q.Nominal)}
+		// Kueue refuses both limits outside a cohort.
+		if t.Cohort != "" {
+			r.BorrowingLimit = limit(q.Borrowing)
+			r.LendingLimit = limit(q.Lending)
+		}
+		out.Resources = append(out.Resources, r)
+	}
+	return out
+}
+
+func limit(amount *resource.Quantity) *resource.Quantity {
+	if amount == nil {
+		return nil
+	}
+	return new(kubeyaml.Canonical(*amount))
+}
+
+// checksOf names the admission checks of a queue, each with the flavors that
+// need it; nil for a queue without. A check without flavors would hold up the
+// workloads of every flavor.
+func checksOf(q ir.Queue) *v1beta2.AdmissionChecksStrategy {
+	var rules []v1beta2.AdmissionCheckStrategyRule
+	index := map[string]int{}
+	for _, f := range q.Flavors {
+		if f.AdmissionCheck == "" {
+			continue
+		}
+		i, known := index[f.AdmissionCheck]
+		if !known {
+			i = len(rules)
+			index[f.AdmissionCheck] = i
+			rules = append(rules, v1beta2.AdmissionCheckStrategyRule{Name: v1beta2.AdmissionCheckReference(f.AdmissionCheck)})
+		}
+		rules[i].OnFlavors = append(rules[i].OnFlavors, v1beta2.ResourceFlavorReference(f.Flavor))
+	}
+	if rules == nil {
+		return nil
+	}
+	return &v1beta2.AdmissionChecksStrategy{AdmissionChecks: rules}
+}
+
+// localQueue is the team's way into a ClusterQueue.
+func localQueue(p *ir.Platform, t ir.Team, q ir.Queue) *v1beta2.LocalQueue {
+	return &v1beta2.LocalQueue{
+		TypeMeta:   kind(v1beta2.SchemeGroupVersion, "LocalQueue"),
+		ObjectMeta: meta(p, t.Namespace, q.LocalQueue),
+		Spec:       v1beta2.LocalQueueSpec{ClusterQueue: v1beta2.ClusterQueueReference(q.ClusterQueue)},
+	}
+}

@@ -1,0 +1,37 @@
+package kueue
+
+import (
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// jobSubmitterName is the ClusterRole's name, and that of its binding in each
+// team's namespace.
+const jobSubmitterName = "job-submitter"
+
+// jobSubmitter is what a team may do in its namespace: submit jobs with their
+// files and Services, and follow them. It is a ClusterRole so that it is
+// written once; only RoleBindings refer to it.
+//
+// It grants nothing on secrets, and no shell in a pod. Pods come from jobs
+// alone, so that all of them pass a queue.
+func jobSubmitter(p *ir.Platform) *rbacv1.ClusterRole {
+	var (
+		write  = []string{"create", "delete", "get", "list", "patch", "update", "watch"}
+		follow = []string{"get", "list", "watch"}
+	)
+	return &rbacv1.ClusterRole{
+		TypeMeta:   kind(rbacv1.SchemeGroupVersion, "ClusterRole"),
+		ObjectMeta: meta(p, "", jobSubmitterName),
+		Rules: []rbacv1.PolicyRule{
+			{APIGroups: []string{"batch"}, Resources: []string{"jobs"}, Verbs: write},
+			{APIGroups: []string{"jobset.x-k8s.io"}, Resources: []string{"jobsets"}, Verbs: write},
+			{APIGroups: []string{""}, Resources: []string{"configmaps", "services"}, Verbs: write},
+			{APIGroups: []string{""}, Resources: []string{"events", "pods"}, Verbs: follow},
+			{APIGroups: []string{""}, Resources: []string{"pods/log"}, Verbs: []string{"get"}},
+			{APIGroups: []string{"events.k8s.io"}, Resources: []string{"events"}, Verbs: follow},
+			{APIGroups: []string{"kueue.x-k8s.io"}, Resources: []string{"localqueues", "workloads"}, Verbs: follow},
+		},
+	}
+}

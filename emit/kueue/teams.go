@@ -1,0 +1,85 @@
+package kueue
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/kubeyaml"
+)
+
+const (
+	// teamLabel marks a team's namespace and holds the team's name.
+	teamLabel = "team"
+	// queuesAnnotation of a team's namespace lists its LocalQueues, for the
+	// admission policy to check and to name.
+	queuesAnnotation = "queues"
+	// queueSeparator stands between the names.
+	queueSeparator = ", "
+	// enforceLabel selects the Pod Security Standard a namespace enforces
+	// (Kubernetes documentation: "Pod Security Admission").
+	enforceLabel = "pod-security.kubernetes.io/enforce"
+	// accountAnnotation binds a Kubernetes service account to a Google one
+	// (GKE documentation: "Authenticate to Google Cloud APIs from GKE
+	// workloads").
+	accountAnnotation = "iam.gke.io/gcp-service-account"
+)
+
+// team returns a team's objects: namespace, service account, the binding of
+// its group where it has one, ClusterQueues, then LocalQueues.
+func team(p *ir.Platform, t ir.Team) []any {
+	objects := []any{namespace(p, t), serviceAccount(p, t)}
+	if t.Group != "" {
+		objects = append(objects, submitters(p, t))
+	}
+	for _, q := range t.Queues {
+		objects = append(objects, clusterQueue(p, t, q))
+	}
+	for _, q := range t.Queues {
+		objects = append(objects, localQueue(p, t, q))
+	}
+	return objects
+}
+
+func namespace(p *ir.Platform, t ir.Team) *corev1.Namespace {
+	n := &corev1.Namespace{TypeMeta: kind(corev1.SchemeGroupVersion, "Namespace"), ObjectMeta: meta(p, "", t.Namespace)}
+	n.Labels[teamLabel] = t.Name
+	n.Labels[enforceLabel] = "baseline"
+	names := make([]string, len(t.Queues))
+	for i, q := range t.Queues {
+		names[i] = q.LocalQueue
+	}
+	n.Annotations = map[string]string{queuesAnnotation: strings.Join(names, queueSeparator)}
+	return n
+}
+
+func serviceAccount(p *ir.Platform, t ir.Team) *corev1.ServiceAccount {
+	a := &corev1.ServiceAccount{TypeMeta: kind(corev1.SchemeGroupVersion, "ServiceAccount"), ObjectMeta: meta(p, t.Namespace, t.KubeAccount)}
+	a.Annotations = map[string]string{accountAnnotation: t.Account.Email(p.Project)}
+	// Jobs do not call the Kubernetes API, and Workload Identity takes its
+	// token from the node's metadata server.
+	a.AutomountServiceAccountToken = new(false)
+	return a
+}
+
+// submitters lets the team's group submit jobs to its namespace, and to no
+// other.
+func submitters(p *ir.Platform, t ir.Team) *rbacv1.RoleBinding {
+	return &rbacv1.RoleBinding{
+		TypeMeta:   kind(rbacv1.SchemeGroupVersion, "RoleBinding"),
+		ObjectMeta: meta(p, t.Namespace, jobSubmitterName),
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: jobSubmitterName},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: t.Group}},
+	}
+}
+
+// teamNamespaces selects the namespaces of the platform's teams.
+func teamNamespaces(p *ir.Platform) *metav1.LabelSelector {
+	return &metav1.LabelSelector{
+		MatchLabels:      map[string]string{kubeyaml.PartOf: p.Name},
+		MatchExpressions: []metav1.LabelSelectorRequirement{{Key: teamLabel, Operator: metav1.LabelSelectorOpExists}},
+	}
+}

@@ -1,0 +1,61 @@
+package workload
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// job is a workload as an Indexed Job, suspended until Kueue admits it. Pods
+// that are evicted or lose their node are replaced and do not count as
+// retries.
+func job(p *ir.Platform, w ir.Workload) *batchv1.Job {
+	j := &batchv1.Job{
+		TypeMeta:   metav1.TypeMeta{APIVersion: batchv1.SchemeGroupVersion.String(), Kind: "Job"},
+		ObjectMeta: queuedMeta(p, w),
+		Spec:       jobSpec(w, batchv1.PodFailurePolicyActionIgnore),
+	}
+	j.Spec.Suspend = new(true)
+	j.Spec.BackoffLimit = new(int32(w.Retries))
+	j.Spec.Template.Spec = podSpec(w, w.Name+"-0."+w.Name)
+	if w.Port != 0 {
+		j.Spec.Template.Spec.Subdomain = w.Name
+	}
+	return j
+}
+
+// jobSpec returns what a Job and the Jobs of a JobSet have in common, with
+// what becomes of the Job when a pod is evicted or loses its node.
+func jobSpec(w ir.Workload, onDisruption batchv1.PodFailurePolicyAction) batchv1.JobSpec {
+	spec := batchv1.JobSpec{
+		CompletionMode: new(batchv1.IndexedCompletion),
+		Completions:    new(int32(w.Pods)),
+		Parallelism:    new(int32(w.Pods)),
+		PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
+			Action:          onDisruption,
+			OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}},
+		}}},
+	}
+	if w.MaxRunSeconds != 0 {
+		spec.ActiveDeadlineSeconds = new(int64(w.MaxRunSeconds))
+	}
+	return spec
+}
+
+// service gives the pods of a Job names that they can find each other by, also
+// before they are ready. It is named like the Job.
+func service(p *ir.Platform, w ir.Workload) *corev1.Service {
+	return &corev1.Service{
+		TypeMeta:   metav1.TypeMeta{APIVersion: corev1.SchemeGroupVersion.String(), Kind: "Service"},
+		ObjectMeta: meta(p, w, w.Name),
+		Spec: corev1.ServiceSpec{
+			ClusterIP:                corev1.ClusterIPNone,
+			PublishNotReadyAddresses: true,
+			Selector:                 map[string]string{batchv1.JobNameLabel: w.Name},
+			Ports:                    []corev1.ServicePort{{Name: "rendezvous", Port: int32(w.Port), TargetPort: intstr.FromInt32(int32(w.Port))}},
+		},
+	}
+}

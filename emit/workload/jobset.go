@@ -1,0 +1,45 @@
+package workload
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// replicatedJob is the name of a JobSet's only replicated job.
+const replicatedJob = "worker"
+
+// jobSet is a workload as a JobSet of one Job, suspended until Kueue admits
+// it. A pod that fails restarts all of them; an eviction or the loss of a node
+// does so without counting as a retry.
+func jobSet(p *ir.Platform, w ir.Workload) *v1alpha2.JobSet {
+	spec := jobSpec(w, batchv1.PodFailurePolicyActionFailJob)
+	// The JobSet starts all pods anew: a Job that replaced one of them would
+	// leave the others waiting for it.
+	spec.BackoffLimit = new(int32(0))
+	spec.Template.Spec = podSpec(w, w.Name+"-"+replicatedJob+"-0-0."+w.Name)
+	return &v1alpha2.JobSet{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha2.SchemeGroupVersion.String(), Kind: "JobSet"},
+		ObjectMeta: queuedMeta(p, w),
+		Spec: v1alpha2.JobSetSpec{
+			Suspend: new(true),
+			// The JobSet's own headless Service is named like the JobSet.
+			Network: &v1alpha2.Network{EnableDNSHostnames: new(w.Port != 0)},
+			FailurePolicy: &v1alpha2.FailurePolicy{
+				MaxRestarts: int32(w.Retries),
+				Rules: []v1alpha2.FailurePolicyRule{{
+					Name:                "disruption",
+					Action:              v1alpha2.RestartJobSetAndIgnoreMaxRestarts,
+					OnJobFailureReasons: []string{batchv1.JobReasonPodFailurePolicy},
+				}},
+			},
+			ReplicatedJobs: []v1alpha2.ReplicatedJob{{
+				Name:     replicatedJob,
+				Replicas: 1,
+				Template: batchv1.JobTemplateSpec{Spec: spec},
+			}},
+		},
+	}
+}

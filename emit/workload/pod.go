@@ -1,0 +1,137 @@
+package workload
+
+import (
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/kubeyaml"
+)
+
+const (
+	containerName = "worker"
+	filesVolume   = "files"
+	filesPath     = "/workload" // where a workload's files are mounted
+	memoryVolume  = "shared-memory"
+	memoryPath    = "/dev/shm"
+)
+
+// podSpec is the pod of a workload; master is the host name of the first one,
+// for workloads with a rendezvous.
+func podSpec(w ir.Workload, master string) corev1.PodSpec {
+	resources, accelerated := requirements(w)
+	container := corev1.Container{
+		Name:      containerName,
+		Image:     w.Image,
+		Command:   w.Command,
+		Env:       environment(w, master),
+		Resources: resources,
+		// What the baseline Pod Security Standard leaves open. Images that run
+		// as root are common and stay possible.
+		SecurityContext: &corev1.SecurityContext{
+			AllowPrivilegeEscalation: new(false),
+			SeccompProfile:           &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+		},
+	}
+	pod := corev1.PodSpec{
+		RestartPolicy:      corev1.RestartPolicyNever,
+		ServiceAccountName: w.KubeAccount,
+		PriorityClassName:  w.PriorityClass,
+	}
+	for _, s := range w.NodeSelector {
+		if pod.NodeSelector == nil {
+			pod.NodeSelector = make(map[string]string, len(w.NodeSelector))
+		}
+		pod.NodeSelector[s.Key] = s.Value
+	}
+	for _, t := range w.Tolerations {
+		pod.Tolerations = append(pod.Tolerations, toleration(t))
+	}
+	mount := func(name, path string, readOnly bool, source corev1.VolumeSource) {
+		pod.Volumes = append(pod.Volumes, corev1.Volume{Name: name, VolumeSource: source})
+		container.VolumeMounts = append(container.VolumeMounts, corev1.VolumeMount{Name: name, MountPath: path, ReadOnly: readOnly})
+	}
+	if w.ConfigMap != "" {
+		mount(filesVolume, filesPath, true, corev1.VolumeSource{
+			ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: w.ConfigMap}},
+		})
+	}
+	if accelerated {
+		// Processes that drive accelerators exchange data here. The 64 MiB
+		// that containers get by default are too few; the memory counts
+		// towards the container's limit.
+		mount(memoryVolume, memoryPath, false, corev1.VolumeSource{
+			EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory},
+		})
+	}
+	pod.Containers = []corev1.Container{container}
+	return pod
+}
+
+// requirements returns what each pod requests, and whether accelerators are
+// among it. Memory and accelerators are limited to the request; cpu is not,
+// because a limit would slow a pod down beside idle cores.
+func requirements(w ir.Workload) (_ corev1.ResourceRequirements, accelerated bool) {
+	requests, limits := corev1.ResourceList{}, corev1.ResourceList{}
+	for _, a := range w.Requests {
+		name, quantity := corev1.ResourceName(a.Resource), kubeyaml.Canonical(a.Quantity)
+		requests[name] = quantity
+		switch name {
+		case corev1.ResourceCPU:
+		case corev1.ResourceMemory:
+			limits[name] = quantity
+		default:
+			limits[name] = quantity
+			accelerated = true
+		}
+	}
+	return corev1.ResourceRequirements{Requests: requests, Limits: limits}, accelerated
+}
+
+// environment returns the rendezvous, where there is one, before the
+// workload's own variables, so that these can refer to it. A variable that the
+// workload sets itself is left to it.
+func environment(w ir.Workload, master string) []corev1.EnvVar {
+	var out []corev1.EnvVar
+	if w.Port != 0 {
+		for _, e := range []ir.KeyValue{
+			{Key: "MASTER_ADDR", Value: master},
+			{Key: "MASTER_PORT", Value: strconv.Itoa(w.Port)},
+			{Key: "NNODES", Value: strconv.Itoa(w.Pods)},
+		} {
+			own := slices.ContainsFunc(w.Env, func(set ir.KeyValue) bool { return set.Key == e.Key })
+			if !own {
+				out = append(out, corev1.EnvVar{Name: e.Key, Value: e.Value})
+			}
+		}
+	}
+	for _, e := range w.Env {
+		out = append(out, corev1.EnvVar{Name: e.Key, Value: e.Value})
+	}
+	return out
+}
+
+// toleration accepts a taint; one without a value it accepts with any.
+func toleration(t ir.Taint) corev1.Toleration {
+	out := corev1.Toleration{Key: t.Key, Operator: corev1.TolerationOpEqual, Value: t.Value, Effect: corev1.TaintEffect(t.Effect)}
+	if t.Value == "" {
+		out.Operator = corev1.TolerationOpExists
+	}
+	return out
+}
+
+// configMap holds a workload's files; all copies for a team mount the same.
+func configMap(p *ir.Platform, w ir.Workload) *corev1.ConfigMap {
+	c := &corev1.ConfigMap{
+		TypeMeta:   metav1.TypeMeta{APIVersion: corev1.SchemeGroupVersion.String(), Kind: "ConfigMap"},
+		ObjectMeta: meta(p, w, w.ConfigMap),
+		Data:       make(map[string]string, len(w.Files)),
+	}
+	for _, f := range w.Files {
+		c.Data[f.Key] = f.Value
+	}
+	return c
+}

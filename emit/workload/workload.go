@@ -1,0 +1,115 @@
+// Package workload renders the jobs that the teams submit. A plan goes in, the
+// folder workloads/ comes out: a subfolder for each team, with a file for each
+// Job or JobSet and for each ConfigMap of files, and a kustomization.
+package workload
+
+import (
+	"fmt"
+	"path"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/kueue/pkg/controller/constants"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/kubeyaml"
+)
+
+// folder is where the teams' subfolders are in the deploy folder.
+const folder = "workloads"
+
+const kustomization = "kustomization.yaml"
+
+// maxRunAnnotation tells how long the nodes are wanted. Kueue hands it to the
+// ProvisioningRequest as a parameter.
+const maxRunAnnotation = constants.ProvReqAnnotationPrefix + "maxRunDurationSeconds"
+
+// Files returns the folder workloads/, team by team: ConfigMaps before the
+// jobs that mount them, the kustomization last. Teams without workloads have
+// no subfolder. Two objects of a team that claim the same file are an error.
+func Files(p *ir.Platform) ([]emit.File, error) {
+	var files []emit.File
+	for rest := p.Workloads; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rest[n].Team == rest[0].Team {
+			n++
+		}
+		team, err := teamFiles(p, rest[:n])
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, team...)
+		rest = rest[n:]
+	}
+	return files, nil
+}
+
+// teamFiles returns the subfolder of one team, of which workloads are all.
+func teamFiles(p *ir.Platform, workloads []ir.Workload) ([]emit.File, error) {
+	var (
+		files     = make([]emit.File, 0, 2*len(workloads)+1)
+		resources = make([]string, 0, 2*len(workloads))
+		taken     = map[string]bool{kustomization: true}
+		dir       = path.Join(folder, workloads[0].Team)
+	)
+	add := func(name string, objects ...any) error {
+		name += ".yaml"
+		if taken[name] {
+			return fmt.Errorf("workload: two objects claim %s", path.Join(dir, name))
+		}
+		taken[name] = true
+		content, err := kubeyaml.Marshal(objects...)
+		if err != nil {
+			return err
+		}
+		files = append(files, emit.File{Path: path.Join(dir, name), Content: content})
+		resources = append(resources, name)
+		return nil
+	}
+	mounted := map[string]bool{}
+	for _, w := range workloads {
+		if w.ConfigMap == "" || mounted[w.ConfigMap] {
+			continue
+		}
+		mounted[w.ConfigMap] = true
+		if err := add(w.ConfigMap, configMap(p, w)); err != nil {
+			return nil, err
+		}
+	}
+	for _, w := range workloads {
+		if err := add(w.Name, objects(p, w)...); err != nil {
+			return nil, err
+		}
+	}
+	content, err := kubeyaml.Marshal(kubeyaml.NewKustomization(resources))
+	if err != nil {
+		return nil, err
+	}
+	return append(files, emit.File{Path: path.Join(dir, kustomization), Content: content}), nil
+}
+
+// objects returns the documents of a workload's file.
+func objects(p *ir.Platform, w ir.Workload) []any {
+	if w.Kind == ir.JobSet {
+		return []any{jobSet(p, w)}
+	}
+	if w.Port == 0 {
+		return []any{job(p, w)}
+	}
+	return []any{service(p, w), job(p, w)}
+}
+
+// meta returns the metadata of an object that a workload needs.
+func meta(p *ir.Platform, w ir.Workload, name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: w.Namespace, Name: name, Labels: kubeyaml.Labels(p.Name)}
+}
+
+// queuedMeta returns the metadata of what Kueue queues.
+func queuedMeta(p *ir.Platform, w ir.Workload) metav1.ObjectMeta {
+	m := meta(p, w, w.Name)
+	m.Labels[constants.QueueLabel] = w.Queue
+	if w.MaxRunSeconds != 0 {
+		m.Annotations = map[string]string{maxRunAnnotation: fmt.Sprint(w.MaxRunSeconds)}
+	}
+	return m
+}

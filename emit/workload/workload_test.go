@@ -1,0 +1,301 @@
+package workload_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/workload"
+)
+
+// train is a job of two pods that meet, on GPUs.
+func train(name string) ir.Workload {
+	return ir.Workload{
+		Template: "train", Name: name, Kind: ir.Job, Team: "team-a", Namespace: "ns-a", KubeAccount: "team-a-ksa",
+		Queue: "lq-team-a-lp", PriorityClass: "lp", Pods: 2, Retries: 20, Port: 29500,
+		Requests: []ir.Amount{
+			{Resource: "cpu", Quantity: resource.MustParse("2000m")},
+			{Resource: "memory", Quantity: resource.MustParse("10Gi")},
+			{Resource: "nvidia.com/gpu", Quantity: resource.MustParse("2")},
+		},
+		Image:        "pytorch/pytorch:2.8.0",
+		Command:      []string{"torchrun", "--rdzv_endpoint=$(MASTER_ADDR):$(MASTER_PORT)", "/workload/train.py"},
+		Env:          []ir.KeyValue{{Key: "NNODES", Value: "3"}, {Key: "RUN", Value: "yes"}},
+		Files:        []ir.KeyValue{{Key: "train.py", Value: "import torch\nprint(\"${x}\")\n"}},
+		ConfigMap:    "train-files",
+		NodeSelector: []ir.KeyValue{{Key: "cloud.google.com/gke-accelerator", Value: "nvidia-l4"}},
+		Tolerations: []ir.Taint{
+			{Key: "cloud.google.com/gke-queued", Effect: "NoSchedule"},
+			{Key: "nvidia.com/gpu", Value: "present", Effect: "NoSchedule"},
+		},
+		MaxRunSeconds: 3600,
+	}
+}
+
+// render returns the files of workloads by path.
+func render(t *testing.T, workloads ...ir.Workload) map[string]string {
+	t.Helper()
+	files, err := workload.Files(&ir.Platform{Name: "demo", Workloads: workloads})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make(map[string]string, len(files))
+	for _, f := range files {
+		out[f.Path] = string(f.Content)
+	}
+	return out
+}
+
+func TestJob(t *testing.T) {
+	want := `apiVersion: v1
+kind: Service
+metadata:
+  labels:
+    app.kubernetes.io/managed-by: batchwright
+    app.kubernetes.io/part-of: demo
+  name: train-1
+  namespace: ns-a
+spec:
+  clusterIP: None
+  ports:
+  - name: rendezvous
+    port: 29500
+    targetPort: 29500
+  publishNotReadyAddresses: true
+  selector:
+    batch.kubernetes.io/job-name: train-1
+---
+apiVersion: batch/v1
+kind: Job
+metadata:
+  annotations:
+    provreq.kueue.x-k8s.io/maxRunDurationSeconds: "3600"
+  labels:
+    app.kubernetes.io/managed-by: batchwright
+    app.kubernetes.io/part-of: demo
+    kueue.x-k8s.io/queue-name: lq-team-a-lp
+  name: train-1
+  namespace: ns-a
+spec:
+  activeDeadlineSeconds: 3600
+  backoffLimit: 20
+  completionMode: Indexed
+  completions: 2
+  parallelism: 2
+  podFailurePolicy:
+    rules:
+    - action: Ignore
+      onPodConditions:
+      - status: "True"
+        type: DisruptionTarget
+  suspend: true
+  template:
+    spec:
+      containers:
+      - command:
+        - torchrun
+        - --rdzv_endpoint=$(MASTER_ADDR):$(MASTER_PORT)
+        - /workload/train.py
+        env:
+        - name: MASTER_ADDR
+          value: train-1-0.train-1
+        - name: MASTER_PORT
+          value: "29500"
+        - name: NNODES
+          value: "3"
+        - name: RUN
+          value: "yes"
+        image: pytorch/pytorch:2.8.0
+        name: worker
+        resources:
+          limits:
+            memory: 10Gi
+            nvidia.com/gpu: "2"
+          requests:
+            cpu: "2"
+            memory: 10Gi
+            nvidia.com/gpu: "2"
+        securityContext:
+          allowPrivilegeEscalation: false
+          seccompProfile:
+            type: RuntimeDefault
+        volumeMounts:
+        - mountPath: /workload
+          name: files
+          readOnly: true
+        - mountPath: /dev/shm
+          name: shared-memory
+      nodeSelector:
+        cloud.google.com/gke-accelerator: nvidia-l4
+      priorityClassName: lp
+      restartPolicy: Never
+      serviceAccountName: team-a-ksa
+      subdomain: train-1
+      tolerations:
+      - effect: NoSchedule
+        key: cloud.google.com/gke-queued
+        operator: Exists
+      - effect: NoSchedule
+        key: nvidia.com/gpu
+        operator: Equal
+        value: present
+      volumes:
+      - configMap:
+          name: train-files
+        name: files
+      - emptyDir:
+          medium: Memory
+        name: shared-memory
+`
+	if diff := cmp.Diff(want, render(t, train("train-1"))["workloads/team-a/train-1.yaml"]); diff != "" {
+		t.Errorf("job (-want +got):\n%s", diff)
+	}
+}
+
+func TestJobSet(t *testing.T) {
+	w := train("set-1")
+	w.Kind, w.Env, w.ConfigMap, w.Files, w.NodeSelector, w.Tolerations, w.MaxRunSeconds = ir.JobSet, nil, "", nil, nil, nil, 0
+	w.Requests = w.Requests[:2]
+	want := `apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata:
+  labels:
+    app.kubernetes.io/managed-by: batchwright
+    app.kubernetes.io/part-of: demo
+    kueue.x-k8s.io/queue-name: lq-team-a-lp
+  name: set-1
+  namespace: ns-a
+spec:
+  failurePolicy:
+    maxRestarts: 20
+    rules:
+    - action: RestartJobSetAndIgnoreMaxRestarts
+      name: disruption
+      onJobFailureReasons:
+      - PodFailurePolicy
+  network:
+    enableDNSHostnames: true
+  replicatedJobs:
+  - name: worker
+    replicas: 1
+    template:
+      spec:
+        backoffLimit: 0
+        completionMode: Indexed
+        completions: 2
+        parallelism: 2
+        podFailurePolicy:
+          rules:
+          - action: FailJob
+            onPodConditions:
+            - status: "True"
+              type: DisruptionTarget
+        template:
+          spec:
+            containers:
+            - command:
+              - torchrun
+              - --rdzv_endpoint=$(MASTER_ADDR):$(MASTER_PORT)
+              - /workload/train.py
+              env:
+              - name: MASTER_ADDR
+                value: set-1-worker-0-0.set-1
+              - name: MASTER_PORT
+                value: "29500"
+              - name: NNODES
+                value: "2"
+              image: pytorch/pytorch:2.8.0
+              name: worker
+              resources:
+                limits:
+                  memory: 10Gi
+                requests:
+                  cpu: "2"
+                  memory: 10Gi
+              securityContext:
+                allowPrivilegeEscalation: false
+                seccompProfile:
+                  type: RuntimeDefault
+            priorityClassName: lp
+            restartPolicy: Never
+            serviceAccountName: team-a-ksa
+  suspend: true
+`
+	if diff := cmp.Diff(want, render(t, w)["workloads/team-a/set-1.yaml"]); diff != "" {
+		t.Errorf("jobset (-want +got):\n%s", diff)
+	}
+}
+
+// TestFolders: copies share one ConfigMap, teams share nothing, and what a
+// workload does not have leaves no trace.
+func TestFolders(t *testing.T) {
+	plain := train("plain")
+	plain.Team, plain.Namespace, plain.ConfigMap, plain.Files, plain.Port, plain.MaxRunSeconds = "team-b", "team-b", "", nil, 0, 0
+	got := render(t, train("train-1"), train("train-2"), plain)
+
+	if want := `apiVersion: v1
+data:
+  train.py: |
+    import torch
+    print("${x}")
+kind: ConfigMap
+metadata:
+  labels:
+    app.kubernetes.io/managed-by: batchwright
+    app.kubernetes.io/part-of: demo
+  name: train-files
+  namespace: ns-a
+`; got["workloads/team-a/train-files.yaml"] != want {
+		t.Errorf("config map (-want +got):\n%s", cmp.Diff(want, got["workloads/team-a/train-files.yaml"]))
+	}
+	if want := `apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources:
+- train-files.yaml
+- train-1.yaml
+- train-2.yaml
+sortOptions:
+  order: fifo
+`; got["workloads/team-a/kustomization.yaml"] != want {
+		t.Errorf("kustomization (-want +got):\n%s", cmp.Diff(want, got["workloads/team-a/kustomization.yaml"]))
+	}
+	for _, never := range []string{"Service\n", "subdomain", "MASTER_ADDR\n", "NNODES: \"2\"", "configMap", "annotations", "activeDeadline"} {
+		if strings.Contains(got["workloads/team-b/plain.yaml"], never) {
+			t.Errorf("plain job has %q:\n%s", never, got["workloads/team-b/plain.yaml"])
+		}
+	}
+	if len(got) != 6 {
+		t.Errorf("%d files, want 6", len(got))
+	}
+}
+
+func TestFilesRefusesTwoOfAName(t *testing.T) {
+	for name, workloads := range map[string][]ir.Workload{
+		"two jobs":              {train("train-1"), train("train-1")},
+		"a job and its files":   {train("train-files")},
+		"a job's kustomization": {train("kustomization")},
+	} {
+		if _, err := workload.Files(&ir.Platform{Name: "demo", Workloads: workloads}); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func BenchmarkFiles(b *testing.B) {
+	p := &ir.Platform{Name: "demo"}
+	for range 1000 {
+		p.Workloads = append(p.Workloads, train("train-1"))
+	}
+	for i := range p.Workloads {
+		p.Workloads[i].Team = "team-" + strings.Repeat("x", i%7)
+	}
+	for b.Loop() {
+		if _, err := workload.Files(p); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(p.Workloads)), "ns/workload")
+}
