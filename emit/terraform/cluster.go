@@ -1,0 +1,214 @@
+package terraform
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// loggingComponents are what GKE sends to Cloud Logging (GKE documentation:
+// "About GKE logs").
+var loggingComponents = []string{"SYSTEM_COMPONENTS", "WORKLOADS"}
+
+// monitoringComponents are what GKE sends to Cloud Monitoring: everything the
+// dashboards and alerts read (provider documentation: monitoring_config).
+var monitoringComponents = []string{
+	"APISERVER",
+	"CADVISOR",
+	"CONTROLLER_MANAGER",
+	"DAEMONSET",
+	"DCGM",
+	"DEPLOYMENT",
+	"HPA",
+	"JOBSET",
+	"KUBELET",
+	"POD",
+	"SCHEDULER",
+	"STATEFULSET",
+	"STORAGE",
+	"SYSTEM_COMPONENTS",
+}
+
+func cluster(b *body, p *ir.Platform) {
+	c := b.resource("google_container_cluster", "main")
+	c.expr("name", "var.cluster_name")
+	c.expr("location", "var.region")
+	c.expr("node_locations", "var.zones")
+	c.expr("deletion_protection", "var.deletion_protection")
+	if p.Cluster.MinVersion != "" {
+		c.text("min_master_version", p.Cluster.MinVersion)
+	}
+	c.flag("enable_shielded_nodes", true)
+	c.expr("network", "google_compute_network.main.id")
+	c.expr("subnetwork", "google_compute_subnetwork.main.id")
+	c.text("networking_mode", "VPC_NATIVE")
+	c.note("Dataplane V2, which also enforces network policies.")
+	c.text("datapath_provider", "ADVANCED_DATAPATH")
+	firstNodes(c)
+
+	c.block("release_channel").text("channel", p.Cluster.ReleaseChannel)
+	privateNetwork(c)
+	access(c, p)
+	addons(c, p)
+	autoProvisioning(c, p)
+	observability(c)
+	maintenance(c, p.Cluster.Maintenance)
+
+	lifecycle := c.block("lifecycle")
+	lifecycle.note("The provider reports no node_config once the default pool is gone, and a",
+		"change of it would replace the cluster.")
+	lifecycle.expr("ignore_changes", "[node_config]")
+	c.note("Nodes cannot join without their roles, nor pull public images without NAT.")
+	c.expr("depends_on", `[
+  google_compute_router_nat.main,
+  google_project_iam_member.nodes,
+]`)
+}
+
+func privateNetwork(c *body) {
+	ranges := c.block("ip_allocation_policy")
+	ranges.expr("cluster_secondary_range_name", "google_compute_subnetwork.main.secondary_ip_range[0].range_name")
+	ranges.expr("services_secondary_range_name", "google_compute_subnetwork.main.secondary_ip_range[1].range_name")
+
+	private := c.block("private_cluster_config")
+	private.flag("enable_private_nodes", true)
+	private.expr("enable_private_endpoint", "length(var.authorized_networks) == 0")
+	private.expr("master_ipv4_cidr_block", "var.control_plane_range")
+
+	c.note("GKE demands this block of a private endpoint. Without ranges it admits only",
+		"the cluster's own subnet.")
+	authorized := c.block("master_authorized_networks_config")
+	authorized.flag("gcp_public_cidrs_access_enabled", false)
+	each := authorized.block("dynamic", "cidr_blocks")
+	each.expr("for_each", "var.authorized_networks")
+	content := each.block("content")
+	content.expr("display_name", "cidr_blocks.key")
+	content.expr("cidr_block", "cidr_blocks.value")
+}
+
+func access(c *body, p *ir.Platform) {
+	if p.Cluster.DNSEndpoint {
+		c.note("The DNS endpoint is guarded by IAM. The provisioning build, which runs",
+			"outside the VPC, comes in through it.")
+	}
+	c.block("control_plane_endpoints_config").block("dns_endpoint_config").flag("allow_external_traffic", p.Cluster.DNSEndpoint)
+
+	c.block("workload_identity_config").expr("workload_pool", `"${var.project_id}.svc.id.goog"`)
+	if p.Cluster.SecurityGroup != "" {
+		c.block("authenticator_groups_config").expr("security_group", "var.security_group")
+	}
+	c.block("master_auth").block("client_certificate_config").flag("issue_client_certificate", false)
+
+	c.note("Nobody gets rights by reaching the API server, or by having a Google account.")
+	c.block("anonymous_authentication_config").text("mode", "LIMITED")
+	binding := c.block("rbac_binding_config")
+	binding.flag("enable_insecure_binding_system_authenticated", false)
+	binding.flag("enable_insecure_binding_system_unauthenticated", false)
+}
+
+// firstNodes describes the default pool, which GKE insists on creating and
+// which is removed at once.
+func firstNodes(c *body) {
+	c.note("GKE creates no cluster without a pool. This one lives for minutes, but must",
+		"not run as the project's default service account, which may not even exist.")
+	c.flag("remove_default_node_pool", true)
+	c.number("initial_node_count", 1)
+	node := c.block("node_config")
+	nodeIdentity(node)
+	shielded(node)
+}
+
+func addons(c *body, p *ir.Platform) {
+	a := c.block("addons_config")
+	a.block("gce_persistent_disk_csi_driver_config").flag("enabled", true)
+	a.block("gcp_filestore_csi_driver_config").flag("enabled", p.Cluster.Filestore)
+	a.block("gcs_fuse_csi_driver_config").flag("enabled", p.Cluster.GCSFuse)
+
+	c.note("Also of the pools that GKE creates by itself.")
+	defaults := c.block("node_pool_defaults").block("node_config_defaults")
+	defaults.text("insecure_kubelet_readonly_port_enabled", "FALSE")
+	defaults.block("gcfs_config").flag("enabled", p.Cluster.ImageStreaming)
+	c.block("node_pool_auto_config").block("node_kubelet_config").text("insecure_kubelet_readonly_port_enabled", "FALSE")
+}
+
+func autoProvisioning(c *body, p *ir.Platform) {
+	auto := c.block("cluster_autoscaling")
+	auto.flag("enabled", p.AutoProvisioning.Create)
+	auto.text("autoscaling_profile", p.AutoProvisioning.Profile)
+	if !p.AutoProvisioning.Create {
+		return
+	}
+	auto.expr("auto_provisioning_locations", "var.zones")
+	for _, limit := range p.AutoProvisioning.Limits {
+		l := auto.block("resource_limits")
+		l.text("resource_type", limit.Type)
+		l.number("minimum", limit.Min)
+		l.number("maximum", limit.Max)
+	}
+	defaults := auto.block("auto_provisioning_defaults")
+	disk(defaults, "disk_size", p.Capacities)
+	defaults.text("image_type", "COS_CONTAINERD")
+	nodeIdentity(defaults)
+	management(defaults, true)
+	defaults.note("Accelerators are scarce: upgrades make do with the nodes there are.")
+	upgrades(defaults, 0, 1)
+	shielded(defaults)
+}
+
+// disk sets the boot disk of auto-provisioned nodes, which have one in common:
+// the largest any capacity asks for, of their type where they agree on one.
+func disk(b *body, size string, capacities []ir.Capacity) {
+	largest := 0
+	var types []string
+	for _, c := range capacities {
+		if !c.AutoProvisioned {
+			continue
+		}
+		largest = max(largest, c.DiskSizeGiB)
+		if !slices.Contains(types, c.DiskType) {
+			types = append(types, c.DiskType)
+		}
+	}
+	if len(types) == 1 && types[0] != "" {
+		b.text("disk_type", types[0])
+	}
+	if largest > 0 {
+		b.number(size, largest)
+	}
+}
+
+func observability(c *body) {
+	c.block("logging_config").raw("enable_components", column(loggingComponents))
+	monitoring := c.block("monitoring_config")
+	monitoring.raw("enable_components", column(monitoringComponents))
+	monitoring.block("managed_prometheus").flag("enabled", true)
+	c.note("Costs by namespace, and so by team.")
+	c.block("cost_management_config").flag("enabled", true)
+}
+
+func maintenance(c *body, m ir.Maintenance) {
+	start, end := window(m)
+	c.note("UTC. The dates only anchor the first window; it recurs on the days below.")
+	w := c.block("maintenance_policy").block("recurring_window")
+	w.text("start_time", start)
+	w.text("end_time", end)
+	w.text("recurrence", "FREQ=WEEKLY;BYDAY="+strings.Join(m.Days, ","))
+}
+
+// weekdays are RFC 5545's, from the first of January 2024, a Monday.
+var weekdays = []string{"MO", "TU", "WE", "TH", "FR", "SA", "SU"}
+
+// window returns the ends of the first window as RFC 3339: in the week of the
+// first of January 2024, on the earliest of its days. A fixed week, because
+// the output depends on nothing but the plan.
+func window(m ir.Maintenance) (start, end string) {
+	day := slices.IndexFunc(weekdays, func(d string) bool { return slices.Contains(m.Days, d) })
+	var hour, minute int
+	fmt.Sscanf(m.Start, "%d:%d", &hour, &minute)
+	stamp := func(hours int) string {
+		return fmt.Sprintf("2024-01-%02dT%02d:%02d:00Z", 1+max(day, 0)+hours/24, hours%24, minute)
+	}
+	return stamp(hour), stamp(hour + m.Hours)
+}

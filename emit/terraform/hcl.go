@@ -1,0 +1,164 @@
+package terraform
+
+import (
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/hashicorp/hcl/v2/hclwrite"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// constant is HCL source that stands in this package. The type keeps a plan's
+// strings out: they become cty values, and so are always quoted and escaped.
+type constant string
+
+// body is a block's content, or a file's. Items appear in the order in which
+// they are added; blank lines set blocks and comments apart.
+type body struct {
+	*hclwrite.Body
+	last item
+}
+
+type item int
+
+const (
+	nothing item = iota
+	comment
+	attribute
+	block
+)
+
+// space adds the blank line that belongs before the next item.
+func (b *body) space(next item) {
+	switch {
+	case b.last == nothing, b.last == comment:
+	case b.last == attribute && next == attribute:
+	default:
+		b.AppendNewline()
+	}
+	b.last = next
+}
+
+// note adds a comment above the next item, one line of it each.
+func (b *body) note(lines ...constant) {
+	b.space(comment)
+	for _, line := range lines {
+		b.AppendUnstructuredTokens(hclwrite.Tokens{{
+			Type:  hclsyntax.TokenComment,
+			Bytes: []byte("# " + line + "\n"),
+		}})
+	}
+}
+
+// block adds a block and returns its content.
+func (b *body) block(kind string, labels ...string) *body {
+	b.space(block)
+	return &body{Body: b.AppendNewBlock(kind, labels).Body()}
+}
+
+// resource adds a resource block and returns its content.
+func (b *body) resource(kind, name string) *body { return b.block("resource", kind, name) }
+
+// raw sets an attribute to an expression.
+func (b *body) raw(name string, tokens hclwrite.Tokens) {
+	b.space(attribute)
+	b.SetAttributeRaw(name, tokens)
+}
+
+// expr sets an attribute to an expression of this package.
+func (b *body) expr(name string, source constant) { b.raw(name, expression(source)) }
+
+// value sets an attribute to a literal.
+func (b *body) value(name string, v cty.Value) { b.raw(name, hclwrite.TokensForValue(v)) }
+
+func (b *body) text(name, v string)      { b.value(name, cty.StringVal(v)) }
+func (b *body) flag(name string, v bool) { b.value(name, cty.BoolVal(v)) }
+func (b *body) number(name string, v int) {
+	b.value(name, cty.NumberIntVal(int64(v)))
+}
+
+// texts sets an attribute to a list of literals on one line.
+func (b *body) texts(name string, v []string) { b.value(name, stringTuple(v)) }
+
+// expression parses HCL source of this package. It panics on a syntax error,
+// which is a mistake in this package.
+func expression(source constant) hclwrite.Tokens {
+	f, diags := hclwrite.ParseConfig([]byte("x = "+source+"\n"), "", hcl.InitialPos)
+	if diags.HasErrors() {
+		panic(diags)
+	}
+	return f.Body().GetAttribute("x").Expr().BuildTokens(nil)
+}
+
+// reference returns the tokens of a.b.c.
+func reference(root string, steps ...string) hclwrite.Tokens {
+	traversal := hcl.Traversal{hcl.TraverseRoot{Name: root}}
+	for _, step := range steps {
+		traversal = append(traversal, hcl.TraverseAttr{Name: step})
+	}
+	return hclwrite.TokensForTraversal(traversal)
+}
+
+// tuple returns the tokens of a list on one line.
+func tuple(elements ...hclwrite.Tokens) hclwrite.Tokens {
+	return hclwrite.TokensForTuple(elements)
+}
+
+// column returns the tokens of a list of literals with a line for each, so
+// that a change of one is a change of one line.
+func column(v []string) hclwrite.Tokens {
+	if len(v) == 0 {
+		return tuple()
+	}
+	tokens := hclwrite.Tokens{mark(hclsyntax.TokenOBrack, "["), newline()}
+	for _, s := range v {
+		tokens = append(tokens, literal(s)...)
+		tokens = append(tokens, mark(hclsyntax.TokenComma, ","), newline())
+	}
+	return append(tokens, mark(hclsyntax.TokenCBrack, "]"))
+}
+
+// entry is one line of an object.
+type entry struct {
+	key   string
+	value hclwrite.Tokens
+}
+
+// object returns the tokens of an object with its entries in order.
+// hclwrite.TokensForObject would do, but formats what it returns: with teams
+// as objects in an object, every token several times over.
+func object(entries []entry) hclwrite.Tokens {
+	if len(entries) == 0 {
+		return hclwrite.Tokens{mark(hclsyntax.TokenOBrace, "{"), mark(hclsyntax.TokenCBrace, "}")}
+	}
+	tokens := hclwrite.Tokens{mark(hclsyntax.TokenOBrace, "{"), newline()}
+	for _, e := range entries {
+		// A first key "for" would begin a for expression.
+		if hclsyntax.ValidIdentifier(e.key) && e.key != "for" {
+			tokens = append(tokens, hclwrite.TokensForIdentifier(e.key)...)
+		} else {
+			tokens = append(tokens, literal(e.key)...)
+		}
+		tokens = append(tokens, mark(hclsyntax.TokenEqual, "="))
+		tokens = append(tokens, e.value...)
+		tokens = append(tokens, newline())
+	}
+	return append(tokens, mark(hclsyntax.TokenCBrace, "}"))
+}
+
+// mark returns a token. Tokens are never shared: formatting changes them.
+func mark(kind hclsyntax.TokenType, source string) *hclwrite.Token {
+	return &hclwrite.Token{Type: kind, Bytes: []byte(source)}
+}
+
+func newline() *hclwrite.Token { return mark(hclsyntax.TokenNewline, "\n") }
+
+// literal returns the tokens of a string.
+func literal(s string) hclwrite.Tokens { return hclwrite.TokensForValue(cty.StringVal(s)) }
+
+func stringTuple(v []string) cty.Value {
+	values := make([]cty.Value, len(v))
+	for i, s := range v {
+		values[i] = cty.StringVal(s)
+	}
+	return cty.TupleVal(values)
+}

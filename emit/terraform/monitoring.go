@@ -1,0 +1,69 @@
+package terraform
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2/hclwrite"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+func monitoring(b *body, p *ir.Platform) {
+	dashboard := b.resource("google_monitoring_dashboard", "main")
+	dashboard.raw("for_each", hclwrite.TokensForFunctionCall("toset", tuple(literal("admin"), literal("team"))))
+	dashboard.expr("dashboard_json", `file("${path.module}/../dashboards/cloud-monitoring/${each.key}.json")`)
+
+	if len(p.Monitoring.Alerts) == 0 {
+		return
+	}
+	alerts := make([]entry, len(p.Monitoring.Alerts))
+	for i, a := range p.Monitoring.Alerts {
+		alerts[i] = entry{a.Name, object([]entry{
+			{"group", literal(a.Group)},
+			{"severity", literal(strings.ToUpper(a.Severity))},
+			{"duration", literal(strconv.Itoa(a.For) + "s")},
+			{"query", literal(a.Expr)},
+			{"summary", literal(labelVariables(a.Summary))},
+			{"action", literal(labelVariables(a.Action))},
+		})}
+	}
+	b.block("locals").raw("alerts", object(alerts))
+	alertPolicy(b)
+}
+
+func alertPolicy(b *body) {
+	policy := b.resource("google_monitoring_alert_policy", "main")
+	policy.expr("for_each", "local.alerts")
+	policy.expr("display_name", `"${each.key} (${var.cluster_name})"`)
+	policy.text("combiner", "OR")
+	policy.expr("severity", "each.value.severity")
+	policy.expr("notification_channels", "var.notification_channels")
+
+	condition := policy.block("conditions")
+	condition.expr("display_name", "each.key")
+	query := condition.block("condition_prometheus_query_language")
+	query.expr("query", "each.value.query")
+	query.expr("duration", "each.value.duration")
+	query.text("evaluation_interval", "60s")
+	query.expr("rule_group", "each.value.group")
+	query.expr("alert_rule", "each.key")
+	query.note("At the first apply nothing has been measured yet.")
+	query.flag("disable_metric_validation", true)
+
+	documentation := policy.block("documentation")
+	documentation.text("mime_type", "text/markdown")
+	documentation.expr("content", `"${each.value.summary}\n\n${each.value.action}"`)
+	policy.note("Seven days without data: the condition is gone.")
+	policy.block("alert_strategy").text("auto_close", "604800s")
+}
+
+var labelMark = regexp.MustCompile(`\{\{ *([A-Za-z_][A-Za-z0-9_]*) *\}\}`)
+
+// labelVariables turns "{{label}}" into Cloud Monitoring's variable for the
+// value of a label (Cloud Monitoring documentation: "Using variables in alert
+// documentation").
+func labelVariables(s string) string {
+	return labelMark.ReplaceAllString(s, "$${metric_or_resource.label.$1}")
+}

@@ -1,0 +1,272 @@
+package terraform
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclwrite"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+func nodePools(b *body, p *ir.Platform) {
+	systemPool(b, p)
+	for _, c := range p.Capacities {
+		if !c.AutoProvisioned {
+			capacityPool(b, p, c)
+		}
+	}
+}
+
+// pool starts a node pool of the cluster.
+func pool(b *body, name string) *body {
+	np := b.resource("google_container_node_pool", label(name))
+	np.text("name", name)
+	np.expr("cluster", "google_container_cluster.main.name")
+	np.expr("location", "google_container_cluster.main.location")
+	return np
+}
+
+func systemPool(b *body, p *ir.Platform) {
+	b.note("GKE's own pods, Kueue and JobSet.")
+	np := pool(b, p.SystemPool.Name)
+	np.expr("node_locations", "var.zones")
+	np.note("In each zone.")
+	np.number("node_count", p.SystemPool.NodesPerZone)
+	management(np, true)
+	upgrades(np, 1, 0)
+	node := np.block("node_config")
+	machine(node, p.SystemPool.Machine, p.SystemPool.DiskType, p.SystemPool.DiskSizeGiB)
+	nodeIdentity(node)
+	nodeDefaults(node, p)
+}
+
+func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
+	b.note(optionNote[c.Option])
+	np := pool(b, c.Name)
+	np.raw("node_locations", zones(p, c))
+	size(np, c)
+	flex := c.Option == ir.FlexStart
+	if flex {
+		np.note("GKE repairs by making another node, which flex-start cannot promise.")
+	}
+	management(np, !flex)
+	if !flex {
+		np.note("Accelerators are scarce: upgrades make do with the nodes there are.")
+		upgrades(np, 0, 1)
+	}
+	if c.Compact {
+		np.note("Close together, in one zone.")
+		np.block("placement_policy").text("type", "COMPACT")
+	}
+	if c.Queued() {
+		np.note("All nodes of a workload at once, or none.")
+		np.block("queued_provisioning").flag("enabled", true)
+	}
+
+	node := np.block("node_config")
+	machine(node, c.Machine.Type, c.DiskType, c.DiskSizeGiB)
+	switch c.Option {
+	case ir.Spot:
+		node.flag("spot", true)
+	case ir.FlexStart:
+		node.flag("flex_start", true)
+		node.text("max_run_duration", strconv.Itoa(c.Flex.MaxRunSeconds)+"s")
+	}
+	nodeIdentity(node)
+	labels(node, c.PoolLabels)
+	for _, t := range taints(c) {
+		taint := node.block("taint")
+		taint.text("key", t.Key)
+		taint.text("value", t.Value)
+		taint.text("effect", effect[t.Effect])
+	}
+	accelerators(node, c)
+	affinity(node, c)
+	nodeDefaults(node, p)
+
+	if !c.Static {
+		lifecycle := np.block("lifecycle")
+		lifecycle.note("Read at creation only; any later change of it would replace the pool.")
+		lifecycle.expr("ignore_changes", "[initial_node_count]")
+	}
+	np.note("A cluster needs a pool for GKE's own pods first.")
+	np.raw("depends_on", tuple(reference("google_container_node_pool", label(p.SystemPool.Name))))
+}
+
+var optionNote = map[ir.Option]constant{
+	ir.OnDemand:    "On demand: list price, as long as there is stock.",
+	ir.Spot:        "Spot: Compute Engine can take the nodes back at any time.",
+	ir.Reservation: "Nodes from a specific reservation, and from nothing else.",
+	ir.FlexStart:   "Flex-start: Dynamic Workload Scheduler starts the nodes when it has them.",
+}
+
+// zones are a capacity's node locations. They follow the reservation that the
+// platform creates, or the platform, where they are the same.
+func zones(p *ir.Platform, c ir.Capacity) hclwrite.Tokens {
+	switch {
+	case creates(c) && len(c.Zones) == 1:
+		return tuple(reference("google_compute_reservation", label(c.Name), "zone"))
+	case slices.Equal(c.Zones, p.Zones):
+		return reference("var", "zones")
+	default:
+		return hclwrite.TokensForValue(stringTuple(c.Zones))
+	}
+}
+
+// size sets how many nodes a pool has. GKE counts node_count and
+// initial_node_count by the zone, the plan over all zones.
+func size(np *body, c ir.Capacity) {
+	n := len(c.Zones)
+	if c.Static {
+		if n > 1 {
+			np.note("In each zone.")
+		}
+		np.number("node_count", c.MaxNodes/n)
+		return
+	}
+	// The autoscaler keeps a pool at its minimum but does not bring it there.
+	// Rounded up, unless that passes the maximum.
+	np.number("initial_node_count", min((c.MinNodes+n-1)/n, c.MaxNodes/n))
+	scaling := np.block("autoscaling")
+	scaling.number("total_min_node_count", c.MinNodes)
+	scaling.number("total_max_node_count", c.MaxNodes)
+	scaling.note("Wherever there is stock, rather than evenly over the zones.")
+	scaling.text("location_policy", "ANY")
+}
+
+// taints are those a pool sets: the plan's own, and the accelerator's. GKE
+// adds the latter by itself, but only to a pool that is created beside one
+// without accelerators; declared, it does not depend on the order. The
+// provider tracks declared keys alone, so either way a plan stays clean.
+func taints(c ir.Capacity) []ir.Taint {
+	out := slices.Clone(c.PoolTaints)
+	for _, t := range c.NodeTaints {
+		if c.HasAccelerators() && t.Key == c.Machine.Resource && !slices.Contains(out, t) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// effect spells Kubernetes' taint effects as the GKE API does.
+var effect = map[string]string{
+	"NoSchedule":       "NO_SCHEDULE",
+	"PreferNoSchedule": "PREFER_NO_SCHEDULE",
+	"NoExecute":        "NO_EXECUTE",
+}
+
+func labels(node *body, labels []ir.KeyValue) {
+	if len(labels) == 0 {
+		return
+	}
+	entries := make([]entry, len(labels))
+	for i, l := range labels {
+		entries[i] = entry{l.Key, literal(l.Value)}
+	}
+	node.raw("labels", object(entries))
+}
+
+// accelerators describes a node's GPUs. A TPU comes with its machine type.
+func accelerators(node *body, c ir.Capacity) {
+	if !c.HasGPUs() {
+		return
+	}
+	gpu := node.block("guest_accelerator")
+	gpu.text("type", c.Machine.Accelerator)
+	gpu.number("count", c.Machine.AcceleratorCount)
+	version := c.GPUDriver
+	if version == "DISABLED" {
+		version = "INSTALLATION_DISABLED"
+	}
+	gpu.block("gpu_driver_installation_config").text("gpu_driver_version", version)
+}
+
+// reservationKey is the label by which a specific reservation is chosen
+// (Compute Engine documentation: "Consume a reserved instance").
+const reservationKey = "compute.googleapis.com/reservation-name"
+
+// affinity says which reservations a pool may consume: the one it is made for,
+// or none, so that it never eats what somebody else reserved.
+func affinity(node *body, c ir.Capacity) {
+	a := node.block("reservation_affinity")
+	if c.Option != ir.Reservation {
+		a.text("consume_reservation_type", "NO_RESERVATION")
+		return
+	}
+	a.text("consume_reservation_type", "SPECIFIC_RESERVATION")
+	a.text("key", reservationKey)
+	a.raw("values", tuple(reservationName(c)))
+}
+
+// reservationName is the value that names a capacity's reservation: a
+// reference to the one the platform creates, which the pool then waits for,
+// and the path of one that another project shares.
+func reservationName(c ir.Capacity) hclwrite.Tokens {
+	r := c.Reservation
+	switch {
+	case r.Create && len(c.Zones) == 1:
+		return reference("google_compute_reservation", label(c.Name), "name")
+	case r.Create: // one a zone, all of the same name
+		return hclwrite.TokensForTraversal(hcl.Traversal{
+			hcl.TraverseRoot{Name: "google_compute_reservation"},
+			hcl.TraverseAttr{Name: label(c.Name)},
+			hcl.TraverseIndex{Key: cty.StringVal(c.Zones[0])},
+			hcl.TraverseAttr{Name: "name"},
+		})
+	case r.Owner != "":
+		return literal(strings.Join([]string{"projects", r.Owner, "reservations", r.Name}, "/"))
+	default:
+		return literal(r.Name)
+	}
+}
+
+// machine sets the machine type, its image and its boot disk.
+func machine(node *body, kind, diskType string, diskSizeGiB int) {
+	node.text("machine_type", kind)
+	node.text("image_type", "COS_CONTAINERD")
+	if diskType != "" {
+		node.text("disk_type", diskType)
+	}
+	if diskSizeGiB > 0 {
+		node.number("disk_size_gb", diskSizeGiB)
+	}
+}
+
+// nodeIdentity makes IAM alone decide what a node may do: its scope is
+// everything, its service account little.
+func nodeIdentity(node *body) {
+	node.expr("service_account", "google_service_account.nodes.email")
+	node.texts("oauth_scopes", []string{"https://www.googleapis.com/auth/cloud-platform"})
+}
+
+func nodeDefaults(node *body, p *ir.Platform) {
+	node.block("gcfs_config").flag("enabled", p.Cluster.ImageStreaming)
+	node.block("gvnic").flag("enabled", true)
+	node.block("workload_metadata_config").text("mode", "GKE_METADATA")
+	shielded(node)
+}
+
+func shielded(node *body) {
+	s := node.block("shielded_instance_config")
+	s.flag("enable_secure_boot", true)
+	s.flag("enable_integrity_monitoring", true)
+}
+
+// management sets repair and upgrade. A release channel, which every cluster
+// has, demands automatic upgrades of every pool.
+func management(b *body, repair bool) {
+	m := b.block("management")
+	m.flag("auto_repair", repair)
+	m.flag("auto_upgrade", true)
+}
+
+func upgrades(b *body, surge, unavailable int) {
+	u := b.block("upgrade_settings")
+	u.text("strategy", "SURGE")
+	u.number("max_surge", surge)
+	u.number("max_unavailable", unavailable)
+}

@@ -1,0 +1,38 @@
+package terraform
+
+import (
+	"slices"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// hasBuckets tells whether any team has a bucket.
+func hasBuckets(p *ir.Platform) bool {
+	return slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return t.Bucket != "" })
+}
+
+func storage(b *body, p *ir.Platform) {
+	if !hasBuckets(p) {
+		return
+	}
+	b.block("locals").expr("team_buckets", "{ for name, team in var.teams : name => team.bucket if team.bucket != null }")
+
+	b.note("Terraform does not delete a bucket that holds anything.")
+	bucket := b.resource("google_storage_bucket", "team")
+	bucket.expr("for_each", "local.team_buckets")
+	bucket.expr("name", "each.value")
+	bucket.expr("location", "var.region")
+	bucket.flag("uniform_bucket_level_access", true)
+	bucket.text("public_access_prevention", "enforced")
+	bucket.block("versioning").flag("enabled", true)
+	bucket.note("Overwritten and deleted objects can be had back for 30 days.")
+	rule := bucket.block("lifecycle_rule")
+	rule.block("condition").number("days_since_noncurrent_time", 30)
+	rule.block("action").text("type", "Delete")
+
+	member := b.resource("google_storage_bucket_iam_member", "team")
+	member.expr("for_each", "local.team_buckets")
+	member.expr("bucket", "google_storage_bucket.team[each.key].name")
+	member.text("role", "roles/storage.objectUser")
+	member.expr("member", "google_service_account.team[each.key].member")
+}

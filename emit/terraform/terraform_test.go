@@ -1,0 +1,481 @@
+package terraform
+
+import (
+	"bytes"
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// emitted returns the files of a plan by name.
+func emitted(t *testing.T, p *ir.Platform) map[string][]byte {
+	t.Helper()
+	files, err := Files(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string][]byte{}
+	for _, f := range files {
+		name, ok := strings.CutPrefix(f.Path, "terraform/")
+		if !ok || out[name] != nil {
+			t.Errorf("path %q is not under terraform/ or not unique", f.Path)
+		}
+		out[name] = f.Content
+	}
+	return out
+}
+
+// parsed returns the body of a file.
+func parsed(t *testing.T, files map[string][]byte, name string) *hclsyntax.Body {
+	t.Helper()
+	f, diags := hclsyntax.ParseConfig(files[name], name, hcl.InitialPos)
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	return f.Body.(*hclsyntax.Body)
+}
+
+// flat returns the source of every attribute of the first block with these
+// labels, by path: "node_config.taint[1].key".
+func flat(t *testing.T, files map[string][]byte, name string, labels ...string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	var walk func(prefix string, b *hclsyntax.Body)
+	walk = func(prefix string, b *hclsyntax.Body) {
+		for key, a := range b.Attributes {
+			r := a.Expr.Range()
+			out[prefix+key] = string(files[name][r.Start.Byte:r.End.Byte])
+		}
+		seen := map[string]int{}
+		for _, child := range b.Blocks {
+			path := prefix + child.Type
+			if n := seen[child.Type]; n > 0 {
+				path += fmt.Sprintf("[%d]", n)
+			}
+			seen[child.Type]++
+			walk(path+".", child.Body)
+		}
+	}
+	for _, b := range parsed(t, files, name).Blocks {
+		if cmp.Equal(b.Labels, labels) {
+			walk("", b.Body)
+			return out
+		}
+	}
+	t.Fatalf("%s has no block %q", name, labels)
+	return nil
+}
+
+// pick keeps the wanted paths of got, so that a test compares what it is about.
+// A path that is wanted as "" must be absent.
+func pick(got, want map[string]string) map[string]string {
+	out := map[string]string{}
+	for path := range want {
+		out[path] = got[path]
+	}
+	return out
+}
+
+func edit(change func(p *ir.Platform)) *ir.Platform {
+	p := batch()
+	change(p)
+	return p
+}
+
+// plans are the shapes a platform can take.
+func plans() map[string]*ir.Platform {
+	return map[string]*ir.Platform{
+		"batch": batch(),
+		"bare": edit(func(p *ir.Platform) {
+			p.Capacities, p.Teams, p.Monitoring.Alerts = nil, nil, nil
+			p.AutoProvisioning = ir.AutoProvisioning{Profile: "BALANCED"}
+		}),
+		"open": edit(func(p *ir.Platform) {
+			p.Cluster.AuthorizedNetworks = []ir.NamedRange{{Name: "office", CIDR: "203.0.113.0/24"}, {Name: "vpn-2", CIDR: "198.51.100.7/32"}}
+			p.Cluster.DNSEndpoint = false
+			p.Cluster.SecurityGroup = "gke-security-groups@example.com"
+			p.Cluster.MinVersion = "1.33"
+			p.Monitoring.NotificationChannels = []string{"projects/p/notificationChannels/1", "projects/p/notificationChannels/2"}
+			p.Teams[0].Bucket = ""
+			p.Teams[1].Account.Roles = nil
+		}),
+		"flex": edit(func(p *ir.Platform) {
+			p.Capacities = []ir.Capacity{flex("flex", false), flex("queued", true)}
+		}),
+		"reservations": edit(func(p *ir.Platform) {
+			p.Capacities = []ir.Capacity{
+				reserved("existing", 2, ir.ReservationUse{Name: "old"}),
+				reserved("several", 3, ir.ReservationUse{Name: "many", Create: true}),
+				reserved("shared", 1, ir.ReservationUse{Name: "theirs", Owner: "other-project"}),
+			}
+		}),
+	}
+}
+
+func flex(name string, queued bool) ir.Capacity {
+	c := batch().Capacities[1]
+	c.Name, c.Option, c.Compact = name, ir.FlexStart, !queued
+	c.Flex = &ir.FlexUse{Queued: queued, MaxRunSeconds: 604800}
+	if queued {
+		c.PoolLabels = append(c.PoolLabels, ir.KeyValue{Key: "cloud.google.com/gke-queued", Value: "true"})
+	}
+	return c
+}
+
+// reserved is six static nodes from a reservation in some zones.
+func reserved(name string, zones int, use ir.ReservationUse) ir.Capacity {
+	c := batch().Capacities[2]
+	c.Name, c.Zones, c.MinNodes, c.MaxNodes, c.Reservation = name, batch().Zones[:zones], 6, 6, &use
+	return c
+}
+
+func TestFormat(t *testing.T) {
+	terraform, err := exec.LookPath("terraform")
+	if err != nil {
+		t.Log("terraform is not installed: only parsing")
+	}
+	for name, p := range plans() {
+		t.Run(name, func(t *testing.T) {
+			files := emitted(t, p)
+			for name, content := range files {
+				parsed(t, files, name)
+				if bytes.Contains(content, []byte("\n\n\n")) {
+					t.Errorf("%s has two blank lines on end", name)
+				}
+				if terraform == "" {
+					continue
+				}
+				command := exec.Command(terraform, "fmt", "-check", "-diff", "-")
+				command.Stdin = bytes.NewReader(content)
+				if diff, err := command.Output(); err != nil {
+					t.Errorf("terraform fmt would change %s: %v\n%s", name, err, diff)
+				}
+			}
+			if diff := cmp.Diff(files, emitted(t, p)); diff != "" {
+				t.Errorf("a second run differs:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestNodePools(t *testing.T) {
+	scarce := map[string]string{"upgrade_settings.max_surge": "0", "upgrade_settings.max_unavailable": "1"}
+	for _, tt := range []struct {
+		plan, pool string
+		want       map[string]string
+	}{
+		{"batch", "system", map[string]string{
+			"node_count": "2", "node_locations": "var.zones", "depends_on": "", "lifecycle.ignore_changes": "",
+			"upgrade_settings.max_surge": "1", "upgrade_settings.max_unavailable": "0",
+			"node_config.guest_accelerator.type": "", "node_config.reservation_affinity.consume_reservation_type": "",
+		}},
+		{"batch", "l4_ondemand", merge(scarce, map[string]string{
+			"name": `"l4-ondemand"`, "node_count": "", "initial_node_count": "0",
+			"autoscaling.total_min_node_count": "0", "autoscaling.total_max_node_count": "24", "autoscaling.location_policy": `"ANY"`,
+			"node_config.spot": "", "node_config.flex_start": "",
+			"node_config.labels": "{\n      resource-type = \"ondemand\"\n    }",
+			"node_config.reservation_affinity.consume_reservation_type":                       `"NO_RESERVATION"`,
+			"node_config.reservation_affinity.key":                                            "",
+			"node_config.guest_accelerator.type":                                              `"nvidia-l4"`,
+			"node_config.guest_accelerator.count":                                             "2",
+			"node_config.guest_accelerator.gpu_driver_installation_config.gpu_driver_version": `"LATEST"`,
+			"node_config.taint.key":                                                           `"nvidia.com/gpu"`,
+			"node_config.taint.value":                                                         `"present"`,
+			"node_config.taint.effect":                                                        `"NO_SCHEDULE"`,
+			"lifecycle.ignore_changes":                                                        "[initial_node_count]",
+			"depends_on":                                                                      "[google_container_node_pool.system]",
+		})},
+		{"batch", "l4_reserved", merge(scarce, map[string]string{
+			"node_count": "4", "initial_node_count": "", "autoscaling.total_max_node_count": "", "lifecycle.ignore_changes": "",
+			"node_locations": "[google_compute_reservation.l4_reserved.zone]",
+			"node_config.reservation_affinity.consume_reservation_type": `"SPECIFIC_RESERVATION"`,
+			"node_config.reservation_affinity.key":                      `"compute.googleapis.com/reservation-name"`,
+			"node_config.reservation_affinity.values":                   "[google_compute_reservation.l4_reserved.name]",
+		})},
+		{"batch", "l4_spot", merge(scarce, map[string]string{
+			"node_config.spot": "true", "node_config.taint.key": `"cloud.google.com/gke-spot"`, "node_config.taint[1].key": `"nvidia.com/gpu"`,
+			"node_config.reservation_affinity.consume_reservation_type": `"NO_RESERVATION"`,
+		})},
+		{"flex", "flex", map[string]string{
+			"initial_node_count": "0", "management.auto_repair": "false", "management.auto_upgrade": "true",
+			"upgrade_settings.max_surge": "", "placement_policy.type": `"COMPACT"`, "queued_provisioning.enabled": "",
+			"node_config.flex_start": "true", "node_config.max_run_duration": `"604800s"`, "node_config.spot": "",
+			"node_config.reservation_affinity.consume_reservation_type": `"NO_RESERVATION"`,
+		}},
+		{"flex", "queued", map[string]string{
+			"queued_provisioning.enabled": "true", "node_config.flex_start": "true", "autoscaling.total_min_node_count": "0",
+			"placement_policy.type": "", "management.auto_repair": "false",
+		}},
+		{"reservations", "existing", map[string]string{
+			"node_count": "3", "node_locations": `["us-central1-a", "us-central1-b"]`,
+			"node_config.reservation_affinity.values": `["old"]`,
+		}},
+		{"reservations", "several", map[string]string{
+			"node_count": "2", "node_locations": "var.zones",
+			"node_config.reservation_affinity.values": `[google_compute_reservation.several["us-central1-a"].name]`,
+		}},
+		{"reservations", "shared", map[string]string{
+			"node_count": "6", "node_config.reservation_affinity.values": `["projects/other-project/reservations/theirs"]`,
+		}},
+	} {
+		t.Run(tt.pool, func(t *testing.T) {
+			files := emitted(t, plans()[tt.plan])
+			got := flat(t, files, "node_pools.tf", "google_container_node_pool", tt.pool)
+			if diff := cmp.Diff(tt.want, pick(got, tt.want)); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func merge(a, b map[string]string) map[string]string {
+	out := map[string]string{}
+	for _, m := range []map[string]string{a, b} {
+		for k, v := range m {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+func TestAutoProvisionedHasNoPool(t *testing.T) {
+	if got := string(emitted(t, batch())["node_pools.tf"]); strings.Contains(got, "a100") {
+		t.Error("an auto-provisioned capacity has a pool of its own")
+	}
+}
+
+func TestReservations(t *testing.T) {
+	files := emitted(t, plans()["reservations"])
+	got := flat(t, files, "reservations.tf", "google_compute_reservation", "several")
+	want := map[string]string{
+		"for_each":                      "toset(var.zones)",
+		"zone":                          "each.key",
+		"name":                          `"many"`,
+		"specific_reservation_required": "true",
+		"specific_reservation.count":    "2",
+		"specific_reservation.instance_properties.machine_type":                         `"g2-standard-24"`,
+		"specific_reservation.instance_properties.guest_accelerators.accelerator_type":  `"nvidia-l4"`,
+		"specific_reservation.instance_properties.guest_accelerators.accelerator_count": "2",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if n := len(parsed(t, files, "reservations.tf").Blocks); n != 1 {
+		t.Errorf("%d reservations are created, want only the one that is asked for", n)
+	}
+}
+
+func TestCluster(t *testing.T) {
+	for _, tt := range []struct {
+		plan string
+		want map[string]string
+	}{
+		{"batch", map[string]string{
+			"min_master_version": "", "authenticator_groups_config.security_group": "",
+			"control_plane_endpoints_config.dns_endpoint_config.allow_external_traffic": "true",
+			"cluster_autoscaling.enabled":                                    "true",
+			"cluster_autoscaling.resource_limits[2].resource_type":           `"nvidia-tesla-a100"`,
+			"cluster_autoscaling.resource_limits[2].maximum":                 "100",
+			"cluster_autoscaling.auto_provisioning_defaults.disk_size":       "200",
+			"cluster_autoscaling.auto_provisioning_defaults.service_account": "google_service_account.nodes.email",
+			"node_config.service_account":                                    "google_service_account.nodes.email",
+			"lifecycle.ignore_changes":                                       "[node_config]",
+		}},
+		{"open", map[string]string{
+			"min_master_version": `"1.33"`, "authenticator_groups_config.security_group": "var.security_group",
+			"control_plane_endpoints_config.dns_endpoint_config.allow_external_traffic": "false",
+		}},
+		{"bare", map[string]string{
+			"cluster_autoscaling.enabled": "false", "cluster_autoscaling.autoscaling_profile": `"BALANCED"`,
+			"cluster_autoscaling.auto_provisioning_defaults.image_type": "",
+		}},
+	} {
+		t.Run(tt.plan, func(t *testing.T) {
+			got := flat(t, emitted(t, plans()[tt.plan]), "cluster.tf", "google_container_cluster", "main")
+			if diff := cmp.Diff(tt.want, pick(got, tt.want)); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestNothingOfTheKind(t *testing.T) {
+	files := emitted(t, plans()["bare"])
+	for _, name := range []string{"reservations.tf", "storage.tf"} {
+		if files[name] != nil {
+			t.Errorf("%s is emitted for a platform that has none", name)
+		}
+	}
+	for name, content := range files {
+		for _, word := range []string{"teams", "notification_channels", "alert"} {
+			if bytes.Contains(content, []byte(word)) {
+				t.Errorf("%s speaks of %s, which the platform has none of", name, word)
+			}
+		}
+	}
+}
+
+// attributes evaluates a body's attributes without any variable, which fails
+// if something in them is not a literal.
+func attributes(t *testing.T, b *hclsyntax.Body) map[string]cty.Value {
+	t.Helper()
+	out := map[string]cty.Value{}
+	for name, a := range b.Attributes {
+		v, diags := a.Expr.Value(nil)
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		out[name] = v
+	}
+	return out
+}
+
+func TestKeys(t *testing.T) {
+	names := []string{"for", "if", "in", "null", "true", "007-x", "a.b c"}
+	files := emitted(t, edit(func(p *ir.Platform) {
+		p.Teams = nil
+		for _, name := range names {
+			p.Teams = append(p.Teams, ir.Team{Name: name})
+		}
+	}))
+	teams := attributes(t, parsed(t, files, "terraform.tfvars"))["teams"]
+	for _, name := range names {
+		if !teams.Type().HasAttribute(name) {
+			t.Errorf("team %s is lost", name)
+		}
+	}
+}
+
+func TestTextStaysText(t *testing.T) {
+	for _, hostile := range []string{
+		"${var.project_id}", "%{ if true }x%{ endif }", "$${x}", `" }` + "\n" + `resource "x" "y" {`,
+		"\\", "a\nb\tc", "# not a comment", "<<EOT\nEOT\n", "\u0000\u2028é", "$(id)`id`",
+	} {
+		t.Run(hostile, func(t *testing.T) {
+			p := edit(func(p *ir.Platform) {
+				p.Teams[0].Account.Display = hostile
+				p.NodeAccount.Display = hostile
+				p.Delivery.StatePrefix = hostile
+				p.Capacities[1].PoolLabels = []ir.KeyValue{{Key: "note", Value: hostile}}
+				p.Cluster.AuthorizedNetworks = []ir.NamedRange{{Name: hostile, CIDR: "203.0.113.0/24"}}
+				p.Monitoring.Alerts[0].Expr = hostile
+			})
+			files := emitted(t, p)
+			want := cty.StringVal(hostile)
+
+			vars := attributes(t, parsed(t, files, "terraform.tfvars"))
+			if got := vars["teams"].GetAttr("team-a").GetAttr("display_name"); !got.RawEquals(want) {
+				t.Errorf("display name of a team is %#v", got)
+			}
+			if !vars["authorized_networks"].Type().HasAttribute(want.AsString()) {
+				t.Errorf("authorized networks are %#v", vars["authorized_networks"])
+			}
+			for _, tt := range []struct {
+				file, attribute string
+				blocks          []int
+				at              func(cty.Value) cty.Value
+			}{
+				{"identities.tf", "display_name", []int{0}, nil},
+				{"backend.tf", "prefix", []int{0, 0}, nil},
+				{"node_pools.tf", "labels", []int{1, 3}, func(v cty.Value) cty.Value { return v.GetAttr("note") }},
+				{"monitoring.tf", "alerts", []int{1}, func(v cty.Value) cty.Value { return v.GetAttr("KueueQueueStuck").GetAttr("query") }},
+			} {
+				b := parsed(t, files, tt.file)
+				for _, i := range tt.blocks {
+					b = b.Blocks[i].Body
+				}
+				got, diags := b.Attributes[tt.attribute].Expr.Value(nil)
+				if diags.HasErrors() {
+					t.Fatal(diags)
+				}
+				if tt.at != nil {
+					got = tt.at(got)
+				}
+				if !got.RawEquals(want) {
+					t.Errorf("%s of %s is %#v", tt.attribute, tt.file, got)
+				}
+			}
+		})
+	}
+}
+
+func TestLabelVariables(t *testing.T) {
+	for in, want := range map[string]string{
+		"queue {{cluster_queue}} of {{ namespace }}": "queue ${metric_or_resource.label.cluster_queue} of ${metric_or_resource.label.namespace}",
+		"{{1x}} {{a b}} $1 {x}":                      "{{1x}} {{a b}} $1 {x}",
+	} {
+		if got := labelVariables(in); got != want {
+			t.Errorf("labelVariables(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestWindow(t *testing.T) {
+	for _, tt := range []struct {
+		m          ir.Maintenance
+		start, end string
+	}{
+		{ir.Maintenance{Days: []string{"SA", "SU"}, Start: "03:00", Hours: 6}, "2024-01-06T03:00:00Z", "2024-01-06T09:00:00Z"},
+		{ir.Maintenance{Days: []string{"SU", "MO"}, Start: "22:30", Hours: 4}, "2024-01-01T22:30:00Z", "2024-01-02T02:30:00Z"},
+		{ir.Maintenance{Days: []string{"SU"}, Start: "00:05", Hours: 24}, "2024-01-07T00:05:00Z", "2024-01-08T00:05:00Z"},
+	} {
+		if start, end := window(tt.m); start != tt.start || end != tt.end {
+			t.Errorf("window(%v) = %s, %s, want %s, %s", tt.m, start, end, tt.start, tt.end)
+		}
+	}
+}
+
+func TestInitialNodes(t *testing.T) {
+	for _, tt := range []struct{ lowest, highest, zones, want int }{
+		{0, 24, 3, 0}, {3, 24, 3, 1}, {4, 24, 3, 2}, {1, 2, 3, 0}, {5, 5, 1, 5},
+	} {
+		p := edit(func(p *ir.Platform) {
+			c := p.Capacities[1]
+			c.MinNodes, c.MaxNodes, c.Zones = tt.lowest, tt.highest, p.Zones[:tt.zones]
+			p.Capacities = []ir.Capacity{c}
+		})
+		got := flat(t, emitted(t, p), "node_pools.tf", "google_container_node_pool", "l4_ondemand")["initial_node_count"]
+		if got != fmt.Sprint(tt.want) {
+			t.Errorf("%d to %d nodes in %d zones start with %s a zone, want %d", tt.lowest, tt.highest, tt.zones, got, tt.want)
+		}
+	}
+}
+
+func TestContradictions(t *testing.T) {
+	for want, change := range map[string]func(p *ir.Platform){
+		`provider version "7"`:           func(p *ir.Platform) { p.Versions.GoogleProvider = "7" },
+		"l4-ondemand has no zone":        func(p *ir.Platform) { p.Capacities[1].Zones = nil },
+		"5 nodes cannot be divided over": func(p *ir.Platform) { p.Capacities[2].MaxNodes, p.Capacities[2].Zones = 5, p.Zones[:2] },
+	} {
+		if _, err := Files(edit(change)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error is %v, want one with %q", err, want)
+		}
+	}
+}
+
+func BenchmarkFiles(b *testing.B) {
+	for _, teams := range []int{4, 1000, 10000} {
+		p := batch()
+		for i := len(p.Teams); i < teams; i++ {
+			t := p.Teams[0]
+			t.Name = fmt.Sprintf("team-%05d", i)
+			p.Teams = append(p.Teams, t)
+		}
+		b.Run(fmt.Sprint(teams), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Files(p); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,157 @@
+package terraform
+
+import (
+	"github.com/hashicorp/hcl/v2/hclwrite"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// variable is an input of the root with its value for this platform.
+type variable struct {
+	name        string
+	kind        constant
+	description string
+	value       func() hclwrite.Tokens // made only where it is written
+	condition   constant               // "" for none
+	message     string                 // of a value that fails the condition
+}
+
+// inputs are the root's variables in the order of variables.tf and
+// terraform.tfvars. A variable that nothing would use is left out.
+func inputs(p *ir.Platform) []variable {
+	vars := []variable{
+		{
+			"project_id", "string", "Google Cloud project of the platform.", text(p.Project),
+			`can(regex("^[a-z][-a-z0-9]{4,28}[a-z0-9]$", var.project_id))`,
+			"A project ID has 6 to 30 lower-case letters, digits and dashes.",
+		},
+		{
+			"region", "string", "Region of the control plane, the network and the buckets.", text(p.Region),
+			`can(regex("^[a-z]+-[a-z]+[0-9]+$", var.region))`,
+			"A region looks like us-central1.",
+		},
+		{
+			"zones", "list(string)", "Zones of the nodes. A node pool can narrow them.", func() hclwrite.Tokens { return hclwrite.TokensForValue(stringTuple(p.Zones)) },
+			`length(var.zones) > 0 && alltrue([for zone in var.zones : startswith(zone, "${var.region}-")])`,
+			"At least one zone, each in the region.",
+		},
+		{
+			"cluster_name", "string", "Name of the cluster.", text(p.Cluster.Name),
+			`can(regex("^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$", var.cluster_name))`,
+			"A cluster name has at most 40 lower-case letters, digits and dashes, a letter first.",
+		},
+		cidr("node_range", "Primary range of the subnet: an address a node.", p.Network.Nodes),
+		cidr("pod_range", "Secondary range of the pods: a /24 a node.", p.Network.Pods),
+		cidr("service_range", "Secondary range of the Services.", p.Network.Services),
+		{
+			"control_plane_range", "string", "Range of the control plane, a /28.", text(p.Network.ControlPlane),
+			`can(cidrhost(var.control_plane_range, 0)) && endswith(var.control_plane_range, "/28")`,
+			"The control plane takes a /28 such as 172.16.0.32/28.",
+		},
+		{
+			"authorized_networks", "map(string)", "Ranges that may reach the control plane's IP endpoint, by name. Without any the endpoint has no public address.",
+			func() hclwrite.Tokens { return authorizedNetworks(p.Cluster.AuthorizedNetworks) },
+			"alltrue([for range in values(var.authorized_networks) : can(cidrhost(range, 0))])",
+			"Every range is CIDR notation such as 203.0.113.0/24.",
+		},
+	}
+	if p.Cluster.SecurityGroup != "" {
+		vars = append(vars, variable{
+			"security_group", "string", "Google group that holds the teams' groups, for Kubernetes RBAC.", text(p.Cluster.SecurityGroup),
+			`startswith(var.security_group, "gke-security-groups@")`,
+			"GKE takes only a group named gke-security-groups@DOMAIN.",
+		})
+	}
+	vars = append(vars, variable{
+		name: "deletion_protection", kind: "bool",
+		description: "Refuse to delete the cluster, in Terraform and in GKE.",
+		value:       func() hclwrite.Tokens { return hclwrite.TokensForValue(cty.BoolVal(p.Cluster.DeletionProtection)) },
+	})
+	if len(p.Monitoring.Alerts) > 0 {
+		vars = append(vars, variable{
+			"notification_channels", "list(string)", "Cloud Monitoring channels the alerts are sent to, by full resource name.",
+			func() hclwrite.Tokens { return column(p.Monitoring.NotificationChannels) },
+			`alltrue([for channel in var.notification_channels : can(regex("^projects/[^/]+/notificationChannels/[0-9]+$", channel))])`,
+			"A channel is named projects/PROJECT/notificationChannels/ID.",
+		})
+	}
+	if len(p.Teams) > 0 {
+		vars = append(vars, variable{
+			"teams", teamType, "Tenants, by name: the namespace and Kubernetes service account of their jobs, the Google service account behind it with its project roles, and their bucket.",
+			func() hclwrite.Tokens { return teams(p.Teams) },
+			`alltrue([for team in values(var.teams) : can(regex("^[a-z][-a-z0-9]{4,28}[a-z0-9]$", team.account_id))])`,
+			"The ID of a service account has 6 to 30 lower-case letters, digits and dashes.",
+		})
+	}
+	return vars
+}
+
+const teamType constant = `map(object({
+  namespace    = string
+  kube_account = string
+  account_id   = string
+  display_name = string
+  roles        = set(string)
+  bucket       = optional(string)
+}))`
+
+// text is the value of a string variable.
+func text(s string) func() hclwrite.Tokens {
+	return func() hclwrite.Tokens { return literal(s) }
+}
+
+// cidr is a variable for an address range.
+func cidr(name, description, value string) variable {
+	return variable{
+		name, "string", description, text(value),
+		constant("can(cidrhost(var." + name + ", 0))"),
+		"The range is CIDR notation such as 10.0.0.0/20.",
+	}
+}
+
+func authorizedNetworks(ranges []ir.NamedRange) hclwrite.Tokens {
+	entries := make([]entry, len(ranges))
+	for i, r := range ranges {
+		entries[i] = entry{r.Name, literal(r.CIDR)}
+	}
+	return object(entries)
+}
+
+func teams(teams []ir.Team) hclwrite.Tokens {
+	entries := make([]entry, len(teams))
+	for i, t := range teams {
+		fields := []entry{
+			{"namespace", literal(t.Namespace)},
+			{"kube_account", literal(t.KubeAccount)},
+			{"account_id", literal(t.Account.ID)},
+			{"display_name", literal(t.Account.Display)},
+			{"roles", column(t.Account.Roles)},
+		}
+		if t.Bucket != "" {
+			fields = append(fields, entry{"bucket", literal(t.Bucket)})
+		}
+		entries[i] = entry{t.Name, object(fields)}
+	}
+	return object(entries)
+}
+
+func variables(b *body, p *ir.Platform) {
+	for _, v := range inputs(p) {
+		block := b.block("variable", v.name)
+		block.text("description", v.description)
+		block.expr("type", v.kind)
+		block.flag("nullable", false)
+		if v.condition != "" {
+			validation := block.block("validation")
+			validation.expr("condition", v.condition)
+			validation.text("error_message", v.message)
+		}
+	}
+}
+
+func values(b *body, p *ir.Platform) {
+	for _, v := range inputs(p) {
+		b.raw(v.name, v.value())
+	}
+}

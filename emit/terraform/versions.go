@@ -1,0 +1,20 @@
+package terraform
+
+import (
+	"strings"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+func versions(b *body, p *ir.Platform) {
+	terraform := b.block("terraform")
+	terraform.note("1.9: a validation may look at another variable.")
+	terraform.text("required_version", ">= 1.9")
+	// A provider keeps its promises within a major version; the minor one is
+	// the first that has every argument used here.
+	minor := p.Versions.GoogleProvider[:strings.LastIndex(p.Versions.GoogleProvider, ".")]
+	terraform.block("required_providers").raw("google", object([]entry{
+		{"source", literal("hashicorp/google")},
+		{"version", literal("~> " + minor)},
+	}))
+}
