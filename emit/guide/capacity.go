@@ -1,0 +1,197 @@
+package guide
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// capacities shows the hardware and how it is obtained.
+func capacities(d *document, p *ir.Platform) {
+	d.Heading(2, "Capacities")
+	d.Para("A capacity is some hardware obtained in one way. Its node pool, where it has one, and its ResourceFlavor have its name.")
+	users := users(p)
+	var rows [][]markup
+	for _, c := range p.Capacities {
+		zones := codes(c.Zones)
+		if slices.Equal(c.Zones, p.Zones) {
+			zones = "all"
+		}
+		accelerators := markup("none")
+		if c.Machine.Accelerator != "" {
+			accelerators = digits(c.MaxNodes*c.Machine.AcceleratorCount) + " " + code(c.Machine.Accelerator)
+		}
+		rows = append(rows, []markup{
+			code(c.Name), code(c.Hardware), code(c.Machine.Type), obtained(c), zones, nodes(c), accelerators, users[c.Name].cell(len(p.Teams)),
+		})
+	}
+	d.Table([]markup{"Capacity", "Hardware", "Machine", "Obtained by", "Zones", "Nodes", "Accelerators at most", "Used by"}, rows)
+	d.Para("Besides, the node pool ", code(p.SystemPool.Name), " of ", digits(p.SystemPool.NodesPerZone), " ", code(p.SystemPool.Machine),
+		" in each zone runs what is not a team's job.")
+}
+
+// obtained says how a capacity is obtained.
+func obtained(c ir.Capacity) markup {
+	var m markup
+	switch c.Option {
+	case ir.OnDemand:
+		m = "on demand"
+	case ir.Spot:
+		m = "Spot"
+	case ir.Reservation:
+		m = "reservation"
+	case ir.FlexStart:
+		m = "flex-start"
+	}
+	if r := c.Reservation; r != nil {
+		m += " " + code(r.Name)
+		switch {
+		case r.Create:
+			m += ", made here"
+		case r.Owner != "":
+			m += " of project " + code(r.Owner)
+		}
+	}
+	if f := c.Flex; f != nil {
+		if f.Queued {
+			m += ", all nodes of a job at once"
+		}
+		m += ", for " + digits(f.MaxRunSeconds) + " s at most"
+	}
+	if c.Compact {
+		m += ", close together"
+	}
+	return m
+}
+
+// nodes says how many nodes a capacity has.
+func nodes(c ir.Capacity) markup {
+	m := digits(c.MaxNodes)
+	if !c.Static {
+		m = digits(c.MinNodes) + " to " + m
+	}
+	if c.AutoProvisioned {
+		m += ", auto-provisioned"
+	}
+	return m
+}
+
+// use is who has quota on a capacity: tiers in the order of their priority,
+// and the names of teams.
+type use struct{ tiers, teams []string }
+
+// users tells for every capacity who may use it.
+func users(p *ir.Platform) map[string]use {
+	found := map[string]use{}
+	for _, t := range p.Teams {
+		for _, q := range t.Queues {
+			for _, f := range q.Flavors {
+				if !slices.ContainsFunc(f.Quotas, usable) {
+					continue
+				}
+				u := found[f.Flavor]
+				if !slices.Contains(u.tiers, q.Tier) {
+					u.tiers = append(u.tiers, q.Tier)
+				}
+				if n := len(u.teams); n == 0 || u.teams[n-1] != t.Name { // teams come one after the other
+					u.teams = append(u.teams, t.Name)
+				}
+				found[f.Flavor] = u
+			}
+		}
+	}
+	for _, u := range found {
+		slices.SortStableFunc(u.tiers, func(a, b string) int { return cmp.Compare(priority(p, a), priority(p, b)) })
+	}
+	return found
+}
+
+func usable(q ir.ResourceQuota) bool {
+	return !q.Nominal.IsZero() || q.Borrowing != nil && !q.Borrowing.IsZero()
+}
+
+// priority is a tier's place among the tiers.
+func priority(p *ir.Platform, tier string) int {
+	return slices.IndexFunc(p.PriorityClasses, func(c ir.PriorityClass) bool { return c.Name == tier })
+}
+
+// cell names the tiers and, unless it is every one of them, the teams.
+func (u use) cell(all int) markup {
+	const few = 3
+	switch n := len(u.teams); {
+	case n == 0:
+		return "nobody"
+	case n == all:
+		return codes(u.tiers) + " of every team"
+	case n <= few:
+		return codes(u.tiers) + " of " + codes(u.teams)
+	default:
+		return codes(u.tiers) + " of " + digits(n) + " teams"
+	}
+}
+
+// guarantees holds the teams' quota against the hardware.
+func guarantees(d *document, p *ir.Platform) {
+	d.Heading(2, "What is guaranteed and what exists")
+	d.Para("Guaranteed is the nominal quota of all teams together. Where it is more than a pool at its maximum has, workloads within their quota can ",
+		"wait for nodes. Where it is less, the rest never runs a job: Kueue admits no more than all quotas together, and borrowing only moves them.")
+	var rows [][]markup
+	for _, c := range p.Capacities {
+		counted := cmp.Or(c.Machine.Resource, "cpu")
+		guaranteed := find(c.Guaranteed, counted)
+		existing := find(c.PerNode, counted)
+		existing.Mul(int64(c.MaxNodes))
+		rows = append(rows, []markup{
+			code(c.Name), code(counted), text(guaranteed.String()), text(existing.String()), balance(guaranteed, existing), text(c.Overcommit),
+		})
+	}
+	d.Table([]markup{"Capacity", "Counted in", "Guaranteed", "Exist at most", "Balance", "Why more is guaranteed"}, rows)
+}
+
+// find returns the amount of a resource, 0 where there is none.
+func find(amounts []ir.Amount, resourceName string) resource.Quantity {
+	for _, a := range amounts {
+		if a.Resource == resourceName {
+			return a.Quantity.DeepCopy()
+		}
+	}
+	return resource.Quantity{}
+}
+
+func balance(guaranteed, existing resource.Quantity) markup {
+	rest := existing.DeepCopy()
+	rest.Sub(guaranteed)
+	switch rest.Sign() {
+	case 0:
+		return "even"
+	case 1:
+		return text(rest.String()) + " beyond all quotas"
+	default:
+		rest.Neg()
+		return text(rest.String()) + " short"
+	}
+}
+
+// googleQuota shows what to request from Google Cloud.
+func googleQuota(d *document, p *ir.Platform) {
+	d.Heading(2, "Google Cloud quota to request")
+	d.Para("In region ", code(p.Region), ", on the ", console("Quotas page", "iam-admin/quotas", p.Project), ". ",
+		"Standing is in use as soon as the platform is built. Admitted is the most that the teams' quotas can start, in whole nodes: request no less. ",
+		"Ceiling is all pools at their maximum, which only a change of the teams' quotas can reach.")
+	var rows [][]markup
+	for _, r := range p.Demand.Rows {
+		rows = append(rows, []markup{
+			orElse(r.Metric, "not verified"), text(r.What), digits(r.Static), digits(r.Admitted), digits(r.Ceiling), text(r.Unit), text(r.Note),
+		})
+	}
+	d.Table([]markup{"Metric", "Counts", "Standing", "Admitted", "Ceiling", "Unit", "Note"}, rows)
+}
+
+// console links a page of the Google Cloud console.
+func console(label markup, page, project string) markup {
+	return "[" + label + "](https://console.cloud.google.com/" + markup(page) + "?project=" + markup(url.QueryEscape(project)) + ")"
+}

@@ -1,0 +1,272 @@
+package guide
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+func quantity(s string) resource.Quantity { return resource.MustParse(s) }
+
+// gpus is a node's or a quota's worth of accelerators, cpu and memory.
+func gpus(gpu, cpu, memory string) []ir.Amount {
+	return []ir.Amount{
+		{Resource: "cpu", Quantity: quantity(cpu)},
+		{Resource: "memory", Quantity: quantity(memory)},
+		{Resource: ir.GPU, Quantity: quantity(gpu)},
+	}
+}
+
+// share is a team's quota of a capacity: accelerators, with a cpu each.
+func share(flavor string, nominal, borrow int64) ir.FlavorQuota {
+	f := ir.FlavorQuota{Flavor: flavor}
+	for _, r := range []string{"cpu", ir.GPU} {
+		f.Quotas = append(f.Quotas, ir.ResourceQuota{
+			Resource: r, Nominal: *resource.NewQuantity(nominal, resource.DecimalSI), Borrowing: resource.NewQuantity(borrow, resource.DecimalSI),
+		})
+	}
+	return f
+}
+
+func team(name, cohort string) ir.Team {
+	queue := func(tier string, flavors ...ir.FlavorQuota) ir.Queue {
+		return ir.Queue{Tier: tier, ClusterQueue: "cq-" + name + "-" + tier, LocalQueue: "lq-" + name + "-" + tier, Resources: []string{"cpu", ir.GPU}, Flavors: flavors}
+	}
+	return ir.Team{
+		Name: name, Namespace: name, Cohort: cohort, Group: name + "@example.com", KubeAccount: name + "-ksa", Account: ir.ServiceAccount{ID: "wi-" + name},
+		Queues: []ir.Queue{
+			queue("hp", share("l4-reserved", 4, 0)),
+			queue("lp", share("l4-reserved", 0, 4), share("l4-spot", 12, 4)),
+		},
+	}
+}
+
+// platform is a platform of n teams, two in each cohort.
+func platform(n int) *ir.Platform {
+	l4 := ir.Machine{Type: "g2-standard-24", Accelerator: "nvidia-l4", AcceleratorCount: 2, Resource: ir.GPU}
+	p := &ir.Platform{
+		Name: "gke-batch", Project: "my-project", Region: "us-central1", Zones: []string{"us-central1-a", "us-central1-c"},
+		Versions:   ir.Versions{Kueue: "0.19.2", JobSet: "0.12.0"},
+		Cluster:    ir.Cluster{Name: "gke-batch", DNSEndpoint: true},
+		SystemPool: ir.SystemPool{Name: "system", Machine: "e2-standard-4", NodesPerZone: 2},
+		Capacities: []ir.Capacity{
+			{Name: "l4-reserved", Hardware: "l4", Machine: l4, Option: ir.Reservation, Zones: []string{"us-central1-c"}, Static: true, MaxNodes: 4,
+				Reservation: &ir.ReservationUse{Name: "machine-reservation", Create: true},
+				PerNode:     gpus("2", "22", "80Gi"), Guaranteed: gpus("16", "16", "80Gi"), Overcommit: "the rest runs elsewhere"},
+			{Name: "l4-spot", Hardware: "l4", Machine: l4, Option: ir.Spot, Zones: []string{"us-central1-a", "us-central1-c"}, MaxNodes: 36,
+				PerNode: gpus("2", "22", "80Gi"), Guaranteed: gpus("48", "48", "240Gi")},
+		},
+		PriorityClasses: []ir.PriorityClass{{Name: "lp", Value: 10, Default: true}, {Name: "hp", Value: 20, Preempts: true}},
+		Monitoring:      ir.Monitoring{Alerts: []ir.Alert{{Name: "KueueQueueStuck", Severity: "warning", Summary: "nothing was admitted for an hour"}}},
+		Delivery: ir.Delivery{StateBucket: "my-project-gke-batch-tfstate", Account: ir.ServiceAccount{ID: "gke-batch-build"},
+			Repository: "gke-batch", APIs: []string{"compute.googleapis.com", "container.googleapis.com"}},
+		Demand: ir.Demand{Rows: []ir.DemandRow{
+			{Metric: "NVIDIA_L4_GPUS", What: "nvidia-l4", Static: 8, Admitted: 8, Ceiling: 8, Unit: "GPUs"},
+			{What: "machines of family g2", Static: 96, Admitted: 672, Ceiling: 960, Unit: "vCPUs", Note: "the metric's name is not verified"},
+		}},
+	}
+	for i := range n {
+		cohort := fmt.Sprintf("cohort-%03d", i/2)
+		if i%2 == 0 {
+			p.Cohorts = append(p.Cohorts, ir.Cohort{Name: cohort})
+		}
+		t := team(fmt.Sprintf("team-%03d", i), cohort)
+		p.Teams = append(p.Teams, t)
+		for _, name := range []string{"low-priority-1", "low-priority-2"} {
+			p.Workloads = append(p.Workloads, ir.Workload{Template: "low-priority", Name: name, Kind: ir.Job, Team: t.Name, Namespace: t.Namespace,
+				PriorityClass: "lp", Pods: 2, Requests: gpus("2", "2", "10Gi"), Image: "pytorch/pytorch:2.8.0"})
+		}
+	}
+	return p
+}
+
+// render returns the README of a platform.
+func render(t *testing.T, p *ir.Platform) string {
+	t.Helper()
+	files, err := Files(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) != 2 || files[1].Path != "README.md" {
+		t.Fatalf("files = %v, want the artefact and README.md", files)
+	}
+	return string(files[1].Content)
+}
+
+func TestFewTeamsEachByItself(t *testing.T) {
+	got := render(t, platform(4))
+	for _, want := range []string{
+		"| `team-003` | `lq-team-003-lp` | `lp` | `l4-spot` | 12 + 4 | 12 + 4 |\n",
+		"| `l4-reserved` | `nvidia.com/gpu` | 16 | 8 | 8 short | the rest runs elsewhere |\n",
+		"| `l4-spot` | `nvidia.com/gpu` | 48 | 72 | 24 beyond all quotas |  |\n",
+		"| `l4-spot` | `l4` | `g2-standard-24` | Spot | all | 0 to 36 | 72 `nvidia-l4` | `lp` of every team |\n",
+		"| not verified | machines of family g2 | 96 | 672 | 960 | vCPUs | the metric's name is not verified |\n",
+		"| `low-priority` | Job | `lp` | 8 | 2 | `2 cpu`, `10Gi memory`, `2 nvidia.com/gpu` | `pytorch/pytorch:2.8.0` |\n",
+		"  subgraph n6[\"cohort cohort-001\"]\n    n7[\"cq-team-002-hp\"]\n",
+		"  n3 --> n11 & n12\n",
+		"kubectl apply -f workloads/team-000/low-priority-1.yaml\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("README lacks %q", want)
+		}
+	}
+	if n := strings.Count(got, "| `lq-team-"); n != 12 {
+		t.Errorf("quota rows = %d, want one for each team, tier and capacity: 12", n)
+	}
+}
+
+func TestSectionsInOrder(t *testing.T) {
+	var got []string
+	for line := range strings.Lines(render(t, platform(4))) {
+		if strings.HasPrefix(line, "## ") {
+			got = append(got, strings.TrimSpace(line[3:]))
+		}
+	}
+	want := []string{
+		"Teams, tiers and quota", "Capacities", "What is guaranteed and what exists", "Picture", "Google Cloud quota to request",
+		"Build it", "Submit a job", "Look at it", "Undo it", "What may be edited by hand", "Files",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("sections (-want +got):\n%s", diff)
+	}
+}
+
+func TestManyTeamsFold(t *testing.T) {
+	p := platform(400)
+	for _, i := range []int{7, 9} { // a group of two that stand apart
+		p.Teams[i].Queues[0].Flavors = []ir.FlavorQuota{share("l4-reserved", 6, 0)}
+	}
+	got := render(t, p)
+	for _, want := range []string{
+		"| 1 | 398 | `team-000`, `team-001`, `team-002`, `team-003` and 394 more |\n| 2 | 2 | `team-007`, `team-009` |\n",
+		"| 2 | `hp` | `l4-reserved` | 6 | 6 |\n",
+		"n1[\"400 teams in 200 cohorts\"]",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("README lacks %q", want)
+		}
+	}
+	small, large := strings.Count(render(t, platform(13)), "\n"), strings.Count(render(t, platform(400)), "\n")
+	if small != large {
+		t.Errorf("README of 13 equal teams has %d lines, of 400 equal teams %d: want as many", small, large)
+	}
+}
+
+func TestManyGroupsAreCut(t *testing.T) {
+	p := platform(maxGroups + 5)
+	for i := range p.Teams {
+		p.Teams[i].Queues[0].Flavors = []ir.FlavorQuota{share("l4-reserved", int64(i), 0)}
+	}
+	if got := render(t, p); !strings.Contains(got, "There are 5 smaller groups more.") {
+		t.Error("README does not say that groups were left out")
+	}
+}
+
+func TestBarePlatform(t *testing.T) {
+	p := platform(0)
+	p.Capacities, p.PriorityClasses, p.Monitoring, p.Demand = nil, nil, ir.Monitoring{}, ir.Demand{}
+	got := render(t, p)
+	for _, unwanted := range []string{"workloads/", "kubernetes/teams/", "get localqueues", "KueueQueueStuck"} {
+		if strings.Contains(got, unwanted) {
+			t.Errorf("README of a platform without teams has %q", unwanted)
+		}
+	}
+}
+
+func TestOptions(t *testing.T) {
+	tests := []struct {
+		c    ir.Capacity
+		want markup
+	}{
+		{ir.Capacity{Option: ir.OnDemand}, "on demand"},
+		{ir.Capacity{Option: ir.Spot, Compact: true}, "Spot, close together"},
+		{ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Name: "r", Owner: "other"}}, "reservation `r` of project `other`"},
+		{ir.Capacity{Option: ir.FlexStart, Flex: &ir.FlexUse{Queued: true, MaxRunSeconds: 600}}, "flex-start, all nodes of a job at once, for 600 s at most"},
+	}
+	for _, tt := range tests {
+		if got := obtained(tt.c); got != tt.want {
+			t.Errorf("obtained(%+v) = %q, want %q", tt.c, got, tt.want)
+		}
+	}
+}
+
+func TestQuotaLimits(t *testing.T) {
+	f := share("l4-spot", 12, 4)
+	f.Quotas[1].Lending = new(quantity("2"))
+	if got, want := quotaCell(f, ir.GPU), markup("12 + 4, lends 2"); got != want {
+		t.Errorf("quotaCell = %q, want %q", got, want)
+	}
+	if got := quotaCell(f, "memory"); got != "" {
+		t.Errorf("quotaCell of a resource that is not covered = %q, want nothing", got)
+	}
+}
+
+func TestNestedCohorts(t *testing.T) {
+	p := platform(2)
+	p.Cohorts = []ir.Cohort{{Name: "all"}, {Name: "cohort-000", Parent: "all"}}
+	if got, want := render(t, p), "  subgraph n1[\"cohort all\"]\n    subgraph n2[\"cohort cohort-000\"]\n      n3["; !strings.Contains(got, want) {
+		t.Errorf("README lacks %q", want)
+	}
+}
+
+// Names cannot hold such things, for the schema keeps them out; the guide does
+// not rely on it.
+func TestValuesStayValues(t *testing.T) {
+	const evil = "x`|<img src=x>](http://e.com) $(id) ; \"] --> n1\n# h\n```\n![a](b)"
+	p := platform(2)
+	p.Name, p.Project, p.Cluster.Name = evil, evil, evil
+	p.Capacities[0].Name, p.Capacities[0].Overcommit = evil, evil
+	p.Teams[0].Name, p.Teams[0].Namespace, p.Teams[0].Queues[0].ClusterQueue = evil, evil, evil
+	p.Workloads[0].Team, p.Workloads[0].Image = evil, evil
+	p.Monitoring.Alerts[0].Summary = evil
+	got := render(t, p)
+
+	plain := render(t, platform(2))
+	for _, block := range []string{"\n# ", "\n## ", "\n```", "\n\n"} {
+		if strings.Count(got, block) != strings.Count(plain, block) {
+			t.Errorf("a value made or broke a block: %d of %q, want %d", strings.Count(got, block), block, strings.Count(plain, block))
+		}
+	}
+	for line := range strings.Lines(got) {
+		line = strings.TrimSuffix(line, "\n")
+		if strings.HasPrefix(line, "| x") {
+			t.Errorf("a value stands outside its cell: %s", line)
+		}
+	}
+	for _, want := range []string{
+		"x\\`&#124;&lt;img src=x&gt;\\](http\\://e.com) \\$(id) ; \"\\] --&gt; n1 # h \\`\\`\\` !\\[a\\](b) |\n",
+		"x#96;#124;#60;img src#61;x#62;#93;#40;http://e.com#41; #36;#40;id#41; #59; #34;#93; --#62; n1 #35; h #96;#96;#96; #33;#91;a#93;#40;b#41;",
+		"'--project=x`|<img src=x>](http://e.com) $(id) ; \"] --> n1 # h ``` ![a](b)'",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("README lacks %q", want)
+		}
+	}
+}
+
+func TestExpandedBlueprint(t *testing.T) {
+	files, err := Files(platform(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `blueprint_name: gke-batch
+deployment_groups:
+- group: terraform
+  modules:
+  - id: platform
+    kind: terraform
+    source: ./terraform
+vars:
+  deployment_name: gke-batch
+  project_id: my-project
+  region: us-central1
+`
+	if diff := cmp.Diff(want, string(files[0].Content)); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", files[0].Path, diff)
+	}
+}

@@ -1,0 +1,170 @@
+package guide
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// picture draws cohorts, queues and capacities.
+func picture(d *document, p *ir.Platform) {
+	d.Heading(2, "Picture")
+	d.Para("Arrows lead from a queue to the capacities it has quota on.")
+	m := &mermaid{}
+	if len(p.Teams) <= fewTeams {
+		m.eachQueue(p)
+	} else {
+		m.eachTier(p)
+	}
+	d.Code("mermaid", append([]string{"flowchart LR"}, m.lines...)...)
+}
+
+// mermaid collects the lines of a flowchart. Nodes are numbered, so that no
+// name of the plan stands outside a quoted label.
+type mermaid struct {
+	lines []string
+	depth int
+	nodes int
+}
+
+func (m *mermaid) line(s string) {
+	m.lines = append(m.lines, strings.Repeat("  ", m.depth+1)+s)
+}
+
+// node adds a node and returns its identifier.
+func (m *mermaid) node(label string) string {
+	id := m.next()
+	m.line(id + `["` + escapeLabel(label) + `"]`)
+	return id
+}
+
+// group adds a subgraph around what inside adds.
+func (m *mermaid) group(label string, inside func()) {
+	m.line("subgraph " + m.next() + `["` + escapeLabel(label) + `"]`)
+	m.depth++
+	inside()
+	m.depth--
+	m.line("end")
+}
+
+func (m *mermaid) next() string {
+	m.nodes++
+	return "n" + strconv.Itoa(m.nodes)
+}
+
+// arrows adds arrows from one node to others.
+func (m *mermaid) arrows(from string, to []string) {
+	if len(to) > 0 {
+		m.line(from + " --> " + strings.Join(to, " & "))
+	}
+}
+
+// capacities adds a node for every capacity and returns them by name.
+func (m *mermaid) capacities(p *ir.Platform) map[string]string {
+	ids := map[string]string{}
+	for _, c := range p.Capacities {
+		ids[c.Name] = m.node(fmt.Sprintf("%s: %s, at most %d nodes", c.Name, c.Machine.Type, c.MaxNodes))
+	}
+	return ids
+}
+
+// eachQueue draws every ClusterQueue inside its cohort.
+func (m *mermaid) eachQueue(p *ir.Platform) {
+	type arrow struct {
+		from    string
+		flavors []string
+	}
+	var arrows []arrow
+	queues := func(cohort string) {
+		for _, t := range p.Teams {
+			if t.Cohort != cohort {
+				continue
+			}
+			for _, q := range t.Queues {
+				arrows = append(arrows, arrow{m.node(q.ClusterQueue), flavors(q)})
+			}
+		}
+	}
+	var cohorts func(parent string)
+	cohorts = func(parent string) {
+		for _, c := range p.Cohorts {
+			if c.Parent == parent {
+				m.group("cohort "+c.Name, func() {
+					cohorts(c.Name)
+					queues(c.Name)
+				})
+			}
+		}
+	}
+	cohorts("")
+	queues("")
+	capacities := m.capacities(p)
+	for _, a := range arrows {
+		m.arrows(a.from, pick(capacities, a.flavors))
+	}
+}
+
+// eachTier draws the queues of a tier as one.
+func (m *mermaid) eachTier(p *ir.Platform) {
+	queues := map[string]int{}
+	reached := map[string][]string{} // capacities by tier, as first seen
+	for _, t := range p.Teams {
+		for _, q := range t.Queues {
+			queues[q.Tier]++
+			for _, f := range flavors(q) {
+				if !slices.Contains(reached[q.Tier], f) {
+					reached[q.Tier] = append(reached[q.Tier], f)
+				}
+			}
+		}
+	}
+	teams := m.node(fmt.Sprintf("%d teams in %d cohorts", len(p.Teams), len(p.Cohorts)))
+	var tiers, ids []string
+	for _, c := range p.PriorityClasses {
+		if queues[c.Name] > 0 {
+			tiers = append(tiers, c.Name)
+			ids = append(ids, m.node(fmt.Sprintf("%s: %d queues", c.Name, queues[c.Name])))
+		}
+	}
+	capacities := m.capacities(p)
+	m.arrows(teams, ids)
+	for i, tier := range tiers {
+		m.arrows(ids[i], pick(capacities, reached[tier]))
+	}
+}
+
+// flavors names the capacities a queue has quota on.
+func flavors(q ir.Queue) []string {
+	var names []string
+	for _, f := range q.Flavors {
+		if slices.ContainsFunc(f.Quotas, usable) {
+			names = append(names, f.Flavor)
+		}
+	}
+	return names
+}
+
+func pick(ids map[string]string, names []string) []string {
+	picked := make([]string, len(names))
+	for i, name := range names {
+		picked[i] = ids[name]
+	}
+	return picked
+}
+
+// escapeLabel writes a label for between quotes. All but a few harmless
+// characters become entity codes, which Mermaid writes as #35; for #.
+func escapeLabel(s string) string {
+	var b strings.Builder
+	for _, r := range oneLine(s) {
+		if r < 128 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(" -.,:/_+", r)) {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, "#%d;", r)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,179 @@
+package guide
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// maxGroups is how many groups of teams with equal quota are shown.
+const maxGroups = 40
+
+// teams shows who the teams are and what each gets in every tier.
+func teams(d *document, p *ir.Platform) {
+	d.Heading(2, "Teams, tiers and quota")
+	d.Para("A tier is a class of service, with a PriorityClass of its name. In each tier a team has one ClusterQueue, which holds its quota, ",
+		"and one LocalQueue in its namespace, which its jobs name.")
+	tiers := make([][]markup, len(p.PriorityClasses))
+	for i, c := range p.PriorityClasses {
+		tiers[i] = []markup{code(c.Name), digits(int(c.Value)), yes(c.Preempts), yes(c.Default)}
+	}
+	d.Table([]markup{"Tier", "Priority", "Evicts lower priorities", "Default"}, tiers)
+
+	resources := resources(p)
+	head := []markup{"Tier", "Capacity, in the order tried"}
+	for _, r := range resources {
+		head = append(head, code(r))
+	}
+	if len(p.Teams) <= fewTeams {
+		eachTeam(d, p, resources, head)
+	} else {
+		teamGroups(d, p, resources, head)
+	}
+	d.Para("Quota reads as `4 + 2`: 4 are guaranteed (nominalQuota), and 2 more at most can be borrowed from the cohort (borrowingLimit). ",
+		"A guarantee that lies unused is lent to the cohort and comes back when its owner needs it; where lending is limited, the limit is given.")
+}
+
+// eachTeam shows every team with its quota.
+func eachTeam(d *document, p *ir.Platform, resources []string, head []markup) {
+	var people, quota [][]markup
+	for _, t := range p.Teams {
+		people = append(people, []markup{
+			code(t.Name), code(t.Namespace), orNone(t.Cohort), orElse(t.Group, "cluster administrators only"),
+			code(t.Account.Email(p.Project)), orNone(t.Bucket),
+		})
+		quota = append(quota, quotaRows(t, resources, []markup{code(t.Name)}, true)...)
+	}
+	d.Table([]markup{"Team", "Namespace", "Cohort", "Who submits", "Jobs run as", "Bucket"}, people)
+	d.Table(append([]markup{"Team", "LocalQueue"}, head...), quota)
+}
+
+// teamGroups shows teams of equal quota together: the largest group first,
+// groups of a size by their first team.
+func teamGroups(d *document, p *ir.Platform, resources []string, head []markup) {
+	groups := map[string][]ir.Team{}
+	var order []string // first seen, so that it depends on the plan alone
+	for _, t := range p.Teams {
+		key := quotaKey(t)
+		if groups[key] == nil {
+			order = append(order, key)
+		}
+		groups[key] = append(groups[key], t)
+	}
+	slices.SortStableFunc(order, func(a, b string) int { return cmp.Compare(len(groups[b]), len(groups[a])) })
+
+	var members, quota [][]markup
+	for i, key := range order[:min(len(order), maxGroups)] {
+		group := groups[key]
+		members = append(members, []markup{digits(i + 1), digits(len(group)), someTeams(group)})
+		quota = append(quota, quotaRows(group[0], resources, []markup{digits(i + 1)}, false)...)
+	}
+	d.Para("Teams of equal quota make a group here. Every team by itself, with its namespace, people and identities, stands in ",
+		file("kubernetes/teams/"), ".")
+	d.Table([]markup{"Group", "Teams", "Which"}, members)
+	if more := len(order) - maxGroups; more > 0 {
+		d.Para("There are ", digits(more), " smaller groups more.")
+	}
+	d.Table(append([]markup{"Group"}, head...), quota)
+}
+
+// someTeams names the first few teams.
+func someTeams(teams []ir.Team) markup {
+	const few = 4
+	var names []string
+	for _, t := range teams[:min(len(teams), few)] {
+		names = append(names, t.Name)
+	}
+	if len(teams) > few {
+		return codes(names) + " and " + digits(len(teams)-few) + " more"
+	}
+	return codes(names)
+}
+
+// quotaRows returns a row for every tier and capacity of a team, each led by
+// the same cells and, where wanted, by the LocalQueue.
+func quotaRows(t ir.Team, resources []string, lead []markup, localQueue bool) [][]markup {
+	var rows [][]markup
+	for _, q := range t.Queues {
+		for _, f := range q.Flavors {
+			row := slices.Clone(lead)
+			if localQueue {
+				row = append(row, code(q.LocalQueue))
+			}
+			row = append(row, code(q.Tier), code(f.Flavor))
+			for _, r := range resources {
+				row = append(row, quotaCell(f, r))
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// quotaCell shows a queue's quota of one resource; nothing where the queue
+// does not cover it.
+func quotaCell(f ir.FlavorQuota, resource string) markup {
+	i := slices.IndexFunc(f.Quotas, func(q ir.ResourceQuota) bool { return q.Resource == resource })
+	if i < 0 {
+		return ""
+	}
+	q := f.Quotas[i]
+	cell := text(q.Nominal.String())
+	if q.Borrowing != nil && !q.Borrowing.IsZero() {
+		cell += " + " + text(q.Borrowing.String())
+	}
+	if q.Lending != nil {
+		cell += ", lends " + text(q.Lending.String())
+	}
+	return cell
+}
+
+// quotaKey is equal for teams of equal quota.
+func quotaKey(t ir.Team) string {
+	var words []string
+	for _, q := range t.Queues {
+		words = append(words, q.Tier)
+		for _, f := range q.Flavors {
+			words = append(words, f.Flavor)
+			for _, r := range f.Quotas {
+				words = append(words, r.Resource, string(quotaCell(f, r.Resource)))
+			}
+		}
+		words = append(words, "")
+	}
+	return strings.Join(words, "\n")
+}
+
+// resources returns the resources that quota is given in, in the order in
+// which the queues have them.
+func resources(p *ir.Platform) []string {
+	var names []string
+	for _, t := range p.Teams {
+		for _, q := range t.Queues {
+			for _, r := range q.Resources {
+				if !slices.Contains(names, r) {
+					names = append(names, r)
+				}
+			}
+		}
+	}
+	return names
+}
+
+func yes(b bool) markup {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+func orNone(name string) markup { return orElse(name, "none") }
+
+func orElse(name string, without markup) markup {
+	if name == "" {
+		return without
+	}
+	return code(name)
+}

@@ -1,0 +1,85 @@
+package guide
+
+import (
+	"strconv"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// fewTeams is the number of teams up to which each is shown by itself. Above
+// it, teams of equal quota are shown together, and the README's length follows
+// the variety of the platform, not its size.
+const fewTeams = 12
+
+// readme returns README.md.
+func readme(p *ir.Platform) []byte {
+	d := &document{}
+	intro(d, p)
+	teams(d, p)
+	capacities(d, p)
+	guarantees(d, p)
+	picture(d, p)
+	googleQuota(d, p)
+	build(d, p)
+	submit(d, p)
+	look(d, p)
+	undo(d, p)
+	edit(d)
+	files(d, p)
+	return d.Bytes()
+}
+
+// intro says what the platform is.
+func intro(d *document, p *ir.Platform) {
+	d.Heading(1, code(p.Name))
+	d.Para("This is ", code(p.Name), ", a batch platform on Google Kubernetes Engine, in project ", code(p.Project),
+		" and region ", code(p.Region), " (", codes(p.Zones), "). ",
+		count(len(p.Teams), "team", "teams"), ", in ", count(len(p.Cohorts), "cohort", "cohorts"), ", share ",
+		count(len(p.Capacities), "capacity", "capacities"), ". A team submits Jobs and JobSets to queues of its own; Kueue ", text(p.Versions.Kueue),
+		" starts them as quota allows, and lends within a cohort what its teams leave unused. JobSet is ",
+		text(p.Versions.JobSet), ". Everything in this folder is compiled from one blueprint.")
+}
+
+// edit says what may be changed in the folder.
+func edit(d *document) {
+	d.Heading(2, "What may be edited by hand")
+	d.Para("Nothing: change the blueprint and compile it again with `batchwright compile`. Only what the change touches is written anew. ",
+		"A generated file that was edited by hand is not overwritten: compiling stops and names it, unless `--force` says otherwise. ",
+		"Files of your own may stand in this folder; they are left alone.")
+}
+
+// files says where everything is.
+func files(d *document, p *ir.Platform) {
+	d.Heading(2, "Files")
+	rows := [][]markup{
+		{file("create-platform.sh"), "builds everything, or brings it up to date"},
+		{file("destroy-platform.sh"), "takes it down"},
+		{file("cloudbuild/provision.yaml"), "the steps of building, for Cloud Build"},
+		{file("cloudbuild/destroy.yaml"), "the steps of taking down"},
+		{file("terraform/"), "network, cluster, node pools, identities, monitoring: one root"},
+		{file("terraform/terraform.tfvars"), "the values of its variables"},
+		{file("kubernetes/"), "what is applied to the cluster: Kueue's configuration, priorities, flavors, cohorts, teams"},
+	}
+	if len(p.Teams) > 0 {
+		rows = append(rows, []markup{file("kubernetes/teams/"), "one file a team: namespace, identities, roles, queues"})
+	}
+	if len(p.Workloads) > 0 {
+		rows = append(rows, []markup{file("workloads/"), "the Jobs and JobSets the teams submit, one folder a team"})
+	}
+	rows = append(rows,
+		[]markup{file("dashboards/"), "dashboards and alert rules"},
+		[]markup{file(".ghpc/artifacts/expanded_blueprint.yaml"), "lets Cluster Toolkit's `gcluster deploy` take this folder"},
+	)
+	d.Table([]markup{"Path", "What it is"}, rows)
+}
+
+// digits writes a number.
+func digits(n int) markup { return markup(strconv.Itoa(n)) }
+
+// count writes a number of things.
+func count(n int, one, many markup) markup {
+	if n == 1 {
+		return "1 " + one
+	}
+	return digits(n) + " " + many
+}
