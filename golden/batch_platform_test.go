@@ -1,0 +1,151 @@
+package golden_test
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	"sigs.k8s.io/yaml"
+)
+
+// The batch reference platform's own table: quota of each team's ClusterQueues
+// as nominal + borrowing limit, and its preemption. It is written here by hand
+// from the reference, so that a change of the compiler cannot change it.
+var batchPlatformQueues = []string{
+	// queue, flavor, cpu, memory, nvidia.com/gpu, preemption
+	"cq-TEAM-hp l4-reserved 4+0 20Gi+0 4+0 LowerPriority",
+	"cq-TEAM-hp l4-ondemand 4+4 20Gi+20Gi 4+4 LowerPriority",
+	"cq-TEAM-lp l4-reserved 0+4 0+20Gi 0+4 Never",
+	"cq-TEAM-lp l4-spot 12+4 60Gi+20Gi 12+4 Never",
+	"cq-TEAM-compact a100-compact 20+0 120Gi+0 2+0 LowerPriority",
+}
+
+var batchPlatformTeams = []string{"team-a", "team-b", "team-c", "team-d"}
+
+func TestBatchPlatformQuota(t *testing.T) {
+	files := treeFS(compileFolder(t, root+"/blueprints/batch-platform"))
+	for _, team := range batchPlatformTeams {
+		var got []string
+		for _, cq := range objects[kueue.ClusterQueue](t, files, "kubernetes/teams/"+team+".yaml", "ClusterQueue") {
+			got = append(got, queueRows(t, cq, team)...)
+		}
+		want := slices.Clone(batchPlatformQueues)
+		for i := range want {
+			want[i] = strings.ReplaceAll(want[i], "TEAM", team)
+		}
+		slices.Sort(got)
+		slices.Sort(want)
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s (-reference +compiled):\n%s", team, d)
+		}
+	}
+}
+
+// queueRows writes a ClusterQueue as rows of the table.
+func queueRows(t *testing.T, cq kueue.ClusterQueue, team string) []string {
+	t.Helper()
+	if cq.Spec.QueueingStrategy != kueue.StrictFIFO {
+		t.Errorf("%s: %s, want StrictFIFO", cq.Name, cq.Spec.QueueingStrategy)
+	}
+	if got := cq.Spec.NamespaceSelector.MatchLabels; !cmp.Equal(got, map[string]string{corev1.LabelMetadataName: team}) {
+		t.Errorf("%s: namespaces %v may submit, want %s", cq.Name, got, team)
+	}
+	want := map[string]string{"team-a": "team-a-b", "team-b": "team-a-b", "team-c": "team-c-d", "team-d": "team-c-d"}[team]
+	if string(cq.Spec.CohortName) != want {
+		t.Errorf("%s: cohort %q, want %q", cq.Name, cq.Spec.CohortName, want)
+	}
+	preemption := "Never"
+	if p := cq.Spec.Preemption; p != nil {
+		if string(p.WithinClusterQueue) != string(p.ReclaimWithinCohort) {
+			t.Errorf("%s: preemption %v", cq.Name, p)
+		}
+		if p.WithinClusterQueue != "" {
+			preemption = string(p.WithinClusterQueue)
+		}
+	}
+	var rows []string
+	for _, g := range cq.Spec.ResourceGroups {
+		if want := []corev1.ResourceName{"cpu", "memory", "nvidia.com/gpu"}; !cmp.Equal(g.CoveredResources, want) {
+			t.Errorf("%s covers %v", cq.Name, g.CoveredResources)
+		}
+		for _, f := range g.Flavors {
+			row := []string{cq.Name, string(f.Name)}
+			for _, r := range f.Resources {
+				borrowing := "none"
+				if r.BorrowingLimit != nil {
+					borrowing = r.BorrowingLimit.String()
+				}
+				row = append(row, r.NominalQuota.String()+"+"+borrowing)
+			}
+			rows = append(rows, strings.Join(append(row, preemption), " "))
+		}
+	}
+	return rows
+}
+
+func TestBatchPlatformQueuesAndPriorities(t *testing.T) {
+	files := treeFS(compileFolder(t, root+"/blueprints/batch-platform"))
+	for _, team := range batchPlatformTeams {
+		var got []string
+		for _, lq := range objects[kueue.LocalQueue](t, files, "kubernetes/teams/"+team+".yaml", "LocalQueue") {
+			got = append(got, fmt.Sprintf("%s/%s -> %s", lq.Namespace, lq.Name, lq.Spec.ClusterQueue))
+		}
+		var want []string
+		for _, tier := range []string{"compact", "hp", "lp"} {
+			want = append(want, fmt.Sprintf("%[1]s/lq-%[1]s-%[2]s -> cq-%[1]s-%[2]s", team, tier))
+		}
+		slices.Sort(got)
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s (-reference +compiled):\n%s", team, d)
+		}
+		for _, sa := range objects[corev1.ServiceAccount](t, files, "kubernetes/teams/"+team+".yaml", "ServiceAccount") {
+			want := "wi-" + team + "@my-project.iam.gserviceaccount.com"
+			if got := sa.Annotations["iam.gke.io/gcp-service-account"]; sa.Name != team+"-ksa" || got != want {
+				t.Errorf("service account %s acts as %q, want %q", sa.Name, got, want)
+			}
+		}
+	}
+	var got []string
+	for _, pc := range objects[schedulingv1.PriorityClass](t, files, "kubernetes/priority-classes.yaml", "PriorityClass") {
+		got = append(got, fmt.Sprintf("%s %d default=%v %s", pc.Name, pc.Value, pc.GlobalDefault, *pc.PreemptionPolicy))
+	}
+	want := []string{"lp 10 default=true Never", "compact 15 default=false PreemptLowerPriority", "hp 20 default=false PreemptLowerPriority"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("priorities (-reference +compiled):\n%s", d)
+	}
+}
+
+// objects decodes the objects of a kind from a file, in order.
+func objects[T any](t *testing.T, files fs.FS, name, kind string) []T {
+	t.Helper()
+	content, err := fs.ReadFile(files, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []T
+	for _, doc := range strings.Split(string(content), "\n---\n") {
+		var meta struct{ Kind string }
+		if err := yaml.Unmarshal([]byte(doc), &meta); err != nil {
+			t.Fatalf("%s: %v", path.Base(name), err)
+		}
+		if meta.Kind != kind {
+			continue
+		}
+		var object T
+		if err := yaml.UnmarshalStrict([]byte(doc), &object); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		out = append(out, object)
+	}
+	if len(out) == 0 {
+		t.Fatalf("%s has no %s", name, kind)
+	}
+	return out
+}

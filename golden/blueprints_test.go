@@ -1,0 +1,199 @@
+package golden_test
+
+import (
+	"bytes"
+	"context"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/batchwright/batchwright/compiler"
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/folder"
+)
+
+// TestBlueprints compiles every blueprint and compares its folder with the
+// golden one, once the checks have found nothing in it.
+func TestBlueprints(t *testing.T) {
+	for _, name := range blueprints(t) {
+		t.Run(name, func(t *testing.T) {
+			tree := compileFolder(t, filepath.Join(root, "blueprints", name))
+			files := treeFS(tree)
+			for _, err := range slices.Concat(checkTerraform(t, files), checkKubernetes(files), checkGhpc(files), checkGuide(files)) {
+				t.Error(err)
+			}
+			if *update && !t.Failed() {
+				conform(t, tree)
+			}
+			if t.Failed() {
+				return
+			}
+			compareTree(t, name, tree)
+		})
+	}
+}
+
+// TestEveryGoldenHasAProducer fails on folders whose blueprint is gone.
+func TestEveryGoldenHasAProducer(t *testing.T) {
+	entries, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	producers := append(blueprints(t), "cli", "diag")
+	for _, e := range entries {
+		if e.IsDir() && !slices.Contains(producers, e.Name()) {
+			t.Errorf("golden/%s has no blueprint", e.Name())
+		}
+	}
+}
+
+// TestDeterminism: the same blueprint gives the same bytes in another
+// directory, with its files named in another order, in another time zone and
+// locale.
+func TestDeterminism(t *testing.T) {
+	for _, name := range blueprints(t) {
+		want := compileFolder(t, filepath.Join(root, "blueprints", name))
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "another place")
+			if err := os.CopyFS(dir, os.DirFS(filepath.Join(root, "blueprints", name))); err != nil {
+				t.Fatal(err)
+			}
+			t.Setenv("TZ", "Pacific/Apia")
+			t.Setenv("LANG", "tr_TR.UTF-8")
+			t.Setenv("LC_ALL", "tr_TR.UTF-8")
+			files, err := filepath.Glob(filepath.Join(dir, "*.cue"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			slices.Reverse(files)
+			got := compileFolder(t, files...)
+			for i, f := range got {
+				if f.Path != want[i].Path || f.Mode != want[i].Mode || !bytes.Equal(f.Content, want[i].Content) {
+					t.Fatalf("%s differs:\n%s", f.Path, diff(string(want[i].Content), string(f.Content)))
+				}
+			}
+			if len(got) != len(want) {
+				t.Fatalf("%d files, want %d", len(got), len(want))
+			}
+		})
+	}
+}
+
+// blueprints returns the names of the repository's blueprints.
+func blueprints(t *testing.T) []string {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Join(root, "blueprints"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		if e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// compileFolder compiles a blueprint that must have no errors or warnings.
+func compileFolder(t *testing.T, paths ...string) emit.Tree {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := compiler.Compile(context.Background(), compiler.Input{Dir: dir, Paths: paths})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range res.Findings.Sorted() {
+		if f.Severity != diag.Note {
+			t.Errorf("%s[%s]: %s", f.Severity, f.Code, f.Message)
+		}
+	}
+	if res.Plan == nil {
+		t.FailNow()
+	}
+	tree, err := folder.Build(res.Plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+func treeFS(tree emit.Tree) fs.FS {
+	files := fstest.MapFS{}
+	for _, f := range tree {
+		files[f.Path] = &fstest.MapFile{Data: f.Content, Mode: f.Mode}
+	}
+	return files
+}
+
+// conform runs the checks whose libraries are too heavy for this module. They
+// also run over the goldens, as the conformance module's own test.
+func conform(t *testing.T, tree emit.Tree) {
+	t.Helper()
+	dir := t.TempDir()
+	if _, err := emit.Write(dir, tree, emit.WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("go", "run", "./cmd/check", dir)
+	cmd.Dir = filepath.Join(root, "conformance")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("conformance: %v\n%s", err, out)
+	}
+}
+
+// compareTree compares a folder with its golden, or replaces that with
+// -update.
+func compareTree(t *testing.T, golden string, tree emit.Tree) {
+	t.Helper()
+	stale := map[string]bool{}
+	err := filepath.WalkDir(golden, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			stale[path] = true
+		}
+		return err
+	})
+	if err != nil && !*update {
+		t.Fatal(err)
+	}
+	for _, f := range tree {
+		name := filepath.Join(golden, filepath.FromSlash(f.Path))
+		compareFile(t, name, f.Content)
+		delete(stale, name)
+		mode := f.Mode
+		if mode == 0 {
+			mode = 0o644
+		}
+		if info, err := os.Stat(name); *update && err == nil {
+			err = os.Chmod(name, mode)
+			if err != nil {
+				t.Fatal(err)
+			}
+		} else if err == nil && info.Mode().Perm()&0o100 != mode&0o100 {
+			t.Errorf("%s: mode %v, want %v", name, info.Mode().Perm(), mode)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(stale)) {
+		if !*update {
+			t.Errorf("%s is not generated any more; run with -update", name)
+			continue
+		}
+		if err := os.Remove(name); err != nil {
+			t.Fatal(err)
+		}
+		for dir := filepath.Dir(name); strings.HasPrefix(dir, golden); dir = filepath.Dir(dir) {
+			if os.Remove(dir) != nil {
+				break // not empty
+			}
+		}
+	}
+}

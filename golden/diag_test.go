@@ -1,0 +1,208 @@
+package golden_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/batchwright/batchwright/compiler"
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/rules"
+)
+
+func diff(want, got string) string { return cmp.Diff(want, got) }
+
+// TestFindings holds every archive of golden/diag. Its first line names the
+// code of the one finding that is expected, or none for the golden alone; then
+// follow either
+//
+//	old and new   an edit of the batch platform's blueprint, or
+//	other files   a blueprint of its own, which the arguments name,
+//
+// and findings.txt, what a user sees. Guillemets in the blueprint enclose the
+// place that the finding must point at; they are taken out before compiling.
+func TestFindings(t *testing.T) {
+	files, err := filepath.Glob("diag/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			findingsCase(t, file, archive)
+		})
+	}
+}
+
+func findingsCase(t *testing.T, file string, archive *txtar.Archive) {
+	header, args, _ := strings.Cut(strings.TrimSpace(string(archive.Comment)), "\n")
+	code := strings.TrimSpace(header)
+	dir, want := t.TempDir(), place{}
+	given := map[string]string{}
+	for _, f := range archive.Files {
+		given[f.Name] = string(f.Data)
+	}
+	if old, edit := given["old"]; edit {
+		given = editBatchPlatform(t, strings.TrimSuffix(old, "\n"), strings.TrimSuffix(given["new"], "\n"))
+	}
+	for name, content := range given {
+		if name == "findings.txt" {
+			continue
+		}
+		content, at := unmark(name, content)
+		if at.file != "" {
+			want = at
+		}
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	res, err := compiler.Compile(context.Background(), compiler.Input{Dir: dir, Paths: strings.Fields(args)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if (res.Plan == nil) != res.Findings.HasErrors() {
+		t.Errorf("plan is nil: %v, errors: %v", res.Plan == nil, res.Findings.HasErrors())
+	}
+
+	var others []diag.Finding
+	found := false
+	for _, f := range res.Findings.Sorted() {
+		switch {
+		case f.Code == code && !found:
+			found = true
+			if got := placeOf(f); want.file != "" && got != want {
+				t.Errorf("%s points at %v, want %v", code, got, want)
+			}
+		case f.Severity != diag.Note:
+			others = append(others, f)
+		}
+	}
+	if code != "none" {
+		if !found {
+			t.Errorf("no finding %s", code)
+		}
+		for _, f := range others {
+			t.Errorf("one mistake, and also %s: %s", f.Code, f.Message)
+		}
+	}
+
+	var text bytes.Buffer
+	if err := diag.WriteText(&text, &res.Findings, diag.TextOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(text.String(), dir) {
+		t.Errorf("findings name an absolute path:\n%s", text.String())
+	}
+	compareMember(t, file, archive, "findings.txt", text.Bytes())
+}
+
+// place is where a finding is expected.
+type place struct {
+	file       string
+	start, end int
+}
+
+func placeOf(f diag.Finding) place {
+	if !f.Span.Valid() {
+		return place{}
+	}
+	return place{f.Span.Source.Name, f.Span.Start, f.Span.End}
+}
+
+// unmark takes the guillemets out of a file and returns what they enclosed.
+func unmark(name, content string) (string, place) {
+	start := strings.Index(content, "«")
+	if start < 0 {
+		return content, place{}
+	}
+	content = content[:start] + content[start+len("«"):]
+	end := strings.Index(content, "»")
+	return content[:end] + content[end+len("»"):], place{name, start, end}
+}
+
+// editBatchPlatform returns the batch platform's files with one edit, whose
+// old text must be there exactly once. Without an old text the new one is
+// appended.
+func editBatchPlatform(t *testing.T, old, edited string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	hits := 0
+	for _, name := range []string{"platform.cue", "workloads.cue", "train.py"} {
+		content, err := os.ReadFile(filepath.Join(root, "blueprints/batch-platform", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[name] = string(content)
+		if old == "" {
+			continue
+		}
+		hits += strings.Count(out[name], old)
+		out[name] = strings.Replace(out[name], old, edited, 1)
+	}
+	if old == "" {
+		out["platform.cue"] += edited + "\n"
+	} else if hits != 1 {
+		t.Fatalf("%q stands %d times in the blueprint, want once", old, hits)
+	}
+	return out
+}
+
+// compareMember compares a file of an archive, or writes it with -update.
+func compareMember(t *testing.T, file string, archive *txtar.Archive, name string, got []byte) {
+	t.Helper()
+	for i, f := range archive.Files {
+		if f.Name != name {
+			continue
+		}
+		if d := cmp.Diff(string(f.Data), string(got)); d != "" && !*update {
+			t.Errorf("%s differs; run with -update and review:\n%s", name, d)
+		}
+		archive.Files[i].Data = got
+	}
+	if *update {
+		if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestEveryRuleHasACase: a rule without a case is a rule nobody has seen work.
+func TestEveryRuleHasACase(t *testing.T) {
+	files, err := filepath.Glob("diag/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	covered := map[string]bool{}
+	for _, file := range files {
+		archive, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		code, _, _ := strings.Cut(string(archive.Comment), "\n")
+		covered[code] = true
+	}
+	seen := map[string]bool{}
+	for _, r := range rules.All() {
+		if !covered[r.Code] {
+			t.Errorf("no case in golden/diag for %s: %s", r.Code, r.Title)
+		}
+		if seen[r.Code] {
+			t.Errorf("two rules have the code %s", r.Code)
+		}
+		seen[r.Code] = true
+	}
+}

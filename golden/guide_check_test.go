@@ -1,0 +1,320 @@
+package golden_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// checkGuide checks the README.md of a deploy folder: tables have as many
+// cells in every row, fences are closed, nothing trails, the Mermaid picture
+// follows its grammar, and every file that the text, a link or a command names
+// is in the folder.
+func checkGuide(folder fs.FS) []error {
+	content, err := fs.ReadFile(folder, "README.md")
+	if err != nil {
+		return []error{err}
+	}
+	c := &guideCheck{folder: folder, lines: strings.Split(string(content), "\n")}
+	if last := len(c.lines) - 1; c.lines[last] != "" || last > 0 && c.lines[last-1] == "" {
+		c.errorf(last, "does not end with one line end")
+	}
+	for i := 0; i < len(c.lines); i++ {
+		line := c.lines[i]
+		switch {
+		case strings.HasPrefix(line, "```"):
+			i = c.fence(i)
+		case strings.HasPrefix(line, "|"):
+			i = c.table(i)
+		default:
+			c.text(i)
+		}
+	}
+	for i, line := range c.lines {
+		if strings.TrimRight(line, " \t\r") != line {
+			c.errorf(i, "trailing white space")
+		}
+	}
+	return c.errs
+}
+
+type guideCheck struct {
+	folder fs.FS
+	lines  []string
+	errs   []error
+}
+
+// errorf adds an error of a line, counted from 0.
+func (c *guideCheck) errorf(line int, format string, args ...any) {
+	c.errs = append(c.errs, fmt.Errorf("README.md:%d: %w", line+1, fmt.Errorf(format, args...)))
+}
+
+// fence checks the block that a fence opens and returns its last line.
+func (c *guideCheck) fence(start int) int {
+	fence := c.lines[start][:len(c.lines[start])-len(strings.TrimLeft(c.lines[start], "`"))]
+	length := slices.Index(c.lines[start+1:], fence)
+	if length < 0 {
+		c.errorf(start, "the fence is not closed")
+		return len(c.lines)
+	}
+	switch language := strings.TrimPrefix(c.lines[start], fence); language {
+	case "mermaid":
+		c.mermaid(start+1, c.lines[start+1:start+1+length])
+	case "sh":
+		for i := range length {
+			c.command(start+1+i, c.lines[start+1+i])
+		}
+	default:
+		c.errorf(start, "a block in %q", language)
+	}
+	return start + 1 + length
+}
+
+var guideRule = regexp.MustCompile(`^(\| ---:? )+\|$`)
+
+// table checks the table that starts at a line and returns its last line.
+func (c *guideCheck) table(start int) int {
+	end := start
+	for end+1 < len(c.lines) && strings.HasPrefix(c.lines[end+1], "|") {
+		end++
+	}
+	if end < start+2 || !guideRule.MatchString(c.lines[start+1]) {
+		c.errorf(start, "a table is a head, a rule and rows")
+		return end
+	}
+	columns := cells(c.lines[start])
+	for i := start; i <= end; i++ {
+		if n := cells(c.lines[i]); n != columns {
+			c.errorf(i, "%d cells under a head of %d", n, columns)
+		}
+		c.text(i)
+	}
+	return end
+}
+
+// cells counts the cells of a table's row; a row that a bar does not close has
+// none.
+func cells(row string) int {
+	row = strings.ReplaceAll(row, `\|`, "")
+	if !strings.HasSuffix(row, "|") {
+		return 0
+	}
+	return strings.Count(row, "|") - 1
+}
+
+var (
+	guideLink = regexp.MustCompile(`\[[^\[\]]*\]\(([^()]*)\)`)
+	guideFile = regexp.MustCompile(`^[\w./-]+(\.(json|md|sh|tf|tfvars|yaml)|/)$`)
+)
+
+// text checks the links and code spans of a line.
+func (c *guideCheck) text(i int) {
+	line, spans := codeSpans(c.lines[i])
+	for _, span := range spans {
+		switch {
+		case guideFile.MatchString(span):
+			c.path(i, span)
+		case strings.HasPrefix(span, "kubectl "), strings.HasPrefix(span, "./"):
+			c.command(i, span)
+		}
+	}
+	for _, link := range guideLink.FindAllStringSubmatch(line, -1) {
+		if strings.HasPrefix(link[1], "https://") {
+			continue
+		}
+		target, err := url.PathUnescape(link[1])
+		if err != nil {
+			c.errorf(i, "%w", err)
+		}
+		c.path(i, target)
+	}
+	if strings.Contains(guideLink.ReplaceAllString(line, ""), "](") {
+		c.errorf(i, "half a link")
+	}
+	if strings.ContainsAny(line, "`<>") {
+		c.errorf(i, "a stray backtick, or HTML")
+	}
+}
+
+// codeSpans parts a line of Markdown from its code spans: a span ends with as
+// many backticks as it starts with. Escaped characters are left out of both.
+func codeSpans(line string) (rest string, spans []string) {
+	var b strings.Builder
+	for line != "" {
+		fence := line[:len(line)-len(strings.TrimLeft(line, "`"))]
+		switch end := closing(line[len(fence):], fence); {
+		case fence != "" && end >= 0:
+			spans = append(spans, line[len(fence):len(fence)+end])
+			line = line[end+2*len(fence):]
+		case fence != "":
+			b.WriteString(fence)
+			line = line[len(fence):]
+		case line[0] == '\\' && len(line) > 1:
+			line = line[2:]
+		default:
+			b.WriteByte(line[0])
+			line = line[1:]
+		}
+	}
+	return b.String(), spans
+}
+
+// closing returns where a run of exactly as many backticks as the fence has
+// starts in a line, or -1.
+func closing(line, fence string) int {
+	for _, run := range guideBackticks.FindAllStringIndex(line, -1) {
+		if run[1]-run[0] == len(fence) {
+			return run[0]
+		}
+	}
+	return -1
+}
+
+var guideBackticks = regexp.MustCompile("`+")
+
+// command checks the files that a shell command takes.
+func (c *guideCheck) command(i int, command string) {
+	before := ""
+	for word := range strings.FieldsSeq(command) {
+		word = strings.Trim(word, "'")
+		switch {
+		case before == "-k":
+			c.path(i, path.Join(word, "kustomization.yaml"))
+		case before == "-f" && !strings.HasPrefix(word, "https://"), strings.HasPrefix(word, "./"):
+			c.path(i, word)
+		case strings.HasPrefix(word, "-chdir="):
+			c.path(i, strings.TrimPrefix(word, "-chdir=")+"/")
+		}
+		before = word
+	}
+}
+
+// path checks that a file, or with a slash at its end a folder, is there.
+func (c *guideCheck) path(i int, name string) {
+	info, err := fs.Stat(c.folder, path.Clean(name))
+	if err == nil && strings.HasSuffix(name, "/") != info.IsDir() {
+		err = errors.New("a folder's name ends with a slash, and no file's")
+	}
+	if err != nil {
+		c.errorf(i, "%q: %w", name, err)
+	}
+}
+
+const guideLabel = `\["((?:[A-Za-z0-9 .,:/_+-]|#[0-9]+;)+)"\]$`
+
+var (
+	mermaidGroup = regexp.MustCompile(`^subgraph (\w+)` + guideLabel)
+	mermaidNode  = regexp.MustCompile(`^(\w+)` + guideLabel)
+	mermaidArrow = regexp.MustCompile(`^(\w+) --> (\w+(?: & \w+)*)$`)
+)
+
+// mermaid checks a flowchart that starts at a line: its head, then groups,
+// nodes and arrows, a line each, in which every label is quoted and escaped and
+// every identifier is declared once, before an arrow names it.
+func (c *guideCheck) mermaid(start int, lines []string) {
+	if len(lines) == 0 || lines[0] != "flowchart LR" {
+		c.errorf(start, "no flowchart")
+		return
+	}
+	declared := map[string]bool{}
+	declare := func(i int, id string) {
+		if declared[id] || id == "end" {
+			c.errorf(i, "%s cannot be declared, or is twice", id)
+		}
+		declared[id] = true
+	}
+	depth := 0
+	for i, line := range lines[1:] {
+		i += start + 1
+		line = strings.TrimLeft(line, " ")
+		if m := mermaidGroup.FindStringSubmatch(line); m != nil {
+			declare(i, m[1])
+			depth++
+		} else if m := mermaidNode.FindStringSubmatch(line); m != nil {
+			declare(i, m[1])
+		} else if m := mermaidArrow.FindStringSubmatch(line); m != nil {
+			for _, id := range append(strings.Split(m[2], " & "), m[1]) {
+				if !declared[id] {
+					c.errorf(i, "an arrow names %s, which is not declared", id)
+				}
+			}
+		} else if line == "end" && depth > 0 {
+			depth--
+		} else {
+			c.errorf(i, "no Mermaid: %q", line)
+		}
+	}
+	if depth != 0 {
+		c.errorf(start+len(lines), "a subgraph is not ended")
+	}
+}
+
+func TestCheckGuide(t *testing.T) {
+	const good = "# `gke-batch`\n\nSee [`terraform/`](terraform/), [Quotas](https://e.com/q?project=p) and `run.sh`.\n\n" +
+		"| Name | Reason |\n| --- | ---: |\n| `a\\|b` | x \\| \\[y\\](z) |\n|  | 2 |\n\n" +
+		"```mermaid\nflowchart LR\n  subgraph n1[\"cohort a\"]\n    n2[\"cq-a: #35;\"]\n  end\n  n3[\"l4\"]\n  n2 --> n3 & n2\n```\n\n" +
+		"```sh\n./run.sh\nterraform -chdir=terraform init\nkubectl apply -k kubernetes\nkubectl apply -f kubernetes/a.yaml -f https://e.com/m.yaml\n```\n\n" +
+		"- item `kubectl get nodes` and ``a`<b>``\n"
+	tests := []struct {
+		name, old, new string
+		want           string // in an error; "" for none
+	}{
+		{name: "good", old: "#35;", new: "#35;"},
+		{"no entity code", "cohort a", "cohort #quot", "no Mermaid"},
+		{"quote in a label", "cohort a", `cohort "a`, "no Mermaid"},
+		{"bracket in a label", "cohort a", "cohort [a]", "no Mermaid"},
+		{"unquoted label", `n3["l4"]`, "n3[l4]", "no Mermaid"},
+		{"undeclared node", "n3 & n2", "n3 & n9", "names n9"},
+		{"node twice", `n3["l4"]`, `n2["l4"]`, "n2 cannot be declared"},
+		{"open subgraph", "  end\n", "", "not ended"},
+		{"end of nothing", "  n2 --> n3", "  end\n  n2 --> n3", "no Mermaid"},
+		{"no flowchart", "flowchart LR", "graph", "no flowchart"},
+		{"trailing space", "and `run.sh`.", "and `run.sh`. ", "trailing white space"},
+		{"carriage return", "- item", "- \r\n- item", "trailing white space"},
+		{"no line end", "<b>``\n", "<b>``", "one line end"},
+		{"empty line at the end", "<b>``\n", "<b>``\n\n", "one line end"},
+		{"too few cells", "|  | 2 |", "| 2 |", "1 cells under a head of 2"},
+		{"too many cells", "|  | 2 |", "|  | 2 | 3 |", "3 cells under a head of 2"},
+		{"bar in a cell", `a\|b`, "a|b", "3 cells under a head of 2"},
+		{"row is not closed", "|  | 2 |", "|  | 2", "0 cells"},
+		{"no rule", "| --- | ---: |\n", "", "a head, a rule and rows"},
+		{"no rows", "| `a\\|b` | x \\| \\[y\\](z) |\n|  | 2 |\n", "", "a head, a rule and rows"},
+		{"link to nothing", "](terraform/)", "](terra/)", `"terra/"`},
+		{"link to a folder as a file", "](terraform/)", "](terraform)", "ends with a slash"},
+		{"half a link", "](terraform/)", "](terraform/", "half a link"},
+		{"link in a value", `\[y\](z)`, "[y](z)", `"z"`},
+		{"file that is not there", "`run.sh`", "`gone.sh`", `"gone.sh"`},
+		{"script that is not there", "./run.sh", "./gone.sh", `"./gone.sh"`},
+		{"no kustomization", "-k kubernetes", "-k terraform", "terraform/kustomization.yaml"},
+		{"manifest that is not there", "-f kubernetes/a.yaml", "-f kubernetes/b.yaml", "kubernetes/b.yaml"},
+		{"root that is not there", "-chdir=terraform", "-chdir=terra", `"terra/"`},
+		{"command in the text", "`kubectl get nodes`", "`kubectl apply -k gone`", "gone/kustomization.yaml"},
+		{"open fence", "m.yaml\n```", "m.yaml\n", "not closed"},
+		{"unknown language", "```sh", "```bash", `a block in "bash"`},
+		{"HTML", "- item", "- <b>item", "HTML"},
+		{"stray backtick", "- item", "- it`em", "backtick"},
+	}
+	for _, tt := range tests {
+		readme := good
+		if !strings.Contains(readme, tt.old) {
+			t.Fatalf("%s: %q is not in the README", tt.name, tt.old)
+		}
+		readme = strings.Replace(readme, tt.old, tt.new, 1)
+		folder := fstest.MapFS{
+			"README.md":                     {Data: []byte(strings.Replace(readme, "#35;", "#35;", 1))},
+			"run.sh":                        {Data: []byte("\n")},
+			"terraform/a.tf":                {Data: []byte("\n")},
+			"kubernetes/kustomization.yaml": {Data: []byte("\n")},
+			"kubernetes/a.yaml":             {Data: []byte("\n")},
+		}
+		wantError(t, tt.name, checkGuide(folder), tt.want)
+	}
+	wantError(t, "absent", checkGuide(fstest.MapFS{}), "file does not exist")
+}

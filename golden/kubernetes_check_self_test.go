@@ -1,0 +1,208 @@
+package golden_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"golang.org/x/tools/txtar"
+)
+
+// manifests is a small deploy folder without a fault.
+const manifests = `
+-- kubernetes/kustomization.yaml --
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources:
+- resource-flavors.yaml
+- teams/team-a.yaml
+- monitoring
+sortOptions:
+  order: fifo
+-- kubernetes/monitoring/anything.yaml --
+not: checked
+-- kubernetes/resource-flavors.yaml --
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata:
+  name: l4
+spec:
+  nodeLabels:
+    resource-type: spot
+  nodeTaints:
+  - effect: NoSchedule
+    key: nvidia.com/gpu
+    value: present
+-- kubernetes/teams/team-a.yaml --
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: team-a
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata:
+  name: team-a-ksa
+  namespace: team-a
+---
+apiVersion: scheduling.k8s.io/v1
+kind: PriorityClass
+metadata:
+  name: lp
+value: 10
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Cohort
+metadata:
+  name: research
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata:
+  name: cq-team-a-lp
+spec:
+  cohortName: research
+  namespaceSelector:
+    matchLabels:
+      kubernetes.io/metadata.name: team-a
+  resourceGroups:
+  - coveredResources:
+    - cpu
+    flavors:
+    - name: l4
+      resources:
+      - borrowingLimit: "4"
+        name: cpu
+        nominalQuota: "4"
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata:
+  name: lq-team-a-lp
+  namespace: team-a
+spec:
+  clusterQueue: cq-team-a-lp
+-- workloads/team-a/kustomization.yaml --
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources:
+- files.yaml
+- job.yaml
+sortOptions:
+  order: fifo
+-- workloads/team-a/files.yaml --
+apiVersion: v1
+data:
+  a: |
+    ---
+    text
+kind: ConfigMap
+metadata:
+  name: files
+  namespace: team-a
+-- workloads/team-a/job.yaml --
+apiVersion: batch/v1
+kind: Job
+metadata:
+  labels:
+    kueue.x-k8s.io/queue-name: lq-team-a-lp
+  name: job
+  namespace: team-a
+spec:
+  suspend: true
+  template:
+    spec:
+      containers:
+      - image: busybox:1.37
+        name: worker
+        resources:
+          requests:
+            cpu: "2"
+      nodeSelector:
+        resource-type: spot
+      priorityClassName: lp
+      serviceAccountName: team-a-ksa
+      tolerations:
+      - effect: NoSchedule
+        key: nvidia.com/gpu
+        operator: Equal
+        value: present
+      volumes:
+      - configMap:
+          name: files
+        name: files
+`
+
+// TestCheckKubernetes breaks the folder in one place at a time.
+func TestCheckKubernetes(t *testing.T) {
+	const (
+		team    = "kubernetes/teams/team-a.yaml"
+		flavors = "kubernetes/resource-flavors.yaml"
+		job     = "workloads/team-a/job.yaml"
+		list    = "kubernetes/kustomization.yaml"
+	)
+	for _, test := range []struct {
+		name, file, old, new string
+		want                 string // part of an error; "" for none at all
+	}{
+		{name: "nothing"},
+		{"unknown kind", team, "kind: LocalQueue", "kind: Queue", `no kind "Queue" is registered`},
+		{"unknown version", team, "v1beta2\nkind: LocalQueue", "v1beta1\nkind: LocalQueue", "v1beta1"},
+		{"unknown field", flavors, "spec:\n", "spec:\n  nodePool: x\n", `unknown field "nodePool"`},
+		{"a field that v1beta2 removed", team, "spec:\n  cohortName", "spec:\n  admissionChecks:\n  - x\n  cohortName", `unknown field "admissionChecks"`},
+		{"misspelt field", flavors, "nodeLabels", "nodelabels", "prints as something else"},
+		{"duplicate key", flavors, "kind: ResourceFlavor", "kind: ResourceFlavor\nkind: ResourceFlavor", `key "kind" already set`},
+		{"wrong type", job, "suspend: true", "suspend: \"yes\"", "cannot unmarshal string"},
+		{"status", team, "kind: Cohort\nmetadata:\n  name: research\n", "kind: Cohort\nmetadata:\n  name: research\nstatus: {}\n", "prints as something else"},
+		{"null", flavors, "metadata:\n", "metadata:\n  creationTimestamp: null\n", "prints as something else"},
+		{"quantity with a needless unit", team, "nominalQuota: \"4\"", "nominalQuota: 4000m", "prints as something else"},
+		{"quantity without a unit", team, "nominalQuota: \"4\"", "nominalQuota: \"4000\"", "prints as something else"},
+		{"same object twice", flavors, "apiVersion", "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: team-a\n---\napiVersion", "Namespace /team-a is there already"},
+		{"empty document", flavors, "apiVersion", "---\napiVersion", "prints as something else"},
+		{"file not listed", list, "- resource-flavors.yaml\n", "", "does not list what is there"},
+		{"listed file missing", list, "- monitoring\n", "- monitoring\n- cohorts.yaml\n", "does not list what is there"},
+		{"file listed twice", list, "- monitoring\n", "- monitoring\n- monitoring\n", "does not list what is there"},
+		{"kustomize sorts", list, "fifo", "legacy", "want a kustomization of resources in their order"},
+		{"unknown field of a kustomization", list, "kind: Kustomization\n", "bases: []\nkind: Kustomization\n", `unknown field "bases"`},
+		{"no namespace", team, "kind: Namespace\nmetadata:\n  name: team-a", "kind: Namespace\nmetadata:\n  name: team-x", "refers to Namespace /team-a"},
+		{"no cohort", team, "cohortName: research", "cohortName: other", "refers to Cohort /other"},
+		{"limit outside a cohort", team, "  cohortName: research\n", "", "outside a cohort"},
+		{"no flavor", team, "- name: l4", "- name: l5", "refers to ResourceFlavor /l5"},
+		{"flavor covers something else", team, "name: cpu", "name: memory", "covers [memory], its group [cpu]"},
+		{"check on every flavor", team, "spec:\n  cohortName", "spec:\n  admissionChecksStrategy:\n    admissionChecks:\n    - name: flex\n  cohortName", "would hold up every flavor"},
+		{"no check", team, "spec:\n  cohortName", "spec:\n  admissionChecksStrategy:\n    admissionChecks:\n    - name: flex\n  cohortName", "refers to AdmissionCheck /flex"},
+		{"no cluster queue", team, "clusterQueue: cq-team-a-lp", "clusterQueue: cq", "refers to ClusterQueue /cq"},
+		{"another team's cluster queue", team, "metadata.name: team-a", "metadata.name: team-b", "does not admit its namespace"},
+		{"no local queue", job, "queue-name: lq-team-a-lp", "queue-name: lq", "refers to LocalQueue team-a/lq"},
+		{"no priority class", job, "priorityClassName: lp", "priorityClassName: hp", "refers to PriorityClass /hp"},
+		{"no service account", job, "team-a-ksa", "ksa", "refers to ServiceAccount team-a/ksa"},
+		{"no config map", job, "name: files\n        name", "name: script\n        name", "refers to ConfigMap team-a/script"},
+		{"no service", job, "      tolerations:", "      subdomain: job\n      tolerations:", "refers to Service team-a/job"},
+		{"not suspended", job, "  suspend: true\n", "", "is not suspended"},
+		{"taint not tolerated", job, "value: present", "value: \"true\"", "does not tolerate nvidia.com/gpu=present:NoSchedule of flavor l4"},
+		{"another flavor's nodes", job, "resource-type: spot", "resource-type: ondemand", "selects resource-type=ondemand, flavor l4 has spot"},
+		{"resource without quota", job, "cpu: \"2\"", "cpu: \"2\"\n            memory: 1Gi", "requests memory, which the queue does not cover"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := fstest.MapFS{}
+			for _, f := range txtar.Parse([]byte(manifests)).Files {
+				text := string(f.Data)
+				if f.Name == test.file {
+					text = strings.Replace(text, test.old, test.new, 1)
+					if text == string(f.Data) {
+						t.Fatalf("%s: nothing to break", f.Name)
+					}
+				}
+				dir[f.Name] = &fstest.MapFile{Data: []byte(text)}
+			}
+			err := errors.Join(checkKubernetes(dir)...)
+			switch {
+			case test.want == "" && err != nil:
+				t.Errorf("unexpected: %v", err)
+			case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
+	}
+}

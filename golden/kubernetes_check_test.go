@@ -1,0 +1,356 @@
+package golden_test
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	"sigs.k8s.io/kueue/pkg/controller/constants"
+	"sigs.k8s.io/yaml"
+
+	"github.com/batchwright/batchwright/emit/kubeyaml"
+)
+
+// checkKubernetes checks the Kubernetes manifests of a deploy folder: every
+// document under kubernetes/ and workloads/, but those for monitoring, whose
+// kinds belong to another API.
+//
+// A document must decode into the struct of its API, without a field that the
+// API does not have and without a key that stands twice, and print as what it
+// was read from: nothing superfluous, quantities canonical. No two documents may be the same
+// object; a kustomization must list what is in its folder; and what an object
+// refers to must be there and fit.
+func checkKubernetes(dir fs.FS) []error {
+	c := kubernetesCheck{dir: dir, scheme: runtime.NewScheme(), objects: map[objectKey]runtime.Object{}}
+	for _, add := range []func(*runtime.Scheme) error{
+		admissionv1.AddToScheme, batchv1.AddToScheme, corev1.AddToScheme, rbacv1.AddToScheme, schedulingv1.AddToScheme,
+		v1alpha2.AddToScheme, v1beta2.AddToScheme,
+	} {
+		if err := add(c.scheme); err != nil {
+			return []error{err}
+		}
+	}
+	c.folder("kubernetes")
+	if teams, err := fs.ReadDir(dir, "workloads"); err == nil {
+		for _, team := range teams {
+			c.folder(path.Join("workloads", team.Name()))
+		}
+	}
+	for _, o := range c.order {
+		c.references(o)
+	}
+	return c.errs
+}
+
+// monitoringFolder holds objects of other APIs and a kustomization of its own.
+const monitoringFolder = "monitoring"
+
+type objectKey struct{ kind, namespace, name string }
+
+func (k objectKey) String() string {
+	return strings.TrimPrefix(fmt.Sprintf("%s %s/%s", k.kind, k.namespace, k.name), " ")
+}
+
+type kubernetesCheck struct {
+	dir     fs.FS
+	scheme  *runtime.Scheme
+	objects map[objectKey]runtime.Object
+	order   []objectKey
+	errs    []error
+}
+
+func (c *kubernetesCheck) errorf(format string, args ...any) {
+	c.errs = append(c.errs, fmt.Errorf(format, args...))
+}
+
+// folder reads a folder with a kustomization and all files below it.
+func (c *kubernetesCheck) folder(root string) {
+	var files []string
+	err := fs.WalkDir(c.dir, root, func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case name == path.Join(root, monitoringFolder):
+			files = append(files, monitoringFolder)
+			return fs.SkipDir
+		case entry.IsDir():
+			return nil
+		}
+		relative := strings.TrimPrefix(name, root+"/")
+		if relative == "kustomization.yaml" {
+			return nil
+		}
+		files = append(files, relative)
+		if path.Ext(name) != ".yaml" {
+			c.errorf("%s: not a YAML file", name)
+			return nil
+		}
+		c.file(name)
+		return nil
+	})
+	if err != nil {
+		c.errs = append(c.errs, err)
+		return
+	}
+	c.kustomization(path.Join(root, "kustomization.yaml"), files)
+}
+
+// kustomization checks that a kustomization lists files, each once.
+func (c *kubernetesCheck) kustomization(name string, files []string) {
+	text, err := fs.ReadFile(c.dir, name)
+	if err != nil {
+		c.errs = append(c.errs, err)
+		return
+	}
+	var k kubeyaml.Kustomization
+	if err := yaml.UnmarshalStrict(text, &k); err != nil {
+		c.errorf("%s: %w", name, err)
+		return
+	}
+	c.printsAs(name, text, &k)
+	if want := kubeyaml.NewKustomization(k.Resources); !reflect.DeepEqual(want, &k) {
+		c.errorf("%s: want a kustomization of resources in their order:\n%s", name, cmp.Diff(want, &k))
+	}
+	listed := slices.Clone(k.Resources)
+	slices.Sort(listed)
+	slices.Sort(files)
+	if diff := cmp.Diff(files, listed); diff != "" {
+		c.errorf("%s: does not list what is there (-there +listed):\n%s", name, diff)
+	}
+}
+
+// file reads the documents of a file.
+func (c *kubernetesCheck) file(name string) {
+	text, err := fs.ReadFile(c.dir, name)
+	if err != nil {
+		c.errs = append(c.errs, err)
+		return
+	}
+	var printed []any
+	readable := true
+	for i, document := range bytes.Split(text, []byte("\n---\n")) {
+		where := fmt.Sprintf("%s: document %d", name, i+1)
+		object, err := c.decode(document)
+		if err != nil {
+			c.errorf("%s: %w", where, err)
+			readable = false
+			continue
+		}
+		printed = append(printed, object)
+		key := keyOf(object)
+		if c.objects[key] != nil {
+			c.errorf("%s: %s is there already", where, key)
+			continue
+		}
+		c.objects[key] = object
+		c.order = append(c.order, key)
+	}
+	if readable {
+		c.printsAs(name, text, printed...)
+	}
+}
+
+// decode reads a document into the struct that its API version and kind name.
+func (c *kubernetesCheck) decode(document []byte) (runtime.Object, error) {
+	var kind metav1.TypeMeta
+	if err := yaml.Unmarshal(document, &kind); err != nil {
+		return nil, err
+	}
+	object, err := c.scheme.New(schema.FromAPIVersionAndKind(kind.APIVersion, kind.Kind))
+	if err != nil {
+		return nil, err
+	}
+	return object, yaml.UnmarshalStrict(document, object)
+}
+
+// printsAs checks that objects print as the text that they were read from.
+func (c *kubernetesCheck) printsAs(name string, text []byte, objects ...any) {
+	printed, err := kubeyaml.Marshal(objects...)
+	if err != nil {
+		c.errorf("%s: %w", name, err)
+		return
+	}
+	if diff := cmp.Diff(string(text), string(printed)); diff != "" {
+		c.errorf("%s: prints as something else (-file +printed):\n%s", name, diff)
+	}
+}
+
+func keyOf(object runtime.Object) objectKey {
+	m := object.(metav1.Object)
+	return objectKey{object.GetObjectKind().GroupVersionKind().Kind, m.GetNamespace(), m.GetName()}
+}
+
+// find returns the object that another one refers to.
+func find[T runtime.Object](c *kubernetesCheck, from objectKey, kind, namespace, name string) (_ T, ok bool) {
+	object, ok := c.objects[objectKey{kind, namespace, name}].(T)
+	if !ok {
+		c.errorf("%s refers to %s, which is not there", from, objectKey{kind, namespace, name})
+	}
+	return object, ok
+}
+
+// references checks what an object refers to.
+func (c *kubernetesCheck) references(from objectKey) {
+	if from.namespace != "" && from.namespace != "kueue-system" {
+		find[*corev1.Namespace](c, from, "Namespace", "", from.namespace)
+	}
+	switch o := c.objects[from].(type) {
+	case *admissionv1.ValidatingAdmissionPolicyBinding:
+		find[*admissionv1.ValidatingAdmissionPolicy](c, from, "ValidatingAdmissionPolicy", "", o.Spec.PolicyName)
+	case *rbacv1.RoleBinding:
+		find[runtime.Object](c, from, o.RoleRef.Kind, "", o.RoleRef.Name)
+	case *v1beta2.AdmissionCheck:
+		if o.Spec.Parameters == nil {
+			c.errorf("%s has no parameters", from)
+			return
+		}
+		find[runtime.Object](c, from, o.Spec.Parameters.Kind, "", o.Spec.Parameters.Name)
+	case *v1beta2.Cohort:
+		if o.Spec.ParentName != "" {
+			find[*v1beta2.Cohort](c, from, "Cohort", "", string(o.Spec.ParentName))
+		}
+	case *v1beta2.LocalQueue:
+		queue, ok := find[*v1beta2.ClusterQueue](c, from, "ClusterQueue", "", string(o.Spec.ClusterQueue))
+		if ok && !selects(queue.Spec.NamespaceSelector, from.namespace) {
+			c.errorf("%s: %s does not admit its namespace", from, keyOf(queue))
+		}
+	case *v1beta2.ClusterQueue:
+		c.clusterQueue(from, o)
+	case *batchv1.Job:
+		c.workload(from, o.ObjectMeta, o.Spec.Suspend, o.Spec.Template.Spec)
+	case *v1alpha2.JobSet:
+		for _, r := range o.Spec.ReplicatedJobs {
+			c.workload(from, o.ObjectMeta, o.Spec.Suspend, r.Template.Spec.Template.Spec)
+		}
+	}
+}
+
+// selects tells whether a selector is by the name of a namespace.
+func selects(selector *metav1.LabelSelector, namespace string) bool {
+	return selector != nil && len(selector.MatchExpressions) == 0 &&
+		reflect.DeepEqual(selector.MatchLabels, map[string]string{corev1.LabelMetadataName: namespace})
+}
+
+func (c *kubernetesCheck) clusterQueue(from objectKey, q *v1beta2.ClusterQueue) {
+	if q.Spec.CohortName != "" {
+		find[*v1beta2.Cohort](c, from, "Cohort", "", string(q.Spec.CohortName))
+	}
+	var flavors []v1beta2.ResourceFlavorReference
+	for _, group := range q.Spec.ResourceGroups {
+		for _, f := range group.Flavors {
+			flavors = append(flavors, f.Name)
+			find[*v1beta2.ResourceFlavor](c, from, "ResourceFlavor", "", string(f.Name))
+			var covered []corev1.ResourceName
+			for _, r := range f.Resources {
+				covered = append(covered, r.Name)
+				if q.Spec.CohortName == "" && (r.BorrowingLimit != nil || r.LendingLimit != nil) {
+					c.errorf("%s: a limit on what is borrowed or lent outside a cohort", from)
+				}
+			}
+			if !slices.Equal(covered, group.CoveredResources) {
+				c.errorf("%s: flavor %s covers %v, its group %v", from, f.Name, covered, group.CoveredResources)
+			}
+		}
+	}
+	if q.Spec.AdmissionChecksStrategy == nil {
+		return
+	}
+	for _, check := range q.Spec.AdmissionChecksStrategy.AdmissionChecks {
+		find[*v1beta2.AdmissionCheck](c, from, "AdmissionCheck", "", string(check.Name))
+		if len(check.OnFlavors) == 0 {
+			c.errorf("%s: check %s would hold up every flavor", from, check.Name)
+		}
+		for _, f := range check.OnFlavors {
+			if !slices.Contains(flavors, f) {
+				c.errorf("%s: check %s on flavor %s, which the queue does not have", from, check.Name, f)
+			}
+		}
+	}
+}
+
+// workload checks what a Job or a replicated job of a JobSet refers to, and
+// that its pods may go to every flavor of its queue.
+func (c *kubernetesCheck) workload(from objectKey, m metav1.ObjectMeta, suspend *bool, pod corev1.PodSpec) {
+	if suspend == nil || !*suspend {
+		c.errorf("%s is not suspended", from)
+	}
+	find[*schedulingv1.PriorityClass](c, from, "PriorityClass", "", pod.PriorityClassName)
+	find[*corev1.ServiceAccount](c, from, "ServiceAccount", m.Namespace, pod.ServiceAccountName)
+	if pod.Subdomain != "" {
+		find[*corev1.Service](c, from, "Service", m.Namespace, pod.Subdomain)
+	}
+	for _, v := range pod.Volumes {
+		if v.ConfigMap != nil {
+			find[*corev1.ConfigMap](c, from, "ConfigMap", m.Namespace, v.ConfigMap.Name)
+		}
+	}
+	local, ok := find[*v1beta2.LocalQueue](c, from, "LocalQueue", m.Namespace, m.Labels[constants.QueueLabel])
+	if !ok {
+		return
+	}
+	queue, ok := c.objects[objectKey{"ClusterQueue", "", string(local.Spec.ClusterQueue)}].(*v1beta2.ClusterQueue)
+	if !ok {
+		return
+	}
+	for _, err := range fits(pod, queue, func(name v1beta2.ResourceFlavorReference) *v1beta2.ResourceFlavor {
+		flavor, _ := c.objects[objectKey{"ResourceFlavor", "", string(name)}].(*v1beta2.ResourceFlavor)
+		return flavor
+	}) {
+		c.errorf("%s in %s: %w", from, keyOf(queue), err)
+	}
+}
+
+// fits checks that Kueue could give a pod any flavor of a queue.
+func fits(pod corev1.PodSpec, queue *v1beta2.ClusterQueue, flavor func(v1beta2.ResourceFlavorReference) *v1beta2.ResourceFlavor) []error {
+	var errs []error
+	for _, container := range pod.Containers {
+		for name := range container.Resources.Requests {
+			if !slices.ContainsFunc(queue.Spec.ResourceGroups, func(g v1beta2.ResourceGroup) bool {
+				return slices.Contains(g.CoveredResources, name)
+			}) {
+				errs = append(errs, fmt.Errorf("requests %s, which the queue does not cover", name))
+			}
+		}
+	}
+	for _, group := range queue.Spec.ResourceGroups {
+		for _, quotas := range group.Flavors {
+			f := flavor(quotas.Name)
+			if f == nil {
+				continue
+			}
+			for _, taint := range f.Spec.NodeTaints {
+				if !tolerates(slices.Concat(pod.Tolerations, f.Spec.Tolerations), taint) {
+					errs = append(errs, fmt.Errorf("does not tolerate %s of flavor %s", taint.ToString(), quotas.Name))
+				}
+			}
+			for key, value := range pod.NodeSelector {
+				if label, ok := f.Spec.NodeLabels[key]; ok && label != value {
+					errs = append(errs, fmt.Errorf("selects %s=%s, flavor %s has %s", key, value, quotas.Name, label))
+				}
+			}
+		}
+	}
+	return errs
+}
+
+func tolerates(tolerations []corev1.Toleration, taint corev1.Taint) bool {
+	return slices.ContainsFunc(tolerations, func(t corev1.Toleration) bool {
+		return t.ToleratesTaint(klog.Background(), &taint, false)
+	})
+}

@@ -1,0 +1,272 @@
+package golden_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/terraform"
+)
+
+// tfMinimal is a root that is right.
+var tfMinimal = map[string]string{
+	"main.tf": `variable "name" {
+  description = "Name."
+  type        = string
+  nullable    = false
+
+  validation {
+    condition     = can(regex("^[a-z-]+$", var.name))
+    error_message = "Lower-case letters."
+  }
+}
+
+variable "ranges" {
+  description = "Ranges."
+  type        = map(object({ cidr = string, note = optional(string, "none") }))
+}
+
+locals {
+  upper = upper(var.name)
+}
+
+resource "google_compute_network" "main" {
+  name = var.name
+}
+
+resource "google_compute_subnetwork" "each" {
+  for_each      = var.ranges
+  name          = "${local.upper}-${each.key}-${each.value.note}"
+  network       = google_compute_network.main.id
+  ip_cidr_range = each.value.cidr
+}
+
+output "subnets" {
+  description = "Subnets."
+  value       = { for name, subnet in google_compute_subnetwork.each : name => subnet.self_link }
+}
+`,
+	"terraform.tfvars": `name = "x"
+ranges = {
+  a = { cidr = "10.0.0.0/24" }
+}
+`,
+}
+
+func tfFolder(files map[string]string) fs.FS {
+	folder := fstest.MapFS{}
+	for name, content := range files {
+		folder["terraform/"+name] = &fstest.MapFile{Data: []byte(content)}
+	}
+	return folder
+}
+
+// TestTerraformCheckFails proves of every part of checkTerraform that it can
+// fail.
+func TestTerraformCheckFails(t *testing.T) {
+	schema, err := loadTFSchema(tfSchema)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name   string
+		extra  string            // another .tf file
+		vars   string            // another .tfvars file
+		files  map[string]string // instead of files of tfMinimal
+		schema bool              // the provider's schema is what finds it
+		want   string
+	}{
+		{name: "nothing wrong"},
+		{name: "syntax", extra: "resource {", want: "extra.tf:1"},
+		{name: "format", extra: "locals {\n  a =  1\n}\n\noutput \"a\" {\n  description = \"\"\n  value       = local.a\n}\n", want: "terraform fmt would change it"},
+		{name: "block", extra: "modul \"x\" {\n}\n", want: "no such block"},
+		{name: "labels", extra: "resource \"google_compute_network\" {\n}\n", want: "no such block"},
+		{name: "twice", extra: "resource \"google_compute_network\" \"main\" {\n  name = \"y\"\n}\n", want: "google_compute_network.main is declared twice"},
+		{name: "no tfvars", files: map[string]string{"terraform.tfvars": ""}, want: "variable name has no value"},
+		{name: "stray value", vars: "nome = 1\n", want: "there is no variable nome"},
+		{name: "value of the wrong type", files: map[string]string{"terraform.tfvars": "name = \"x\"\nranges = {\n  a = { cidr = [] }\n}\n"}, want: "variable ranges"},
+		{name: "value that is not valid", files: map[string]string{"terraform.tfvars": "name   = \"X\"\nranges = {}\n"}, want: "variable name is not valid"},
+		{name: "variable without type", extra: "variable \"y\" {\n  description = \"\"\n  default     = 1\n}\n\noutput \"y\" {\n  description = \"\"\n  value       = var.y\n}\n", want: "has no type"},
+		{name: "unused variable", extra: "variable \"y\" {\n  description = \"\"\n  type        = string\n  default     = \"\"\n}\n", want: "variable y is not used"},
+		{name: "unused local", extra: "locals {\n  y = 1\n}\n", want: "local y is not used"},
+		{name: "unknown variable", extra: tfOutput("var.nome"), want: `named "nome"`},
+		{name: "unknown local", extra: tfOutput("local.nome"), want: `named "nome"`},
+		{name: "unknown resource", extra: tfOutput("google_compute_network.other.name"), want: `named "other"`},
+		{name: "unknown kind of resource", extra: tfOutput("google_compute_router.main.name"), want: `named "google_compute_router"`},
+		{name: "unknown function", extra: tfOutput("upcase(var.name)"), want: "upcase"},
+		{name: "unknown field of a variable", extra: tfOutput(`var.ranges["a"].mask`), want: `named "mask"`},
+		{name: "each outside for_each", extra: tfOutput("each.key"), want: `named "each"`},
+		{name: "cycle", extra: "locals {\n  y = local.z\n  z = local.y\n}\n", want: "depend on each other"},
+		{name: "missing key", extra: tfOutput(`google_compute_subnetwork.each["b"].name`), want: "Invalid index"},
+		{name: "missing file", extra: tfOutput(`file("${path.module}/../nothing.json")`), want: "nothing.json"},
+		{name: "for_each over a list", extra: "resource \"google_compute_network\" \"y\" {\n  for_each = [\"a\"]\n  name     = each.key\n}\n", want: "for_each takes"},
+		{name: "depends_on nothing", extra: tfNetwork("depends_on = [google_compute_network.other]"), want: "there is no google_compute_network.other"},
+		{name: "lifecycle", extra: tfNetwork("lifecycle {\n    prevent = true\n  }"), want: "lifecycle has no prevent"},
+		{name: "variable in a backend", extra: "terraform {\n  backend \"gcs\" {\n    bucket = var.name\n  }\n}\n", want: "Variables not allowed"},
+
+		{name: "no such resource type", schema: true, extra: "resource \"google_compute_netwrk\" \"y\" {\n}\n", want: "the provider has no resource google_compute_netwrk"},
+		{name: "no such argument", schema: true, extra: tfNetwork("nome = 1"), want: `named "nome"`},
+		{name: "computed argument", schema: true, extra: tfNetwork("gateway_ipv4 = \"10.0.0.1\""), want: `named "gateway_ipv4"`},
+		{name: "no such block", schema: true, extra: tfNetwork("parms {\n  }"), want: `type "parms"`},
+		{name: "missing argument", schema: true, extra: "resource \"google_compute_network\" \"y\" {\n}\n", want: `"name" is required`},
+		{name: "wrong type", schema: true, extra: tfNetwork("mtu = \"large\""), want: "a number is required"},
+		{name: "literal of another type", schema: true, extra: tfNetwork("mtu = \"1460\""), want: "mtu takes a number, not a string"},
+		{name: "too many blocks", schema: true, extra: tfNetwork("params {\n  }\n\n  params {\n  }"), want: `No more than 1 "params"`},
+		{name: "too few blocks", schema: true, extra: "resource \"google_monitoring_alert_policy\" \"y\" {\n  display_name = \"y\"\n  combiner     = \"OR\"\n}\n", want: `At least 1 "conditions"`},
+		{name: "deprecated", schema: true, extra: "resource \"google_container_cluster\" \"y\" {\n  name = \"y\"\n\n  binary_authorization {\n    enabled = true\n  }\n}\n", want: "enabled is deprecated"},
+		{name: "argument in a dynamic block", schema: true, extra: "resource \"google_compute_router\" \"y\" {\n  name = \"y\"\n\n  dynamic \"bgp\" {\n    for_each = {}\n\n    content {\n      asm = 1\n    }\n  }\n}\n", want: "no argument asm"},
+		{name: "no such attribute", schema: true, extra: tfOutput("google_compute_network.main.nome"), want: `named "nome"`},
+		{name: "no key", schema: true, extra: tfOutput("google_compute_subnetwork.each.name"), want: `named "name"`},
+		{name: "ignored argument", schema: true, extra: tfNetwork("lifecycle {\n    ignore_changes = [nome]\n  }"), want: "google_compute_network has no nome"},
+		{name: "provider argument", schema: true, extra: "provider \"google\" {\n  projct = var.name\n}\n", want: `named "projct"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			files := maps.Clone(tfMinimal)
+			maps.Copy(files, tt.files)
+			if tt.extra != "" {
+				files["extra.tf"] = tt.extra
+			}
+			if tt.vars != "" {
+				files["extra.auto.tfvars"] = tt.vars
+			}
+			for _, s := range []*tfProvider{nil, schema} {
+				if tt.schema && s == nil {
+					continue
+				}
+				errs := (&tfRoot{folder: tfFolder(files), schema: s}).check()
+				if tt.want == "" && len(errs) > 0 || tt.want != "" && !strings.Contains(fmt.Sprint(errs), tt.want) {
+					t.Errorf("with schema %t: want %q, got %v", s != nil, tt.want, errs)
+				}
+			}
+		})
+	}
+}
+
+func tfOutput(value string) string {
+	return "output \"y\" {\n  description = \"\"\n  value       = " + value + "\n}\n"
+}
+
+// tfNetwork is a network with one more thing in it.
+func tfNetwork(more string) string {
+	return "resource \"google_compute_network\" \"y\" {\n  name = \"y\"\n\n  " + more + "\n}\n"
+}
+
+// TestTerraformPlans holds the roots of platforms that no blueprint shows
+// against the provider's schema: every consumption option, and nothing at all.
+func TestTerraformPlans(t *testing.T) {
+	for name, change := range map[string]func(p *ir.Platform){
+		"everything": func(p *ir.Platform) {},
+		"open": func(p *ir.Platform) {
+			p.Cluster.AuthorizedNetworks = []ir.NamedRange{{Name: "office", CIDR: "203.0.113.0/24"}}
+			p.Cluster.DNSEndpoint = false
+		},
+		"without teams": func(p *ir.Platform) { p.Teams = nil },
+		"without buckets": func(p *ir.Platform) {
+			for i := range p.Teams {
+				p.Teams[i].Bucket = ""
+			}
+		},
+		"without roles": func(p *ir.Platform) {
+			for i := range p.Teams {
+				p.Teams[i].Account.Roles = nil
+			}
+		},
+		"bare": func(p *ir.Platform) {
+			p.Capacities, p.Teams, p.Monitoring = nil, nil, ir.Monitoring{}
+			p.AutoProvisioning = ir.AutoProvisioning{Profile: "BALANCED"}
+			p.Cluster.MinVersion, p.Cluster.SecurityGroup = "", ""
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := tfPlan()
+			change(p)
+			files, err := terraform.Files(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			folder := fstest.MapFS{
+				"dashboards/cloud-monitoring/admin.json": {Data: []byte("{}")},
+				"dashboards/cloud-monitoring/team.json":  {Data: []byte("{}")},
+			}
+			for _, f := range files {
+				folder[f.Path] = &fstest.MapFile{Data: f.Content}
+			}
+			for _, err := range checkTerraform(t, folder) {
+				t.Error(err)
+			}
+			// The check must see what it is given.
+			broken := folder["terraform/cluster.tf"]
+			broken.Data = bytes.Replace(broken.Data, []byte("google_service_account.nodes.email"), []byte("google_service_account.node.email"), 1)
+			if len(checkTerraform(t, folder)) == 0 {
+				t.Error("a broken reference is not found")
+			}
+		})
+	}
+}
+
+// tfPlan is a platform with every consumption option.
+func tfPlan() *ir.Platform {
+	zones := []string{"us-central1-a", "us-central1-b"}
+	capacity := func(name string, option ir.Option, change func(c *ir.Capacity)) ir.Capacity {
+		c := ir.Capacity{
+			Name: name, Option: option, Zones: zones, MaxNodes: 4, DiskType: "pd-ssd", DiskSizeGiB: 100, GPUDriver: "DISABLED",
+			Machine:    ir.Machine{Type: "g2-standard-24", Family: "g2", Accelerator: "nvidia-l4", AcceleratorCount: 2, Resource: "nvidia.com/gpu"},
+			PoolLabels: []ir.KeyValue{{Key: "cloud.google.com/gke-queued", Value: "true"}, {Key: "resource-type", Value: string(option)}},
+			PoolTaints: []ir.Taint{{Key: "option", Value: string(option), Effect: "NoExecute"}},
+			NodeTaints: []ir.Taint{{Key: "nvidia.com/gpu", Value: "present", Effect: "NoSchedule"}},
+		}
+		change(&c)
+		return c
+	}
+	reservation := func(name string, use ir.ReservationUse) ir.Capacity {
+		return capacity(name, ir.Reservation, func(c *ir.Capacity) { c.Static, c.Reservation = true, &use })
+	}
+	return &ir.Platform{
+		Name: "every", Project: "my-project", Region: "us-central1", Zones: zones,
+		Versions: ir.Versions{GoogleProvider: "7.45.0"},
+		Network:  ir.Network{Name: "every", Subnet: "every", Nodes: "10.0.0.0/20", Pods: "10.4.0.0/14", Services: "10.0.32.0/20", ControlPlane: "172.16.0.32/28"},
+		Cluster: ir.Cluster{
+			Name: "every", ReleaseChannel: "REGULAR", MinVersion: "1.33", DNSEndpoint: true, SecurityGroup: "gke-security-groups@example.com",
+			Maintenance: ir.Maintenance{Days: []string{"SU"}, Start: "23:00", Hours: 8},
+		},
+		SystemPool:  ir.SystemPool{Name: "system", Machine: "e2-standard-4", NodesPerZone: 1},
+		NodeAccount: ir.ServiceAccount{ID: "every-nodes", Display: "Nodes", Roles: []string{"roles/container.defaultNodeServiceAccount"}},
+		Capacities: []ir.Capacity{
+			capacity("auto", ir.Spot, func(c *ir.Capacity) { c.AutoProvisioned = true }),
+			capacity("compact", ir.OnDemand, func(c *ir.Capacity) { c.Compact, c.Zones = true, zones[:1] }),
+			capacity("cpu", ir.OnDemand, func(c *ir.Capacity) {
+				c.Machine, c.GPUDriver, c.NodeTaints, c.PoolLabels = ir.Machine{Type: "c3-standard-8", Family: "c3"}, "", nil, nil
+			}),
+			capacity("flex", ir.FlexStart, func(c *ir.Capacity) { c.Flex = &ir.FlexUse{MaxRunSeconds: 3600} }),
+			capacity("flex-queued", ir.FlexStart, func(c *ir.Capacity) { c.Flex = &ir.FlexUse{Queued: true, MaxRunSeconds: 604800} }),
+			capacity("on-demand", ir.OnDemand, func(c *ir.Capacity) { c.MinNodes = 1 }),
+			reservation("reserved", ir.ReservationUse{Name: "old"}),
+			reservation("reserved-new", ir.ReservationUse{Name: "new", Create: true}),
+			reservation("reserved-shared", ir.ReservationUse{Name: "theirs", Owner: "other-project"}),
+			capacity("reserved-zone", ir.Reservation, func(c *ir.Capacity) {
+				c.Zones, c.Reservation = zones[1:], &ir.ReservationUse{Name: "one-zone", Create: true}
+			}),
+			capacity("spot", ir.Spot, func(c *ir.Capacity) {}),
+		},
+		AutoProvisioning: ir.AutoProvisioning{
+			Profile: "OPTIMIZE_UTILIZATION", Create: true,
+			Limits: []ir.ResourceLimit{{Type: "cpu", Max: 100}, {Type: "memory", Max: 400}, {Type: "nvidia-l4", Max: 8}},
+		},
+		Teams: []ir.Team{
+			{Name: "a", Namespace: "a", KubeAccount: "a-ksa", Bucket: "bucket-a", Account: ir.ServiceAccount{ID: "wi-team-a", Display: "${var.project_id} %{ for }", Roles: []string{"roles/logging.logWriter"}}},
+			{Name: "b", Namespace: "b", KubeAccount: "b-ksa", Account: ir.ServiceAccount{ID: "wi-team-b", Display: `"quoted"`}},
+		},
+		Monitoring: ir.Monitoring{
+			NotificationChannels: []string{"projects/my-project/notificationChannels/1"},
+			Alerts:               []ir.Alert{{Name: "Stuck", Group: "queues", Expr: `up{job="kueue"} == 0`, Severity: "critical", Summary: "Stuck.", Action: "Look at {{cluster_queue}}."}},
+		},
+		Delivery: ir.Delivery{StateBucket: "my-project-every-tfstate", StatePrefix: "every"},
+	}
+}

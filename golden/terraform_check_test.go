@@ -1,0 +1,837 @@
+package golden_test
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/netip"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/ext/dynblock"
+	"github.com/hashicorp/hcl/v2/ext/tryfunc"
+	"github.com/hashicorp/hcl/v2/ext/typeexpr"
+	"github.com/hashicorp/hcl/v2/hcldec"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/hashicorp/hcl/v2/hclwrite"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+	"github.com/zclconf/go-cty/cty/function"
+	"github.com/zclconf/go-cty/cty/function/stdlib"
+)
+
+// tfSchema is where the schema of the provider is expected.
+const tfSchema = "../../shared/terraform/google-schema.json"
+
+// checkTerraform holds terraform/*.tf and *.tfvars of a deploy folder against
+// what terraform validate and terraform plan would say without a cloud: it
+// parses them, and evaluates the whole root twice, once with unknown variables
+// and once with the values of the tfvars. Resources, data sources and the
+// provider's block must fit the provider's schema; where that is absent, their
+// names and arguments are taken as they are, and t says so.
+func checkTerraform(t testing.TB, folder fs.FS) []error {
+	t.Helper()
+	schema, err := loadTFSchema(tfSchema)
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Logf("%s is absent: Terraform arguments are not checked", tfSchema)
+	} else if err != nil {
+		return []error{err}
+	}
+	return (&tfRoot{folder: folder, schema: schema}).check()
+}
+
+// tfRoot is a Terraform root under check.
+type tfRoot struct {
+	folder    fs.FS
+	schema    *tfProvider // nil without
+	bodies    []*hclsyntax.Body
+	variables map[string]*tfVariable
+	locals    map[string]*hclsyntax.Attribute
+	resources map[string]*tfResource // by address
+	outputs   map[string]bool
+	errs      []error
+}
+
+type tfVariable struct {
+	block    *hclsyntax.Block
+	kind     cty.Type
+	defaults *typeexpr.Defaults
+	value    cty.Value // cty.NilVal without
+}
+
+type tfResource struct {
+	address string // "google_x.name" or "data.google_x.name"
+	kind    string
+	body    *hclsyntax.Body
+	schema  *tfBlock // nil without
+}
+
+func (r *tfRoot) check() []error {
+	r.variables, r.locals = map[string]*tfVariable{}, map[string]*hclsyntax.Attribute{}
+	r.resources, r.outputs = map[string]*tfResource{}, map[string]bool{}
+	values := r.parse()
+	if len(r.errs) > 0 {
+		return r.errs
+	}
+	for _, body := range r.bodies {
+		r.declare(body)
+	}
+	r.assign(values)
+	r.used()
+	r.acyclic()
+	if len(r.errs) > 0 {
+		return r.errs
+	}
+	r.evaluate(func(v *tfVariable) cty.Value { return cty.UnknownVal(v.kind) })
+	r.evaluate(func(v *tfVariable) cty.Value { return v.value })
+	seen := map[string]bool{}
+	return slices.DeleteFunc(r.errs, func(err error) bool {
+		again := seen[err.Error()]
+		seen[err.Error()] = true
+		return again
+	})
+}
+
+func (r *tfRoot) errorf(at hcl.Range, format string, args ...any) {
+	r.errs = append(r.errs, fmt.Errorf("%s: %s", at, fmt.Sprintf(format, args...)))
+}
+
+func (r *tfRoot) diags(diags hcl.Diagnostics) {
+	for _, d := range diags {
+		if d.Severity == hcl.DiagError {
+			r.errs = append(r.errs, d)
+		}
+	}
+}
+
+// parse reads the root and returns the attributes of its tfvars.
+func (r *tfRoot) parse() map[string]*hclsyntax.Attribute {
+	values := map[string]*hclsyntax.Attribute{}
+	for _, pattern := range []string{"terraform/*.tf", "terraform/*.tfvars"} {
+		names, err := fs.Glob(r.folder, pattern)
+		if err != nil || len(names) == 0 {
+			r.errs = append(r.errs, cmp.Or(err, fmt.Errorf("there is no %s", pattern)))
+		}
+		for _, name := range names {
+			source, err := fs.ReadFile(r.folder, name)
+			if err != nil {
+				r.errs = append(r.errs, err)
+				continue
+			}
+			file, diags := hclsyntax.ParseConfig(source, name, hcl.InitialPos)
+			r.diags(diags)
+			if diags.HasErrors() {
+				continue
+			}
+			if !bytes.Equal(source, hclwrite.Format(source)) {
+				r.errs = append(r.errs, fmt.Errorf("%s: terraform fmt would change it", name))
+			}
+			body := file.Body.(*hclsyntax.Body)
+			if path.Ext(name) == ".tf" {
+				r.bodies = append(r.bodies, body)
+				continue
+			}
+			for _, block := range body.Blocks {
+				r.errorf(block.Range(), "a tfvars file has no blocks")
+			}
+			maps.Copy(values, body.Attributes)
+		}
+	}
+	return values
+}
+
+// declare collects what the blocks of a file declare.
+func (r *tfRoot) declare(body *hclsyntax.Body) {
+	for _, a := range body.Attributes {
+		r.errorf(a.SrcRange, "an argument outside any block")
+	}
+	for _, block := range body.Blocks {
+		want := map[string]int{"terraform": 0, "locals": 0, "provider": 1, "variable": 1, "output": 1, "resource": 2, "data": 2}
+		if n, ok := want[block.Type]; !ok || len(block.Labels) != n {
+			r.errorf(block.Range(), "no such block: %s with %d labels", block.Type, len(block.Labels))
+			continue
+		}
+		for _, label := range block.Labels {
+			if !hclsyntax.ValidIdentifier(label) {
+				r.errorf(block.Range(), "%q is not a name", label)
+			}
+		}
+		switch block.Type {
+		case "variable":
+			if r.variables[block.Labels[0]] != nil {
+				r.errorf(block.Range(), "variable %s is declared twice", block.Labels[0])
+			}
+			r.variables[block.Labels[0]] = r.variable(block)
+		case "locals":
+			for name, a := range block.Body.Attributes {
+				if r.locals[name] != nil {
+					r.errorf(a.SrcRange, "local %s is declared twice", name)
+				}
+				r.locals[name] = a
+			}
+		case "output":
+			if r.outputs[block.Labels[0]] {
+				r.errorf(block.Range(), "output %s is declared twice", block.Labels[0])
+			}
+			r.outputs[block.Labels[0]] = true
+		case "resource", "data":
+			resource := &tfResource{kind: block.Labels[0], body: block.Body, address: strings.Join(block.Labels, ".")}
+			if block.Type == "data" {
+				resource.address = "data." + resource.address
+			}
+			if r.resources[resource.address] != nil {
+				r.errorf(block.Range(), "%s is declared twice", resource.address)
+			}
+			if r.schema != nil {
+				if resource.schema = r.schema.types(block.Type)[resource.kind]; resource.schema == nil {
+					r.errorf(block.Range(), "the provider has no %s %s", block.Type, resource.kind)
+				}
+			}
+			r.resources[resource.address] = resource
+		}
+	}
+}
+
+func (r *tfRoot) variable(block *hclsyntax.Block) *tfVariable {
+	v := &tfVariable{block: block, kind: cty.DynamicPseudoType, value: cty.NilVal}
+	for name := range block.Body.Attributes {
+		if !slices.Contains([]string{"type", "description", "default", "nullable", "sensitive"}, name) {
+			r.errorf(block.Range(), "a variable has no argument %s", name)
+		}
+	}
+	if a := block.Body.Attributes["type"]; a != nil {
+		var diags hcl.Diagnostics
+		v.kind, v.defaults, diags = typeexpr.TypeConstraintWithDefaults(a.Expr)
+		r.diags(diags)
+	} else {
+		r.errorf(block.Range(), "variable %s has no type", block.Labels[0])
+	}
+	if block.Body.Attributes["description"] == nil {
+		r.errorf(block.Range(), "variable %s has no description", block.Labels[0])
+	}
+	return v
+}
+
+// assign gives every variable its value.
+func (r *tfRoot) assign(values map[string]*hclsyntax.Attribute) {
+	for name, a := range values {
+		if r.variables[name] == nil {
+			r.errorf(a.SrcRange, "there is no variable %s", name)
+		}
+	}
+	for name, v := range r.variables {
+		a := cmp.Or(values[name], v.block.Body.Attributes["default"])
+		if a == nil {
+			r.errorf(v.block.Range(), "variable %s has no value", name)
+			continue
+		}
+		value, diags := a.Expr.Value(nil)
+		r.diags(diags)
+		if v.defaults != nil && !value.IsNull() {
+			value = v.defaults.Apply(value)
+		}
+		value, err := convert.Convert(value, v.kind)
+		if err != nil {
+			r.errorf(a.Expr.Range(), "variable %s: %v", name, err)
+			continue
+		}
+		v.value = value
+	}
+}
+
+// references returns the addresses that a node refers to: "var.x", "local.x",
+// "google_x.y", "data.google_x.y".
+func references(node hclsyntax.Node) map[string]hcl.Range {
+	out := map[string]hcl.Range{}
+	hclsyntax.VisitAll(node, func(n hclsyntax.Node) hcl.Diagnostics {
+		if e, ok := n.(*hclsyntax.ScopeTraversalExpr); ok {
+			steps := []string{e.Traversal.RootName()}
+			for _, step := range e.Traversal[1:] {
+				a, ok := step.(hcl.TraverseAttr)
+				if !ok {
+					break
+				}
+				steps = append(steps, a.Name)
+			}
+			n := 2
+			if steps[0] == "data" {
+				n = 3
+			}
+			if len(steps) >= n {
+				out[strings.Join(steps[:n], ".")] = e.Range()
+			}
+		}
+		return nil
+	})
+	return out
+}
+
+// used reports variables and locals that nothing refers to.
+func (r *tfRoot) used() {
+	used := map[string]bool{}
+	for _, body := range r.bodies {
+		for _, block := range body.Blocks {
+			if block.Type == "variable" {
+				continue
+			}
+			for address := range references(block.Body) {
+				used[address] = true
+			}
+		}
+	}
+	for name, v := range r.variables {
+		if !used["var."+name] {
+			r.errorf(v.block.Range(), "variable %s is not used", name)
+		}
+	}
+	for name, a := range r.locals {
+		if !used["local."+name] {
+			r.errorf(a.SrcRange, "local %s is not used", name)
+		}
+	}
+}
+
+// acyclic reports references that lead back to where they start.
+func (r *tfRoot) acyclic() {
+	nodes := map[string]hclsyntax.Node{}
+	for name, a := range r.locals {
+		nodes["local."+name] = a.Expr
+	}
+	for address, resource := range r.resources {
+		nodes[address] = resource.body
+	}
+	const open, done = 1, 2
+	state := map[string]int{}
+	var visit func(address string)
+	visit = func(address string) {
+		state[address] = open
+		to := references(nodes[address])
+		for _, next := range slices.Sorted(maps.Keys(to)) {
+			switch {
+			case nodes[next] == nil:
+			case state[next] == open:
+				r.errorf(to[next], "%s and %s depend on each other", address, next)
+			case state[next] == 0:
+				visit(next)
+			}
+		}
+		state[address] = done
+	}
+	for _, address := range slices.Sorted(maps.Keys(nodes)) {
+		if state[address] == 0 {
+			visit(address)
+		}
+	}
+}
+
+// evaluate checks every expression, with variables as given.
+func (r *tfRoot) evaluate(value func(*tfVariable) cty.Value) {
+	vars := map[string]cty.Value{}
+	for name, v := range r.variables {
+		vars[name] = value(v)
+	}
+	s := &tfScope{root: r, vars: vars, values: map[string]cty.Value{}}
+	for _, resource := range r.resources {
+		s.value(resource.address)
+	}
+	for name := range r.locals {
+		s.value("local." + name)
+	}
+	ctx := s.context()
+
+	for name, v := range r.variables {
+		for _, validation := range v.block.Body.Blocks {
+			ok := r.expression(validation.Body, "condition", ctx, cty.Bool)
+			r.expression(validation.Body, "error_message", ctx, cty.String)
+			if ok.IsKnown() && ok.False() {
+				r.errorf(validation.Range(), "variable %s is not valid", name)
+			}
+		}
+	}
+	for _, body := range r.bodies {
+		for _, block := range body.Blocks {
+			switch block.Type {
+			case "provider":
+				if r.schema != nil {
+					r.block(block.Body, r.schema.provider, ctx)
+				}
+				r.walk(block.Body, ctx)
+			case "terraform":
+				r.walk(block.Body, nil) // takes literals only
+			case "output":
+				r.expression(block.Body, "description", ctx, cty.String)
+				r.expression(block.Body, "value", ctx, cty.DynamicPseudoType)
+			}
+		}
+	}
+	for _, address := range slices.Sorted(maps.Keys(r.resources)) {
+		r.instances(r.resources[address], ctx)
+	}
+}
+
+// expression evaluates a required argument.
+func (r *tfRoot) expression(body *hclsyntax.Body, name string, ctx *hcl.EvalContext, kind cty.Type) cty.Value {
+	a := body.Attributes[name]
+	if a == nil {
+		r.errorf(body.Range(), "%s is missing", name)
+		return cty.UnknownVal(kind)
+	}
+	v, diags := a.Expr.Value(ctx)
+	r.diags(diags)
+	v, err := convert.Convert(v, kind)
+	if err != nil {
+		r.errorf(a.Expr.Range(), "%s: %v", name, err)
+		return cty.UnknownVal(kind)
+	}
+	return v
+}
+
+// instances checks a resource, once for every key of its for_each.
+func (r *tfRoot) instances(resource *tfResource, ctx *hcl.EvalContext) {
+	r.meta(resource)
+	if resource.schema != nil {
+		r.literals(withoutMeta(resource.body), resource.schema)
+	}
+	check := func(ctx *hcl.EvalContext) {
+		body := withoutMeta(resource.body)
+		if resource.schema != nil {
+			r.block(body, resource.schema, ctx)
+		}
+		r.walk(body, ctx)
+	}
+	a := resource.body.Attributes["for_each"]
+	if a == nil {
+		check(ctx)
+		return
+	}
+	forEach, diags := a.Expr.Value(ctx)
+	r.diags(diags)
+	each := func(key, value cty.Value) {
+		child := ctx.NewChild()
+		child.Variables = map[string]cty.Value{"each": cty.ObjectVal(map[string]cty.Value{"key": key, "value": value})}
+		check(child)
+	}
+	switch kind := forEach.Type(); {
+	case forEach.IsKnown() && (kind.IsObjectType() || kind.IsMapType() || kind.Equals(cty.Set(cty.String))):
+		for it := forEach.ElementIterator(); it.Next(); {
+			each(it.Element())
+		}
+	case kind.IsMapType(), kind.IsSetType():
+		each(cty.UnknownVal(cty.String), cty.UnknownVal(kind.ElementType()))
+	case kind == cty.DynamicPseudoType:
+		each(cty.UnknownVal(cty.String), cty.DynamicVal)
+	default:
+		r.errorf(a.Expr.Range(), "for_each takes a map or a set of strings, not %s", kind.FriendlyName())
+	}
+}
+
+// Arguments and blocks that Terraform itself gives a resource.
+var tfMeta = []string{"for_each", "depends_on", "lifecycle"}
+
+func withoutMeta(body *hclsyntax.Body) *hclsyntax.Body {
+	out := *body
+	out.Attributes = maps.Clone(body.Attributes)
+	for _, name := range tfMeta {
+		delete(out.Attributes, name)
+	}
+	out.Blocks = slices.DeleteFunc(slices.Clone(body.Blocks), func(b *hclsyntax.Block) bool {
+		return slices.Contains(tfMeta, b.Type)
+	})
+	return &out
+}
+
+// meta checks depends_on and lifecycle.
+func (r *tfRoot) meta(resource *tfResource) {
+	list := func(a *hclsyntax.Attribute) []hcl.Traversal {
+		if a == nil {
+			return nil
+		}
+		expressions, diags := hcl.ExprList(a.Expr)
+		r.diags(diags)
+		var out []hcl.Traversal
+		for _, e := range expressions {
+			traversal, diags := hcl.AbsTraversalForExpr(e)
+			r.diags(diags)
+			if !diags.HasErrors() {
+				out = append(out, traversal)
+			}
+		}
+		return out
+	}
+	if a := resource.body.Attributes["depends_on"]; a != nil {
+		list(a)
+		for address, at := range references(a.Expr) {
+			if r.resources[address] == nil {
+				r.errorf(at, "there is no %s", address)
+			}
+		}
+	}
+	for _, block := range resource.body.Blocks {
+		if block.Type != "lifecycle" {
+			continue
+		}
+		for name, a := range block.Body.Attributes {
+			switch name {
+			case "ignore_changes":
+				for _, traversal := range list(a) {
+					if resource.schema != nil && !resource.schema.has(traversal.RootName()) {
+						r.errorf(a.SrcRange, "%s has no %s", resource.kind, traversal.RootName())
+					}
+				}
+			case "prevent_destroy", "create_before_destroy":
+				r.expression(block.Body, name, nil, cty.Bool)
+			default:
+				r.errorf(a.SrcRange, "lifecycle has no %s", name)
+			}
+		}
+	}
+}
+
+// block holds a body against its schema.
+func (r *tfRoot) block(body *hclsyntax.Body, schema *tfBlock, ctx *hcl.EvalContext) {
+	_, diags := hcldec.Decode(dynblock.Expand(body, ctx), schema.spec(), ctx)
+	r.diags(diags)
+}
+
+// walk evaluates every expression of a body, whatever its schema; also those
+// in dynamic blocks that nothing makes come true.
+func (r *tfRoot) walk(body *hclsyntax.Body, ctx *hcl.EvalContext) {
+	for _, a := range body.Attributes {
+		_, diags := a.Expr.Value(ctx)
+		r.diags(diags)
+	}
+	for _, block := range body.Blocks {
+		if block.Type != "dynamic" {
+			r.walk(block.Body, ctx)
+			continue
+		}
+		r.expression(block.Body, "for_each", ctx, cty.DynamicPseudoType)
+		child := ctx.NewChild()
+		child.Variables = map[string]cty.Value{block.Labels[0]: cty.ObjectVal(map[string]cty.Value{
+			"key": cty.DynamicVal, "value": cty.DynamicVal,
+		})}
+		for _, content := range block.Body.Blocks {
+			r.walk(content.Body, child)
+		}
+	}
+}
+
+// literals reports what evaluation would let pass: arguments that do not exist
+// in dynamic blocks, deprecated ones, and literals of another type than the
+// argument's.
+func (r *tfRoot) literals(body *hclsyntax.Body, schema *tfBlock) {
+	for name, a := range body.Attributes {
+		argument := schema.Attributes[name]
+		if argument == nil {
+			// Also in a dynamic block that nothing makes come true.
+			r.errorf(a.SrcRange, "there is no argument %s", name)
+			continue
+		}
+		if argument.Deprecated {
+			r.errorf(a.SrcRange, "%s is deprecated", name)
+		}
+		v, diags := a.Expr.Value(nil)
+		if diags.HasErrors() || v.IsNull() {
+			continue // not a literal
+		}
+		if argument.kind.IsPrimitiveType() && !v.Type().Equals(argument.kind) {
+			r.errorf(a.Expr.Range(), "%s takes a %s, not a %s", name, argument.kind.FriendlyName(), v.Type().FriendlyName())
+		}
+	}
+	for _, block := range body.Blocks {
+		name, content := block.Type, block.Body
+		if name == "dynamic" && len(content.Blocks) == 1 {
+			name, content = block.Labels[0], content.Blocks[0].Body
+		}
+		if nested := schema.BlockTypes[name]; nested != nil {
+			r.literals(content, nested.Block)
+		}
+	}
+}
+
+// tfScope evaluates locals and resources when something asks for them.
+type tfScope struct {
+	root   *tfRoot
+	vars   map[string]cty.Value
+	values map[string]cty.Value // by address
+}
+
+// value returns what an address stands for in expressions. References are
+// known to be acyclic.
+func (s *tfScope) value(address string) cty.Value {
+	if v, ok := s.values[address]; ok {
+		return v
+	}
+	resource := s.root.resources[address]
+	var e hclsyntax.Expression
+	instance := cty.DynamicVal
+	if resource == nil {
+		e = s.root.locals[strings.TrimPrefix(address, "local.")].Expr
+	} else {
+		if resource.schema != nil {
+			instance = cty.UnknownVal(resource.schema.object())
+		}
+		if a := resource.body.Attributes["for_each"]; a != nil {
+			e = a.Expr
+		}
+	}
+	v := instance
+	if e != nil {
+		for next := range references(e) {
+			if s.root.resources[next] != nil || strings.HasPrefix(next, "local.") && s.root.locals[next[len("local."):]] != nil {
+				s.value(next)
+			}
+		}
+		var diags hcl.Diagnostics
+		v, diags = e.Value(s.context())
+		s.root.diags(diags)
+		if resource != nil {
+			v = instances(v, instance)
+		}
+	}
+	s.values[address] = v
+	return v
+}
+
+// instances returns what a resource with for_each stands for.
+func instances(forEach, instance cty.Value) cty.Value {
+	if !forEach.IsKnown() || !forEach.CanIterateElements() {
+		if instance == cty.DynamicVal {
+			return cty.DynamicVal
+		}
+		return cty.UnknownVal(cty.Map(instance.Type()))
+	}
+	out := map[string]cty.Value{}
+	for it := forEach.ElementIterator(); it.Next(); {
+		if key, _ := it.Element(); key.Type() == cty.String && key.IsKnown() {
+			out[key.AsString()] = instance
+		}
+	}
+	return cty.ObjectVal(out)
+}
+
+// context returns everything evaluated so far.
+func (s *tfScope) context() *hcl.EvalContext {
+	locals, data := map[string]cty.Value{}, map[string]map[string]cty.Value{}
+	resources := map[string]map[string]cty.Value{}
+	put := func(m map[string]map[string]cty.Value, kind, name string, v cty.Value) {
+		if m[kind] == nil {
+			m[kind] = map[string]cty.Value{}
+		}
+		m[kind][name] = v
+	}
+	for address, v := range s.values {
+		switch steps := strings.Split(address, "."); steps[0] {
+		case "local":
+			locals[steps[1]] = v
+		case "data":
+			put(data, steps[1], steps[2], v)
+		default:
+			put(resources, steps[0], steps[1], v)
+		}
+	}
+	ctx := &hcl.EvalContext{Functions: tfFunctions(s.root.folder), Variables: map[string]cty.Value{
+		"var":   cty.ObjectVal(s.vars),
+		"local": cty.ObjectVal(locals),
+		"path":  cty.ObjectVal(map[string]cty.Value{"module": cty.StringVal(".")}),
+	}}
+	for kind, named := range resources {
+		ctx.Variables[kind] = cty.ObjectVal(named)
+	}
+	kinds := map[string]cty.Value{}
+	for kind, named := range data {
+		kinds[kind] = cty.ObjectVal(named)
+	}
+	ctx.Variables["data"] = cty.ObjectVal(kinds)
+	return ctx
+}
+
+// tfFunctions are Terraform's functions that we use.
+func tfFunctions(folder fs.FS) map[string]function.Function {
+	text := func(n int, f func(args []string) (cty.Value, error), kind cty.Type) function.Function {
+		params := slices.Repeat([]function.Parameter{{Name: "s", Type: cty.String}}, n)
+		return function.New(&function.Spec{Params: params, Type: function.StaticReturnType(kind),
+			Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+				var in []string
+				for _, a := range args {
+					in = append(in, a.AsString())
+				}
+				return f(in)
+			}})
+	}
+	return map[string]function.Function{
+		"can": tryfunc.CanFunc, "try": tryfunc.TryFunc,
+		"concat": stdlib.ConcatFunc, "distinct": stdlib.DistinctFunc, "flatten": stdlib.FlattenFunc, "format": stdlib.FormatFunc,
+		"join": stdlib.JoinFunc, "jsondecode": stdlib.JSONDecodeFunc, "jsonencode": stdlib.JSONEncodeFunc, "keys": stdlib.KeysFunc,
+		"length": stdlib.LengthFunc, "lower": stdlib.LowerFunc, "max": stdlib.MaxFunc, "merge": stdlib.MergeFunc, "min": stdlib.MinFunc,
+		"regex": stdlib.RegexFunc, "replace": stdlib.ReplaceFunc, "setproduct": stdlib.SetProductFunc, "upper": stdlib.UpperFunc,
+		"values": stdlib.ValuesFunc,
+		"tolist": stdlib.MakeToFunc(cty.List(cty.DynamicPseudoType)),
+		"tomap":  stdlib.MakeToFunc(cty.Map(cty.DynamicPseudoType)),
+		"toset":  stdlib.MakeToFunc(cty.Set(cty.DynamicPseudoType)),
+		"startswith": text(2, func(a []string) (cty.Value, error) {
+			return cty.BoolVal(strings.HasPrefix(a[0], a[1])), nil
+		}, cty.Bool),
+		"endswith": text(2, func(a []string) (cty.Value, error) {
+			return cty.BoolVal(strings.HasSuffix(a[0], a[1])), nil
+		}, cty.Bool),
+		"file": text(1, func(a []string) (cty.Value, error) {
+			content, err := fs.ReadFile(folder, path.Join("terraform", a[0]))
+			return cty.StringVal(string(content)), err
+		}, cty.String),
+		"alltrue": function.New(&function.Spec{
+			Params: []function.Parameter{{Name: "list", Type: cty.List(cty.Bool)}},
+			Type:   function.StaticReturnType(cty.Bool),
+			Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+				all := cty.True
+				for it := args[0].ElementIterator(); it.Next(); {
+					_, v := it.Element()
+					all = all.And(v)
+				}
+				return all, nil
+			}}),
+		"cidrhost": function.New(&function.Spec{
+			Params: []function.Parameter{{Name: "prefix", Type: cty.String}, {Name: "number", Type: cty.Number}},
+			Type:   function.StaticReturnType(cty.String),
+			Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+				prefix, err := netip.ParsePrefix(args[0].AsString())
+				if err != nil || !args[1].RawEquals(cty.Zero) {
+					return cty.NilVal, cmp.Or(err, errors.New("only host 0 is known here"))
+				}
+				return cty.StringVal(prefix.Masked().Addr().String()), nil
+			}}),
+	}
+}
+
+// tfProvider is a provider's schema, as terraform providers schema -json
+// prints it.
+type tfProvider struct {
+	provider        *tfBlock
+	resources, data map[string]*tfBlock
+}
+
+func (p *tfProvider) types(kind string) map[string]*tfBlock {
+	if kind == "data" {
+		return p.data
+	}
+	return p.resources
+}
+
+type tfBlock struct {
+	Attributes map[string]*tfAttribute `json:"attributes"`
+	BlockTypes map[string]*tfNested    `json:"block_types"`
+}
+
+type tfAttribute struct {
+	Type       json.RawMessage `json:"type"`
+	Required   bool            `json:"required"`
+	Optional   bool            `json:"optional"`
+	Deprecated bool            `json:"deprecated"`
+
+	kind cty.Type
+}
+
+type tfNested struct {
+	Nesting  string   `json:"nesting_mode"`
+	MinItems int      `json:"min_items"`
+	MaxItems int      `json:"max_items"`
+	Block    *tfBlock `json:"block"`
+}
+
+func loadTFSchema(name string) (*tfProvider, error) {
+	content, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	type entry struct {
+		Block *tfBlock `json:"block"`
+	}
+	var doc struct {
+		Providers map[string]struct {
+			Provider  entry            `json:"provider"`
+			Resources map[string]entry `json:"resource_schemas"`
+			Data      map[string]entry `json:"data_source_schemas"`
+		} `json:"provider_schemas"`
+	}
+	if err := json.Unmarshal(content, &doc); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	google, ok := doc.Providers["registry.terraform.io/hashicorp/google"]
+	if !ok {
+		return nil, fmt.Errorf("%s: no schema of hashicorp/google", name)
+	}
+	blocks := func(entries map[string]entry) map[string]*tfBlock {
+		out := map[string]*tfBlock{}
+		for kind, e := range entries {
+			err = errors.Join(err, e.Block.resolve())
+			out[kind] = e.Block
+		}
+		return out
+	}
+	p := &tfProvider{provider: google.Provider.Block, resources: blocks(google.Resources), data: blocks(google.Data)}
+	return p, errors.Join(err, p.provider.resolve())
+}
+
+// resolve decodes the types of a block's attributes.
+func (b *tfBlock) resolve() (err error) {
+	for _, a := range b.Attributes {
+		err = errors.Join(err, json.Unmarshal(a.Type, &a.kind))
+	}
+	for _, nested := range b.BlockTypes {
+		err = errors.Join(err, nested.Block.resolve())
+	}
+	return err
+}
+
+func (b *tfBlock) has(name string) bool {
+	return b.Attributes[name] != nil || b.BlockTypes[name] != nil
+}
+
+// spec returns what may be written in a block. Attributes that the provider
+// alone computes may not.
+func (b *tfBlock) spec() hcldec.ObjectSpec {
+	out := hcldec.ObjectSpec{}
+	for name, a := range b.Attributes {
+		if a.Required || a.Optional {
+			out[name] = &hcldec.AttrSpec{Name: name, Type: a.kind, Required: a.Required}
+		}
+	}
+	for name, n := range b.BlockTypes {
+		switch n.Nesting {
+		case "single":
+			out[name] = &hcldec.BlockSpec{TypeName: name, Nested: n.Block.spec()}
+		case "set":
+			out[name] = &hcldec.BlockSetSpec{TypeName: name, Nested: n.Block.spec(), MinItems: n.MinItems, MaxItems: n.MaxItems}
+		default:
+			out[name] = &hcldec.BlockListSpec{TypeName: name, Nested: n.Block.spec(), MinItems: n.MinItems, MaxItems: n.MaxItems}
+		}
+	}
+	return out
+}
+
+// object returns the type by which expressions see a block.
+func (b *tfBlock) object() cty.Type {
+	out := map[string]cty.Type{}
+	for name, a := range b.Attributes {
+		out[name] = a.kind
+	}
+	for name, n := range b.BlockTypes {
+		switch n.Nesting {
+		case "single":
+			out[name] = n.Block.object()
+		case "set":
+			out[name] = cty.Set(n.Block.object())
+		default:
+			out[name] = cty.List(n.Block.object())
+		}
+	}
+	return cty.Object(out)
+}
