@@ -11,8 +11,9 @@ import (
 	"context"
 	"io"
 
+	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/cuecontext"
-	"cuelang.org/go/cue/interpreter/embed"
+	"cuelang.org/go/cue/inject/embed"
 
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
@@ -48,15 +49,12 @@ type Result struct {
 // done.
 func Compile(ctx context.Context, in Input) (*Result, error) {
 	res := &Result{}
-	// A context of its own for every run: CUE's keeps what it evaluated.
-	cue := cuecontext.New(cuecontext.Interpreter(embed.New()))
-
 	sources := &sources{dir: in.Dir}
 	instance := load(in, sources, &res.Findings)
 	if instance == nil || res.Findings.HasErrors() {
 		return res, ctx.Err()
 	}
-	checked, err := check(ctx, cue, instance, sources, &res.Findings)
+	checked, err := check(ctx, newContext(), instance, sources, &res.Findings)
 	if err != nil || checked.blueprint == nil {
 		return res, err
 	}
@@ -69,4 +67,10 @@ func Compile(ctx context.Context, in Input) (*Result, error) {
 		res.Plan = plan
 	}
 	return res, ctx.Err()
+}
+
+// newContext returns a CUE context for one run: a context keeps all that it
+// evaluated.
+func newContext() *cue.Context {
+	return cuecontext.New(cuecontext.WithInjection(embed.New()))
 }

@@ -444,6 +444,8 @@ func (l *loader) loadErrors(err error) {
 		case strings.Contains(text, "cannot find package"):
 			f.Message, _, _ = strings.Cut(text[strings.Index(text, "cannot find package"):], ": ")
 			f.Help = "vendor the package under cue.mod/pkg; nothing is fetched from the network"
+		case strings.HasPrefix(text, "found packages"):
+			f.Help = "a blueprint is one package: give its files the same package clause, or name the files that belong to it"
 		case e.Position().IsValid():
 			l.syntaxError(text, f.Span)
 			return // later ones are mostly echoes

@@ -4,7 +4,15 @@
 // gathered into a Tree, and Write is the only code that touches the disk.
 package emit
 
-import "io/fs"
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+)
 
 // File is one generated file.
 type File struct {
@@ -15,3 +23,55 @@ type File struct {
 
 // Tree is a deploy folder: files by path, each path once.
 type Tree []File
+
+// Check returns an error unless the tree can stand in any folder: sorted by
+// path, each path once, none of them a directory of another, none leading out
+// of the folder or into batchwright's own files.
+func (t Tree) Check() error {
+	files := make(map[string]bool, len(t))
+	for i, f := range t {
+		if err := checkPath(f.Path); err != nil {
+			return err
+		}
+		if i > 0 && f.Path <= t[i-1].Path {
+			return fmt.Errorf("%q stands after %q: a tree is sorted and has each path once", f.Path, t[i-1].Path)
+		}
+		files[f.Path] = true
+	}
+	for _, f := range t {
+		for dir := range parents(f.Path) {
+			if files[dir] {
+				return fmt.Errorf("%q is both a file and the directory of %q", dir, f.Path)
+			}
+		}
+	}
+	return nil
+}
+
+func checkPath(p string) error {
+	switch {
+	case !fs.ValidPath(p), p == ".", !filepath.IsLocal(filepath.FromSlash(p)),
+		strings.Contains(p, `\`), strings.ContainsFunc(p, unicode.IsControl):
+		return fmt.Errorf("%q is not the path of a file in a folder", p)
+	case strings.HasPrefix(p, ownDir+"/") && p != ManifestPath:
+		return fmt.Errorf("%q lies among batchwright's own files", p)
+	}
+	return nil
+}
+
+// parents yields the directories a path lies in, the nearest first, without
+// the folder itself.
+func parents(p string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
+			if !yield(dir) {
+				return
+			}
+		}
+	}
+}
+
+// Select returns the files whose path keep accepts.
+func (t Tree) Select(keep func(path string) bool) Tree {
+	return slices.DeleteFunc(slices.Clone(t), func(f File) bool { return !keep(f.Path) })
+}

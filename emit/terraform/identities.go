@@ -7,10 +7,12 @@ import (
 )
 
 func identities(b *body, p *ir.Platform) {
-	b.note("Every node of the cluster.")
+	b.note("Every node of the cluster. create-platform.sh makes it first, so that the build",
+		"may act as this one account and no other.")
 	nodes := b.resource("google_service_account", "nodes")
 	nodes.text("account_id", p.NodeAccount.ID)
 	nodes.text("display_name", p.NodeAccount.Display)
+	nodes.flag("create_ignore_already_exists", true)
 
 	roles := b.resource("google_project_iam_member", "nodes")
 	roles.raw("for_each", hclwrite.TokensForFunctionCall("toset", column(p.NodeAccount.Roles)))

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"io"
+	"os"
+
+	"golang.org/x/term"
+)
+
+// Values of --color.
+const (
+	colorAuto   = "auto"
+	colorAlways = "always"
+	colorNever  = "never"
+)
+
+// colored decides whether to write colours to a stream. The flag overrules
+// NO_COLOR (no-color.org), which overrules FORCE_COLOR (force-color.org),
+// which overrules TERM=dumb and what the stream is.
+func colored(flag string, w io.Writer) bool {
+	switch {
+	case flag != colorAuto:
+		return flag == colorAlways
+	case os.Getenv("NO_COLOR") != "":
+		return false
+	case os.Getenv("FORCE_COLOR") != "":
+		return os.Getenv("FORCE_COLOR") != "0"
+	case os.Getenv("TERM") == "dumb":
+		return false
+	}
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}

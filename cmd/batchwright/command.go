@@ -1,0 +1,152 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/signal"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes.
+const (
+	exitClean    = 0
+	exitFindings = 1 // the input has findings, or outputs differ
+	exitUsage    = 2
+	exitTrouble  = 3 // I/O, or a bug
+)
+
+// Command is batchwright with the streams it talks through. Products go to
+// Stdout, everything said about them to Stderr.
+type Command struct {
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer
+}
+
+// errFindings ends a command whose findings, or differences, have been shown.
+var errFindings = errors.New("findings")
+
+// usageError is a mistake on the command line.
+type usageError struct{ error }
+
+func usagef(format string, args ...any) error {
+	return usageError{fmt.Errorf(format, args...)}
+}
+
+// trouble is a failure that is not the user's mistake.
+type trouble struct{ error }
+
+// Main runs one command line, without the program's name, and returns the
+// exit code.
+func (c Command) Main(args []string) (code int) {
+	defer func() {
+		if bug := recover(); bug != nil {
+			fmt.Fprintf(c.Stderr, "batchwright: a bug: %v\n\n%s", bug, debug.Stack())
+			code = exitTrouble
+		}
+	}()
+	// The first interrupt ends the compiler and lets a write that has begun
+	// complete; the second one kills.
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+
+	out := &checkedWriter{w: c.Stdout}
+	root := c.root(out)
+	root.SetArgs(args)
+	err := cmp.Or(root.ExecuteContext(ctx), out.err)
+	var failure trouble
+	switch {
+	case err == nil:
+		return exitClean
+	case errors.Is(err, errFindings):
+		return exitFindings
+	case errors.As(err, &failure):
+		fmt.Fprintf(c.Stderr, "batchwright: %v\n", failure)
+		return exitTrouble
+	}
+	// What is left is a usageError, or one of cobra's own.
+	at, rest, unknown := root.Find(args)
+	if unknown != nil {
+		err = unknownCommand(root, rest)
+	}
+	fmt.Fprintf(c.Stderr, "%s: %v\nRun %q for usage.\n", at.CommandPath(), err, at.CommandPath()+" --help")
+	return exitUsage
+}
+
+// checkedWriter keeps the error that cobra loses when it prints help.
+type checkedWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (c *checkedWriter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	if err != nil {
+		c.err = trouble{err}
+	}
+	return n, err
+}
+
+func unknownCommand(root *cobra.Command, args []string) error {
+	i := slices.IndexFunc(args, func(arg string) bool { return !strings.HasPrefix(arg, "-") })
+	if i < 0 {
+		return usagef("a command is missing")
+	}
+	if near := root.SuggestionsFor(args[i]); len(near) > 0 {
+		return usagef("unknown command %q; did you mean %q?", args[i], near[0])
+	}
+	return usagef("unknown command %q", args[i])
+}
+
+func (c Command) root(out io.Writer) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "batchwright",
+		Short: "Compile the blueprint of a GKE batch platform into a deploy folder",
+		Long: `Batchwright compiles the blueprint of a shared GKE batch platform, written in
+CUE, into a deploy folder: Terraform, Kubernetes manifests, Cloud Build steps
+and dashboards. It works offline and needs no credentials.
+
+Exit codes: 0 clean; 1 the blueprint has findings, or outputs differ; 2 usage;
+3 trouble of batchwright's own.`,
+		Example: `  batchwright compile blueprints/batch-platform
+  batchwright vet --strict .
+  batchwright fmt -w .`,
+		SilenceErrors:      true,
+		SilenceUsage:       true,
+		DisableSuggestions: true, // unknownCommand makes them
+		CompletionOptions:  cobra.CompletionOptions{DisableDefaultCmd: true},
+		RunE: c.run(func(cmd *cobra.Command, _ []string) error {
+			cmd.SetOut(c.Stderr)
+			cmd.Help()
+			return usagef("a command is missing")
+		}),
+	}
+	root.SetIn(c.Stdin)
+	root.SetOut(out)
+	root.SetErr(c.Stderr)
+	root.SuggestionsMinimumDistance = 2
+	root.SetHelpCommand(c.help())
+	root.AddCommand(c.compile(), c.vet(), c.fmt(), c.version(), c.completion())
+	return root
+}
+
+// run marks the errors of a command's own work, to tell them from those of
+// the command line.
+func (c Command) run(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		err := f(cmd, args)
+		if err == nil || errors.Is(err, errFindings) || errors.As(err, new(usageError)) {
+			return err
+		}
+		return trouble{err}
+	}
+}

@@ -1,0 +1,257 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/spf13/cobra"
+
+	"github.com/batchwright/batchwright/compiler"
+	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/folder"
+)
+
+// compilation is the compile command with its flags.
+type compilation struct {
+	Command
+	out      string
+	dryRun   bool
+	exitCode bool
+	force    bool
+	only     []string
+	tags     *[]string
+	format   *choice
+	color    *choice
+}
+
+func (c Command) compile() *cobra.Command {
+	o := &compilation{Command: c}
+	cmd := &cobra.Command{
+		Use:   "compile [PATH...]",
+		Short: "Write the deploy folder of a blueprint",
+		Long: `Compile checks a blueprint and writes its deploy folder: all of it, or nothing
+where the blueprint has errors.
+
+Each PATH is a directory of CUE files, or a .cue, .yaml or .json file; "-" is
+standard input in CUE or JSON, "yaml:-" in YAML. All of them make one blueprint.
+Without a PATH it is the working directory.
+
+Files that are as they should be are not touched, and files that the blueprint
+no longer has are removed. Files that batchwright did not write stay, and what
+was edited by hand is refused unless --force is given.`,
+		Example: `  batchwright compile                          # the working directory, into ./NAME
+  batchwright compile -o deploy blueprints/prod
+  batchwright compile --dry-run .              # list what would change
+  batchwright compile --exit-code --dry-run .  # fail if the folder is out of date
+  batchwright compile --only kubernetes/teams .
+  batchwright compile -o - . | less            # as a txtar archive
+  batchwright compile -t region=us-east4 . overlays/prod.cue`,
+		RunE: c.run(func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) }),
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&o.out, "output", "o", "", "`directory` to write to (default ./NAME, after the blueprint), or - to print a txtar archive")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "list what would change, write nothing")
+	flags.BoolVar(&o.exitCode, "exit-code", false, "exit with 1 if anything changed, or would change")
+	flags.BoolVar(&o.force, "force", false, "overwrite and remove also what was edited by hand")
+	flags.StringArrayVar(&o.only, "only", nil, "write and remove only what matches a `glob` of paths in the folder, or lies below what matches; can be repeated")
+	o.tags = tagFlag(cmd)
+	o.format = formatFlag(cmd, "of findings, and of the report")
+	o.color = colorFlag(cmd)
+	return cmd
+}
+
+func (o *compilation) run(cmd *cobra.Command, paths []string) error {
+	keep, err := o.selection(cmd)
+	if err != nil {
+		return err
+	}
+	tree, res, err := o.build(cmd.Context(), paths, *o.tags)
+	if err != nil {
+		return err
+	}
+	if tree == nil {
+		return errors.Join(writeFindings(o.Stderr, &res.Findings, o.format, o.color), errFindings)
+	}
+	if o.out == "-" {
+		if err := writeFindings(o.Stderr, &res.Findings, o.format, o.color); err != nil {
+			return err
+		}
+		return o.print(tree, keep)
+	}
+	dir := o.out
+	if dir == "" {
+		dir = res.Plan.Name
+	}
+	report, err := o.write(dir, tree, keep)
+	if err != nil && !errors.Is(err, emit.ErrConflict) {
+		return err
+	}
+	for _, f := range conflictFindings(dir, report.Conflicts) {
+		res.Findings.Add(f)
+	}
+	if err := writeFindings(o.Stderr, &res.Findings, o.format, o.color); err != nil {
+		return err
+	}
+	if err := o.report(dir, report); err != nil {
+		return err
+	}
+	if len(report.Conflicts) > 0 || o.exitCode && report.Changed() {
+		return errFindings
+	}
+	return nil
+}
+
+// selection checks the flags and returns the filter that --only makes.
+func (o *compilation) selection(cmd *cobra.Command) (func(string) bool, error) {
+	if o.out == "" && cmd.Flags().Changed("output") {
+		return nil, usagef("-o: want a directory, or -")
+	}
+	if o.out == "-" && (o.dryRun || o.exitCode || o.force) {
+		return nil, usagef("-o - prints the folder: it goes with none of --dry-run, --exit-code and --force")
+	}
+	if len(o.only) == 0 {
+		return nil, nil
+	}
+	globs, err := parseGlobs(o.only)
+	if err != nil {
+		return nil, usagef("--only: %w", err)
+	}
+	return globs.match, nil
+}
+
+// build compiles a blueprint and renders its folder. The tree is nil where the
+// findings have errors.
+func (c Command) build(ctx context.Context, paths, tags []string) (emit.Tree, *compiler.Result, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, nil, err
+	}
+	res, err := compiler.Compile(ctx, compiler.Input{Dir: dir, Paths: paths, Tags: tags, Stdin: c.Stdin})
+	if err != nil || res.Plan == nil {
+		return nil, res, err
+	}
+	tree, err := folder.Build(res.Plan)
+	return tree, res, err
+}
+
+// print writes the folder as a txtar archive.
+func (o *compilation) print(tree emit.Tree, keep func(string) bool) error {
+	if keep != nil {
+		tree = tree.Select(keep)
+		if len(tree) == 0 {
+			return o.nothingMatches()
+		}
+	}
+	var archive txtar.Archive
+	for _, f := range tree {
+		archive.Files = append(archive.Files, txtar.File{Name: f.Path, Data: f.Content})
+	}
+	content := txtar.Format(&archive)
+	if parsed := txtar.Parse(content); len(parsed.Files) != len(tree) {
+		return errors.New("a file has lines that look like the headers of a txtar archive; use -o DIR")
+	}
+	_, err := o.Stdout.Write(content)
+	return err
+}
+
+// write brings the folder up to date.
+func (o *compilation) write(dir string, tree emit.Tree, keep func(string) bool) (emit.Report, error) {
+	opt := emit.WriteOptions{Force: o.force, DryRun: o.dryRun, Only: keep}
+	if keep != nil && len(tree.Select(keep)) == 0 {
+		// Then --only must select what is to be removed.
+		dry := opt
+		dry.DryRun = true
+		report, err := emit.Write(dir, tree, dry)
+		if err == nil && len(report.Removed) == 0 {
+			return report, o.nothingMatches()
+		}
+	}
+	report, err := emit.Write(dir, tree, opt)
+	if errors.Is(err, emit.ErrNotFolder) {
+		return report, usagef("%s is not a directory", dir)
+	}
+	return report, err
+}
+
+func (o *compilation) nothingMatches() error {
+	return usagef("--only %q matches nothing in the folder", o.only)
+}
+
+// report tells what was done: the product of a dry run and of --format json,
+// a remark otherwise.
+func (o *compilation) report(dir string, r emit.Report) error {
+	if len(r.Conflicts) > 0 {
+		r.Written, r.Removed = nil, nil
+	}
+	if o.format.value == formatJSON {
+		return o.reportJSON(dir, r)
+	}
+	if o.dryRun {
+		for _, p := range r.Written {
+			if _, err := fmt.Fprintf(o.Stdout, "write %s\n", inFolder(dir, p)); err != nil {
+				return err
+			}
+		}
+		for _, p := range r.Removed {
+			if _, err := fmt.Fprintf(o.Stdout, "remove %s\n", inFolder(dir, p)); err != nil {
+				return err
+			}
+		}
+	}
+	would := ""
+	if o.dryRun {
+		would = "would be "
+	}
+	if len(r.Conflicts) > 0 {
+		_, err := fmt.Fprintf(o.Stderr, "%s: nothing %swritten\n", dir, would)
+		return err
+	}
+	files := "files"
+	if len(r.Written) == 1 {
+		files = "file"
+	}
+	_, err := fmt.Fprintf(o.Stderr, "%s: %d %s %swritten, %d unchanged, %d %sremoved\n",
+		dir, len(r.Written), files, would, len(r.Unchanged), len(r.Removed), would)
+	return err
+}
+
+// jsonReport is the form of a report for programs. Paths are relative to the
+// folder.
+type jsonReport struct {
+	Version   int            `json:"version"`
+	Type      string         `json:"type"`
+	Folder    string         `json:"folder"`
+	DryRun    bool           `json:"dryRun"`
+	Written   []string       `json:"written"`
+	Unchanged []string       `json:"unchanged"`
+	Removed   []string       `json:"removed"`
+	Conflicts []jsonConflict `json:"conflicts"`
+}
+
+type jsonConflict struct {
+	Path    string `json:"path"`
+	Problem string `json:"problem"`
+}
+
+func (o *compilation) reportJSON(dir string, r emit.Report) error {
+	none := func(paths []string) []string { return append([]string{}, paths...) }
+	out := jsonReport{
+		Version: 1, Type: "report", Folder: dir, DryRun: o.dryRun,
+		Written: none(r.Written), Unchanged: none(r.Unchanged), Removed: none(r.Removed), Conflicts: []jsonConflict{},
+	}
+	for _, c := range r.Conflicts {
+		out.Conflicts = append(out.Conflicts, jsonConflict{c.Path, string(c.Problem)})
+	}
+	return json.NewEncoder(o.Stdout).Encode(out)
+}
+
+// inFolder names a file of the folder as the user would.
+func inFolder(dir, name string) string {
+	return path.Join(filepath.ToSlash(dir), name)
+}

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	cueerrors "cuelang.org/go/cue/errors"
+	"cuelang.org/go/cue/format"
+	"cuelang.org/go/cue/parser"
+	"github.com/rogpeppe/go-internal/diff"
+	"github.com/spf13/cobra"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+)
+
+// formatter is the fmt command with its flags.
+type formatter struct {
+	Command
+	list, diff, write bool
+	color             *choice
+
+	findings diag.List
+	differs  bool
+}
+
+func (c Command) fmt() *cobra.Command {
+	f := &formatter{Command: c}
+	cmd := &cobra.Command{
+		Use:   "fmt [PATH...]",
+		Short: "Format CUE files",
+		Long: `Fmt formats CUE files as "cue fmt" does, and prints the result unless a flag
+says otherwise. Each PATH is a file, or a directory whose .cue files are
+formatted at any depth, save in cue.mod; without a PATH, or for "-", it is
+standard input.
+
+With -l or -d it exits with 1 if it listed or printed anything.`,
+		Example: `  batchwright fmt -w .          # format in place
+  batchwright fmt -l .          # list what is not formatted, and fail
+  batchwright fmt -d prod.cue   # show what would change, and fail
+  batchwright fmt < prod.cue`,
+		RunE: c.run(func(_ *cobra.Command, paths []string) error { return f.run(paths) }),
+	}
+	flags := cmd.Flags()
+	flags.BoolVarP(&f.list, "list", "l", false, "list the files whose formatting differs")
+	flags.BoolVarP(&f.diff, "diff", "d", false, "print the differences")
+	flags.BoolVarP(&f.write, "write", "w", false, "write the result to the files")
+	f.color = colorFlag(cmd)
+	return cmd
+}
+
+func (f *formatter) run(paths []string) error {
+	if len(paths) == 0 {
+		paths = []string{"-"}
+	}
+	for _, p := range paths {
+		if err := f.path(p); err != nil {
+			return err
+		}
+	}
+	if err := writeFindings(f.Stderr, &f.findings, &choice{value: formatText}, f.color); err != nil {
+		return err
+	}
+	if f.differs || f.findings.HasErrors() {
+		return errFindings
+	}
+	return nil
+}
+
+// path formats what one argument names.
+func (f *formatter) path(name string) error {
+	if name == "-" {
+		if f.write {
+			return usagef("-w: standard input cannot be written to")
+		}
+		content, err := io.ReadAll(f.Stdin)
+		if err != nil {
+			return err
+		}
+		return f.file("-", content)
+	}
+	return filepath.WalkDir(name, func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			f.fail(p, "cannot be read: "+reason(err), "name a CUE file, or a directory")
+			return nil
+		case d.IsDir() && d.Name() == "cue.mod":
+			return fs.SkipDir
+		case d.IsDir(), p != name && filepath.Ext(p) != ".cue":
+			return nil
+		case filepath.Ext(p) != ".cue":
+			f.fail(p, "is not a CUE file", "only .cue files are formatted")
+			return nil
+		}
+		content, err := os.ReadFile(p)
+		if err != nil {
+			f.fail(p, "cannot be read: "+reason(err), "")
+			return nil
+		}
+		return f.file(p, content)
+	})
+}
+
+// reason is an error without the name of the file.
+func reason(err error) string {
+	var failed *fs.PathError
+	if errors.As(err, &failed) {
+		return failed.Err.Error()
+	}
+	return err.Error()
+}
+
+func (f *formatter) fail(name, message, help string) {
+	f.findings.Add(diag.Finding{
+		Code: "E0001", Severity: diag.Error, Message: message, Help: help,
+		Span: diag.Span{Source: &diag.Source{Name: name}},
+	})
+}
+
+// file formats one file.
+func (f *formatter) file(name string, content []byte) error {
+	formatted, err := formatCUE(name, content)
+	if err != nil {
+		f.syntax(&diag.Source{Name: name, Content: content}, err)
+		return nil
+	}
+	if !f.list && !f.diff && !f.write {
+		_, err := f.Stdout.Write(formatted)
+		return err
+	}
+	if bytes.Equal(content, formatted) {
+		return nil
+	}
+	var out []byte
+	if f.list {
+		out = fmt.Appendln(out, name)
+	}
+	if f.diff {
+		out = append(out, diff.Diff(name+".orig", content, name, formatted)...)
+	}
+	if len(out) > 0 {
+		f.differs = true
+		if _, err := f.Stdout.Write(out); err != nil {
+			return err
+		}
+	}
+	if f.write {
+		return rewrite(name, formatted)
+	}
+	return nil
+}
+
+func formatCUE(name string, content []byte) ([]byte, error) {
+	file, err := parser.ParseFile(name, content, parser.ParseComments)
+	if err != nil {
+		return nil, err
+	}
+	return format.Node(file)
+}
+
+// syntax reports the first syntax error of a file: the others are mostly its
+// echoes.
+func (f *formatter) syntax(src *diag.Source, err error) {
+	e := cueerrors.Errors(err)[0]
+	message, args := e.Msg()
+	span := diag.Span{Source: src}
+	if pos := e.Position(); pos.IsValid() {
+		span.Start = pos.Offset()
+		span.End = span.Start + 1
+	}
+	f.findings.Add(diag.Finding{
+		Code: "E0003", Severity: diag.Error, Span: span,
+		Message: strings.TrimSpace("syntax error: " + fmt.Sprintf(message, args...)),
+		Help:    "correct the syntax; the file was left as it is",
+	})
+}
+
+// rewrite replaces a file at once, keeping its mode. Of a symbolic link it
+// replaces what the link leads to.
+func rewrite(name string, content []byte) (err error) {
+	name, err = filepath.EvalSymlinks(name)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return err
+	}
+	temp, err := os.CreateTemp(filepath.Dir(name), ".batchwright-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(temp.Name())
+		}
+	}()
+	_, err = temp.Write(content)
+	err = errors.Join(err, temp.Chmod(info.Mode().Perm()), temp.Sync(), temp.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(temp.Name(), name)
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// buildVersion is what the linker knows of the program.
+type buildVersion struct {
+	Version  string `json:"version"`            // of the module, "(devel)" for a build from a checkout
+	Revision string `json:"revision,omitempty"` // of the checkout
+	Modified bool   `json:"modified"`           // the checkout had changes
+	Go       string `json:"go"`
+	OS       string `json:"os"`
+	Arch     string `json:"arch"`
+}
+
+func (c Command) version() *cobra.Command {
+	var format *choice
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Long:  "Version prints the version of batchwright, and what it was built from.",
+		Example: `  batchwright version
+  batchwright version --format json | jq -r .version`,
+		Args: cobra.NoArgs,
+	}
+	cmd.RunE = c.run(func(*cobra.Command, []string) error {
+		v := thisVersion()
+		if format.value == formatJSON {
+			return json.NewEncoder(c.Stdout).Encode(v)
+		}
+		_, err := fmt.Fprintln(c.Stdout, v)
+		return err
+	})
+	format = formatFlag(cmd, "of the version")
+	return cmd
+}
+
+func thisVersion() buildVersion {
+	v := buildVersion{Version: "(unknown)", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	v.Version = info.Main.Version
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			v.Revision = s.Value
+		case "vcs.modified":
+			v.Modified = s.Value == "true"
+		}
+	}
+	return v
+}
+
+func (v buildVersion) String() string {
+	s := "batchwright " + v.Version
+	if v.Revision != "" {
+		s += " " + v.Revision
+	}
+	if v.Modified {
+		s += " (modified)"
+	}
+	return fmt.Sprintf("%s %s %s/%s", s, v.Go, v.OS, v.Arch)
+}

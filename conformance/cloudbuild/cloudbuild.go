@@ -1,0 +1,124 @@
+// Package cloudbuild checks what builds and destroys a platform: the Cloud
+// Build builds of a deploy folder against Cloud Build's own API, and they and
+// the scripts that submit them against rules of least privilege. A folder goes
+// in, what is wrong with it comes out.
+package cloudbuild
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"cloud.google.com/go/cloudbuild/apiv1/v2/cloudbuildpb"
+	"google.golang.org/protobuf/encoding/protojson"
+	"sigs.k8s.io/yaml"
+)
+
+// expected are the files a deploy folder has at least.
+var expected = []string{"cloudbuild/provision.yaml", "cloudbuild/destroy.yaml", "create-platform.sh", "destroy-platform.sh"}
+
+// Check checks the folder cloudbuild/ and the two scripts of a deploy folder:
+//
+//   - every build decodes strictly, and keeps the limits and rules of Cloud
+//     Build that are known before it runs;
+//   - every image is pinned, every step and build bounded in time, and every
+//     build runs as an account of its own;
+//   - nobody is given the roles of an owner or editor, and the Terraform state
+//     is locked.
+func Check(folder fs.FS) []error {
+	files, err := fs.Glob(folder, "cloudbuild/*")
+	if err != nil {
+		return []error{err}
+	}
+	files = append(files, expected...)
+	slices.Sort(files)
+
+	var errs []error
+	for _, file := range slices.Compact(files) {
+		text, err := fs.ReadFile(folder, file)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		problems := checkText(string(text))
+		if path.Ext(file) == ".yaml" {
+			problems = append(problems, checkBuild(text)...)
+		}
+		for _, problem := range problems {
+			errs = append(errs, fmt.Errorf("%s: %s", file, problem))
+		}
+	}
+	return errs
+}
+
+// forbidden are what no build and no script holds, with the reason.
+var forbidden = []struct {
+	pattern *regexp.Regexp
+	problem string
+}{
+	{regexp.MustCompile(`roles/(owner|editor)\b`), "%s is a right on everything in the project"},
+	{regexp.MustCompile(`-lock[= ]("|')?false`), "%s: two builds at once would ruin the Terraform state"},
+	{regexp.MustCompile(`\|\|.*&&.*\|\|`), "%s: a failure is lost in this chain"},
+}
+
+func checkText(text string) []string {
+	var problems []string
+	for _, f := range forbidden {
+		for _, found := range f.pattern.FindAllString(text, -1) {
+			problems = append(problems, fmt.Sprintf(f.problem, found))
+		}
+	}
+	return problems
+}
+
+// decode reads a build as Cloud Build's API defines it. Keys that stand twice,
+// fields that are unknown and values of another type are errors.
+func decode(text []byte) (*cloudbuildpb.Build, error) {
+	json, err := yaml.YAMLToJSONStrict(text)
+	if err != nil {
+		return nil, err
+	}
+	build := new(cloudbuildpb.Build)
+	if err := protojson.Unmarshal(json, build); err != nil {
+		return nil, err
+	}
+	return build, nil
+}
+
+func checkBuild(text []byte) []string {
+	build, err := decode(text)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	var problems []string
+	for _, rule := range []func(*cloudbuildpb.Build) []string{account, times, order, images, commands, amounts, substitutions} {
+		problems = append(problems, rule(build)...)
+	}
+	return problems
+}
+
+// step names a step in a message.
+func step(i int, s *cloudbuildpb.BuildStep) string {
+	if s.GetId() == "" {
+		return fmt.Sprintf("step %d", i)
+	}
+	return fmt.Sprintf("step %q", s.GetId())
+}
+
+// isPinned tells whether an image always stands for the same content, as far as
+// its publisher keeps to tags with a version in them.
+func isPinned(image string) bool {
+	if digest.MatchString(image) {
+		return true
+	}
+	_, tag, tagged := strings.Cut(image[strings.LastIndex(image, "/")+1:], ":")
+	return tagged && version.MatchString(tag)
+}
+
+var (
+	digest  = regexp.MustCompile(`@sha256:[0-9a-f]{64}$`)
+	version = regexp.MustCompile(`^v?[0-9]+\.[0-9]+\.[0-9]+`)
+)

@@ -1,0 +1,56 @@
+// Check holds deploy folders against the libraries and schemas of what reads
+// them: each argument is one folder. It prints a line for each error and exits
+// with 1 if there is one, with 2 if it was called wrongly.
+package main
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/batchwright/batchwright/conformance/cloudbuild"
+	"github.com/batchwright/batchwright/conformance/dashboards"
+	"github.com/batchwright/batchwright/conformance/kueueconfig"
+	"github.com/batchwright/batchwright/conformance/policies"
+)
+
+// checkers are all that a deploy folder has to pass, by the name an error is
+// shown with.
+var checkers = []struct {
+	name  string
+	check func(folder fs.FS) []error
+}{
+	{"cloudbuild", cloudbuild.Check},
+	{"dashboards", dashboards.Check},
+	{"kueueconfig", kueueconfig.Check},
+	{"policies", policies.Check},
+}
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+func run(folders []string, stdout, stderr io.Writer) int {
+	if len(folders) == 0 {
+		fmt.Fprintln(stderr, "usage: check DIR...")
+		return 2
+	}
+	status := 0
+	for _, folder := range folders {
+		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+			fmt.Fprintf(stderr, "check: %s is not a directory\n", folder)
+			return 2
+		}
+		for _, c := range checkers {
+			for _, err := range c.check(os.DirFS(folder)) {
+				status = 1
+				line := strings.ReplaceAll(err.Error(), "\n", " ")
+				fmt.Fprintf(stdout, "%s: %s [%s]\n", filepath.ToSlash(folder), line, c.name)
+			}
+		}
+	}
+	return status
+}

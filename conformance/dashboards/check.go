@@ -1,0 +1,46 @@
+// Package dashboards checks what watches a platform: dashboards, alert rules,
+// alert policies and scraping objects of a deploy folder, each against the
+// library or schema that its consumer reads it with, and every query in them
+// against the metrics Kueue really exports.
+package dashboards
+
+import (
+	"fmt"
+	"io/fs"
+)
+
+// Check returns what is wrong in a deploy folder, file by file. Every error
+// begins with the file's path. A folder without dashboards is wrong, too.
+func Check(folder fs.FS) []error {
+	var errs []error
+	for _, kind := range []struct {
+		pattern  string
+		required bool
+		check    func(content []byte) []error
+	}{
+		{"dashboards/cloud-monitoring/*.json", true, checkCloud},
+		{"dashboards/grafana/*.json", false, checkGrafana},
+		{"dashboards/alert-rules.yaml", true, checkRules},
+		{"terraform/*.tf", false, checkPolicies},
+		{"kubernetes/monitoring/*.yaml", true, checkScraping},
+	} {
+		paths, err := fs.Glob(folder, kind.pattern)
+		if err != nil {
+			errs = append(errs, err)
+		}
+		if kind.required && len(paths) == 0 {
+			errs = append(errs, fmt.Errorf("%s: no such file", kind.pattern))
+		}
+		for _, path := range paths {
+			content, err := fs.ReadFile(folder, path)
+			if err != nil {
+				errs = append(errs, err)
+				continue
+			}
+			for _, err := range kind.check(content) {
+				errs = append(errs, fmt.Errorf("%s: %w", path, err))
+			}
+		}
+	}
+	return errs
+}

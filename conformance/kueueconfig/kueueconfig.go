@@ -1,0 +1,129 @@
+// Package kueueconfig checks the configuration of Kueue's controller in a
+// deploy folder as the controller itself reads it. A folder goes in, what is
+// wrong with it comes out.
+package kueueconfig
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"reflect"
+	"slices"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	configapi "sigs.k8s.io/kueue/apis/config/v1beta2"
+	"sigs.k8s.io/yaml"
+)
+
+const (
+	file = "kubernetes/system/kueue-configuration.yaml"
+	key  = "controller_manager_config.yaml"
+)
+
+// Check checks the configuration in a deploy folder: that Kueue decodes it
+// strictly; that it differs from Kueue's defaults in nothing but the
+// frameworks, the metrics of quota and usage, the concurrency of the release
+// and the managed jobs; and that the managed jobs are those of the teams'
+// namespaces.
+func Check(folder fs.FS) []error {
+	text, err := fs.ReadFile(folder, file)
+	if err != nil {
+		return []error{err}
+	}
+	var configMap corev1.ConfigMap
+	if err := yaml.UnmarshalStrict(text, &configMap); err != nil {
+		return []error{fmt.Errorf("%s: %w", file, err)}
+	}
+	got, err := load([]byte(configMap.Data[key]))
+	if err != nil {
+		return []error{fmt.Errorf("%s: %s: %w", file, key, err)}
+	}
+	want, err := load([]byte("apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"))
+	if err != nil {
+		return []error{err}
+	}
+
+	var errs []error
+	errorf := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf(file+": "+format, args...))
+	}
+	if configMap.Namespace != configapi.DefaultNamespace || configMap.Name != "kueue-manager-config" {
+		errorf("Kueue does not read ConfigMap %s/%s", configMap.Namespace, configMap.Name)
+	}
+	if !slices.Contains(got.Integrations.Frameworks, "batch/job") || !slices.Contains(got.Integrations.Frameworks, "jobset.x-k8s.io/jobset") {
+		errorf("frameworks %q lack Jobs or JobSets", got.Integrations.Frameworks)
+	}
+	if !got.Metrics.EnableClusterQueueResources {
+		errorf("metrics of quota and usage are off")
+	}
+	errs = append(errs, checkNamespaces(folder, got)...)
+
+	want.Integrations.Frameworks = got.Integrations.Frameworks
+	want.Metrics.EnableClusterQueueResources = got.Metrics.EnableClusterQueueResources
+	want.Controller = got.Controller
+	want.ManageJobsWithoutQueueName = got.ManageJobsWithoutQueueName
+	want.ManagedJobsNamespaceSelector = got.ManagedJobsNamespaceSelector
+	if !reflect.DeepEqual(want, got) {
+		errorf("differs from Kueue's defaults (-defaults +file):\n%s", cmp.Diff(want, got))
+	}
+	return errs
+}
+
+// load decodes a configuration as Kueue does (Kueue: pkg/config.fromFile),
+// with its defaults.
+func load(text []byte) (*configapi.Configuration, error) {
+	scheme := runtime.NewScheme()
+	if err := configapi.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	codecs := serializer.NewCodecFactory(scheme, serializer.EnableStrict)
+	configuration := &configapi.Configuration{}
+	if err := runtime.DecodeInto(codecs.UniversalDecoder(), text, configuration); err != nil {
+		return nil, err
+	}
+	return configuration, nil
+}
+
+// checkNamespaces checks that jobs are managed in the teams' namespaces and in
+// no other.
+func checkNamespaces(folder fs.FS, configuration *configapi.Configuration) []error {
+	if !configuration.ManageJobsWithoutQueueName {
+		return []error{fmt.Errorf("%s: jobs without a queue are not managed", file)}
+	}
+	selector, err := metav1.LabelSelectorAsSelector(configuration.ManagedJobsNamespaceSelector)
+	if err != nil {
+		return []error{fmt.Errorf("%s: %w", file, err)}
+	}
+	var errs []error
+	for _, name := range []string{metav1.NamespaceSystem, metav1.NamespaceDefault, configapi.DefaultNamespace} {
+		if selector.Matches(labels.Set{corev1.LabelMetadataName: name}) {
+			errs = append(errs, fmt.Errorf("%s: jobs in %s are managed", file, name))
+		}
+	}
+	teams, err := fs.Glob(folder, "kubernetes/teams/*.yaml")
+	if err != nil {
+		return append(errs, err)
+	}
+	for _, team := range teams {
+		text, err := fs.ReadFile(folder, team)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		document, _, _ := bytes.Cut(text, []byte("\n---\n"))
+		var namespace corev1.Namespace
+		if err := yaml.UnmarshalStrict(document, &namespace); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", team, err))
+			continue
+		}
+		if !selector.Matches(labels.Set(namespace.Labels)) {
+			errs = append(errs, fmt.Errorf("%s: jobs in %s are not managed", team, namespace.Name))
+		}
+	}
+	return errs
+}

@@ -1,0 +1,117 @@
+package cloudbuild
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// build is the part of a Cloud Build build that the platform uses (Cloud Build
+// documentation: "Build configuration file schema").
+type build struct {
+	Options        options  `json:"options"`
+	ServiceAccount string   `json:"serviceAccount"`
+	Steps          []step   `json:"steps"`
+	Tags           []string `json:"tags"`
+	Timeout        string   `json:"timeout"`
+}
+
+type options struct {
+	Logging string `json:"logging"`
+}
+
+// step runs either Args, after Entrypoint or the image's own entry point, or
+// Script. Steps run one after the other; /workspace, which is the deploy
+// folder, and the home directory pass from each to the next.
+type step struct {
+	ID         string   `json:"id"`
+	Name       string   `json:"name"` // image
+	Dir        string   `json:"dir,omitempty"`
+	Entrypoint string   `json:"entrypoint,omitempty"`
+	Args       []string `json:"args,omitempty"`
+	Env        []string `json:"env,omitempty"`
+	Script     string   `json:"script,omitempty"`
+	Timeout    string   `json:"timeout"`
+}
+
+// task is a step with its longest time in seconds.
+type task struct {
+	seconds int
+	step
+}
+
+// newBuild returns the build of tasks, run by the platform's own account. The
+// build's time is that of its tasks together, so that a task that hangs is
+// always what is reported.
+func newBuild(p *ir.Platform, kind string, tasks ...task) build {
+	b := build{
+		ServiceAccount: literal("projects/" + p.Project + "/serviceAccounts/" + p.Delivery.Account.Email(p.Project)),
+		// A build with an account of its own must say where its log goes.
+		Options: options{Logging: "CLOUD_LOGGING_ONLY"},
+		Tags:    []string{"batchwright", literal(p.Name), kind},
+	}
+	total := 0
+	for _, t := range tasks {
+		t.step.Timeout = duration(t.seconds)
+		total += t.seconds
+		b.Steps = append(b.Steps, t.step)
+	}
+	b.Timeout = duration(total)
+	return b
+}
+
+// terraform returns a step that runs Terraform in the folder of that name.
+func terraform(p *ir.Platform, seconds int, id string, args ...string) task {
+	return task{seconds, step{
+		ID:   id,
+		Name: literal("hashicorp/terraform:" + p.Versions.Terraform),
+		Dir:  "terraform",
+		Args: args,
+		Env:  []string{"TF_IN_AUTOMATION=true"},
+	}}
+}
+
+// command returns a step that runs a program of the Google Cloud CLI's image,
+// which has gcloud, kubectl and GKE's credential plugin for it.
+func command(p *ir.Platform, seconds int, id, program string, args ...string) task {
+	t := task{seconds, step{ID: id, Name: cli(p), Entrypoint: program}}
+	for _, arg := range args {
+		t.Args = append(t.Args, literal(arg))
+	}
+	return t
+}
+
+// script returns a step that runs a bash script in the Google Cloud CLI's
+// image, with variables in its environment.
+func script(p *ir.Platform, seconds int, id, body string, variables ...variable) task {
+	t := task{seconds, step{ID: id, Name: cli(p), Script: body}}
+	for _, v := range variables {
+		t.Env = append(t.Env, literal(v.name+"="+v.value))
+	}
+	return t
+}
+
+// variable is an environment variable of a step.
+type variable struct{ name, value string }
+
+func cli(p *ir.Platform) string {
+	return literal("gcr.io/google.com/cloudsdktool/google-cloud-cli:" + p.Versions.Gcloud)
+}
+
+// endpoint is the flag of "gcloud container clusters get-credentials" for the
+// way the build takes into the cluster. Without the DNS endpoint that is the
+// control plane's private address, and the build has to run in a worker pool
+// inside the network.
+func endpoint(p *ir.Platform) string {
+	if p.Cluster.DNSEndpoint {
+		return "--dns-endpoint"
+	}
+	return "--internal-ip"
+}
+
+// literal returns a text that Cloud Build's substitution turns back into s.
+// Substitution takes place everywhere but in scripts.
+func literal(s string) string { return strings.ReplaceAll(s, "$", "$$") }
+
+func duration(seconds int) string { return strconv.Itoa(seconds) + "s" }

@@ -1,0 +1,43 @@
+// Package cloudbuild renders what builds and destroys a platform: two Cloud
+// Build builds, and the scripts with which a person prepares the project and
+// submits them. A plan goes in; the folder cloudbuild/, create-platform.sh,
+// destroy-platform.sh and .gcloudignore come out.
+//
+// The deploy folder itself is the source of the builds.
+//
+// The shell scripts stand as files in scripts/. Values of the plan reach a step
+// of a build as environment variables, and the two scripts at the root as
+// quoted assignments: no value is ever read as shell.
+package cloudbuild
+
+import (
+	_ "embed"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit"
+)
+
+//go:embed scripts/gcloudignore
+var ignore []byte
+
+// Files returns cloudbuild/provision.yaml, cloudbuild/destroy.yaml, the two
+// scripts, which are executable, and .gcloudignore.
+func Files(p *ir.Platform) ([]emit.File, error) {
+	provision, err := yaml.Marshal(provision(p))
+	if err != nil {
+		return nil, err
+	}
+	destroy, err := yaml.Marshal(destroy(p))
+	if err != nil {
+		return nil, err
+	}
+	return []emit.File{
+		{Path: "cloudbuild/provision.yaml", Content: provision},
+		{Path: "cloudbuild/destroy.yaml", Content: destroy},
+		{Path: "create-platform.sh", Content: createScript(p), Mode: 0o755},
+		{Path: "destroy-platform.sh", Content: destroyScript(p), Mode: 0o755},
+		{Path: ".gcloudignore", Content: ignore},
+	}, nil
+}

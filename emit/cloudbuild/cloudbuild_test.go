@@ -1,0 +1,198 @@
+package cloudbuild
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit"
+)
+
+// platform returns a plan with everything that this package reads.
+func platform() *ir.Platform {
+	return &ir.Platform{
+		Name:        "gke-batch",
+		Project:     "my-project",
+		Region:      "us-central1",
+		Versions:    ir.Versions{Kueue: "0.19.2", JobSet: "0.12.0", Terraform: "1.13.5", Gcloud: "573.0.0"},
+		Cluster:     ir.Cluster{Name: "gke-batch", DNSEndpoint: true},
+		NodeAccount: ir.ServiceAccount{ID: "gke-batch-nodes", Display: "Nodes of gke-batch"},
+		Monitoring:  ir.Monitoring{Grafana: true, GrafanaNamespace: "monitoring"},
+		Delivery: ir.Delivery{
+			StateBucket: "my-project-gke-batch-tfstate",
+			StatePrefix: "gke-batch/terraform",
+			Account: ir.ServiceAccount{
+				ID: "gke-batch-build", Display: "Builds gke-batch",
+				Roles: []string{"roles/compute.networkAdmin", "roles/container.admin"},
+			},
+			Permissions:    []string{"compute.reservations.create", "compute.reservations.delete"},
+			GrantableRoles: []string{"roles/artifactregistry.reader", "roles/logging.logWriter"},
+			Repository:     "gke-batch",
+			APIs:           []string{"compute.googleapis.com", "container.googleapis.com"},
+		},
+	}
+}
+
+// files returns the emitted files by path.
+func files(t *testing.T, p *ir.Platform) map[string]emit.File {
+	t.Helper()
+	list, err := Files(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	byPath := map[string]emit.File{}
+	for _, f := range list {
+		byPath[f.Path] = f
+	}
+	return byPath
+}
+
+// decode reads an emitted build back, strictly.
+func decode(t *testing.T, f emit.File) build {
+	t.Helper()
+	var b build
+	if err := yaml.UnmarshalStrict(f.Content, &b); err != nil {
+		t.Fatalf("%s: %v", f.Path, err)
+	}
+	return b
+}
+
+func ids(b build) []string {
+	var out []string
+	for _, s := range b.Steps {
+		out = append(out, s.ID)
+	}
+	return out
+}
+
+func find(t *testing.T, b build, id string) step {
+	t.Helper()
+	i := slices.IndexFunc(b.Steps, func(s step) bool { return s.ID == id })
+	if i < 0 {
+		t.Fatalf("no step %q", id)
+	}
+	return b.Steps[i]
+}
+
+func TestSteps(t *testing.T) {
+	out := files(t, platform())
+	want := []string{
+		"access", "state-bucket", "terraform-init", "terraform-plan", "terraform-apply",
+		"credentials", "jobset", "kueue", "manifests", "queues", "dashboards",
+	}
+	if diff := cmp.Diff(want, ids(decode(t, out["cloudbuild/provision.yaml"]))); diff != "" {
+		t.Errorf("provision (-want +got):\n%s", diff)
+	}
+	want = []string{"terraform-init", "drain", "unprotect", "terraform-destroy"}
+	if diff := cmp.Diff(want, ids(decode(t, out["cloudbuild/destroy.yaml"]))); diff != "" {
+		t.Errorf("destroy (-want +got):\n%s", diff)
+	}
+	for path, mode := range map[string]uint32{"create-platform.sh": 0o755, "destroy-platform.sh": 0o755, ".gcloudignore": 0} {
+		if got := out[path].Mode; uint32(got) != mode {
+			t.Errorf("%s: mode %o, want %o", path, got, mode)
+		}
+	}
+}
+
+func TestWithoutGrafana(t *testing.T) {
+	p := platform()
+	p.Monitoring.Grafana = false
+	b := decode(t, files(t, p)["cloudbuild/provision.yaml"])
+	if slices.Contains(ids(b), "dashboards") {
+		t.Error("a step applies dashboards that are not there")
+	}
+}
+
+// TestEndpoint holds the way into the cluster, in both builds and in what the
+// scripts ask for.
+func TestEndpoint(t *testing.T) {
+	for _, tt := range []struct {
+		dns        bool
+		flag, pool string
+	}{
+		{true, "--dns-endpoint", "NEEDS_WORKER_POOL='false'\n"},
+		{false, "--internal-ip", "NEEDS_WORKER_POOL='true'\n"},
+	} {
+		p := platform()
+		p.Cluster.DNSEndpoint = tt.dns
+		out := files(t, p)
+		if args := find(t, decode(t, out["cloudbuild/provision.yaml"]), "credentials").Args; !slices.Contains(args, tt.flag) {
+			t.Errorf("DNSEndpoint %t: provision gets credentials with %q", tt.dns, args)
+		}
+		if env := find(t, decode(t, out["cloudbuild/destroy.yaml"]), "drain").Env; !slices.Contains(env, "ENDPOINT="+tt.flag) {
+			t.Errorf("DNSEndpoint %t: destroy has %q", tt.dns, env)
+		}
+		for _, path := range []string{"create-platform.sh", "destroy-platform.sh"} {
+			if !strings.Contains(string(out[path].Content), tt.pool) {
+				t.Errorf("DNSEndpoint %t: %s has no %q", tt.dns, path, tt.pool)
+			}
+		}
+	}
+}
+
+// TestHostileValues holds that no value of a plan becomes YAML or a Cloud Build
+// substitution. What becomes of them in a shell, the script tests hold.
+func TestHostileValues(t *testing.T) {
+	const hostile = "a'\"$PROJECT_ID ${_X} $(id) $$ `id`\n- b: c #"
+	p := platform()
+	p.Name, p.Project, p.Region, p.Cluster.Name = hostile, hostile, hostile, hostile
+	p.Delivery.StateBucket, p.Monitoring.GrafanaNamespace = hostile, hostile
+	p.Versions = ir.Versions{Kueue: hostile, JobSet: hostile, Terraform: hostile, Gcloud: hostile}
+	out := files(t, p)
+
+	provision := decode(t, out["cloudbuild/provision.yaml"])
+	escaped := strings.ReplaceAll(hostile, "$", "$$")
+	if got := find(t, provision, "access").Env; !cmp.Equal(got, []string{"PROJECT=" + escaped}) {
+		t.Errorf("environment %q", got)
+	}
+	if got := find(t, provision, "state-bucket").Args[3]; got != "gs://"+escaped {
+		t.Errorf("argument %q", got)
+	}
+	for _, b := range []build{provision, decode(t, out["cloudbuild/destroy.yaml"])} {
+		var substituted []string
+		substituted = append(substituted, b.ServiceAccount)
+		substituted = append(substituted, b.Tags...)
+		for _, s := range b.Steps {
+			substituted = append(substituted, s.Name, s.Dir, s.Entrypoint, s.ID)
+			substituted = append(append(substituted, s.Args...), s.Env...)
+			if strings.Contains(s.Script, "PROJECT_ID") {
+				t.Errorf("step %s: a value stands in its script", s.ID)
+			}
+		}
+		for _, s := range substituted {
+			if strings.Contains(strings.ReplaceAll(s, "$$", ""), "$") {
+				t.Errorf("Cloud Build would substitute in %q", s)
+			}
+		}
+	}
+}
+
+func TestGrantCondition(t *testing.T) {
+	const attribute = `api.getAttribute("iam.googleapis.com/modifiedGrantsByRole", [])`
+	eleven := []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"}
+	for _, tt := range []struct {
+		roles []string
+		want  string
+	}{
+		{nil, attribute + `.hasOnly([])`},
+		{[]string{"roles/a", "roles/b"}, attribute + `.hasOnly(["roles/a", "roles/b"])`},
+		{eleven[:10], attribute + `.hasOnly(["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"])`},
+		{eleven, attribute + `.hasOnly(["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"]) || ` + attribute + `.hasOnly(["k"])`},
+		{[]string{`x"]) || true; title=y`}, attribute + `.hasOnly(["x\"]) || true\x3b title=y"])`},
+	} {
+		if got := grantCondition(tt.roles); got != tt.want {
+			t.Errorf("grantCondition(%q)\n got %s\nwant %s", tt.roles, got, tt.want)
+		}
+	}
+}
+
+func TestBuildTime(t *testing.T) {
+	b := newBuild(platform(), "test", task{60, step{ID: "a"}}, task{3600, step{ID: "b"}})
+	if b.Steps[0].Timeout != "60s" || b.Steps[1].Timeout != "3600s" || b.Timeout != "3660s" {
+		t.Errorf("timeouts %s, %s and %s", b.Steps[0].Timeout, b.Steps[1].Timeout, b.Timeout)
+	}
+}

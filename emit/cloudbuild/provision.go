@@ -1,0 +1,62 @@
+package cloudbuild
+
+import (
+	_ "embed"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+//go:embed scripts/access.sh
+var accessScript string
+
+//go:embed scripts/jobset.sh
+var jobSetScript string
+
+//go:embed scripts/kueue.sh
+var kueueScript string
+
+//go:embed scripts/queues.sh
+var queuesScript string
+
+//go:embed scripts/dashboards.sh
+var dashboardsScript string
+
+// provision returns the build that makes the platform, or changes it to what
+// the deploy folder says.
+//
+// The bucket of the state exists: creating a bucket takes a right on the whole
+// project, which the person has who runs create-platform.sh and the build does
+// not need. The build sees to it that the bucket is safe to keep state in.
+func provision(p *ir.Platform) build {
+	tasks := []task{
+		script(p, 900, "access", accessScript, variable{"PROJECT", p.Project}),
+		command(p, 300, "state-bucket", "gcloud", "storage", "buckets", "update", "gs://"+p.Delivery.StateBucket,
+			"--versioning", "--uniform-bucket-level-access", "--public-access-prevention"),
+		terraform(p, 600, "terraform-init", "init", "-input=false"),
+		terraform(p, 3600, "terraform-plan", "plan", "-input=false", "-lock-timeout=300s", "-out=platform.tfplan"),
+		terraform(p, 10800, "terraform-apply", "apply", "-input=false", "-lock-timeout=300s", "platform.tfplan"),
+		command(p, 300, "credentials", "gcloud", "container", "clusters", "get-credentials", p.Cluster.Name,
+			"--project="+p.Project, "--location="+p.Region, endpoint(p)),
+		// Before Kueue, which looks for the kinds it queues when it starts.
+		script(p, 1200, "jobset", jobSetScript,
+			variable{"MANIFEST", "https://github.com/kubernetes-sigs/jobset/releases/download/v" + p.Versions.JobSet + "/manifests.yaml"}),
+		script(p, 1200, "kueue", kueueScript,
+			variable{"MANIFEST", "https://github.com/kubernetes-sigs/kueue/releases/download/v" + p.Versions.Kueue + "/manifests.yaml"}),
+		command(p, 7200, "manifests", "kubectl", "apply", "--server-side", "--force-conflicts", "--field-manager=batchwright", "-k", "kubernetes"),
+		script(p, 1800, "queues", queuesScript, variable{"PLATFORM", platformSelector(p)}),
+	}
+	if p.Monitoring.Grafana {
+		tasks = append(tasks, script(p, 300, "dashboards", dashboardsScript, variable{"NAMESPACE", p.Monitoring.GrafanaNamespace}))
+	}
+	return newBuild(p, "provision", tasks...)
+}
+
+// platformSelector selects the platform's own objects in the cluster.
+func platformSelector(p *ir.Platform) string {
+	return "app.kubernetes.io/part-of=" + p.Name
+}
+
+// teamSelector selects the namespaces of the platform's teams.
+func teamSelector(p *ir.Platform) string {
+	return "team," + platformSelector(p)
+}

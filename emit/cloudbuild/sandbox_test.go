@@ -1,0 +1,165 @@
+package cloudbuild
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// stub stands in for every program that would leave the machine. It records
+// how it was called, then does what the test's answers say.
+const stub = `#!/usr/bin/env bash
+call="${0##*/} $*"
+printf -v line ' %q' "$@"
+line=${0##*/}$line
+printf '%s\n' "$line" >>"$SANDBOX/calls"
+printf '%s\0' "$@" >>"$SANDBOX/words"
+source "$SANDBOX/answers"
+`
+
+// sandbox is a deploy folder and a PATH on which gcloud, kubectl, terraform,
+// curl and sleep are stubs, and no other program can be found than those the
+// scripts may use.
+type sandbox struct {
+	t            *testing.T
+	root, folder string
+}
+
+func newSandbox(t *testing.T, p *ir.Platform) *sandbox {
+	t.Helper()
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip("bash is not installed")
+	}
+	s := &sandbox{t: t, root: t.TempDir()}
+	s.folder = filepath.Join(s.root, "deploy folder")
+	s.answer("")
+	for path, f := range files(t, p) {
+		s.write(filepath.Join("deploy folder", path), string(f.Content), max(f.Mode, 0o644))
+	}
+	s.write("deploy folder/kubernetes/system/kueue-configuration.yaml", "kind: ConfigMap\n", 0o644)
+	s.write("deploy folder/terraform/main.tf", "", 0o644)
+	for _, program := range []string{"gcloud", "kubectl", "terraform", "curl", "sleep"} {
+		s.write(filepath.Join("bin", program), stub, 0o755)
+	}
+	for _, program := range []string{"awk", "bash", "cat", "cp", "dirname", "mktemp", "rm", "sha256sum", "xargs"} {
+		real, err := exec.LookPath(program)
+		if err != nil {
+			t.Skipf("%s is not installed", program)
+		}
+		if err := os.Symlink(real, filepath.Join(s.root, "bin", program)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+func (s *sandbox) write(path, content string, mode os.FileMode) {
+	s.t.Helper()
+	path = filepath.Join(s.root, path)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), mode); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *sandbox) read(path string) string {
+	content, err := os.ReadFile(filepath.Join(s.root, path))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		s.t.Fatal(err)
+	}
+	return string(content)
+}
+
+// answer sets what the stubs do: shell, in which $call is the command with its
+// arguments, and $line the same as it is recorded.
+func (s *sandbox) answer(script string) { s.write("answers", script+"\n", 0o644) }
+
+// result is the outcome of a run: the exit code, both streams together, and
+// the calls of the stubs.
+type result struct {
+	code   int
+	output string
+	calls  []string
+}
+
+// run runs a program of the deploy folder or of the PATH, in a directory other
+// than the folder unless dir says so.
+func (s *sandbox) run(dir string, env []string, stdin, program string, args ...string) result {
+	s.t.Helper()
+	for _, record := range []string{"calls", "words"} {
+		if err := os.RemoveAll(filepath.Join(s.root, record)); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	if !strings.Contains(program, "/") {
+		program = filepath.Join(s.root, "bin", program)
+	}
+	cmd := exec.Command(program, args...)
+	cmd.Dir = dir
+	cmd.Stdin = strings.NewReader(stdin)
+	cmd.Env = append([]string{"PATH=" + filepath.Join(s.root, "bin"), "SANDBOX=" + s.root, "HOME=" + s.root, "TMPDIR=" + s.root}, env...)
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
+	err := cmd.Run()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		s.t.Fatal(err)
+	}
+	return result{cmd.ProcessState.ExitCode(), output.String(), lines(s.read("calls"))}
+}
+
+// script runs a script at the root of the deploy folder.
+func (s *sandbox) script(name, stdin string, args ...string) result {
+	s.t.Helper()
+	return s.run(s.root, nil, stdin, filepath.Join(s.folder, name), args...)
+}
+
+// step runs a step of a build as Cloud Build does.
+func (s *sandbox) step(st step) result {
+	s.t.Helper()
+	var env []string
+	for _, e := range st.Env {
+		env = append(env, strings.ReplaceAll(e, "$$", "$"))
+	}
+	dir := filepath.Join(s.folder, st.Dir)
+	if st.Script != "" {
+		s.write("step", st.Script, 0o755)
+		return s.run(dir, env, "", filepath.Join(s.root, "step"))
+	}
+	var args []string
+	for _, a := range st.Args {
+		args = append(args, strings.ReplaceAll(a, "$$", "$"))
+	}
+	program := st.Entrypoint
+	if program == "" && strings.HasPrefix(st.Name, "hashicorp/terraform:") {
+		program = "terraform"
+	}
+	return s.run(dir, env, "", program, args...)
+}
+
+// words returns the arguments of all calls of the last run, whatever is in
+// them.
+func (s *sandbox) words() []string { return strings.Split(s.read("words"), "\x00") }
+
+func lines(s string) []string {
+	return slices.DeleteFunc(strings.Split(s, "\n"), func(line string) bool { return line == "" })
+}
+
+// matching returns the calls that begin with a prefix.
+func (r result) matching(prefix string) []string {
+	var out []string
+	for _, call := range r.calls {
+		if strings.HasPrefix(call, prefix) {
+			out = append(out, call)
+		}
+	}
+	return out
+}

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Installs JobSet and waits until the API server reaches its webhook.
+set -euo pipefail
+
+kubectl apply --server-side --force-conflicts --field-manager=jobset-release -f "$MANIFEST"
+kubectl -n jobset-system rollout status deployment/jobset-controller-manager --timeout=600s
+
+# The controller is up before its certificate has reached the API server. This
+# JobSet is checked by the webhook, and not kept.
+probe='
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata:
+  name: probe
+  namespace: default
+spec:
+  replicatedJobs:
+  - name: probe
+    template:
+      spec:
+        template:
+          spec:
+            restartPolicy: Never
+            containers:
+            - name: probe
+              image: probe
+'
+tries=60
+until problem=$(kubectl create --dry-run=server -f - <<<"$probe" 2>&1); do
+  tries=$((tries - 1))
+  if ((tries == 0)); then
+    printf '%s\nThe webhook of JobSet does not answer.\n' "$problem" >&2
+    exit 1
+  fi
+  sleep 5
+done

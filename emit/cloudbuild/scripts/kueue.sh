@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Installs Kueue with the platform's configuration and waits until the API
+# server reaches its webhooks.
+set -euo pipefail
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+curl --fail --silent --show-error --location --retry 5 --output "$work/release.yaml" "$MANIFEST"
+cp kubernetes/system/kueue-configuration.yaml "$work/configuration.yaml"
+digest=$(sha256sum <"$work/configuration.yaml")
+
+# Release and configuration go in together, so that the controller never starts
+# with the release's own. It reads its configuration only when it starts: the
+# digest in the pod template restarts it when the configuration has changed, and
+# only then.
+cat >"$work/kustomization.yaml" <<END
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources:
+- release.yaml
+patches:
+- path: configuration.yaml
+- patch: |
+    apiVersion: apps/v1
+    kind: Deployment
+    metadata:
+      name: kueue-controller-manager
+      namespace: kueue-system
+    spec:
+      template:
+        metadata:
+          annotations:
+            batchwright/configuration: ${digest%% *}
+END
+kubectl apply --server-side --force-conflicts --field-manager=kueue-release -k "$work"
+kubectl -n kueue-system rollout status deployment/kueue-controller-manager --timeout=600s
+
+# The controller is up before its certificate has reached the API server. The
+# flavors are checked by the webhooks, and not kept.
+tries=60
+until problem=$(kubectl apply --server-side --force-conflicts --field-manager=batchwright \
+  --dry-run=server -f kubernetes/resource-flavors.yaml 2>&1); do
+  tries=$((tries - 1))
+  if ((tries == 0)); then
+    printf '%s\nThe webhooks of Kueue do not answer.\n' "$problem" >&2
+    exit 1
+  fi
+  sleep 5
+done

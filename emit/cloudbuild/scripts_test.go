@@ -1,0 +1,291 @@
+package cloudbuild
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// fresh answers like a project in which nothing has been prepared yet.
+const fresh = `
+case $call in
+*" describe "*) exit 1 ;;
+esac`
+
+// prepared answers like a project in which everything has been prepared.
+const prepared = `
+case $call in
+*"buckets list"*) echo my-project-gke-batch-tfstate ;;
+*"get-iam-policy"*) printf 'roles/resourcemanager.projectIamAdmin\tapi.getAttribute("iam.googleapis.com/modifiedGrantsByRole", []).hasOnly(["roles/artifactregistry.reader", "roles/logging.logWriter"])\n' ;;
+esac`
+
+func TestCreate(t *testing.T) {
+	s := newSandbox(t, platform())
+	s.answer(fresh)
+	first := s.script("create-platform.sh", "")
+	want := lines(`
+gcloud services enable compute.googleapis.com container.googleapis.com --project=my-project
+gcloud iam service-accounts describe gke-batch-build@my-project.iam.gserviceaccount.com --project=my-project
+gcloud iam service-accounts create gke-batch-build --project=my-project --display-name=Builds\ gke-batch
+gcloud iam service-accounts describe gke-batch-nodes@my-project.iam.gserviceaccount.com --project=my-project
+gcloud iam service-accounts create gke-batch-nodes --project=my-project --display-name=Nodes\ of\ gke-batch
+gcloud iam service-accounts add-iam-policy-binding gke-batch-nodes@my-project.iam.gserviceaccount.com --project=my-project --member=serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com --role=roles/iam.serviceAccountUser --condition=None
+gcloud artifacts repositories describe gke-batch --project=my-project --location=us-central1
+gcloud artifacts repositories create gke-batch --project=my-project --location=us-central1 --repository-format=docker --description=Images\ of\ the\ teams\ of\ gke-batch
+gcloud storage buckets list --project=my-project --filter=name=\"my-project-gke-batch-tfstate\" --format=value\(name\)
+gcloud storage buckets create gs://my-project-gke-batch-tfstate --project=my-project --location=us-central1 --uniform-bucket-level-access --public-access-prevention
+gcloud storage buckets add-iam-policy-binding gs://my-project-gke-batch-tfstate --member=serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com --role=roles/storage.admin --condition=None
+gcloud iam roles describe gke_batch_build --project=my-project
+gcloud iam roles create gke_batch_build --project=my-project --stage=GA --title=Builds\ gke-batch --permissions=compute.reservations.create\,compute.reservations.delete
+gcloud projects add-iam-policy-binding my-project --member=serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com --role=projects/my-project/roles/gke_batch_build --condition=None
+gcloud projects add-iam-policy-binding my-project --member=serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com --role=roles/compute.networkAdmin --condition=None
+gcloud projects add-iam-policy-binding my-project --member=serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com --role=roles/container.admin --condition=None
+gcloud projects get-iam-policy my-project --flatten=bindings\[\].members --filter=bindings.role=\"roles/resourcemanager.projectIamAdmin\"\ AND\ bindings.members=\"serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com\" --format=value\(bindings.role\,bindings.condition.expression\)
+gcloud projects add-iam-policy-binding my-project --member=serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com --role=roles/resourcemanager.projectIamAdmin --condition=\^\;\^title=Roles\ of\ the\ accounts\ it\ creates\;expression=api.getAttribute\(\"iam.googleapis.com/modifiedGrantsByRole\"\,\ \[\]\).hasOnly\(\[\"roles/artifactregistry.reader\"\,\ \"roles/logging.logWriter\"\]\)
+gcloud builds submit . --project=my-project --region=us-central1 --config=cloudbuild/provision.yaml --gcs-source-staging-dir=gs://my-project-gke-batch-tfstate/gke-batch/source
+`)
+	if diff := cmp.Diff(want, first.calls); diff != "" || first.code != 0 {
+		t.Errorf("exit code %d, calls (-want +got):\n%s\n%s", first.code, diff, first.output)
+	}
+
+	s.answer(prepared)
+	second := s.script("create-platform.sh", "")
+	if second.code != 0 {
+		t.Errorf("second run: exit code %d\n%s", second.code, second.output)
+	}
+	for _, call := range second.calls {
+		if strings.Contains(call, " create ") || strings.Contains(call, "remove-iam-policy-binding") || strings.Contains(call, "projectIamAdmin --condition") {
+			t.Errorf("second run: %s", call)
+		}
+	}
+	if len(second.matching("gcloud builds submit")) != 1 {
+		t.Errorf("second run submitted no build: %q", second.calls)
+	}
+}
+
+// TestCreateStopsAtTheFirstError fails every call in turn, and expects nothing
+// to come after it.
+func TestCreateStopsAtTheFirstError(t *testing.T) {
+	s := newSandbox(t, platform())
+	s.answer(fresh)
+	calls := s.script("create-platform.sh", "").calls
+	for _, failing := range calls {
+		if strings.Contains(failing, " describe ") {
+			continue // to fail is its answer
+		}
+		s.answer(fresh + "\nif [[ $line == " + quote(failing) + " ]]; then echo refused >&2; exit 1; fi")
+		r := s.script("create-platform.sh", "")
+		if r.code == 0 || !strings.Contains(r.output, "refused") {
+			t.Errorf("exit code %d and output %q after a failure of %s", r.code, r.output, failing)
+		}
+		if last := r.calls[len(r.calls)-1]; last != failing {
+			t.Errorf("%s\ncame after a failure of\n%s", last, failing)
+		}
+	}
+}
+
+// TestCreateReplacesTheCondition holds that a role which no account has any
+// more can no longer be granted either.
+func TestCreateReplacesTheCondition(t *testing.T) {
+	s := newSandbox(t, platform())
+	for name, policy := range map[string]string{
+		"another condition": `printf 'roles/resourcemanager.projectIamAdmin\tapi.old()\n'`,
+		"no condition":      `printf 'roles/resourcemanager.projectIamAdmin\t\n'`,
+	} {
+		s.answer("case $call in\n*get-iam-policy*) " + policy + " ;;\nesac")
+		var got []string
+		for _, call := range s.script("create-platform.sh", "").calls {
+			if strings.Contains(call, "--role=roles/resourcemanager.projectIamAdmin") {
+				got = append(got, strings.Join(strings.Fields(call)[1:3], " "))
+			}
+		}
+		if want := []string{"projects remove-iam-policy-binding", "projects add-iam-policy-binding"}; !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestCreateWaitsForANewAccount(t *testing.T) {
+	s := newSandbox(t, platform())
+	s.answer(fresh + `
+case $call in
+*"service-accounts add-iam-policy-binding"*)
+  if [[ ! -e $SANDBOX/known ]]; then
+    : >"$SANDBOX/known"
+    exit 1
+  fi
+  ;;
+esac`)
+	r := s.script("create-platform.sh", "")
+	if got := r.matching("sleep"); r.code != 0 || !slices.Equal(got, []string{"sleep 10"}) {
+		t.Errorf("exit code %d, waits %q\n%s", r.code, got, r.output)
+	}
+}
+
+func TestCreateOptions(t *testing.T) {
+	const pool = "projects/p/locations/r/workerPools/w"
+	inside := platform()
+	inside.Cluster.DNSEndpoint = false
+	s := newSandbox(t, inside)
+	s.answer(fresh)
+
+	if r := s.script("create-platform.sh", ""); r.code != 1 || len(r.calls) > 0 || !strings.Contains(r.output, "--worker-pool=POOL") {
+		t.Errorf("without a pool: exit code %d, calls %q\n%s", r.code, r.calls, r.output)
+	}
+	r := s.script("create-platform.sh", "", "--worker-pool="+pool)
+	if got := r.matching("gcloud builds submit"); r.code != 0 || len(got) != 1 || !strings.HasSuffix(got[0], " --worker-pool="+pool) {
+		t.Errorf("with a pool: exit code %d, %q", r.code, got)
+	}
+	if r := s.script("create-platform.sh", "", "--prepare"); r.code != 0 || len(r.calls) < 10 || len(r.matching("gcloud builds")) > 0 {
+		t.Errorf("--prepare: exit code %d, calls %q\n%s", r.code, r.calls, r.output)
+	}
+}
+
+// TestScriptsBothKnow holds what the two scripts have in common.
+func TestScriptsBothKnow(t *testing.T) {
+	s := newSandbox(t, platform())
+	for _, name := range []string{"create-platform.sh", "destroy-platform.sh"} {
+		for _, flag := range []string{"-h", "--help"} {
+			if r := s.script(name, "", flag); r.code != 0 || len(r.calls) > 0 || !strings.HasPrefix(r.output, "Usage: "+name) {
+				t.Errorf("%s %s: exit code %d, calls %q\n%s", name, flag, r.code, r.calls, r.output)
+			}
+		}
+		for _, bad := range []string{"--worker-pool=", "--worker-pool", "extra", ""} {
+			if r := s.script(name, "", bad); r.code != 2 || len(r.calls) > 0 {
+				t.Errorf("%s %q: exit code %d, calls %q", name, bad, r.code, r.calls)
+			}
+		}
+	}
+	if err := os.Remove(filepath.Join(s.root, "bin", "gcloud")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"create-platform.sh", "destroy-platform.sh"} {
+		if r := s.script(name, ""); r.code != 1 || len(r.calls) > 0 || !strings.Contains(r.output, "gcloud is not installed") {
+			t.Errorf("%s without gcloud: exit code %d\n%s", name, r.code, r.output)
+		}
+	}
+}
+
+func TestDestroy(t *testing.T) {
+	s := newSandbox(t, platform())
+	const question = "Type the name of the platform"
+	for _, tt := range []struct {
+		name, answers, stdin string
+		args                 []string
+		code                 int
+		says                 string
+		submits              bool
+	}{
+		{"nothing there", fresh, "", nil, 0, "nothing of the platform gke-batch was ever built", false},
+		{"no account", "case $call in\n*'buckets list'*) echo b ;;\n*describe*) exit 1 ;;\nesac", "gke-batch\n", nil, 1, "create-platform.sh --prepare", false},
+		{"wrong name", prepared, "yes\n", nil, 1, "nothing was destroyed", false},
+		{"no answer", prepared, "", nil, 1, "nothing was destroyed", false},
+		{"the name", prepared, "gke-batch\n", nil, 0, question, true},
+		{"not asked", prepared, "", []string{"--yes"}, 0, "is destroyed", true},
+		{"build fails", prepared + "\nif [[ $call == *'builds submit'* ]]; then exit 1; fi", "", []string{"--yes"}, 1, "Submitting", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s.t = t
+			s.answer(tt.answers)
+			r := s.script("destroy-platform.sh", tt.stdin, tt.args...)
+			if r.code != tt.code || !strings.Contains(r.output, tt.says) {
+				t.Errorf("exit code %d, want %d and %q:\n%s", r.code, tt.code, tt.says, r.output)
+			}
+			want := "gcloud builds submit . --project=my-project --region=us-central1 --config=cloudbuild/destroy.yaml" +
+				" --gcs-source-staging-dir=gs://my-project-gke-batch-tfstate/gke-batch/source"
+			if got := r.matching("gcloud builds"); tt.submits != slices.Equal(got, []string{want}) {
+				t.Errorf("submitted %q", got)
+			}
+			if strings.Contains(r.output, question) == slices.Contains(tt.args, "--yes") && len(r.matching("gcloud builds")) > 0 {
+				t.Errorf("asked with %q:\n%s", tt.args, r.output)
+			}
+			// What remains is named only once the platform is gone, and
+			// nothing of it is removed.
+			if strings.Contains(r.output, "gcloud storage rm --recursive gs://my-project-gke-batch-tfstate") != (tt.code == 0 && tt.submits) {
+				t.Errorf("what remains:\n%s", r.output)
+			}
+			for _, call := range r.calls {
+				if strings.Contains(call, " delete ") || strings.Contains(call, " rm ") || strings.Contains(call, "remove-iam") {
+					t.Errorf("called %s", call)
+				}
+			}
+		})
+	}
+}
+
+// TestScriptsTakeNoValueForShell gives every value a text that would leave a
+// trace if a shell read it, and expects it back unchanged.
+func TestScriptsTakeNoValueForShell(t *testing.T) {
+	const hostile = "a'b\"c$(touch trace)`touch trace`\\d; touch trace\n* ${HOME} $$ !x"
+	p := platform()
+	p.Name, p.Project, p.Region = hostile, hostile, hostile
+	p.Delivery.StateBucket, p.Delivery.Repository = hostile, hostile
+	p.Delivery.Account.ID, p.Delivery.Account.Display = hostile, hostile
+	p.Delivery.APIs, p.Delivery.Account.Roles, p.Delivery.Permissions = []string{hostile}, []string{hostile, "--flag"}, []string{hostile}
+	p.Delivery.GrantableRoles = []string{hostile}
+	p.NodeAccount.ID, p.NodeAccount.Display = hostile, hostile
+	s := newSandbox(t, p)
+	s.answer(fresh)
+	r := s.script("create-platform.sh", "")
+	words := s.words()
+	for _, want := range []string{
+		hostile, "--project=" + hostile, "--location=" + hostile, "--region=" + hostile, "--role=" + hostile, "--role=--flag",
+		"--display-name=" + hostile, "--permissions=" + hostile, "gs://" + hostile, "Images of the teams of " + hostile,
+		"--member=serviceAccount:" + p.Delivery.Account.Email(p.Project),
+	} {
+		if !slices.Contains(words, want) && !slices.Contains(words, "--description="+want) {
+			t.Errorf("no call has the argument %q", want)
+		}
+	}
+	if r.code != 0 {
+		t.Errorf("create: exit code %d\n%s", r.code, r.output)
+	}
+
+	s.answer("case $call in\n*'buckets list'*) echo b ;;\nesac")
+	if r := s.script("destroy-platform.sh", "", "--yes"); r.code != 0 || len(r.matching("gcloud builds")) != 1 {
+		t.Errorf("destroy: exit code %d\n%s", r.code, r.output)
+	}
+	for _, b := range []build{decode(t, files(t, p)["cloudbuild/provision.yaml"]), decode(t, files(t, p)["cloudbuild/destroy.yaml"])} {
+		for _, st := range b.Steps {
+			s.step(st)
+		}
+	}
+	for _, pattern := range []string{"*", "*/*", "*/*/*"} {
+		found, err := filepath.Glob(filepath.Join(s.root, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range found {
+			if filepath.Base(path) == "trace" {
+				t.Errorf("a value was run: %s", path)
+			}
+		}
+	}
+}
+
+// TestShellcheck lints the scripts as they stand in this package and as they
+// are emitted.
+func TestShellcheck(t *testing.T) {
+	scripts, err := filepath.Glob("scripts/*.sh")
+	if err != nil || len(scripts) == 0 {
+		t.Fatalf("scripts: %q, %v", scripts, err)
+	}
+	s := newSandbox(t, platform())
+	scripts = append(scripts, filepath.Join(s.folder, "create-platform.sh"), filepath.Join(s.folder, "destroy-platform.sh"))
+	for _, path := range scripts {
+		if out, err := exec.Command("bash", "-n", path).CombinedOutput(); err != nil {
+			t.Errorf("bash -n %s: %v\n%s", path, err, out)
+		}
+	}
+	if _, err := exec.LookPath("shellcheck"); err != nil {
+		t.Skip("shellcheck is not installed")
+	}
+	if out, err := exec.Command("shellcheck", append([]string{"--norc"}, scripts...)...).CombinedOutput(); err != nil {
+		t.Errorf("shellcheck: %v\n%s", err, out)
+	}
+}

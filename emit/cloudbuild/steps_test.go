@@ -1,0 +1,261 @@
+package cloudbuild
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// temporary is the name of a directory that mktemp makes, another each time.
+var temporary = regexp.MustCompile(`/\S*/tmp\.\w+`)
+
+// TestProvision runs the whole build, step by step.
+func TestProvision(t *testing.T) {
+	s := newSandbox(t, platform())
+	b := decode(t, files(t, platform())["cloudbuild/provision.yaml"])
+	var calls []string
+	for _, st := range b.Steps {
+		r := s.step(st)
+		if r.code != 0 {
+			t.Fatalf("step %s: exit code %d\n%s", st.ID, r.code, r.output)
+		}
+		calls = append(calls, r.calls...)
+	}
+	var got []string
+	for _, call := range calls {
+		got = append(got, temporary.ReplaceAllString(call, "TEMP"))
+	}
+	want := lines(`
+gcloud projects get-iam-policy my-project
+gcloud storage buckets update gs://my-project-gke-batch-tfstate --versioning --uniform-bucket-level-access --public-access-prevention
+terraform init -input=false
+terraform plan -input=false -lock-timeout=300s -out=platform.tfplan
+terraform apply -input=false -lock-timeout=300s platform.tfplan
+gcloud container clusters get-credentials gke-batch --project=my-project --location=us-central1 --dns-endpoint
+kubectl apply --server-side --force-conflicts --field-manager=jobset-release -f https://github.com/kubernetes-sigs/jobset/releases/download/v0.12.0/manifests.yaml
+kubectl -n jobset-system rollout status deployment/jobset-controller-manager --timeout=600s
+kubectl create --dry-run=server -f -
+curl --fail --silent --show-error --location --retry 5 --output TEMP/release.yaml https://github.com/kubernetes-sigs/kueue/releases/download/v0.19.2/manifests.yaml
+kubectl apply --server-side --force-conflicts --field-manager=kueue-release -k TEMP
+kubectl -n kueue-system rollout status deployment/kueue-controller-manager --timeout=600s
+kubectl apply --server-side --force-conflicts --field-manager=batchwright --dry-run=server -f kubernetes/resource-flavors.yaml
+kubectl apply --server-side --force-conflicts --field-manager=batchwright -k kubernetes
+kubectl get clusterqueues.kueue.x-k8s.io -l app.kubernetes.io/part-of=gke-batch -o jsonpath=\{range\ .items\[\?\(@.spec.stopPolicy\!=\"None\"\)\]\}\{.metadata.name\}\{\"\\n\"\}\{end\}
+kubectl get clusterqueues.kueue.x-k8s.io -l app.kubernetes.io/part-of=gke-batch -o jsonpath=\{range\ .items\[\*\]\}\{.metadata.name\}\{\"\ \"\}\{.status.conditions\[\?\(@.type==\"Active\"\)\].status\}\{\"\ \"\}\{.status.conditions\[\?\(@.type==\"Active\"\)\].message\}\{\"\\n\"\}\{end\}
+`)
+	dashboards := []string{
+		"kubectl apply --server-side --field-manager=batchwright -f -",
+		"kubectl create namespace monitoring --dry-run=client -o yaml",
+		"kubectl apply --server-side --force-conflicts --field-manager=batchwright -k dashboards",
+	}
+	if len(got) != len(want)+len(dashboards) {
+		t.Fatalf("calls %q", got)
+	}
+	if diff := cmp.Diff(want, got[:len(want)]); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+	// The first two are the ends of a pipe and start in either order.
+	piped := got[len(want):]
+	slices.Sort(piped[:2])
+	if diff := cmp.Diff(dashboards, piped); diff != "" {
+		t.Errorf("calls of dashboards (-want +got):\n%s", diff)
+	}
+}
+
+// TestStepsStop holds that a step fails with whatever it calls: no failure is
+// passed over, and what is waited for is not waited for without end.
+func TestStepsStop(t *testing.T) {
+	s := newSandbox(t, platform())
+	for _, path := range []string{"cloudbuild/provision.yaml", "cloudbuild/destroy.yaml"} {
+		for _, st := range decode(t, files(t, platform())[path]).Steps {
+			s.answer(running)
+			for _, failing := range s.step(st).calls {
+				pattern := strings.ReplaceAll(quote(temporary.ReplaceAllString(failing, "TEMP")), "TEMP", "'*'")
+				s.answer(running + "\nif [[ $line == " + pattern + " ]]; then echo refused >&2; exit 1; fi")
+				if r := s.step(st); r.code == 0 || !strings.Contains(r.output, "refused") {
+					t.Errorf("%s, step %s: exit code %d after a failure of %s\n%s", path, st.ID, r.code, failing, r.output)
+				}
+			}
+		}
+	}
+}
+
+// running answers like a platform that runs and has nothing left to drain.
+const running = `
+case $call in
+*"clusters list"*) echo RUNNING ;;
+*"get deployment"*) echo 1 ;;
+"terraform state pull") echo '{}' ;;
+"terraform state list") echo google_container_cluster.main ;;
+esac`
+
+func TestAccessWaits(t *testing.T) {
+	s := newSandbox(t, platform())
+	st := find(t, provision(platform()), "access")
+	s.answer(`if [[ $call == gcloud* && ! -e $SANDBOX/second ]]; then : >"$SANDBOX/second"; exit 1; fi`)
+	if r := s.step(st); r.code != 0 || len(r.matching("sleep")) != 1 {
+		t.Errorf("exit code %d, calls %q", r.code, r.calls)
+	}
+	s.answer(`if [[ $call == gcloud* ]]; then echo denied >&2; exit 1; fi`)
+	if r := s.step(st); r.code != 1 || len(r.matching("gcloud")) != 60 || !strings.Contains(r.output, "denied") || !strings.Contains(r.output, "create-platform.sh") {
+		t.Errorf("exit code %d, %d calls\n%s", r.code, len(r.calls), r.output)
+	}
+}
+
+// TestKueueRestart holds that the pod template, and with it the controller,
+// changes when the configuration does, and only then.
+func TestKueueRestart(t *testing.T) {
+	s := newSandbox(t, platform())
+	st := find(t, provision(platform()), "kueue")
+	s.answer(`
+case $call in
+curl*) : >"$8" ;;
+*"field-manager=kueue-release"*) cat "$6/kustomization.yaml" >"$SANDBOX/kustomization" ;;
+esac`)
+	apply := func(configuration string) string {
+		s.write("deploy folder/kubernetes/system/kueue-configuration.yaml", configuration, 0o644)
+		if r := s.step(st); r.code != 0 {
+			t.Fatalf("exit code %d\n%s", r.code, r.output)
+		}
+		return s.read("kustomization")
+	}
+	first := apply("one")
+	want := `apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources:
+- release.yaml
+patches:
+- path: configuration.yaml
+- patch: |
+    apiVersion: apps/v1
+    kind: Deployment
+    metadata:
+      name: kueue-controller-manager
+      namespace: kueue-system
+    spec:
+      template:
+        metadata:
+          annotations:
+            batchwright/configuration: 7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed
+`
+	if diff := cmp.Diff(want, first); diff != "" {
+		t.Errorf("kustomization (-want +got):\n%s", diff)
+	}
+	if apply("one") != first {
+		t.Error("the same configuration restarts the controller")
+	}
+	if apply("two") == first {
+		t.Error("another configuration does not restart the controller")
+	}
+}
+
+func TestQueues(t *testing.T) {
+	s := newSandbox(t, platform())
+	st := find(t, provision(platform()), "queues")
+	s.answer(`
+case $call in
+*stopPolicy!=*) printf 'cq-a\ncq-b\n' ;;
+*"get clusterqueues"*) printf 'cq-a True \ncq-b True \n' ;;
+esac`)
+	r := s.step(st)
+	want := []string{`kubectl patch clusterqueues.kueue.x-k8s.io --type=merge -p \{\"spec\":\{\"stopPolicy\":\"None\"\}\} cq-a cq-b`}
+	if got := r.matching("kubectl patch"); r.code != 0 || !slices.Equal(got, want) {
+		t.Errorf("exit code %d, patches %q", r.code, got)
+	}
+
+	s.answer(`
+case $call in
+*stopPolicy!=*) ;;
+*"get clusterqueues"*) printf "cq-a True \ncq-b False Can't admit new workloads\ncq-c  \n" ;;
+esac`)
+	r = s.step(st)
+	if r.code != 1 || !strings.Contains(r.output, "cq-b False Can't admit new workloads\ncq-c") || strings.Contains(r.output, "cq-a") {
+		t.Errorf("exit code %d\n%s", r.code, r.output)
+	}
+}
+
+func TestDrain(t *testing.T) {
+	const (
+		stop = `kubectl patch clusterqueues.kueue.x-k8s.io --type=merge -p \{\"spec\":\{\"stopPolicy\":\"HoldAndDrain\"\}\} cq-a cq-b`
+		end  = `kubectl delete namespaces -l team\,app.kubernetes.io/part-of=gke-batch --wait=false`
+	)
+	for _, tt := range []struct {
+		name, answers string
+		code          int
+		says          string
+		does          []string // of stop and end, in order
+	}{
+		{"no cluster", ``, 0, "No cluster gke-batch runs", nil},
+		{"cluster still comes up", `*"clusters list"*) echo PROVISIONING ;;`, 0, "No cluster gke-batch runs", nil},
+		{"no Kueue", `*"clusters list"*) echo RUNNING ;;`, 0, "Kueue does not run", []string{end}},
+		{"Kueue without pods", `*"clusters list"*) echo RUNNING ;; *"get deployment"*) echo 0 ;;`, 0, "Kueue does not run", []string{end}},
+		{"all there", `
+*"clusters list"*) echo RECONCILING ;;
+*"get deployment"*) echo 1 ;;
+*"get clusterqueues"*) printf 'cq-a\ncq-b\n' ;;`, 0, "The cluster is drained", []string{stop, end}},
+		{"a disk remains", `
+*"clusters list"*) echo RUNNING ;;
+*"get persistentvolumes"*) echo 'PersistentVolume pv-1, claim team-a/data' ;;`, 1, "would outlive the cluster. Delete them, then destroy again:\n\nPersistentVolume pv-1", []string{end}},
+		{"a load balancer remains", `
+*"clusters list"*) echo RUNNING ;;
+*"get services"*) echo 'Service grafana/grafana' ;;`, 1, "Service grafana/grafana", []string{end}},
+		{"a namespace remains", `
+*"clusters list"*) echo RUNNING ;;
+*"get namespaces"*) echo namespace/team-a ;;`, 0, "They go with the cluster:\nnamespace/team-a", []string{end}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newSandbox(t, platform())
+			s.answer("case $call in\n" + tt.answers + "\nesac")
+			r := s.step(find(t, destroy(platform()), "drain"))
+			if r.code != tt.code || !strings.Contains(r.output, tt.says) {
+				t.Errorf("exit code %d, want %d and %q:\n%s", r.code, tt.code, tt.says, r.output)
+			}
+			var got []string
+			for _, call := range r.calls {
+				if call == stop || call == end {
+					got = append(got, call)
+				}
+			}
+			if diff := cmp.Diff(tt.does, got); diff != "" {
+				t.Errorf("does (-want +got):\n%s", diff)
+			}
+			if tt.does == nil && len(r.matching("kubectl")) > 0 {
+				t.Errorf("asks a cluster that is not there: %q", r.calls)
+			}
+		})
+	}
+}
+
+func TestUnprotect(t *testing.T) {
+	const (
+		pull    = "terraform state pull"
+		list    = "terraform state list"
+		show    = "terraform state show -no-color google_container_cluster.main"
+		untaint = "terraform untaint -lock-timeout=300s google_container_cluster.main"
+		apply   = "terraform apply -input=false -auto-approve -lock-timeout=300s -target=google_container_cluster.main -var=deletion_protection=false"
+	)
+	const pulled = "\"terraform state pull\") echo '{}' ;;\n"
+	const cluster = `"terraform state list") printf 'google_compute_network.main\ngoogle_container_cluster.main\ngoogle_service_account.team["a"]\n' ;;` + "\n"
+	for _, tt := range []struct {
+		name, answers string
+		want          []string
+	}{
+		{"no state", ``, []string{pull}},
+		{"empty state", pulled, []string{pull, list}},
+		{"no cluster", pulled + `"terraform state list") echo google_compute_network.main ;;`, []string{pull, list}},
+		{"cluster", pulled + cluster + `*"state show"*) echo '# google_container_cluster.main:' ;;`, []string{pull, list, show, apply}},
+		{"broken cluster", pulled + cluster + `*"state show"*) echo '# google_container_cluster.main: (tainted)' ;;`, []string{pull, list, show, untaint, apply}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newSandbox(t, platform())
+			s.answer("case $call in\n" + tt.answers + "\nesac")
+			r := s.step(find(t, destroy(platform()), "unprotect"))
+			if diff := cmp.Diff(tt.want, r.calls); diff != "" || r.code != 0 {
+				t.Errorf("exit code %d, calls (-want +got):\n%s\n%s", r.code, diff, r.output)
+			}
+		})
+	}
+}

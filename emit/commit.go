@@ -1,0 +1,267 @@
+package emit
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sync/errgroup"
+)
+
+const (
+	stageDir = ownDir + "/stage"
+
+	defaultMode fs.FileMode = 0o644
+)
+
+type renameFunc func(root *os.Root, from, to string) error
+
+// commit carries a plan without conflicts out, or leaves the folder as it was.
+//
+// New contents are staged in the folder itself, so that every rename stays on
+// one file system, and are on the disk before the first one. So is the journal:
+// the manifest that is to be, after the one there is and those of unfinished
+// commits. After a crash it tells what is ours, whichever renames were done.
+// The manifest is the last file to change; then the journal goes.
+func commit(root *os.Root, p plan, rename renameFunc) error {
+	c := &committer{root: root, rename: rename}
+	err := c.run(p)
+	if err != nil {
+		err = errors.Join(err, c.rollBack(!p.unfinished))
+	}
+	return errors.Join(err, root.RemoveAll(stageDir))
+}
+
+type committer struct {
+	root   *os.Root
+	rename renameFunc
+	undo   []func() error
+}
+
+func (c *committer) run(p plan) error {
+	var changes []target
+	for _, t := range p.files {
+		if t.action == create || t.action == replace {
+			changes = append(changes, t)
+		}
+	}
+	manifest := slices.IndexFunc(p.files, func(t target) bool { return t.Path == ManifestPath })
+	last := len(changes)
+	if i := slices.IndexFunc(changes, func(t target) bool { return t.Path == ManifestPath }); i >= 0 {
+		changes = append(slices.Delete(changes, i, i+1), p.files[manifest])
+		last--
+	}
+
+	if err := c.stage(changes); err != nil {
+		return err
+	}
+	if err := c.directories(changes); err != nil {
+		return err
+	}
+	if err := c.journal(slices.Concat(p.past, p.files[manifest].Content)); err != nil {
+		return err
+	}
+	touched := map[string]bool{}
+	for i, t := range changes[:last] {
+		if err := c.put(i, t); err != nil {
+			return err
+		}
+		touch(touched, t.Path)
+	}
+	for i, t := range p.stale {
+		if t.action != remove {
+			continue
+		}
+		if err := c.take(i, t); err != nil {
+			return err
+		}
+		touch(touched, t.Path)
+	}
+	if err := c.sync(touched); err != nil {
+		return err
+	}
+	for i, t := range changes[last:] {
+		if err := c.put(last+i, t); err != nil {
+			return err
+		}
+	}
+	if err := c.sync(map[string]bool{ownDir: true}); err != nil {
+		return err
+	}
+	c.undo = nil
+	for _, t := range p.stale {
+		c.prune(t.Path)
+	}
+	return c.root.Remove(journalPath)
+}
+
+// touch notes the directories that a change of a file may change.
+func touch(dirs map[string]bool, name string) {
+	for dir := range parents(name) {
+		if dirs[dir] {
+			return
+		}
+		dirs[dir] = true
+	}
+	dirs["."] = true
+}
+
+func staged(i int) string { return path.Join(stageDir, strconv.Itoa(i)) }
+
+// stage writes the new contents beside their places, down to the disk. Many
+// wait for the disk at once, which costs little more than one.
+func (c *committer) stage(changes []target) error {
+	if err := c.root.Mkdir(stageDir, 0o700); err != nil {
+		return err
+	}
+	var group errgroup.Group
+	group.SetLimit(workers)
+	for i, t := range changes {
+		group.Go(func() error { return c.stageFile(staged(i), t) })
+	}
+	return group.Wait()
+}
+
+func (c *committer) stageFile(name string, t target) (err error) {
+	mode := t.Mode
+	if mode == 0 {
+		mode = defaultMode
+	}
+	f, err := c.root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if _, err := f.Write(t.Content); err != nil {
+		return err
+	}
+	if t.action == replace {
+		if err := f.Chmod(t.keptMode()); err != nil {
+			return err
+		}
+	}
+	return f.Sync()
+}
+
+// keptMode is the mode of the file that is replaced, executable by everyone
+// who may read it if the new file is to be executable, and by nobody if not.
+func (t target) keptMode() fs.FileMode {
+	mode := t.old &^ 0o111
+	if executable(t.Mode) {
+		mode |= mode & 0o444 >> 2
+	}
+	return mode
+}
+
+// directories makes those that new files lie in.
+func (c *committer) directories(changes []target) error {
+	made := map[string]bool{}
+	for _, t := range changes {
+		dirs := slices.Collect(parents(t.Path))
+		for _, dir := range slices.Backward(dirs) {
+			if made[dir] {
+				continue
+			}
+			made[dir] = true
+			err := c.root.Mkdir(dir, 0o777)
+			switch {
+			case errors.Is(err, fs.ErrExist):
+			case err != nil:
+				return err
+			default:
+				c.undo = append(c.undo, func() error { return c.root.Remove(dir) })
+			}
+		}
+	}
+	return nil
+}
+
+// journal puts the list of contents that may be found after a crash in place.
+func (c *committer) journal(content []byte) error {
+	name := path.Join(stageDir, path.Base(journalPath))
+	if err := c.stageFile(name, target{File: File{Content: content}}); err != nil {
+		return err
+	}
+	if err := c.root.Rename(name, journalPath); err != nil {
+		return err
+	}
+	return c.sync(map[string]bool{ownDir: true})
+}
+
+// put moves a staged file to its place. Where the file system cannot link, the
+// file that was there is missing for a moment.
+func (c *committer) put(i int, t target) error {
+	if t.action == create {
+		c.undo = append(c.undo, func() error { return c.root.Remove(t.Path) })
+	} else {
+		saved := staged(i) + ".old"
+		if c.root.Link(t.Path, saved) != nil {
+			if err := c.root.Rename(t.Path, saved); err != nil {
+				return err
+			}
+		}
+		c.undo = append(c.undo, func() error { return c.root.Rename(saved, t.Path) })
+	}
+	return c.rename(c.root, staged(i), t.Path)
+}
+
+// take moves a file out of the folder.
+func (c *committer) take(i int, t target) error {
+	saved := staged(i) + ".stale"
+	c.undo = append(c.undo, func() error { return c.root.Rename(saved, t.Path) })
+	return c.rename(c.root, t.Path, saved)
+}
+
+// prune removes the directories that a file which is gone has left empty.
+func (c *committer) prune(name string) {
+	for dir := range parents(name) {
+		if c.root.Remove(dir) != nil { // not empty
+			return
+		}
+	}
+}
+
+// sync brings changes of directories to the disk.
+func (c *committer) sync(dirs map[string]bool) error {
+	var group errgroup.Group
+	group.SetLimit(workers)
+	for dir := range dirs {
+		group.Go(func() error {
+			f, err := c.root.Open(dir)
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			// Some file systems have no such operation, and nothing to gain
+			// from it.
+			if err := f.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) {
+				return err
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// rollBack undoes what was done, the latest first. The journal stays where it
+// is still needed: for an earlier crash, or if something cannot be undone.
+func (c *committer) rollBack(dropJournal bool) error {
+	var failed error
+	for _, undo := range slices.Backward(c.undo) {
+		if err := undo(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			failed = errors.Join(failed, fmt.Errorf("putting things back: %w", err))
+		}
+	}
+	if failed != nil || !dropJournal {
+		return failed
+	}
+	if err := c.root.Remove(journalPath); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

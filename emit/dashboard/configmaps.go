@@ -1,0 +1,65 @@
+package dashboard
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/kubeyaml"
+)
+
+// sidecarLabel marks the ConfigMaps that the dashboard sidecar of Grafana's
+// Helm chart loads: its default of sidecar.dashboards.label.
+const sidecarLabel = "grafana_dashboard"
+
+// kustomization is a kustomization.yaml that makes ConfigMaps of files, which
+// stay readable by themselves.
+type kustomization struct {
+	metav1.TypeMeta    `json:",inline"`
+	Namespace          string               `json:"namespace"`
+	GeneratorOptions   generatorOptions     `json:"generatorOptions"`
+	ConfigMapGenerator []configMapGenerator `json:"configMapGenerator"`
+}
+
+type generatorOptions struct {
+	DisableNameSuffixHash bool              `json:"disableNameSuffixHash"`
+	Labels                map[string]string `json:"labels"`
+}
+
+type configMapGenerator struct {
+	Name  string   `json:"name"`
+	Files []string `json:"files"` // KEY=PATH
+}
+
+// grafanaFiles returns the boards for Grafana and a kustomization that wraps
+// each into a ConfigMap. The namespace is Grafana's, not the platform's: were it
+// listed here, deleting the dashboards would delete Grafana.
+func grafanaFiles(p *ir.Platform, boards []board) ([]emit.File, error) {
+	labels := kubeyaml.Labels(p.Name)
+	labels[sidecarLabel] = "1"
+	k := &kustomization{
+		TypeMeta:         metav1.TypeMeta{APIVersion: "kustomize.config.k8s.io/v1beta1", Kind: "Kustomization"},
+		Namespace:        p.Monitoring.GrafanaNamespace,
+		GeneratorOptions: generatorOptions{DisableNameSuffixHash: true, Labels: labels},
+	}
+	var files []emit.File
+	for _, b := range boards {
+		content, err := grafanaJSON(p, b)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, emit.File{Path: "dashboards/grafana/" + b.file + ".json", Content: content})
+		// The sidecar writes all files of all ConfigMaps into one folder: the
+		// keys have to differ between platforms.
+		name := p.Name + "-" + b.file
+		k.ConfigMapGenerator = append(k.ConfigMapGenerator, configMapGenerator{
+			Name:  name + "-dashboard",
+			Files: []string{name + ".json=grafana/" + b.file + ".json"},
+		})
+	}
+	content, err := kubeyaml.Marshal(k)
+	if err != nil {
+		return nil, err
+	}
+	return append(files, emit.File{Path: "dashboards/kustomization.yaml", Content: content}), nil
+}

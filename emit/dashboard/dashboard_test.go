@@ -1,0 +1,344 @@
+package dashboard
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// plan is a small platform that has something of everything.
+func plan() *ir.Platform {
+	return &ir.Platform{
+		Name:    "gke-batch",
+		Project: "my-project",
+		Capacities: []ir.Capacity{
+			{Name: "l4-reserved", Option: ir.Reservation, Machine: ir.Machine{Resource: ir.GPU}, Reservation: &ir.ReservationUse{Name: "r"}},
+			{Name: "v5e-flex", Option: ir.FlexStart, Machine: ir.Machine{Resource: ir.TPU}, Flex: &ir.FlexUse{Queued: true}},
+		},
+		AdmissionChecks: []ir.AdmissionCheck{{Name: "dws"}},
+		Cohorts:         []ir.Cohort{{Name: "team-a-b"}},
+		Teams:           []ir.Team{{Name: "team-a", Namespace: "team-a"}, {Name: "team-b", Namespace: "b-space"}},
+		Monitoring: ir.Monitoring{
+			Grafana:          true,
+			GrafanaNamespace: "monitoring",
+			Alerts: []ir.Alert{
+				{Name: "HostErrors", Group: "capacity", Expr: `up`, CloudOnly: true},
+				{Name: "QueueStuck", Group: "queues", Expr: `m{cluster=~"gke-batch|"} > 0`, For: 1800, Severity: "warning", Summary: "Stuck.", Action: "Look at {{cluster_queue}}."},
+				{Name: "QueueSlow", Group: "queues", Expr: `n > 0`, Severity: "critical", Summary: "Slow.", Action: "Wait."},
+			},
+		},
+	}
+}
+
+// bare is a platform of cpu machines alone: no checks, cohorts or teams.
+func bare() *ir.Platform {
+	return &ir.Platform{
+		Name:       "plain",
+		Capacities: []ir.Capacity{{Name: "c3", Option: ir.OnDemand}},
+		Monitoring: ir.Monitoring{GrafanaNamespace: "monitoring"},
+	}
+}
+
+func render(t *testing.T, p *ir.Platform) map[string]string {
+	t.Helper()
+	files, err := Files(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, f := range files {
+		if _, twice := out[f.Path]; twice {
+			t.Errorf("%s is written twice", f.Path)
+		}
+		out[f.Path] = string(f.Content)
+	}
+	return out
+}
+
+func TestFiles(t *testing.T) {
+	always := []string{
+		"dashboards/alert-rules.yaml",
+		"dashboards/cloud-monitoring/admin.json",
+		"dashboards/cloud-monitoring/team.json",
+		"kubernetes/monitoring/jobset.yaml",
+		"kubernetes/monitoring/kueue.yaml",
+		"kubernetes/monitoring/kustomization.yaml",
+	}
+	grafana := []string{
+		"dashboards/grafana/admin.json",
+		"dashboards/grafana/team.json",
+		"dashboards/kustomization.yaml",
+	}
+	for name, test := range map[string]struct {
+		plan *ir.Platform
+		want []string
+	}{
+		"with Grafana":    {plan(), append(slices.Clone(always), grafana...)},
+		"without Grafana": {bare(), always},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for path, content := range render(t, test.plan) {
+				got = append(got, path)
+				if strings.Contains(content, "@") {
+					t.Errorf("%s has a placeholder nobody filled", path)
+				}
+			}
+			slices.Sort(got)
+			slices.Sort(test.want)
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("files (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestSamePlanSameBytes(t *testing.T) {
+	if diff := cmp.Diff(render(t, plan()), render(t, plan())); diff != "" {
+		t.Errorf("second run differs (-first +second):\n%s", diff)
+	}
+}
+
+// titles returns the panels of a board.
+func titles(sections []section) []string {
+	var out []string
+	for _, s := range sections {
+		for _, p := range s.panels {
+			out = append(out, s.title+"/"+p.title)
+		}
+	}
+	return out
+}
+
+func TestPanelsFollowThePlatform(t *testing.T) {
+	all := append(titles(admin(plan())), titles(team(plan()))...)
+	few := append(titles(admin(bare())), titles(team(bare()))...)
+	var missing []string
+	for _, title := range all {
+		if !slices.Contains(few, title) {
+			missing = append(missing, title)
+		}
+	}
+	want := []string{
+		"Quota/Borrowed by ClusterQueue",
+		"Quota/Cohort quota in use, by flavor",
+		"Queues/Wait for admission checks (p95)",
+		"Capacity/Reservations: used and reserved",
+		"Capacity/Idle share of reservations",
+		"Capacity/Reserved flavors: quota nobody holds",
+		"Capacity/Accelerators by model",
+		"Capacity/Accelerators by provisioning",
+		"Capacity/Accelerators requested and busy",
+		"Accelerators/Duty cycle over all chips",
+		"Accelerators/Memory in use over all chips",
+		"Accelerators/TensorCore utilisation",
+		"Accelerators/Tensor pipe and SM activity",
+		"Accelerators/Busy GPUs below 1 GHz",
+		"My jobs/Duty cycle by pod",
+		"My jobs/Accelerator memory in use by pod",
+		"My jobs/JobSet goodput",
+	}
+	if diff := cmp.Diff(want, missing); diff != "" {
+		t.Errorf("panels of the full platform only (-want +got):\n%s", diff)
+	}
+	for _, s := range admin(bare()) {
+		if s.title == "Capacity" || s.title == "Accelerators" {
+			t.Errorf("section %s has no panel to show", s.title)
+		}
+	}
+}
+
+func TestReservationOfAnotherProject(t *testing.T) {
+	p := plan()
+	p.Capacities[0].Reservation.Owner = "other-project"
+	got := titles(admin(p))
+	if slices.Contains(got, "Capacity/Idle share of reservations") {
+		t.Error("the metrics of another project's reservation are not there to be shown")
+	}
+	if !slices.Contains(got, "Capacity/Reserved flavors: quota nobody holds") {
+		t.Error("Kueue's own view of the reserved flavor is missing")
+	}
+}
+
+func TestCloudVariables(t *testing.T) {
+	var got cloudBoard
+	if err := json.Unmarshal([]byte(render(t, plan())["dashboards/cloud-monitoring/team.json"]), &got); err != nil {
+		t.Fatal(err)
+	}
+	want := []cloudFilter{
+		{"cluster", "cluster", "gke-batch", "RESOURCE_LABEL"},
+		{"cluster_name", "cluster_name", "gke-batch", "RESOURCE_LABEL"},
+		{"resource", "resource", "google.com/tpu", "METRIC_LABEL"},
+		{"exported_namespace", "team", "team-a", "METRIC_LABEL"},
+	}
+	if diff := cmp.Diff(want, got.DashboardFilters); diff != "" {
+		t.Errorf("filters (-want +got):\n%s", diff)
+	}
+}
+
+func TestDialects(t *testing.T) {
+	const expr = `a{@kueue,@resource,@team}[@window] + b{@scraped,namespace="@namespace"} + c{@system}`
+	for name, test := range map[string]struct {
+		matchers *strings.Replacer
+		want     string
+	}{
+		"Cloud Monitoring": {
+			cloudMatchers,
+			`a{replica_role!="follower",${cluster},${resource},${team}}[${__interval}] + b{${cluster},namespace="${team.value}"} + c{${cluster_name}}`,
+		},
+		"Grafana": {
+			grafanaMatchers,
+			`a{replica_role!="follower",cluster="$cluster",resource=~"$resource",exported_namespace="$team"}[$__rate_interval]` +
+				` + b{cluster="$cluster",namespace="$team"} + c{cluster_name="$cluster"}`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, test.matchers.Replace(expr)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestHeatmapIsBandsInCloudMonitoring(t *testing.T) {
+	w := cloudWidget(panel{title: "Spread", shape: heatmap, unit: percent, queries: []query{{expr: `m{@system}`}}})
+	var got []string
+	for _, set := range w.XYChart.DataSets {
+		if set.PlotType != "LINE" {
+			t.Errorf("plot type %s, want LINE", set.PlotType)
+		}
+		got = append(got, set.TimeSeriesQuery.PrometheusQuery)
+	}
+	want := []string{
+		`label_replace(quantile(0.05, m{${cluster_name}}), "series", "p5", "", "")`,
+		`label_replace(quantile(0.50, m{${cluster_name}}), "series", "p50", "", "")`,
+		`label_replace(quantile(0.95, m{${cluster_name}}), "series", "p95", "", "")`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("queries (-want +got):\n%s", diff)
+	}
+}
+
+func TestFlow(t *testing.T) {
+	panels := []panel{{shape: number}, {shape: number}, {shape: lines}, {shape: lines}, {shape: table}, {shape: stack}}
+	got, end := flow(panels, 3)
+	want := []box{{0, 3, 4, 4}, {4, 3, 4, 4}, {8, 3, 12, 8}, {0, 11, 12, 8}, {0, 19, 24, 8}, {0, 27, 12, 8}}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(box{})); diff != "" {
+		t.Errorf("places (-want +got):\n%s", diff)
+	}
+	if end != 35 {
+		t.Errorf("first free line %d, want 35", end)
+	}
+}
+
+func TestRules(t *testing.T) {
+	got := render(t, plan())["dashboards/alert-rules.yaml"]
+	want := `groups:
+- name: queues
+  rules:
+  - alert: QueueStuck
+    annotations:
+      description: Look at {{ $labels.cluster_queue }}.
+      summary: Stuck.
+    expr: m{cluster=~"gke-batch|"} > 0
+    for: 30m
+    labels:
+      severity: warning
+  - alert: QueueSlow
+    annotations:
+      description: Wait.
+      summary: Slow.
+    expr: n > 0
+    labels:
+      severity: critical
+`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("alert rules (-want +got):\n%s", diff)
+	}
+}
+
+func TestDuration(t *testing.T) {
+	for seconds, want := range map[int]string{0: "", 45: "45s", 90: "90s", 300: "5m", 3600: "1h", 5400: "90m"} {
+		if got := duration(seconds); got != want {
+			t.Errorf("duration(%d) = %q, want %q", seconds, got, want)
+		}
+	}
+}
+
+func TestGrafanaNeedsNoKnownDataSource(t *testing.T) {
+	for _, board := range []string{"admin", "team"} {
+		var got struct {
+			Panels []struct {
+				Datasource struct{ UID string }
+				Targets    []struct{ Datasource struct{ UID string } }
+			}
+		}
+		if err := json.Unmarshal([]byte(render(t, plan())["dashboards/grafana/"+board+".json"]), &got); err != nil {
+			t.Fatal(err)
+		}
+		targets := 0
+		for _, p := range got.Panels {
+			for _, target := range p.Targets {
+				targets++
+				if p.Datasource.UID != "${datasource}" || target.Datasource.UID != "${datasource}" {
+					t.Errorf("%s: data source %q, want the variable", board, target.Datasource.UID)
+				}
+			}
+		}
+		if targets == 0 {
+			t.Errorf("%s has no query", board)
+		}
+	}
+}
+
+func TestConfigMaps(t *testing.T) {
+	got := render(t, plan())["dashboards/kustomization.yaml"]
+	want := `apiVersion: kustomize.config.k8s.io/v1beta1
+configMapGenerator:
+- files:
+  - gke-batch-admin.json=grafana/admin.json
+  name: gke-batch-admin-dashboard
+- files:
+  - gke-batch-team.json=grafana/team.json
+  name: gke-batch-team-dashboard
+generatorOptions:
+  disableNameSuffixHash: true
+  labels:
+    app.kubernetes.io/managed-by: batchwright
+    app.kubernetes.io/part-of: gke-batch
+    grafana_dashboard: "1"
+kind: Kustomization
+namespace: monitoring
+`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("kustomization (-want +got):\n%s", diff)
+	}
+}
+
+func TestScraping(t *testing.T) {
+	files := render(t, plan())
+	for _, target := range []string{"kueue", "jobset"} {
+		var monitoring podMonitoring
+		documents := strings.Split(files["kubernetes/monitoring/"+target+".yaml"], "---\n")
+		if err := yaml.UnmarshalStrict([]byte(documents[len(documents)-1]), &monitoring); err != nil {
+			t.Fatal(err)
+		}
+		want := podMonitoringSpec{
+			Endpoints: []scrapeEndpoint{{
+				Port: 8443, Scheme: "https", Path: "/metrics", Interval: "30s",
+				TLS:           tlsConfig{InsecureSkipVerify: true},
+				Authorization: authorization{"Bearer", credentials{secretKey{target + "-metrics-collector-token", "token"}}},
+			}},
+		}
+		want.Selector.MatchLabels = map[string]string{"app.kubernetes.io/name": target, "control-plane": "controller-manager"}
+		if diff := cmp.Diff(want, monitoring.Spec); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", target, diff)
+		}
+	}
+}

@@ -1,0 +1,231 @@
+package dashboard
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/grafana/grafana-foundation-sdk/go/cog"
+	"github.com/grafana/grafana-foundation-sdk/go/cog/variants"
+	"github.com/grafana/grafana-foundation-sdk/go/common"
+	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+	gaugepanel "github.com/grafana/grafana-foundation-sdk/go/gauge"
+	heatmappanel "github.com/grafana/grafana-foundation-sdk/go/heatmap"
+	"github.com/grafana/grafana-foundation-sdk/go/prometheus"
+	"github.com/grafana/grafana-foundation-sdk/go/stat"
+	tablepanel "github.com/grafana/grafana-foundation-sdk/go/table"
+	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// grafanaMatchers fills placeholders for Grafana, where $x stands for a
+// variable's value. On a Prometheus that knows no cluster label, the variable
+// has no values and its matcher selects what lacks the label: everything.
+var grafanaMatchers = strings.NewReplacer(
+	// Replicas of Kueue that wait for leadership export the gauges too.
+	"@kueue", `replica_role!="follower",cluster="$cluster"`,
+	"@scraped", `cluster="$cluster"`,
+	"@system", `cluster_name="$cluster"`,
+	"@resource", `resource=~"$resource"`,
+	"@team", `exported_namespace="$team"`,
+	"@namespace", `$team`,
+	"@window", `$__rate_interval`,
+)
+
+// grafanaJSON renders a board for Grafana: a row for each section. Keys are
+// sorted, as Grafana's own export has them.
+func grafanaJSON(p *ir.Platform, b board) ([]byte, error) {
+	//lint:ignore SA1019 The sidecar loads the classic schema; version 2 is a resource of Grafana's API.
+	builder := dashboard.NewDashboardBuilder(b.title).
+		Uid(p.Name+"-"+b.file).
+		Description("Quota, queues and accelerators of platform "+p.Name+". The data source is a Prometheus that scrapes Kueue and JobSet; "+
+			"panels on nodes, pods and reservations need Google Managed Prometheus.").
+		Tags([]string{"kueue", p.Name}).
+		Time("now-6h", "now").
+		Refresh("1m").
+		Tooltip(dashboard.DashboardCursorSyncCrosshair)
+	for _, v := range grafanaVariables(p, b) {
+		builder.WithVariable(v)
+	}
+	id, line := uint32(0), 0
+	for _, s := range b.sections {
+		id++
+		builder.WithRow(dashboard.NewRowBuilder(s.title).Id(id).GridPos(gridPos(box{0, line, columns, 1})))
+		places, end := flow(s.panels, line+1)
+		for i, panel := range s.panels {
+			id++
+			builder.WithPanel(grafanaPanel(panel, id, places[i]))
+		}
+		line = end
+	}
+	built, err := builder.Build()
+	if err != nil {
+		return nil, fmt.Errorf("dashboard: %s for Grafana: %w", b.file, err)
+	}
+	content, err := json.Marshal(built)
+	if err != nil {
+		return nil, fmt.Errorf("dashboard: %s for Grafana: %w", b.file, err)
+	}
+	// The library's own marshalers write < and > as escapes, whatever the
+	// encoder is told: only what has been read back prints plainly.
+	var plain any
+	decoder := json.NewDecoder(bytes.NewReader(content))
+	decoder.UseNumber()
+	if err := decoder.Decode(&plain); err != nil {
+		return nil, fmt.Errorf("dashboard: %s for Grafana: %w", b.file, err)
+	}
+	return indented(plain)
+}
+
+// grafanaVariables are the choices above a dashboard. The data source is one of
+// them, so that the file names none that only one Grafana has.
+func grafanaVariables(p *ir.Platform, b board) []cog.Builder[dashboard.VariableModel] {
+	variables := []cog.Builder[dashboard.VariableModel]{
+		dashboard.NewDatasourceVariableBuilder("datasource").Label("Data source").Type("prometheus"),
+		labelValues("cluster", "Cluster", `label_values(kueue_cluster_queue_status, cluster)`, one(p.Name)),
+		labelValues("resource", "Resource", `label_values(kueue_cluster_queue_nominal_quota{cluster="$cluster"}, resource)`,
+			dashboard.StringOrArrayOfString{ArrayOfString: p.CountedResources()}).Multi(true),
+	}
+	if b.team {
+		variables = append(variables, labelValues("team", "Team",
+			`label_values(kueue_local_queue_status{cluster="$cluster"}, exported_namespace)`, one(firstTeam(p))))
+	}
+	return variables
+}
+
+func one(value string) dashboard.StringOrArrayOfString {
+	return dashboard.StringOrArrayOfString{String: &value}
+}
+
+// labelValues is a variable of the values a label has. At first, current is
+// chosen.
+func labelValues(name, label, query string, current dashboard.StringOrArrayOfString) *dashboard.QueryVariableBuilder {
+	return dashboard.NewQueryVariableBuilder(name).
+		Label(label).
+		Datasource(datasource()).
+		Query(dashboard.StringOrMap{String: &query}).
+		Definition(query).
+		Current(dashboard.VariableOption{Text: current, Value: current}).
+		Refresh(dashboard.VariableRefreshOnDashboardLoad).
+		Sort(dashboard.VariableSortAlphabeticalAsc)
+}
+
+func grafanaPanel(p panel, id uint32, at box) cog.Builder[dashboard.Panel] {
+	switch p.shape {
+	case number:
+		return withCommon(stat.NewPanelBuilder().
+			GraphMode(common.BigValueGraphModeArea).
+			Orientation(common.VizOrientationAuto).
+			ReduceOptions(latest()), p, id, at)
+	case gauge:
+		return withCommon(gaugepanel.NewPanelBuilder().
+			Min(0).Max(1).
+			Orientation(common.VizOrientationAuto).
+			ReduceOptions(latest()), p, id, at)
+	case heatmap:
+		return withCommon(heatmappanel.NewPanelBuilder().
+			Calculate(true).
+			Tooltip(heatmappanel.NewHeatmapTooltipBuilder().Mode(common.TooltipDisplayModeSingle)), p, id, at)
+	case table:
+		return withCommon(tableBuilder(p), p, id, at)
+	case stack:
+		return withCommon(chart().
+			Stacking(common.NewStackingConfigBuilder().Mode(common.StackingModeNormal)).
+			FillOpacity(30), p, id, at)
+	default:
+		return withCommon(chart(), p, id, at)
+	}
+}
+
+// latest makes a single number of a series: its last value.
+func latest() *common.ReduceDataOptionsBuilder {
+	return common.NewReduceDataOptionsBuilder().Calcs([]string{"lastNotNull"})
+}
+
+func chart() *timeseries.PanelBuilder {
+	return timeseries.NewPanelBuilder().
+		Legend(common.NewVizLegendOptionsBuilder().
+			ShowLegend(true).
+			DisplayMode(common.LegendDisplayModeList).
+			Placement(common.LegendPlacementBottom)).
+		Tooltip(common.NewVizTooltipOptionsBuilder().
+			Mode(common.TooltipDisplayModeMulti).
+			Sort(common.SortOrderDescending))
+}
+
+// tableBuilder joins the queries by their labels, so that each query becomes a
+// column, and names the columns.
+func tableBuilder(p panel) *tablepanel.PanelBuilder {
+	builder := tablepanel.NewPanelBuilder().
+		// Without a reducer the footer is not what Grafana's schema asks for.
+		Footer(common.NewTableFooterOptionsBuilder().Reducer([]string{"sum"})).
+		WithTransformation(dashboard.DataTransformerConfig{Id: "merge", Options: map[string]any{}}).
+		WithTransformation(dashboard.DataTransformerConfig{Id: "organize", Options: map[string]any{
+			"excludeByName": map[string]any{"Time": true},
+		}})
+	for i, q := range p.queries {
+		builder.OverrideByName("Value #"+refID(i), []dashboard.DynamicConfigValue{{Id: "displayName", Value: q.name}})
+	}
+	return builder
+}
+
+// panelBuilder is what the builders of all panel types have in common.
+type panelBuilder[B any] interface {
+	cog.Builder[dashboard.Panel]
+	Id(uint32) B
+	Title(string) B
+	Description(string) B
+	Unit(string) B
+	Datasource(common.DataSourceRef) B
+	GridPos(dashboard.GridPos) B
+	Targets([]cog.Builder[variants.Dataquery]) B
+}
+
+func withCommon[B panelBuilder[B]](builder B, p panel, id uint32, at box) cog.Builder[dashboard.Panel] {
+	var targets []cog.Builder[variants.Dataquery]
+	for i, q := range p.queries {
+		target := prometheus.NewDataqueryBuilder().
+			RefId(refID(i)).
+			Datasource(datasource()).
+			EditorMode(prometheus.QueryEditorModeCode).
+			Expr(grafanaMatchers.Replace(q.expr)).
+			LegendFormat(legend(q))
+		if p.shape == table {
+			target.Instant().Format(prometheus.PromQueryFormatTable)
+		} else {
+			target.Range()
+		}
+		targets = append(targets, target)
+	}
+	builder = builder.Id(id).Title(p.title).Unit(p.unit.grafana).Datasource(datasource()).GridPos(gridPos(at)).Targets(targets)
+	if p.note != "" {
+		builder = builder.Description(p.note)
+	}
+	return builder
+}
+
+// legend names a series by its query and labels.
+func legend(q query) string {
+	var parts []string
+	if q.name != "" {
+		parts = append(parts, q.name)
+	}
+	for _, label := range q.by {
+		parts = append(parts, "{{"+label+"}}")
+	}
+	return strings.Join(parts, " ")
+}
+
+// refID returns the name Grafana gives the i-th query of a panel.
+func refID(i int) string { return string(rune('A' + i)) }
+
+func datasource() common.DataSourceRef {
+	kind, variable := "prometheus", "${datasource}"
+	return common.DataSourceRef{Type: &kind, Uid: &variable}
+}
+
+func gridPos(at box) dashboard.GridPos {
+	return dashboard.GridPos{X: uint32(at.x), Y: uint32(at.y), W: uint32(at.w), H: uint32(at.h)}
+}

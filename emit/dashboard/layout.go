@@ -1,0 +1,35 @@
+package dashboard
+
+// columns is the width of the grid, as of Grafana's.
+const columns = 24
+
+// box is a place on the grid.
+type box struct{ x, y, w, h int }
+
+// size returns the width and height of a panel.
+func (s shape) size() (w, h int) {
+	switch s {
+	case number, gauge:
+		return 4, 4
+	case table:
+		return columns, 8
+	default:
+		return 12, 8
+	}
+}
+
+// flow places boxes side by side, from left to right and from top to bottom,
+// starting at a line. It returns their places and the first free line.
+func flow(panels []panel, line int) ([]box, int) {
+	places := make([]box, len(panels))
+	x, height := 0, 0
+	for i, p := range panels {
+		w, h := p.shape.size()
+		if x+w > columns {
+			x, line, height = 0, line+height, 0
+		}
+		places[i] = box{x, line, w, h}
+		x, height = x+w, max(height, h)
+	}
+	return places, line + height
+}

@@ -1,0 +1,74 @@
+package dashboard
+
+import (
+	"regexp"
+	"strconv"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/kubeyaml"
+)
+
+// The types below are the Prometheus rule file format.
+
+type rulesFile struct {
+	Groups []ruleGroup `json:"groups"`
+}
+
+type ruleGroup struct {
+	Name  string `json:"name"`
+	Rules []rule `json:"rules"`
+}
+
+type rule struct {
+	Alert       string            `json:"alert"`
+	Expr        string            `json:"expr"`
+	For         string            `json:"for,omitempty"`
+	Labels      map[string]string `json:"labels"`
+	Annotations map[string]string `json:"annotations"`
+}
+
+// ruleFile returns the alerts that a Prometheus can evaluate, in the order of
+// the plan.
+func ruleFile(p *ir.Platform) (emit.File, error) {
+	file := &rulesFile{Groups: []ruleGroup{}}
+	for _, a := range p.Monitoring.Alerts {
+		if a.CloudOnly {
+			continue
+		}
+		last := len(file.Groups) - 1
+		if last < 0 || file.Groups[last].Name != a.Group {
+			file.Groups = append(file.Groups, ruleGroup{Name: a.Group})
+			last++
+		}
+		file.Groups[last].Rules = append(file.Groups[last].Rules, rule{
+			Alert:  a.Name,
+			Expr:   a.Expr,
+			For:    duration(a.For),
+			Labels: map[string]string{"severity": a.Severity},
+			Annotations: map[string]string{
+				"summary":     a.Summary,
+				"description": labelReference.ReplaceAllString(a.Action, "{{ $$labels.$1 }}"),
+			},
+		})
+	}
+	content, err := kubeyaml.Marshal(file)
+	return emit.File{Path: "dashboards/alert-rules.yaml", Content: content}, err
+}
+
+// labelReference is how an action names the value of a label.
+var labelReference = regexp.MustCompile(`\{\{(\w+)\}\}`)
+
+// duration writes seconds in Prometheus's largest whole unit, and 0 as "".
+func duration(seconds int) string {
+	switch {
+	case seconds == 0:
+		return ""
+	case seconds%3600 == 0:
+		return strconv.Itoa(seconds/3600) + "h"
+	case seconds%60 == 0:
+		return strconv.Itoa(seconds/60) + "m"
+	default:
+		return strconv.Itoa(seconds) + "s"
+	}
+}

@@ -1,0 +1,166 @@
+package dashboard
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/kubeyaml"
+)
+
+// A target is a controller that Managed Prometheus scrapes. Its release serves
+// metrics over HTTPS on port 8443 to callers who may get /metrics, and ships a
+// ClusterRole that may, bound to nobody.
+type target struct {
+	name      string // also the metrics' label job
+	namespace string
+	reader    string            // the ClusterRole
+	pods      map[string]string // labels of the controller's pods
+}
+
+// Source: config/default and config/components/rbac of the Kueue 0.19 and
+// JobSet 0.12 releases.
+var targets = []target{
+	{
+		name: "kueue", namespace: "kueue-system", reader: "kueue-metrics-reader",
+		pods: map[string]string{"app.kubernetes.io/name": "kueue", "control-plane": "controller-manager"},
+	},
+	{
+		name: "jobset", namespace: "jobset-system", reader: "jobset-metrics-reader",
+		pods: map[string]string{"app.kubernetes.io/name": "jobset", "control-plane": "controller-manager"},
+	},
+}
+
+// metricsPort is given by number: the Kubernetes name of the container port
+// has changed between releases.
+const metricsPort = 8443
+
+// The types below are the part of monitoring.googleapis.com/v1 PodMonitoring
+// that is emitted. Its Go module brings all of Prometheus along.
+
+type podMonitoring struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              podMonitoringSpec `json:"spec"`
+}
+
+type podMonitoringSpec struct {
+	Selector  metav1.LabelSelector `json:"selector"`
+	Endpoints []scrapeEndpoint     `json:"endpoints"`
+}
+
+type scrapeEndpoint struct {
+	Port          int           `json:"port"`
+	Scheme        string        `json:"scheme"`
+	Path          string        `json:"path"`
+	Interval      string        `json:"interval"`
+	TLS           tlsConfig     `json:"tls"`
+	Authorization authorization `json:"authorization"`
+}
+
+type tlsConfig struct {
+	InsecureSkipVerify bool `json:"insecureSkipVerify"`
+}
+
+type authorization struct {
+	Type        string      `json:"type"`
+	Credentials credentials `json:"credentials"`
+}
+
+type credentials struct {
+	Secret secretKey `json:"secret"`
+}
+
+type secretKey struct {
+	Name string `json:"name"`
+	Key  string `json:"key"`
+}
+
+// scrapeFiles returns kubernetes/monitoring: a file for each target and a
+// kustomization.
+func scrapeFiles(p *ir.Platform) ([]emit.File, error) {
+	var files []emit.File
+	var resources []string
+	for _, t := range targets {
+		content, err := kubeyaml.Marshal(t.objects(p.Name)...)
+		if err != nil {
+			return nil, err
+		}
+		file := t.name + ".yaml"
+		resources = append(resources, file)
+		files = append(files, emit.File{Path: "kubernetes/monitoring/" + file, Content: content})
+	}
+	content, err := kubeyaml.Marshal(kubeyaml.NewKustomization(resources))
+	if err != nil {
+		return nil, err
+	}
+	return append(files, emit.File{Path: "kubernetes/monitoring/kustomization.yaml", Content: content}), nil
+}
+
+// objects returns an account that may read the target's metrics, a token of
+// it, the permission of Managed Prometheus's collectors to read that token and
+// no other Secret, and what is to be scraped with it.
+func (t target) objects(platform string) []any {
+	const group = rbacv1.GroupName
+	account := t.name + "-metrics-collector"
+	token := account + "-token"
+	tokenReader := token + "-reader"
+	meta := func(name string) metav1.ObjectMeta {
+		return metav1.ObjectMeta{Name: name, Namespace: t.namespace, Labels: kubeyaml.Labels(platform)}
+	}
+	clusterWide := meta(account)
+	clusterWide.Namespace = ""
+	secret := meta(token)
+	secret.Annotations = map[string]string{corev1.ServiceAccountNameKey: account}
+
+	return []any{
+		&corev1.ServiceAccount{
+			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ServiceAccount"},
+			ObjectMeta: meta(account),
+		},
+		&corev1.Secret{
+			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
+			ObjectMeta: secret,
+			Type:       corev1.SecretTypeServiceAccountToken,
+		},
+		&rbacv1.ClusterRoleBinding{
+			TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRoleBinding"},
+			ObjectMeta: clusterWide,
+			RoleRef:    rbacv1.RoleRef{APIGroup: group, Kind: "ClusterRole", Name: t.reader},
+			Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: account, Namespace: t.namespace}},
+		},
+		&rbacv1.Role{
+			TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "Role"},
+			ObjectMeta: meta(tokenReader),
+			Rules: []rbacv1.PolicyRule{{
+				APIGroups:     []string{corev1.GroupName},
+				Resources:     []string{"secrets"},
+				ResourceNames: []string{token},
+				// A collector watches the Secret, so that it sees a new token.
+				Verbs: []string{"get", "list", "watch"},
+			}},
+		},
+		&rbacv1.RoleBinding{
+			TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "RoleBinding"},
+			ObjectMeta: meta(tokenReader),
+			RoleRef:    rbacv1.RoleRef{APIGroup: group, Kind: "Role", Name: tokenReader},
+			// Source: GKE documentation, managed collection.
+			Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: "collector", Namespace: "gmp-system"}},
+		},
+		&podMonitoring{
+			TypeMeta:   metav1.TypeMeta{APIVersion: "monitoring.googleapis.com/v1", Kind: "PodMonitoring"},
+			ObjectMeta: meta(t.name),
+			Spec: podMonitoringSpec{
+				Selector: metav1.LabelSelector{MatchLabels: t.pods},
+				Endpoints: []scrapeEndpoint{{
+					Port: metricsPort, Scheme: "https", Path: "/metrics", Interval: "30s",
+					// The controllers sign their certificates themselves.
+					TLS:           tlsConfig{InsecureSkipVerify: true},
+					Authorization: authorization{Type: "Bearer", Credentials: credentials{secretKey{Name: token, Key: corev1.ServiceAccountTokenKey}}},
+				}},
+			},
+		},
+	}
+}

@@ -1,0 +1,60 @@
+// Package folder gathers what every emitter makes of a plan into one deploy
+// folder.
+package folder
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/cloudbuild"
+	"github.com/batchwright/batchwright/emit/dashboard"
+	"github.com/batchwright/batchwright/emit/guide"
+	"github.com/batchwright/batchwright/emit/kueue"
+	"github.com/batchwright/batchwright/emit/terraform"
+	"github.com/batchwright/batchwright/emit/workload"
+)
+
+// emitter renders one part of the folder. It must not change the plan.
+type emitter struct {
+	name  string
+	files func(*ir.Platform) ([]emit.File, error)
+}
+
+// Build renders the whole deploy folder of a platform, sorted by path, with
+// the manifest of its files. It does not change the plan. An error, a path
+// that two emitters claim or that leads out of the folder among them, is a
+// fault of ours and never of the blueprint.
+func Build(p *ir.Platform) (emit.Tree, error) {
+	return build(p, []emitter{
+		{"cloudbuild", cloudbuild.Files},
+		{"dashboard", dashboard.Files},
+		{"guide", guide.Files},
+		{"kueue", kueue.Files},
+		{"terraform", terraform.Files},
+		{"workload", workload.Files},
+	})
+}
+
+// build runs the emitters one after the other: most of the work is one
+// emitter's, and quantities of the plan may cache their text when it is asked
+// for, which is no change but would be a race.
+func build(p *ir.Platform, emitters []emitter) (emit.Tree, error) {
+	var tree emit.Tree
+	for _, e := range emitters {
+		files, err := e.files(p)
+		if err != nil {
+			return nil, fmt.Errorf("emitting %s: %w", e.name, err)
+		}
+		tree = append(tree, files...)
+	}
+	manifest, err := emit.Manifest(tree)
+	if err != nil {
+		return nil, err
+	}
+	tree = append(tree, manifest)
+	slices.SortFunc(tree, func(a, b emit.File) int { return cmp.Compare(a.Path, b.Path) })
+	return tree, tree.Check()
+}

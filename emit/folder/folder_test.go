@@ -1,0 +1,53 @@
+package folder
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit"
+)
+
+func fake(name string, paths ...string) emitter {
+	return emitter{name, func(*ir.Platform) ([]emit.File, error) {
+		var files []emit.File
+		for _, p := range paths {
+			files = append(files, emit.File{Path: p, Content: []byte(name)})
+		}
+		return files, nil
+	}}
+}
+
+func TestBuild(t *testing.T) {
+	tree, err := build(nil, []emitter{fake("x", "c", "a/b"), fake("y", "b"), fake("none")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	for _, f := range tree {
+		paths = append(paths, f.Path)
+	}
+	if diff := cmp.Diff([]string{emit.ManifestPath, "a/b", "b", "c"}, paths); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestBuildRefuses(t *testing.T) {
+	tests := map[string][]emitter{
+		"a path twice":               {fake("x", "a"), fake("y", "a")},
+		"a file that is a directory": {fake("x", "a"), fake("y", "a/b")},
+		"a path out of the folder":   {fake("x", "../a")},
+		"an absolute path":           {fake("x", "/a")},
+		"a manifest of their own":    {fake("x", emit.ManifestPath)},
+		"a failure":                  {fake("x", "a"), {"y", func(*ir.Platform) ([]emit.File, error) { return nil, errors.New("y") }}},
+	}
+	for name, emitters := range tests {
+		t.Run(name, func(t *testing.T) {
+			if _, err := build(nil, emitters); err == nil {
+				t.Error("built")
+			}
+		})
+	}
+}

@@ -1,0 +1,302 @@
+package emit
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+)
+
+const journalPath = ownDir + "/journal.json"
+
+// workers bounds the file operations that run at once. Most of their time is
+// spent waiting for the disk.
+const workers = 16
+
+// plan is what has to be done to a folder.
+type plan struct {
+	files      []target // the tree's, by path
+	stale      []target // no longer the tree's, by path
+	history    history
+	past       []byte // the manifests that history is made of
+	unfinished bool   // a journal was left by a crash
+}
+
+// target is a path of the folder.
+type target struct {
+	File
+	action  action
+	problem Problem // with conflict
+	old     fs.FileMode
+}
+
+type action int
+
+const (
+	keep action = iota
+	create
+	replace
+	remove
+	forget // it is gone already
+	conflict
+)
+
+// inspect compares a folder with a tree.
+func inspect(root *os.Root, tree Tree, opt WriteOptions) (plan, error) {
+	p := plan{history: history{}}
+	keepPath := opt.Only
+	if keepPath == nil {
+		keepPath = func(string) bool { return true }
+	}
+	dirs := directories{root: root, seen: map[string]Problem{}}
+
+	// What earlier runs wrote.
+	var current manifest
+	for _, name := range []string{ManifestPath, journalPath} {
+		problem, err := dirs.problem(name)
+		if err != nil {
+			return plan{}, err
+		}
+		info, own, err := lstat(root, name)
+		if err != nil {
+			return plan{}, err
+		}
+		var content []byte
+		var all []manifest
+		if problem = cmp.Or(problem, own); problem == "" && info != nil {
+			if content, err = root.ReadFile(name); err != nil {
+				return plan{}, err
+			}
+			if all, err = parseManifests(content); err != nil && !opt.Force {
+				problem = Damaged
+			}
+		}
+		if problem != "" {
+			p.files = append(p.files, target{File: File{Path: name}, action: conflict, problem: problem})
+			return p, nil
+		}
+		for _, m := range all {
+			p.history.add(m)
+			if name == ManifestPath {
+				current = m
+			}
+		}
+		if len(all) > 0 {
+			p.past = append(p.past, content...)
+		}
+		if name == journalPath {
+			p.unfinished = info != nil
+		}
+	}
+
+	if opt.Only != nil {
+		var err error
+		if tree, err = tree.within(current, opt.Only); err != nil {
+			return plan{}, err
+		}
+	}
+	inTree := make(map[string]bool, len(tree))
+	for _, f := range tree {
+		inTree[f.Path] = true
+		p.files = append(p.files, target{File: f})
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.history)) {
+		if !inTree[name] && keepPath(name) {
+			p.stale = append(p.stale, target{File: File{Path: name}})
+		}
+	}
+
+	// Directories first and one by one, so that the files need no lock.
+	for _, list := range [][]target{p.files, p.stale} {
+		for i := range list {
+			problem, err := dirs.problem(list[i].Path)
+			if err != nil {
+				return plan{}, err
+			}
+			if problem != "" {
+				list[i].action, list[i].problem = conflict, problem
+			}
+		}
+	}
+	var group errgroup.Group
+	group.SetLimit(workers)
+	decide := func(list []target, how func(*os.Root, history, *target) error) {
+		for i := range list {
+			if t := &list[i]; t.action != conflict {
+				group.Go(func() error { return how(root, p.history, t) })
+			}
+		}
+	}
+	decide(p.files, decideFile)
+	decide(p.stale, decideStale)
+	if err := group.Wait(); err != nil {
+		return plan{}, err
+	}
+	if opt.Force {
+		for i := range p.files {
+			p.files[i].force(replace)
+		}
+		for i := range p.stale {
+			p.stale[i].force(remove)
+		}
+	}
+	return p, nil
+}
+
+func (t *target) force(a action) {
+	if t.action == conflict && t.problem.Forcible() {
+		t.action, t.problem = a, ""
+	}
+}
+
+// lstat describes a file. What is no regular file is a problem; a file that
+// does not exist has neither.
+func lstat(root *os.Root, name string) (fs.FileInfo, Problem, error) {
+	info, err := root.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, "", nil
+	case err != nil:
+		return nil, "", err
+	case info.Mode()&fs.ModeSymlink != 0:
+		return info, Linked, nil
+	case !info.Mode().IsRegular():
+		return info, Obstacle, nil
+	}
+	return info, "", nil
+}
+
+// decideFile decides on a file of the tree.
+func decideFile(root *os.Root, known history, t *target) error {
+	info, problem, err := lstat(root, t.Path)
+	switch {
+	case err != nil:
+		return err
+	case problem != "":
+		t.action, t.problem = conflict, problem
+		return nil
+	case info == nil:
+		t.action = create
+		return nil
+	}
+	t.old = info.Mode().Perm()
+	content, err := root.ReadFile(t.Path)
+	if err != nil {
+		return err
+	}
+	sums, listed := known[t.Path]
+	switch {
+	case bytes.Equal(content, t.Content):
+		t.action = keep
+		if executable(t.old) != executable(t.Mode) {
+			t.action = replace
+		}
+	case t.Path == ManifestPath, slices.Contains(sums, hash(content)):
+		t.action = replace
+	case listed:
+		t.action, t.problem = conflict, Edited
+	default:
+		t.action, t.problem = conflict, Foreign
+	}
+	return nil
+}
+
+// decideStale decides on a file that the tree has no longer. What is no
+// regular file any more has been replaced by its owner and is left alone.
+func decideStale(root *os.Root, known history, t *target) error {
+	info, problem, err := lstat(root, t.Path)
+	if err != nil {
+		return err
+	}
+	if info == nil || problem != "" {
+		t.action = forget
+		return nil
+	}
+	content, err := root.ReadFile(t.Path)
+	if err != nil {
+		return err
+	}
+	if slices.Contains(known[t.Path], hash(content)) {
+		t.action = remove
+	} else {
+		t.action, t.problem = conflict, Edited
+	}
+	return nil
+}
+
+func executable(mode fs.FileMode) bool { return mode&0o100 != 0 }
+
+// directories finds out whether files can lie where they should, looking at
+// each directory once.
+type directories struct {
+	root *os.Root
+	seen map[string]Problem
+}
+
+// problem returns what is wrong with the directories a path lies in, or "".
+func (d *directories) problem(name string) (Problem, error) {
+	dir := path.Dir(name)
+	if dir == "." {
+		return "", nil
+	}
+	if problem, ok := d.seen[dir]; ok {
+		return problem, nil
+	}
+	problem, err := d.problem(dir)
+	if err == nil && problem == "" {
+		var info fs.FileInfo
+		info, problem, err = lstat(d.root, dir)
+		switch {
+		case info == nil || info.IsDir():
+			problem = ""
+		case problem == "":
+			problem = Obstacle
+		}
+	}
+	d.seen[dir] = problem
+	return problem, err
+}
+
+// within returns the selected files of a tree with the manifest of the folder
+// that has these files and otherwise what the current manifest lists.
+func (t Tree) within(current manifest, selected func(string) bool) (Tree, error) {
+	m := manifest{manifestVersion, make(map[string]string, len(t))}
+	for p, sum := range current.Files {
+		if !selected(p) {
+			m.Files[p] = sum
+		}
+	}
+	part := t.Select(func(p string) bool { return p != ManifestPath && selected(p) })
+	for _, f := range part {
+		m.Files[f.Path] = hash(f.Content)
+	}
+	file, err := m.file()
+	part = append(part, file)
+	slices.SortFunc(part, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
+	return part, err
+}
+
+// report sums a plan up.
+func (p plan) report() Report {
+	var r Report
+	for _, t := range slices.Concat(p.files, p.stale) {
+		switch t.action {
+		case keep:
+			r.Unchanged = append(r.Unchanged, t.Path)
+		case create, replace:
+			r.Written = append(r.Written, t.Path)
+		case remove:
+			r.Removed = append(r.Removed, t.Path)
+		case conflict:
+			r.Conflicts = append(r.Conflicts, Conflict{t.Path, t.problem})
+		}
+	}
+	slices.SortFunc(r.Conflicts, func(a, b Conflict) int { return cmp.Compare(a.Path, b.Path) })
+	return r
+}

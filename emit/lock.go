@@ -1,0 +1,48 @@
+package emit
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+)
+
+const (
+	lockPath = ownDir + "/lock"
+
+	// lockPatience is how long to wait for another compile of the same folder,
+	// which takes seconds.
+	lockPatience = time.Minute
+	lockInterval = 20 * time.Millisecond
+)
+
+// ErrLocked is returned while another process keeps writing to a folder.
+var ErrLocked = errors.New("another compile is writing to this folder")
+
+// lock keeps other processes from writing to a folder until the function it
+// returns is called. It makes the directory of batchwright's own files.
+func lock(root *os.Root) (unlock func(), err error) {
+	for deadline := time.Now().Add(lockPatience); ; time.Sleep(lockInterval) {
+		if err := root.Mkdir(ownDir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+		for _, p := range []string{ownDir, lockPath} {
+			// Root follows links that stay inside; nothing of ours is one.
+			if info, err := root.Lstat(p); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+				return nil, fmt.Errorf("%s is a symbolic link", p)
+			}
+		}
+		unlock, err := tryLock(root)
+		switch {
+		case err == nil:
+			return unlock, nil
+		case errors.Is(err, fs.ErrNotExist): // the other has just removed the directory
+		case !errors.Is(err, ErrLocked):
+			return nil, fmt.Errorf("locking %s: %w", lockPath, err)
+		}
+		if time.Now().After(deadline) {
+			return nil, fmt.Errorf("%w (waited %s for %s)", ErrLocked, lockPatience, lockPath)
+		}
+	}
+}

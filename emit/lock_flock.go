@@ -1,0 +1,44 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package emit
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// tryLock takes the lock with flock, which ends with the process: a crash
+// leaves a file, but no lock. It returns ErrLocked where another holds it.
+func tryLock(root *os.Root) (unlock func(), err error) {
+	f, err := root.OpenFile(lockPath, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, syscall.EINTR) {
+		err = ErrLocked
+	}
+	if err == nil && !current(root, f) {
+		err = ErrLocked
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return func() {
+		root.Remove(lockPath) // while it is held: see current
+		f.Close()
+	}, nil
+}
+
+// current tells whether a file that was opened as the lock still is the lock,
+// and not one that its holder removed in between.
+func current(root *os.Root, f *os.File) bool {
+	opened, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := root.Lstat(lockPath)
+	return err == nil && os.SameFile(opened, there)
+}

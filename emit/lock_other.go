@@ -1,0 +1,25 @@
+//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd)
+
+package emit
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+)
+
+// tryLock takes the lock by creating its file. A crash leaves the file, which
+// then has to be removed by hand.
+func tryLock(root *os.Root) (unlock func(), err error) {
+	f, err := root.OpenFile(lockPath, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return nil, ErrLocked
+	}
+	if err != nil {
+		return nil, err
+	}
+	return func() {
+		f.Close()
+		root.Remove(lockPath)
+	}, nil
+}

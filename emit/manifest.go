@@ -1,0 +1,94 @@
+package emit
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+const (
+	ownDir = ".batchwright"
+
+	// ManifestPath is the file that lists what batchwright has written into a
+	// folder.
+	ManifestPath = ownDir + "/manifest.json"
+
+	manifestVersion = 1
+)
+
+// manifest lists generated files and their hashes, without itself.
+type manifest struct {
+	Version int               `json:"version"`
+	Files   map[string]string `json:"files"` // "sha256:" and hexadecimal digits, by path
+}
+
+// Manifest returns the file that lists every other file of a tree with the
+// hash of its content, sorted.
+func Manifest(t Tree) (File, error) {
+	m := manifest{manifestVersion, make(map[string]string, len(t))}
+	for _, f := range t {
+		if f.Path != ManifestPath {
+			m.Files[f.Path] = hash(f.Content)
+		}
+	}
+	return m.file()
+}
+
+func (m manifest) file() (File, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(m) // sorts the keys of the map
+	return File{Path: ManifestPath, Content: b.Bytes()}, err
+}
+
+// parseManifests reads manifests that follow each other, at least one.
+func parseManifests(content []byte) ([]manifest, error) {
+	var all []manifest
+	dec := json.NewDecoder(bytes.NewReader(content))
+	for {
+		var m manifest
+		switch err := dec.Decode(&m); {
+		case errors.Is(err, io.EOF) && len(all) > 0:
+			return all, nil
+		case err != nil:
+			return nil, err
+		case m.Version != manifestVersion:
+			return nil, fmt.Errorf("version %d of the manifest, want %d", m.Version, manifestVersion)
+		}
+		for p, sum := range m.Files {
+			if err := checkPath(p); err != nil {
+				return nil, err
+			}
+			if !strings.HasPrefix(sum, hashPrefix) {
+				return nil, fmt.Errorf("%q is not a hash", sum)
+			}
+		}
+		all = append(all, m)
+	}
+}
+
+const hashPrefix = "sha256:"
+
+func hash(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hashPrefix + hex.EncodeToString(sum[:])
+}
+
+// history is every content that batchwright may have left at a path.
+type history map[string][]string
+
+func (h history) add(m manifest) {
+	for p, sum := range m.Files {
+		if !slices.Contains(h[p], sum) {
+			h[p] = append(h[p], sum)
+		}
+	}
+}

@@ -1,0 +1,507 @@
+package emit
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// tree makes a tree with its manifest of "path=content" pairs. Paths that end
+// in .sh are executable.
+func tree(t testing.TB, pairs ...string) Tree {
+	t.Helper()
+	var out Tree
+	for _, pair := range pairs {
+		path, content, _ := strings.Cut(pair, "=")
+		f := File{Path: path, Content: []byte(content)}
+		if strings.HasSuffix(path, ".sh") {
+			f.Mode = 0o755
+		}
+		out = append(out, f)
+	}
+	m, err := Manifest(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out = append(out, m)
+	slices.SortFunc(out, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	return out
+}
+
+// list returns what lies in a folder, "path=content", directories as "path/",
+// links as "path@", without the manifest.
+func list(t testing.TB, dir string) []string {
+	t.Helper()
+	var out []string
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		rel, _ := filepath.Rel(dir, path)
+		rel = filepath.ToSlash(rel)
+		switch {
+		case err != nil:
+			return err
+		case rel == "." || rel == ownDir || rel == ManifestPath:
+		case d.IsDir():
+			out = append(out, rel+"/")
+		case d.Type()&fs.ModeSymlink != 0:
+			out = append(out, rel+"@")
+		default:
+			content, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			out = append(out, rel+"="+string(content))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func put(t testing.TB, dir, name, content string) {
+	t.Helper()
+	path := filepath.Join(dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func mustWrite(t testing.TB, dir string, tree Tree, opt WriteOptions) Report {
+	t.Helper()
+	report, err := Write(dir, tree, opt)
+	if err != nil {
+		t.Fatalf("%v: %+v", err, report)
+	}
+	return report
+}
+
+func equal[T any](t *testing.T, what string, want, got T) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s: -want +got:\n%s", what, diff)
+	}
+}
+
+const m = ManifestPath
+
+func TestWrite(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "some", "folder")
+	first := tree(t, "a=1", "b/c=2", "b/d/e=3", "run.sh=4")
+
+	report := mustWrite(t, dir, first, WriteOptions{})
+	equal(t, "report", Report{Written: []string{m, "a", "b/c", "b/d/e", "run.sh"}}, report)
+	equal(t, "folder", []string{"a=1", "b/", "b/c=2", "b/d/", "b/d/e=3", "run.sh=4"}, list(t, dir))
+	entries, _ := os.ReadDir(filepath.Join(dir, ownDir))
+	if len(entries) != 1 {
+		t.Errorf("more than the manifest in %s: %v", ownDir, entries)
+	}
+
+	// A second run touches nothing.
+	past := time.Now().Add(-time.Hour).Truncate(time.Second)
+	for _, f := range first {
+		if err := os.Chtimes(filepath.Join(dir, f.Path), past, past); err != nil {
+			t.Fatal(err)
+		}
+	}
+	report = mustWrite(t, dir, first, WriteOptions{})
+	equal(t, "second report", Report{Unchanged: []string{m, "a", "b/c", "b/d/e", "run.sh"}}, report)
+
+	// A change touches what it changes; an extra file stays and keeps its
+	// directory, others go.
+	put(t, dir, "b/mine", "x")
+	report = mustWrite(t, dir, tree(t, "a=1", "n/w=5", "run.sh=6"), WriteOptions{})
+	equal(t, "third report", Report{
+		Written:   []string{m, "n/w", "run.sh"},
+		Unchanged: []string{"a"},
+		Removed:   []string{"b/c", "b/d/e"},
+	}, report)
+	equal(t, "folder", []string{"a=1", "b/", "b/mine=x", "n/", "n/w=5", "run.sh=6"}, list(t, dir))
+	if info, _ := os.Stat(filepath.Join(dir, "a")); !info.ModTime().Equal(past) {
+		t.Error("an unchanged file was touched")
+	}
+
+	// What was deleted by hand comes back.
+	os.Remove(filepath.Join(dir, "n/w"))
+	report = mustWrite(t, dir, tree(t, "a=1", "n/w=5", "run.sh=6"), WriteOptions{})
+	equal(t, "written", []string{"n/w"}, report.Written)
+}
+
+func TestWriteModes(t *testing.T) {
+	dir := t.TempDir()
+	mustWrite(t, dir, tree(t, "a=1", "b=1", "run.sh=1"), WriteOptions{})
+	mode := func(name string) fs.FileMode {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Mode()
+	}
+	if mode("a")&0o111 != 0 || mode("run.sh")&0o100 == 0 {
+		t.Errorf("modes %v and %v", mode("a"), mode("run.sh"))
+	}
+	os.Chmod(filepath.Join(dir, "a"), 0o600)
+	os.Chmod(filepath.Join(dir, "b"), 0o755)
+	os.Chmod(filepath.Join(dir, "run.sh"), 0o640)
+	report := mustWrite(t, dir, tree(t, "a=2", "b=1", "run.sh=1"), WriteOptions{})
+	equal(t, "written", []string{m, "a", "b", "run.sh"}, report.Written)
+	equal(t, "modes", []fs.FileMode{0o600, 0o644, 0o750}, []fs.FileMode{mode("a"), mode("b"), mode("run.sh")})
+}
+
+// What a user would lose is refused, all of it at once, and nothing is
+// written; what Force overcomes it overcomes.
+func TestWriteConflicts(t *testing.T) {
+	next := tree(t, "a=new", "b/c=2", "d/e=3")
+	tests := map[string]struct {
+		prepare   func(dir string)
+		conflicts []Conflict
+		forced    []string // the folder after Force; nil: refused still
+	}{
+		"edited and foreign": {
+			func(dir string) {
+				put(t, dir, "a", "edited")
+				put(t, dir, "d/e", "foreign")
+			},
+			[]Conflict{{"a", Edited}, {"d/e", Foreign}},
+			[]string{"a=new", "b/", "b/c=2", "d/", "d/e=3"},
+		},
+		"edited and to be removed": {
+			func(dir string) { put(t, dir, "old/file", "edited") },
+			[]Conflict{{"old/file", Edited}},
+			[]string{"a=new", "b/", "b/c=2", "d/", "d/e=3"},
+		},
+		"a directory in the way": {
+			func(dir string) {
+				os.Remove(filepath.Join(dir, "a"))
+				put(t, dir, "a/x", "mine")
+				put(t, dir, "d", "mine")
+			},
+			[]Conflict{{"a", Obstacle}, {"d/e", Obstacle}},
+			nil,
+		},
+		"a link in place of a file": {
+			func(dir string) {
+				os.Remove(filepath.Join(dir, "a"))
+				os.Symlink("b/c", filepath.Join(dir, "a"))
+			},
+			[]Conflict{{"a", Linked}},
+			nil,
+		},
+		"a link that leads out of the folder": {
+			func(dir string) { os.Symlink("..", filepath.Join(dir, "d")) },
+			[]Conflict{{"d/e", Linked}},
+			nil,
+		},
+		"a link that stays in the folder": {
+			func(dir string) {
+				os.RemoveAll(filepath.Join(dir, "b"))
+				put(t, dir, "x/c", "1")
+				os.Symlink("x", filepath.Join(dir, "b"))
+			},
+			[]Conflict{{"b/c", Linked}},
+			nil,
+		},
+		"a link before a file to be removed": {
+			func(dir string) {
+				os.Rename(filepath.Join(dir, "old"), filepath.Join(dir, "moved"))
+				os.Symlink("moved", filepath.Join(dir, "old"))
+			},
+			[]Conflict{{"old/file", Linked}},
+			nil,
+		},
+		"a broken manifest": {
+			func(dir string) { put(t, dir, m, "<<<<<<< ours\n") },
+			[]Conflict{{m, Damaged}},
+			[]string{"a=new", "b/", "b/c=2", "d/", "d/e=3", "old/", "old/file=0"},
+		},
+		"an empty manifest": {
+			func(dir string) { put(t, dir, m, "") },
+			[]Conflict{{m, Damaged}},
+			[]string{"a=new", "b/", "b/c=2", "d/", "d/e=3", "old/", "old/file=0"},
+		},
+		"a manifest that leads out of the folder": {
+			func(dir string) {
+				put(t, dir, m, `{"version":1,"files":{"../secret":"`+hash([]byte("s"))+`"}}`)
+			},
+			[]Conflict{{m, Damaged}},
+			[]string{"a=new", "b/", "b/c=2", "d/", "d/e=3", "old/", "old/file=0"},
+		},
+		"a manifest that is a link": {
+			func(dir string) {
+				os.Rename(filepath.Join(dir, m), filepath.Join(dir, "x"))
+				os.Symlink("../x", filepath.Join(dir, m))
+			},
+			[]Conflict{{m, Linked}},
+			nil,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			parent := t.TempDir()
+			put(t, parent, "secret", "s")
+			dir := filepath.Join(parent, "folder")
+			mustWrite(t, dir, tree(t, "a=1", "b/c=1", "old/file=0"), WriteOptions{})
+			test.prepare(dir)
+			before := list(t, parent)
+
+			for _, opt := range []WriteOptions{{DryRun: true}, {}} {
+				report, err := Write(dir, next, opt)
+				if !errors.Is(err, ErrConflict) {
+					t.Errorf("got error %v", err)
+				}
+				equal(t, "conflicts", test.conflicts, report.Conflicts)
+				equal(t, "files", before, list(t, parent))
+			}
+			_, err := Write(dir, next, WriteOptions{Force: true})
+			if test.forced == nil {
+				if !errors.Is(err, ErrConflict) {
+					t.Errorf("forced: got error %v", err)
+				}
+				equal(t, "files", before, list(t, parent))
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			equal(t, "forced", test.forced, list(t, dir))
+			if report := mustWrite(t, dir, next, WriteOptions{}); report.Changed() {
+				t.Errorf("the run after force changes %+v", report)
+			}
+		})
+	}
+}
+
+// A file with the right content is adopted, wherever it came from, as after a
+// merge that took files and manifest from different sides.
+func TestWriteAdopts(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "a", "1")
+	report := mustWrite(t, dir, tree(t, "a=1", "b=2"), WriteOptions{})
+	equal(t, "report", Report{Written: []string{m, "b"}, Unchanged: []string{"a"}}, report)
+	report = mustWrite(t, dir, tree(t, "b=2"), WriteOptions{})
+	equal(t, "removed", []string{"a"}, report.Removed)
+}
+
+func TestWriteOnly(t *testing.T) {
+	dir := t.TempDir()
+	mustWrite(t, dir, tree(t, "a=1", "k/b=1", "k/c=1"), WriteOptions{})
+	only := func(path string) bool { return strings.HasPrefix(path, "k/") }
+	report := mustWrite(t, dir, tree(t, "k/b=2", "new=2"), WriteOptions{Only: only})
+	equal(t, "report", Report{Written: []string{m, "k/b"}, Removed: []string{"k/c"}}, report)
+	equal(t, "folder", []string{"a=1", "k/", "k/b=2"}, list(t, dir))
+	// The manifest still knows the rest: a full run removes and writes it.
+	report = mustWrite(t, dir, tree(t, "k/b=2", "new=2"), WriteOptions{})
+	equal(t, "report", Report{Written: []string{m, "new"}, Unchanged: []string{"k/b"}, Removed: []string{"a"}}, report)
+}
+
+func TestWriteDryRun(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "folder")
+	report := mustWrite(t, dir, tree(t, "a=1"), WriteOptions{DryRun: true})
+	equal(t, "written", []string{m, "a"}, report.Written)
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("a dry run made the folder")
+	}
+	mustWrite(t, dir, tree(t, "a=1", "b=1"), WriteOptions{})
+	before := list(t, dir)
+	dry := mustWrite(t, dir, tree(t, "a=2", "c=1"), WriteOptions{DryRun: true})
+	equal(t, "files", before, list(t, dir))
+	equal(t, "reports", dry, mustWrite(t, dir, tree(t, "a=2", "c=1"), WriteOptions{}))
+}
+
+func TestWriteRefuses(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "file", "x")
+	good := tree(t, "a=1")
+	if _, err := Write(filepath.Join(dir, "file"), good, WriteOptions{}); !errors.Is(err, ErrNotFolder) {
+		t.Errorf("a file as target: %v", err)
+	}
+	if _, err := Write(filepath.Join(dir, "x"), good[1:], WriteOptions{}); err == nil {
+		t.Error("a tree without a manifest was written")
+	}
+	for _, path := range []string{"", ".", "/a", "../a", "a/../../b", "a//b", "a/", `a\b`, "a\nb", ownDir + "/lock", stageDir + "/0"} {
+		if err := (Tree{{Path: path}}).Check(); err == nil {
+			t.Errorf("path %q passes", path)
+		}
+	}
+	for _, paths := range [][]string{{"b", "a"}, {"a", "a"}, {"a", "a/b"}, {"a", "a.b", "a/b"}} {
+		var bad Tree
+		for _, p := range paths {
+			bad = append(bad, File{Path: p})
+		}
+		if err := bad.Check(); err == nil {
+			t.Errorf("%q pass", paths)
+		}
+		if _, err := Write(filepath.Join(dir, "x"), bad, WriteOptions{}); err == nil {
+			t.Errorf("%q were written", paths)
+		}
+	}
+	os.Symlink(dir, filepath.Join(dir, "link"))
+	os.MkdirAll(filepath.Join(dir, "elsewhere"), 0o777)
+	os.Symlink("../elsewhere", filepath.Join(dir, "folder"))
+	inner := filepath.Join(dir, "inner")
+	os.MkdirAll(inner, 0o777)
+	os.Symlink("../elsewhere", filepath.Join(inner, ownDir))
+	if _, err := Write(inner, good, WriteOptions{}); err == nil {
+		t.Error("batchwright's own directory may be a link")
+	}
+	if entries, _ := os.ReadDir(filepath.Join(dir, "elsewhere")); len(entries) > 0 {
+		t.Errorf("written through a link: %v", entries)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "x")); err == nil {
+		t.Error("a refused tree left a folder")
+	}
+}
+
+// Whichever rename fails, the folder is as it was before.
+func TestWriteRollsBack(t *testing.T) {
+	before := tree(t, "a=1", "b/c=1", "old/x=1", "run.sh=1")
+	after := tree(t, "a=2", "b/c=1", "new/d/e=2", "run.sh=2")
+	for n := 0; ; n++ {
+		dir := t.TempDir()
+		mustWrite(t, dir, before, WriteOptions{})
+		want := list(t, dir)
+		calls := 0
+		_, err := write(dir, after, WriteOptions{}, func(root *os.Root, from, to string) error {
+			if calls++; calls > n {
+				return errors.New("full")
+			}
+			return root.Rename(from, to)
+		})
+		if err == nil {
+			if n != 5 { // a, new/d/e, run.sh, old/x, the manifest
+				t.Errorf("%d renames", n)
+			}
+			return
+		}
+		equal(t, fmt.Sprintf("after failure %d", n), want, list(t, dir))
+		if entries, _ := os.ReadDir(filepath.Join(dir, ownDir)); len(entries) != 1 {
+			t.Errorf("failure %d leaves %v", n, entries)
+		}
+		if report := mustWrite(t, dir, before, WriteOptions{}); report.Changed() {
+			t.Errorf("failure %d changed the folder: %+v", n, report)
+		}
+	}
+}
+
+// TestWriteCrashes kills the process at every rename, several times in a row
+// with changing blueprints. The next Write recovers without Force.
+func TestWriteCrashes(t *testing.T) {
+	trees := []Tree{
+		tree(t, "a=1", "b/c=1", "old/x=1", "run.sh=1"),
+		tree(t, "a=2", "b/c=2", "new/d/e=2", "run.sh=2"),
+		tree(t, "a=3", "b/c=3", "other/f=3"),
+		tree(t, "a=4", "b/c=4"),
+	}
+	if at := os.Getenv("BATCHWRIGHT_TEST_CRASH"); at != "" {
+		var dir string
+		var which, n int
+		fmt.Sscanf(at, "%d %d %s", &which, &n, &dir)
+		write(dir, trees[which], WriteOptions{}, func(root *os.Root, from, to string) error {
+			if n--; n < 0 {
+				os.Exit(0)
+			}
+			return root.Rename(from, to)
+		})
+		return
+	}
+	crash := func(dir string, which, n int) {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestWriteCrashes$")
+		cmd.Env = append(os.Environ(), fmt.Sprintf("BATCHWRIGHT_TEST_CRASH=%d %d %s", which, n, dir))
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	for n := range 6 {
+		dir := t.TempDir()
+		mustWrite(t, dir, trees[0], WriteOptions{})
+		put(t, dir, "mine", "x")
+		crash(dir, 1, n)
+		crash(dir, 2, 5-n)
+		mustWrite(t, dir, trees[3], WriteOptions{})
+		equal(t, fmt.Sprint("after crash ", n), []string{"a=4", "b/", "b/c=4", "mine=x"}, list(t, dir))
+		if entries, _ := os.ReadDir(filepath.Join(dir, ownDir)); len(entries) != 1 {
+			t.Errorf("crash %d leaves %v", n, entries)
+		}
+	}
+	// An edit after a crash is still an edit.
+	dir := t.TempDir()
+	mustWrite(t, dir, trees[0], WriteOptions{})
+	crash(dir, 1, 2)
+	put(t, dir, "a", "edited")
+	report, err := Write(dir, trees[3], WriteOptions{})
+	if !errors.Is(err, ErrConflict) {
+		t.Errorf("got error %v", err)
+	}
+	equal(t, "conflicts", []Conflict{{"a", Edited}}, report.Conflicts)
+}
+
+func TestWriteConcurrently(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "folder")
+	var group sync.WaitGroup
+	for i := range 20 {
+		group.Go(func() {
+			mustWrite(t, dir, tree(t, fmt.Sprintf("a=%d", i), fmt.Sprintf("b%d=", i), fmt.Sprintf("c=%d", i)), WriteOptions{})
+		})
+	}
+	group.Wait()
+	got := list(t, dir)
+	if len(got) != 3 {
+		t.Fatalf("files of several trees: %v", got)
+	}
+	n := strings.TrimPrefix(got[0], "a=")
+	equal(t, "folder", []string{"a=" + n, "b" + n + "=", "c=" + n}, got)
+}
+
+func BenchmarkWrite(b *testing.B) {
+	var pairs []string
+	for i := range 10_000 {
+		pairs = append(pairs, fmt.Sprintf("teams/team-%05d/file.yaml=%s", i, strings.Repeat("x", 3000)))
+	}
+	big := tree(b, pairs...)
+	b.Run("new", func(b *testing.B) {
+		for b.Loop() {
+			mustWrite(b, filepath.Join(b.TempDir(), "folder"), big, WriteOptions{})
+		}
+	})
+	dir := filepath.Join(b.TempDir(), "folder")
+	mustWrite(b, dir, big, WriteOptions{})
+	b.Run("unchanged", func(b *testing.B) {
+		for b.Loop() {
+			mustWrite(b, dir, big, WriteOptions{})
+		}
+	})
+	for i := range pairs {
+		pairs[i] += "y"
+	}
+	other := tree(b, pairs...)
+	b.Run("all changed", func(b *testing.B) {
+		for b.Loop() {
+			big, other = other, big
+			mustWrite(b, dir, big, WriteOptions{})
+		}
+	})
+	b.Run("one changed", func(b *testing.B) {
+		one := slices.Clone(big)
+		for i := 0; b.Loop(); i++ {
+			one[1].Content = fmt.Append(nil, i)
+			var err error
+			if one[0], err = Manifest(one); err != nil {
+				b.Fatal(err)
+			}
+			mustWrite(b, dir, one, WriteOptions{})
+		}
+	})
+}

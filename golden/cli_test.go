@@ -1,0 +1,105 @@
+package golden_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestCommandLine runs the scripts of golden/cli against the program itself.
+// Each starts in a directory that holds small.cue, the platform of
+// golden/cli/small.cue, and may use, beside testscript's own commands,
+//
+//	status CODE PROGRAM ARGS...   run a program that must exit with CODE
+//	fill FILE BYTES               make a file of that many spaces
+//	bytes FILE HEX                make a file of these bytes
+//	unchanged FILE                fail if the file changed since the last touch
+//	touch FILE                    set a file's time to 2001
+func TestCommandLine(t *testing.T) {
+	bin := t.TempDir()
+	build := exec.Command("go", "build", "-o", bin, "./cmd/batchwright")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	small, err := os.ReadFile("cli/small.cue")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "cli",
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+			return os.WriteFile(filepath.Join(env.WorkDir, "small.cue"), small, 0o644)
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"status":    status,
+			"fill":      fill,
+			"bytes":     writeBytes,
+			"touch":     touch,
+			"unchanged": unchanged,
+		},
+	})
+}
+
+var longAgo = time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func want(ts *testscript.TestScript, neg bool, args []string, n int, usage string) {
+	if neg || len(args) < n {
+		ts.Fatalf("usage: %s", usage)
+	}
+}
+
+func status(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, args, 2, "status CODE PROGRAM ARGS...")
+	err := ts.Exec(args[1], args[2:]...)
+	var failed *exec.ExitError
+	if err != nil && !errors.As(err, &failed) {
+		ts.Fatalf("%v", err)
+	}
+	got := 0
+	if failed != nil {
+		got = failed.ExitCode()
+	}
+	if strconv.Itoa(got) != args[0] {
+		ts.Fatalf("exit status %d, want %s", got, args[0])
+	}
+}
+
+func fill(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, args, 2, "fill FILE BYTES")
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), bytes.Repeat([]byte(" "), n), 0o644))
+}
+
+func writeBytes(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, args, 2, "bytes FILE HEX")
+	content, err := hex.DecodeString(args[1])
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), content, 0o644))
+}
+
+func touch(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, args, 1, "touch FILE")
+	ts.Check(os.Chtimes(ts.MkAbs(args[0]), longAgo, longAgo))
+}
+
+func unchanged(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, args, 1, "unchanged FILE")
+	info, err := os.Stat(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if !info.ModTime().Equal(longAgo) {
+		ts.Fatalf("%s was written at %v", args[0], info.ModTime())
+	}
+}

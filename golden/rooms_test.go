@@ -1,0 +1,84 @@
+package golden_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/batchwright/batchwright/"
+
+// rooms says which packages of the project each package may import: data flows
+// from the schema through the compiler and the plan to the emitters, and
+// nothing flows back.
+var rooms = map[string][]string{
+	"schema":           {},
+	"compiler/diag":    {},
+	"compiler/catalog": {},
+	"compiler/ir":      {},
+	"compiler/rules":   {"schema", "compiler/catalog", "compiler/diag", "compiler/ir"},
+	"compiler":         {"schema", "compiler/catalog", "compiler/diag", "compiler/ir", "compiler/rules"},
+
+	"emit":            {},
+	"emit/kubeyaml":   {},
+	"emit/cloudbuild": {"compiler/ir", "emit"},
+	"emit/dashboard":  {"compiler/ir", "emit", "emit/kubeyaml"},
+	"emit/guide":      {"compiler/ir", "emit"},
+	"emit/kueue":      {"compiler/ir", "emit", "emit/kubeyaml"},
+	"emit/terraform":  {"compiler/ir", "emit"},
+	"emit/workload":   {"compiler/ir", "emit", "emit/kubeyaml"},
+	"emit/folder": {"compiler/ir", "emit", "emit/cloudbuild", "emit/dashboard", "emit/guide", "emit/kueue", "emit/terraform",
+		"emit/workload"},
+
+	"cmd/batchwright": {"compiler", "compiler/diag", "emit", "emit/folder"},
+	"golden":          {},
+}
+
+// blind are imports that could let an emitter or the plan depend on anything
+// but the blueprint.
+var blind = []string{"os", "time", "math/rand", "math/rand/v2", "net", "net/http", "os/exec", "os/user", "runtime/debug"}
+
+func TestRooms(t *testing.T) {
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", "./...")
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p struct {
+			ImportPath string
+			Imports    []string
+		}
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.TrimPrefix(p.ImportPath, module)
+		seen[name] = true
+		allowed, known := rooms[name]
+		if !known {
+			t.Errorf("package %s has no place in the rooms", name)
+		}
+		emitter := strings.HasPrefix(name, "emit/") || name == "compiler/ir"
+		for _, imported := range p.Imports {
+			if own, ok := strings.CutPrefix(imported, module); ok && !slices.Contains(allowed, own) {
+				t.Errorf("%s must not import %s", name, own)
+			}
+			if emitter && slices.Contains(blind, imported) {
+				t.Errorf("%s must not import %s: its output depends on the plan alone", name, imported)
+			}
+		}
+	}
+	for name := range rooms {
+		if !seen[name] {
+			t.Errorf("the rooms name %s, which does not exist", name)
+		}
+	}
+}
