@@ -10,7 +10,7 @@ test:
 	go -C conformance test ./...
 
 golden:
-	go test ./golden ./cmd/... -update
+	go test ./golden -update
 
 check:
 	test -z "$$(gofmt -l .)"

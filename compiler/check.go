@@ -10,6 +10,7 @@ import (
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/build"
+	"cuelang.org/go/cue/parser"
 
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/schema"
@@ -194,7 +195,11 @@ func blueprintDefinition(cc *cue.Context) (cue.Value, error) {
 		if err != nil {
 			return cue.Value{}, err
 		}
-		if err := inst.AddFile("/"+schemaMarker+e.Name(), content); err != nil {
+		file, err := parser.ParseFile("/"+schemaMarker+e.Name(), content, parser.ParseComments)
+		if err != nil {
+			return cue.Value{}, err
+		}
+		if err := inst.AddSyntax(file); err != nil {
 			return cue.Value{}, err
 		}
 	}

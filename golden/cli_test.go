@@ -24,12 +24,7 @@ import (
 //	unchanged FILE                fail if the file changed since the last touch
 //	touch FILE                    set a file's time to 2001
 func TestCommandLine(t *testing.T) {
-	bin := t.TempDir()
-	build := exec.Command("go", "build", "-o", bin, "./cmd/batchwright")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	bin := filepath.Dir(buildBatchwright(t))
 	small, err := os.ReadFile("cli/small.cue")
 	if err != nil {
 		t.Fatal(err)

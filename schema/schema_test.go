@@ -12,6 +12,7 @@ import (
 	"cuelang.org/go/cue/build"
 	"cuelang.org/go/cue/cuecontext"
 	"cuelang.org/go/cue/format"
+	"cuelang.org/go/cue/parser"
 
 	"github.com/batchwright/batchwright/schema"
 )
@@ -29,7 +30,11 @@ func definition(t *testing.T) cue.Value {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := inst.AddFile(e.Name(), content); err != nil {
+		file, err := parser.ParseFile(e.Name(), content, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := inst.AddSyntax(file); err != nil {
 			t.Fatal(err)
 		}
 	}

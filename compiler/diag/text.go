@@ -115,7 +115,7 @@ func (p *printer) finding(f Finding) {
 	p.headline(f.Span, p.paint(f.Severity.style(), title), p.paint(bold, inline(f.Message)))
 	p.excerpt(f.Span, f.Severity, f.Label)
 	p.footer("help", f.Help)
-	if f.Edit != nil {
+	if f.Edit != nil && f.Help == "" { // help says the same in words
 		p.footer("edit", suggestion(*f.Edit, f.Span))
 	}
 	for _, r := range f.Related {

@@ -62,7 +62,6 @@ func TestWriteText(t *testing.T) {
   |               ^^^^^^^ want one of "2x2x1", "2x2x2", "2x2x4"
   = help: use "2x2x4" for 16 chips
           or "2x2x1" for 4
-  = edit: replace ` + "`\"2x2x3\"` with `\"2x2x4\"`" + `
 
 1 error
 `,

@@ -28,9 +28,10 @@ func nameRules() []Rule {
 	}
 }
 
-// resolve reports a reference that leads nowhere.
+// resolve reports a reference that leads to none of the known names, which are
+// sorted.
 func (r *report) resolve(path []string, kind, name string, known []string) {
-	if slices.Contains(known, name) {
+	if has(known, name) {
 		return
 	}
 	options := []option{label("want one of %s", quoted(known)), help("define %s %q, or name another", kind, name)}
@@ -41,6 +42,12 @@ func (r *report) resolve(path []string, kind, name string, known []string) {
 		options[1] = help("did you mean %q?", near)
 	}
 	r.add(path, fmt.Sprintf("there is no %s named %q", kind, name), options...)
+}
+
+// has tells whether sorted names have one.
+func has(sorted []string, name string) bool {
+	_, ok := slices.BinarySearch(sorted, name)
+	return ok
 }
 
 func references(r *report) {
@@ -59,22 +66,13 @@ func references(r *report) {
 			r.resolve(at("cohorts", name, "parent"), "cohort", *parent, cohorts)
 		}
 	}
-	known := map[string]bool{}
-	for _, c := range cohorts {
-		known["cohort "+c] = true
-	}
-	for _, t := range tiers {
-		known["tier "+t] = true
-	}
 	for _, name := range teams {
 		team := b.Teams[name]
-		if c := team.Cohort; c != nil && !known["cohort "+*c] {
-			r.resolve(at("teams", name, "cohort"), "cohort", *c, cohorts)
+		if team.Cohort != nil {
+			r.resolve(at("teams", name, "cohort"), "cohort", *team.Cohort, cohorts)
 		}
-		for tier := range team.Quota {
-			if !known["tier "+tier] {
-				r.resolveKey(at("teams", name, "quota", tier), "tier", tier, tiers)
-			}
+		for _, tier := range names(team.Quota) {
+			r.resolveKey(at("teams", name, "quota", tier), "tier", tier, tiers)
 		}
 	}
 	for _, name := range names(b.Workloads) {
@@ -99,13 +97,11 @@ func quotaOutsideTier(r *report) {
 	for _, name := range names(b.Teams) {
 		for _, tier := range names(b.Teams[name].Quota) {
 			t, ok := b.Tiers[tier]
-			if !ok {
-				continue
+			if !ok || slices.ContainsFunc(t.Capacity, func(c string) bool { _, ok := b.Capacity[c]; return !ok }) {
+				continue // what the tier means is not known
 			}
 			for _, c := range names(b.Teams[name].Quota[tier]) {
-				if !slices.Contains(t.Capacity, c) {
-					r.resolveKey(at("teams", name, "quota", tier, c), "capacity of tier "+tier, c, t.Capacity)
-				}
+				r.resolveKey(at("teams", name, "quota", tier, c), "capacity of tier "+tier, c, slices.Sorted(slices.Values(t.Capacity)))
 			}
 		}
 	}
@@ -113,39 +109,47 @@ func quotaOutsideTier(r *report) {
 
 func unused(r *report) {
 	b := r.Blueprint
-	used := map[string]bool{}
+	uses := map[string]map[string]bool{"hardware": {}, "capacity": {}, "tiers": {}, "cohorts": {}}
 	for _, c := range b.Capacity {
-		used["hardware "+c.Hardware] = true
+		uses["hardware"][c.Hardware] = true
 	}
 	for _, t := range b.Tiers {
 		for _, c := range t.Capacity {
-			used["capacity "+c] = true
+			uses["capacity"][c] = true
 		}
 	}
 	for _, t := range b.Teams {
 		if t.Cohort != nil {
-			used["cohort "+*t.Cohort] = true
+			uses["cohorts"][*t.Cohort] = true
 		}
 		for tier := range t.Quota {
-			used["tier "+tier] = true
+			uses["tiers"][tier] = true
 		}
 	}
 	for _, c := range b.Cohorts {
 		if c.Parent != nil {
-			used["cohort "+*c.Parent] = true
+			uses["cohorts"][*c.Parent] = true
 		}
 	}
-	report := func(kind, field string, all []string, user string) {
-		for _, n := range all {
-			if !used[kind+" "+n] {
-				r.addKey(at(field, n), fmt.Sprintf("%s %q is used by no %s", kind, n, user), help("use it, or remove it"))
+	for _, kind := range []struct {
+		field, noun, user string
+		defined           []string
+	}{
+		{"hardware", "hardware", "capacity", names(b.Hardware)},
+		{"capacity", "capacity", "tier", names(b.Capacity)},
+		{"tiers", "tier", "team", names(b.Tiers)},
+		{"cohorts", "cohort", "team", names(b.Cohorts)},
+	} {
+		used := uses[kind.field]
+		if slices.ContainsFunc(names(used), func(n string) bool { return !has(kind.defined, n) }) {
+			continue // a misspelt reference: what it means is in use
+		}
+		for _, n := range kind.defined {
+			if !used[n] {
+				r.addKey(at(kind.field, n), fmt.Sprintf("%s %q is used by no %s", kind.noun, n, kind.user), help("use it, or remove it"))
 			}
 		}
 	}
-	report("hardware", "hardware", names(b.Hardware), "capacity")
-	report("capacity", "capacity", names(b.Capacity), "tier")
-	report("tier", "tiers", names(b.Tiers), "team")
-	report("cohort", "cohorts", names(b.Cohorts), "team")
 }
 
 func cohortCircle(r *report) {
