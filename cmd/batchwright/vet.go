@@ -23,7 +23,7 @@ warnings.`,
   cat prod.yaml | batchwright vet yaml:-`,
 	}
 	cmd.RunE = c.run(func(cmd *cobra.Command, paths []string) error {
-		_, res, err := c.build(cmd.Context(), paths, *tags)
+		res, err := c.check(cmd.Context(), paths, *tags)
 		if err != nil {
 			return err
 		}

@@ -24,8 +24,10 @@ import (
 // sorted, quantities canonical.
 func Marshal(objects ...any) ([]byte, error) {
 	var out bytes.Buffer
-	printer := yaml.NewEncoder(&out)
-	for _, object := range objects {
+	for i, object := range objects {
+		if i > 0 {
+			out.WriteString("---\n")
+		}
 		// The converter and the printer are the two halves of
 		// sigs.k8s.io/yaml.Marshal without the JSON text between them, which
 		// takes more time than both.
@@ -35,12 +37,11 @@ func Marshal(objects ...any) ([]byte, error) {
 		}
 		delete(fields, "status")
 		dropEmpty(fields)
-		if err := printer.Encode(fields); err != nil {
+		document, err := yaml.Marshal(fields)
+		if err != nil {
 			return nil, fmt.Errorf("kubeyaml: printing %T: %w", object, err)
 		}
-	}
-	if err := printer.Close(); err != nil {
-		return nil, fmt.Errorf("kubeyaml: %w", err)
+		out.Write(document)
 	}
 	return out.Bytes(), nil
 }
