@@ -53,7 +53,7 @@ func alerts(p *ir.Platform) []ir.Alert {
 	if p.AnyCapacity(func(c ir.Capacity) bool { return c.Option == ir.Spot }) {
 		list = append(list, spotAlerts()...)
 	}
-	if p.AnyCapacity(p.OwnsReservation) {
+	if p.AnyCapacity(ir.Capacity.OwnsReservation) {
 		list = append(list, reservationAlerts()...)
 	}
 

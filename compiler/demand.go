@@ -68,7 +68,7 @@ func countNodes(c ir.Capacity) nodeCount {
 // wholeNodes returns how many nodes offer the total when each offers one.
 func wholeNodes(total, one ir.Amount) int {
 	a, b := total.Quantity.Value(), one.Quantity.Value()
-	if total.Resource == "cpu" { // the only resource that comes in fractions
+	if total.Resource == ir.CPU { // the only resource that comes in fractions
 		a, b = total.Quantity.MilliValue(), one.Quantity.MilliValue()
 	}
 	if b <= 0 {
@@ -177,7 +177,7 @@ func (t *demandTally) addCPUs(family string, option ir.Option, n nodeCount, perN
 	}
 	name := cpuMetrics[family]
 	m := t.metric(demandCPUs, name, family)
-	m.limit = "cpu"
+	m.limit = ir.CPU
 	m.row.Unit = "vCPUs"
 	m.add(n, perNode)
 

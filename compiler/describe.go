@@ -69,7 +69,7 @@ func members(schema cue.Value) []string {
 	return out
 }
 
-// bounds returns the bounds of a number, such as ", 0 to 16".
+// bounds returns the bounds of a number, such as " from 0 to 16", or "".
 func bounds(schema cue.Value) string {
 	low, high, over := "", "", ""
 	var visit func(v cue.Value)

@@ -51,6 +51,7 @@ func (g *grammar) object(schema, value cue.Value, path []string) {
 	known, required := map[string]cue.Value{}, []string{}
 	names := []string{}
 	pattern, label := patternOf(schema)
+	matches := matcher(label)
 	it, err := schema.Fields(cue.Optional(true))
 	if err != nil {
 		g.evaluation(err, path)
@@ -81,7 +82,7 @@ func (g *grammar) object(schema, value cue.Value, path []string) {
 		case known[name].Exists():
 			g.walk(known[name], fields.Value(), at)
 		case pattern.Exists():
-			if !matcher(label)(name) {
+			if !matches(name) {
 				g.badKey(label, name, at)
 				continue
 			}
@@ -107,7 +108,7 @@ func (g *grammar) list(schema, value cue.Value, path []string) {
 	items, err := value.List()
 	if err == nil && element.Exists() {
 		for i := 0; items.Next(); i++ {
-			g.walk(element, items.Value(), append(slices.Clip(path), strconv.Itoa(i)))
+			g.walk(element, items.Value(), append(slices.Clip(path), diag.Index(i)))
 		}
 	}
 	if g.mistakes == before {
@@ -131,11 +132,11 @@ func (g *grammar) scalar(schema, value cue.Value, path []string) {
 	}
 	shown := describeValue(value)
 	f := diag.Finding{
-		Code: "E0103", Severity: diag.Error, Path: joinPath(path), Span: g.locate.place(false, path...),
-		Message: fmt.Sprintf("%s cannot be %s", joinPath(path), shown), Label: "want " + want(schema),
+		Code: "E0103", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.place(false, path...),
+		Message: fmt.Sprintf("%s cannot be %s", diag.Path(path), shown), Label: "want " + want(schema),
 	}
 	if doc := doc(schema); doc != "" {
-		f.Help = joinPath(path) + ": " + doc
+		f.Help = diag.Path(path) + ": " + doc
 	}
 	if text, err := value.String(); err == nil {
 		if near := diag.Nearest(text, members(schema)); near != "" {
@@ -150,8 +151,8 @@ func (g *grammar) scalar(schema, value cue.Value, path []string) {
 // for all fields that refer to it.
 func (g *grammar) indefinite(schema cue.Value, path []string) {
 	f := diag.Finding{
-		Code: "E0106", Severity: diag.Error, Path: joinPath(path), Span: g.locate.place(false, path...),
-		Message: joinPath(path) + " has no definite value", Label: "want " + want(schema), Help: "give it one value",
+		Code: "E0106", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.place(false, path...),
+		Message: diag.Path(path) + " has no definite value", Label: "want " + want(schema), Help: "give it one value",
 	}
 	if g.reported[f.Span] {
 		g.mistakes++
@@ -167,7 +168,7 @@ func (g *grammar) indefinite(schema cue.Value, path []string) {
 // badKey reports a name that may not be a label.
 func (g *grammar) badKey(label cue.Value, name string, path []string) {
 	g.add(diag.Finding{
-		Code: "E0105", Severity: diag.Error, Path: joinPath(path), Span: g.locate.place(true, path...),
+		Code: "E0105", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.place(true, path...),
 		Message: fmt.Sprintf("%q is not a valid name", name), Label: "want " + wantLabel(label),
 	})
 }
@@ -175,12 +176,12 @@ func (g *grammar) badKey(label cue.Value, name string, path []string) {
 // unknown reports a field that the schema does not have, and returns the one
 // that is probably meant, or "".
 func (g *grammar) unknown(name string, names []string, path []string) string {
-	parent := joinPath(path[:len(path)-1])
+	parent := diag.Path(path[:len(path)-1])
 	if parent == "" {
 		parent = "a blueprint"
 	}
 	f := diag.Finding{
-		Code: "E0101", Severity: diag.Error, Path: joinPath(path), Span: g.locate.place(true, path...),
+		Code: "E0101", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.place(true, path...),
 		Message: fmt.Sprintf("unknown field %q", name),
 		Label:   "want one of " + strings.Join(names, ", "),
 		Help:    fmt.Sprintf("%s has no such field; remove it or correct its name", parent),
@@ -207,10 +208,10 @@ func (g *grammar) missing(schema cue.Value, name string, path []string) {
 	help := "add " + name + ", " + want(schema)
 	where := "the blueprint"
 	if len(path) > 0 {
-		where = joinPath(path)
+		where = diag.Path(path)
 	}
 	g.add(diag.Finding{
-		Code: "E0102", Severity: diag.Error, Path: joinPath(at), Span: g.locate.place(true, at...),
+		Code: "E0102", Severity: diag.Error, Path: diag.Path(at), Span: g.locate.place(true, at...),
 		Message: fmt.Sprintf("%s lacks the field %q", where, name), Help: help,
 	})
 }
@@ -223,12 +224,12 @@ func (g *grammar) choice(names []string, given map[string]bool, path []string) {
 			chosen = append(chosen, n)
 		}
 	}
-	message := fmt.Sprintf("%s sets none of its options", joinPath(path))
+	message := fmt.Sprintf("%s sets none of its options", diag.Path(path))
 	if len(chosen) > 1 {
-		message = fmt.Sprintf("%s sets %s together", joinPath(path), strings.Join(chosen, " and "))
+		message = fmt.Sprintf("%s sets %s together", diag.Path(path), strings.Join(chosen, " and "))
 	}
 	f := diag.Finding{
-		Code: "E0104", Severity: diag.Error, Path: joinPath(path), Span: g.locate.place(true, path...),
+		Code: "E0104", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.place(true, path...),
 		Message: message, Label: "want exactly one of " + strings.Join(names, ", "), Help: "keep one of them",
 	}
 	if len(chosen) == 0 {
@@ -249,18 +250,18 @@ func (g *grammar) evaluation(err error, path []string) {
 			at = at[1:]
 		}
 		for i := range at {
-			at[i] = unquote(at[i])
+			at[i] = element(at[i])
 		}
 		if len(at) == 0 {
 			at = path
 		}
 		text := message(e)
-		key := joinPath(at) + "\x00" + text
+		key := diag.Path(at) + "\x00" + text
 		if seen[key] {
 			continue
 		}
 		seen[key] = true
-		f := diag.Finding{Code: "E0107", Severity: diag.Error, Path: joinPath(at), Message: withoutStructs(text), Span: g.sources.span(e.Position())}
+		f := diag.Finding{Code: "E0107", Severity: diag.Error, Path: diag.Path(at), Message: withoutStructs(text), Span: g.sources.span(e.Position())}
 		for _, pos := range e.InputPositions() {
 			span := g.sources.span(pos)
 			switch {
@@ -284,25 +285,11 @@ func (g *grammar) evaluation(err error, path []string) {
 			f.Help = "break the circle: give one of the fields a value of its own"
 		case strings.Contains(text, "reference") && strings.Contains(text, "not found"):
 			f.Help = "define the name in this package, or put a string into quotes"
+		default:
+			f.Help = "correct the CUE expression here"
 		}
 		g.add(f)
 	}
-}
-
-// joinPath writes a path as CUE does, quoting what is not an identifier.
-func joinPath(path []string) string {
-	var b strings.Builder
-	for i, p := range path {
-		if n, err := strconv.Atoi(p); err == nil {
-			fmt.Fprintf(&b, "[%d]", n)
-			continue
-		}
-		if i > 0 {
-			b.WriteByte('.')
-		}
-		b.WriteString(p)
-	}
-	return b.String()
 }
 
 // withoutStructs leaves out of a message what stands in braces.
@@ -314,9 +301,13 @@ func withoutStructs(text string) string {
 	return text[:open] + "{...}" + text[end+1:]
 }
 
-func unquote(element string) string {
-	if s, err := strconv.Unquote(element); err == nil {
+// element turns an element of a CUE error's path into one of a finding's.
+func element(e string) string {
+	if i, err := strconv.Atoi(e); err == nil {
+		return diag.Index(i)
+	}
+	if s, err := strconv.Unquote(e); err == nil {
 		return s
 	}
-	return element
+	return e
 }

@@ -296,7 +296,7 @@ func (l *loader) duplicates(decls []ast.Decl, path []string) {
 		at := append(slices.Clip(path), name)
 		if before := first[name]; before != nil {
 			l.findings.Add(diag.Finding{
-				Code: "E0005", Severity: diag.Error, Path: joinPath(at),
+				Code: "E0005", Severity: diag.Error, Path: diag.Path(at),
 				Message: fmt.Sprintf("key %q stands here twice", name),
 				Span:    l.sources.span(f.Label.Pos()),
 				Related: []diag.Related{{Span: l.sources.span(before.Label.Pos()), Message: "first here"}},

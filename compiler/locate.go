@@ -2,7 +2,6 @@ package compiler
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"cuelang.org/go/cue/ast"
@@ -19,8 +18,9 @@ type locator struct {
 	sources *sources
 	files   []*ast.File
 
-	root  *place
-	names map[string]ast.Expr // top-level hidden fields, definitions and lets
+	root    *place
+	names   map[string]ast.Expr // top-level fields, definitions and lets
+	targets map[string]*place   // what those say, for references to them
 }
 
 // place is a field of the blueprint as the files write it: possibly several
@@ -30,11 +30,12 @@ type place struct {
 	any    []*place    // patterns and computed labels
 	keys   []diag.Span // where its label stands
 	values []diag.Span // where its value stands
+	refs   []string    // names its value refers to
 }
 
-// place returns where a field was written, and how many elements of the path
-// were found there: a field that stands nowhere is at its nearest parent.
-// With key the span is the label's, else the value's where that is a scalar.
+// place returns where a field was written; a field that stands nowhere is at
+// its nearest parent. With key the span is the label's, else the value's where
+// that is a scalar.
 func (l *locator) place(key bool, path ...string) diag.Span {
 	if l.root == nil {
 		l.build()
@@ -42,7 +43,7 @@ func (l *locator) place(key bool, path ...string) diag.Span {
 	found := []*place{l.root}
 	var span diag.Span
 	for i, name := range path {
-		next := step(found, name)
+		next := l.step(found, name)
 		if len(next) == 0 {
 			break
 		}
@@ -71,7 +72,7 @@ func (l *locator) written(path ...string) bool {
 	}
 	found := []*place{l.root}
 	for _, name := range path {
-		if found = step(found, name); len(found) == 0 {
+		if found = l.step(found, name); len(found) == 0 {
 			return false
 		}
 	}
@@ -79,15 +80,41 @@ func (l *locator) written(path ...string) bool {
 }
 
 // step returns the fields of that name, exact ones before patterns.
-func step(from []*place, name string) []*place {
+func (l *locator) step(from []*place, name string) []*place {
 	var exact, any []*place
-	for _, p := range from {
+	for _, p := range l.reach(from) {
 		if f := p.fields[name]; f != nil {
 			exact = append(exact, f)
 		}
 		any = append(any, p.any...)
 	}
 	return append(exact, any...)
+}
+
+// reach adds what the places refer to, each name once: references can share
+// much, and form circles.
+func (l *locator) reach(from []*place) []*place {
+	seen := map[string]bool{}
+	for i := 0; i < len(from); i++ {
+		for _, name := range from[i].refs {
+			if seen[name] {
+				continue
+			}
+			seen[name] = true
+			from = append(slices.Clip(from), l.target(name))
+		}
+	}
+	return from
+}
+
+func (l *locator) target(name string) *place {
+	p := l.targets[name]
+	if p == nil {
+		p = &place{}
+		l.targets[name] = p
+		l.expr(p, l.names[name])
+	}
+	return p
 }
 
 // start is the first line of the first file, for what is missing altogether.
@@ -105,6 +132,7 @@ func (l *locator) start() diag.Span {
 func (l *locator) build() {
 	l.root = &place{}
 	l.names = map[string]ast.Expr{}
+	l.targets = map[string]*place{}
 	for _, f := range l.files {
 		for _, d := range f.Decls {
 			switch d := d.(type) {
@@ -118,14 +146,11 @@ func (l *locator) build() {
 		}
 	}
 	for _, f := range l.files {
-		l.decls(l.root, f.Decls, 0)
+		l.decls(l.root, f.Decls)
 	}
 }
 
-// maxDepth bounds how far references are followed: they can be circular.
-const maxDepth = 32
-
-func (l *locator) decls(into *place, decls []ast.Decl, depth int) {
+func (l *locator) decls(into *place, decls []ast.Decl) {
 	for _, d := range decls {
 		switch d := d.(type) {
 		case *ast.Field:
@@ -147,36 +172,33 @@ func (l *locator) decls(into *place, decls []ast.Decl, depth int) {
 				p.keys = append(p.keys, l.span(d.Label))
 				into.any = append(into.any, p)
 			}
-			l.expr(p, d.Value, depth)
+			l.expr(p, d.Value)
 		case *ast.EmbedDecl:
-			l.expr(into, d.Expr, depth)
+			l.expr(into, d.Expr)
 		case *ast.Comprehension:
-			l.expr(into, d.Value, depth)
+			l.expr(into, d.Value)
 		}
 	}
 }
 
-func (l *locator) expr(into *place, e ast.Expr, depth int) {
-	if depth > maxDepth {
-		return
-	}
+func (l *locator) expr(into *place, e ast.Expr) {
 	switch e := e.(type) {
 	case *ast.StructLit:
-		l.decls(into, e.Elts, depth)
+		l.decls(into, e.Elts)
 	case *ast.BinaryExpr:
 		if e.Op == token.AND || e.Op == token.OR {
-			l.expr(into, e.X, depth)
-			l.expr(into, e.Y, depth)
+			l.expr(into, e.X)
+			l.expr(into, e.Y)
 			return
 		}
 		into.values = append(into.values, l.span(e))
 	case *ast.ParenExpr:
-		l.expr(into, e.X, depth)
+		l.expr(into, e.X)
 	case *ast.Comprehension:
-		l.expr(into, e.Value, depth)
+		l.expr(into, e.Value)
 	case *ast.Ident:
-		if target, ok := l.names[e.Name]; ok {
-			l.expr(into, target, depth+1)
+		if _, ok := l.names[e.Name]; ok {
+			into.refs = append(into.refs, e.Name)
 		}
 		into.values = append(into.values, l.span(e))
 	case *ast.ListLit:
@@ -186,8 +208,8 @@ func (l *locator) expr(into *place, e ast.Expr, depth int) {
 				into.fields = map[string]*place{}
 			}
 			p := &place{}
-			into.fields[strconv.Itoa(i)] = p
-			l.expr(p, item, depth)
+			into.fields[diag.Index(i)] = p
+			l.expr(p, item)
 			if len(p.values) == 0 {
 				p.values = append(p.values, l.span(item))
 			}

@@ -12,13 +12,6 @@ import (
 	"github.com/batchwright/batchwright/schema"
 )
 
-// Resources as Kubernetes names them.
-const (
-	cpu    = "cpu"
-	memory = "memory"
-	gpu    = "nvidia.com/gpu"
-)
-
 // Node labels and taints of GKE. Source: GKE documentation, "Provisioning
 // models", "Node auto-provisioning", "Compact placement" and "GPU node pools".
 const (
@@ -79,7 +72,10 @@ func lowerCapacity(b *schema.Blueprint, name string, zones []string) ir.Capacity
 	case in.Consumption.Reservation != nil:
 		r := in.Consumption.Reservation
 		c.Option = ir.Reservation
-		c.Reservation = &ir.ReservationUse{Name: r.Name, Create: r.Create, Owner: value(r.Project, "")}
+		c.Reservation = &ir.ReservationUse{Name: r.Name, Create: r.Create}
+		if owner := value(r.Project, b.Project); owner != b.Project {
+			c.Reservation.Owner = owner
+		}
 	case in.Consumption.FlexStart != nil:
 		f := in.Consumption.FlexStart
 		c.Option = ir.FlexStart
@@ -101,7 +97,7 @@ func lowerMachine(name string, m catalog.Machine) ir.Machine {
 		Accelerator: m.Accelerator, AcceleratorCount: m.Count,
 	}
 	if m.Accelerator != "" {
-		out.Resource = gpu
+		out.Resource = ir.GPU
 	}
 	return out
 }
@@ -121,7 +117,7 @@ func labelCapacity(c *ir.Capacity) {
 	labels, taints := map[string]string{}, []ir.Taint{}
 	if c.Machine.Accelerator != "" {
 		labels[labelAccelerator] = c.Machine.Accelerator
-		taints = append(taints, ir.Taint{Key: gpu, Value: "present", Effect: noSchedule})
+		taints = append(taints, ir.Taint{Key: ir.GPU, Value: "present", Effect: noSchedule})
 	}
 	switch {
 	case c.AutoProvisioned && c.Option == ir.Spot:
@@ -158,8 +154,8 @@ func perNode(m ir.Machine, facts catalog.Machine) []ir.Amount {
 	}
 	milli, mib := facts.Allocatable()
 	out := []ir.Amount{
-		{Resource: cpu, Quantity: *resource.NewMilliQuantity(milli, resource.DecimalSI)},
-		{Resource: memory, Quantity: *resource.NewQuantity(mib<<20, resource.BinarySI)},
+		{Resource: ir.CPU, Quantity: *resource.NewMilliQuantity(milli, resource.DecimalSI)},
+		{Resource: ir.Memory, Quantity: *resource.NewQuantity(mib<<20, resource.BinarySI)},
 	}
 	if m.Resource != "" {
 		out = append(out, ir.Amount{Resource: m.Resource, Quantity: count(m.AcceleratorCount)})
@@ -177,14 +173,14 @@ func share(h schema.Hardware) []ir.Amount {
 	milli, mib := facts.Allocatable()
 	if facts.Count == 0 {
 		return []ir.Amount{
-			{Resource: cpu, Quantity: count(1)},
-			{Resource: memory, Quantity: *resource.NewQuantity(mib/int64(facts.VCPUs)<<20, resource.BinarySI)},
+			{Resource: ir.CPU, Quantity: count(1)},
+			{Resource: ir.Memory, Quantity: *resource.NewQuantity(mib/int64(facts.VCPUs)<<20, resource.BinarySI)},
 		}
 	}
 	out := []ir.Amount{
-		{Resource: cpu, Quantity: count(int(milli) / 1000 / facts.Count)},
-		{Resource: memory, Quantity: *resource.NewQuantity(mib/1024/int64(facts.Count)<<30, resource.BinarySI)},
-		{Resource: gpu, Quantity: count(1)},
+		{Resource: ir.CPU, Quantity: count(int(milli) / 1000 / facts.Count)},
+		{Resource: ir.Memory, Quantity: *resource.NewQuantity(mib/1024/int64(facts.Count)<<30, resource.BinarySI)},
+		{Resource: ir.GPU, Quantity: count(1)},
 	}
 	if per := h.PerAccelerator; per != nil {
 		out[0].Quantity = vcpus(per.CPU)
@@ -225,8 +221,8 @@ func lowerAutoProvisioning(in schema.AutoProvisioning, capacities []ir.Capacity)
 	}
 	out.Create = len(created) > 0 || len(limits) > 0
 	out.Limits = []ir.ResourceLimit{
-		{Type: cpu, Min: 4, Max: in.MaxCPU},
-		{Type: memory, Min: 16, Max: in.MaxMemoryGiB},
+		{Type: ir.CPU, Min: 4, Max: in.MaxCPU},
+		{Type: ir.Memory, Min: 16, Max: in.MaxMemoryGiB},
 	}
 	for _, accelerator := range slices.Sorted(maps.Keys(limits)) {
 		out.Limits = append(out.Limits, ir.ResourceLimit{Type: accelerator, Max: limits[accelerator]})
@@ -239,7 +235,7 @@ func lowerAdmissionChecks(capacities []ir.Capacity) []ir.AdmissionCheck {
 	for _, c := range capacities {
 		if c.AdmissionCheck != "" {
 			out = append(out, ir.AdmissionCheck{
-				Name: c.AdmissionCheck, Config: c.AdmissionCheck,
+				Name:  c.AdmissionCheck,
 				Class: "queued-provisioning.gke.io", Resources: []string{c.Machine.Resource},
 			})
 		}

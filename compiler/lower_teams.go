@@ -58,15 +58,15 @@ func lowerQueue(b *schema.Blueprint, team, tier string, offers map[string]*offer
 		return ir.Queue{}, false
 	}
 	q := ir.Queue{
-		Tier: tier, ClusterQueue: "cq-" + team + "-" + tier, LocalQueue: "lq-" + team + "-" + tier,
-		Strategy: t.Queueing, Preempts: t.Preempts, Resources: []string{cpu, memory},
+		Tier: tier, ClusterQueue: ir.ClusterQueuePrefix + team + "-" + tier, LocalQueue: ir.LocalQueuePrefix + team + "-" + tier,
+		Strategy: t.Queueing, Preempts: t.Preempts, Resources: []string{ir.CPU, ir.Memory},
 	}
 	quota := b.Teams[team].Quota[tier]
 	inCohort := b.Teams[team].Cohort != nil
 	order := unique(t.Capacity)
 	for _, name := range order {
 		if _, given := quota[name]; given && offers[name] != nil && offers[name].capacity.Machine.Resource != "" {
-			q.Resources = []string{cpu, memory, gpu}
+			q.Resources = []string{ir.CPU, ir.Memory, ir.GPU}
 		}
 	}
 	for _, name := range order {

@@ -1,7 +1,6 @@
 package compiler
 
 import (
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,15 +16,20 @@ func lowerWorkloads(b *schema.Blueprint, p *ir.Platform) []ir.Workload {
 	for i := range p.Capacities {
 		capacities[p.Capacities[i].Name] = &p.Capacities[i]
 	}
-	names := slices.Sorted(maps.Keys(b.Workloads))
+	byTeam := map[string][]string{} // "" has those of every team
+	for name, in := range b.Workloads {
+		if len(in.Teams) == 0 {
+			byTeam[""] = append(byTeam[""], name)
+		}
+		for _, t := range in.Teams {
+			byTeam[t] = append(byTeam[t], name)
+		}
+	}
 	var out []ir.Workload
 	for i := range p.Teams {
 		team := &p.Teams[i]
-		for _, name := range names {
+		for _, name := range sorted(slices.Concat(byTeam[""], byTeam[team.Name])) {
 			in := b.Workloads[name]
-			if len(in.Teams) > 0 && !slices.Contains(in.Teams, team.Name) {
-				continue
-			}
 			queue := slices.IndexFunc(team.Queues, func(q ir.Queue) bool { return q.Tier == in.Tier })
 			if queue < 0 {
 				continue
@@ -51,8 +55,8 @@ func lowerWorkload(in schema.Workload, name string, team *ir.Team, q *ir.Queue, 
 		PriorityClass: in.Tier,
 		Pods:          in.Pods,
 		Requests: []ir.Amount{
-			{Resource: cpu, Quantity: vcpus(in.PerPod.CPU)},
-			{Resource: memory, Quantity: resource.MustParse(in.PerPod.Memory)}, // the schema admits only what parses
+			{Resource: ir.CPU, Quantity: vcpus(in.PerPod.CPU)},
+			{Resource: ir.Memory, Quantity: resource.MustParse(in.PerPod.Memory)}, // the schema admits only what parses
 		},
 		Image:   in.Image,
 		Command: in.Command,
@@ -61,7 +65,7 @@ func lowerWorkload(in schema.Workload, name string, team *ir.Team, q *ir.Queue, 
 		Retries: in.Retries,
 	}
 	if n := in.PerPod.Accelerators; n > 0 {
-		w.Requests = append(w.Requests, ir.Amount{Resource: gpu, Quantity: count(n)})
+		w.Requests = append(w.Requests, ir.Amount{Resource: ir.GPU, Quantity: count(n)})
 	}
 	if len(w.Files) > 0 {
 		w.ConfigMap = name + "-files"
@@ -102,16 +106,19 @@ func reach(q *ir.Queue, capacities map[string]*ir.Capacity) (selector []ir.KeyVa
 // copyOf names one copy of a workload, and gives it a placement group of its
 // own where its nodes are to stand together.
 func copyOf(w ir.Workload, n, copies int, q *ir.Queue, capacities map[string]*ir.Capacity) ir.Workload {
-	w.Name = workloadName(w.Template, n, copies)
-	for _, f := range q.Flavors {
-		if c := capacities[f.Flavor]; c.AutoProvisioned && c.Compact {
-			group := placementGroup(w.Team, w.Template, n)
-			w.NodeSelector = append(slices.Clone(w.NodeSelector), ir.KeyValue{Key: labelPlacementGroup, Value: group})
-			slices.SortFunc(w.NodeSelector, func(a, b ir.KeyValue) int { return strings.Compare(a.Key, b.Key) })
-			w.Tolerations = append(slices.Clone(w.Tolerations), ir.Taint{Key: labelPlacementGroup, Value: group, Effect: noSchedule})
-			sortTaints(w.Tolerations)
-			break
-		}
+	w.Name = w.Template
+	if copies > 1 {
+		w.Name += "-" + strconv.Itoa(n)
+	}
+	if slices.ContainsFunc(q.Flavors, func(f ir.FlavorQuota) bool {
+		return capacities[f.Flavor].AutoProvisioned && capacities[f.Flavor].Compact
+	}) {
+		// Auto-provisioning uses it as the name of a node pool.
+		w.PlacementGroup = w.Team + "-" + strconv.Itoa(n) + "-" + w.Template
+		w.NodeSelector = append(slices.Clone(w.NodeSelector), ir.KeyValue{Key: labelPlacementGroup, Value: w.PlacementGroup})
+		slices.SortFunc(w.NodeSelector, func(a, b ir.KeyValue) int { return strings.Compare(a.Key, b.Key) })
+		w.Tolerations = append(slices.Clone(w.Tolerations), ir.Taint{Key: labelPlacementGroup, Value: w.PlacementGroup, Effect: noSchedule})
+		sortTaints(w.Tolerations)
 	}
 	return w
 }
@@ -120,18 +127,4 @@ func sortTaints(taints []ir.Taint) {
 	slices.SortFunc(taints, func(a, b ir.Taint) int {
 		return strings.Compare(a.Key+"\x00"+a.Value, b.Key+"\x00"+b.Value)
 	})
-}
-
-// workloadName is the object name of the nth copy of a workload.
-func workloadName(template string, n, copies int) string {
-	if copies == 1 {
-		return template
-	}
-	return template + "-" + strconv.Itoa(n)
-}
-
-// placementGroup is the placement group of the nth copy of a team's workload,
-// which auto-provisioning uses as the name of a node pool.
-func placementGroup(team, template string, n int) string {
-	return team + "-" + strconv.Itoa(n) + "-" + template
 }

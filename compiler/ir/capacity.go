@@ -2,12 +2,6 @@ package ir
 
 import "slices"
 
-// Kubernetes resources of accelerators, as GKE's device plugins name them.
-const (
-	GPU = "nvidia.com/gpu"
-	TPU = "google.com/tpu"
-)
-
 // HasAccelerators tells whether the machines have any.
 func (c Capacity) HasAccelerators() bool { return c.Machine.Resource != "" }
 
@@ -25,8 +19,8 @@ func (p *Platform) AnyCapacity(f func(Capacity) bool) bool {
 // OwnsReservation tells whether the capacity consumes a reservation of the
 // platform's own project. Cloud Monitoring keeps the metrics of a reservation
 // in the project that owns it.
-func (p *Platform) OwnsReservation(c Capacity) bool {
-	return c.Reservation != nil && (c.Reservation.Owner == "" || c.Reservation.Owner == p.Project)
+func (c Capacity) OwnsReservation() bool {
+	return c.Reservation != nil && c.Reservation.Owner == ""
 }
 
 // CountedResources are the resources that quota is counted in, sorted: the
@@ -39,7 +33,7 @@ func (p *Platform) CountedResources() []string {
 		}
 	}
 	if names == nil {
-		return []string{"cpu"}
+		return []string{CPU}
 	}
 	slices.Sort(names)
 	return slices.Compact(names)

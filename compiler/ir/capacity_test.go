@@ -32,7 +32,6 @@ func TestCountedResources(t *testing.T) {
 }
 
 func TestOwnsReservation(t *testing.T) {
-	p := &ir.Platform{Project: "mine"}
 	for _, test := range []struct {
 		name     string
 		capacity ir.Capacity
@@ -40,10 +39,9 @@ func TestOwnsReservation(t *testing.T) {
 	}{
 		{"none", ir.Capacity{}, false},
 		{"no owner given", ir.Capacity{Reservation: &ir.ReservationUse{}}, true},
-		{"own project", ir.Capacity{Reservation: &ir.ReservationUse{Owner: "mine"}}, true},
 		{"another project", ir.Capacity{Reservation: &ir.ReservationUse{Owner: "theirs"}}, false},
 	} {
-		if got := p.OwnsReservation(test.capacity); got != test.want {
+		if got := test.capacity.OwnsReservation(); got != test.want {
 			t.Errorf("%s: %v, want %v", test.name, got, test.want)
 		}
 	}

@@ -157,8 +157,8 @@ type Capacity struct {
 	// this capacity, or is "".
 	AdmissionCheck string
 
-	// PerNode is what one node offers to pods: accelerators, cpu and memory
-	// less what GKE reserves.
+	// PerNode is what one node offers to pods, less what GKE reserves: cpu,
+	// memory, then accelerators where there are any.
 	PerNode []Amount
 	// Guaranteed is the nominal quota of all teams together, in the resources
 	// and order of PerNode.
@@ -186,7 +186,7 @@ type Machine struct {
 type ReservationUse struct {
 	Name   string
 	Create bool   // the platform creates it
-	Owner  string // project that owns it, "" for the platform's own
+	Owner  string // project that owns it, "" for the platform's own project
 }
 
 // FlexUse says how flex-start nodes are started.
@@ -210,8 +210,8 @@ type Amount struct {
 // AutoProvisioning bounds node auto-provisioning.
 type AutoProvisioning struct {
 	Profile string // OPTIMIZE_UTILIZATION or BALANCED
-	// Create is true when some capacity is auto-provisioned: otherwise only
-	// the profile applies and GKE creates no pools.
+	// Create is true when some capacity is auto-provisioned or limits are
+	// given: otherwise only the profile applies and GKE creates no pools.
 	Create bool
 	Limits []ResourceLimit // cpu, memory, then accelerator types by name
 }
@@ -233,8 +233,7 @@ type PriorityClass struct {
 
 // AdmissionCheck makes a workload wait for a ProvisioningRequest.
 type AdmissionCheck struct {
-	Name      string
-	Config    string   // name of the ProvisioningRequestConfig
+	Name      string   // also of its ProvisioningRequestConfig
 	Class     string   // provisioning class
 	Resources []string // resources that need the request
 }
@@ -314,6 +313,9 @@ type Workload struct {
 	Retries       int
 	NodeSelector  []KeyValue // by key
 	Tolerations   []Taint    // by key
+	// PlacementGroup is the group in which auto-provisioning places the nodes,
+	// one of NodeSelector's values, or "".
+	PlacementGroup string
 	// MaxRunSeconds bounds the run on flex-start capacity, 0 without.
 	MaxRunSeconds int
 }

@@ -3,7 +3,6 @@ package rules
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -52,7 +51,7 @@ func machineTypes(r *report) {
 func zonesInRegion(r *report) {
 	for i, z := range r.Blueprint.Zones {
 		if !strings.HasPrefix(z, r.Blueprint.Region+"-") {
-			r.add(at("zones", strconv.Itoa(i)), fmt.Sprintf("zone %q is not in region %q", z, r.Blueprint.Region),
+			r.add(at("zones", diag.Index(i)), fmt.Sprintf("zone %q is not in region %q", z, r.Blueprint.Region),
 				label("want %q and a letter", r.Blueprint.Region+"-"), related(at("region"), "the region"))
 		}
 	}
@@ -62,7 +61,7 @@ func capacityZones(r *report) {
 	for _, name := range names(r.Blueprint.Capacity) {
 		for i, z := range r.Blueprint.Capacity[name].Zones {
 			if !slices.Contains(r.Blueprint.Zones, z) {
-				r.add(at("capacity", name, "zones", strconv.Itoa(i)), fmt.Sprintf("zone %q is not one of the platform's", z),
+				r.add(at("capacity", name, "zones", diag.Index(i)), fmt.Sprintf("zone %q is not one of the platform's", z),
 					label("want one of %s", quoted(r.Blueprint.Zones)), help("add it to zones, or choose another"))
 			}
 		}

@@ -58,7 +58,7 @@ func references(r *report) {
 	}
 	for _, name := range tiers {
 		for i, c := range b.Tiers[name].Capacity {
-			r.resolve(at("tiers", name, "capacity", strconv.Itoa(i)), "capacity", c, capacity)
+			r.resolve(at("tiers", name, "capacity", diag.Index(i)), "capacity", c, capacity)
 		}
 	}
 	for _, name := range cohorts {
@@ -79,7 +79,7 @@ func references(r *report) {
 		w := b.Workloads[name]
 		r.resolve(at("workloads", name, "tier"), "tier", w.Tier, tiers)
 		for i, t := range w.Teams {
-			r.resolve(at("workloads", name, "teams", strconv.Itoa(i)), "team", t, teams)
+			r.resolve(at("workloads", name, "teams", diag.Index(i)), "team", t, teams)
 		}
 	}
 }
@@ -178,7 +178,7 @@ func cohortCircle(r *report) {
 
 // reserved tells whether a namespace belongs to the cluster itself.
 func reserved(namespace string) bool {
-	return namespace == "default" || namespace == "kueue-system" || namespace == "jobset-system" ||
+	return namespace == "default" || namespace == ir.KueueNamespace || namespace == ir.JobSetNamespace ||
 		strings.HasPrefix(namespace, "kube-") || strings.HasPrefix(namespace, "gke-") || strings.HasPrefix(namespace, "gmp-")
 }
 
@@ -208,7 +208,7 @@ func namespaces(r *report) {
 func derivedNames(r *report) {
 	reported := map[string]bool{} // once for each field, however many objects
 	tooLong := func(path []string, what, name string, most int) {
-		if key := join(path) + what; len(name) > most && !reported[key] {
+		if key := diag.Path(path) + what; len(name) > most && !reported[key] {
 			reported[key] = true
 			r.addKey(path, fmt.Sprintf("%s would be named %q, which is %d characters of at most %d", what, name, len(name), most),
 				help("shorten the names it is made of"))
@@ -233,11 +233,7 @@ func derivedNames(r *report) {
 			host = w.Name + "-worker-0-" + strconv.Itoa(w.Pods-1) + "-abcde"
 		}
 		tooLong(at("workloads", w.Template), "its last pod", host, 63)
-		for _, l := range w.NodeSelector {
-			if l.Key == "cloud.google.com/gke-placement-group" {
-				tooLong(at("workloads", w.Template), "its placement group", l.Value, 40)
-			}
-		}
+		tooLong(at("workloads", w.Template), "its placement group", w.PlacementGroup, 40)
 	}
 }
 

@@ -84,7 +84,7 @@ func (r *report) finding(span diag.Span, path []string, message string, options 
 	if len(path) > 1 && r.Broken[[2]string{path[0], path[1]}] {
 		return
 	}
-	f := diag.Finding{Code: r.rule.Code, Severity: r.rule.Severity, Path: join(path), Message: message, Span: span}
+	f := diag.Finding{Code: r.rule.Code, Severity: r.rule.Severity, Path: diag.Path(path), Message: message, Span: span}
 	for _, o := range options {
 		o(r, &f)
 	}
@@ -117,22 +117,6 @@ func related(path []string, format string, args ...any) option {
 // as gives a finding another severity than its rule's.
 func as(s diag.Severity) option {
 	return func(_ *report, f *diag.Finding) { f.Severity = s }
-}
-
-// join writes a path as CUE does.
-func join(path []string) string {
-	var b strings.Builder
-	for i, p := range path {
-		if n, err := strconv.Atoi(p); err == nil {
-			fmt.Fprintf(&b, "[%d]", n)
-			continue
-		}
-		if i > 0 {
-			b.WriteByte('.')
-		}
-		b.WriteString(p)
-	}
-	return b.String()
 }
 
 // names returns the keys of a map in order.

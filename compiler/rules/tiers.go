@@ -3,7 +3,6 @@ package rules
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/batchwright/batchwright/compiler/diag"
 )
@@ -61,7 +60,7 @@ func capacityTwice(r *report) {
 		seen := map[string]bool{}
 		for i, c := range r.Blueprint.Tiers[name].Capacity {
 			if seen[c] {
-				r.add(at("tiers", name, "capacity", strconv.Itoa(i)), fmt.Sprintf("tier %q tries capacity %q twice", name, c), help("remove one"))
+				r.add(at("tiers", name, "capacity", diag.Index(i)), fmt.Sprintf("tier %q tries capacity %q twice", name, c), help("remove one"))
 			}
 			seen[c] = true
 		}
@@ -76,7 +75,7 @@ func compactAlone(r *report) {
 		for i, c := range tier.Capacity {
 			capacity := r.Blueprint.Capacity[c]
 			if capacity.AutoProvisioned && capacity.Placement == "compact" && len(tier.Capacity) > 1 {
-				r.add(at("tiers", name, "capacity", strconv.Itoa(i)), fmt.Sprintf("pods that select a placement group of %q fit no other capacity", c),
+				r.add(at("tiers", name, "capacity", diag.Index(i)), fmt.Sprintf("pods that select a placement group of %q fit no other capacity", c),
 					help("give it a tier of its own"))
 			}
 		}

@@ -168,7 +168,7 @@ func workloadTeams(r *report) {
 		}
 		for i, t := range w.Teams {
 			if team, ok := b.Teams[t]; ok && team.Quota[w.Tier] == nil {
-				r.add(at("workloads", name, "teams", fmt.Sprint(i)), fmt.Sprintf("team %q has no quota in tier %q", t, w.Tier),
+				r.add(at("workloads", name, "teams", diag.Index(i)), fmt.Sprintf("team %q has no quota in tier %q", t, w.Tier),
 					help("give it quota in the tier, or leave the team out"))
 			}
 		}
@@ -193,7 +193,7 @@ func rendezvousEnv(r *report) {
 		if w.Rendezvous == nil {
 			continue
 		}
-		for _, v := range []string{"MASTER_ADDR", "MASTER_PORT", "NNODES"} {
+		for _, v := range []string{ir.EnvMasterAddr, ir.EnvMasterPort, ir.EnvNodes} {
 			if _, set := w.Env[v]; set {
 				r.addKey(at("workloads", name, "env", v), fmt.Sprintf("%s is set by rendezvous", v), help("remove it, or remove rendezvous"))
 			}

@@ -272,7 +272,7 @@ func capacity(p *ir.Platform, reserved []string) section {
 	)
 	reservation := []string{"reservation_id", "reserved_resource_type"}
 	flavors := `,flavor=~"` + strings.Join(reserved, "|") + `"}`
-	owns := p.AnyCapacity(p.OwnsReservation)
+	owns := p.AnyCapacity(ir.Capacity.OwnsReservation)
 	chipped := p.AnyCapacity(ir.Capacity.HasAccelerators)
 	return section{"Capacity", []panel{
 		{

@@ -141,7 +141,7 @@ func guarantees(d *document, p *ir.Platform) {
 		"wait for nodes. Where it is less, the rest never runs a job: Kueue admits no more than all quotas together, and borrowing only moves them.")
 	var rows [][]markup
 	for _, c := range p.Capacities {
-		counted := cmp.Or(c.Machine.Resource, "cpu")
+		counted := cmp.Or(c.Machine.Resource, ir.CPU)
 		guaranteed := find(c.Guaranteed, counted)
 		existing := find(c.PerNode, counted)
 		existing.Mul(int64(c.MaxNodes))

@@ -28,7 +28,7 @@ func admissionChecks(p *ir.Platform) []any {
 		objects = append(objects,
 			&v1beta2.ProvisioningRequestConfig{
 				TypeMeta:   kind(v1beta2.SchemeGroupVersion, "ProvisioningRequestConfig"),
-				ObjectMeta: meta(p, "", c.Config),
+				ObjectMeta: meta(p, "", c.Name),
 				Spec: v1beta2.ProvisioningRequestConfigSpec{
 					ProvisioningClassName: c.Class,
 					ManagedResources:      managed,
@@ -49,7 +49,7 @@ func admissionChecks(p *ir.Platform) []any {
 					Parameters: &v1beta2.AdmissionCheckParametersReference{
 						APIGroup: v1beta2.SchemeGroupVersion.Group,
 						Kind:     "ProvisioningRequestConfig",
-						Name:     c.Config,
+						Name:     c.Name,
 					},
 				},
 			},

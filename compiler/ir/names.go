@@ -1,0 +1,49 @@
+package ir
+
+import "fmt"
+
+// Resources as Kubernetes names them.
+const (
+	CPU    = "cpu"
+	Memory = "memory"
+	GPU    = "nvidia.com/gpu"
+	TPU    = "google.com/tpu"
+)
+
+// Namespaces of what is installed beside the teams.
+const (
+	KueueNamespace  = "kueue-system"
+	JobSetNamespace = "jobset-system"
+)
+
+// Names of a team's queues are these prefixes and the same TEAM-TIER.
+const (
+	ClusterQueuePrefix = "cq-"
+	LocalQueuePrefix   = "lq-"
+)
+
+// Labels of every object in the cluster, by the recommendation of the
+// Kubernetes documentation ("Recommended Labels"), and of a team's namespace.
+const (
+	LabelManagedBy = "app.kubernetes.io/managed-by"
+	LabelPartOf    = "app.kubernetes.io/part-of"
+	LabelTeam      = "team"
+)
+
+// Environment of pods that find each other, by the names that PyTorch gives
+// it.
+const (
+	EnvMasterAddr = "MASTER_ADDR"
+	EnvMasterPort = "MASTER_PORT"
+	EnvNodes      = "NNODES"
+)
+
+// KueueManifest is the address of the manifest of a Kueue release.
+func (v Versions) KueueManifest() string {
+	return fmt.Sprintf("https://github.com/kubernetes-sigs/kueue/releases/download/v%s/manifests.yaml", v.Kueue)
+}
+
+// JobSetManifest is the address of the manifest of a JobSet release.
+func (v Versions) JobSetManifest() string {
+	return fmt.Sprintf("https://github.com/kubernetes-sigs/jobset/releases/download/v%s/manifests.yaml", v.JobSet)
+}
