@@ -20,7 +20,7 @@ check:
 	go mod tidy -diff && go -C conformance mod tidy -diff
 
 bench:
-	go test -run '^$$' -bench . -benchmem ./compiler ./emit/... ./cmd/...
+	go test -run '^$$' -bench . ./compiler ./emit/folder ./golden/scale
 
 clean:
 	rm -rf bin

@@ -44,7 +44,7 @@ func alerts(p *ir.Platform) []ir.Alert {
 	if p.AnyCapacity(ir.Capacity.HasAccelerators) {
 		list = append(list, acceleratorAlerts()...)
 	}
-	if p.AnyCapacity(ir.Capacity.HasGPUs) {
+	if p.AnyCapacity(ir.Capacity.HasSteadyGPUs) {
 		list = append(list, gpuAlerts()...)
 	}
 	if p.AnyCapacity(ir.Capacity.HasTPUs) {
@@ -58,15 +58,12 @@ func alerts(p *ir.Platform) []ir.Alert {
 	}
 
 	matchers := strings.NewReplacer(
-		// Replicas that wait for leadership export the gauges too: without
-		// the role every figure would double.
-		"@kueue", `replica_role!="follower",cluster=~"`+p.Name+`|"`,
+		"@kueue", ir.MatchLeader+`,cluster=~"`+p.Name+`|"`,
 		"@scraped", `cluster=~"`+p.Name+`|"`,
 		// Cloud Monitoring's own metrics spell the label differently.
 		"@system", `cluster_name="`+p.Name+`"`,
-		// The PodMonitoring's name on Managed Prometheus, the Service's name
-		// where a ServiceMonitor scrapes.
-		"@job", `job=~"kueue|kueue-controller-manager-metrics-service"`,
+		"@job", ir.MatchKueueJob,
+		"@steady", ir.MatchSteadyGPU,
 		"@resource", `resource=~"`+strings.Join(p.CountedResources(), "|")+`"`,
 	)
 	for i := range list {
@@ -172,13 +169,14 @@ func controllerAlerts() []ir.Alert {
 			Expr:    `absent(up{@job,@scraped} == 1)`,
 			Summary: "No Kueue controller can be scraped.",
 			Action: "Nothing is admitted while Kueue is down, and jobs cannot be created. Look at the pods of namespace " +
-				"kueue-system; if they run, look at the scraping objects there.",
+				ir.KueueNamespace + "; if they run, look at the scraping objects there.",
 		},
 		{
 			Name: "KueueNoLeader", Group: alertsController, For: 5 * 60, Severity: alertCritical,
 			Expr:    `absent(kueue_cluster_queue_status{replica_role=~"leader|standalone",@scraped})`,
 			Summary: "No replica of Kueue leads.",
-			Action:  "Kueue runs but schedules nothing. Look at the lease in namespace kueue-system and at the controller's log.",
+			Action: "Kueue runs but schedules nothing. Look at the lease in namespace " + ir.KueueNamespace +
+				" and at the controller's log.",
 		},
 		{
 			Name: "KueueReconcileErrors", Group: alertsController, For: 15 * 60, Severity: alertWarning,
@@ -233,10 +231,11 @@ func acceleratorAlerts() []ir.Alert {
 	}}
 }
 
+// gpuAlerts are of GPUs that keep up 1 GHz.
 func gpuAlerts() []ir.Alert {
 	return []ir.Alert{{
 		Name: "GPUSilentThrottle", Group: alertsCapacity, For: 5 * 60, Severity: alertWarning,
-		Expr:    `(DCGM_FI_PROF_GR_ENGINE_ACTIVE{@scraped} > 0.5) and (DCGM_FI_DEV_SM_CLOCK{@scraped} < 1000)`,
+		Expr:    `(DCGM_FI_PROF_GR_ENGINE_ACTIVE{@steady,@scraped} > 0.5) and (DCGM_FI_DEV_SM_CLOCK{@steady,@scraped} < 1000)`,
 		Summary: "A busy GPU runs below 1 GHz.",
 		Action: "GPU {{gpu}} ({{modelName}}) of node {{Hostname}} is throttled: look at its temperature and power. One slow " +
 			"GPU holds back every worker of a training job.",
@@ -275,9 +274,11 @@ func reservationAlerts() []ir.Alert {
 			`sum by (reservation_id, reserved_resource_type) (compute_googleapis_com:reservation_used{` + resource + `})` +
 			` / sum by (reservation_id, reserved_resource_type) (compute_googleapis_com:reservation_reserved{` + resource + `})` +
 			`) <= 0.5)[23h:5m]) > 12 * 12`,
-		Summary: "At least half of a reservation stood idle for more than 12 of the last 23 hours.",
-		Action: "Reservation {{reservation_id}} is paid for and not used. Give its capacity to more tiers, let teams borrow " +
-			"more of it, or make it smaller.",
+		// The metrics do not say whose a reservation is.
+		Summary: "At least half of a reservation of the project stood idle for more than 12 of the last 23 hours.",
+		Action: "Reservation {{reservation_id}} is paid for and not used. It may be one that this platform does not consume: " +
+			"all of the project are watched. If it is the platform's, give its capacity to more tiers, let teams borrow more " +
+			"of it, or make it smaller.",
 	}}
 }
 

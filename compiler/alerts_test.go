@@ -32,21 +32,23 @@ func TestAlertsFollowThePlatform(t *testing.T) {
 		t.Errorf("alerts of every platform (-want +got):\n%s", diff)
 	}
 
-	gpu, tpu := ir.Machine{Resource: ir.GPU}, ir.Machine{Resource: ir.TPU}
+	a100, l4 := ir.Machine{Family: "a2", Resource: ir.GPU}, ir.Machine{Family: "g2", Resource: ir.GPU}
+	tpu := ir.Machine{Resource: ir.TPU}
 	for name, test := range map[string]struct {
 		plan  ir.Platform
 		added []string
 	}{
-		"GPUs":       {ir.Platform{Capacities: []ir.Capacity{{Machine: gpu}}}, []string{"AcceleratorAllocatedIdle", "GPUSilentThrottle"}},
+		"GPUs":       {ir.Platform{Capacities: []ir.Capacity{{Machine: a100}}}, []string{"AcceleratorAllocatedIdle", "GPUSilentThrottle"}},
+		"L4 GPUs":    {ir.Platform{Capacities: []ir.Capacity{{Machine: l4}}}, []string{"AcceleratorAllocatedIdle"}},
 		"TPUs":       {ir.Platform{Capacities: []ir.Capacity{{Machine: tpu}}}, []string{"AcceleratorAllocatedIdle", "TPUNodePoolUnavailable"}},
 		"Spot nodes": {ir.Platform{Capacities: []ir.Capacity{{Option: ir.Spot}}}, []string{"SpotPreemptionBurst"}},
 		"a check":    {ir.Platform{AdmissionChecks: []ir.AdmissionCheck{{Name: "dws"}}}, []string{"KueueAdmissionCheckStuck"}},
 		"a reservation": {
-			ir.Platform{Project: "p", Capacities: []ir.Capacity{{Option: ir.Reservation, Reservation: &ir.ReservationUse{Owner: "p"}}}},
+			ir.Platform{Capacities: []ir.Capacity{{Option: ir.Reservation, Reservation: &ir.ReservationUse{}}}},
 			[]string{"ReservationIdle"},
 		},
 		"another project's reservation": {
-			ir.Platform{Project: "p", Capacities: []ir.Capacity{{Option: ir.Reservation, Reservation: &ir.ReservationUse{Owner: "q"}}}},
+			ir.Platform{Capacities: []ir.Capacity{{Option: ir.Reservation, Reservation: &ir.ReservationUse{Owner: "q"}}}},
 			nil,
 		},
 	} {
@@ -69,7 +71,7 @@ func fullPlatform() *ir.Platform {
 	return &ir.Platform{
 		Name: "gke-batch",
 		Capacities: []ir.Capacity{
-			{Machine: ir.Machine{Resource: ir.GPU}, Option: ir.Spot},
+			{Machine: ir.Machine{Family: "a3", Resource: ir.GPU}, Option: ir.Spot},
 			{Machine: ir.Machine{Resource: ir.TPU}, Option: ir.Reservation, Reservation: &ir.ReservationUse{}},
 		},
 		AdmissionChecks: []ir.AdmissionCheck{{Name: "dws"}},

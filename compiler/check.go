@@ -3,13 +3,18 @@ package compiler
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io/fs"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
 
 	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/build"
+	cueerrors "cuelang.org/go/cue/errors"
+	"cuelang.org/go/cue/format"
 	"cuelang.org/go/cue/parser"
 
 	"github.com/batchwright/batchwright/compiler/diag"
@@ -46,17 +51,25 @@ func check(ctx context.Context, cc *cue.Context, inst *build.Instance, sources *
 	g := &grammar{cue: cc, sources: sources, locate: out.locate, findings: findings}
 
 	value := cc.BuildInstance(inst)
+	known, err := fieldNames(definition)
+	if err != nil {
+		return nil, err
+	}
 	given, err := value.Fields()
 	if err != nil { // not even a struct
-		g.evaluation(value.Err(), nil)
+		g.notAStruct(value, known)
 		return out, nil
 	}
 	blueprint := &schema.Blueprint{}
 	decoders := decoders(blueprint)
 	whole := true
-	known, err := fieldNames(definition)
-	if err != nil {
-		return nil, err
+	g.undecided(value, inst)
+	if hidden, err := value.Fields(cue.Hidden(true), cue.Definitions(true)); err == nil {
+		for hidden.Next() {
+			if sel := hidden.Selector(); !sel.IsString() && hidden.Value().Err() != nil {
+				g.evaluation(hidden.Value().Err(), []string{sel.String()})
+			}
+		}
 	}
 	meant := map[string]bool{}
 	for given.Next() {
@@ -86,7 +99,7 @@ func check(ctx context.Context, cc *cue.Context, inst *build.Instance, sources *
 		if !field.Exists() {
 			continue
 		}
-		entities, err := field.Fields()
+		entities, err := field.Fields(cue.Optional(true))
 		if err != nil {
 			g.evaluation(err, []string{name})
 			whole = false
@@ -98,17 +111,31 @@ func check(ctx context.Context, cc *cue.Context, inst *build.Instance, sources *
 				return nil, err
 			}
 			key := entities.Selector().Unquoted()
+			switch entities.Selector().ConstraintType() {
+			case cue.OptionalConstraint:
+				continue
+			case cue.RequiredConstraint:
+				g.indefinite(entity, []string{name, key})
+				whole = false
+				continue
+			}
 			switch {
 			case !matches(key):
 				g.badKey(label, key, []string{name, key})
 				whole = false
-			case len(out.broken) >= maxBroken || !g.fit(entity, entities.Value(), decoders[name], name, key):
+			case !g.fit(entity, entities.Value(), decoders[name], name, key):
 				out.broken[[2]string{name, key}] = true
 				if err := decoders[name](key, []byte("{}")); err != nil {
 					return nil, err
 				}
 			}
 		}
+	}
+	if more := len(out.broken) - maxBroken; more > 0 {
+		g.findings.Add(diag.Finding{
+			Code: "N0109", Severity: diag.Note, Message: fmt.Sprintf("%d more entities do not fit the schema and are not explained", more),
+			Help: "correct those above first",
+		})
 	}
 	if whole {
 		out.blueprint = blueprint
@@ -146,10 +173,19 @@ func (g *grammar) fit(constraint, value cue.Value, decode decoder, path ...strin
 	if err == nil {
 		return true
 	}
+	if g.broken++; g.broken > maxBroken {
+		return false
+	}
 	before := g.mistakes
 	g.walk(constraint, value, path)
 	if g.mistakes == before { // CUE knows something that the walk does not
 		g.evaluation(err, path)
+	}
+	if g.mistakes == before {
+		g.add(diag.Finding{
+			Code: "E0107", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.place(true, path...),
+			Message: diag.Path(path) + " does not fit the schema: " + cueerrors.Details(err, nil), Help: "compare it with the schema",
+		})
 	}
 	return false
 }
@@ -183,19 +219,30 @@ func entry[T any](field *map[string]T) decoder {
 	}
 }
 
+// schemaFiles returns the embedded schema, by file name.
+func schemaFiles() (map[string][]byte, error) {
+	entries, err := fs.ReadDir(schema.Files, ".")
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{}
+	for _, e := range entries {
+		if files[e.Name()], err = fs.ReadFile(schema.Files, e.Name()); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
 // blueprintDefinition compiles #Blueprint from the embedded schema.
 func blueprintDefinition(cc *cue.Context) (cue.Value, error) {
-	entries, err := fs.ReadDir(schema.Files, ".")
+	files, err := schemaFiles()
 	if err != nil {
 		return cue.Value{}, err
 	}
 	inst := build.NewContext().NewInstance("", nil)
-	for _, e := range entries {
-		content, err := fs.ReadFile(schema.Files, e.Name())
-		if err != nil {
-			return cue.Value{}, err
-		}
-		file, err := parser.ParseFile("/"+schemaMarker+e.Name(), content, parser.ParseComments)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		file, err := parser.ParseFile("/"+schemaMarker+name, files[name], parser.ParseComments)
 		if err != nil {
 			return cue.Value{}, err
 		}
@@ -236,4 +283,32 @@ func matcher(label cue.Value) func(string) bool {
 		}
 	}
 	return func(string) bool { return true }
+}
+
+// undecided reports conditions at the top of a file whose truth is not known:
+// CUE leaves out what depends on them without a word.
+func (g *grammar) undecided(value cue.Value, inst *build.Instance) {
+	for _, f := range inst.Files {
+		for _, d := range f.Decls {
+			c, ok := d.(*ast.Comprehension)
+			if !ok {
+				continue
+			}
+			clause, ok := c.Clauses[0].(*ast.IfClause)
+			if !ok {
+				continue
+			}
+			// Parsed anew, because the file's own has been resolved in its place.
+			text, err := format.Node(clause.Condition)
+			if err != nil {
+				continue
+			}
+			if condition := g.cue.CompileBytes(text, cue.Scope(value), cue.ImportPath(inst.ImportPath)); !condition.IsConcrete() {
+				g.add(diag.Finding{
+					Code: "E0106", Severity: diag.Error, Span: g.locate.span(clause.Condition),
+					Message: "this condition is neither true nor false", Help: "give what it depends on a value, such as a default with *, or a tag with -t",
+				})
+			}
+		}
+	}
 }

@@ -9,6 +9,7 @@ package compiler
 
 import (
 	"context"
+	"errors"
 	"io"
 
 	"cuelang.org/go/cue"
@@ -50,18 +51,24 @@ type Result struct {
 func Compile(ctx context.Context, in Input) (*Result, error) {
 	res := &Result{}
 	sources := &sources{dir: in.Dir}
-	instance := load(in, sources, &res.Findings)
-	if instance == nil || res.Findings.HasErrors() {
-		return res, ctx.Err()
+	instance, err := load(in, sources, &res.Findings)
+	if err != nil || instance == nil || res.Findings.HasErrors() {
+		return res, errors.Join(err, ctx.Err())
 	}
 	checked, err := check(ctx, newContext(), instance, sources, &res.Findings)
-	if err != nil || checked.blueprint == nil {
+	if err != nil {
 		return res, err
+	}
+	if checked.blueprint == nil {
+		if !res.Findings.HasErrors() {
+			return res, errors.New("a blueprint was refused without a finding")
+		}
+		return res, nil
 	}
 	plan := lower(checked.blueprint)
 	rules.Run(&rules.Pass{
 		Blueprint: checked.blueprint, Plan: plan, Broken: checked.broken,
-		Place: checked.locate.place, Findings: &res.Findings,
+		Place: checked.locate.place, Written: checked.locate.written, Findings: &res.Findings,
 	})
 	if !res.Findings.HasErrors() {
 		res.Plan = plan

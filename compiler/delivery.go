@@ -26,10 +26,14 @@ func delivery(p *ir.Platform, stateBucket string) ir.Delivery {
 }
 
 // nodeRoles returns the roles of the nodes' service account: what GKE demands,
-// and pulling the teams' images (GKE documentation: "Configure GKE node service
-// accounts").
+// pulling the teams' images, and streaming them (GKE documentation: "Configure
+// GKE node service accounts", "Use Image streaming").
 func nodeRoles() []string {
-	return []string{"roles/artifactregistry.reader", "roles/container.defaultNodeServiceAccount"}
+	return []string{
+		"roles/artifactregistry.reader",
+		"roles/container.defaultNodeServiceAccount",
+		"roles/serviceusage.serviceUsageConsumer",
+	}
 }
 
 // teamRoles returns the roles of a team's service account: its jobs write logs
@@ -83,6 +87,9 @@ func grantableRoles(p *ir.Platform) []string {
 	granted := slices.Clone(p.NodeAccount.Roles)
 	for _, t := range p.Teams {
 		granted = append(granted, t.Account.Roles...)
+		if t.Group != "" {
+			granted = append(granted, ir.MemberRole)
+		}
 	}
 	return sorted(granted)
 }

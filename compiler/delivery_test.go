@@ -29,6 +29,19 @@ func TestDelivery(t *testing.T) {
 	}
 }
 
+// TestGroupsAreGrantable holds that the build may let a team's members reach
+// the cluster, and nobody where no team has a group.
+func TestGroupsAreGrantable(t *testing.T) {
+	p := &ir.Platform{Teams: []ir.Team{{Name: "one"}, {Name: "two"}}}
+	if got := delivery(p, "b").GrantableRoles; got != nil {
+		t.Errorf("without a group: %q", got)
+	}
+	p.Teams[0].Group, p.Teams[1].Group = "one@example.com", "two@example.com"
+	if got := delivery(p, "b").GrantableRoles; !slices.Equal(got, []string{ir.MemberRole}) {
+		t.Errorf("with groups: %q", got)
+	}
+}
+
 // TestDeliveryFollowsThePlan holds that every wide right and every API is
 // there only when something in the plan needs it.
 func TestDeliveryFollowsThePlan(t *testing.T) {

@@ -13,26 +13,21 @@ import (
 // its capacities, its system pool and the limits of node auto-provisioning.
 //
 // Rows are ordered by kind (accelerators, vCPUs, disks, everything else), then
-// by metric, then by what is counted; nameless metrics come last. A metric that no source names stays
-// empty and its row says so: the amount is known even where the name is not.
-// Disk types whose metric is not certain have no row.
-//
-// The batch reference platform's own documentation asks for "about 60 L4, 30
-// Spot A100 and up to 600 CPUs". Here that is 24 (admitted) to 56 (ceiling) L4
-// besides 48 to 72 Spot L4, 8 to 100 Spot A100, and more vCPUs: a machine
-// counts with all of its 24, of which the quotas hand out one a GPU.
+// by metric, then by what is counted; nameless metrics come last. A metric that
+// no source names stays empty and its row says so: the amount is known even
+// where the name is not. Disk types whose metric is not certain have no row.
 func demand(p *ir.Platform) ir.Demand {
 	var t demandTally
 	for _, c := range p.Capacities {
 		n := countNodes(c)
 		t.addAccelerators(c, n)
-		t.addCPUs(machineFamily(c.Machine.Type), c.Option, n, c.Machine.VCPUs)
+		t.addCPUs(c.Machine.Family, c.Option, n, c.Machine.VCPUs)
 		t.addDisks(c.DiskType, n, c.DiskSizeGiB)
 		t.addResizeRequests(c)
 	}
-	nodes := p.SystemPool.NodesPerZone * len(p.Zones)
+	nodes := systemNodes(p)
 	system := nodeCount{nodes, nodes, nodes}
-	t.addCPUs(machineFamily(p.SystemPool.Machine), ir.OnDemand, system, p.SystemPool.VCPUs)
+	t.addCPUs(p.SystemPool.Family, ir.OnDemand, system, p.SystemPool.VCPUs)
 	t.addDisks(p.SystemPool.DiskType, system, p.SystemPool.DiskSizeGiB)
 
 	if p.AutoProvisioning.Create {
@@ -41,8 +36,26 @@ func demand(p *ir.Platform) ir.Demand {
 		}
 	}
 	t.addAllRegions()
-	return ir.Demand{Rows: t.rows()}
+	d := ir.Demand{Rows: t.rows()}
+	d.VCPUs, d.MemoryGiB = autoProvisioningNeed(p)
+	return d
 }
+
+// autoProvisioningNeed returns what auto-provisioning must allow the cluster
+// for all that the teams' quotas can ever admit to get its nodes: the vCPUs and
+// the memory of those nodes, whole ones, and of the system pool.
+func autoProvisioningNeed(p *ir.Platform) (vcpus, memoryGiB int) {
+	nodes := systemNodes(p)
+	vcpus, memoryGiB = nodes*p.SystemPool.VCPUs, nodes*p.SystemPool.MemoryGiB
+	for _, c := range p.Capacities {
+		n := countNodes(c).admitted
+		vcpus += n * c.Machine.VCPUs
+		memoryGiB += n * c.Machine.MemoryGiB
+	}
+	return vcpus, memoryGiB
+}
+
+func systemNodes(p *ir.Platform) int { return p.SystemPool.NodesPerZone * len(p.Zones) }
 
 // nodeCount is how many nodes of a pool stand always, can be admitted to by
 // the teams' quotas, and exist at the pool's maximum.
@@ -54,8 +67,9 @@ type nodeCount struct{ static, admitted, ceiling int }
 // bounds what can run.
 func countNodes(c ir.Capacity) nodeCount {
 	static := c.MinNodes
-	// A reservation takes up quota from the day it is made, used or not.
-	if c.Static || c.Reservation != nil && c.Reservation.Create {
+	// A reservation takes up its project's quota from the day it is made, used
+	// or not.
+	if c.Static || c.OwnsReservation() {
 		static = c.MaxNodes
 	}
 	needed := 0
@@ -75,12 +89,6 @@ func wholeNodes(total, one ir.Amount) int {
 		return 0
 	}
 	return int((a + b - 1) / b)
-}
-
-// machineFamily returns the machine family of a machine type: its first word.
-func machineFamily(machineType string) string {
-	name, _, _ := strings.Cut(machineType, "-")
-	return name
 }
 
 // demandKind orders the rows.
@@ -320,8 +328,11 @@ var acceleratorMetrics = map[string]quotaNames{
 	"tpu-v6e-slice":         {"tpus_per_tpu_family (tpu_family=CT6E)", "PREEMPTIBLE-TPU-V6E-per-project-region", perFamily},
 }
 
-// cpuMetrics names the vCPU quota by machine family: Compute Engine API,
-// Quota.metric, and for c3d and c4 the Cloud Quotas documentation.
+// cpuMetrics names the vCPU quota by machine family. The plain names are of the
+// Compute Engine API's Quota.metric; that e2 and n1 count in CPUS, and the other
+// families in the metric of their name, is of Google's Cluster Toolkit
+// (pkg/validators/quota.go). cpus_per_vm_family and its dimension vm_family were
+// read off projects.
 var cpuMetrics = map[string]string{
 	"e2":  "CPUS",
 	"n1":  "CPUS",
@@ -336,8 +347,8 @@ var cpuMetrics = map[string]string{
 	"c4":  "cpus_per_vm_family (vm_family=C4)",
 }
 
-// diskMetrics names the disk quota by disk type (Compute Engine
-// documentation: "Allocation quotas"). Balanced persistent disks are SSDs.
+// diskMetrics names the disk quota by disk type, as Google's Cluster Toolkit
+// does (pkg/validators/quota.go): balanced persistent disks count as SSDs.
 var diskMetrics = map[string]string{
 	"pd-balanced":        "SSD_TOTAL_GB",
 	"pd-ssd":             "SSD_TOTAL_GB",

@@ -11,8 +11,8 @@ import (
 
 // demandL4 and demandA100 are the batch reference platform's machines.
 var (
-	demandL4   = ir.Machine{Type: "g2-standard-24", VCPUs: 24, MemoryGiB: 96, Accelerator: "nvidia-l4", AcceleratorCount: 2, Resource: "nvidia.com/gpu"}
-	demandA100 = ir.Machine{Type: "a2-highgpu-1g", VCPUs: 12, MemoryGiB: 85, Accelerator: "nvidia-tesla-a100", AcceleratorCount: 1, Resource: "nvidia.com/gpu"}
+	demandL4   = ir.Machine{Type: "g2-standard-24", Family: "g2", VCPUs: 24, MemoryGiB: 96, Accelerator: "nvidia-l4", AcceleratorCount: 2, Resource: "nvidia.com/gpu"}
+	demandA100 = ir.Machine{Type: "a2-highgpu-1g", Family: "a2", VCPUs: 12, MemoryGiB: 85, Accelerator: "nvidia-tesla-a100", AcceleratorCount: 1, Resource: "nvidia.com/gpu"}
 )
 
 // demandAmounts are accelerators, cpu and memory in the order of a plan.
@@ -30,7 +30,7 @@ func demandPlatform() *ir.Platform {
 	node := demandAmounts("2", "22", "80Gi")
 	return &ir.Platform{
 		Zones:      []string{"us-central1-a", "us-central1-b", "us-central1-c"},
-		SystemPool: ir.SystemPool{Machine: "e2-standard-4", VCPUs: 4, DiskType: "pd-balanced", DiskSizeGiB: 100, NodesPerZone: 2},
+		SystemPool: ir.SystemPool{Machine: "e2-standard-4", Family: "e2", VCPUs: 4, MemoryGiB: 16, DiskType: "pd-balanced", DiskSizeGiB: 100, NodesPerZone: 2},
 		Capacities: []ir.Capacity{
 			{Name: "a100-compact", Machine: demandA100, Option: ir.Spot, MaxNodes: 100, AutoProvisioned: true, DiskType: "pd-balanced", DiskSizeGiB: 100,
 				PerNode: demandAmounts("1", "11", "70Gi"), Guaranteed: demandAmounts("8", "80", "480Gi")},
@@ -49,6 +49,10 @@ func demandPlatform() *ir.Platform {
 	}
 }
 
+// The batch reference platform's own documentation asks for "about 60 L4, 30
+// Spot A100 and up to 600 CPUs". Here that is 24 (admitted) to 56 (ceiling) L4
+// besides 48 to 72 Spot L4, 8 to 100 Spot A100, and more vCPUs: a machine
+// counts with all of its 24, of which the quotas hand out one a GPU.
 func TestDemandOfBatchPlatform(t *testing.T) {
 	const (
 		capped = "auto-provisioning holds the whole cluster at 1000"
@@ -75,6 +79,19 @@ func TestDemandOfBatchPlatform(t *testing.T) {
 	}
 }
 
+func TestAutoProvisioningNeed(t *testing.T) {
+	p := demandPlatform()
+	// 36 g2-standard-24, of which the quotas admit 4 + 8 + 24, 8 a2-highgpu-1g
+	// and 6 e2-standard-4.
+	const wantCPUs, wantMemory = 36*24 + 8*12 + 6*4, 36*96 + 8*85 + 6*16
+	if vcpus, memory := autoProvisioningNeed(p); vcpus != wantCPUs || memory != wantMemory {
+		t.Errorf("autoProvisioningNeed = %d vCPUs, %d GiB, want %d, %d", vcpus, memory, wantCPUs, wantMemory)
+	}
+	if d := demand(p); d.VCPUs != wantCPUs || d.MemoryGiB != wantMemory {
+		t.Errorf("demand = %d vCPUs, %d GiB, want %d, %d", d.VCPUs, d.MemoryGiB, wantCPUs, wantMemory)
+	}
+}
+
 func TestDemandCountsNodes(t *testing.T) {
 	tests := []struct {
 		name string
@@ -87,7 +104,8 @@ func TestDemandCountsNodes(t *testing.T) {
 		{"overcommitted", ir.Capacity{MaxNodes: 5, PerNode: demandAmounts("2", "22", "80Gi"), Guaranteed: demandAmounts("100", "3", "3Gi")}, nodeCount{0, 5, 5}},
 		{"minimum", ir.Capacity{MinNodes: 3, MaxNodes: 5, PerNode: demandAmounts("2", "22", "80Gi"), Guaranteed: demandAmounts("2", "3", "3Gi")}, nodeCount{3, 3, 5}},
 		{"created reservation", ir.Capacity{MaxNodes: 5, Reservation: &ir.ReservationUse{Create: true}}, nodeCount{5, 5, 5}},
-		{"existing reservation", ir.Capacity{MaxNodes: 5, Reservation: &ir.ReservationUse{}}, nodeCount{0, 0, 5}},
+		{"existing reservation", ir.Capacity{MaxNodes: 5, Reservation: &ir.ReservationUse{}}, nodeCount{5, 5, 5}},
+		{"another project's reservation", ir.Capacity{MaxNodes: 5, Reservation: &ir.ReservationUse{Owner: "theirs"}}, nodeCount{0, 0, 5}},
 		{"no quantities", ir.Capacity{MaxNodes: 5}, nodeCount{0, 0, 5}},
 	}
 	for _, tt := range tests {
@@ -98,8 +116,8 @@ func TestDemandCountsNodes(t *testing.T) {
 }
 
 func TestDemandMetrics(t *testing.T) {
-	h200 := ir.Machine{Type: "a3-ultragpu-8g", VCPUs: 224, Accelerator: "nvidia-h200-141gb", AcceleratorCount: 8, Resource: "nvidia.com/gpu"}
-	gb200 := ir.Machine{Type: "a4x-highgpu-4g", VCPUs: 140, Accelerator: "nvidia-gb200", AcceleratorCount: 4, Resource: "nvidia.com/gpu"}
+	h200 := ir.Machine{Type: "a3-ultragpu-8g", Family: "a3", VCPUs: 224, Accelerator: "nvidia-h200-141gb", AcceleratorCount: 8, Resource: "nvidia.com/gpu"}
+	gb200 := ir.Machine{Type: "a4x-highgpu-4g", Family: "a4x", VCPUs: 140, Accelerator: "nvidia-gb200", AcceleratorCount: 4, Resource: "nvidia.com/gpu"}
 	queued := &ir.FlexUse{Queued: true}
 	tests := []struct {
 		name string
@@ -125,7 +143,7 @@ func TestDemandMetrics(t *testing.T) {
 			ir.Capacity{Machine: gb200, Option: ir.Reservation, MaxNodes: 18},
 			ir.DemandRow{What: "machines of family a4x", Ceiling: 2520, Unit: "vCPUs", Note: "the metric's name is not verified"}},
 		{"TPU",
-			ir.Capacity{Machine: ir.Machine{Type: "ct5lp-hightpu-4t", Accelerator: "tpu-v5-lite-podslice", AcceleratorCount: 4, Resource: "google.com/tpu"}, Option: ir.Spot, MaxNodes: 4},
+			ir.Capacity{Machine: ir.Machine{Type: "ct5lp-hightpu-4t", Family: "ct5lp", Accelerator: "tpu-v5-lite-podslice", AcceleratorCount: 4, Resource: "google.com/tpu"}, Option: ir.Spot, MaxNodes: 4},
 			ir.DemandRow{Metric: "PREEMPTIBLE_TPU_LITE_PODSLICE_V5", What: "tpu-v5-lite-podslice, Spot and flex-start", Ceiling: 16, Unit: "chips",
 				Note: "a project without this quota spends TPU_LITE_PODSLICE_V5"}},
 		{"disk",
@@ -151,8 +169,8 @@ func TestDemandMetrics(t *testing.T) {
 func TestDemandOfCPUMachinesHasNoGPUs(t *testing.T) {
 	p := &ir.Platform{
 		Zones:      []string{"us-central1-a"},
-		SystemPool: ir.SystemPool{Machine: "e2-standard-4", VCPUs: 4, DiskType: "pd-standard", DiskSizeGiB: 100, NodesPerZone: 1},
-		Capacities: []ir.Capacity{{Machine: ir.Machine{Type: "n1-standard-8", VCPUs: 8}, Option: ir.OnDemand, MaxNodes: 3, DiskType: "pd-standard"}},
+		SystemPool: ir.SystemPool{Machine: "e2-standard-4", Family: "e2", VCPUs: 4, DiskType: "pd-standard", DiskSizeGiB: 100, NodesPerZone: 1},
+		Capacities: []ir.Capacity{{Machine: ir.Machine{Type: "n1-standard-8", Family: "n1", VCPUs: 8}, Option: ir.OnDemand, MaxNodes: 3, DiskType: "pd-standard"}},
 	}
 	want := []ir.DemandRow{{Metric: "CPUS", What: "machines of family e2, n1", Static: 4, Admitted: 4, Ceiling: 28, Unit: "vCPUs",
 		Note: "a project that lists E2_CPUS counts e2 there"}}

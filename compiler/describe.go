@@ -19,10 +19,15 @@ func want(schema cue.Value) string {
 	case cue.StructKind:
 		return "a struct: { ... }"
 	case cue.ListKind:
-		if element := schema.LookupPath(cue.MakePath(cue.AnyIndex)); element.Exists() {
+		if element := elementOf(schema); element.Exists() {
 			return "a list, each " + want(element)
 		}
 		return "a list"
+	case cue.BottomKind: // a one-of, which has no field yet
+		if names, err := fieldNames(schema); err == nil {
+			return "a struct with exactly one of " + strings.Join(names, ", ")
+		}
+		return "another value"
 	case cue.StringKind:
 		if d := definitionDoc(schema); d != "" {
 			return d
@@ -37,6 +42,26 @@ func want(schema cue.Value) string {
 	default:
 		return kind.String()
 	}
+}
+
+// elementOf returns the constraint on the elements of a list, also of one that
+// has a default; it does not exist where the list has none.
+func elementOf(list cue.Value) cue.Value {
+	anyIndex := cue.MakePath(cue.AnyIndex)
+	if element := list.LookupPath(anyIndex); element.Exists() {
+		return element
+	}
+	op, args := list.Expr()
+	for _, a := range args {
+		if op != cue.OrOp { // the default's other arm, or the list itself
+			if element := a.LookupPath(anyIndex); element.Exists() {
+				return element
+			}
+		} else if element := elementOf(a); element.Exists() {
+			return element
+		}
+	}
+	return cue.Value{}
 }
 
 // wantLabel says in words what a constraint on names accepts.
@@ -79,6 +104,12 @@ func bounds(schema cue.Value) string {
 		case cue.AndOp, cue.OrOp:
 			for _, a := range args {
 				visit(a)
+			}
+		case cue.NoOp: // a default around the constraint
+			if len(args) == 1 {
+				if inner, _ := args[0].Expr(); inner != cue.NoOp {
+					visit(args[0])
+				}
 			}
 		case cue.GreaterThanEqualOp:
 			low = fmt.Sprint(args[0])

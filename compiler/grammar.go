@@ -23,13 +23,42 @@ type grammar struct {
 	locate   *locator
 	findings *diag.List
 	mistakes int                // seen so far, also those that add no finding
-	reported map[diag.Span]bool // places of indefinite values
+	broken   int                // entities and fields that do not fit
+	reported map[diag.Span]bool // places of values that were reported
 }
 
 // add reports a mistake.
 func (g *grammar) add(f diag.Finding) {
 	g.mistakes++
 	g.findings.Add(f)
+}
+
+// mark notes that the value at a place has been reported.
+func (g *grammar) mark(at diag.Span) {
+	if g.reported == nil {
+		g.reported = map[diag.Span]bool{}
+	}
+	g.reported[at] = true
+}
+
+// notAStruct reports a blueprint that is no struct, or whose evaluation ended
+// before it was one. fields are those that a blueprint can have.
+func (g *grammar) notAStruct(value cue.Value, fields []string) {
+	if value.Err() != nil {
+		var at []string // CUE does not always say where a circle is
+		for _, name := range fields {
+			if value.LookupPath(cue.MakePath(cue.Str(name))).Err() != nil && g.locate.written(name) {
+				at = []string{name}
+				break
+			}
+		}
+		g.evaluation(value.Err(), at)
+		return
+	}
+	g.add(diag.Finding{
+		Code: "E0003", Severity: diag.Error, Span: g.locate.place(false),
+		Message: "does not hold a blueprint but " + describeValue(value), Help: "a blueprint is a struct of fields such as name and teams",
+	})
 }
 
 // walk reports every mistake of a value below a path. schema is the
@@ -97,14 +126,15 @@ func (g *grammar) object(schema, value cue.Value, path []string) {
 		}
 	}
 	oneOf := schema.IncompleteKind() == cue.BottomKind
-	if oneOf && g.mistakes == before && schema.Unify(value).Validate(cue.Concrete(true), cue.Final()) != nil {
-		g.choice(names, given, path)
+	chosen := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !given[n] })
+	if oneOf && (len(chosen) > 1 || len(chosen) == 0 && g.mistakes == before) {
+		g.choice(names, chosen, path)
 	}
 }
 
 func (g *grammar) list(schema, value cue.Value, path []string) {
 	before := g.mistakes
-	element := schema.LookupPath(cue.MakePath(cue.AnyIndex))
+	element := elementOf(schema)
 	items, err := value.List()
 	if err == nil && element.Exists() {
 		for i := 0; items.Next(); i++ {
@@ -138,6 +168,11 @@ func (g *grammar) scalar(schema, value cue.Value, path []string) {
 	if doc := doc(schema); doc != "" {
 		f.Help = diag.Path(path) + ": " + doc
 	}
+	if g.reported[f.Span] { // a pattern writes it for many
+		g.mistakes++
+		return
+	}
+	g.mark(f.Span)
 	if text, err := value.String(); err == nil {
 		if near := diag.Nearest(text, members(schema)); near != "" {
 			f.Help = fmt.Sprintf("did you mean %q?", near)
@@ -158,10 +193,7 @@ func (g *grammar) indefinite(schema cue.Value, path []string) {
 		g.mistakes++
 		return
 	}
-	if g.reported == nil {
-		g.reported = map[diag.Span]bool{}
-	}
-	g.reported[f.Span] = true
+	g.mark(f.Span)
 	g.add(f)
 }
 
@@ -217,13 +249,7 @@ func (g *grammar) missing(schema cue.Value, name string, path []string) {
 }
 
 // choice reports a one-of that has none or several of its fields.
-func (g *grammar) choice(names []string, given map[string]bool, path []string) {
-	chosen := []string{}
-	for _, n := range names {
-		if given[n] {
-			chosen = append(chosen, n)
-		}
-	}
+func (g *grammar) choice(names, chosen, path []string) {
 	message := fmt.Sprintf("%s sets none of its options", diag.Path(path))
 	if len(chosen) > 1 {
 		message = fmt.Sprintf("%s sets %s together", diag.Path(path), strings.Join(chosen, " and "))
@@ -245,7 +271,7 @@ func (g *grammar) choice(names []string, given map[string]bool, path []string) {
 func (g *grammar) evaluation(err error, path []string) {
 	seen := map[string]bool{}
 	for _, e := range cueerrors.Errors(err) {
-		at := e.Path()
+		at := slices.Clone(e.Path())
 		if len(at) > 0 && strings.HasPrefix(at[0], "#") {
 			at = at[1:]
 		}
@@ -256,6 +282,9 @@ func (g *grammar) evaluation(err error, path []string) {
 			at = path
 		}
 		text := message(e)
+		if strings.Contains(text, "field is required but not present") {
+			continue // of a schema that the user's file embeds; walk says so itself
+		}
 		key := diag.Path(at) + "\x00" + text
 		if seen[key] {
 			continue

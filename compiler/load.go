@@ -2,6 +2,7 @@ package compiler
 
 import (
 	"bytes"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -27,6 +28,9 @@ import (
 	"github.com/batchwright/batchwright/schema"
 )
 
+// byteOrderMark is what some editors put in front of UTF-8.
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
 const (
 	// maxFile is the largest file that is read, in bytes: ten thousand teams
 	// written out take some 5 MiB.
@@ -42,8 +46,12 @@ const (
 
 // load reads the input into one CUE instance. Where that fails it adds
 // findings and returns nil.
-func load(in Input, sources *sources, findings *diag.List) *build.Instance {
-	l := &loader{in: in, sources: sources, findings: findings, overlay: map[string]cueload.Source{}}
+func load(in Input, sources *sources, findings *diag.List) (*build.Instance, error) {
+	schema, err := schemaFiles()
+	if err != nil {
+		return nil, err
+	}
+	l := &loader{in: in, sources: sources, findings: findings, schema: schema, overlay: map[string]cueload.Source{}}
 	paths := in.Paths
 	if len(paths) == 0 {
 		paths = []string{"."}
@@ -52,15 +60,16 @@ func load(in Input, sources *sources, findings *diag.List) *build.Instance {
 		l.read(p)
 	}
 	if findings.HasErrors() {
-		return nil
+		return nil, nil
 	}
-	return l.instance()
+	return l.instance(), nil
 }
 
 type loader struct {
 	in       Input
 	sources  *sources
 	findings *diag.List
+	schema   map[string][]byte // the embedded schema, by file name
 
 	overlay map[string]cueload.Source // files by absolute name
 	cue     []string                  // CUE files, absolute
@@ -79,7 +88,7 @@ func (l *loader) fail(code, display, message, help string) {
 func (l *loader) read(path string) {
 	switch path {
 	case "-":
-		l.stdin("cue") // JSON is CUE
+		l.stdin("cue")
 		return
 	case "yaml:-":
 		l.stdin("yaml")
@@ -154,6 +163,7 @@ func (l *loader) file(path, name string, size int64) {
 		l.unreadable(path, err)
 		return
 	}
+	content = bytes.TrimPrefix(content, byteOrderMark)
 	switch ext := filepath.Ext(name); ext {
 	case ".cue":
 		l.sources.add(name, l.sources.display(name), content)
@@ -184,7 +194,22 @@ func (l *loader) stdin(format string) {
 		l.tooLarge("-")
 		return
 	}
-	l.decode(format, "-", filepath.Join(l.in.Dir, "-"), content)
+	content = bytes.TrimPrefix(content, byteOrderMark)
+	if json := bytes.TrimSpace(content); len(json) > 0 && json[0] == '{' && stdjson.Valid(json) {
+		format = "json"
+	}
+	if format != "cue" {
+		l.decode(format, "-", filepath.Join(l.in.Dir, "-"), content)
+		return
+	}
+	// As a file of the working directory, it can import, embed and be chosen
+	// by tags like any other.
+	name := filepath.Join(l.in.Dir, "-.cue")
+	l.sources.add(name, "-", content)
+	if l.text("-", content) {
+		l.overlay[name] = cueload.FromBytes(content)
+		l.cue = append(l.cue, name)
+	}
 }
 
 func (l *loader) tooLarge(path string) {
@@ -218,8 +243,6 @@ func (l *loader) decode(format, path, name string, content []byte) {
 	var file *ast.File
 	var err error
 	switch format {
-	case "cue":
-		file, err = parser.ParseFile(name, content, parser.ParseComments)
 	case "json":
 		var expr ast.Expr
 		if expr, err = json.Extract(name, content); err == nil {
@@ -239,33 +262,33 @@ func (l *loader) decode(format, path, name string, content []byte) {
 		l.syntax(err)
 		return
 	}
-	if at := attribute(file, "@embed"); at != nil {
-		// An embedded file is looked for beside the file that names it.
-		l.findings.Add(diag.Finding{
-			Code: "E0004", Severity: diag.Error, Message: "standard input has no directory to embed files from",
-			Span: l.sources.span(at.Pos()), Help: "name the blueprint's files instead",
-		})
-		return
-	}
-	if format != "cue" {
-		l.duplicates(file.Decls, nil)
-		if !isMapping(file) {
-			l.fail("E0003", path, "does not hold a blueprint", "the file must be a mapping of fields such as name and teams")
+	l.duplicates(file.Decls, nil)
+	if !isMapping(file) {
+		if at := secondDocument(content); at >= 0 {
+			l.findings.Add(diag.Finding{
+				Code: "E0003", Severity: diag.Error, Message: "a second document begins here",
+				Span: diag.Span{Source: l.sources.get(name), Start: at, End: at + 3}, Help: "keep one document in the file",
+			})
 			return
 		}
+		l.fail("E0003", path, "does not hold a blueprint", "the file must be a mapping of fields such as name and teams")
+		return
 	}
 	l.data = append(l.data, file)
 }
 
-// attribute returns the first attribute of a file that starts so, or nil.
-func attribute(f *ast.File, prefix string) (found *ast.Attribute) {
-	ast.Walk(f, func(n ast.Node) bool {
-		if a, ok := n.(*ast.Attribute); ok && found == nil && strings.HasPrefix(a.Text, prefix+"(") {
-			found = a
+// secondDocument returns where the second document of a YAML file begins, or
+// -1.
+func secondDocument(content []byte) int {
+	first := bytes.HasPrefix(content, []byte("---"))
+	at := 0
+	for line := range bytes.Lines(content) {
+		if bytes.HasPrefix(line, []byte("---")) && at > 0 && (first || len(bytes.TrimSpace(content[:at])) > 0) {
+			return at
 		}
-		return found == nil
-	}, nil)
-	return found
+		at += len(line)
+	}
+	return -1
 }
 
 // isMapping tells whether a data file's top level consists of fields.
@@ -330,23 +353,42 @@ func (l *loader) syntax(err error) {
 			continue
 		}
 		seen[pos.Filename()] = true
-		text, span := message(e), l.sources.span(pos)
+		text, span := l.say(e), l.sources.span(pos)
 		if m := yamlPosition.FindStringSubmatch(text); m != nil && !span.Valid() {
 			line, _ := strconv.Atoi(m[2])
-			text, span = m[3], l.sources.line(m[1], line)
+			if strings.HasPrefix(m[3], "did not find expected") {
+				line++ // of these the YAML parser counts lines from 0
+			}
+			text, span = m[3], l.sources.line(filepath.Join(l.in.Dir, m[1]), line)
+		} else if m := yamlAnchor.FindStringSubmatch(text); m != nil && !span.Valid() {
+			src := l.sources.get(filepath.Join(l.in.Dir, m[1]))
+			if at := bytes.Index(src.Content, []byte("*"+m[3])); at >= 0 {
+				text, span = m[2], diag.Span{Source: src, Start: at, End: at + 1 + len(m[3])}
+			}
 		}
 		l.syntaxError(text, span)
 	}
 }
 
+// yamlHint is for standard input that does not parse as CUE.
+const yamlHint = `if this is YAML, name it "yaml:-"`
+
 // yamlPosition is how the YAML parser says where: file, line, message.
 var yamlPosition = regexp.MustCompile(`^(.+):([0-9]+): (.+)$`)
 
+// yamlAnchor is how it reports an alias without an anchor, and does not say
+// where.
+var yamlAnchor = regexp.MustCompile(`^([^:]+): (unknown anchor '([^']+)' referenced)$`)
+
 func (l *loader) syntaxError(text string, span diag.Span) {
-	l.findings.Add(diag.Finding{
+	f := diag.Finding{
 		Code: "E0003", Severity: diag.Error, Message: "syntax error: " + text, Span: span,
 		Help: "correct it first: what the rest means depends on it",
-	})
+	}
+	if span.Valid() && span.Source.Name == "-" {
+		f.Help += "; " + yamlHint
+	}
+	l.findings.Add(f)
 }
 
 // message returns a CUE error's own words, without its path.
@@ -354,11 +396,22 @@ func message(e cueerrors.Error) string {
 	return strings.TrimPrefix(e.Error(), strings.Join(e.Path(), ".")+": ")
 }
 
+// say returns an error's words for a finding: without paths of this machine.
+func (l *loader) say(e cueerrors.Error) string {
+	text := strings.ReplaceAll(message(e), l.in.Dir+string(filepath.Separator), "")
+	return invalidJSON.ReplaceAllString(text, "")
+}
+
+var invalidJSON = regexp.MustCompile(`^invalid JSON for file "[^"]*": `)
+
 // instance builds what was read into one instance.
 func (l *loader) instance() *build.Instance {
 	root := l.moduleRoot()
 	l.layModule(root)
 	if len(l.cue) == 0 {
+		for _, tag := range l.in.Tags {
+			l.unusedTag(tag)
+		}
 		inst := build.NewContext(build.Loader(l.imports(root))).NewInstance(root, nil)
 		return l.addData(inst)
 	}
@@ -374,6 +427,14 @@ func (l *loader) instance() *build.Instance {
 	if inst.Err != nil {
 		l.loadErrors(inst.Err)
 		return nil
+	}
+	for _, f := range inst.IgnoredFiles {
+		if _, named := l.overlay[f.Filename]; named && f.ExcludeReason != nil && strings.Contains(f.ExcludeReason.Error(), "no package name") {
+			l.findings.Add(diag.Finding{
+				Code: "E0004", Severity: diag.Error, Message: "has no package clause, so the directory's package leaves it out",
+				Span: diag.Span{Source: l.sources.get(f.Filename)}, Help: "begin it with: package " + inst.PkgName,
+			})
+		}
 	}
 	if inst.Module == "" { // files named one by one embed others as a package does
 		inst.Module, inst.Root = localModule, root
@@ -396,6 +457,9 @@ func (l *loader) config(root string) *cueload.Config {
 // imports resolves the imports of data and standard input.
 func (l *loader) imports(root string) build.LoadFunc {
 	return func(pos token.Pos, path string) *build.Instance {
+		if first, _, _ := strings.Cut(path, "/"); !strings.Contains(first, ".") {
+			return nil // CUE's own packages
+		}
 		cfg := l.config(root)
 		cfg.Tags = nil
 		return cueload.Instances([]string{path}, cfg)[0]
@@ -426,21 +490,45 @@ func (l *loader) addData(inst *build.Instance) *build.Instance {
 	return inst
 }
 
+// unusedTag reports a tag that the blueprint does not have.
+func (l *loader) unusedTag(tag string) {
+	name, _, valued := strings.Cut(tag, "=")
+	f := diag.Finding{
+		Code: "E0004", Severity: diag.Error, Message: fmt.Sprintf("the blueprint has no @tag or @if named %q", name),
+		Help: "declare it on a field, as in region: string @tag(region), or leave -t out",
+	}
+	if !valued {
+		f.Help += "; a @tag needs a value: -t " + name + "=VALUE"
+	}
+	l.findings.Add(f)
+}
+
 // loadErrors reports what CUE's loader found.
 func (l *loader) loadErrors(err error) {
 	seen := map[string]bool{}
 	for _, e := range cueerrors.Errors(err) {
-		text := message(e)
+		text := l.say(e)
 		if seen[text] {
 			continue
 		}
 		seen[text] = true
-		f := diag.Finding{Code: "E0004", Severity: diag.Error, Message: text, Span: l.sources.span(e.Position())}
+		f := diag.Finding{
+			Code: "E0004", Severity: diag.Error, Message: text, Span: l.sources.span(e.Position()),
+			Help: "correct what CUE could not load",
+		}
 		switch {
-		case strings.Contains(text, "no tag for"):
-			tag := strings.Trim(text[strings.LastIndex(text, "no tag for")+len("no tag for"):], ` "`)
-			f.Message = fmt.Sprintf("the blueprint has no @tag or @if named %q", tag)
-			f.Help = "declare it on a field, as in region: string @tag(region), or leave -t out"
+		case strings.Contains(text, "no tag for"), strings.Contains(text, "not used in any file"):
+			for _, tag := range l.in.Tags {
+				if name, _, _ := strings.Cut(tag, "="); strings.Contains(text, strconv.Quote(name)) {
+					l.unusedTag(tag)
+				}
+			}
+			continue
+		case strings.Contains(text, "no package name"):
+			for _, name := range l.cue {
+				l.fail("E0004", l.sources.display(name), "has no package clause", "begin it with a clause such as package platform, or name the file itself")
+			}
+			return
 		case strings.Contains(text, "cannot find package"):
 			f.Message, _, _ = strings.Cut(text[strings.Index(text, "cannot find package"):], ": ")
 			f.Help = "vendor the package under cue.mod/pkg; nothing is fetched from the network"
@@ -484,16 +572,13 @@ func (l *loader) layModule(root string) {
 		l.overlay[module] = cueload.FromString("module: \"" + localModule + "\"\nlanguage: version: \"v0.17.0\"\n")
 	}
 	dir := filepath.Join(root, filepath.FromSlash("cue.mod/pkg/"+schema.ImportPath))
-	entries, _ := fs.ReadDir(schema.Files, ".")
-	for _, e := range entries {
-		content, _ := fs.ReadFile(schema.Files, e.Name())
-		l.overlay[filepath.Join(dir, e.Name())] = cueload.FromBytes(content)
+	for name, content := range l.schema {
+		l.overlay[filepath.Join(dir, name)] = cueload.FromBytes(content)
 	}
-	vendored, _ := os.ReadDir(dir)
+	vendored, _ := os.ReadDir(dir) // mostly there is none
 	if slices.ContainsFunc(vendored, func(v fs.DirEntry) bool {
-		onDisk, _ := os.ReadFile(filepath.Join(dir, v.Name()))
-		ours, err := fs.ReadFile(schema.Files, v.Name())
-		return err != nil || !bytes.Equal(onDisk, ours)
+		onDisk, err := os.ReadFile(filepath.Join(dir, v.Name()))
+		return err != nil || !bytes.Equal(onDisk, l.schema[v.Name()])
 	}) {
 		l.findings.Add(diag.Finding{
 			Code: "W0006", Severity: diag.Warning,

@@ -126,7 +126,7 @@ func (l *locator) start() diag.Span {
 			return l.sources.span(p.Pos())
 		}
 	}
-	return diag.Span{Source: src}
+	return diag.Span{Source: src, End: tokenEnd(src.Content, 0)}
 }
 
 func (l *locator) build() {
@@ -156,9 +156,6 @@ func (l *locator) decls(into *place, decls []ast.Decl) {
 		case *ast.Field:
 			p := &place{}
 			if name, _, err := ast.LabelName(d.Label); err == nil {
-				if strings.HasPrefix(name, "_") || strings.HasPrefix(name, "#") {
-					continue
-				}
 				if into.fields == nil {
 					into.fields = map[string]*place{}
 				}

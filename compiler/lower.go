@@ -62,7 +62,7 @@ func lowerCluster(b *schema.Blueprint) ir.Cluster {
 		ImageStreaming:     c.ImageStreaming,
 		Filestore:          c.CSIDrivers.Filestore,
 		GCSFuse:            c.CSIDrivers.GCSFuse,
-		Maintenance:        ir.Maintenance{Days: c.Maintenance.Days, Start: c.Maintenance.Start, Hours: c.Maintenance.Hours},
+		Maintenance:        ir.Maintenance{Days: unique(c.Maintenance.Days), Start: c.Maintenance.Start, Hours: c.Maintenance.Hours},
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.AuthorizedNetworks)) {
 		out.AuthorizedNetworks = append(out.AuthorizedNetworks, ir.NamedRange{Name: name, CIDR: c.AuthorizedNetworks[name]})

@@ -198,7 +198,7 @@ func vcpus(n float64) resource.Quantity {
 func lowerSystemPool(in schema.SystemPool) ir.SystemPool {
 	machine, _ := catalog.Lookup(in.Machine)
 	return ir.SystemPool{
-		Name: "system", Machine: in.Machine, VCPUs: machine.VCPUs, DiskType: defaultDisk(machine), DiskSizeGiB: 100,
+		Name: "system", Machine: in.Machine, Family: machine.Family, VCPUs: machine.VCPUs, MemoryGiB: int(machine.MemoryGiB), DiskType: defaultDisk(machine), DiskSizeGiB: 100,
 		NodesPerZone: in.NodesPerZone,
 	}
 }

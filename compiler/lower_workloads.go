@@ -43,6 +43,10 @@ func lowerWorkloads(b *schema.Blueprint, p *ir.Platform) []ir.Workload {
 	return out
 }
 
+// spotGrace is how long pods on Spot nodes may take to end, in seconds: GKE
+// documents less than 30 from the notice to the end of the machine.
+const spotGrace = 25
+
 // lowerWorkload resolves what all copies of a workload have in common.
 func lowerWorkload(in schema.Workload, name string, team *ir.Team, q *ir.Queue, capacities map[string]*ir.Capacity) ir.Workload {
 	w := ir.Workload{
@@ -75,6 +79,9 @@ func lowerWorkload(in schema.Workload, name string, team *ir.Team, q *ir.Queue, 
 	}
 	w.NodeSelector, w.Tolerations = reach(q, capacities)
 	for _, f := range q.Flavors {
+		if capacities[f.Flavor].Option == ir.Spot {
+			w.GraceSeconds = spotGrace
+		}
 		if flex := capacities[f.Flavor].Flex; flex != nil && (w.MaxRunSeconds == 0 || flex.MaxRunSeconds < w.MaxRunSeconds) {
 			w.MaxRunSeconds = flex.MaxRunSeconds
 		}

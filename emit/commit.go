@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"runtime"
 	"slices"
 	"strconv"
 	"syscall"
@@ -15,11 +16,17 @@ import (
 
 const (
 	stageDir = ownDir + "/stage"
+	// savedDir is what becomes of the stage where a commit could not be undone:
+	// it holds the only copy of what was replaced.
+	savedDir = ownDir + "/saved"
 
 	defaultMode fs.FileMode = 0o644
 )
 
-type renameFunc func(root *os.Root, from, to string) error
+// disk has the operations that put files in place.
+type disk struct {
+	rename, link func(root *os.Root, from, to string) error
+}
 
 // commit carries a plan without conflicts out, or leaves the folder as it was.
 //
@@ -28,20 +35,29 @@ type renameFunc func(root *os.Root, from, to string) error
 // the manifest that is to be, after the one there is and those of unfinished
 // commits. After a crash it tells what is ours, whichever renames were done.
 // The manifest is the last file to change; then the journal goes.
-func commit(root *os.Root, p plan, rename renameFunc) error {
-	c := &committer{root: root, rename: rename}
+func commit(root *os.Root, p plan, disk disk) error {
+	c := &committer{root: root, disk: disk}
 	err := c.run(p)
-	if err != nil {
-		err = errors.Join(err, c.rollBack(!p.unfinished))
+	if err == nil {
+		return root.RemoveAll(stageDir)
+	}
+	err = errors.Join(err, c.rollBack(!p.unfinished))
+	if c.lost {
+		return errors.Join(err, root.Rename(stageDir, savedDir))
 	}
 	return errors.Join(err, root.RemoveAll(stageDir))
 }
 
 type committer struct {
-	root   *os.Root
-	rename renameFunc
-	undo   []func() error
+	root *os.Root
+	disk disk
+	undo []func() error
+	lost bool // something saved could not be put back
 }
+
+// rename and link are relative to the folder.
+func (c *committer) rename(from, to string) error { return c.disk.rename(c.root, from, to) }
+func (c *committer) link(from, to string) error   { return c.disk.link(c.root, from, to) }
 
 func (c *committer) run(p plan) error {
 	var changes []target
@@ -200,21 +216,31 @@ func (c *committer) put(i int, t target) error {
 		c.undo = append(c.undo, func() error { return c.root.Remove(t.Path) })
 	} else {
 		saved := staged(i) + ".old"
-		if c.root.Link(t.Path, saved) != nil {
-			if err := c.root.Rename(t.Path, saved); err != nil {
+		if c.link(t.Path, saved) != nil {
+			if err := c.rename(t.Path, saved); err != nil {
 				return err
 			}
 		}
-		c.undo = append(c.undo, func() error { return c.root.Rename(saved, t.Path) })
+		c.undo = append(c.undo, func() error { return c.restore(saved, t.Path) })
 	}
-	return c.rename(c.root, staged(i), t.Path)
+	return c.rename(staged(i), t.Path)
 }
 
 // take moves a file out of the folder.
 func (c *committer) take(i int, t target) error {
 	saved := staged(i) + ".stale"
-	c.undo = append(c.undo, func() error { return c.root.Rename(saved, t.Path) })
-	return c.rename(c.root, t.Path, saved)
+	c.undo = append(c.undo, func() error { return c.restore(saved, t.Path) })
+	return c.rename(t.Path, saved)
+}
+
+// restore puts a saved file back. One that was not saved yet is still there.
+func (c *committer) restore(saved, name string) error {
+	err := c.rename(saved, name)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	c.lost = true
+	return fmt.Errorf("%s is kept as %s: %w", name, path.Join(savedDir, path.Base(saved)), err)
 }
 
 // prune removes the directories that a file which is gone has left empty.
@@ -226,8 +252,12 @@ func (c *committer) prune(name string) {
 	}
 }
 
-// sync brings changes of directories to the disk.
+// sync brings changes of directories to the disk. Windows cannot, and keeps a
+// journal of its own.
 func (c *committer) sync(dirs map[string]bool) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
 	var group errgroup.Group
 	group.SetLimit(workers)
 	for dir := range dirs {

@@ -1,7 +1,7 @@
 // Package emit holds the compiled folder in memory and writes it to disk.
 //
 // Each package below it renders one format from the plan; what they return is
-// gathered into a Tree, and Write is the only code that touches the disk.
+// gathered into a Tree, and Write is the only code that writes a deploy folder.
 package emit
 
 import (

@@ -58,6 +58,9 @@ var (
 	// ErrConflict is returned when the report has conflicts. Nothing was
 	// written.
 	ErrConflict = errors.New("the folder holds what would be lost")
+	// ErrSaved is returned as long as the folder holds what an earlier Write
+	// could neither replace nor put back.
+	ErrSaved = errors.New("a write failed here, and what it could not put back has to be moved or deleted first")
 	// ErrNotFolder is returned when the folder is something else.
 	ErrNotFolder = errors.New("is not a directory")
 )
@@ -73,19 +76,21 @@ var (
 // ErrConflict and writes nothing. Other files in the folder are never touched.
 //
 // New contents are put in place by renaming, the manifest last, after all of
-// them are on the disk. Where that fails midway everything is put back. After
-// a crash midway the next Write recognises what was already in place, and
-// completes or replaces it. Concurrent writers take turns.
+// them are on the disk. Where that fails midway everything is put back; where
+// that fails too, the error says where the originals are, and no Write touches
+// the folder until somebody has seen to them. After a crash midway the next
+// Write recognises what was already in place, and completes or replaces it.
+// Concurrent writers take turns.
 func Write(dir string, tree Tree, opt WriteOptions) (Report, error) {
-	report, err := write(dir, tree, opt, (*os.Root).Rename)
+	report, err := write(dir, tree, opt, disk{rename: (*os.Root).Rename, link: (*os.Root).Link})
 	if err != nil {
 		err = fmt.Errorf("writing %s: %w", dir, err)
 	}
 	return report, err
 }
 
-// write is Write with the one operation that tests make fail.
-func write(dir string, tree Tree, opt WriteOptions, rename renameFunc) (report Report, err error) {
+// write is Write with the operations that tests make fail.
+func write(dir string, tree Tree, opt WriteOptions, disk disk) (report Report, err error) {
 	if err := tree.Check(); err != nil {
 		return Report{}, err
 	}
@@ -123,8 +128,9 @@ func write(dir string, tree Tree, opt WriteOptions, rename renameFunc) (report R
 				os.Remove(dir)
 			}
 		}()
-	}
-	if !opt.DryRun {
+		if _, err := root.Lstat(savedDir); err == nil {
+			return Report{}, fmt.Errorf("%w: %s", ErrSaved, savedDir)
+		}
 		if err := root.RemoveAll(stageDir); err != nil { // left by a crash
 			return Report{}, err
 		}
@@ -140,7 +146,7 @@ func write(dir string, tree Tree, opt WriteOptions, rename renameFunc) (report R
 	if opt.DryRun || !report.Changed() && !p.unfinished {
 		return report, nil
 	}
-	return report, commit(root, p, rename)
+	return report, commit(root, p, disk)
 }
 
 // allNew reports on a folder that does not exist.

@@ -365,34 +365,94 @@ func TestWriteRefuses(t *testing.T) {
 	}
 }
 
+// disks are file systems with and without hard links, on which every rename is
+// announced first and may be refused.
+var disks = map[string]func(rename func() error) disk{
+	"links": func(rename func() error) disk {
+		return disk{announced(rename), (*os.Root).Link}
+	},
+	"no links": func(rename func() error) disk {
+		return disk{announced(rename), func(*os.Root, string, string) error { return errors.ErrUnsupported }}
+	},
+}
+
+func announced(rename func() error) func(root *os.Root, from, to string) error {
+	return func(root *os.Root, from, to string) error {
+		if err := rename(); err != nil {
+			return err
+		}
+		return root.Rename(from, to)
+	}
+}
+
 // Whichever rename fails, the folder is as it was before.
 func TestWriteRollsBack(t *testing.T) {
 	before := tree(t, "a=1", "b/c=1", "old/x=1", "run.sh=1")
 	after := tree(t, "a=2", "b/c=1", "new/d/e=2", "run.sh=2")
-	for n := 0; ; n++ {
-		dir := t.TempDir()
-		mustWrite(t, dir, before, WriteOptions{})
-		want := list(t, dir)
-		calls := 0
-		_, err := write(dir, after, WriteOptions{}, func(root *os.Root, from, to string) error {
-			if calls++; calls > n {
-				return errors.New("full")
+	// a, new/d/e, run.sh, old/x, the manifest: what is replaced takes another
+	// rename where it cannot be linked.
+	for name, renames := range map[string]int{"links": 5, "no links": 8} {
+		t.Run(name, func(t *testing.T) {
+			for n := range renames + 1 {
+				dir := t.TempDir()
+				mustWrite(t, dir, before, WriteOptions{})
+				want := list(t, dir)
+				calls := 0
+				_, err := write(dir, after, WriteOptions{}, disks[name](func() error {
+					if calls++; calls == n+1 {
+						return errors.New("full")
+					}
+					return nil
+				}))
+				if failed := err != nil; failed != (n < renames) {
+					t.Fatalf("failure of rename %d: error %v", n, err)
+				}
+				if err == nil {
+					return
+				}
+				equal(t, fmt.Sprintf("after failure %d", n), want, list(t, dir))
+				if entries, _ := os.ReadDir(filepath.Join(dir, ownDir)); len(entries) != 1 {
+					t.Errorf("failure %d leaves %v", n, entries)
+				}
+				if report := mustWrite(t, dir, before, WriteOptions{}); report.Changed() {
+					t.Errorf("failure %d changed the folder: %+v", n, report)
+				}
 			}
-			return root.Rename(from, to)
 		})
-		if err == nil {
-			if n != 5 { // a, new/d/e, run.sh, old/x, the manifest
-				t.Errorf("%d renames", n)
+	}
+}
+
+// What was replaced is not lost when it cannot be put back either, not even by
+// writing again.
+func TestWriteKeepsWhatItCannotPutBack(t *testing.T) {
+	for name := range disks {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			mustWrite(t, dir, tree(t, "a=1", "b=1"), WriteOptions{})
+			put(t, dir, "a", "edited")
+			calls := 0
+			_, err := write(dir, tree(t, "a=2", "b=2"), WriteOptions{Force: true}, disks[name](func() error {
+				if calls++; calls > 2 {
+					return errors.New("gone")
+				}
+				return nil
+			}))
+			saved := savedDir + "/0.old"
+			if err == nil || !strings.Contains(err.Error(), "a is kept as "+saved) {
+				t.Errorf("the error does not say where the original is: %v", err)
 			}
-			return
-		}
-		equal(t, fmt.Sprintf("after failure %d", n), want, list(t, dir))
-		if entries, _ := os.ReadDir(filepath.Join(dir, ownDir)); len(entries) != 1 {
-			t.Errorf("failure %d leaves %v", n, entries)
-		}
-		if report := mustWrite(t, dir, before, WriteOptions{}); report.Changed() {
-			t.Errorf("failure %d changed the folder: %+v", n, report)
-		}
+			for _, force := range []bool{false, true} {
+				if _, err := Write(dir, tree(t, "a=3", "b=3"), WriteOptions{Force: force}); !errors.Is(err, ErrSaved) {
+					t.Errorf("force %t: got error %v", force, err)
+				}
+			}
+			if content, err := os.ReadFile(filepath.Join(dir, saved)); string(content) != "edited" {
+				t.Errorf("the original is %q, %v", content, err)
+			}
+			os.RemoveAll(filepath.Join(dir, savedDir))
+			mustWrite(t, dir, tree(t, "a=3", "b=3"), WriteOptions{})
+			equal(t, "folder", []string{"a=3", "b=3"}, list(t, dir))
+		})
 	}
 }
 
@@ -406,40 +466,55 @@ func TestWriteCrashes(t *testing.T) {
 		tree(t, "a=4", "b/c=4"),
 	}
 	if at := os.Getenv("BATCHWRIGHT_TEST_CRASH"); at != "" {
-		var dir string
+		var name, dir string
 		var which, n int
-		fmt.Sscanf(at, "%d %d %s", &which, &n, &dir)
-		write(dir, trees[which], WriteOptions{}, func(root *os.Root, from, to string) error {
+		fmt.Sscanf(at, "%d %d %q %q", &which, &n, &name, &dir)
+		write(dir, trees[which], WriteOptions{}, disks[name](func() error {
 			if n--; n < 0 {
 				os.Exit(0)
 			}
-			return root.Rename(from, to)
-		})
+			return nil
+		}))
 		return
 	}
-	crash := func(dir string, which, n int) {
+	crash := func(name, dir string, which, n int) {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestWriteCrashes$")
-		cmd.Env = append(os.Environ(), fmt.Sprintf("BATCHWRIGHT_TEST_CRASH=%d %d %s", which, n, dir))
+		cmd.Env = append(os.Environ(), fmt.Sprintf("BATCHWRIGHT_TEST_CRASH=%d %d %q %q", which, n, name, dir))
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
 	}
-	for n := range 6 {
-		dir := t.TempDir()
-		mustWrite(t, dir, trees[0], WriteOptions{})
-		put(t, dir, "mine", "x")
-		crash(dir, 1, n)
-		crash(dir, 2, 5-n)
-		mustWrite(t, dir, trees[3], WriteOptions{})
-		equal(t, fmt.Sprint("after crash ", n), []string{"a=4", "b/", "b/c=4", "mine=x"}, list(t, dir))
-		if entries, _ := os.ReadDir(filepath.Join(dir, ownDir)); len(entries) != 1 {
-			t.Errorf("crash %d leaves %v", n, entries)
+	for _, tt := range []struct {
+		disk    string
+		renames int  // of the second tree after the first
+		first   bool // nothing was ever written before the crash
+	}{
+		{"links", 6, false}, {"no links", 10, false}, {"links", 5, true},
+	} {
+		for n := range tt.renames {
+			t.Run(fmt.Sprintf("%s/%t/%d", tt.disk, tt.first, n), func(t *testing.T) {
+				dir := t.TempDir()
+				if !tt.first {
+					mustWrite(t, dir, trees[0], WriteOptions{})
+				}
+				put(t, dir, "mine", "x")
+				crash(tt.disk, dir, 1, n)
+				if _, err := os.Stat(filepath.Join(dir, journalPath)); err != nil {
+					t.Errorf("it did not crash: %v", err)
+				}
+				crash(tt.disk, dir, 2, tt.renames-1-n)
+				mustWrite(t, dir, trees[3], WriteOptions{})
+				equal(t, "folder", []string{"a=4", "b/", "b/c=4", "mine=x"}, list(t, dir))
+				if entries, _ := os.ReadDir(filepath.Join(dir, ownDir)); len(entries) != 1 {
+					t.Errorf("leaves %v", entries)
+				}
+			})
 		}
 	}
 	// An edit after a crash is still an edit.
 	dir := t.TempDir()
 	mustWrite(t, dir, trees[0], WriteOptions{})
-	crash(dir, 1, 2)
+	crash("links", dir, 1, 2)
 	put(t, dir, "a", "edited")
 	report, err := Write(dir, trees[3], WriteOptions{})
 	if !errors.Is(err, ErrConflict) {

@@ -3,6 +3,7 @@ package golden_test
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -119,6 +120,34 @@ func TestBatchPlatformQueuesAndPriorities(t *testing.T) {
 	want := []string{"lp 10 default=true Never", "compact 15 default=false PreemptLowerPriority", "hp 20 default=false PreemptLowerPriority"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("priorities (-reference +compiled):\n%s", d)
+	}
+}
+
+// The batch reference platform's node pools: what they are made of, and by
+// which label and taint their nodes are known.
+var batchPlatformPools = []string{
+	"l4-ondemand nvidia-l4 resource-type=ondemand ondemand=true:NoSchedule",
+	"l4-reserved nvidia-l4 resource-type=reservation reserved=true:NoSchedule",
+	"l4-spot nvidia-l4 resource-type=spot spot=true:NoSchedule",
+}
+
+func TestBatchPlatformPools(t *testing.T) {
+	pools, err := nodePools(treeFS(compileFolder(t, root+"/blueprints/batch-platform")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, name := range slices.Sorted(maps.Keys(pools)) {
+		if p := pools[name]; name != "system" {
+			own := slices.DeleteFunc(slices.Clone(p.taints), func(t string) bool { return t == "nvidia.com/gpu=present:NoSchedule" })
+			if len(own) == len(p.taints) {
+				t.Errorf("%s lacks GKE's own taint: %q", name, p.taints)
+			}
+			got = append(got, fmt.Sprintf("%s %s resource-type=%s %s", name, p.accelerator, p.labels["resource-type"], strings.Join(own, " ")))
+		}
+	}
+	if d := cmp.Diff(batchPlatformPools, got); d != "" {
+		t.Errorf("(-reference +compiled):\n%s", d)
 	}
 }
 

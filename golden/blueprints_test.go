@@ -26,9 +26,7 @@ func TestBlueprints(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tree := compileFolder(t, filepath.Join(root, "blueprints", name))
 			files := treeFS(tree)
-			for _, err := range slices.Concat(checkTerraform(t, files), checkKubernetes(files), checkGhpc(files), checkGuide(files)) {
-				t.Error(err)
-			}
+			checkFolder(t, files)
 			if *update && !t.Failed() {
 				conform(t, tree)
 			}
@@ -40,13 +38,21 @@ func TestBlueprints(t *testing.T) {
 	}
 }
 
+// checkFolder holds a folder against all checks of this module.
+func checkFolder(t *testing.T, files fs.FS) {
+	t.Helper()
+	for _, err := range slices.Concat(checkTerraform(t, files), checkKubernetes(files), checkNodes(files), checkGhpc(files), checkGuide(files)) {
+		t.Error(err)
+	}
+}
+
 // TestEveryGoldenHasAProducer fails on folders whose blueprint is gone.
 func TestEveryGoldenHasAProducer(t *testing.T) {
 	entries, err := os.ReadDir(".")
 	if err != nil {
 		t.Fatal(err)
 	}
-	producers := append(blueprints(t), "cli", "diag")
+	producers := append(blueprints(t), "cli", "diag", "scale")
 	for _, e := range entries {
 		if e.IsDir() && !slices.Contains(producers, e.Name()) {
 			t.Errorf("golden/%s has no blueprint", e.Name())
@@ -74,13 +80,13 @@ func TestDeterminism(t *testing.T) {
 			}
 			slices.Reverse(files)
 			got := compileFolder(t, files...)
+			if len(got) != len(want) {
+				t.Fatalf("%d files, want %d", len(got), len(want))
+			}
 			for i, f := range got {
 				if f.Path != want[i].Path || f.Mode != want[i].Mode || !bytes.Equal(f.Content, want[i].Content) {
 					t.Fatalf("%s differs:\n%s", f.Path, diff(string(want[i].Content), string(f.Content)))
 				}
-			}
-			if len(got) != len(want) {
-				t.Fatalf("%d files, want %d", len(got), len(want))
 			}
 		})
 	}
@@ -105,6 +111,18 @@ func blueprints(t *testing.T) []string {
 // compileFolder compiles a blueprint that must have no errors or warnings.
 func compileFolder(t *testing.T, paths ...string) emit.Tree {
 	t.Helper()
+	tree, findings := compile(t, paths...)
+	for _, f := range findings {
+		if f.Severity != diag.Note {
+			t.Errorf("%s[%s]: %s", f.Severity, f.Code, f.Message)
+		}
+	}
+	return tree
+}
+
+// compile compiles a blueprint that must have no errors.
+func compile(t *testing.T, paths ...string) (emit.Tree, []diag.Finding) {
+	t.Helper()
 	dir, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
@@ -113,19 +131,17 @@ func compileFolder(t *testing.T, paths ...string) emit.Tree {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range res.Findings.Sorted() {
-		if f.Severity != diag.Note {
+	if res.Plan == nil {
+		for _, f := range res.Findings.Sorted() {
 			t.Errorf("%s[%s]: %s", f.Severity, f.Code, f.Message)
 		}
-	}
-	if res.Plan == nil {
 		t.FailNow()
 	}
 	tree, err := folder.Build(res.Plan)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tree
+	return tree, res.Findings.Sorted()
 }
 
 func treeFS(tree emit.Tree) fs.FS {

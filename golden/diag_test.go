@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -90,6 +91,9 @@ func findingsCase(t *testing.T, file string, archive *txtar.Archive) {
 		case f.Severity != diag.Note:
 			others = append(others, f)
 		}
+		if f.Severity == diag.Error && f.Label == "" && f.Help == "" {
+			t.Errorf("%s: %s: neither valid values nor a cure", f.Code, f.Message)
+		}
 	}
 	if code != "none" {
 		if !found {
@@ -164,15 +168,14 @@ func editBatchPlatform(t *testing.T, old, edited string) map[string]string {
 // compareMember compares a file of an archive, or writes it with -update.
 func compareMember(t *testing.T, file string, archive *txtar.Archive, name string, got []byte) {
 	t.Helper()
-	for i, f := range archive.Files {
-		if f.Name != name {
-			continue
-		}
-		if d := cmp.Diff(string(f.Data), string(got)); d != "" && !*update {
-			t.Errorf("%s differs; run with -update and review:\n%s", name, d)
-		}
-		archive.Files[i].Data = got
+	i := slices.IndexFunc(archive.Files, func(f txtar.File) bool { return f.Name == name })
+	if i < 0 {
+		t.Fatalf("%s has no %s", file, name)
 	}
+	if d := cmp.Diff(string(archive.Files[i].Data), string(got)); d != "" && !*update {
+		t.Errorf("%s differs; run with -update and review:\n%s", name, d)
+	}
+	archive.Files[i].Data = got
 	if *update {
 		if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
 			t.Fatal(err)

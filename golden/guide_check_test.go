@@ -187,7 +187,7 @@ func (c *guideCheck) command(i int, command string) {
 		switch {
 		case before == "-k":
 			c.path(i, path.Join(word, "kustomization.yaml"))
-		case before == "-f" && !strings.HasPrefix(word, "https://"), strings.HasPrefix(word, "./"):
+		case before == "-f" && word != "-" && !strings.HasPrefix(word, "https://"), strings.HasPrefix(word, "./"):
 			c.path(i, word)
 		case strings.HasPrefix(word, "-chdir="):
 			c.path(i, strings.TrimPrefix(word, "-chdir=")+"/")
@@ -260,7 +260,7 @@ func TestCheckGuide(t *testing.T) {
 	const good = "# `gke-batch`\n\nSee [`terraform/`](terraform/), [Quotas](https://e.com/q?project=p) and `run.sh`.\n\n" +
 		"| Name | Reason |\n| --- | ---: |\n| `a\\|b` | x \\| \\[y\\](z) |\n|  | 2 |\n\n" +
 		"```mermaid\nflowchart LR\n  subgraph n1[\"cohort a\"]\n    n2[\"cq-a: #35;\"]\n  end\n  n3[\"l4\"]\n  n2 --> n3 & n2\n```\n\n" +
-		"```sh\n./run.sh\nterraform -chdir=terraform init\nkubectl apply -k kubernetes\nkubectl apply -f kubernetes/a.yaml -f https://e.com/m.yaml\n```\n\n" +
+		"```sh\n./run.sh\nterraform -chdir=terraform init\nkubectl apply -k kubernetes\nkubectl apply -f kubernetes/a.yaml -f https://e.com/m.yaml\nkubectl create ns a -o yaml | kubectl apply -f -\n```\n\n" +
 		"- item `kubectl get nodes` and ``a`<b>``\n"
 	tests := []struct {
 		name, old, new string
@@ -296,7 +296,7 @@ func TestCheckGuide(t *testing.T) {
 		{"manifest that is not there", "-f kubernetes/a.yaml", "-f kubernetes/b.yaml", "kubernetes/b.yaml"},
 		{"root that is not there", "-chdir=terraform", "-chdir=terra", `"terra/"`},
 		{"command in the text", "`kubectl get nodes`", "`kubectl apply -k gone`", "gone/kustomization.yaml"},
-		{"open fence", "m.yaml\n```", "m.yaml\n", "not closed"},
+		{"open fence", "-f -\n```", "-f -\n", "not closed"},
 		{"unknown language", "```sh", "```bash", `a block in "bash"`},
 		{"HTML", "- item", "- <b>item", "HTML"},
 		{"stray backtick", "- item", "- it`em", "backtick"},

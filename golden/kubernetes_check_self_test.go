@@ -34,10 +34,17 @@ spec:
   - effect: NoSchedule
     key: nvidia.com/gpu
     value: present
+  tolerations:
+  - effect: NoSchedule
+    key: nvidia.com/gpu
+    operator: Equal
+    value: present
 -- kubernetes/teams/team-a.yaml --
 apiVersion: v1
 kind: Namespace
 metadata:
+  annotations:
+    queues: lq-team-a-hp=hp, lq-team-a-lp=lp
   name: team-a
 ---
 apiVersion: v1
@@ -110,7 +117,7 @@ metadata:
   name: job
   namespace: team-a
 spec:
-  suspend: true
+  completions: 2
   template:
     spec:
       containers:
@@ -153,7 +160,7 @@ func TestCheckKubernetes(t *testing.T) {
 		{"a field that v1beta2 removed", team, "spec:\n  cohortName", "spec:\n  admissionChecks:\n  - x\n  cohortName", `unknown field "admissionChecks"`},
 		{"misspelt field", flavors, "nodeLabels", "nodelabels", "prints as something else"},
 		{"duplicate key", flavors, "kind: ResourceFlavor", "kind: ResourceFlavor\nkind: ResourceFlavor", `key "kind" already set`},
-		{"wrong type", job, "suspend: true", "suspend: \"yes\"", "cannot unmarshal string"},
+		{"wrong type", job, "completions: 2", "completions: two", "cannot unmarshal string"},
 		{"status", team, "kind: Cohort\nmetadata:\n  name: research\n", "kind: Cohort\nmetadata:\n  name: research\nstatus: {}\n", "prints as something else"},
 		{"null", flavors, "metadata:\n", "metadata:\n  creationTimestamp: null\n", "prints as something else"},
 		{"quantity with a needless unit", team, "nominalQuota: \"4\"", "nominalQuota: 4000m", "prints as something else"},
@@ -165,7 +172,7 @@ func TestCheckKubernetes(t *testing.T) {
 		{"file listed twice", list, "- monitoring\n", "- monitoring\n- monitoring\n", "does not list what is there"},
 		{"kustomize sorts", list, "fifo", "legacy", "want a kustomization of resources in their order"},
 		{"unknown field of a kustomization", list, "kind: Kustomization\n", "bases: []\nkind: Kustomization\n", `unknown field "bases"`},
-		{"no namespace", team, "kind: Namespace\nmetadata:\n  name: team-a", "kind: Namespace\nmetadata:\n  name: team-x", "refers to Namespace /team-a"},
+		{"no namespace", team, "  name: team-a\n---", "  name: team-x\n---", "refers to Namespace /team-a"},
 		{"no cohort", team, "cohortName: research", "cohortName: other", "refers to Cohort /other"},
 		{"limit outside a cohort", team, "  cohortName: research\n", "", "outside a cohort"},
 		{"no flavor", team, "- name: l4", "- name: l5", "refers to ResourceFlavor /l5"},
@@ -179,8 +186,11 @@ func TestCheckKubernetes(t *testing.T) {
 		{"no service account", job, "team-a-ksa", "ksa", "refers to ServiceAccount team-a/ksa"},
 		{"no config map", job, "name: files\n        name", "name: script\n        name", "refers to ConfigMap team-a/script"},
 		{"no service", job, "      tolerations:", "      subdomain: job\n      tolerations:", "refers to Service team-a/job"},
-		{"not suspended", job, "  suspend: true\n", "", "is not suspended"},
-		{"taint not tolerated", job, "value: present", "value: \"true\"", "does not tolerate nvidia.com/gpu=present:NoSchedule of flavor l4"},
+		{"suspended", job, "spec:\n", "spec:\n  suspend: true\n", "sets suspend"},
+		{"toleration left to Kueue", job, "value: present", "value: \"true\"", "lacks the toleration of nvidia.com/gpu=present that flavor l4 gives"},
+		{"flavor without toleration", flavors, "operator: Equal\n    value: present", "operator: Equal\n    value: \"true\"", "does not let pods tolerate nvidia.com/gpu=present:NoSchedule"},
+		{"flavor tolerates another taint", flavors, "  tolerations:\n", "  tolerations:\n  - key: spot\n    operator: Exists\n", "tolerates spot, which its nodes do not have"},
+		{"another tier's priority", team, "lq-team-a-lp=lp", "lq-team-a-lp=hp", "lq-team-a-lp=lp is not one of team-a's queues"},
 		{"another flavor's nodes", job, "resource-type: spot", "resource-type: ondemand", "selects resource-type=ondemand, flavor l4 has spot"},
 		{"resource without quota", job, "cpu: \"2\"", "cpu: \"2\"\n            memory: 1Gi", "requests memory, which the queue does not cover"},
 	} {

@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/kueue/pkg/controller/constants"
 	"sigs.k8s.io/yaml"
 
+	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
@@ -33,9 +34,9 @@ import (
 //
 // A document must decode into the struct of its API, without a field that the
 // API does not have and without a key that stands twice, and print as what it
-// was read from: nothing superfluous, quantities canonical. No two documents may be the same
-// object; a kustomization must list what is in its folder; and what an object
-// refers to must be there and fit.
+// was read from: nothing superfluous, quantities canonical. No two documents
+// may be the same object; a kustomization must list what is in its folder; and
+// what an object refers to must be there and fit.
 func checkKubernetes(dir fs.FS) []error {
 	c := kubernetesCheck{dir: dir, scheme: runtime.NewScheme(), objects: map[objectKey]runtime.Object{}}
 	for _, add := range []func(*runtime.Scheme) error{
@@ -207,7 +208,7 @@ func find[T runtime.Object](c *kubernetesCheck, from objectKey, kind, namespace,
 
 // references checks what an object refers to.
 func (c *kubernetesCheck) references(from objectKey) {
-	if from.namespace != "" && from.namespace != "kueue-system" {
+	if from.namespace != "" && from.namespace != ir.KueueNamespace {
 		find[*corev1.Namespace](c, from, "Namespace", "", from.namespace)
 	}
 	switch o := c.objects[from].(type) {
@@ -232,6 +233,17 @@ func (c *kubernetesCheck) references(from objectKey) {
 		}
 	case *v1beta2.ClusterQueue:
 		c.clusterQueue(from, o)
+	case *v1beta2.ResourceFlavor:
+		for _, taint := range o.Spec.NodeTaints {
+			if !tolerates(o.Spec.Tolerations, taint) {
+				c.errorf("%s does not let pods tolerate %s", from, taint.ToString())
+			}
+		}
+		for _, t := range o.Spec.Tolerations {
+			if !slices.ContainsFunc(o.Spec.NodeTaints, func(taint corev1.Taint) bool { return tolerates([]corev1.Toleration{t}, taint) }) {
+				c.errorf("%s tolerates %s, which its nodes do not have", from, t.Key)
+			}
+		}
 	case *batchv1.Job:
 		c.workload(from, o.ObjectMeta, o.Spec.Suspend, o.Spec.Template.Spec)
 	case *v1alpha2.JobSet:
@@ -287,8 +299,8 @@ func (c *kubernetesCheck) clusterQueue(from objectKey, q *v1beta2.ClusterQueue) 
 // workload checks what a Job or a replicated job of a JobSet refers to, and
 // that its pods may go to every flavor of its queue.
 func (c *kubernetesCheck) workload(from objectKey, m metav1.ObjectMeta, suspend *bool, pod corev1.PodSpec) {
-	if suspend == nil || !*suspend {
-		c.errorf("%s is not suspended", from)
+	if suspend != nil {
+		c.errorf("%s sets suspend, which is Kueue's: applied again, it would stop", from)
 	}
 	find[*schedulingv1.PriorityClass](c, from, "PriorityClass", "", pod.PriorityClassName)
 	find[*corev1.ServiceAccount](c, from, "ServiceAccount", m.Namespace, pod.ServiceAccountName)
@@ -303,6 +315,11 @@ func (c *kubernetesCheck) workload(from objectKey, m metav1.ObjectMeta, suspend 
 	local, ok := find[*v1beta2.LocalQueue](c, from, "LocalQueue", m.Namespace, m.Labels[constants.QueueLabel])
 	if !ok {
 		return
+	}
+	if namespace, ok := c.objects[objectKey{"Namespace", "", m.Namespace}].(*corev1.Namespace); ok {
+		if want := local.Name + "=" + pod.PriorityClassName; !slices.Contains(strings.Split(namespace.Annotations["queues"], ", "), want) {
+			c.errorf("%s: %s is not one of %s's queues: %s", from, want, m.Namespace, namespace.Annotations["queues"])
+		}
 	}
 	queue, ok := c.objects[objectKey{"ClusterQueue", "", string(local.Spec.ClusterQueue)}].(*v1beta2.ClusterQueue)
 	if !ok {
@@ -334,9 +351,11 @@ func fits(pod corev1.PodSpec, queue *v1beta2.ClusterQueue, flavor func(v1beta2.R
 			if f == nil {
 				continue
 			}
-			for _, taint := range f.Spec.NodeTaints {
-				if !tolerates(slices.Concat(pod.Tolerations, f.Spec.Tolerations), taint) {
-					errs = append(errs, fmt.Errorf("does not tolerate %s of flavor %s", taint.ToString(), quotas.Name))
+			// Kueue would add what is missing to the job, which could then not
+			// be applied again while it runs.
+			for _, t := range f.Spec.Tolerations {
+				if !slices.Contains(pod.Tolerations, t) {
+					errs = append(errs, fmt.Errorf("lacks the toleration of %s=%s that flavor %s gives", t.Key, t.Value, quotas.Name))
 				}
 			}
 			for key, value := range pod.NodeSelector {

@@ -24,7 +24,7 @@ var rooms = map[string][]string{
 	"compiler":         {"schema", "compiler/catalog", "compiler/diag", "compiler/ir", "compiler/rules"},
 
 	"emit":            {},
-	"emit/kubeyaml":   {},
+	"emit/kubeyaml":   {"compiler/ir"},
 	"emit/cloudbuild": {"compiler/ir", "emit"},
 	"emit/dashboard":  {"compiler/ir", "emit", "emit/kubeyaml"},
 	"emit/guide":      {"compiler/ir", "emit"},
@@ -36,11 +36,29 @@ var rooms = map[string][]string{
 
 	"cmd/batchwright": {"compiler", "compiler/diag", "emit", "emit/folder"},
 	"golden":          {},
+	"golden/scale":    {},
 }
 
 // blind are imports that could let an emitter or the plan depend on anything
 // but the blueprint.
 var blind = []string{"os", "time", "math/rand", "math/rand/v2", "net", "net/http", "os/exec", "os/user", "runtime/debug"}
+
+// formats are libraries of one format, and the rooms that may know it.
+var formats = map[string][]string{
+	"cuelang.org/go":                   {"compiler", "cmd/batchwright"}, // fmt formats CUE
+	"github.com/hashicorp/hcl":         {"emit/terraform"},
+	"github.com/zclconf/go-cty":        {"emit/terraform"},
+	"sigs.k8s.io/kueue":                {"emit/kueue", "emit/workload"}, // the label that names a queue
+	"sigs.k8s.io/jobset":               {"emit/workload"},
+	"github.com/grafana":               {"emit/dashboard"},
+	"sigs.k8s.io/yaml":                 {"emit/cloudbuild", "emit/dashboard", "emit/guide", "emit/kueue"},
+	"go.yaml.in/yaml":                  {"emit/kubeyaml"},
+	"github.com/spf13/cobra":           {"cmd/batchwright"},
+	"k8s.io/api/":                      {"emit/dashboard", "emit/kubeyaml", "emit/kueue", "emit/workload"},
+	"k8s.io/apimachinery/pkg/apis/":    {"emit/dashboard", "emit/kubeyaml", "emit/kueue", "emit/workload"},
+	"k8s.io/apimachinery/pkg/runtime":  {"emit/kubeyaml", "emit/kueue", "emit/workload"},
+	"github.com/rogpeppe/go-internal/": {"cmd/batchwright"},
+}
 
 func TestRooms(t *testing.T) {
 	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", "./...")
@@ -70,6 +88,11 @@ func TestRooms(t *testing.T) {
 		for _, imported := range p.Imports {
 			if own, ok := strings.CutPrefix(imported, module); ok && !slices.Contains(allowed, own) {
 				t.Errorf("%s must not import %s", name, own)
+			}
+			for format, allowed := range formats {
+				if strings.HasPrefix(imported, format) && !slices.Contains(allowed, name) {
+					t.Errorf("%s must not know %s", name, imported)
+				}
 			}
 			if emitter && slices.Contains(blind, imported) {
 				t.Errorf("%s must not import %s: its output depends on the plan alone", name, imported)

@@ -173,6 +173,11 @@ func TestTerraformPlans(t *testing.T) {
 				p.Teams[i].Bucket = ""
 			}
 		},
+		"without groups": func(p *ir.Platform) {
+			for i := range p.Teams {
+				p.Teams[i].Group = ""
+			}
+		},
 		"without roles": func(p *ir.Platform) {
 			for i := range p.Teams {
 				p.Teams[i].Account.Roles = nil
@@ -248,10 +253,9 @@ func tfPlan() *ir.Platform {
 			capacity("flex-queued", ir.FlexStart, func(c *ir.Capacity) { c.Flex = &ir.FlexUse{Queued: true, MaxRunSeconds: 604800} }),
 			capacity("on-demand", ir.OnDemand, func(c *ir.Capacity) { c.MinNodes = 1 }),
 			reservation("reserved", ir.ReservationUse{Name: "old"}),
-			reservation("reserved-new", ir.ReservationUse{Name: "new", Create: true}),
 			reservation("reserved-shared", ir.ReservationUse{Name: "theirs", Owner: "other-project"}),
 			capacity("reserved-zone", ir.Reservation, func(c *ir.Capacity) {
-				c.Zones, c.Reservation = zones[1:], &ir.ReservationUse{Name: "one-zone", Create: true}
+				c.Static, c.Zones, c.Reservation = true, zones[1:], &ir.ReservationUse{Name: "one-zone", Create: true}
 			}),
 			capacity("spot", ir.Spot, func(c *ir.Capacity) {}),
 		},
@@ -260,7 +264,7 @@ func tfPlan() *ir.Platform {
 			Limits: []ir.ResourceLimit{{Type: "cpu", Max: 100}, {Type: "memory", Max: 400}, {Type: "nvidia-l4", Max: 8}},
 		},
 		Teams: []ir.Team{
-			{Name: "a", Namespace: "a", KubeAccount: "a-ksa", Bucket: "bucket-a", Account: ir.ServiceAccount{ID: "wi-team-a", Display: "${var.project_id} %{ for }", Roles: []string{"roles/logging.logWriter"}}},
+			{Name: "a", Namespace: "a", KubeAccount: "a-ksa", Group: "a@example.com", Bucket: "bucket-a", Account: ir.ServiceAccount{ID: "wi-team-a", Display: "${var.project_id} %{ for }", Roles: []string{"roles/logging.logWriter"}}},
 			{Name: "b", Namespace: "b", KubeAccount: "b-ksa", Account: ir.ServiceAccount{ID: "wi-team-b", Display: `"quoted"`}},
 		},
 		Monitoring: ir.Monitoring{

@@ -69,6 +69,9 @@ func (c Command) Main(args []string) (code int) {
 		return exitClean
 	case errors.Is(err, errFindings):
 		return exitFindings
+	case errors.As(err, &failure) && errors.Is(failure.error, context.Canceled):
+		fmt.Fprintln(c.Stderr, "batchwright: interrupted")
+		return exitTrouble
 	case errors.As(err, &failure):
 		fmt.Fprintf(c.Stderr, "batchwright: %v\n", failure)
 		return exitTrouble

@@ -77,7 +77,10 @@ func (o *compilation) run(cmd *cobra.Command, paths []string) error {
 		return err
 	}
 	if tree == nil {
-		return errors.Join(writeFindings(o.Stderr, &res.Findings, o.format, o.color), errFindings)
+		if err := writeFindings(o.Stderr, &res.Findings, o.format, o.color); err != nil {
+			return err
+		}
+		return errFindings
 	}
 	if o.out == "-" {
 		if err := writeFindings(o.Stderr, &res.Findings, o.format, o.color); err != nil {
@@ -129,12 +132,15 @@ func (o *compilation) selection(cmd *cobra.Command) (func(string) bool, error) {
 // check compiles a blueprint; what is then to be said of it stands in the
 // result's findings.
 func (c Command) check(ctx context.Context, paths, tags []string) (*compiler.Result, error) {
+	if err := errors.Join(checkPaths(paths), checkTags(tags)); err != nil {
+		return nil, err
+	}
 	dir, err := os.Getwd()
 	if err != nil {
 		return nil, err
 	}
 	collectLess()
-	return compiler.Compile(ctx, compiler.Input{Dir: dir, Paths: paths, Tags: tags, Stdin: c.Stdin})
+	return compiler.Compile(ctx, compiler.Input{Dir: dir, Paths: paths, Tags: tags, Stdin: interruptible{ctx, c.Stdin}})
 }
 
 // build compiles a blueprint and renders its folder. The tree is nil where the

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -44,7 +45,7 @@ With -l or -d it exits with 1 if it listed or printed anything.`,
   batchwright fmt -l .          # list what is not formatted, and fail
   batchwright fmt -d prod.cue   # show what would change, and fail
   batchwright fmt < prod.cue`,
-		RunE: c.run(func(_ *cobra.Command, paths []string) error { return f.run(paths) }),
+		RunE: c.run(func(cmd *cobra.Command, paths []string) error { return f.run(cmd.Context(), paths) }),
 	}
 	flags := cmd.Flags()
 	flags.BoolVarP(&f.list, "list", "l", false, "list the files whose formatting differs")
@@ -54,12 +55,15 @@ With -l or -d it exits with 1 if it listed or printed anything.`,
 	return cmd
 }
 
-func (f *formatter) run(paths []string) error {
+func (f *formatter) run(ctx context.Context, paths []string) error {
+	if err := checkPaths(paths); err != nil {
+		return err
+	}
 	if len(paths) == 0 {
 		paths = []string{"-"}
 	}
 	for _, p := range paths {
-		if err := f.path(p); err != nil {
+		if err := f.path(ctx, p); err != nil {
 			return err
 		}
 	}
@@ -73,12 +77,12 @@ func (f *formatter) run(paths []string) error {
 }
 
 // path formats what one argument names.
-func (f *formatter) path(name string) error {
+func (f *formatter) path(ctx context.Context, name string) error {
 	if name == "-" {
 		if f.write {
 			return usagef("-w: standard input cannot be written to")
 		}
-		content, err := io.ReadAll(f.Stdin)
+		content, err := io.ReadAll(interruptible{ctx, f.Stdin})
 		if err != nil {
 			return err
 		}
@@ -93,13 +97,16 @@ func (f *formatter) path(name string) error {
 			return fs.SkipDir
 		case d.IsDir(), p != name && filepath.Ext(p) != ".cue":
 			return nil
+		case !d.Type().IsRegular() && d.Type()&fs.ModeSymlink == 0:
+			f.fail(p, "is not a regular file", "only files are formatted")
+			return nil
 		case filepath.Ext(p) != ".cue":
 			f.fail(p, "is not a CUE file", "only .cue files are formatted")
 			return nil
 		}
 		content, err := os.ReadFile(p)
 		if err != nil {
-			f.fail(p, "cannot be read: "+reason(err), "")
+			f.fail(p, "cannot be read: "+reason(err), "make it readable, or leave it out")
 			return nil
 		}
 		return f.file(p, content)
@@ -156,6 +163,9 @@ func (f *formatter) file(name string, content []byte) error {
 }
 
 func formatCUE(name string, content []byte) ([]byte, error) {
+	if len(bytes.TrimSpace(content)) == 0 {
+		return nil, nil
+	}
 	file, err := parser.ParseFile(name, content, parser.ParseComments)
 	if err != nil {
 		return nil, err

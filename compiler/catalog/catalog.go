@@ -79,6 +79,19 @@ func Names() []string {
 	return names
 }
 
+// Accelerators returns the GKE accelerator types that some machine type has,
+// sorted.
+func Accelerators() []string {
+	var types []string
+	for row := range strings.Lines(machines) {
+		if a := decode(row).Accelerator; a != "" {
+			types = append(types, a)
+		}
+	}
+	slices.Sort(types)
+	return slices.Compact(types)
+}
+
 // decode reads a row of the embedded file. The file is part of the program: a
 // row that does not decode is a bug, which the package's test would show.
 func decode(row string) Machine {

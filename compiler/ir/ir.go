@@ -86,7 +86,9 @@ type Maintenance struct {
 type SystemPool struct {
 	Name         string
 	Machine      string // machine type
+	Family       string // machine family
 	VCPUs        int    // of one node
+	MemoryGiB    int    // of one node
 	DiskType     string
 	DiskSizeGiB  int
 	NodesPerZone int
@@ -140,7 +142,7 @@ type Capacity struct {
 
 	DiskType    string
 	DiskSizeGiB int
-	GPUDriver   string // LATEST, DEFAULT or DISABLED; "" without GPUs
+	GPUDriver   string // DEFAULT, LATEST or DISABLED; "" without GPUs
 
 	// PoolLabels are the node labels the pool sets itself, beside those that
 	// GKE adds.
@@ -318,6 +320,8 @@ type Workload struct {
 	PlacementGroup string
 	// MaxRunSeconds bounds the run on flex-start capacity, 0 without.
 	MaxRunSeconds int
+	// GraceSeconds is how long a pod may take to stop; 0 leaves the default.
+	GraceSeconds int
 }
 
 // Monitoring says what is watched.
@@ -365,6 +369,10 @@ type Delivery struct {
 // Demand is the Google Cloud quota the platform needs in its region.
 type Demand struct {
 	Rows []DemandRow
+	// VCPUs and MemoryGiB are of all nodes the teams' quotas can ever admit,
+	// and of the system pool. The limits of node auto-provisioning are held
+	// against them: those bound the whole cluster.
+	VCPUs, MemoryGiB int
 }
 
 // DemandRow is one quota metric.

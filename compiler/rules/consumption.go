@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/diag"
@@ -13,13 +14,15 @@ import (
 
 func consumptionRules() []Rule {
 	return []Rule{
-		{"E0401", diag.Error, "the machine is not offered that way", offered, false},
-		{"W0402", diag.Warning, "nobody verified that the machine is offered that way", unverified, true},
-		{"E0403", diag.Error, "a reservation without zones", reservationZones, false},
-		{"E0404", diag.Error, "a reservation cannot be created like that", createdReservations, false},
-		{"E0405", diag.Error, "flex-start with standing nodes", flexCounts, false},
-		{"E0406", diag.Error, "auto-provisioned capacity that GKE would not create", autoProvisioned, false},
-		{"E0407", diag.Error, "compact placement that is not to be had", compact, false},
+		{Code: "E0401", Severity: diag.Error, Title: "the machine is not offered that way", check: offered},
+		{Code: "W0402", Severity: diag.Warning, Title: "nobody verified that the machine is offered that way", check: unverified, whole: true},
+		{Code: "E0403", Severity: diag.Error, Title: "a reservation without zones", check: reservationZones},
+		{Code: "E0404", Severity: diag.Error, Title: "a reservation cannot be created like that", check: createdReservations},
+		{Code: "E0405", Severity: diag.Error, Title: "flex-start with standing nodes", check: flexCounts},
+		{Code: "E0406", Severity: diag.Error, Title: "auto-provisioned capacity that GKE would not create", check: autoProvisioned},
+		{Code: "E0408", Severity: diag.Error, Title: "the nodes of two capacities cannot be told apart", check: sameNodes},
+		{Code: "E0409", Severity: diag.Error, Title: "auto-provisioned nodes are all alike in this", check: sharedByAutoProvisioning},
+		{Code: "E0407", Severity: diag.Error, Title: "compact placement that is not to be had", check: compact},
 	}
 }
 
@@ -110,6 +113,8 @@ func createdReservations(r *report) {
 		case !c.Static:
 			r.add(path, fmt.Sprintf("a reservation that is created needs a fixed size, and capacity %q scales", c.Name),
 				help("set nodes instead of maxNodes: reserved machines are paid for whether they run or not"))
+		case c.MaxNodes == 0:
+			r.add(at("capacity", c.Name, "nodes"), "a reservation of no machines cannot be created", label("want at least 1"))
 		case len(r.Blueprint.Capacity[c.Name].Zones) > 1:
 			r.add(path, fmt.Sprintf("a reservation is created in one zone, and capacity %q has %d", c.Name, len(c.Zones)),
 				help("split the capacity, one zone each"))
@@ -175,4 +180,48 @@ func compact(r *report) {
 				help("split the capacity, or lower its nodes"))
 		}
 	})
+}
+
+// sameNodes: two flavors of the same labels and taints would each be taken for
+// the other, and both quotas would draw on the same nodes.
+func sameNodes(r *report) {
+	first := map[string]string{}
+	for _, c := range r.Plan.Capacities {
+		if !c.AutoProvisioned || c.Machine.VCPUs == 0 {
+			continue // a node pool has a label of its own
+		}
+		key := fmt.Sprint(c.NodeLabels, c.NodeTaints)
+		if other, taken := first[key]; taken {
+			r.addKey(at("capacity", c.Name), fmt.Sprintf("auto-provisioned nodes of %q and %q look the same to Kueue", other, c.Name),
+				related(at("capacity", other), "the other capacity"),
+				help("make one capacity of them, or give one a node pool of its own: remove autoProvisioned"))
+			continue
+		}
+		first[key] = c.Name
+	}
+}
+
+// sharedByAutoProvisioning: node auto-provisioning has one set of zones, disks
+// and drivers for the whole cluster.
+func sharedByAutoProvisioning(r *report) {
+	var first ir.Capacity
+	for _, c := range r.Plan.Capacities {
+		if !c.AutoProvisioned || c.Option != ir.OnDemand && c.Option != ir.Spot {
+			continue
+		}
+		hardware := r.Blueprint.Hardware[c.Hardware]
+		cure := help("leave it out, or give the capacity a node pool of its own: remove autoProvisioned")
+		if !slices.Equal(c.Zones, r.Plan.Zones) {
+			r.add(at("capacity", c.Name, "zones"), "auto-provisioned nodes may stand in every zone of the platform", cure)
+		}
+		if hardware.GPUDriver != "DEFAULT" && c.GPUDriver != "" {
+			r.add(at("hardware", c.Hardware, "gpuDriver"), fmt.Sprintf("auto-provisioned nodes get GKE's default driver, and capacity %q asks for %s", c.Name, c.GPUDriver), label(`want "DEFAULT"`), cure)
+		}
+		if first.Name == "" {
+			first = c
+		} else if first.DiskType != c.DiskType || first.DiskSizeGiB != c.DiskSizeGiB {
+			r.add(at("hardware", c.Hardware, "disk"), fmt.Sprintf("auto-provisioned nodes have one kind of boot disk: %s of %d GiB for %q, %s of %d GiB for %q", first.DiskType, first.DiskSizeGiB, first.Name, c.DiskType, c.DiskSizeGiB, c.Name),
+				related(at("hardware", first.Hardware), "the other hardware"), help("make the disks the same, or give one capacity a node pool of its own: remove autoProvisioned"))
+		}
+	}
 }

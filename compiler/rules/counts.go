@@ -10,9 +10,9 @@ import (
 
 func countRules() []Rule {
 	return []Rule{
-		{"E0411", diag.Error, "a capacity needs either nodes or maxNodes", oneCount, false},
-		{"E0412", diag.Error, "fewest nodes above most nodes", minAboveMax, false},
-		{"E0413", diag.Error, "nodes do not divide evenly over the zones", evenNodes, false},
+		{Code: "E0411", Severity: diag.Error, Title: "a capacity needs either nodes or maxNodes", check: oneCount},
+		{Code: "E0412", Severity: diag.Error, Title: "fewest nodes above most nodes", check: minAboveMax},
+		{Code: "E0413", Severity: diag.Error, Title: "nodes do not divide evenly over the zones", check: evenNodes},
 	}
 }
 
@@ -26,6 +26,9 @@ func oneCount(r *report) {
 		case c.Nodes != nil && c.MaxNodes != nil:
 			r.addKey(at("capacity", name, "maxNodes"), fmt.Sprintf("capacity %q has a fixed number of nodes and scales", name),
 				related(at("capacity", name, "nodes"), "the fixed number"), help("keep one of nodes and maxNodes"))
+		case c.Nodes != nil && c.MinNodes > 0:
+			r.addKey(at("capacity", name, "minNodes"), fmt.Sprintf("capacity %q has a fixed number of nodes and a fewest", name),
+				related(at("capacity", name, "nodes"), "the fixed number"), help("remove minNodes, or set maxNodes instead of nodes"))
 		}
 	}
 }

@@ -15,12 +15,12 @@ import (
 
 func hardwareRules() []Rule {
 	return []Rule{
-		{"E0301", diag.Error, "the machine type does not exist", machineTypes, false},
-		{"E0302", diag.Error, "a zone is not in the platform's region", zonesInRegion, false},
-		{"E0303", diag.Error, "a zone is not one of the platform's", capacityZones, false},
-		{"E0304", diag.Error, "the machine does not boot from that disk type", bootDisks, false},
-		{"E0305", diag.Error, "more per accelerator than the machine has", perAccelerator, false},
-		{"E0306", diag.Error, "per-accelerator figures for a machine without accelerators", perAcceleratorWithout, false},
+		{Code: "E0301", Severity: diag.Error, Title: "the machine type does not exist", check: machineTypes},
+		{Code: "E0302", Severity: diag.Error, Title: "a zone is not in the platform's region", check: zonesInRegion},
+		{Code: "E0303", Severity: diag.Error, Title: "a zone is not one of the platform's", check: capacityZones},
+		{Code: "E0304", Severity: diag.Error, Title: "the machine does not boot from that disk type", check: bootDisks},
+		{Code: "E0305", Severity: diag.Error, Title: "more per accelerator than the machine has", check: perAccelerator},
+		{Code: "E0306", Severity: diag.Error, Title: "per-accelerator figures for a machine without accelerators", check: perAcceleratorWithout},
 	}
 }
 
@@ -31,14 +31,14 @@ func (r *report) machine(path []string, name string) {
 	all := catalog.Names()
 	family, _, _ := strings.Cut(name, "-")
 	kin := slices.DeleteFunc(slices.Clone(all), func(n string) bool { return !strings.HasPrefix(n, family+"-") })
-	options := []option{help("name a Compute Engine machine type that GKE offers")}
+	options := []option{help("name a machine type that GKE offers; TPUs, Arm and shared-core machines are not known yet")}
 	if len(kin) > 0 {
 		options = append(options, label("want one of %s", quoted(kin)))
 	}
-	if near := diag.Nearest(name, all); near != "" {
+	if near := diag.Nearest(name, kin); near != "" {
 		options[0] = help("did you mean %q?", near)
 	}
-	r.add(path, fmt.Sprintf("there is no machine type %q", name), options...)
+	r.add(path, fmt.Sprintf("machine type %q is not in the catalogue", name), options...)
 }
 
 func machineTypes(r *report) {
@@ -50,9 +50,13 @@ func machineTypes(r *report) {
 
 func zonesInRegion(r *report) {
 	for i, z := range r.Blueprint.Zones {
+		if slices.Contains(r.Blueprint.Zones[:i], z) {
+			r.add(at("zones", diag.Index(i)), fmt.Sprintf("zone %q stands here twice", z), help("keep one"))
+			continue
+		}
 		if !strings.HasPrefix(z, r.Blueprint.Region+"-") {
 			r.add(at("zones", diag.Index(i)), fmt.Sprintf("zone %q is not in region %q", z, r.Blueprint.Region),
-				label("want %q and a letter", r.Blueprint.Region+"-"), related(at("region"), "the region"))
+				label("want %q and a letter", r.Blueprint.Region+"-"), related(at("region"), "the region"), help("name zones of the region"))
 		}
 	}
 }

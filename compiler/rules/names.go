@@ -16,24 +16,37 @@ import (
 
 func nameRules() []Rule {
 	return []Rule{
-		{"E0201", diag.Error, "a name refers to nothing", references, false},
-		{"E0202", diag.Error, "quota on a capacity that its tier does not use", quotaOutsideTier, false},
-		{"W0203", diag.Warning, "something is defined and never used", unused, true},
-		{"E0204", diag.Error, "cohorts form a circle", cohortCircle, false},
-		{"E0205", diag.Error, "a namespace is not a team's own", namespaces, false},
-		{"E0206", diag.Error, "a derived name is too long", derivedNames, false},
-		{"E0207", diag.Error, "two derived names are the same", collisions, false},
-		{"W0208", diag.Warning, "node pools cannot be told apart by their instances' names", poolPrefixes, true},
-		{"E0209", diag.Error, "groups without a security group", securityGroup, false},
+		{Code: "E0201", Severity: diag.Error, Title: "a name refers to nothing", check: references},
+		{Code: "E0202", Severity: diag.Error, Title: "quota on a capacity that its tier does not use", check: quotaOutsideTier},
+		{Code: "W0203", Severity: diag.Warning, Title: "something is defined and never used", check: unused, whole: true},
+		{Code: "E0204", Severity: diag.Error, Title: "cohorts form a circle", check: cohortCircle},
+		{Code: "E0205", Severity: diag.Error, Title: "a namespace is not a team's own", check: namespaces},
+		{Code: "E0206", Severity: diag.Error, Title: "a derived name is too long", check: derivedNames},
+		{Code: "E0207", Severity: diag.Error, Title: "two derived names are the same", check: collisions},
+		{Code: "W0208", Severity: diag.Warning, Title: "node pools cannot be told apart by their instances' names", check: poolPrefixes, whole: true},
+		{Code: "E0210", Severity: diag.Error, Title: "a role that is no least privilege", check: basicRoles},
+		{Code: "E0209", Severity: diag.Error, Title: "groups without a security group", check: securityGroup},
 	}
 }
 
 // resolve reports a reference that leads to none of the known names, which are
 // sorted.
 func (r *report) resolve(path []string, kind, name string, known []string) {
-	if has(known, name) {
-		return
+	if !has(known, name) {
+		message, options := dangling(kind, name, known)
+		r.add(path, message, options...)
 	}
+}
+
+// resolveKey is resolve for a reference that is a field's name.
+func (r *report) resolveKey(path []string, kind, name string, known []string) {
+	if !has(known, name) {
+		message, options := dangling(kind, name, known)
+		r.addKey(path, message, options...)
+	}
+}
+
+func dangling(kind, name string, known []string) (string, []option) {
 	options := []option{label("want one of %s", quoted(known)), help("define %s %q, or name another", kind, name)}
 	if len(known) == 0 {
 		options[0] = label("there is no %s yet", kind)
@@ -41,7 +54,7 @@ func (r *report) resolve(path []string, kind, name string, known []string) {
 	if near := diag.Nearest(name, known); near != "" {
 		options[1] = help("did you mean %q?", near)
 	}
-	r.add(path, fmt.Sprintf("there is no %s named %q", kind, name), options...)
+	return fmt.Sprintf("there is no %s named %q", kind, name), options
 }
 
 // has tells whether sorted names have one.
@@ -84,20 +97,12 @@ func references(r *report) {
 	}
 }
 
-// resolveKey is resolve for a reference that is a field's name.
-func (r *report) resolveKey(path []string, kind, name string, known []string) {
-	place := r.Place
-	r.Place = func(_ bool, path ...string) diag.Span { return place(true, path...) }
-	r.resolve(path, kind, name, known)
-	r.Place = place
-}
-
 func quotaOutsideTier(r *report) {
 	b := r.Blueprint
 	for _, name := range names(b.Teams) {
 		for _, tier := range names(b.Teams[name].Quota) {
 			t, ok := b.Tiers[tier]
-			if !ok || slices.ContainsFunc(t.Capacity, func(c string) bool { _, ok := b.Capacity[c]; return !ok }) {
+			if !ok || len(t.Capacity) == 0 || slices.ContainsFunc(t.Capacity, func(c string) bool { _, ok := b.Capacity[c]; return !ok }) {
 				continue // what the tier means is not known
 			}
 			for _, c := range names(b.Teams[name].Quota[tier]) {
@@ -183,6 +188,9 @@ func reserved(namespace string) bool {
 }
 
 func namespaces(r *report) {
+	if g := r.Plan.Monitoring.GrafanaNamespace; reserved(g) {
+		r.add(at("monitoring", "grafanaNamespace"), fmt.Sprintf("namespace %q belongs to the cluster", g), help("name the namespace of your Grafana"))
+	}
 	owner := map[string]string{}
 	for _, t := range r.Plan.Teams {
 		path := at("teams", t.Name, "namespace")
@@ -251,6 +259,12 @@ func collisions(r *report) {
 			queues[q.ClusterQueue] = t.Name
 		}
 	}
+	accounts := map[string]string{r.Plan.NodeAccount.ID: "the nodes", r.Plan.Delivery.Account.ID: "the build"}
+	for _, t := range r.Plan.Teams {
+		if owner, taken := accounts[t.Account.ID]; taken {
+			r.addKey(at("teams", t.Name), fmt.Sprintf("its service account would be %q, the one of %s", t.Account.ID, owner), help("rename the team or the platform"))
+		}
+	}
 	// The objects of a team stand in files of their names.
 	type object struct{ team, name string }
 	templates := map[object]string{}
@@ -297,6 +311,23 @@ func securityGroup(r *report) {
 			r.add(at("teams", name, "group"), "a Google group means nothing to the cluster without cluster.securityGroup",
 				help(`set cluster: securityGroup: "gke-security-groups@DOMAIN", a group that holds the teams' groups`))
 			return // one mistake, however many teams have a group
+		}
+	}
+}
+
+// basicRoles: a team's jobs run what its members submit.
+func basicRoles(r *report) {
+	reported := map[string]bool{}
+	for _, name := range names(r.Blueprint.Teams) {
+		for i, role := range r.Blueprint.Teams[name].Roles {
+			if role != "roles/owner" && role != "roles/editor" && role != "roles/viewer" {
+				continue
+			}
+			path := at("teams", name, "roles", diag.Index(i))
+			if span := fmt.Sprint(r.Place(false, path...)); !reported[span] {
+				reported[span] = true
+				r.add(path, fmt.Sprintf("%s gives the jobs of team %q rights over the whole project", role, name), help("name the roles that the jobs need, such as roles/storage.objectViewer"))
+			}
 		}
 	}
 }

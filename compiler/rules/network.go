@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 
+	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
@@ -11,12 +12,14 @@ import (
 
 func networkRules() []Rule {
 	return []Rule{
-		{"E0701", diag.Error, "not a range of private addresses", privateRanges, false},
-		{"E0702", diag.Error, "ranges overlap", overlappingRanges, false},
-		{"E0703", diag.Error, "a range is too small", rangeSizes, false},
-		{"E0704", diag.Error, "not a range of addresses", authorizedRanges, false},
-		{"W0705", diag.Warning, "the control plane is open to the internet", openControlPlane, true},
-		{"E0706", diag.Error, "too little time for maintenance", maintenanceTime, false},
+		{Code: "E0701", Severity: diag.Error, Title: "not a range of private addresses", check: privateRanges},
+		{Code: "E0702", Severity: diag.Error, Title: "ranges overlap", check: overlappingRanges},
+		{Code: "E0703", Severity: diag.Error, Title: "a range is too small", check: rangeSizes},
+		{Code: "E0704", Severity: diag.Error, Title: "not a range of addresses", check: authorizedRanges},
+		{Code: "W0705", Severity: diag.Warning, Title: "the control plane is open to the internet", check: openControlPlane, whole: true},
+		{Code: "N0709", Severity: diag.Note, Title: "auto-provisioning's limits hold less than the teams are guaranteed", check: clusterLimits, whole: true},
+		{Code: "E0708", Severity: diag.Error, Title: "a limit of auto-provisioning that makes no sense", check: autoProvisioningLimits},
+		{Code: "E0706", Severity: diag.Error, Title: "too little time for maintenance", check: maintenanceTime},
 	}
 }
 
@@ -78,11 +81,18 @@ func overlappingRanges(r *report) {
 	all := r.ranges()
 	for i, a := range all {
 		for _, b := range all[:i] {
-			if a.prefix.IsValid() && b.prefix.IsValid() && a.prefix.Overlaps(b.prefix) {
-				r.add(at("network", a.field), fmt.Sprintf("%s range %s overlaps the %s range %s", a.field, a.text, b.field, b.text),
-					related(at("network", b.field), "the other range"), help("choose ranges that do not meet"))
-				break
+			if !a.prefix.IsValid() || !b.prefix.IsValid() || !a.prefix.Overlaps(b.prefix) {
+				continue
 			}
+			if !r.Written("network", a.field) { // point at what somebody wrote
+				a, b = b, a
+			}
+			options := []option{help("choose ranges that do not meet")}
+			if r.Written("network", b.field) {
+				options = append(options, related(at("network", b.field), "the other range"))
+			}
+			r.add(at("network", a.field), fmt.Sprintf("network.%s, %s, overlaps network.%s, %s", a.field, a.text, b.field, b.text), options...)
+			break
 		}
 	}
 }
@@ -102,12 +112,12 @@ func rangeSizes(r *report) {
 		case "nodes":
 			// Google Cloud keeps four addresses of every primary range.
 			if nodes > addresses-4 {
-				r.add(at("network", n.field), fmt.Sprintf("room for %d nodes, and the platform can have %d", max(0, addresses-4), nodes), help("widen the range"))
+				r.add(at("network", n.field), fmt.Sprintf("network.nodes, %s, has room for %d nodes, and the platform can have %d", n.text, max(0, addresses-4), nodes), help("set a wider range: network: nodes: ..."))
 			}
 		case "pods":
 			// A node takes a /24, for at most 110 pods.
 			if room := addresses / 256; nodes > room {
-				r.add(at("network", n.field), fmt.Sprintf("room for the pods of %d nodes, and the platform can have %d", room, nodes), help("widen the range: a node takes a /24"))
+				r.add(at("network", n.field), fmt.Sprintf("network.pods, %s, has room for the pods of %d nodes, and the platform can have %d", n.text, room, nodes), help("set a wider range, a /24 for each node: network: pods: ..."))
 			}
 		case "services":
 			if bits > 27 {
@@ -139,9 +149,52 @@ func openControlPlane(r *report) {
 // maintenanceTime: GKE wants 48 hours in any 32 days, which hold at least four
 // of every weekday.
 func maintenanceTime(r *report) {
-	m := r.Blueprint.Cluster.Maintenance
+	m := r.Plan.Cluster.Maintenance
 	if hours := 4 * len(m.Days) * m.Hours; hours < 48 {
 		r.addKey(at("cluster", "maintenance"), fmt.Sprintf("the window opens for %d hours in 32 days, and GKE needs 48", hours),
 			help("add days or hours"))
+	}
+}
+
+// autoProvisioningLimits: the limits bound the whole cluster, its node pools
+// as well.
+func autoProvisioningLimits(r *report) {
+	known := catalog.Accelerators()
+	for _, name := range names(r.Blueprint.Cluster.AutoProvisioning.Accelerators) {
+		path := at("cluster", "autoProvisioning", "accelerators", name)
+		if !has(known, name) {
+			r.resolveKey(path, "accelerator type", name, known)
+			continue
+		}
+		need := 0
+		for _, c := range r.Plan.Capacities {
+			if c.Machine.Accelerator == name {
+				need += c.MaxNodes * c.Machine.AcceleratorCount
+			}
+		}
+		if most := r.Blueprint.Cluster.AutoProvisioning.Accelerators[name]; most < need {
+			r.add(path, fmt.Sprintf("the capacities can have %d %s, and the cluster at most %d", need, name, most), label("want at least %d", need))
+		}
+	}
+}
+
+// clusterLimits: where auto-provisioning is on, the autoscaler starts no node
+// beyond the limits, in any pool.
+func clusterLimits(r *report) {
+	if !r.Plan.AutoProvisioning.Create {
+		return
+	}
+	limits := r.Blueprint.Cluster.AutoProvisioning
+	for _, l := range []struct {
+		field, what string
+		need, most  int
+	}{
+		{"maxCPU", "vCPUs", r.Plan.Demand.VCPUs, limits.MaxCPU},
+		{"maxMemoryGiB", "GiB of memory", r.Plan.Demand.MemoryGiB, limits.MaxMemoryGiB},
+	} {
+		if l.need > l.most {
+			r.add(at("cluster", "autoProvisioning", l.field), fmt.Sprintf("the nodes that all guarantees need have %d %s, and the cluster stops at %d", l.need, l.what, l.most),
+				help("cluster.autoProvisioning.%s: raise it if all guarantees shall hold at once", l.field))
+		}
 	}
 }

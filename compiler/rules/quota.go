@@ -15,13 +15,13 @@ import (
 
 func quotaRules() []Rule {
 	return []Rule{
-		{"E0601", diag.Error, "borrowing or lending without a cohort", loneBorrowers, false},
-		{"E0602", diag.Error, "more is guaranteed than the capacity holds", overcommit, true},
-		{"E0603", diag.Error, "more is lent than there is", lendAboveNominal, false},
-		{"E0604", diag.Error, "quota counted in the wrong unit", quotaUnit, false},
-		{"E0605", diag.Error, "a queue that can never run anything", deadQueues, false},
-		{"W0606", diag.Warning, "nobody to borrow from", nothingToBorrow, true},
-		{"W0607", diag.Warning, "a reason for an overcommit that is none", idleOvercommit, true},
+		{Code: "E0601", Severity: diag.Error, Title: "borrowing or lending without a cohort", check: loneBorrowers},
+		{Code: "E0602", Severity: diag.Error, Title: "more is guaranteed than the capacity holds", check: overcommit, whole: true},
+		{Code: "E0603", Severity: diag.Error, Title: "more is lent than there is", check: lendAboveNominal},
+		{Code: "E0604", Severity: diag.Error, Title: "quota counted in the wrong unit", check: quotaUnit},
+		{Code: "E0605", Severity: diag.Error, Title: "a queue that can never run anything", check: deadQueues},
+		{Code: "W0606", Severity: diag.Warning, Title: "nobody to borrow from", check: nothingToBorrow, whole: true},
+		{Code: "W0607", Severity: diag.Warning, Title: "a reason for an overcommit that is none", check: idleOvercommit, whole: true},
 	}
 }
 
@@ -103,8 +103,8 @@ func overcommit(r *report) {
 		if in := r.Blueprint.Capacity[c.Name]; !ok || in.Nodes == nil && in.MaxNodes == nil {
 			continue
 		}
-		message := fmt.Sprintf("capacity %q guarantees %s %s, and its %s hold %s", c.Name, excess.guaranteed.String(), excess.resource,
-			plural(c.MaxNodes, "node"), excess.held.String())
+		message := fmt.Sprintf("capacity %q guarantees %s %s, and its %s hold %s", c.Name, amount(excess.resource, excess.guaranteed), excess.resource,
+			plural(c.MaxNodes, "node"), amount(excess.resource, excess.held))
 		if c.Overcommit != "" {
 			r.add(at("capacity", c.Name, "overcommit"), message, as(diag.Note), help("accepted: %s", c.Overcommit))
 			continue
@@ -127,9 +127,14 @@ type excess struct {
 // firstExcess returns the resource of which a capacity guarantees more than it
 // ever holds: accelerators first, as people count in them.
 func firstExcess(c ir.Capacity) (excess, bool) {
-	for i, perNode := range slices.Backward(c.PerNode) {
+	order := slices.Clone(c.PerNode)
+	if n := len(order); c.HasAccelerators() {
+		order = append(order[n-1:n:n], order[:n-1]...)
+	}
+	for _, perNode := range order {
 		held := perNode.Quantity.DeepCopy()
 		held.Mul(int64(c.MaxNodes))
+		i := slices.IndexFunc(c.Guaranteed, func(a ir.Amount) bool { return a.Resource == perNode.Resource })
 		if c.Guaranteed[i].Quantity.Cmp(held) > 0 {
 			return excess{perNode.Resource, c.Guaranteed[i].Quantity, held}, true
 		}
@@ -181,27 +186,25 @@ func nothingToBorrow(r *report) {
 				if last.Borrowing == nil || last.Borrowing.IsZero() {
 					continue
 				}
-				others := pool.total(t.Cohort, f.Flavor, last.Resource)
-				others.Sub(last.Nominal)
-				if others.Sign() <= 0 {
+				if others := pool.others(t.Cohort, f.Flavor, last); others.Sign() <= 0 {
 					r.add(at("teams", t.Name, "quota", q.Tier, f.Flavor, "borrow"),
-						fmt.Sprintf("no other queue of cohort %q is guaranteed anything on %q", t.Cohort, f.Flavor), help("nothing can be borrowed there: remove borrow"))
+						fmt.Sprintf("no other queue of cohort %q lends anything on %q", t.Cohort, f.Flavor), help("nothing can be borrowed there: remove borrow"))
 				}
 			}
 		}
 	}
 }
 
-// pools is what the queues under each root cohort are guaranteed together.
+// pools is what the queues under each root cohort lend together.
 type pools struct {
 	root map[string]string
-	sums map[poolKey]resource.Quantity
+	lent map[poolKey]resource.Quantity
 }
 
 type poolKey struct{ root, flavor, resource string }
 
 func cohortPools(p *ir.Platform) pools {
-	out := pools{root: map[string]string{}, sums: map[poolKey]resource.Quantity{}}
+	out := pools{root: map[string]string{}, lent: map[poolKey]resource.Quantity{}}
 	for _, c := range p.Cohorts { // parents come first
 		out.root[c.Name] = c.Name
 		if c.Parent != "" {
@@ -213,9 +216,9 @@ func cohortPools(p *ir.Platform) pools {
 			for _, f := range q.Flavors {
 				for _, rq := range f.Quotas {
 					key := poolKey{out.root[t.Cohort], f.Flavor, rq.Resource}
-					sum := out.sums[key]
-					sum.Add(rq.Nominal)
-					out.sums[key] = sum
+					sum := out.lent[key]
+					sum.Add(lendable(rq))
+					out.lent[key] = sum
 				}
 			}
 		}
@@ -223,7 +226,18 @@ func cohortPools(p *ir.Platform) pools {
 	return out
 }
 
-// total returns the guarantees under a cohort's root.
-func (p pools) total(cohort, flavor, resource string) resource.Quantity {
-	return p.sums[poolKey{p.root[cohort], flavor, resource}].DeepCopy()
+// lendable is what a queue lends at most.
+func lendable(q ir.ResourceQuota) resource.Quantity {
+	if q.Lending != nil && q.Lending.Cmp(q.Nominal) < 0 {
+		return *q.Lending
+	}
+	return q.Nominal
+}
+
+// others returns what the other queues under a cohort's root lend to the one
+// whose quota is given.
+func (p pools) others(cohort, flavor string, own ir.ResourceQuota) resource.Quantity {
+	sum := p.lent[poolKey{p.root[cohort], flavor, own.Resource}].DeepCopy()
+	sum.Sub(lendable(own))
+	return sum
 }

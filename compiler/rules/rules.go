@@ -16,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/resource"
+
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/schema"
@@ -32,7 +34,7 @@ type Rule struct {
 
 // All returns every rule, by code.
 func All() []Rule {
-	all := slices.Concat(nameRules(), hardwareRules(), consumptionRules(), countRules(), tierRules(), quotaRules(), networkRules(), workloadRules())
+	all := slices.Concat(nameRules(), hardwareRules(), consumptionRules(), countRules(), tierRules(), quotaRules(), networkRules(), versionRules(), workloadRules())
 	slices.SortFunc(all, func(a, b Rule) int { return strings.Compare(a.Code, b.Code) })
 	return all
 }
@@ -44,7 +46,9 @@ type Pass struct {
 	Plan *ir.Platform
 	// Place returns where a field is written; with key its label, else its
 	// value.
-	Place    func(key bool, path ...string) diag.Span
+	Place func(key bool, path ...string) diag.Span
+	// Written tells whether a field stands in the files at all.
+	Written  func(path ...string) bool
 	Findings *diag.List
 	// Broken names the entities, by field and name, whose grammar is wrong:
 	// they are empty in Blueprint. Nothing is reported of them, and nothing
@@ -134,6 +138,18 @@ func quoted(names []string) string {
 		out = append(out, strconv.Quote(n))
 	}
 	return strings.Join(out, ", ")
+}
+
+// amount writes a quantity for a message: what people count as a plain number,
+// memory as Kubernetes does.
+func amount(res string, q resource.Quantity) string {
+	switch res {
+	case ir.GPU, ir.TPU:
+		return strconv.FormatInt(q.Value(), 10)
+	case ir.CPU:
+		return strconv.FormatFloat(q.AsApproximateFloat64(), 'f', -1, 64)
+	}
+	return q.String()
 }
 
 // plural counts things: plural(1, "node") is "1 node".

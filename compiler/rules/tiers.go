@@ -11,12 +11,12 @@ import (
 
 func tierRules() []Rule {
 	return []Rule{
-		{"E0501", diag.Error, "not exactly one default tier", defaultTier, true},
-		{"W0502", diag.Warning, "a tier preempts nothing", preemptsNothing, true},
-		{"E0503", diag.Error, "a tier names a capacity twice", capacityTwice, false},
-		{"E0504", diag.Error, "compact auto-provisioned capacity beside another", compactAlone, false},
-		{"E0505", diag.Error, "more flavors than Kueue takes", flavorLimit, false},
-		{"E0506", diag.Error, "a tier's name is reserved", reservedPriority, false},
+		{Code: "E0501", Severity: diag.Error, Title: "not exactly one default tier", check: defaultTier, whole: true},
+		{Code: "W0502", Severity: diag.Warning, Title: "a tier preempts nothing", check: preemptsNothing, whole: true},
+		{Code: "E0503", Severity: diag.Error, Title: "a tier names a capacity twice", check: capacityTwice},
+		{Code: "E0504", Severity: diag.Error, Title: "compact auto-provisioned capacity beside another", check: compactAlone},
+		{Code: "E0505", Severity: diag.Error, Title: "more flavors than Kueue takes", check: flavorLimit},
+		{Code: "E0506", Severity: diag.Error, Title: "a tier's name is reserved", check: reservedPriority},
 	}
 }
 

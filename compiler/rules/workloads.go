@@ -15,11 +15,12 @@ import (
 
 func workloadRules() []Rule {
 	return []Rule{
-		{"E0801", diag.Error, "a pod fits no node", podFitsNode, false},
-		{"E0802", diag.Error, "a workload can never be admitted", copyFitsQuota, true},
-		{"E0803", diag.Error, "a team submits to a tier it has no quota in", workloadTeams, true},
-		{"E0804", diag.Error, "an image that is not pinned", pinnedImages, false},
-		{"E0805", diag.Error, "an environment variable that is set twice", rendezvousEnv, false},
+		{Code: "E0801", Severity: diag.Error, Title: "a pod fits no node", check: podFitsNode},
+		{Code: "E0802", Severity: diag.Error, Title: "a workload can never be admitted", check: copyFitsQuota, whole: true},
+		{Code: "E0803", Severity: diag.Error, Title: "a team submits to a tier it has no quota in", check: workloadTeams, whole: true},
+		{Code: "E0804", Severity: diag.Error, Title: "an image that is not pinned", check: pinnedImages},
+		{Code: "E0806", Severity: diag.Error, Title: "files too large for a ConfigMap", check: fileSizes},
+		{Code: "E0805", Severity: diag.Error, Title: "an environment variable that is set twice", check: rendezvousEnv},
 	}
 }
 
@@ -68,7 +69,7 @@ func fits(requests []ir.Amount, times int64, offered func(res string) (resource.
 		need.Mul(times)
 		have, known := offered(a.Resource)
 		if !known || need.Cmp(have) > 0 {
-			return fmt.Sprintf("%s %s of %s", need.String(), a.Resource, have.String()), false
+			return fmt.Sprintf("%s %s of %s", amount(a.Resource, need), a.Resource, amount(a.Resource, have)), false
 		}
 	}
 	return "", true
@@ -144,10 +145,11 @@ func admissible(s submission, capacities map[string]ir.Capacity, pool pools) (sh
 			}
 			most := f.Quotas[i].Nominal.DeepCopy()
 			if b := f.Quotas[i].Borrowing; b != nil {
-				most.Add(*b)
-				if all := pool.total(s.team.Cohort, f.Flavor, res); all.Cmp(most) < 0 {
-					most = all
+				lent := pool.others(s.team.Cohort, f.Flavor, f.Quotas[i])
+				if lent.Cmp(*b) > 0 {
+					lent = *b
 				}
+				most.Add(lent)
 			}
 			return most, true
 		})
@@ -161,6 +163,12 @@ func admissible(s submission, capacities map[string]ir.Capacity, pool pools) (sh
 
 func workloadTeams(r *report) {
 	b := r.Blueprint
+	served := map[string]bool{}
+	for _, team := range b.Teams {
+		for tier := range team.Quota {
+			served[tier] = true
+		}
+	}
 	for _, name := range names(b.Workloads) {
 		w := b.Workloads[name]
 		if _, ok := b.Tiers[w.Tier]; !ok {
@@ -172,7 +180,7 @@ func workloadTeams(r *report) {
 					help("give it quota in the tier, or leave the team out"))
 			}
 		}
-		if len(w.Teams) == 0 && !slices.ContainsFunc(names(b.Teams), func(t string) bool { return b.Teams[t].Quota[w.Tier] != nil }) {
+		if len(w.Teams) == 0 && !served[w.Tier] {
 			r.add(at("workloads", name, "tier"), fmt.Sprintf("no team has quota in tier %q, so nobody submits workload %q", w.Tier, name),
 				help("give a team quota in the tier, or remove the workload"))
 		}
@@ -197,6 +205,21 @@ func rendezvousEnv(r *report) {
 			if _, set := w.Env[v]; set {
 				r.addKey(at("workloads", name, "env", v), fmt.Sprintf("%s is set by rendezvous", v), help("remove it, or remove rendezvous"))
 			}
+		}
+	}
+}
+
+// fileSizes: Kubernetes keeps no ConfigMap above 1 MiB.
+func fileSizes(r *report) {
+	const most = 1 << 20
+	for _, name := range names(r.Blueprint.Workloads) {
+		total := 0
+		for file, content := range r.Blueprint.Workloads[name].Files {
+			total += len(file) + len(content)
+		}
+		if total > most {
+			r.addKey(at("workloads", name, "files"), fmt.Sprintf("the files of workload %q take %d KiB, and a ConfigMap holds 1024", name, total>>10),
+				help("put large files into the image or a bucket"))
 		}
 	}
 }

@@ -16,7 +16,9 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	configapi "sigs.k8s.io/kueue/apis/config/v1beta2"
+	"sigs.k8s.io/kueue/pkg/features"
 	"sigs.k8s.io/yaml"
 )
 
@@ -26,10 +28,10 @@ const (
 )
 
 // Check checks the configuration in a deploy folder: that Kueue decodes it
-// strictly; that it differs from Kueue's defaults in nothing but the
-// frameworks, the metrics of quota and usage, the concurrency of the release
-// and the managed jobs; and that the managed jobs are those of the teams'
-// namespaces.
+// strictly and knows its feature gates; that it differs from Kueue's defaults
+// in nothing but the frameworks, the metrics, the concurrency of the release,
+// the managed jobs and how long pods are waited for; and that the managed jobs
+// are those of the teams' namespaces.
 func Check(folder fs.FS) []error {
 	text, err := fs.ReadFile(folder, file)
 	if err != nil {
@@ -61,10 +63,22 @@ func Check(folder fs.FS) []error {
 	if !got.Metrics.EnableClusterQueueResources {
 		errorf("metrics of quota and usage are off")
 	}
+	// A copy, because the gates are the whole process's.
+	if err := utilfeature.DefaultMutableFeatureGate.DeepCopy().SetFromMap(got.FeatureGates); err != nil {
+		errorf("feature gates: %w", err)
+	}
+	if !got.FeatureGates[string(features.UnadmittedWorkloadsObservability)] {
+		errorf("metrics of why workloads wait are off")
+	}
+	if w := got.WaitForPodsReady; *w.BlockAdmission || w.RecoveryTimeout.Duration == 0 || w.RecoveryTimeout.Duration > w.Timeout.Duration {
+		errorf("waits for pods wrongly: one team holds up the others, or a lost pod is waited for longer than all at the start")
+	}
 	errs = append(errs, checkNamespaces(folder, got)...)
 
 	want.Integrations.Frameworks = got.Integrations.Frameworks
 	want.Metrics.EnableClusterQueueResources = got.Metrics.EnableClusterQueueResources
+	want.FeatureGates = got.FeatureGates
+	want.WaitForPodsReady = got.WaitForPodsReady
 	want.Controller = got.Controller
 	want.ManageJobsWithoutQueueName = got.ManageJobsWithoutQueueName
 	want.ManagedJobsNamespaceSelector = got.ManagedJobsNamespaceSelector

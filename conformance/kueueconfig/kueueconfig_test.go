@@ -17,6 +17,8 @@ data:
     controller:
       groupKindConcurrency:
         Job.batch: 5
+    featureGates:
+      UnadmittedWorkloadsObservability: true
     integrations:
       frameworks:
       - batch/job
@@ -29,6 +31,9 @@ data:
         operator: Exists
     metrics:
       enableClusterQueueResources: true
+    waitForPodsReady:
+      recoveryTimeout: 15m
+      timeout: 30m
     webhook:
       port: 9443
 kind: ConfigMap
@@ -57,6 +62,11 @@ func TestCheck(t *testing.T) {
 		{"unknown version", "v1beta2", "v1beta3", "no kind"},
 		{"framework missing", "      - jobset.x-k8s.io/jobset\n", "", "lack Jobs or JobSets"},
 		{"metrics off", "Resources: true", "Resources: false", "metrics of quota and usage are off"},
+		{"unknown feature gate", "Observability: true", "Observability: true\n      Unadmitted: true", "unrecognized feature gate: Unadmitted"},
+		{"feature gate off", "Observability: true", "Observability: false", "metrics of why workloads wait are off"},
+		{"wrong duration", "recoveryTimeout: 15m", "recoveryTimeout: 15", "cannot unmarshal"},
+		{"lost pods waited for as long as it takes", "recoveryTimeout: 15m", "recoveryTimeout: 0s", "waits for pods wrongly"},
+		{"one team holds up the others", "      timeout: 30m\n", "      timeout: 30m\n      blockAdmission: true\n", "waits for pods wrongly"},
 		{"other port", "9443", "9444", "differs from Kueue's defaults"},
 		{"not managed", "QueueName: true", "QueueName: false", "not managed"},
 		{"every namespace managed", "matchExpressions:\n      - key: team\n        operator: Exists", "matchLabels: {}", "jobs in kube-system are managed"},

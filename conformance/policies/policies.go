@@ -9,10 +9,12 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"slices"
 	"strings"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -31,17 +33,23 @@ import (
 const (
 	file       = "kubernetes/system/admission-policies.yaml"
 	queueLabel = "kueue.x-k8s.io/queue-name"
+	otherClass = "system-cluster-critical" // a PriorityClass of no queue
 	member     = "member@example.com"
-	// jobSet creates the Jobs of a JobSet.
-	jobSet = "system:serviceaccount:jobset-system:jobset-controller-manager"
+	// jobSetController creates the Jobs of a JobSet.
+	jobSetController = "system:serviceaccount:jobset-system:jobset-controller-manager"
 	// collector removes finalizers from what is deleted.
 	collector = "system:serviceaccount:kube-system:generic-garbage-collector"
 )
 
-// Check evaluates the policies of a deploy folder for every team: jobs with one
-// of its queues are admitted and no others, Services only if they are headless.
+// Check evaluates the policies of a deploy folder for every queue of every
+// team: jobs with the queue and its priority are admitted and no others,
+// Services only if they are headless.
 func Check(folder fs.FS) []error {
 	policies, err := load(folder)
+	if err != nil {
+		return []error{err}
+	}
+	defaultClass, err := readDefault(folder)
 	if err != nil {
 		return []error{err}
 	}
@@ -51,14 +59,18 @@ func Check(folder fs.FS) []error {
 	}
 	var errs []error
 	for _, team := range teams {
-		namespace, queue, err := readTeam(folder, team)
+		namespace, queues, err := readTeam(folder, team)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", team, err))
 			continue
 		}
-		for _, c := range cases(queue) {
-			if err := c.check(policies, namespace); err != nil {
-				errs = append(errs, fmt.Errorf("%s: %s: %w", team, c.name, err))
+		requests := slices.Clone(unqueued)
+		for _, q := range queues {
+			requests = append(requests, cases(q, defaultClass)...)
+		}
+		for _, r := range requests {
+			if err := r.check(policies, namespace); err != nil {
+				errs = append(errs, fmt.Errorf("%s: %s: %w", team, r.name, err))
 			}
 		}
 	}
@@ -146,28 +158,51 @@ func compile(p *admissionv1.ValidatingAdmissionPolicy) (validating.Validator, er
 	), nil
 }
 
-// readTeam returns a team's namespace and the name of its first LocalQueue, ""
-// for a team without queues.
-func readTeam(folder fs.FS, team string) (*corev1.Namespace, string, error) {
+// queue is a LocalQueue with the PriorityClass of its jobs.
+type queue struct{ name, class string }
+
+// readTeam returns a team's namespace and its queues. A LocalQueue's name ends
+// in its tier, which is the name of a PriorityClass.
+func readTeam(folder fs.FS, team string) (*corev1.Namespace, []queue, error) {
 	text, err := fs.ReadFile(folder, team)
 	if err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
 	documents := bytes.Split(text, []byte("\n---\n"))
 	namespace := &corev1.Namespace{}
 	if err := yaml.UnmarshalStrict(documents[0], namespace); err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
+	var queues []queue
 	for _, document := range documents {
 		var object metav1.PartialObjectMetadata
 		if err := yaml.Unmarshal(document, &object); err != nil {
-			return nil, "", err
+			return nil, nil, err
 		}
 		if object.Kind == "LocalQueue" {
-			return namespace, object.Name, nil
+			queues = append(queues, queue{object.Name, strings.TrimPrefix(object.Name, "lq-"+namespace.Labels["team"]+"-")})
 		}
 	}
-	return namespace, "", nil
+	return namespace, queues, nil
+}
+
+// readDefault returns the PriorityClass of pods that name none.
+func readDefault(folder fs.FS) (string, error) {
+	const file = "kubernetes/priority-classes.yaml"
+	text, err := fs.ReadFile(folder, file)
+	if err != nil {
+		return "", err
+	}
+	for _, document := range bytes.Split(text, []byte("\n---\n")) {
+		var class schedulingv1.PriorityClass
+		if err := yaml.UnmarshalStrict(document, &class); err != nil {
+			return "", fmt.Errorf("%s: %w", file, err)
+		}
+		if class.GlobalDefault {
+			return class.Name, nil
+		}
+	}
+	return "", fmt.Errorf("%s: no default", file)
 }
 
 // request is what somebody asks of the API server.
@@ -185,49 +220,114 @@ var (
 	serviceKind = schema.GroupVersionKind{Version: "v1", Kind: "Service"}
 )
 
-// cases are the requests that the policies are there for, in a namespace with
-// a queue, or in one without ("").
-func cases(queue string) []request {
+// unqueued are requests that are refused with or without queues.
+var unqueued = []request{
+	{"job without labels", member, jobKind, job(none), nil, queueLabel},
+	{"job with an empty queue", member, jobKind, job(queue{}), nil, queueLabel},
+	{"jobset without a queue", member, jobSetKind, jobSet(none, ""), nil, queueLabel},
+}
+
+// cases are the requests that the policies are there for, with a queue.
+func cases(q queue, defaultClass string) []request {
 	var (
-		queued   = labelled(queue)
-		unqueued = map[string]any{"metadata": map[string]any{"name": "x"}}
+		other    = queue{q.name, otherClass}
+		unnamed  = queue{q.name, ""}
+		gone     = queue{"gone", otherClass}
 		headless = map[string]any{"metadata": map[string]any{"name": "x"}, "spec": map[string]any{"clusterIP": "None"}}
 		balancer = map[string]any{"metadata": map[string]any{"name": "x"}, "spec": map[string]any{"type": "LoadBalancer"}}
+		another  = "must be " + q.class
+		// Pods that name no class have the default one.
+		refused = another
 	)
-	if queue == "" {
-		return []request{
-			{"job without labels", member, jobKind, unqueued, nil, queueLabel},
-			{"job with an empty queue", member, jobKind, labelled(""), nil, queueLabel},
-		}
+	if q.class == defaultClass {
+		refused = ""
 	}
 	return []request{
-		{"job with a queue", member, jobKind, queued, nil, ""},
-		{"job without labels", member, jobKind, unqueued, nil, queue},
-		{"job with an empty queue", member, jobKind, labelled(""), nil, queue},
-		{"job with another's queue", member, jobKind, labelled(queue + "-x"), nil, queue},
-		{"job with two queues", member, jobKind, labelled(queue + ", " + queue), nil, queue},
-		{"job that keeps its queue", member, jobKind, queued, queued, ""},
-		{"job that loses its queue", member, jobKind, unqueued, queued, queue},
-		{"job that gets a queue", member, jobKind, queued, unqueued, ""},
-		{"job that is cleaned up", collector, jobKind, unqueued, unqueued, ""},
-		{"job whose queue is gone", collector, jobKind, labelled("gone"), labelled("gone"), ""},
-		{"job of a jobset", jobSet, jobKind, unqueued, nil, ""},
-		{"jobset with a queue", member, jobSetKind, queued, nil, ""},
-		{"jobset without a queue", member, jobSetKind, unqueued, nil, queue},
-		{"jobset that loses its queue", member, jobSetKind, unqueued, queued, queue},
+		{"job with a queue", member, jobKind, job(q), nil, ""},
+		{"job with another's queue", member, jobKind, job(queue{q.name + "-x", q.class}), nil, q.name},
+		{"job with half a queue", member, jobKind, job(queue{q.name[:3], q.class}), nil, q.name},
+		{"job with two queues", member, jobKind, job(queue{q.name + ", " + q.name, q.class}), nil, q.name},
+		{"job with queue and class in the label", member, jobKind, job(queue{q.name + "=" + q.class, q.class}), nil, q.name},
+		{"job that keeps its queue", member, jobKind, job(q), job(q), ""},
+		{"job that loses its queue", member, jobKind, job(none), job(q), q.name},
+		{"job that gets a queue", member, jobKind, job(q), job(none), ""},
+		{"job that is cleaned up", collector, jobKind, job(none), job(none), ""},
+		{"job whose queue is gone", collector, jobKind, job(gone), job(gone), ""},
+		{"job of a jobset", jobSetController, jobKind, owned(job(none), "a", true), nil, ""},
+
+		{"job with another priority", member, jobKind, job(other), nil, another},
+		{"job without a priority", member, jobKind, job(unnamed), nil, refused},
+		{"job without a field for its priority", member, jobKind, job(queue{q.name, "-"}), nil, refused},
+		{"job that gets a queue of another priority", member, jobKind, job(other), job(none), another},
+		{"job of another priority that was there", collector, jobKind, job(other), job(other), ""},
+
+		{"job with an owner", member, jobKind, owned(job(q), "a", false), nil, ""},
+		{"job with a controller", member, jobKind, owned(job(q), "a", true), nil, "controller"},
+		{"job that keeps its controller", collector, jobKind, owned(job(q), "a", true), owned(job(q), "a", true), ""},
+		{"job that loses its controller", collector, jobKind, job(q), owned(job(q), "a", true), ""},
+		{"job that gets a controller", member, jobKind, owned(job(q), "a", true), job(q), "controller"},
+		{"job whose owner becomes its controller", member, jobKind, owned(job(q), "a", true), owned(job(q), "a", false), "controller"},
+		{"job that gets another controller", member, jobKind, owned(job(q), "b", true), owned(job(q), "a", true), "controller"},
+
+		{"jobset with a queue", member, jobSetKind, jobSet(q, q.class), nil, ""},
+		{"jobset that loses its queue", member, jobSetKind, jobSet(none, q.class), jobSet(q, q.class), q.name},
+		{"jobset with another priority", member, jobSetKind, jobSet(q, otherClass), nil, another},
+		{"jobset with another priority besides", member, jobSetKind, jobSet(q, q.class, otherClass), nil, another},
+		{"jobset without a priority", member, jobSetKind, jobSet(q, q.class, ""), nil, refused},
+		{"jobset with a controller", member, jobSetKind, owned(jobSet(q, q.class), "a", true), nil, "controller"},
+
 		{"headless service", member, serviceKind, headless, nil, ""},
 		{"load balancer", member, serviceKind, balancer, nil, "headless"},
 		{"service that becomes a load balancer", member, serviceKind, balancer, headless, "headless"},
 	}
 }
 
-func labelled(queue string) map[string]any {
-	return map[string]any{"metadata": map[string]any{"name": "x", "labels": map[string]any{queueLabel: queue}}}
+// none stands for a job without labels.
+var none = queue{"-", ""}
+
+// job returns the fields of a Job.
+func job(q queue) map[string]any {
+	return map[string]any{"metadata": metadata(q), "spec": jobSpec(q.class)}
+}
+
+// jobSet returns the fields of a JobSet, with a replicated job of each class.
+func jobSet(q queue, classes ...string) map[string]any {
+	var jobs []any
+	for _, class := range classes {
+		jobs = append(jobs, map[string]any{"template": map[string]any{"spec": jobSpec(class)}})
+	}
+	return map[string]any{"metadata": metadata(q), "spec": map[string]any{"replicatedJobs": jobs}}
+}
+
+func metadata(q queue) map[string]any {
+	if q == none {
+		return map[string]any{"name": "x"}
+	}
+	return map[string]any{"name": "x", "labels": map[string]any{queueLabel: q.name}}
+}
+
+// jobSpec returns the fields of a Job's spec; class "-" leaves it out.
+func jobSpec(class string) map[string]any {
+	pod := map[string]any{"containers": []any{}}
+	if class != "-" {
+		pod["priorityClassName"] = class
+	}
+	return map[string]any{"template": map[string]any{"spec": pod}}
+}
+
+// owned adds an owner to the fields of an object.
+func owned(fields map[string]any, uid string, controller bool) map[string]any {
+	owner := map[string]any{"apiVersion": "batch/v1", "kind": "Job", "name": "owner", "uid": uid}
+	if controller {
+		owner["controller"] = true
+	}
+	fields["metadata"].(map[string]any)["ownerReferences"] = []any{owner}
+	return fields
 }
 
 // check evaluates a request under all policies that apply to it.
 func (r request) check(policies []policy, namespace *corev1.Namespace) error {
-	var refusals []string
+	var message string // the first, which is the one that the API server returns
 	for _, p := range policies {
 		if !p.namespaces.Matches(labels.Set(namespace.Labels)) {
 			return fmt.Errorf("policy %s does not apply to the namespace", p.Name)
@@ -239,12 +339,12 @@ func (r request) check(policies []policy, namespace *corev1.Namespace) error {
 			switch {
 			case d.Evaluation == validating.EvalError:
 				return fmt.Errorf("policy %s: %s", p.Name, d.Message)
-			case d.Action == validating.ActionDeny:
-				refusals = append(refusals, d.Message)
+			case d.Action == validating.ActionDeny && message == "":
+				message = d.Message
 			}
 		}
 	}
-	switch message := strings.Join(refusals, "; "); {
+	switch {
 	case r.refused == "" && message != "":
 		return fmt.Errorf("refused: %s", message)
 	case r.refused != "" && message == "":

@@ -16,24 +16,37 @@ func TestCheck(t *testing.T) {
 		want           string // part of an error; "" for none at all
 	}{
 		{name: "nothing"},
-		{"not CEL", "variables.queue != ''", "variables.queue !=", "Syntax error"},
+		{"not CEL", "variables.queue != ''", "variables.queue != '", "Syntax error"},
 		{"unknown variable", "variables.queue != ''", "variables.name != ''", "undefined field 'name'"},
 		{"message not CEL", "request.namespace", "request.team", "does not name"},
-		{"empty queue admitted", "variables.queue != '' && ", "", "admitted"},
-		{"any queue admitted", "variables.queue in variables.queues.split(', ')", "true", "job with another's queue: admitted"},
-		{"queue may be lost", "variables.queue == variables.before", "true", "job that loses its queue: admitted"},
-		{"clean-up refused", "'UPDATE'", "'DELETE'", "job that is cleaned up: refused"},
+		{"empty queue not looked at", "variables.queue != '' && ", "", "job with an empty queue"},
+		{"any queue admitted", "variables.class != []", "true", "job with half a queue: refused with"},
+		{"half a queue admitted", "q[0] == variables.queue", "q[0].startsWith(variables.queue)", "job with half a queue: admitted"},
+		{"queue may be lost", "&& variables.queue == oldObject", "|| variables.queue == oldObject", "job that loses its queue: admitted"},
+		{"clean-up refused", "'UPDATE'\n", "'DELETE'\n", "job that is cleaned up: refused"},
+		{"no controller may be kept", "'UPDATE' &&", "'DELETE' &&", "job that keeps its controller: refused"},
+		{"any priority admitted", "in variables.class)", "!= 'x')", "job with another priority: admitted"},
+		{"one priority is enough", "variables.classes.all(", "variables.classes.exists(", "jobset with another priority besides: admitted"},
+		{"another default priority", "'lp'", "'hp'", "job without a priority: admitted"},
+		{"default priority unknown", "globalDefault: true\n", "", "no default"},
+		{"default priority refused", "(c == '' ? 'lp' : c)", "c", "job without a priority: refused"},
+		{"class of another queue", "lq-team-a-lp=lp", "lq-team-a-lp=hp", "job with a queue: refused"},
+		{"message names no priority", " + variables.class.join('')", "", "does not name"},
+		{"controllers admitted", "orValue(false)).all(o,", "orValue(false)).all(o, true ||", "job with a controller: admitted"},
+		{"owners refused", "orValue(false)).all(o,", "orValue(true)).all(o,", "job with an owner: refused"},
+		{"controllers may be exchanged", "old.uid == o.uid && ", "", "job that gets another controller: admitted"},
+		{"owners may become controllers", " && old.?controller.orValue(false)", "", "job whose owner becomes its controller: admitted"},
 		{"jobsets forgotten", "      - jobsets\n", "      - jobs\n", "jobset without a queue: admitted"},
 		{"a jobset's jobs refused", "jobset-controller-manager", "controller-manager", "job of a jobset: refused"},
-		{"message names no queue", " + variables.queues\n", "\n", "does not name"},
+		{"message names no queue", " + variables.queues.map(q, q[0]).join(', ')", "", "does not name"},
 		{"other services admitted", "== 'None'", "!= 'x'", "load balancer: admitted"},
 		{"other namespaces", "key: team", "key: tenant", "does not apply"},
 		{"only warns", "- Deny", "- Warn", "does not enforce"},
-		{"binds another policy", "policyName: jobs-name-a-queue", "policyName: jobs", "does not enforce"},
+		{"binds another policy", "policyName: jobs-are-queued", "policyName: jobs", "does not enforce"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			folder := fstest.MapFS{}
-			for _, name := range []string{"system/admission-policies.yaml", "teams/team-a.yaml", "teams/team-b.yaml"} {
+			for _, name := range []string{"priority-classes.yaml", "system/admission-policies.yaml", "teams/team-a.yaml", "teams/team-b.yaml"} {
 				text, err := os.ReadFile("testdata/" + name)
 				if err != nil {
 					t.Fatal(err)

@@ -22,7 +22,8 @@ func destroy(p *ir.Platform) build {
 		terraform(p, 600, "terraform-init", "init", "-input=false"),
 		script(p, 5400, "drain", drainScript,
 			variable{"PROJECT", p.Project}, variable{"REGION", p.Region}, variable{"CLUSTER", p.Cluster.Name},
-			variable{"ENDPOINT", endpoint(p)}, variable{"PLATFORM", platformSelector(p)}, variable{"TEAMS", teamSelector(p)}),
+			variable{"ENDPOINT", endpoint(p)}, variable{"KUEUE", ir.KueueNamespace},
+			variable{"PLATFORM", platformSelector(p)}, variable{"TEAMS", teamSelector(p)}),
 		unprotect,
 		terraform(p, 10800, "terraform-destroy", "destroy", "-input=false", "-auto-approve", "-lock-timeout=300s", "-var=deletion_protection=false"),
 	)

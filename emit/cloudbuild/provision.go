@@ -39,9 +39,9 @@ func provision(p *ir.Platform) build {
 			"--project="+p.Project, "--location="+p.Region, endpoint(p)),
 		// Before Kueue, which looks for the kinds it queues when it starts.
 		script(p, 1200, "jobset", jobSetScript,
-			variable{"MANIFEST", "https://github.com/kubernetes-sigs/jobset/releases/download/v" + p.Versions.JobSet + "/manifests.yaml"}),
+			variable{"MANIFEST", p.Versions.JobSetManifest()}, variable{"NAMESPACE", ir.JobSetNamespace}),
 		script(p, 1200, "kueue", kueueScript,
-			variable{"MANIFEST", "https://github.com/kubernetes-sigs/kueue/releases/download/v" + p.Versions.Kueue + "/manifests.yaml"}),
+			variable{"MANIFEST", p.Versions.KueueManifest()}, variable{"NAMESPACE", ir.KueueNamespace}),
 		command(p, 7200, "manifests", "kubectl", "apply", "--server-side", "--force-conflicts", "--field-manager=batchwright", "-k", "kubernetes"),
 		script(p, 1800, "queues", queuesScript, variable{"PLATFORM", platformSelector(p)}),
 	}
@@ -53,10 +53,10 @@ func provision(p *ir.Platform) build {
 
 // platformSelector selects the platform's own objects in the cluster.
 func platformSelector(p *ir.Platform) string {
-	return "app.kubernetes.io/part-of=" + p.Name
+	return ir.LabelPartOf + "=" + p.Name
 }
 
 // teamSelector selects the namespaces of the platform's teams.
 func teamSelector(p *ir.Platform) string {
-	return "team," + platformSelector(p)
+	return ir.LabelTeam + "," + platformSelector(p)
 }

@@ -14,8 +14,15 @@ var createBody string
 //go:embed scripts/destroy-platform.sh
 var destroyBody string
 
-// valuesMark is the line of a script that gives way to the values of a plan.
-const valuesMark = "# VALUES\n"
+//go:embed scripts/common.bash
+var commonBody string
+
+// The lines of a script that give way to the values of a plan, and to what both
+// scripts have in common.
+const (
+	valuesMark = "# VALUES\n"
+	commonMark = "# COMMON\n"
+)
 
 // createScript returns create-platform.sh: what a person does before the build
 // that provisions the platform, and its submission.
@@ -56,9 +63,11 @@ func common(p *ir.Platform) []string {
 	}
 }
 
-// fill puts assignments into a script, in place of its mark.
+// fill puts assignments and common functions into a script, in place of its
+// marks.
 func fill(body string, assignments []string) []byte {
-	return []byte(strings.Replace(body, valuesMark, strings.Join(assignments, ""), 1))
+	marks := strings.NewReplacer(valuesMark, strings.Join(assignments, ""), commonMark, commonBody)
+	return []byte(marks.Replace(body))
 }
 
 // text returns the assignment of one string.

@@ -39,8 +39,9 @@ gcloud artifacts repositories describe gke-batch --project=my-project --location
 gcloud artifacts repositories create gke-batch --project=my-project --location=us-central1 --repository-format=docker --description=Images\ of\ the\ teams\ of\ gke-batch
 gcloud storage buckets list --project=my-project --filter=name=\"my-project-gke-batch-tfstate\" --format=value\(name\)
 gcloud storage buckets create gs://my-project-gke-batch-tfstate --project=my-project --location=us-central1 --uniform-bucket-level-access --public-access-prevention
+gcloud storage buckets update gs://my-project-gke-batch-tfstate --versioning
 gcloud storage buckets add-iam-policy-binding gs://my-project-gke-batch-tfstate --member=serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com --role=roles/storage.admin --condition=None
-gcloud iam roles describe gke_batch_build --project=my-project
+gcloud iam roles describe gke_batch_build --project=my-project --format=value\(deleted\)
 gcloud iam roles create gke_batch_build --project=my-project --stage=GA --title=Builds\ gke-batch --permissions=compute.reservations.create\,compute.reservations.delete
 gcloud projects add-iam-policy-binding my-project --member=serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com --role=projects/my-project/roles/gke_batch_build --condition=None
 gcloud projects add-iam-policy-binding my-project --member=serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com --role=roles/compute.networkAdmin --condition=None
@@ -106,6 +107,26 @@ func TestCreateReplacesTheCondition(t *testing.T) {
 		}
 		if want := []string{"projects remove-iam-policy-binding", "projects add-iam-policy-binding"}; !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestCreateRevivesTheRole holds that the platform can be built again after its
+// custom role was deleted.
+func TestCreateRevivesTheRole(t *testing.T) {
+	s := newSandbox(t, platform())
+	for deleted, want := range map[string][]string{
+		"":     {"describe", "update"},
+		"True": {"describe", "undelete", "update"},
+	} {
+		s.answer("case $call in\n*'roles describe'*) echo " + deleted + " ;;\nesac")
+		r := s.script("create-platform.sh", "", "--prepare")
+		var got []string
+		for _, call := range r.matching("gcloud iam roles") {
+			got = append(got, strings.Fields(call)[3])
+		}
+		if r.code != 0 || !slices.Equal(got, want) {
+			t.Errorf("deleted %q: exit code %d, %q, want %q", deleted, r.code, got, want)
 		}
 	}
 }
@@ -208,6 +229,9 @@ func TestDestroy(t *testing.T) {
 			// nothing of it is removed.
 			if strings.Contains(r.output, "gcloud storage rm --recursive gs://my-project-gke-batch-tfstate") != (tt.code == 0 && tt.submits) {
 				t.Errorf("what remains:\n%s", r.output)
+			}
+			if strings.Contains(r.output, "gcloud iam roles delete") {
+				t.Errorf("blocks the role's name:\n%s", r.output)
 			}
 			for _, call := range r.calls {
 				if strings.Contains(call, " delete ") || strings.Contains(call, " rm ") || strings.Contains(call, "remove-iam") {

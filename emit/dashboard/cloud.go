@@ -10,8 +10,7 @@ import (
 // cloudMatchers fills placeholders for Cloud Monitoring, where ${x} stands for
 // the whole matcher of a filter and ${x.value} for its value.
 var cloudMatchers = strings.NewReplacer(
-	// Replicas of Kueue that wait for leadership export the gauges too.
-	"@kueue", `replica_role!="follower",${cluster}`,
+	"@kueue", ir.MatchLeader+`,${cluster}`,
 	"@scraped", `${cluster}`,
 	"@system", `${cluster_name}`,
 	"@resource", `${resource}`,
@@ -71,8 +70,9 @@ type scorecard struct {
 	SparkChartView  *sparkChartView `json:"sparkChartView,omitempty"`
 }
 
+// gaugeView begins at 0. The API drops a lowerBound that says so, and every
+// Terraform plan would put it back.
 type gaugeView struct {
-	LowerBound float64 `json:"lowerBound"`
 	UpperBound float64 `json:"upperBound"`
 }
 
@@ -163,7 +163,7 @@ func cloudWidget(p panel) widget {
 	case number:
 		w.Scorecard = &scorecard{TimeSeriesQuery: cloudQuery(p.unit, p.queries[0].expr), SparkChartView: &sparkChartView{"SPARK_LINE"}}
 	case gauge:
-		w.Scorecard = &scorecard{TimeSeriesQuery: cloudQuery(p.unit, p.queries[0].expr), GaugeView: &gaugeView{UpperBound: 1}}
+		w.Scorecard = &scorecard{TimeSeriesQuery: cloudQuery(p.unit, p.queries[0].expr), GaugeView: &gaugeView{1}}
 	case table:
 		w.TimeSeriesTable = &timeSeriesTable{DataSets: cloudDataSets(p, p.queries, ""), MetricVisualization: "NUMBER"}
 	case stack:

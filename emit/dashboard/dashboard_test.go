@@ -18,7 +18,8 @@ func plan() *ir.Platform {
 		Name:    "gke-batch",
 		Project: "my-project",
 		Capacities: []ir.Capacity{
-			{Name: "l4-reserved", Option: ir.Reservation, Machine: ir.Machine{Resource: ir.GPU}, Reservation: &ir.ReservationUse{Name: "r"}},
+			{Name: "l4-reserved", Option: ir.Reservation, Machine: ir.Machine{Family: "g2", Resource: ir.GPU}, Reservation: &ir.ReservationUse{Name: "r"}},
+			{Name: "h100-spot", Option: ir.Spot, Machine: ir.Machine{Family: "a3", Resource: ir.GPU}},
 			{Name: "v5e-flex", Option: ir.FlexStart, Machine: ir.Machine{Resource: ir.TPU}, Flex: &ir.FlexUse{Queued: true}},
 		},
 		AdmissionChecks: []ir.AdmissionCheck{{Name: "dws"}},
@@ -154,6 +155,18 @@ func TestPanelsFollowThePlatform(t *testing.T) {
 	}
 }
 
+func TestThrottlingOfSteadyGPUsOnly(t *testing.T) {
+	const title = "Accelerators/Busy GPUs below 1 GHz"
+	p := plan()
+	if !slices.Contains(titles(admin(p)), title) {
+		t.Error("no panel of throttled H100")
+	}
+	p.Capacities = p.Capacities[:1]
+	if slices.Contains(titles(admin(p)), title) {
+		t.Error("an L4 below 1 GHz is not throttled")
+	}
+}
+
 func TestReservationOfAnotherProject(t *testing.T) {
 	p := plan()
 	p.Capacities[0].Reservation.Owner = "other-project"
@@ -179,6 +192,16 @@ func TestCloudVariables(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got.DashboardFilters); diff != "" {
 		t.Errorf("filters (-want +got):\n%s", diff)
+	}
+}
+
+// TestNothingIsZero holds that no number is written that the API drops: every
+// Terraform plan would put it back.
+func TestNothingIsZero(t *testing.T) {
+	for path, content := range render(t, plan()) {
+		if strings.HasPrefix(path, "dashboards/cloud-monitoring/") && strings.Contains(content, ": 0") {
+			t.Errorf("%s writes a zero", path)
+		}
 	}
 }
 
@@ -323,9 +346,21 @@ namespace: monitoring
 
 func TestScraping(t *testing.T) {
 	files := render(t, plan())
+	collectors := `subjects:
+- kind: ServiceAccount
+  name: collector
+  namespace: gke-gmp-system
+- kind: ServiceAccount
+  name: collector
+  namespace: gmp-system
+`
 	for _, target := range []string{"kueue", "jobset"} {
 		var monitoring podMonitoring
-		documents := strings.Split(files["kubernetes/monitoring/"+target+".yaml"], "---\n")
+		file := files["kubernetes/monitoring/"+target+".yaml"]
+		if !strings.Contains(file, collectors) {
+			t.Errorf("%s: not every collector may read the token:\n%s", target, file)
+		}
+		documents := strings.Split(file, "---\n")
 		if err := yaml.UnmarshalStrict([]byte(documents[len(documents)-1]), &monitoring); err != nil {
 			t.Fatal(err)
 		}

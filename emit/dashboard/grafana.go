@@ -24,8 +24,7 @@ import (
 // variable's value. On a Prometheus that knows no cluster label, the variable
 // has no values and its matcher selects what lacks the label: everything.
 var grafanaMatchers = strings.NewReplacer(
-	// Replicas of Kueue that wait for leadership export the gauges too.
-	"@kueue", `replica_role!="follower",cluster="$cluster"`,
+	"@kueue", ir.MatchLeader+`,cluster="$cluster"`,
 	"@scraped", `cluster="$cluster"`,
 	"@system", `cluster_name="$cluster"`,
 	"@resource", `resource=~"$resource"`,

@@ -64,9 +64,10 @@ var (
 )
 
 // myQueues has one series for each ClusterQueue of the chosen team. A team's
-// LocalQueue lq-X belongs to ClusterQueue cq-X; matching cq-TEAM by a pattern
-// would also find the queues of teams whose names begin alike.
-const myQueues = `label_replace(kueue_local_queue_status{@kueue,@team}, "cluster_queue", "cq-$1", "name", "lq-(.*)")`
+// LocalQueue and its ClusterQueue differ in the prefix; matching ClusterQueues
+// by the team's name would also find those of teams whose names begin alike.
+const myQueues = `label_replace(kueue_local_queue_status{@kueue,@team},` +
+	` "cluster_queue", "` + ir.ClusterQueuePrefix + `$1", "name", "` + ir.LocalQueuePrefix + `(.*)")`
 
 // admin returns the administrator's sections: those panels that this platform
 // can fill.
@@ -327,7 +328,6 @@ func accelerators(p *ir.Platform) section {
 	)
 	chip := []string{"node_name", "accelerator_id"}
 	chipped := p.AnyCapacity(ir.Capacity.HasAccelerators)
-	gpus := p.AnyCapacity(ir.Capacity.HasGPUs)
 	return section{"Accelerators", []panel{
 		{
 			title: "Duty cycle over all chips", shape: heatmap, unit: percent,
@@ -353,15 +353,17 @@ func accelerators(p *ir.Platform) section {
 				{name: "tensor", by: []string{"modelName"}, expr: `avg by (modelName) (DCGM_FI_PROF_PIPE_TENSOR_ACTIVE{@scraped})`},
 				{name: "SM", by: []string{"modelName"}, expr: `avg by (modelName) (DCGM_FI_PROF_SM_ACTIVE{@scraped})`},
 			},
-			skip: !gpus,
+			skip: !p.AnyCapacity(ir.Capacity.HasGPUs),
 		},
 		{
-			title: "Busy GPUs below 1 GHz", note: "Throttled by heat or power.", shape: lines, unit: count,
+			title: "Busy GPUs below 1 GHz", note: "Throttled by heat or power. A100, H100 and H200 only: others run that slow in health.",
+			shape: lines, unit: count,
 			queries: []query{{
 				name: "GPUs",
-				expr: `count((DCGM_FI_PROF_GR_ENGINE_ACTIVE{@scraped} > 0.5) and (DCGM_FI_DEV_SM_CLOCK{@scraped} < 1000)) or vector(0)`,
+				expr: `count((DCGM_FI_PROF_GR_ENGINE_ACTIVE{` + ir.MatchSteadyGPU + `,@scraped} > 0.5)` +
+					` and (DCGM_FI_DEV_SM_CLOCK{` + ir.MatchSteadyGPU + `,@scraped} < 1000)) or vector(0)`,
 			}},
-			skip: !gpus,
+			skip: !p.AnyCapacity(ir.Capacity.HasSteadyGPUs),
 		},
 	}}
 }
@@ -387,10 +389,8 @@ func controller() section {
 			title: "Reconcile errors per second", shape: lines, unit: perSecond,
 			queries: []query{{
 				by: []string{"controller"},
-				// The job is the PodMonitoring's name on Managed Prometheus,
-				// the Service's name where a ServiceMonitor scrapes.
 				expr: `sum by (controller) (rate(controller_runtime_reconcile_errors_total` +
-					`{job=~"kueue|kueue-controller-manager-metrics-service",@scraped}[@window]))`,
+					`{` + ir.MatchKueueJob + `,@scraped}[@window]))`,
 			}},
 		},
 	}}

@@ -24,13 +24,21 @@ type target struct {
 // JobSet 0.12 releases.
 var targets = []target{
 	{
-		name: "kueue", namespace: "kueue-system", reader: "kueue-metrics-reader",
+		name: "kueue", namespace: ir.KueueNamespace, reader: "kueue-metrics-reader",
 		pods: map[string]string{"app.kubernetes.io/name": "kueue", "control-plane": "controller-manager"},
 	},
 	{
-		name: "jobset", namespace: "jobset-system", reader: "jobset-metrics-reader",
+		name: "jobset", namespace: ir.JobSetNamespace, reader: "jobset-metrics-reader",
 		pods: map[string]string{"app.kubernetes.io/name": "jobset", "control-plane": "controller-manager"},
 	},
+}
+
+// collectors are the accounts of Managed Prometheus's collectors: GKE versions
+// differ in the namespace they run in. Source: GKE documentation, managed
+// collection.
+var collectors = []rbacv1.Subject{
+	{Kind: rbacv1.ServiceAccountKind, Name: "collector", Namespace: "gke-gmp-system"},
+	{Kind: rbacv1.ServiceAccountKind, Name: "collector", Namespace: "gmp-system"},
 }
 
 // metricsPort is given by number: the Kubernetes name of the container port
@@ -146,8 +154,7 @@ func (t target) objects(platform string) []any {
 			TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "RoleBinding"},
 			ObjectMeta: meta(tokenReader),
 			RoleRef:    rbacv1.RoleRef{APIGroup: group, Kind: "Role", Name: tokenReader},
-			// Source: GKE documentation, managed collection.
-			Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: "collector", Namespace: "gmp-system"}},
+			Subjects:   collectors,
 		},
 		&podMonitoring{
 			TypeMeta:   metav1.TypeMeta{APIVersion: "monitoring.googleapis.com/v1", Kind: "PodMonitoring"},

@@ -52,7 +52,9 @@ func obtained(c ir.Capacity) markup {
 		switch {
 		case r.Create:
 			m += ", made here"
-		case r.Owner != "":
+		case c.OwnsReservation():
+			m += ", made before"
+		default:
 			m += " of project " + code(r.Owner)
 		}
 	}
@@ -137,8 +139,10 @@ func (u use) cell(all int) markup {
 // guarantees holds the teams' quota against the hardware.
 func guarantees(d *document, p *ir.Platform) {
 	d.Heading(2, "What is guaranteed and what exists")
-	d.Para("Guaranteed is the nominal quota of all teams together. Where it is more than a pool at its maximum has, workloads within their quota can ",
-		"wait for nodes. Where it is less, the rest never runs a job: Kueue admits no more than all quotas together, and borrowing only moves them.")
+	d.Para("Guaranteed is the nominal quota of all teams together. Kueue admits by quota and does not know what a pool can hold. Where more is ",
+		"guaranteed than a pool at its maximum has, the jobs beyond it are admitted all the same: their pods stay Pending, nothing moves them to ",
+		"another capacity, and after ", podsReadyTimeout, " Kueue evicts them and queues them again. Where less is guaranteed, the rest never runs a ",
+		"job: Kueue admits no more than all quotas together, and borrowing only moves them.")
 	var rows [][]markup
 	for _, c := range p.Capacities {
 		counted := cmp.Or(c.Machine.Resource, ir.CPU)
@@ -146,10 +150,10 @@ func guarantees(d *document, p *ir.Platform) {
 		existing := find(c.PerNode, counted)
 		existing.Mul(int64(c.MaxNodes))
 		rows = append(rows, []markup{
-			code(c.Name), code(counted), text(guaranteed.String()), text(existing.String()), balance(guaranteed, existing), text(c.Overcommit),
+			code(c.Name), code(counted), text(amount(counted, guaranteed)), text(amount(counted, existing)), balance(counted, guaranteed, existing), text(c.Overcommit),
 		})
 	}
-	d.Table([]markup{"Capacity", "Counted in", "Guaranteed", "Exist at most", "Balance", "Why more is guaranteed"}, rows)
+	d.Table([]markup{"Capacity", "Counted in", "Guaranteed", "Exist at most", "Balance", "The administrator's reason to guarantee more"}, rows)
 }
 
 // find returns the amount of a resource, 0 where there is none.
@@ -162,17 +166,17 @@ func find(amounts []ir.Amount, resourceName string) resource.Quantity {
 	return resource.Quantity{}
 }
 
-func balance(guaranteed, existing resource.Quantity) markup {
+func balance(counted string, guaranteed, existing resource.Quantity) markup {
 	rest := existing.DeepCopy()
 	rest.Sub(guaranteed)
 	switch rest.Sign() {
 	case 0:
 		return "even"
 	case 1:
-		return text(rest.String()) + " beyond all quotas"
+		return text(amount(counted, rest)) + " beyond all quotas"
 	default:
 		rest.Neg()
-		return text(rest.String()) + " short"
+		return text(amount(counted, rest)) + " can be admitted without a node"
 	}
 }
 
@@ -189,6 +193,30 @@ func googleQuota(d *document, p *ir.Platform) {
 		})
 	}
 	d.Table([]markup{"Metric", "Counts", "Standing", "Admitted", "Ceiling", "Unit", "Note"}, rows)
+	limits(d, p)
+}
+
+// limits warns where node auto-provisioning allows the cluster less than the
+// quotas admit.
+func limits(d *document, p *ir.Platform) {
+	if !p.AutoProvisioning.Create {
+		return
+	}
+	for _, l := range p.AutoProvisioning.Limits {
+		var need int
+		var unit, field markup
+		switch l.Type {
+		case ir.CPU:
+			need, unit, field = p.Demand.VCPUs, "vCPUs", "maxCPU"
+		case ir.Memory:
+			need, unit, field = p.Demand.MemoryGiB, "GiB of memory", "maxMemoryGiB"
+		}
+		if need > l.Max {
+			d.Para("Mind node auto-provisioning: the quotas can admit nodes of ", digits(need), " ", unit, ", the system pool's included, but it holds the ",
+				"whole cluster at ", digits(l.Max), ". What is admitted beyond that waits for nodes. Raise `cluster.autoProvisioning.", field,
+				"` in the blueprint, or lower the quotas.")
+		}
+	}
 }
 
 // console links a page of the Google Cloud console.

@@ -2,6 +2,7 @@ package guide
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,12 +53,12 @@ func platform(n int) *ir.Platform {
 	p := &ir.Platform{
 		Name: "gke-batch", Project: "my-project", Region: "us-central1", Zones: []string{"us-central1-a", "us-central1-c"},
 		Versions:   ir.Versions{Kueue: "0.19.2", JobSet: "0.12.0"},
-		Cluster:    ir.Cluster{Name: "gke-batch", DNSEndpoint: true},
+		Cluster:    ir.Cluster{Name: "gke-batch", DNSEndpoint: true, SecurityGroup: "gke-security-groups@example.com"},
 		SystemPool: ir.SystemPool{Name: "system", Machine: "e2-standard-4", NodesPerZone: 2},
 		Capacities: []ir.Capacity{
 			{Name: "l4-reserved", Hardware: "l4", Machine: l4, Option: ir.Reservation, Zones: []string{"us-central1-c"}, Static: true, MaxNodes: 4,
 				Reservation: &ir.ReservationUse{Name: "machine-reservation", Create: true},
-				PerNode:     gpus("2", "22", "80Gi"), Guaranteed: gpus("16", "16", "80Gi"), Overcommit: "the rest runs elsewhere"},
+				PerNode:     gpus("2", "22", "80Gi"), Guaranteed: gpus("16", "16", "80Gi"), Overcommit: "some wait"},
 			{Name: "l4-spot", Hardware: "l4", Machine: l4, Option: ir.Spot, Zones: []string{"us-central1-a", "us-central1-c"}, MaxNodes: 36,
 				PerNode: gpus("2", "22", "80Gi"), Guaranteed: gpus("48", "48", "240Gi")},
 		},
@@ -102,14 +103,14 @@ func TestFewTeamsEachByItself(t *testing.T) {
 	got := render(t, platform(4))
 	for _, want := range []string{
 		"| `team-003` | `lq-team-003-lp` | `lp` | `l4-spot` | 12 + 4 | 12 + 4 |\n",
-		"| `l4-reserved` | `nvidia.com/gpu` | 16 | 8 | 8 short | the rest runs elsewhere |\n",
+		"| `l4-reserved` | `nvidia.com/gpu` | 16 | 8 | 8 can be admitted without a node | some wait |\n",
 		"| `l4-spot` | `nvidia.com/gpu` | 48 | 72 | 24 beyond all quotas |  |\n",
 		"| `l4-spot` | `l4` | `g2-standard-24` | Spot | all | 0 to 36 | 72 `nvidia-l4` | `lp` of every team |\n",
 		"| not verified | machines of family g2 | 96 | 672 | 960 | vCPUs | the metric's name is not verified |\n",
 		"| `low-priority` | Job | `lp` | 8 | 2 | `2 cpu`, `10Gi memory`, `2 nvidia.com/gpu` | `pytorch/pytorch:2.8.0` |\n",
-		"  subgraph n6[\"cohort cohort-001\"]\n    n7[\"cq-team-002-hp\"]\n",
-		"  n3 --> n11 & n12\n",
-		"kubectl apply -f workloads/team-000/low-priority-1.yaml\n",
+		"  subgraph cohort_cohort_001[\"cohort cohort-001\"]\n    queue_cq_team_002_hp[\"cq-team-002-hp\"]\n",
+		"  queue_cq_team_000_lp --> capacity_l4_reserved & capacity_l4_spot\n",
+		"kubectl apply --server-side -f workloads/team-000/low-priority-1.yaml\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("README lacks %q", want)
@@ -129,7 +130,7 @@ func TestSectionsInOrder(t *testing.T) {
 	}
 	want := []string{
 		"Teams, tiers and quota", "Capacities", "What is guaranteed and what exists", "Picture", "Google Cloud quota to request",
-		"Build it", "Submit a job", "Look at it", "Undo it", "What may be edited by hand", "Files",
+		"Build it", "Submit a job", "Look at it", "Remove a team", "Undo it", "What may be edited by hand", "Files",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("sections (-want +got):\n%s", diff)
@@ -145,7 +146,7 @@ func TestManyTeamsFold(t *testing.T) {
 	for _, want := range []string{
 		"| 1 | 398 | `team-000`, `team-001`, `team-002`, `team-003` and 394 more |\n| 2 | 2 | `team-007`, `team-009` |\n",
 		"| 2 | `hp` | `l4-reserved` | 6 | 6 |\n",
-		"n1[\"400 teams in 200 cohorts\"]",
+		"all_teams[\"400 teams in 200 cohorts\"]",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("README lacks %q", want)
@@ -171,7 +172,7 @@ func TestBarePlatform(t *testing.T) {
 	p := platform(0)
 	p.Capacities, p.PriorityClasses, p.Monitoring, p.Demand = nil, nil, ir.Monitoring{}, ir.Demand{}
 	got := render(t, p)
-	for _, unwanted := range []string{"workloads/", "kubernetes/teams/", "get localqueues", "KueueQueueStuck"} {
+	for _, unwanted := range []string{"workloads/", "kubernetes/teams/", "Remove a team", "Google group", "get localqueues", "KueueQueueStuck"} {
 		if strings.Contains(got, unwanted) {
 			t.Errorf("README of a platform without teams has %q", unwanted)
 		}
@@ -185,6 +186,8 @@ func TestOptions(t *testing.T) {
 	}{
 		{ir.Capacity{Option: ir.OnDemand}, "on demand"},
 		{ir.Capacity{Option: ir.Spot, Compact: true}, "Spot, close together"},
+		{ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Name: "r", Create: true}}, "reservation `r`, made here"},
+		{ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Name: "r"}}, "reservation `r`, made before"},
 		{ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Name: "r", Owner: "other"}}, "reservation `r` of project `other`"},
 		{ir.Capacity{Option: ir.FlexStart, Flex: &ir.FlexUse{Queued: true, MaxRunSeconds: 600}}, "flex-start, all nodes of a job at once, for 600 s at most"},
 	}
@@ -206,10 +209,97 @@ func TestQuotaLimits(t *testing.T) {
 	}
 }
 
+func TestAmounts(t *testing.T) {
+	tests := []struct{ resource, quantity, want string }{
+		{ir.GPU, "16k", "16000"},
+		{ir.CPU, "2M", "2000000"},
+		{ir.CPU, "1500m", "1500m"},
+		{ir.Memory, "10Gi", "10Gi"},
+	}
+	for _, tt := range tests {
+		if got := amount(tt.resource, quantity(tt.quantity)); got != tt.want {
+			t.Errorf("amount(%s, %s) = %q, want %q", tt.resource, tt.quantity, got, tt.want)
+		}
+	}
+}
+
+// A limit is worth a word only where auto-provisioning is on and the quotas
+// admit more.
+func TestAutoProvisioningLimits(t *testing.T) {
+	for _, tt := range []struct {
+		name             string
+		create           bool
+		vcpus, memoryGiB int
+		want             []string
+	}{
+		{"both too low", true, 1001, 4001, []string{"maxCPU", "maxMemoryGiB"}},
+		{"just enough", true, 1000, 4000, nil},
+		{"off", false, 1001, 4001, nil},
+	} {
+		p := platform(2)
+		p.AutoProvisioning = ir.AutoProvisioning{Create: tt.create, Limits: []ir.ResourceLimit{
+			{Type: ir.CPU, Max: 1000}, {Type: ir.Memory, Max: 4000}, {Type: "nvidia-l4"},
+		}}
+		p.Demand.VCPUs, p.Demand.MemoryGiB = tt.vcpus, tt.memoryGiB
+		got := render(t, p)
+		for _, field := range []string{"maxCPU", "maxMemoryGiB"} {
+			if warns := strings.Contains(got, "cluster.autoProvisioning."+field); warns != slices.Contains(tt.want, field) {
+				t.Errorf("%s: warns of %s: %v", tt.name, field, warns)
+			}
+		}
+	}
+}
+
+// The example is of the default tier, unless its jobs need a placement group
+// and another tier's do not.
+func TestJobByHand(t *testing.T) {
+	p := platform(2)
+	if got, want := render(t, p), "`priorityClassName: lp`"; !strings.Contains(got, want) {
+		t.Errorf("README lacks %q", want)
+	}
+	p.Capacities[1].AutoProvisioned, p.Capacities[1].Compact = true, true // l4-spot, of tier lp
+	p.Workloads[1].PlacementGroup = "group"
+	got := render(t, p)
+	for _, want := range []string{
+		"`kueue.x-k8s.io/queue-name: lq-team-000-hp`", "`priorityClassName: hp`", "`cpu`, `nvidia.com/gpu`\n", "`serviceAccountName: team-000-ksa`",
+		"close together (`l4-spot`)", "as in [`workloads/team-000/low-priority-2.yaml`]",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("README lacks %q", want)
+		}
+	}
+}
+
+func TestSubmitOneWithItsFiles(t *testing.T) {
+	p := platform(1)
+	p.Workloads[0].ConfigMap = "low-priority-files"
+	want := "kubectl apply --server-side -f workloads/team-000/low-priority-files.yaml -f workloads/team-000/low-priority-1.yaml\n"
+	if got := render(t, p); !strings.Contains(got, want) {
+		t.Errorf("README lacks %q", want)
+	}
+}
+
+// Whoever repeats the installation must end with the platform's configuration.
+func TestConfigurationFollowsRelease(t *testing.T) {
+	p := platform(1)
+	p.Monitoring.Grafana, p.Monitoring.GrafanaNamespace = true, "monitoring"
+	rest := render(t, p)
+	for _, want := range []string{
+		p.Versions.KueueManifest(), "-f kubernetes/system/kueue-configuration.yaml", "rollout restart", "-k kubernetes\n",
+		"kubectl create namespace monitoring", "-k dashboards\n",
+	} {
+		_, after, found := strings.Cut(rest, want)
+		if !found {
+			t.Fatalf("README lacks %q after what comes before it", want)
+		}
+		rest = after
+	}
+}
+
 func TestNestedCohorts(t *testing.T) {
 	p := platform(2)
 	p.Cohorts = []ir.Cohort{{Name: "all"}, {Name: "cohort-000", Parent: "all"}}
-	if got, want := render(t, p), "  subgraph n1[\"cohort all\"]\n    subgraph n2[\"cohort cohort-000\"]\n      n3["; !strings.Contains(got, want) {
+	if got, want := render(t, p), "  subgraph cohort_all[\"cohort all\"]\n    subgraph cohort_cohort_000[\"cohort cohort-000\"]\n      queue_cq_team_000"; !strings.Contains(got, want) {
 		t.Errorf("README lacks %q", want)
 	}
 }

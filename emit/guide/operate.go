@@ -8,11 +8,15 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
+// podsReadyTimeout is how long Kueue gives the pods of an admitted workload to
+// become ready: waitForPodsReady in its configuration.
+const podsReadyTimeout = "30 minutes"
+
 // build says how the platform is built.
 func build(d *document, p *ir.Platform) {
 	d.Heading(2, "Build it")
 	d.Para("One command, with the Google Cloud CLI signed in to project ", code(p.Project), ". It enables the services the platform needs, ",
-		"makes the service account of the build (", code(p.Delivery.Account.Email(p.Project)), "), the bucket of the Terraform state (",
+		"makes the service account of the build (", code(p.Delivery.Account.Email(p.Project)), "), the versioned bucket of the Terraform state (",
 		code(p.Delivery.StateBucket), ") and the repository of the teams' images (", code(p.Delivery.Repository), "), and submits ",
 		file("cloudbuild/provision.yaml"), ", which does the rest. It stops at the first error and can be run again at any time, also to apply a change.")
 	d.Code("sh", "./create-platform.sh")
@@ -31,24 +35,28 @@ func build(d *document, p *ir.Platform) {
 		"terraform -chdir=terraform apply platform.tfplan")
 	d.Para("Let `kubectl` speak to the cluster:")
 	d.Code("sh", credentials(p))
+	const jobset, kueue = "deployment/jobset-controller-manager", "deployment/kueue-controller-manager"
 	// The field managers are those of the build, so that either may follow the
 	// other.
-	d.Para("Install Kueue and JobSet, and wait until they run:")
+	d.Para("Install JobSet, and wait until it runs:")
 	d.Code("sh",
-		command("kubectl", "apply", "--server-side", "--force-conflicts", "--field-manager=kueue-release", "-f", release("kueue", p.Versions.Kueue)),
-		command("kubectl", "apply", "--server-side", "--force-conflicts", "--field-manager=jobset-release", "-f", release("jobset", p.Versions.JobSet)),
-		"kubectl rollout status -n kueue-system deployment/kueue-controller-manager",
-		"kubectl rollout status -n jobset-system deployment/jobset-controller-manager")
-	d.Para("Give Kueue its configuration, which it reads when it starts:")
+		command("kubectl", "apply", "--server-side", "--force-conflicts", "--field-manager=jobset-release", "-f", p.Versions.JobSetManifest()),
+		command("kubectl", "rollout", "status", "-n", ir.JobSetNamespace, jobset))
+	d.Para("Install Kueue and, after it, the platform's configuration of Kueue. The release brings a configuration of its own, so keep the order and leave ",
+		"nothing out when you repeat this; Kueue reads its configuration only when it starts.")
 	d.Code("sh",
+		command("kubectl", "apply", "--server-side", "--force-conflicts", "--field-manager=kueue-release", "-f", p.Versions.KueueManifest()),
 		"kubectl apply --server-side --force-conflicts --field-manager=kueue-release -f kubernetes/system/kueue-configuration.yaml",
-		"kubectl rollout restart -n kueue-system deployment/kueue-controller-manager",
-		"kubectl rollout status -n kueue-system deployment/kueue-controller-manager")
-	d.Para("Make the flavors, the cohorts and the teams with their queues:")
+		command("kubectl", "rollout", "restart", "-n", ir.KueueNamespace, kueue),
+		command("kubectl", "rollout", "status", "-n", ir.KueueNamespace, kueue))
+	d.Para("Make the flavors, the cohorts and the teams with their queues. Kueue may run before its webhooks answer: if one does not answer yet, repeat this.")
 	d.Code("sh", "kubectl apply --server-side --force-conflicts --field-manager=batchwright -k kubernetes")
 	if p.Monitoring.Grafana {
 		d.Para("Put the dashboards where a Grafana of the cluster looks for them, in namespace ", code(p.Monitoring.GrafanaNamespace), ":")
-		d.Code("sh", "kubectl apply --server-side --force-conflicts --field-manager=batchwright -k dashboards")
+		d.Code("sh",
+			command("kubectl", "create", "namespace", p.Monitoring.GrafanaNamespace, "--dry-run=client", "-o", "yaml")+
+				" | kubectl apply --server-side --field-manager=batchwright -f -",
+			"kubectl apply --server-side --force-conflicts --field-manager=batchwright -k dashboards")
 	}
 }
 
@@ -61,32 +69,77 @@ func credentials(p *ir.Platform) string {
 	return command(words...)
 }
 
-// release is the address of the manifests of a release of Kueue or JobSet.
-func release(project, version string) string {
-	return "https://github.com/kubernetes-sigs/" + project + "/releases/download/v" + version + "/manifests.yaml"
-}
-
 // submit says how a developer gets a job to run.
 func submit(d *document, p *ir.Platform) {
 	d.Heading(2, "Submit a job")
-	d.Para("Get credentials once:")
+	who := markup("")
+	if hasGroups(p) {
+		who = ", as a member of your team's Google group, which must itself be a member of " + code(p.Cluster.SecurityGroup)
+	}
+	d.Para("Get credentials once", who, ":")
 	d.Code("sh", credentials(p))
 	if len(p.Workloads) > 0 {
 		w := p.Workloads[0]
 		folder := path.Join("workloads", w.Team)
-		d.Para("Then submit what the blueprint has for your team: all of it, or one by its name.")
-		d.Code("sh",
-			command("kubectl", "apply", "-k", folder),
-			command("kubectl", "apply", "-f", path.Join(folder, w.Name+".yaml")))
+		one := []string{"kubectl", "apply", "--server-side"}
+		if w.ConfigMap != "" {
+			one = append(one, "-f", path.Join(folder, w.ConfigMap+".yaml"))
+		}
+		one = append(one, "-f", path.Join(folder, w.Name+".yaml"))
+		d.Para("Then submit what the blueprint has for your team: all of it, or one by its name, with the files it mounts.")
+		d.Code("sh", command("kubectl", "apply", "--server-side", "-k", folder), command(one...))
 		d.Para("A Job that has run is deleted before it is submitted anew: `kubectl delete` with the same arguments.")
 		workloads(d, p)
 	}
 	if i := slices.IndexFunc(p.Teams, func(t ir.Team) bool { return len(t.Queues) > 0 }); i >= 0 {
-		q := p.Teams[i].Queues[0]
-		d.Para("Any other Job or JobSet names its LocalQueue in the label ", code("kueue.x-k8s.io/queue-name: "+q.LocalQueue),
-			" and its tier in ", code("priorityClassName: "+q.Tier), ", requests cpu, memory and accelerators, and runs as its team's service account, such as ",
-			code(p.Teams[i].KubeAccount), ". A team's namespace refuses jobs without a queue.")
+		byHand(d, p, p.Teams[i])
 	}
+}
+
+// byHand says what a job of a team needs that is not of the blueprint.
+func byHand(d *document, p *ir.Platform, t ir.Team) {
+	grouped := placementGroups(p)
+	// Of the default tier if possible, but rather not of one with more to it.
+	rank := func(q ir.Queue) int {
+		n := 0
+		if !slices.ContainsFunc(q.Flavors, func(f ir.FlavorQuota) bool { return slices.Contains(grouped, f.Flavor) }) {
+			n += 2
+		}
+		if slices.ContainsFunc(p.PriorityClasses, func(c ir.PriorityClass) bool { return c.Default && c.Name == q.Tier }) {
+			n++
+		}
+		return n
+	}
+	q := slices.MaxFunc(t.Queues, func(a, b ir.Queue) int { return cmp.Compare(rank(a), rank(b)) })
+	d.Para("Any other Job or JobSet needs a queue, and what belongs to it. In tier ", code(q.Tier), " of ", code(t.Name), " that is:")
+	d.List(
+		"on the object, the label "+code("kueue.x-k8s.io/queue-name: "+q.LocalQueue)+"; without a queue of its team a job is refused",
+		"in its pods, "+code("priorityClassName: "+q.Tier)+"; another tier's is refused",
+		"in its containers, requests of what quota is counted in: "+codes(q.Resources),
+		"in its pods, "+code("serviceAccountName: "+t.KubeAccount)+" to act as the team's Google service account")
+	d.Para("Leave out `suspend`, node selectors and tolerations: Kueue starts the job when quota is free, and sends its pods to the capacity it chose.")
+	if len(grouped) > 0 {
+		example := markup("")
+		if i := slices.IndexFunc(p.Workloads, func(w ir.Workload) bool { return w.PlacementGroup != "" }); i >= 0 {
+			w := p.Workloads[i]
+			example = ", as in " + file(path.Join("workloads", w.Team, w.Name+".yaml"))
+		}
+		d.Para("On nodes auto-provisioned close together (", codes(grouped), ") each job besides selects and tolerates a placement group of its own, by the key ",
+			"`cloud.google.com/gke-placement-group`", example, ".")
+	}
+	d.Para("A job whose pods are not all ready ", podsReadyTimeout, " after its admission, as when nodes never come, is evicted and queued again.")
+}
+
+// placementGroups names the capacities whose jobs name the group in which
+// auto-provisioning places their nodes.
+func placementGroups(p *ir.Platform) []string {
+	var names []string
+	for _, c := range p.Capacities {
+		if c.AutoProvisioned && c.Compact {
+			names = append(names, c.Name)
+		}
+	}
+	return names
 }
 
 // workloads shows what the templates of the blueprint submit, by name.
@@ -107,7 +160,7 @@ func workloads(d *document, p *ir.Platform) {
 	for _, t := range templates {
 		var requests []string
 		for _, a := range t.Requests {
-			requests = append(requests, a.Quantity.String()+" "+a.Resource)
+			requests = append(requests, amount(a.Resource, a.Quantity)+" "+a.Resource)
 		}
 		rows = append(rows, []markup{
 			code(t.Template), text(string(t.Kind)), code(t.PriorityClass), digits(t.objects), digits(t.Pods), codes(requests), code(t.Image),
@@ -119,20 +172,21 @@ func workloads(d *document, p *ir.Platform) {
 // look says how to see what goes on.
 func look(d *document, p *ir.Platform) {
 	d.Heading(2, "Look at it")
+	const admin, team = "administrators", "the team"
 	rows := [][]markup{
-		{code("kubectl get clusterqueues"), "every queue: workloads pending and admitted"},
-		{code("kubectl get resourceflavors"), "the capacities, as Kueue knows them"},
-		{code("kubectl get nodes -L cloud.google.com/gke-nodepool"), "the nodes that exist now, by node pool"},
+		{admin, code("kubectl get clusterqueues"), "every queue: workloads pending and admitted"},
+		{admin, code("kubectl get resourceflavors"), "the capacities, as Kueue knows them"},
+		{admin, code("kubectl get nodes -L cloud.google.com/gke-nodepool"), "the nodes that exist now, by node pool"},
 	}
 	if len(p.Teams) > 0 {
 		ns := p.Teams[0].Namespace
 		rows = append(rows,
-			[]markup{code(command("kubectl", "get", "localqueues", "-n", ns)), "a team's queues"},
-			[]markup{code(command("kubectl", "get", "workloads", "-n", ns)), "a team's jobs, and in which queue they wait or run"},
-			[]markup{code(command("kubectl", "describe", "workloads", "-n", ns)), "why a job waits"},
+			[]markup{team, code(command("kubectl", "get", "localqueues", "-n", ns)), "a team's queues"},
+			[]markup{team, code(command("kubectl", "get", "workloads", "-n", ns)), "a team's jobs, and in which queue they wait or run"},
+			[]markup{team, code(command("kubectl", "describe", "workloads", "-n", ns)), "why a job waits"},
 		)
 	}
-	d.Table([]markup{"Command", "Shows"}, rows)
+	d.Table([]markup{"Who", "Command", "Shows"}, rows)
 	d.Para("Dashboards for the administrator and for the teams are in ", console("Cloud Monitoring", "monitoring/dashboards", p.Project), ", from ",
 		file("dashboards/cloud-monitoring/"), ".", grafana(p))
 	var alerts [][]markup
@@ -150,6 +204,24 @@ func grafana(p *ir.Platform) markup {
 		return ""
 	}
 	return " The same for Grafana, in namespace " + code(p.Monitoring.GrafanaNamespace) + ", are in " + file("dashboards/grafana/") + "."
+}
+
+// remove says how a team is taken out: apply does not prune.
+func remove(d *document, p *ir.Platform) {
+	if len(p.Teams) == 0 {
+		return
+	}
+	d.Heading(2, "Remove a team")
+	d.Para("Take the team out of the blueprint and compile: that removes its files. Its objects in the cluster stay, for applying what is left deletes ",
+		"nothing. An administrator removes them, in this order: its queues stop and evict what runs, its namespace goes with all in it, then its queues go. ",
+		"NAME is the team's.")
+	d.Code("sh",
+		"team=NAME",
+		`selector="`+ir.LabelTeam+`=$team",`+quote(ir.LabelPartOf+"="+p.Name),
+		`kubectl get clusterqueues -l "$selector" -o name | xargs -r kubectl patch --type=merge -p '{"spec":{"stopPolicy":"HoldAndDrain"}}'`,
+		`kubectl delete namespaces -l "$selector"`,
+		`kubectl delete clusterqueues -l "$selector"`)
+	d.Para("Then run `./create-platform.sh`, which deletes its Google service account and its bucket.", buckets(p))
 }
 
 // undo says how the platform is taken down, and what is left.

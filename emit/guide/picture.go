@@ -3,7 +3,6 @@ package guide
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
@@ -22,37 +21,44 @@ func picture(d *document, p *ir.Platform) {
 	d.Code("mermaid", append([]string{"flowchart LR"}, m.lines...)...)
 }
 
-// mermaid collects the lines of a flowchart. Nodes are numbered, so that no
-// name of the plan stands outside a quoted label.
+// mermaid collects the lines of a flowchart. A node is identified by its kind
+// and name, so that a change of one leaves the lines of all others alone.
 type mermaid struct {
 	lines []string
 	depth int
-	nodes int
 }
 
 func (m *mermaid) line(s string) {
 	m.lines = append(m.lines, strings.Repeat("  ", m.depth+1)+s)
 }
 
+// identify returns the identifier of a node. Names of the plan consist of
+// lower-case letters, digits and dashes, and Mermaid takes a dash for part of
+// an arrow.
+func identify(kind, name string) string {
+	return kind + "_" + strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, name)
+}
+
 // node adds a node and returns its identifier.
-func (m *mermaid) node(label string) string {
-	id := m.next()
+func (m *mermaid) node(kind, name, label string) string {
+	id := identify(kind, name)
 	m.line(id + `["` + escapeLabel(label) + `"]`)
 	return id
 }
 
 // group adds a subgraph around what inside adds.
-func (m *mermaid) group(label string, inside func()) {
-	m.line("subgraph " + m.next() + `["` + escapeLabel(label) + `"]`)
+func (m *mermaid) group(kind, name string, inside func()) {
+	label := kind + " " + name
+	m.line("subgraph " + identify(kind, name) + `["` + escapeLabel(label) + `"]`)
 	m.depth++
 	inside()
 	m.depth--
 	m.line("end")
-}
-
-func (m *mermaid) next() string {
-	m.nodes++
-	return "n" + strconv.Itoa(m.nodes)
 }
 
 // arrows adds arrows from one node to others.
@@ -66,7 +72,7 @@ func (m *mermaid) arrows(from string, to []string) {
 func (m *mermaid) capacities(p *ir.Platform) map[string]string {
 	ids := map[string]string{}
 	for _, c := range p.Capacities {
-		ids[c.Name] = m.node(fmt.Sprintf("%s: %s, at most %d nodes", c.Name, c.Machine.Type, c.MaxNodes))
+		ids[c.Name] = m.node("capacity", c.Name, fmt.Sprintf("%s: %s, at most %d nodes", c.Name, c.Machine.Type, c.MaxNodes))
 	}
 	return ids
 }
@@ -84,7 +90,7 @@ func (m *mermaid) eachQueue(p *ir.Platform) {
 				continue
 			}
 			for _, q := range t.Queues {
-				arrows = append(arrows, arrow{m.node(q.ClusterQueue), flavors(q)})
+				arrows = append(arrows, arrow{m.node("queue", q.ClusterQueue, q.ClusterQueue), flavors(q)})
 			}
 		}
 	}
@@ -92,7 +98,7 @@ func (m *mermaid) eachQueue(p *ir.Platform) {
 	cohorts = func(parent string) {
 		for _, c := range p.Cohorts {
 			if c.Parent == parent {
-				m.group("cohort "+c.Name, func() {
+				m.group("cohort", c.Name, func() {
 					cohorts(c.Name)
 					queues(c.Name)
 				})
@@ -121,12 +127,12 @@ func (m *mermaid) eachTier(p *ir.Platform) {
 			}
 		}
 	}
-	teams := m.node(fmt.Sprintf("%d teams in %d cohorts", len(p.Teams), len(p.Cohorts)))
+	teams := m.node("all", "teams", fmt.Sprintf("%d teams in %d cohorts", len(p.Teams), len(p.Cohorts)))
 	var tiers, ids []string
 	for _, c := range p.PriorityClasses {
 		if queues[c.Name] > 0 {
 			tiers = append(tiers, c.Name)
-			ids = append(ids, m.node(fmt.Sprintf("%s: %d queues", c.Name, queues[c.Name])))
+			ids = append(ids, m.node("tier", c.Name, fmt.Sprintf("%s: %d queues", c.Name, queues[c.Name])))
 		}
 	}
 	capacities := m.capacities(p)

@@ -3,7 +3,10 @@ package guide
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 )
@@ -32,6 +35,7 @@ func teams(d *document, p *ir.Platform) {
 	} else {
 		teamGroups(d, p, resources, head)
 	}
+	access(d, p)
 	d.Para("Quota reads as `4 + 2`: 4 are guaranteed (nominalQuota), and 2 more at most can be borrowed from the cohort (borrowingLimit). ",
 		"A guarantee that lies unused is lent to the cohort and comes back when its owner needs it; where lending is limited, the limit is given.")
 }
@@ -48,6 +52,21 @@ func eachTeam(d *document, p *ir.Platform, resources []string, head []markup) {
 	}
 	d.Table([]markup{"Team", "Namespace", "Cohort", "Who submits", "Jobs run as", "Bucket"}, people)
 	d.Table(append([]markup{"Team", "LocalQueue"}, head...), quota)
+}
+
+// access says what lets a team's people in.
+func access(d *document, p *ir.Platform) {
+	if !hasGroups(p) {
+		return
+	}
+	d.Para("The members of a team's Google group submit its jobs. They need two things: the role ", code(ir.MemberRole), " on the project, to connect to the ",
+		"cluster, which Terraform grants the group, and the RoleBinding in the team's namespace, to submit jobs. For the second an administrator of the ",
+		"domain makes the team's group a member of the group ", code(p.Cluster.SecurityGroup), ": the cluster heeds no groups but those in it.")
+}
+
+// hasGroups tells whether some team's people are a Google group.
+func hasGroups(p *ir.Platform) bool {
+	return slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return t.Group != "" })
 }
 
 // teamGroups shows teams of equal quota together: the largest group first,
@@ -114,20 +133,29 @@ func quotaRows(t ir.Team, resources []string, lead []markup, localQueue bool) []
 
 // quotaCell shows a queue's quota of one resource; nothing where the queue
 // does not cover it.
-func quotaCell(f ir.FlavorQuota, resource string) markup {
-	i := slices.IndexFunc(f.Quotas, func(q ir.ResourceQuota) bool { return q.Resource == resource })
+func quotaCell(f ir.FlavorQuota, resourceName string) markup {
+	i := slices.IndexFunc(f.Quotas, func(q ir.ResourceQuota) bool { return q.Resource == resourceName })
 	if i < 0 {
 		return ""
 	}
 	q := f.Quotas[i]
-	cell := text(q.Nominal.String())
+	cell := text(amount(resourceName, q.Nominal))
 	if q.Borrowing != nil && !q.Borrowing.IsZero() {
-		cell += " + " + text(q.Borrowing.String())
+		cell += " + " + text(amount(resourceName, *q.Borrowing))
 	}
 	if q.Lending != nil {
-		cell += ", lends " + text(q.Lending.String())
+		cell += ", lends " + text(amount(resourceName, *q.Lending))
 	}
 	return cell
+}
+
+// amount writes a quantity: memory as Kubernetes does, and what is counted in
+// full, which Kubernetes would shorten to 16k.
+func amount(resourceName string, q resource.Quantity) string {
+	if milli := q.MilliValue(); resourceName != ir.Memory && milli%1000 == 0 {
+		return strconv.FormatInt(milli/1000, 10)
+	}
+	return q.String()
 }
 
 // quotaKey is equal for teams of equal quota.

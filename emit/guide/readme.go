@@ -23,6 +23,7 @@ func readme(p *ir.Platform) []byte {
 	build(d, p)
 	submit(d, p)
 	look(d, p)
+	remove(d, p)
 	undo(d, p)
 	edit(d)
 	files(d, p)

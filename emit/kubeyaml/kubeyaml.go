@@ -10,14 +10,17 @@ import (
 	"fmt"
 
 	"go.yaml.in/yaml/v2"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/batchwright/batchwright/compiler/ir"
 )
 
 // Marshal prints objects in the order given, one YAML document each; there is
-// at least one. Every object is a pointer to a struct with JSON tags: a typed API object, or a
-// small struct of a kind that has no published Go type.
+// at least one. Every object is a pointer to a struct with JSON tags: a typed
+// API object, or a small struct of a kind that has no published Go type.
 //
 // The output is what sigs.k8s.io/yaml prints, less what a typed struct adds to
 // it and nobody wrote: the status, and empty metadata and spec. Keys are
@@ -66,17 +69,23 @@ func dropEmpty(value any) {
 	}
 }
 
-// Labels of every object, by the recommendation of the Kubernetes
-// documentation ("Recommended Labels").
-const (
-	ManagedBy = "app.kubernetes.io/managed-by"
-	PartOf    = "app.kubernetes.io/part-of"
-)
-
 // Labels returns a new map of the labels that every object of a platform
 // carries.
 func Labels(platform string) map[string]string {
-	return map[string]string{ManagedBy: "batchwright", PartOf: platform}
+	return map[string]string{ir.LabelManagedBy: "batchwright", ir.LabelPartOf: platform}
+}
+
+// Tolerations returns what accepts the taints, one by one; nil for none. Kueue
+// adds a flavor's tolerations to pods that lack them as they are spelt there,
+// so all are spelt here.
+func Tolerations(taints []ir.Taint) []corev1.Toleration {
+	var out []corev1.Toleration
+	for _, t := range taints {
+		out = append(out, corev1.Toleration{
+			Key: t.Key, Operator: corev1.TolerationOpEqual, Value: t.Value, Effect: corev1.TaintEffect(t.Effect),
+		})
+	}
+	return out
 }
 
 // Kustomization is a kustomization.yaml that lists resources.

@@ -21,7 +21,9 @@ type managerConfiguration struct {
 	ClientConnection             clientConnection      `json:"clientConnection"`
 	ManageJobsWithoutQueueName   bool                  `json:"manageJobsWithoutQueueName"`
 	ManagedJobsNamespaceSelector *metav1.LabelSelector `json:"managedJobsNamespaceSelector"`
+	WaitForPodsReady             waitForPodsReady      `json:"waitForPodsReady"`
 	Integrations                 integrations          `json:"integrations"`
+	FeatureGates                 map[string]bool       `json:"featureGates"`
 }
 
 type health struct {
@@ -51,6 +53,19 @@ type clientConnection struct {
 	Burst int `json:"burst"`
 }
 
+type waitForPodsReady struct {
+	Timeout           string            `json:"timeout"`
+	RecoveryTimeout   string            `json:"recoveryTimeout"`
+	BlockAdmission    bool              `json:"blockAdmission"`
+	RequeuingStrategy requeuingStrategy `json:"requeuingStrategy"`
+}
+
+type requeuingStrategy struct {
+	Timestamp          string `json:"timestamp"`
+	BackoffBaseSeconds int    `json:"backoffBaseSeconds"`
+	BackoffMaxSeconds  int    `json:"backoffMaxSeconds"`
+}
+
 type integrations struct {
 	Frameworks []string `json:"frameworks"`
 }
@@ -59,7 +74,7 @@ type integrations struct {
 // starts. It replaces the release's own: what that one sets is set here to the
 // same value (Kueue 0.19:
 // config/components/manager/controller_manager_config.yaml), but for the
-// frameworks, the metrics of quota and usage, and the managed jobs.
+// frameworks, the metrics, the managed jobs, and how long pods are waited for.
 func configuration(p *ir.Platform) (*corev1.ConfigMap, error) {
 	text, err := kubeyaml.Marshal(&managerConfiguration{
 		TypeMeta:       metav1.TypeMeta{APIVersion: "config.kueue.x-k8s.io/v1beta2", Kind: "Configuration"},
@@ -80,14 +95,30 @@ func configuration(p *ir.Platform) (*corev1.ConfigMap, error) {
 		// A job that got past the admission policy stays suspended.
 		ManageJobsWithoutQueueName:   true,
 		ManagedJobsNamespaceSelector: teamNamespaces(p),
-		Integrations:                 integrations{Frameworks: []string{"batch/job", "jobset.x-k8s.io/jobset"}},
+		// A workload of which some pods cannot run gives its quota and its nodes
+		// back: two that hold half of their nodes each would wait for each
+		// other for ever.
+		WaitForPodsReady: waitForPodsReady{
+			// Several GPU nodes may have to start, with their driver, and pull
+			// the image.
+			Timeout: "30m",
+			// One node, while the pods on all others burn GPUs.
+			RecoveryTimeout: "15m",
+			// One team's slow start does not hold up the others.
+			BlockAdmission: false,
+			// Behind those that wait already, and after a pause that doubles.
+			RequeuingStrategy: requeuingStrategy{Timestamp: "Eviction", BackoffBaseSeconds: 60, BackoffMaxSeconds: 3600},
+		},
+		// Tells why workloads wait (metric unadmitted_workloads).
+		FeatureGates: map[string]bool{"UnadmittedWorkloadsObservability": true},
+		Integrations: integrations{Frameworks: []string{"batch/job", "jobset.x-k8s.io/jobset"}},
 	})
 	if err != nil {
 		return nil, err
 	}
 	return &corev1.ConfigMap{
 		TypeMeta:   kind(corev1.SchemeGroupVersion, "ConfigMap"),
-		ObjectMeta: meta(p, "kueue-system", "kueue-manager-config"),
+		ObjectMeta: meta(p, ir.KueueNamespace, "kueue-manager-config"),
 		Data:       map[string]string{"controller_manager_config.yaml": string(text)},
 	}, nil
 }

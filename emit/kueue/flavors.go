@@ -5,18 +5,23 @@ import (
 	"sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
 // resourceFlavors returns one ResourceFlavor for each capacity, with the
-// labels and taints of its nodes. Kueue gives the labels to the pods it admits
-// as a node selector, and admits only pods that tolerate the taints.
+// labels and taints of its nodes. Kueue gives the pods it admits the labels as
+// a node selector, and tolerations of the taints: a job that names nothing but
+// its queue can run on any of the queue's flavors.
 func resourceFlavors(p *ir.Platform) []any {
 	var objects []any
 	for _, c := range p.Capacities {
 		f := &v1beta2.ResourceFlavor{
 			TypeMeta:   kind(v1beta2.SchemeGroupVersion, "ResourceFlavor"),
 			ObjectMeta: meta(p, "", c.Name),
-			Spec:       v1beta2.ResourceFlavorSpec{NodeLabels: map[string]string{}},
+			Spec: v1beta2.ResourceFlavorSpec{
+				NodeLabels:  map[string]string{},
+				Tolerations: kubeyaml.Tolerations(c.NodeTaints),
+			},
 		}
 		for _, l := range c.NodeLabels {
 			f.Spec.NodeLabels[l.Key] = l.Value

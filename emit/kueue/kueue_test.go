@@ -31,7 +31,7 @@ func plan() *ir.Platform {
 			{Name: "hp", Value: 20, Preempts: true, Note: "tier hp"},
 		},
 		AdmissionChecks: []ir.AdmissionCheck{{
-			Name: "flex-start", Config: "flex-start-config", Class: "queued-provisioning.gke.io", Resources: []string{"nvidia.com/gpu"},
+			Name: "flex-start", Class: "queued-provisioning.gke.io", Resources: []string{"nvidia.com/gpu"},
 		}},
 		Cohorts: []ir.Cohort{{Name: "all"}, {Name: "research", Parent: "all"}},
 		Teams: []ir.Team{
@@ -64,7 +64,7 @@ func plan() *ir.Platform {
 					Tier: "lp", ClusterQueue: "cq-team-b-lp", LocalQueue: "lq-team-b-lp", Strategy: "StrictFIFO",
 					Resources: []string{"nvidia.com/gpu"},
 					Flavors: []ir.FlavorQuota{{Flavor: "l4-spot", Quotas: []ir.ResourceQuota{
-						{Resource: "nvidia.com/gpu", Nominal: resource.MustParse("4"), Borrowing: quantity("4"), Lending: quantity("4")},
+						{Resource: "nvidia.com/gpu", Nominal: resource.MustParse("4")},
 					}}},
 				}},
 			},
@@ -98,7 +98,7 @@ func TestTeam(t *testing.T) {
 kind: Namespace
 metadata:
   annotations:
-    queues: lq-team-a-hp, lq-team-a-lp
+    queues: lq-team-a-hp=hp, lq-team-a-lp=lp
   labels:
     app.kubernetes.io/managed-by: batchwright
     app.kubernetes.io/part-of: demo
@@ -229,17 +229,54 @@ spec:
 	}
 }
 
-// TestTeamByItself: without a group nobody may submit, and Kueue refuses
-// limits on what is borrowed and lent outside a cohort.
+// TestTeamByItself: without a group nobody may submit, and without a cohort
+// there is nothing to borrow.
 func TestTeamByItself(t *testing.T) {
 	got := render(t, plan())["kubernetes/teams/team-b.yaml"]
-	for _, never := range []string{"RoleBinding", "cohortName", "borrowingLimit", "lendingLimit", "preemption", "admissionChecks"} {
+	for _, never := range []string{"RoleBinding", "cohortName", "preemption", "admissionChecks"} {
 		if strings.Contains(got, never) {
 			t.Errorf("team without group and cohort has %s:\n%s", never, got)
 		}
 	}
 	if !strings.Contains(got, `nominalQuota: "4"`) {
 		t.Errorf("team without cohort has no quota:\n%s", got)
+	}
+}
+
+func TestResourceFlavors(t *testing.T) {
+	want := `apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata:
+  labels:
+    app.kubernetes.io/managed-by: batchwright
+    app.kubernetes.io/part-of: demo
+  name: h100-queued
+spec:
+  nodeLabels:
+    cloud.google.com/gke-queued: "true"
+  nodeTaints:
+  - effect: NoSchedule
+    key: nvidia.com/gpu
+    value: present
+  tolerations:
+  - effect: NoSchedule
+    key: nvidia.com/gpu
+    operator: Equal
+    value: present
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata:
+  labels:
+    app.kubernetes.io/managed-by: batchwright
+    app.kubernetes.io/part-of: demo
+  name: l4-spot
+spec:
+  nodeLabels:
+    resource-type: spot
+`
+	if diff := cmp.Diff(want, render(t, plan())["kubernetes/resource-flavors.yaml"]); diff != "" {
+		t.Errorf("resource flavors (-want +got):\n%s", diff)
 	}
 }
 
@@ -250,7 +287,7 @@ metadata:
   labels:
     app.kubernetes.io/managed-by: batchwright
     app.kubernetes.io/part-of: demo
-  name: flex-start-config
+  name: flex-start
 spec:
   managedResources:
   - nvidia.com/gpu
@@ -272,7 +309,7 @@ spec:
   parameters:
     apiGroup: kueue.x-k8s.io
     kind: ProvisioningRequestConfig
-    name: flex-start-config
+    name: flex-start
 `
 	if diff := cmp.Diff(want, render(t, plan())["kubernetes/admission-checks.yaml"]); diff != "" {
 		t.Errorf("admission checks (-want +got):\n%s", diff)

@@ -11,14 +11,14 @@ import (
 
 // jobSetController is the service account that creates the Jobs of a JobSet
 // (JobSet: config/default of the release). Those Jobs are queued with their
-// JobSet and carry no queue of their own.
-const jobSetController = "system:serviceaccount:jobset-system:jobset-controller-manager"
+// JobSet, which owns them, and carry no queue of their own.
+const jobSetController = "system:serviceaccount:" + ir.JobSetNamespace + ":jobset-controller-manager"
 
 // admissionPolicies returns what the API server refuses in the teams'
 // namespaces, each policy followed by its binding.
 func admissionPolicies(p *ir.Platform) []any {
 	var objects []any
-	for _, policy := range []*admissionv1.ValidatingAdmissionPolicy{jobsNameAQueue(p), servicesAreHeadless(p)} {
+	for _, policy := range []*admissionv1.ValidatingAdmissionPolicy{jobsAreQueued(p), servicesAreHeadless(p)} {
 		objects = append(objects, policy, &admissionv1.ValidatingAdmissionPolicyBinding{
 			TypeMeta:   kind(admissionv1.SchemeGroupVersion, "ValidatingAdmissionPolicyBinding"),
 			ObjectMeta: meta(p, "", policy.Name),
@@ -32,29 +32,72 @@ func admissionPolicies(p *ir.Platform) []any {
 	return objects
 }
 
-// jobsNameAQueue refuses a Job or JobSet that names none of its namespace's
-// queues: it would start at once, past every quota, or wait for ever. What was
-// there before the policy, or lost its queue since, can still be changed
-// otherwise, so that controllers can clean it up.
-func jobsNameAQueue(p *ir.Platform) *admissionv1.ValidatingAdmissionPolicy {
-	policy := teamPolicy(p, "jobs-name-a-queue", rule("batch", "v1", "jobs"), rule("jobset.x-k8s.io", "v1alpha2", "jobsets"))
+// jobsAreQueued refuses a Job or JobSet that would get past the queues, or past
+// others in one:
+//
+//   - without one of its namespace's queues it would start at once, past every
+//     quota, or wait for ever;
+//   - with another priority than its queue's it could evict what it must not,
+//     or keep what it has borrowed. Pods that name no class have the default
+//     one, so that only jobs of the default tier may leave it out;
+//   - with a controller it would count as part of that, and start at once if
+//     that has been admitted.
+//
+// What was there before the policy, or lost its queue since, can still be
+// changed otherwise, so that controllers can clean it up. Neither kind lets its
+// PriorityClass be changed.
+func jobsAreQueued(p *ir.Platform) *admissionv1.ValidatingAdmissionPolicy {
+	policy := teamPolicy(p, "jobs-are-queued", rule("batch", "v1", "jobs"), rule("jobset.x-k8s.io", "v1alpha2", "jobsets"))
 	policy.Spec.MatchConditions = []admissionv1.MatchCondition{{
 		Name:       "not-part-of-a-jobset",
 		Expression: fmt.Sprintf("request.userInfo.username != '%s'", jobSetController),
 	}}
+	// Line breaks make the printer write blocks instead of folding.
 	policy.Spec.Variables = []admissionv1.Variable{
 		{Name: "queue", Expression: fmt.Sprintf("object.metadata.?labels[?'%s'].orValue('')", constants.QueueLabel)},
-		{Name: "before", Expression: fmt.Sprintf("oldObject.metadata.?labels[?'%s'].orValue('')", constants.QueueLabel)},
-		{Name: "queues", Expression: fmt.Sprintf("namespaceObject.metadata.?annotations[?'%s'].orValue('')", queuesAnnotation)},
+		{Name: "kept", Expression: fmt.Sprintf("request.operation == 'UPDATE'\n"+
+			"&& variables.queue == oldObject.metadata.?labels[?'%s'].orValue('')\n", constants.QueueLabel)},
+		{Name: "queues", Expression: fmt.Sprintf("namespaceObject.metadata.?annotations[?'%s'].orValue('')\n"+
+			".split('%s').map(q, q.split('%s'))\n", queuesAnnotation, queueSeparator, classSeparator)},
+		// The class of the queue, or none.
+		{Name: "class", Expression: "variables.queues.filter(q, variables.queue != '' && q[0] == variables.queue)\n" +
+			".map(q, q[1])\n"},
+		// A JobSet has many pod templates, a Job has one. The API server knows
+		// both types and would complain of the other's fields but for dyn.
+		{Name: "classes", Expression: "(has(dyn(object).spec.replicatedJobs)\n" +
+			"? dyn(object).spec.replicatedJobs.map(j, j.template.spec) : [dyn(object).spec])\n" +
+			".map(j, j.?template.spec.priorityClassName.orValue(''))\n"},
 	}
-	policy.Spec.Validations = []admissionv1.Validation{{
-		// Line breaks make the printer write blocks instead of folding.
-		Expression: fmt.Sprintf("variables.queue != '' && variables.queue in variables.queues.split('%s')\n"+
-			"|| request.operation == 'UPDATE' && variables.queue == variables.before\n", queueSeparator),
-		MessageExpression: fmt.Sprintf("'the label %s must name a queue of namespace '\n"+
-			"+ request.namespace + ': ' + variables.queues\n", constants.QueueLabel),
-	}}
+	policy.Spec.Validations = []admissionv1.Validation{
+		{
+			Expression: "variables.kept || variables.class != []",
+			MessageExpression: fmt.Sprintf("'the label %s must name a queue of namespace '\n"+
+				"+ request.namespace + ': ' + variables.queues.map(q, q[0]).join('%s')\n", constants.QueueLabel, queueSeparator),
+		},
+		{
+			Expression: fmt.Sprintf("variables.kept\n"+
+				"|| variables.classes.all(c, (c == '' ? '%s' : c) in variables.class)\n", defaultClass(p)),
+			MessageExpression: "'the priorityClassName of pods in queue '\n" +
+				"+ variables.queue + ' must be ' + variables.class.join('')\n",
+		},
+		{
+			Expression: "object.metadata.?ownerReferences.orValue([]).filter(o, o.?controller.orValue(false)).all(o,\n" +
+				"request.operation == 'UPDATE' && oldObject.metadata.?ownerReferences.orValue([])\n" +
+				".exists(old, old.uid == o.uid && old.?controller.orValue(false)))\n",
+			Message: "metadata.ownerReferences must not name a controller: only the Jobs of a JobSet have one",
+		},
+	}
 	return policy
+}
+
+// defaultClass is the PriorityClass of pods that name none, or "".
+func defaultClass(p *ir.Platform) string {
+	for _, c := range p.PriorityClasses {
+		if c.Default {
+			return c.Name
+		}
+	}
+	return ""
 }
 
 // servicesAreHeadless refuses every Service that is more than a name for pods:

@@ -26,7 +26,7 @@ func clusterQueue(p *ir.Platform, t ir.Team, q ir.Queue) *v1beta2.ClusterQueue {
 			AdmissionChecksStrategy: checksOf(q),
 		},
 	}
-	c.Labels[teamLabel] = t.Name
+	c.Labels[ir.LabelTeam] = t.Name
 	if q.Preempts {
 		c.Spec.Preemption = &v1beta2.ClusterQueuePreemption{
 			WithinClusterQueue:  v1beta2.PreemptionPolicyLowerPriority,
@@ -39,23 +39,22 @@ func clusterQueue(p *ir.Platform, t ir.Team, q ir.Queue) *v1beta2.ClusterQueue {
 			group.CoveredResources = append(group.CoveredResources, corev1.ResourceName(name))
 		}
 		for _, f := range q.Flavors {
-			group.Flavors = append(group.Flavors, flavorQuotas(t, f))
+			group.Flavors = append(group.Flavors, flavorQuotas(f))
 		}
 		c.Spec.ResourceGroups = []v1beta2.ResourceGroup{group}
 	}
 	return c
 }
 
-func flavorQuotas(t ir.Team, f ir.FlavorQuota) v1beta2.FlavorQuotas {
+func flavorQuotas(f ir.FlavorQuota) v1beta2.FlavorQuotas {
 	out := v1beta2.FlavorQuotas{Name: v1beta2.ResourceFlavorReference(f.Flavor)}
 	for _, q := range f.Quotas {
-		r := v1beta2.ResourceQuota{Name: corev1.ResourceName(q.Resource), NominalQuota: kubeyaml.Canonical(q.Nominal)}
-		// Kueue refuses both limits outside a cohort.
-		if t.Cohort != "" {
-			r.BorrowingLimit = limit(q.Borrowing)
-			r.LendingLimit = limit(q.Lending)
-		}
-		out.Resources = append(out.Resources, r)
+		out.Resources = append(out.Resources, v1beta2.ResourceQuota{
+			Name:           corev1.ResourceName(q.Resource),
+			NominalQuota:   kubeyaml.Canonical(q.Nominal),
+			BorrowingLimit: limit(q.Borrowing),
+			LendingLimit:   limit(q.Lending),
+		})
 	}
 	return out
 }

@@ -8,17 +8,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchwright/batchwright/compiler/ir"
-	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
 const (
-	// teamLabel marks a team's namespace and holds the team's name.
-	teamLabel = "team"
-	// queuesAnnotation of a team's namespace lists its LocalQueues, for the
-	// admission policy to check and to name.
+	// queuesAnnotation of a team's namespace lists its LocalQueues, each with
+	// the PriorityClass of its jobs, for the admission policy to check and to
+	// name: "lq-a-hp=hp, lq-a-lp=lp".
 	queuesAnnotation = "queues"
-	// queueSeparator stands between the names.
-	queueSeparator = ", "
+	queueSeparator   = ", "
+	classSeparator   = "="
 	// enforceLabel selects the Pod Security Standard a namespace enforces
 	// (Kubernetes documentation: "Pod Security Admission").
 	enforceLabel = "pod-security.kubernetes.io/enforce"
@@ -46,13 +44,13 @@ func team(p *ir.Platform, t ir.Team) []any {
 
 func namespace(p *ir.Platform, t ir.Team) *corev1.Namespace {
 	n := &corev1.Namespace{TypeMeta: kind(corev1.SchemeGroupVersion, "Namespace"), ObjectMeta: meta(p, "", t.Namespace)}
-	n.Labels[teamLabel] = t.Name
+	n.Labels[ir.LabelTeam] = t.Name
 	n.Labels[enforceLabel] = "baseline"
-	names := make([]string, len(t.Queues))
+	queues := make([]string, len(t.Queues))
 	for i, q := range t.Queues {
-		names[i] = q.LocalQueue
+		queues[i] = q.LocalQueue + classSeparator + q.Tier
 	}
-	n.Annotations = map[string]string{queuesAnnotation: strings.Join(names, queueSeparator)}
+	n.Annotations = map[string]string{queuesAnnotation: strings.Join(queues, queueSeparator)}
 	return n
 }
 
@@ -79,7 +77,7 @@ func submitters(p *ir.Platform, t ir.Team) *rbacv1.RoleBinding {
 // teamNamespaces selects the namespaces of the platform's teams.
 func teamNamespaces(p *ir.Platform) *metav1.LabelSelector {
 	return &metav1.LabelSelector{
-		MatchLabels:      map[string]string{kubeyaml.PartOf: p.Name},
-		MatchExpressions: []metav1.LabelSelectorRequirement{{Key: teamLabel, Operator: metav1.LabelSelectorOpExists}},
+		MatchLabels:      map[string]string{ir.LabelPartOf: p.Name},
+		MatchExpressions: []metav1.LabelSelectorRequirement{{Key: ir.LabelTeam, Operator: metav1.LabelSelectorOpExists}},
 	}
 }

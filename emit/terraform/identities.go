@@ -1,6 +1,8 @@
 package terraform
 
 import (
+	"slices"
+
 	"github.com/hashicorp/hcl/v2/hclwrite"
 
 	"github.com/batchwright/batchwright/compiler/ir"
@@ -23,6 +25,21 @@ func identities(b *body, p *ir.Platform) {
 	if len(p.Teams) > 0 {
 		teamIdentities(b)
 	}
+	if slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return t.Group != "" }) {
+		members(b)
+	}
+}
+
+// members lets the teams' groups reach the cluster. Several teams may share a
+// group, which has the role once.
+func members(b *body) {
+	b.note("Who may reach the control plane. What a member may do there, the namespace's",
+		"RoleBinding says.")
+	member := b.resource("google_project_iam_member", "members")
+	member.expr("for_each", "toset([for team in values(var.teams) : team.group if team.group != null])")
+	member.expr("project", "var.project_id")
+	member.text("role", ir.MemberRole)
+	member.expr("member", `"group:${each.key}"`)
 }
 
 func teamIdentities(b *body) {

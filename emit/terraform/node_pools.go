@@ -5,9 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclwrite"
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 )
@@ -108,7 +106,7 @@ var optionNote = map[ir.Option]constant{
 // platform creates, or the platform, where they are the same.
 func zones(p *ir.Platform, c ir.Capacity) hclwrite.Tokens {
 	switch {
-	case creates(c) && len(c.Zones) == 1:
+	case creates(c):
 		return tuple(reference("google_compute_reservation", label(c.Name), "zone"))
 	case slices.Equal(c.Zones, p.Zones):
 		return reference("var", "zones")
@@ -208,15 +206,8 @@ func affinity(node *body, c ir.Capacity) {
 func reservationName(c ir.Capacity) hclwrite.Tokens {
 	r := c.Reservation
 	switch {
-	case r.Create && len(c.Zones) == 1:
+	case r.Create:
 		return reference("google_compute_reservation", label(c.Name), "name")
-	case r.Create: // one a zone, all of the same name
-		return hclwrite.TokensForTraversal(hcl.Traversal{
-			hcl.TraverseRoot{Name: "google_compute_reservation"},
-			hcl.TraverseAttr{Name: label(c.Name)},
-			hcl.TraverseIndex{Key: cty.StringVal(c.Zones[0])},
-			hcl.TraverseAttr{Name: "name"},
-		})
 	case r.Owner != "":
 		return literal(strings.Join([]string{"projects", r.Owner, "reservations", r.Name}, "/"))
 	default:

@@ -9,7 +9,6 @@ package terraform
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclwrite"
@@ -19,15 +18,12 @@ import (
 )
 
 // Files returns the files under terraform/, formatted as terraform fmt does.
-// It fails on a plan that contradicts itself: nodes that cannot be divided
-// over their zones, or a provider version that is none.
+// It fails on a plan whose fixed node counts cannot be divided over the zones:
+// fewer nodes would come than the quotas promise.
 func Files(p *ir.Platform) ([]emit.File, error) {
-	if !release.MatchString(p.Versions.GoogleProvider) {
-		return nil, fmt.Errorf("terraform: provider version %q is not MAJOR.MINOR.PATCH", p.Versions.GoogleProvider)
-	}
 	for _, c := range p.Capacities {
-		if err := divisible(c); err != nil {
-			return nil, err
+		if c.Static && c.MaxNodes%len(c.Zones) != 0 {
+			return nil, fmt.Errorf("terraform: capacity %s: %d nodes cannot be divided over %d zones", c.Name, c.MaxNodes, len(c.Zones))
 		}
 	}
 	var files []emit.File
@@ -58,23 +54,6 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 		files = append(files, emit.File{Path: "terraform/" + f.name, Content: content})
 	}
 	return files, nil
-}
-
-var release = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+$`)
-
-// divisible tells why a capacity's fixed node count does not fit its zones:
-// GKE and Compute Engine count nodes and reserved machines by the zone.
-func divisible(c ir.Capacity) error {
-	if c.AutoProvisioned {
-		return nil
-	}
-	if len(c.Zones) == 0 {
-		return fmt.Errorf("terraform: capacity %s has no zone", c.Name)
-	}
-	if (c.Static || creates(c)) && c.MaxNodes%len(c.Zones) != 0 {
-		return fmt.Errorf("terraform: capacity %s: %d nodes cannot be divided over %d zones", c.Name, c.MaxNodes, len(c.Zones))
-	}
-	return nil
 }
 
 // creates tells whether the platform creates the capacity's reservation.

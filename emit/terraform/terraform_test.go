@@ -113,7 +113,7 @@ func plans() map[string]*ir.Platform {
 		"reservations": edit(func(p *ir.Platform) {
 			p.Capacities = []ir.Capacity{
 				reserved("existing", 2, ir.ReservationUse{Name: "old"}),
-				reserved("several", 3, ir.ReservationUse{Name: "many", Create: true}),
+				reserved("created", 1, ir.ReservationUse{Name: "new", Create: true}),
 				reserved("shared", 1, ir.ReservationUse{Name: "theirs", Owner: "other-project"}),
 			}
 		}),
@@ -218,9 +218,9 @@ func TestNodePools(t *testing.T) {
 			"node_count": "3", "node_locations": `["us-central1-a", "us-central1-b"]`,
 			"node_config.reservation_affinity.values": `["old"]`,
 		}},
-		{"reservations", "several", map[string]string{
-			"node_count": "2", "node_locations": "var.zones",
-			"node_config.reservation_affinity.values": `[google_compute_reservation.several["us-central1-a"].name]`,
+		{"reservations", "created", map[string]string{
+			"node_count": "6", "node_locations": "[google_compute_reservation.created.zone]",
+			"node_config.reservation_affinity.values": "[google_compute_reservation.created.name]",
 		}},
 		{"reservations", "shared", map[string]string{
 			"node_count": "6", "node_config.reservation_affinity.values": `["projects/other-project/reservations/theirs"]`,
@@ -254,13 +254,12 @@ func TestAutoProvisionedHasNoPool(t *testing.T) {
 
 func TestReservations(t *testing.T) {
 	files := emitted(t, plans()["reservations"])
-	got := flat(t, files, "reservations.tf", "google_compute_reservation", "several")
+	got := flat(t, files, "reservations.tf", "google_compute_reservation", "created")
 	want := map[string]string{
-		"for_each":                      "toset(var.zones)",
-		"zone":                          "each.key",
-		"name":                          `"many"`,
+		"zone":                          `"us-central1-a"`,
+		"name":                          `"new"`,
 		"specific_reservation_required": "true",
-		"specific_reservation.count":    "2",
+		"specific_reservation.count":    "6",
 		"specific_reservation.instance_properties.machine_type":                         `"g2-standard-24"`,
 		"specific_reservation.instance_properties.guest_accelerators.accelerator_type":  `"nvidia-l4"`,
 		"specific_reservation.instance_properties.guest_accelerators.accelerator_count": "2",
@@ -449,15 +448,33 @@ func TestInitialNodes(t *testing.T) {
 	}
 }
 
-func TestContradictions(t *testing.T) {
-	for want, change := range map[string]func(p *ir.Platform){
-		`provider version "7"`:           func(p *ir.Platform) { p.Versions.GoogleProvider = "7" },
-		"l4-ondemand has no zone":        func(p *ir.Platform) { p.Capacities[1].Zones = nil },
-		"5 nodes cannot be divided over": func(p *ir.Platform) { p.Capacities[2].MaxNodes, p.Capacities[2].Zones = 5, p.Zones[:2] },
-	} {
-		if _, err := Files(edit(change)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error is %v, want one with %q", err, want)
-		}
+func TestIndivisibleNodes(t *testing.T) {
+	p := edit(func(p *ir.Platform) { p.Capacities = []ir.Capacity{reserved("old", 2, ir.ReservationUse{Name: "old"})} })
+	p.Capacities[0].MaxNodes = 5
+	if _, err := Files(p); err == nil || !strings.Contains(err.Error(), "5 nodes cannot be divided over 2 zones") {
+		t.Errorf("error is %v", err)
+	}
+}
+
+// TestMembers holds that the teams' groups reach the cluster, and that nothing
+// speaks of groups where no team has one.
+func TestMembers(t *testing.T) {
+	if files := emitted(t, batch()); bytes.Contains(files["identities.tf"], []byte(ir.MemberRole)) {
+		t.Error("a role for members, and no team has a group")
+	}
+	files := emitted(t, edit(func(p *ir.Platform) { p.Teams[1].Group = "team-b@example.com" }))
+	want := map[string]string{
+		"for_each": "toset([for team in values(var.teams) : team.group if team.group != null])",
+		"project":  "var.project_id",
+		"role":     `"roles/container.clusterViewer"`,
+		"member":   `"group:${each.key}"`,
+	}
+	if diff := cmp.Diff(want, flat(t, files, "identities.tf", "google_project_iam_member", "members")); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	teams := attributes(t, parsed(t, files, "terraform.tfvars"))["teams"]
+	if teams.GetAttr("team-a").Type().HasAttribute("group") || !teams.GetAttr("team-b").GetAttr("group").RawEquals(cty.StringVal("team-b@example.com")) {
+		t.Errorf("teams are %#v", teams)
 	}
 }
 

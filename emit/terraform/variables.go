@@ -65,7 +65,7 @@ func inputs(p *ir.Platform) []variable {
 	}
 	vars = append(vars, variable{
 		name: "deletion_protection", kind: "bool",
-		description: "Refuse to delete the cluster, in Terraform and in GKE.",
+		description: "Refuse to destroy the cluster with Terraform.",
 		value:       func() hclwrite.Tokens { return hclwrite.TokensForValue(cty.BoolVal(p.Cluster.DeletionProtection)) },
 	})
 	if len(p.Monitoring.Alerts) > 0 {
@@ -78,7 +78,7 @@ func inputs(p *ir.Platform) []variable {
 	}
 	if len(p.Teams) > 0 {
 		vars = append(vars, variable{
-			"teams", teamType, "Tenants, by name: the namespace and Kubernetes service account of their jobs, the Google service account behind it with its project roles, and their bucket.",
+			"teams", teamType, "Tenants, by name: the namespace and Kubernetes service account of their jobs, the Google service account behind it with its project roles, the Google group of the members, and their bucket.",
 			func() hclwrite.Tokens { return teams(p.Teams) },
 			`alltrue([for team in values(var.teams) : can(regex("^[a-z][-a-z0-9]{4,28}[a-z0-9]$", team.account_id))])`,
 			"The ID of a service account has 6 to 30 lower-case letters, digits and dashes.",
@@ -93,6 +93,7 @@ const teamType constant = `map(object({
   account_id   = string
   display_name = string
   roles        = set(string)
+  group        = optional(string)
   bucket       = optional(string)
 }))`
 
@@ -127,6 +128,9 @@ func teams(teams []ir.Team) hclwrite.Tokens {
 			{"account_id", literal(t.Account.ID)},
 			{"display_name", literal(t.Account.Display)},
 			{"roles", column(t.Account.Roles)},
+		}
+		if t.Group != "" {
+			fields = append(fields, entry{"group", literal(t.Group)})
 		}
 		if t.Bucket != "" {
 			fields = append(fields, entry{"bucket", literal(t.Bucket)})

@@ -9,18 +9,21 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// job is a workload as an Indexed Job, suspended until Kueue admits it. Pods
-// that are evicted or lose their node are replaced and do not count as
-// retries.
+// job is a workload as an Indexed Job. Pods that fail are replaced, and each
+// counts as a retry, except those that are evicted or lose their node; their
+// peers, which fail with them, do count.
+//
+// Kueue suspends the Job as it is created, and the API server admits none
+// without Kueue (failurePolicy of its webhooks). A suspend here would stop a
+// running Job that is applied again.
 func job(p *ir.Platform, w ir.Workload) *batchv1.Job {
 	j := &batchv1.Job{
 		TypeMeta:   metav1.TypeMeta{APIVersion: batchv1.SchemeGroupVersion.String(), Kind: "Job"},
 		ObjectMeta: queuedMeta(p, w),
 		Spec:       jobSpec(w, batchv1.PodFailurePolicyActionIgnore),
 	}
-	j.Spec.Suspend = new(true)
 	j.Spec.BackoffLimit = new(int32(w.Retries))
-	j.Spec.Template.Spec = podSpec(w, w.Name+"-0."+w.Name)
+	j.Spec.Template.Spec = podSpec(w, w.Name+"-0")
 	if w.Port != 0 {
 		j.Spec.Template.Spec.Subdomain = w.Name
 	}

@@ -11,20 +11,20 @@ import (
 // replicatedJob is the name of a JobSet's only replicated job.
 const replicatedJob = "worker"
 
-// jobSet is a workload as a JobSet of one Job, suspended until Kueue admits
-// it. A pod that fails restarts all of them; an eviction or the loss of a node
-// does so without counting as a retry.
+// jobSet is a workload as a JobSet of one Job, which Kueue suspends as it does
+// a Job. A pod that fails restarts all of them, which counts as a retry. That
+// of a pod which was evicted or lost its node does not, if the Job learns of it
+// before a peer fails as well: a peer's failure looks like any other.
 func jobSet(p *ir.Platform, w ir.Workload) *v1alpha2.JobSet {
 	spec := jobSpec(w, batchv1.PodFailurePolicyActionFailJob)
 	// The JobSet starts all pods anew: a Job that replaced one of them would
 	// leave the others waiting for it.
 	spec.BackoffLimit = new(int32(0))
-	spec.Template.Spec = podSpec(w, w.Name+"-"+replicatedJob+"-0-0."+w.Name)
+	spec.Template.Spec = podSpec(w, w.Name+"-"+replicatedJob+"-0-0")
 	return &v1alpha2.JobSet{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha2.SchemeGroupVersion.String(), Kind: "JobSet"},
 		ObjectMeta: queuedMeta(p, w),
 		Spec: v1alpha2.JobSetSpec{
-			Suspend: new(true),
 			// The JobSet's own headless Service is named like the JobSet.
 			Network: &v1alpha2.Network{EnableDNSHostnames: new(w.Port != 0)},
 			FailurePolicy: &v1alpha2.FailurePolicy{

@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,15 +18,15 @@ const (
 	memoryPath    = "/dev/shm"
 )
 
-// podSpec is the pod of a workload; master is the host name of the first one,
-// for workloads with a rendezvous.
-func podSpec(w ir.Workload, master string) corev1.PodSpec {
+// podSpec is the pod of a workload; first is the host name of the first one,
+// which has an address if the workload has a rendezvous.
+func podSpec(w ir.Workload, first string) corev1.PodSpec {
 	resources, accelerated := requirements(w)
 	container := corev1.Container{
 		Name:      containerName,
 		Image:     w.Image,
 		Command:   w.Command,
-		Env:       environment(w, master),
+		Env:       environment(w, first),
 		Resources: resources,
 		// What the baseline Pod Security Standard leaves open. Images that run
 		// as root are common and stay possible.
@@ -40,6 +39,7 @@ func podSpec(w ir.Workload, master string) corev1.PodSpec {
 		RestartPolicy:      corev1.RestartPolicyNever,
 		ServiceAccountName: w.KubeAccount,
 		PriorityClassName:  w.PriorityClass,
+		Tolerations:        kubeyaml.Tolerations(w.Tolerations),
 	}
 	for _, s := range w.NodeSelector {
 		if pod.NodeSelector == nil {
@@ -47,8 +47,8 @@ func podSpec(w ir.Workload, master string) corev1.PodSpec {
 		}
 		pod.NodeSelector[s.Key] = s.Value
 	}
-	for _, t := range w.Tolerations {
-		pod.Tolerations = append(pod.Tolerations, toleration(t))
+	if w.GraceSeconds != 0 {
+		pod.TerminationGracePeriodSeconds = new(int64(w.GraceSeconds))
 	}
 	mount := func(name, path string, readOnly bool, source corev1.VolumeSource) {
 		pod.Volumes = append(pod.Volumes, corev1.Volume{Name: name, VolumeSource: source})
@@ -80,8 +80,8 @@ func requirements(w ir.Workload) (_ corev1.ResourceRequirements, accelerated boo
 		name, quantity := corev1.ResourceName(a.Resource), kubeyaml.Canonical(a.Quantity)
 		requests[name] = quantity
 		switch name {
-		case corev1.ResourceCPU:
-		case corev1.ResourceMemory:
+		case ir.CPU:
+		case ir.Memory:
 			limits[name] = quantity
 		default:
 			limits[name] = quantity
@@ -92,33 +92,22 @@ func requirements(w ir.Workload) (_ corev1.ResourceRequirements, accelerated boo
 }
 
 // environment returns the rendezvous, where there is one, before the
-// workload's own variables, so that these can refer to it. A variable that the
-// workload sets itself is left to it.
-func environment(w ir.Workload, master string) []corev1.EnvVar {
+// workload's own variables, so that these can refer to it.
+func environment(w ir.Workload, first string) []corev1.EnvVar {
 	var out []corev1.EnvVar
 	if w.Port != 0 {
-		for _, e := range []ir.KeyValue{
-			{Key: "MASTER_ADDR", Value: master},
-			{Key: "MASTER_PORT", Value: strconv.Itoa(w.Port)},
-			{Key: "NNODES", Value: strconv.Itoa(w.Pods)},
-		} {
-			own := slices.ContainsFunc(w.Env, func(set ir.KeyValue) bool { return set.Key == e.Key })
-			if !own {
-				out = append(out, corev1.EnvVar{Name: e.Key, Value: e.Value})
-			}
+		// In full, as the pod knows itself: PyTorch serves the rendezvous on
+		// the host that finds its own name in the address, and the short name
+		// leads there only once it is published.
+		master := first + "." + w.Name + "." + w.Namespace + ".svc.cluster.local"
+		out = []corev1.EnvVar{
+			{Name: ir.EnvMasterAddr, Value: master},
+			{Name: ir.EnvMasterPort, Value: strconv.Itoa(w.Port)},
+			{Name: ir.EnvNodes, Value: strconv.Itoa(w.Pods)},
 		}
 	}
 	for _, e := range w.Env {
 		out = append(out, corev1.EnvVar{Name: e.Key, Value: e.Value})
-	}
-	return out
-}
-
-// toleration accepts a taint; one without a value it accepts with any.
-func toleration(t ir.Taint) corev1.Toleration {
-	out := corev1.Toleration{Key: t.Key, Operator: corev1.TolerationOpEqual, Value: t.Value, Effect: corev1.TaintEffect(t.Effect)}
-	if t.Value == "" {
-		out.Operator = corev1.TolerationOpExists
 	}
 	return out
 }

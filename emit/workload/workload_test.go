@@ -23,15 +23,16 @@ func train(name string) ir.Workload {
 		},
 		Image:        "pytorch/pytorch:2.8.0",
 		Command:      []string{"torchrun", "--rdzv_endpoint=$(MASTER_ADDR):$(MASTER_PORT)", "/workload/train.py"},
-		Env:          []ir.KeyValue{{Key: "NNODES", Value: "3"}, {Key: "RUN", Value: "yes"}},
+		Env:          []ir.KeyValue{{Key: "RUN", Value: "yes"}},
 		Files:        []ir.KeyValue{{Key: "train.py", Value: "import torch\nprint(\"${x}\")\n"}},
 		ConfigMap:    "train-files",
 		NodeSelector: []ir.KeyValue{{Key: "cloud.google.com/gke-accelerator", Value: "nvidia-l4"}},
 		Tolerations: []ir.Taint{
-			{Key: "cloud.google.com/gke-queued", Effect: "NoSchedule"},
+			{Key: "cloud.google.com/gke-queued", Value: "true", Effect: "NoSchedule"},
 			{Key: "nvidia.com/gpu", Value: "present", Effect: "NoSchedule"},
 		},
 		MaxRunSeconds: 3600,
+		GraceSeconds:  25,
 	}
 }
 
@@ -91,7 +92,6 @@ spec:
       onPodConditions:
       - status: "True"
         type: DisruptionTarget
-  suspend: true
   template:
     spec:
       containers:
@@ -101,11 +101,11 @@ spec:
         - /workload/train.py
         env:
         - name: MASTER_ADDR
-          value: train-1-0.train-1
+          value: train-1-0.train-1.ns-a.svc.cluster.local
         - name: MASTER_PORT
           value: "29500"
         - name: NNODES
-          value: "3"
+          value: "2"
         - name: RUN
           value: "yes"
         image: pytorch/pytorch:2.8.0
@@ -134,10 +134,12 @@ spec:
       restartPolicy: Never
       serviceAccountName: team-a-ksa
       subdomain: train-1
+      terminationGracePeriodSeconds: 25
       tolerations:
       - effect: NoSchedule
         key: cloud.google.com/gke-queued
-        operator: Exists
+        operator: Equal
+        value: "true"
       - effect: NoSchedule
         key: nvidia.com/gpu
         operator: Equal
@@ -157,7 +159,7 @@ spec:
 
 func TestJobSet(t *testing.T) {
 	w := train("set-1")
-	w.Kind, w.Env, w.ConfigMap, w.Files, w.NodeSelector, w.Tolerations, w.MaxRunSeconds = ir.JobSet, nil, "", nil, nil, nil, 0
+	w.Kind, w.Env, w.ConfigMap, w.Files, w.NodeSelector, w.Tolerations, w.MaxRunSeconds, w.GraceSeconds = ir.JobSet, nil, "", nil, nil, nil, 0, 0
 	w.Requests = w.Requests[:2]
 	want := `apiVersion: jobset.x-k8s.io/v1alpha2
 kind: JobSet
@@ -202,7 +204,7 @@ spec:
               - /workload/train.py
               env:
               - name: MASTER_ADDR
-                value: set-1-worker-0-0.set-1
+                value: set-1-worker-0-0.set-1.ns-a.svc.cluster.local
               - name: MASTER_PORT
                 value: "29500"
               - name: NNODES
@@ -222,7 +224,6 @@ spec:
             priorityClassName: lp
             restartPolicy: Never
             serviceAccountName: team-a-ksa
-  suspend: true
 `
 	if diff := cmp.Diff(want, render(t, w)["workloads/team-a/set-1.yaml"]); diff != "" {
 		t.Errorf("jobset (-want +got):\n%s", diff)

@@ -45,6 +45,56 @@ PERMISSIONS=(
 )
 CUSTOM_ROLE='gke_batch_build'
 
+fail() {
+  printf '%s: %s\n' "${0##*/}" "$1" >&2
+  exit 1
+}
+
+# begin reads the command line and goes to the deploy folder. It sets GIVEN to
+# whether the one option is there that the other script does not have, and
+# WORKER_POOL.
+begin() { # that option, arguments
+  local option=$1
+  GIVEN=false
+  WORKER_POOL=
+  while shift && (($# > 0)); do
+    case $1 in
+    "$option") GIVEN=true ;;
+    --worker-pool=?*) WORKER_POOL=${1#*=} ;;
+    -h | --help)
+      usage
+      exit 0
+      ;;
+    *)
+      usage >&2
+      exit 2
+      ;;
+    esac
+  done
+  cd -- "$(dirname -- "${BASH_SOURCE[0]}")"
+  command -v gcloud >/dev/null || fail 'gcloud is not installed: see https://cloud.google.com/sdk/docs/install'
+  # A question in the middle of a script is not read; its default is the safe one.
+  export CLOUDSDK_CORE_DISABLE_PROMPTS=1
+}
+
+need_way_in() {
+  if [[ -z $WORKER_POOL && $NEEDS_WORKER_POOL == true ]]; then
+    fail 'the control plane cannot be reached from outside its network: name a worker pool inside it, --worker-pool=POOL'
+  fi
+}
+
+submit() { # build
+  local arguments=(
+    --project="$PROJECT" --region="$REGION" --config="$1"
+    --gcs-source-staging-dir="gs://$BUCKET/$SOURCE_PREFIX"
+  )
+  if [[ -n $WORKER_POOL ]]; then
+    arguments+=(--worker-pool="$WORKER_POOL")
+  fi
+  echo "Submitting $1. Its log is in Cloud Logging, at the address below."
+  gcloud builds submit . "${arguments[@]}"
+}
+
 usage() {
   cat <<END
 Usage: destroy-platform.sh [--yes] [--worker-pool=POOL]
@@ -71,11 +121,6 @@ Options:
 END
 }
 
-fail() {
-  printf 'destroy-platform.sh: %s\n' "$1" >&2
-  exit 1
-}
-
 # say prints a command so that it can be pasted into a shell.
 say() {
   printf ' '
@@ -83,30 +128,9 @@ say() {
   printf '\n'
 }
 
-sure=false
-worker_pool=
-while (($# > 0)); do
-  case $1 in
-  --yes) sure=true ;;
-  --worker-pool=?*) worker_pool=${1#*=} ;;
-  -h | --help)
-    usage
-    exit 0
-    ;;
-  *)
-    usage >&2
-    exit 2
-    ;;
-  esac
-  shift
-done
-
-cd -- "$(dirname -- "${BASH_SOURCE[0]}")"
-command -v gcloud >/dev/null || fail 'gcloud is not installed: see https://cloud.google.com/sdk/docs/install'
-if [[ -z $worker_pool && $NEEDS_WORKER_POOL == true ]]; then
-  fail 'the control plane cannot be reached from outside its network: name a worker pool inside it, --worker-pool=POOL'
-fi
-export CLOUDSDK_CORE_DISABLE_PROMPTS=1
+begin --yes "$@"
+sure=$GIVEN
+need_way_in
 
 existing=$(gcloud storage buckets list --project="$PROJECT" --filter="name=\"$BUCKET\"" --format='value(name)')
 if [[ -z $existing ]]; then
@@ -124,15 +148,7 @@ if [[ $sure == false ]]; then
   [[ $answer == "$NAME" ]] || fail 'nothing was destroyed'
 fi
 
-echo 'Submitting cloudbuild/destroy.yaml. Its log is in Cloud Logging, at the address below.'
-arguments=(
-  --project="$PROJECT" --region="$REGION" --config=cloudbuild/destroy.yaml
-  --gcs-source-staging-dir="gs://$BUCKET/$SOURCE_PREFIX"
-)
-if [[ -n $worker_pool ]]; then
-  arguments+=(--worker-pool="$worker_pool")
-fi
-gcloud builds submit . "${arguments[@]}"
+submit cloudbuild/destroy.yaml
 
 cat <<END
 The platform $NAME is destroyed. These remain; remove what nothing else needs.
@@ -148,9 +164,13 @@ done
 if ((${#PERMISSIONS[@]} > 0)); then
   say gcloud projects remove-iam-policy-binding "$PROJECT" --member="serviceAccount:$EMAIL" \
     --role="projects/$PROJECT/roles/$CUSTOM_ROLE" --all
-  say gcloud iam roles delete "$CUSTOM_ROLE" --project="$PROJECT"
 fi
 say gcloud iam service-accounts delete "$EMAIL" --project="$PROJECT"
+if ((${#PERMISSIONS[@]} > 0)); then
+  echo
+  echo "The custom role $CUSTOM_ROLE may stay: bound to nobody it gives no rights, and the"
+  echo 'name of a deleted one is blocked for up to 37 days.'
+fi
 echo
 echo 'The Terraform state in all its versions, and the sources of the builds:'
 say gcloud storage rm --recursive "gs://$BUCKET"

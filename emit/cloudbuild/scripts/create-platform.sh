@@ -5,6 +5,8 @@ set -euo pipefail
 
 # VALUES
 
+# COMMON
+
 usage() {
   cat <<END
 Usage: create-platform.sh [--prepare] [--worker-pool=POOL]
@@ -32,11 +34,6 @@ Options:
 END
 }
 
-fail() {
-  printf 'create-platform.sh: %s\n' "$1" >&2
-  exit 1
-}
-
 # attempt runs a command until it succeeds, for two minutes at most: a service
 # account that was just created is unknown to other services for a while.
 attempt() {
@@ -61,31 +58,9 @@ grant() { # role, condition
   attempt gcloud projects add-iam-policy-binding "$PROJECT" --member="serviceAccount:$EMAIL" --role="$1" --condition="$2"
 }
 
-prepare_only=false
-worker_pool=
-while (($# > 0)); do
-  case $1 in
-  --prepare) prepare_only=true ;;
-  --worker-pool=?*) worker_pool=${1#*=} ;;
-  -h | --help)
-    usage
-    exit 0
-    ;;
-  *)
-    usage >&2
-    exit 2
-    ;;
-  esac
-  shift
-done
-
-cd -- "$(dirname -- "${BASH_SOURCE[0]}")"
-command -v gcloud >/dev/null || fail 'gcloud is not installed: see https://cloud.google.com/sdk/docs/install'
-if [[ -z $worker_pool && $prepare_only == false && $NEEDS_WORKER_POOL == true ]]; then
-  fail 'the control plane cannot be reached from outside its network: name a worker pool inside it, --worker-pool=POOL'
-fi
-# A question in the middle of a script is not read; its default is the safe one.
-export CLOUDSDK_CORE_DISABLE_PROMPTS=1
+begin --prepare "$@"
+prepare_only=$GIVEN
+[[ $prepare_only == true ]] || need_way_in
 
 echo "Preparing project $PROJECT for the platform $NAME."
 
@@ -115,6 +90,7 @@ existing=$(gcloud storage buckets list --project="$PROJECT" --filter="name=\"$BU
 if [[ -z $existing ]]; then
   gcloud storage buckets create "gs://$BUCKET" --project="$PROJECT" --location="$REGION" \
     --uniform-bucket-level-access --public-access-prevention
+  gcloud storage buckets update "gs://$BUCKET" --versioning
 fi
 attempt gcloud storage buckets add-iam-policy-binding "gs://$BUCKET" \
   --member="serviceAccount:$EMAIL" --role=roles/storage.admin --condition=None
@@ -125,7 +101,12 @@ if ((${#PERMISSIONS[@]} > 0)); then
     IFS=,
     printf '%s' "${PERMISSIONS[*]}"
   )
-  if gcloud iam roles describe "$CUSTOM_ROLE" --project="$PROJECT" >/dev/null 2>&1; then
+  # A deleted role can still be described for a week, but neither updated nor
+  # created anew.
+  if deleted=$(gcloud iam roles describe "$CUSTOM_ROLE" --project="$PROJECT" --format='value(deleted)' 2>/dev/null); then
+    if [[ $deleted == True ]]; then
+      gcloud iam roles undelete "$CUSTOM_ROLE" --project="$PROJECT" >/dev/null
+    fi
     gcloud iam roles update "$CUSTOM_ROLE" --project="$PROJECT" --permissions="$list" >/dev/null
   else
     gcloud iam roles create "$CUSTOM_ROLE" --project="$PROJECT" --stage=GA --title="$DISPLAY_NAME" \
@@ -158,13 +139,5 @@ if [[ $prepare_only == true ]]; then
   exit 0
 fi
 
-echo 'Submitting cloudbuild/provision.yaml. Its log is in Cloud Logging, at the address below.'
-arguments=(
-  --project="$PROJECT" --region="$REGION" --config=cloudbuild/provision.yaml
-  --gcs-source-staging-dir="gs://$BUCKET/$SOURCE_PREFIX"
-)
-if [[ -n $worker_pool ]]; then
-  arguments+=(--worker-pool="$worker_pool")
-fi
-gcloud builds submit . "${arguments[@]}"
+submit cloudbuild/provision.yaml
 echo "The platform $NAME is built. README.md says what to do next."

@@ -4,6 +4,8 @@ set -euo pipefail
 
 # VALUES
 
+# COMMON
+
 usage() {
   cat <<END
 Usage: destroy-platform.sh [--yes] [--worker-pool=POOL]
@@ -30,11 +32,6 @@ Options:
 END
 }
 
-fail() {
-  printf 'destroy-platform.sh: %s\n' "$1" >&2
-  exit 1
-}
-
 # say prints a command so that it can be pasted into a shell.
 say() {
   printf ' '
@@ -42,30 +39,9 @@ say() {
   printf '\n'
 }
 
-sure=false
-worker_pool=
-while (($# > 0)); do
-  case $1 in
-  --yes) sure=true ;;
-  --worker-pool=?*) worker_pool=${1#*=} ;;
-  -h | --help)
-    usage
-    exit 0
-    ;;
-  *)
-    usage >&2
-    exit 2
-    ;;
-  esac
-  shift
-done
-
-cd -- "$(dirname -- "${BASH_SOURCE[0]}")"
-command -v gcloud >/dev/null || fail 'gcloud is not installed: see https://cloud.google.com/sdk/docs/install'
-if [[ -z $worker_pool && $NEEDS_WORKER_POOL == true ]]; then
-  fail 'the control plane cannot be reached from outside its network: name a worker pool inside it, --worker-pool=POOL'
-fi
-export CLOUDSDK_CORE_DISABLE_PROMPTS=1
+begin --yes "$@"
+sure=$GIVEN
+need_way_in
 
 existing=$(gcloud storage buckets list --project="$PROJECT" --filter="name=\"$BUCKET\"" --format='value(name)')
 if [[ -z $existing ]]; then
@@ -83,15 +59,7 @@ if [[ $sure == false ]]; then
   [[ $answer == "$NAME" ]] || fail 'nothing was destroyed'
 fi
 
-echo 'Submitting cloudbuild/destroy.yaml. Its log is in Cloud Logging, at the address below.'
-arguments=(
-  --project="$PROJECT" --region="$REGION" --config=cloudbuild/destroy.yaml
-  --gcs-source-staging-dir="gs://$BUCKET/$SOURCE_PREFIX"
-)
-if [[ -n $worker_pool ]]; then
-  arguments+=(--worker-pool="$worker_pool")
-fi
-gcloud builds submit . "${arguments[@]}"
+submit cloudbuild/destroy.yaml
 
 cat <<END
 The platform $NAME is destroyed. These remain; remove what nothing else needs.
@@ -107,9 +75,13 @@ done
 if ((${#PERMISSIONS[@]} > 0)); then
   say gcloud projects remove-iam-policy-binding "$PROJECT" --member="serviceAccount:$EMAIL" \
     --role="projects/$PROJECT/roles/$CUSTOM_ROLE" --all
-  say gcloud iam roles delete "$CUSTOM_ROLE" --project="$PROJECT"
 fi
 say gcloud iam service-accounts delete "$EMAIL" --project="$PROJECT"
+if ((${#PERMISSIONS[@]} > 0)); then
+  echo
+  echo "The custom role $CUSTOM_ROLE may stay: bound to nobody it gives no rights, and the"
+  echo 'name of a deleted one is blocked for up to 37 days.'
+fi
 echo
 echo 'The Terraform state in all its versions, and the sources of the builds:'
 say gcloud storage rm --recursive "gs://$BUCKET"

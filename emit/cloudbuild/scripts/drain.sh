@@ -17,7 +17,7 @@ gcloud container clusters get-credentials "$CLUSTER" --project="$PROJECT" --loca
 
 # Nothing starts any more, and what runs is stopped. Of a platform that was
 # only half built Kueue may be missing, and then no queue admits anything.
-ready=$(kubectl -n kueue-system get deployment kueue-controller-manager --ignore-not-found \
+ready=$(kubectl -n "$KUEUE" get deployment kueue-controller-manager --ignore-not-found \
   -o 'jsonpath={.status.availableReplicas}')
 if ((${ready:-0} > 0)); then
   kubectl get clusterqueues.kueue.x-k8s.io -l "$PLATFORM" -o 'jsonpath={range .items[*]}{.metadata.name}{"\n"}{end}' |

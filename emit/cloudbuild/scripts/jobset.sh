@@ -3,7 +3,7 @@
 set -euo pipefail
 
 kubectl apply --server-side --force-conflicts --field-manager=jobset-release -f "$MANIFEST"
-kubectl -n jobset-system rollout status deployment/jobset-controller-manager --timeout=600s
+kubectl -n "$NAMESPACE" rollout status deployment/jobset-controller-manager --timeout=600s
 
 # The controller is up before its certificate has reached the API server. This
 # JobSet is checked by the webhook, and not kept.

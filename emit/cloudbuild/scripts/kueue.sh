@@ -25,7 +25,7 @@ patches:
     kind: Deployment
     metadata:
       name: kueue-controller-manager
-      namespace: kueue-system
+      namespace: $NAMESPACE
     spec:
       template:
         metadata:
@@ -33,7 +33,7 @@ patches:
             batchwright/configuration: ${digest%% *}
 END
 kubectl apply --server-side --force-conflicts --field-manager=kueue-release -k "$work"
-kubectl -n kueue-system rollout status deployment/kueue-controller-manager --timeout=600s
+kubectl -n "$NAMESPACE" rollout status deployment/kueue-controller-manager --timeout=600s
 
 # The controller is up before its certificate has reached the API server. The
 # flavors are checked by the webhooks, and not kept.

@@ -10,6 +10,7 @@ resource "google_project_iam_member" "nodes" {
   for_each = toset([
     "roles/artifactregistry.reader",
     "roles/container.defaultNodeServiceAccount",
+    "roles/serviceusage.serviceUsageConsumer",
   ])
   project = var.project_id
   role    = each.key
@@ -45,4 +46,13 @@ resource "google_service_account_iam_member" "team" {
   service_account_id = google_service_account.team[each.key].name
   role               = "roles/iam.workloadIdentityUser"
   member             = "serviceAccount:${google_container_cluster.main.workload_identity_config[0].workload_pool}[${each.value.namespace}/${each.value.kube_account}]"
+}
+
+# Who may reach the control plane. What a member may do there, the namespace's
+# RoleBinding says.
+resource "google_project_iam_member" "members" {
+  for_each = toset([for team in values(var.teams) : team.group if team.group != null])
+  project  = var.project_id
+  role     = "roles/container.clusterViewer"
+  member   = "group:${each.key}"
 }

@@ -17,7 +17,7 @@ locals {
       group    = "capacity"
       severity = "WARNING"
       duration = "300s"
-      query    = "(DCGM_FI_PROF_GR_ENGINE_ACTIVE{cluster=~\"gke-batch|\"} > 0.5) and (DCGM_FI_DEV_SM_CLOCK{cluster=~\"gke-batch|\"} < 1000)"
+      query    = "(DCGM_FI_PROF_GR_ENGINE_ACTIVE{modelName=~\"NVIDIA (A100|H100|H200).*\",cluster=~\"gke-batch|\"} > 0.5) and (DCGM_FI_DEV_SM_CLOCK{modelName=~\"NVIDIA (A100|H100|H200).*\",cluster=~\"gke-batch|\"} < 1000)"
       summary  = "A busy GPU runs below 1 GHz."
       action   = "GPU $${metric_or_resource.label.gpu} ($${metric_or_resource.label.modelName}) of node $${metric_or_resource.label.Hostname} is throttled: look at its temperature and power. One slow GPU holds back every worker of a training job."
     }
@@ -34,8 +34,8 @@ locals {
       severity = "WARNING"
       duration = "0s"
       query    = "count_over_time(((sum by (reservation_id, reserved_resource_type) (compute_googleapis_com:reservation_used{monitored_resource=\"compute.googleapis.com/Reservation\"}) / sum by (reservation_id, reserved_resource_type) (compute_googleapis_com:reservation_reserved{monitored_resource=\"compute.googleapis.com/Reservation\"})) <= 0.5)[23h:5m]) > 12 * 12"
-      summary  = "At least half of a reservation stood idle for more than 12 of the last 23 hours."
-      action   = "Reservation $${metric_or_resource.label.reservation_id} is paid for and not used. Give its capacity to more tiers, let teams borrow more of it, or make it smaller."
+      summary  = "At least half of a reservation of the project stood idle for more than 12 of the last 23 hours."
+      action   = "Reservation $${metric_or_resource.label.reservation_id} is paid for and not used. It may be one that this platform does not consume: all of the project are watched. If it is the platform's, give its capacity to more tiers, let teams borrow more of it, or make it smaller."
     }
     SpotPreemptionBurst = {
       group    = "capacity"

@@ -102,7 +102,7 @@ resource "google_container_node_pool" "l4_ondemand" {
       count = 2
 
       gpu_driver_installation_config {
-        gpu_driver_version = "LATEST"
+        gpu_driver_version = "DEFAULT"
       }
     }
 
@@ -185,7 +185,7 @@ resource "google_container_node_pool" "l4_reserved" {
       count = 2
 
       gpu_driver_installation_config {
-        gpu_driver_version = "LATEST"
+        gpu_driver_version = "DEFAULT"
       }
     }
 
@@ -274,7 +274,7 @@ resource "google_container_node_pool" "l4_spot" {
       count = 2
 
       gpu_driver_installation_config {
-        gpu_driver_version = "LATEST"
+        gpu_driver_version = "DEFAULT"
       }
     }
 

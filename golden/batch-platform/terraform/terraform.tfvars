@@ -20,6 +20,7 @@ teams = {
       "roles/logging.logWriter",
       "roles/monitoring.metricWriter",
     ]
+    group  = "team-a@example.com"
     bucket = "my-project-gke-batch-team-a"
   }
   team-b = {
@@ -31,6 +32,7 @@ teams = {
       "roles/logging.logWriter",
       "roles/monitoring.metricWriter",
     ]
+    group  = "team-b@example.com"
     bucket = "my-project-gke-batch-team-b"
   }
   team-c = {
@@ -42,6 +44,7 @@ teams = {
       "roles/logging.logWriter",
       "roles/monitoring.metricWriter",
     ]
+    group  = "team-c@example.com"
     bucket = "my-project-gke-batch-team-c"
   }
   team-d = {
@@ -53,6 +56,7 @@ teams = {
       "roles/logging.logWriter",
       "roles/monitoring.metricWriter",
     ]
+    group  = "team-d@example.com"
     bucket = "my-project-gke-batch-team-d"
   }
 }

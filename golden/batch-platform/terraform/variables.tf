@@ -109,7 +109,7 @@ variable "security_group" {
 }
 
 variable "deletion_protection" {
-  description = "Refuse to delete the cluster, in Terraform and in GKE."
+  description = "Refuse to destroy the cluster with Terraform."
   type        = bool
   nullable    = false
 }
@@ -126,13 +126,14 @@ variable "notification_channels" {
 }
 
 variable "teams" {
-  description = "Tenants, by name: the namespace and Kubernetes service account of their jobs, the Google service account behind it with its project roles, and their bucket."
+  description = "Tenants, by name: the namespace and Kubernetes service account of their jobs, the Google service account behind it with its project roles, the Google group of the members, and their bucket."
   type = map(object({
     namespace    = string
     kube_account = string
     account_id   = string
     display_name = string
     roles        = set(string)
+    group        = optional(string)
     bucket       = optional(string)
   }))
   nullable = false

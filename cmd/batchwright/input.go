@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"io"
+	"slices"
+)
+
+// interruptible makes reads end with a context: a read of a terminal or a pipe
+// can otherwise wait for ever. What is read after that is lost.
+type interruptible struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (i interruptible) Read(p []byte) (int, error) {
+	type result struct {
+		n   int
+		err error
+	}
+	done := make(chan result, 1)
+	buffer := make([]byte, len(p))
+	go func() {
+		n, err := i.r.Read(buffer)
+		done <- result{n, err}
+	}()
+	select {
+	case r := <-done:
+		return copy(p, buffer[:r.n]), r.err
+	case <-i.ctx.Done():
+		return 0, i.ctx.Err()
+	}
+}
+
+// checkPaths refuses arguments that are surely meant otherwise.
+func checkPaths(paths []string) error {
+	if slices.Contains(paths, "") {
+		return usagef("a path is empty; is a variable unset?")
+	}
+	stdin := func(p string) bool { return p == "-" || p == "yaml:-" }
+	if first := slices.IndexFunc(paths, stdin); first >= 0 && slices.ContainsFunc(paths[first+1:], stdin) {
+		return usagef("standard input is named twice")
+	}
+	return nil
+}
+
+// checkTags refuses tags that cannot be any.
+func checkTags(tags []string) error {
+	for _, t := range tags {
+		if t == "" || t[0] == '=' {
+			return usagef("-t %q: want key=value, or the name of a condition", t)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,48 @@
+package rules
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+)
+
+// Rules on versions: the folder uses what older releases do not have.
+
+func versionRules() []Rule {
+	return []Rule{
+		{Code: "E0707", Severity: diag.Error, Title: "a release that the folder does not work with", check: versionFloors},
+	}
+}
+
+func versionFloors(r *report) {
+	v := r.Blueprint.Versions
+	for _, f := range []struct{ field, name, version, floor, below string }{
+		{"kueue", "Kueue", v.Kueue, "0.19.0", ""},
+		{"jobset", "JobSet", v.JobSet, "0.12.0", ""},
+		{"terraform", "Terraform", v.Terraform, "1.9.0", "2.0.0"},
+		{"googleProvider", "the google provider", v.GoogleProvider, "7.45.0", "8.0.0"},
+	} {
+		if older(f.version, f.floor) || f.below != "" && !older(f.version, f.below) {
+			want := f.floor + " or later"
+			if f.below != "" {
+				want += ", before " + f.below
+			}
+			r.add(at("versions", f.field), fmt.Sprintf("the folder does not work with %s %s", f.name, f.version), label("want %s", want))
+		}
+	}
+}
+
+// older compares releases of three numbers each; the schema admits no others.
+func older(a, b string) bool {
+	x, y := strings.Split(a, "."), strings.Split(b, ".")
+	for i := range min(len(x), len(y)) {
+		m, _ := strconv.Atoi(x[i])
+		n, _ := strconv.Atoi(y[i])
+		if m != n {
+			return m < n
+		}
+	}
+	return false
+}

@@ -1,0 +1,67 @@
+package golden_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/batchwright/batchwright/emit"
+)
+
+// TestRemoveTeam takes a team out of the batch platform: exactly its files go,
+// and of the others only the lines that name it or count it change.
+func TestRemoveTeam(t *testing.T) {
+	before := compileFolder(t, root+"/blueprints/batch-platform")
+	dir := t.TempDir()
+	for name, content := range editBatchPlatform(t, "\t\"team-d\": cohort: \"team-c-d\"\n", "") {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	after := map[string]emit.File{}
+	tree, _ := compile(t, dir) // its cohort's last team has nobody to borrow from
+	for _, f := range tree {
+		after[f.Path] = f
+	}
+
+	// What is counted over all teams: the guide's totals.
+	counted := regexp.MustCompile(`^\| .*(nvidia\.com/gpu|GPUs|vCPUs|GB|16 \|).*\|$|^This is |^The nodes that|4 teams|GiB`)
+	for _, old := range before {
+		own := strings.Contains(old.Path, "team-d")
+		f, still := after[old.Path]
+		delete(after, old.Path)
+		if own == still {
+			t.Errorf("%s: is team-d's: %v, is still there: %v", old.Path, own, still)
+		}
+		if own || old.Path == emit.ManifestPath {
+			continue
+		}
+		kept := strings.Split(string(f.Content), "\n")
+		now := lineSet(kept)
+		was := lineSet(strings.Split(string(old.Content), "\n"))
+		for _, line := range strings.Split(string(old.Content), "\n") {
+			if !now[line] && !strings.Contains(strings.ReplaceAll(line, "_", "-"), "team-d") && !(old.Path == "README.md" && counted.MatchString(line)) {
+				t.Errorf("%s lost the line %q", old.Path, line)
+			}
+		}
+		for _, line := range kept {
+			if !was[line] && !(old.Path == "README.md" && counted.MatchString(line)) {
+				t.Errorf("%s has the new line %q", old.Path, line)
+			}
+		}
+	}
+	for path := range after {
+		t.Errorf("%s is new", path)
+	}
+}
+
+func lineSet(lines []string) map[string]bool {
+	out := map[string]bool{}
+	for _, l := range slices.Compact(lines) {
+		out[l] = true
+	}
+	return out
+}

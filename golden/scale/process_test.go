@@ -1,0 +1,133 @@
+//go:build unix
+
+package scale_test
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/batchwright/batchwright/golden/scale"
+	"github.com/batchwright/batchwright/schema"
+)
+
+const root = "../.."
+
+// These benchmarks run whole processes and report what they take: CPU of all
+// cores, and the most memory they held. The process that runs them must stay
+// small, because the kernel counts a child's memory from the moment it is
+// forked.
+
+func benchProcesses(b *testing.B, command func(b *testing.B, dir string) *exec.Cmd) {
+	example := filepath.Join(root, "blueprints/batch-platform")
+	b.Run("batch-platform", func(b *testing.B) {
+		dir := b.TempDir()
+		if err := os.CopyFS(dir, os.DirFS(example)); err != nil {
+			b.Fatal(err)
+		}
+		benchProcess(b, func() *exec.Cmd { return command(b, dir) })
+	})
+	for _, teams := range scale.Sizes {
+		b.Run(fmt.Sprintf("teams=%d", teams), func(b *testing.B) {
+			dir := b.TempDir()
+			if err := scale.Write(dir, example, teams); err != nil {
+				b.Fatal(err)
+			}
+			benchProcess(b, func() *exec.Cmd { return command(b, dir) })
+		})
+	}
+}
+
+func benchProcess(b *testing.B, command func() *exec.Cmd) {
+	b.Helper()
+	var cpu, peak, runs float64
+	for b.Loop() {
+		cmd := command()
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		if err := cmd.Run(); err != nil {
+			b.Fatalf("%v\n%s", err, stderr.Bytes())
+		}
+		cpu += (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
+		peak = max(peak, float64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss)/1024) // Linux counts in KiB
+		runs++
+	}
+	b.ReportMetric(1000*cpu/runs, "cpu-ms/op")
+	b.ReportMetric(peak, "peak-MiB")
+}
+
+func build(b *testing.B) string {
+	b.Helper()
+	bin := filepath.Join(b.TempDir(), "batchwright")
+	if out, err := exec.Command("go", "build", "-o", bin, root+"/cmd/batchwright").CombinedOutput(); err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
+	return bin
+}
+
+// BenchmarkVet checks a blueprint.
+func BenchmarkVet(b *testing.B) {
+	bin := build(b)
+	benchProcesses(b, func(_ *testing.B, dir string) *exec.Cmd { return exec.Command(bin, "vet", dir) })
+}
+
+// BenchmarkPrint compiles a blueprint and prints the folder instead of writing
+// it: what batchwright takes without the file system.
+func BenchmarkPrint(b *testing.B) {
+	bin := build(b)
+	benchProcesses(b, func(_ *testing.B, dir string) *exec.Cmd { return exec.Command(bin, "compile", "-o", "-", dir) })
+}
+
+// BenchmarkCompile writes the folder anew each time.
+func BenchmarkCompile(b *testing.B) {
+	bin := build(b)
+	n := 0
+	benchProcesses(b, func(_ *testing.B, dir string) *exec.Cmd {
+		n++
+		return exec.Command(bin, "compile", "-o", filepath.Join(dir, "out", fmt.Sprint(n)), dir)
+	})
+}
+
+// BenchmarkCueExport is what CUE's own command takes to evaluate and print the
+// same blueprints with the same schema.
+func BenchmarkCueExport(b *testing.B) {
+	bin := b.TempDir()
+	install := exec.Command("go", "install", "cuelang.org/go/cmd/cue@v0.17.1")
+	install.Env = append(os.Environ(), "GOBIN="+bin)
+	if out, err := install.CombinedOutput(); err != nil {
+		b.Skipf("the cue command cannot be built: %v\n%s", err, out)
+	}
+	benchProcesses(b, func(b *testing.B, dir string) *exec.Cmd {
+		vendorSchema(b, dir)
+		cmd := exec.Command(filepath.Join(bin, "cue"), "export", ".")
+		cmd.Dir = dir
+		return cmd
+	})
+}
+
+// vendorSchema lays the schema beside a blueprint and makes it use it.
+func vendorSchema(b *testing.B, dir string) {
+	b.Helper()
+	content, err := fs.ReadFile(schema.Files, "blueprint.cue")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for name, content := range map[string]string{
+		"cue.mod/module.cue": "module: \"example.com/bench@v0\"\nlanguage: version: \"v0.17.0\"\n",
+		"cue.mod/pkg/" + schema.ImportPath + "/blueprint.cue": string(content),
+		"schema.cue": "package platform\n\nimport \"" + schema.ImportPath + "\"\n\nschema.#Blueprint\n",
+	} {
+		name = filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			b.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
