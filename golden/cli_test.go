@@ -23,6 +23,8 @@ import (
 //	bytes FILE HEX                make a file of these bytes
 //	unchanged FILE                fail if the file changed since the last touch
 //	touch FILE                    set a file's time to 2001
+//
+// $ROOT is the repository.
 func TestCommandLine(t *testing.T) {
 	bin := filepath.Dir(buildBatchwright(t))
 	small, err := os.ReadFile("cli/small.cue")
@@ -34,6 +36,11 @@ func TestCommandLine(t *testing.T) {
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
+			absolute, err := filepath.Abs(root)
+			if err != nil {
+				return err
+			}
+			env.Setenv("ROOT", absolute)
 			env.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 			return os.WriteFile(filepath.Join(env.WorkDir, "small.cue"), small, 0o644)
 		},

@@ -1,0 +1,127 @@
+package compiler
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/parser"
+	"cuelang.org/go/encoding/json"
+	"cuelang.org/go/encoding/yaml"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+)
+
+// decode parses a file that CUE's loader does not take by itself.
+func (l *loader) decode(format, path, name string, content []byte) {
+	display := path
+	if path != "-" {
+		display = l.sources.display(name)
+	}
+	l.sources.add(name, display, content)
+	if !l.text(path, content) {
+		return
+	}
+	var file *ast.File
+	var err error
+	switch format {
+	case "json":
+		var expr ast.Expr
+		if expr, err = json.Extract(name, content); err == nil {
+			file = &ast.File{Filename: name, Decls: []ast.Decl{&ast.EmbedDecl{Expr: expr}}}
+			// JSON is CUE, and only CUE's parser knows where every key starts.
+			if exact, err := parser.ParseExpr(name, content); err == nil {
+				expr = exact
+			}
+			if s, ok := expr.(*ast.StructLit); ok {
+				file.Decls = s.Elts
+			}
+		}
+	default:
+		file, err = yaml.Extract(name, content)
+	}
+	if err != nil {
+		l.syntax(err)
+		return
+	}
+	l.duplicates(file.Decls, nil)
+	if !isMapping(file) {
+		if at := secondDocument(content); at >= 0 {
+			l.findings.Add(diag.Finding{
+				Code: "E0003", Severity: diag.Error, Message: "a second document begins here",
+				Span: diag.Span{Source: l.sources.get(name), Start: at, End: at + 3}, Help: "keep one document in the file",
+			})
+			return
+		}
+		l.fail("E0003", path, "does not hold a blueprint", "the file must be a mapping of fields such as name and teams")
+		return
+	}
+	l.data = append(l.data, file)
+}
+
+// secondDocument returns where the second document of a YAML file begins, or
+// -1.
+func secondDocument(content []byte) int {
+	first := bytes.HasPrefix(content, []byte("---"))
+	at := 0
+	for line := range bytes.Lines(content) {
+		if bytes.HasPrefix(line, []byte("---")) && at > 0 && (first || len(bytes.TrimSpace(content[:at])) > 0) {
+			return at
+		}
+		at += len(line)
+	}
+	return -1
+}
+
+// isMapping tells whether a data file's top level consists of fields.
+func isMapping(f *ast.File) bool {
+	for _, d := range f.Decls {
+		switch d.(type) {
+		case *ast.Field, *ast.Package, *ast.CommentGroup:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// duplicates reports keys that a YAML or JSON mapping has twice: CUE would
+// merge them, and other readers take the last.
+func (l *loader) duplicates(decls []ast.Decl, path []string) {
+	first := map[string]*ast.Field{}
+	for _, d := range decls {
+		f, ok := d.(*ast.Field)
+		if !ok {
+			continue
+		}
+		name, _, err := ast.LabelName(f.Label)
+		if err != nil {
+			continue
+		}
+		at := append(slices.Clip(path), name)
+		if before := first[name]; before != nil {
+			l.findings.Add(diag.Finding{
+				Code: "E0005", Severity: diag.Error, Path: diag.Path(at),
+				Message: fmt.Sprintf("key %q stands here twice", name),
+				Span:    l.sources.span(f.Label.Pos()),
+				Related: []diag.Related{{Span: l.sources.span(before.Label.Pos()), Message: "first here"}},
+				Help:    "keep one of them",
+			})
+		} else {
+			first[name] = f
+		}
+		l.nested(f.Value, at)
+	}
+}
+
+func (l *loader) nested(e ast.Expr, path []string) {
+	switch e := e.(type) {
+	case *ast.StructLit:
+		l.duplicates(e.Elts, path)
+	case *ast.ListLit:
+		for _, item := range e.Elts {
+			l.nested(item, path)
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package compiler
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/build"
+	cueload "cuelang.org/go/cue/load"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/schema"
+)
+
+// instance builds what was read into one instance.
+func (l *loader) instance() *build.Instance {
+	root := l.moduleRoot()
+	l.layModule(root)
+	if len(l.cue) == 0 {
+		for _, tag := range l.in.Tags {
+			l.unusedTag(tag)
+		}
+		return l.addData(build.NewContext().NewInstance(root, nil)) // data imports nothing
+	}
+	args := l.cue
+	if len(l.dirs) == 1 && l.onlyFilesOf(l.dirs[0]) {
+		args = []string{"."} // as a package: its imports and its @if files
+	}
+	cfg := l.config(root)
+	if len(l.dirs) == 1 {
+		cfg.Dir = l.dirs[0]
+	}
+	inst := cueload.Instances(args, cfg)[0]
+	if inst.Err != nil {
+		l.loadErrors(inst.Err)
+		return nil
+	}
+	for _, f := range inst.IgnoredFiles {
+		if _, named := l.overlay[f.Filename]; named && f.ExcludeReason != nil && strings.Contains(f.ExcludeReason.Error(), "no package name") {
+			l.findings.Add(diag.Finding{
+				Code: "E0004", Severity: diag.Error, Message: "has no package clause, so the directory's package leaves it out",
+				Span: diag.Span{Source: l.sources.get(f.Filename)}, Help: "begin it with: package " + inst.PkgName,
+			})
+		}
+	}
+	if inst.Module == "" { // files named one by one embed others as a package does
+		inst.Module, inst.Root = localModule, root
+	}
+	return l.addData(inst)
+}
+
+// config is CUE's configuration: no environment, so that nothing but the
+// blueprint decides, and no registry, so that nothing is fetched.
+func (l *loader) config(root string) *cueload.Config {
+	return &cueload.Config{
+		Dir:        root,
+		ModuleRoot: root,
+		Overlay:    l.overlay,
+		Tags:       l.in.Tags,
+		Env:        []string{"CUE_REGISTRY=none", "CUE_CACHE_DIR=" + filepath.Join(root, "cue.mod", "none")},
+	}
+}
+
+func (l *loader) onlyFilesOf(dir string) bool {
+	return !slices.ContainsFunc(l.cue, func(name string) bool { return filepath.Dir(name) != dir })
+}
+
+// addData adds YAML and JSON to an instance, in its package.
+func (l *loader) addData(inst *build.Instance) *build.Instance {
+	for _, f := range l.data {
+		if f.PackageName() == "" && inst.PkgName != "" {
+			f.Decls = append([]ast.Decl{&ast.Package{Name: ast.NewIdent(inst.PkgName)}}, f.Decls...)
+		}
+		if err := inst.AddSyntax(f); err != nil {
+			l.loadErrors(err)
+			return nil
+		}
+	}
+	if len(l.data) > 0 {
+		if err := inst.Complete(); err != nil {
+			l.loadErrors(inst.Err)
+			return nil
+		}
+	}
+	return inst
+}
+
+// moduleRoot is the nearest directory at or above the first file that holds a
+// cue.mod, or the first file's own.
+func (l *loader) moduleRoot() string {
+	start := l.in.Dir
+	switch {
+	case len(l.dirs) > 0:
+		start = l.dirs[0]
+	case len(l.cue) > 0:
+		start = filepath.Dir(l.cue[0])
+	case len(l.data) > 0:
+		start = filepath.Dir(l.data[0].Filename)
+	}
+	for dir := start; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "cue.mod", "module.cue")); err == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			return start
+		}
+	}
+}
+
+// layModule lays the schema, and a module around it where the user has none,
+// over the file system, so that a blueprint can import it offline.
+func (l *loader) layModule(root string) {
+	module := filepath.Join(root, "cue.mod", "module.cue")
+	if _, err := os.Stat(module); err != nil {
+		l.overlay[module] = cueload.FromString("module: \"" + localModule + "\"\nlanguage: version: \"v0.17.0\"\n")
+	}
+	dir := filepath.Join(root, filepath.FromSlash("cue.mod/pkg/"+schema.ImportPath))
+	for name, content := range l.schema {
+		l.overlay[filepath.Join(dir, name)] = cueload.FromBytes(content)
+	}
+	vendored, _ := os.ReadDir(dir) // mostly there is none
+	if slices.ContainsFunc(vendored, func(v fs.DirEntry) bool {
+		onDisk, err := os.ReadFile(filepath.Join(dir, v.Name()))
+		return err != nil || !bytes.Equal(onDisk, l.schema[v.Name()])
+	}) {
+		l.findings.Add(diag.Finding{
+			Code: "W0006", Severity: diag.Warning,
+			Message: "the vendored schema is another version than this batchwright's",
+			Span:    diag.Span{Source: &diag.Source{Name: l.sources.display(dir)}},
+			Help:    "the built-in schema was used; vendor it again so that editors agree",
+		})
+	}
+}
