@@ -61,20 +61,13 @@ func check(ctx context.Context, cc *cue.Context, inst *build.Instance, sources *
 		return out, nil
 	}
 	blueprint := &schema.Blueprint{}
-	decoders := decoders(blueprint)
-	whole := true
-	g.undecided(value, inst)
-	if hidden, err := value.Fields(cue.Hidden(true), cue.Definitions(true)); err == nil {
-		for hidden.Next() {
-			if sel := hidden.Selector(); !sel.IsString() && hidden.Value().Err() != nil {
-				g.evaluation(hidden.Value().Err(), []string{sel.String()})
-			}
-		}
-	}
+	c := &checker{grammar: g, ctx: ctx, out: out, decoders: decoders(blueprint), whole: true}
+	c.undecided(value, inst)
+	c.hidden(value)
 	meant := map[string]bool{}
 	for given.Next() {
 		if name := given.Selector().Unquoted(); !slices.Contains(known, name) {
-			meant[g.unknown(name, known, []string{name})] = true
+			meant[c.unknown(name, known, []string{name})] = true
 		}
 	}
 	fields, err := definition.Fields(cue.Optional(true))
@@ -83,64 +76,93 @@ func check(ctx context.Context, cc *cue.Context, inst *build.Instance, sources *
 	}
 	for fields.Next() {
 		name := fields.Selector().Unquoted()
-		constraint, field := fields.Value(), value.LookupPath(cue.MakePath(cue.Str(name)))
+		field := value.LookupPath(cue.MakePath(cue.Str(name)))
 		if !field.Exists() && fields.Selector().ConstraintType() == cue.RequiredConstraint {
 			if !meant[name] {
-				g.missing(constraint, name, nil)
+				c.missing(fields.Value(), name, nil)
 			}
-			whole = false
+			c.whole = false
 			continue
 		}
-		entity, label := patternOf(constraint)
-		if !entity.Exists() || field.Exists() && field.IncompleteKind() != cue.StructKind {
-			whole = g.fit(constraint, field, decoders[name], name) && whole
-			continue
-		}
-		if !field.Exists() {
-			continue
-		}
-		entities, err := field.Fields(cue.Optional(true))
-		if err != nil {
-			g.evaluation(err, []string{name})
-			whole = false
-			continue
-		}
-		matches := matcher(label)
-		for entities.Next() {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			key := entities.Selector().Unquoted()
-			switch entities.Selector().ConstraintType() {
-			case cue.OptionalConstraint:
-				continue
-			case cue.RequiredConstraint:
-				g.indefinite(entity, []string{name, key})
-				whole = false
-				continue
-			}
-			switch {
-			case !matches(key):
-				g.badKey(label, key, []string{name, key})
-				whole = false
-			case !g.fit(entity, entities.Value(), decoders[name], name, key):
-				out.broken[[2]string{name, key}] = true
-				if err := decoders[name](key, []byte("{}")); err != nil {
-					return nil, err
-				}
-			}
+		if err := c.field(name, fields.Value(), field); err != nil {
+			return nil, err
 		}
 	}
 	if more := len(out.broken) - maxBroken; more > 0 {
-		g.findings.Add(diag.Finding{
+		findings.Add(diag.Finding{
 			Code: "N0109", Severity: diag.Note, Message: fmt.Sprintf("%d more entities do not fit the schema and are not explained", more),
 			Help: "correct those above first",
 		})
 	}
-	if whole {
+	if c.whole {
 		out.blueprint = blueprint
 	}
 	return out, nil
+}
+
+// checker takes a blueprint in, field by field.
+type checker struct {
+	*grammar
+	ctx      context.Context
+	out      *checked
+	decoders map[string]decoder
+	whole    bool // nothing is broken but entities
+}
+
+// field takes in a field of the blueprint; one that does not exist has its
+// default.
+func (c *checker) field(name string, constraint, value cue.Value) error {
+	entity, label := patternOf(constraint)
+	if !entity.Exists() || value.Exists() && value.IncompleteKind() != cue.StructKind {
+		c.whole = c.fit(constraint, value, c.decoders[name], name) && c.whole
+		return nil
+	}
+	if !value.Exists() {
+		return nil
+	}
+	entities, err := value.Fields(cue.Optional(true))
+	if err != nil {
+		c.evaluation(err, []string{name})
+		c.whole = false
+		return nil
+	}
+	matches := matcher(label)
+	for entities.Next() {
+		if err := c.ctx.Err(); err != nil {
+			return err
+		}
+		key := entities.Selector().Unquoted()
+		path := []string{name, key}
+		switch kind := entities.Selector().ConstraintType(); {
+		case kind == cue.OptionalConstraint:
+		case kind == cue.RequiredConstraint:
+			c.indefinite(entity, path)
+			c.whole = false
+		case !matches(key):
+			c.badKey(label, key, path)
+			c.whole = false
+		case !c.fit(entity, entities.Value(), c.decoders[name], path...):
+			c.out.broken[[2]string{name, key}] = true
+			if err := c.decoders[name](key, []byte("{}")); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// hidden reports what is wrong with hidden fields and definitions, such as a
+// blueprint's own checks.
+func (c *checker) hidden(value cue.Value) {
+	fields, err := value.Fields(cue.Hidden(true), cue.Definitions(true))
+	if err != nil {
+		return // reported where the others are
+	}
+	for fields.Next() {
+		if sel := fields.Selector(); !sel.IsString() && fields.Value().Err() != nil {
+			c.evaluation(fields.Value().Err(), []string{sel.String()})
+		}
+	}
 }
 
 // fieldNames returns the names of a struct's fields, in the schema's order.
