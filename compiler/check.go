@@ -8,13 +8,13 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/build"
 	cueerrors "cuelang.org/go/cue/errors"
-	"cuelang.org/go/cue/format"
 	"cuelang.org/go/cue/parser"
 
 	"github.com/batchwright/batchwright/compiler/diag"
@@ -50,6 +50,7 @@ func check(ctx context.Context, cc *cue.Context, inst *build.Instance, sources *
 	out := &checked{broken: map[[2]string]bool{}, locate: &locator{sources: sources, files: inst.Files}}
 	g := &grammar{cue: cc, sources: sources, locate: out.locate, findings: findings}
 
+	conditions := keepConditions(inst)
 	value := cc.BuildInstance(inst)
 	known, err := fieldNames(definition)
 	if err != nil {
@@ -62,8 +63,7 @@ func check(ctx context.Context, cc *cue.Context, inst *build.Instance, sources *
 	}
 	blueprint := &schema.Blueprint{}
 	c := &checker{grammar: g, ctx: ctx, out: out, decoders: decoders(blueprint), whole: true}
-	c.undecided(value, inst)
-	c.hidden(value)
+	c.hidden(value, conditions)
 	meant := map[string]bool{}
 	for given.Next() {
 		if name := given.Selector().Unquoted(); !slices.Contains(known, name) {
@@ -88,9 +88,9 @@ func check(ctx context.Context, cc *cue.Context, inst *build.Instance, sources *
 			return nil, err
 		}
 	}
-	if more := len(out.broken) - maxBroken; more > 0 {
+	if g.unexplained > 0 {
 		findings.Add(diag.Finding{
-			Code: "N0109", Severity: diag.Note, Message: fmt.Sprintf("%d more entities do not fit the schema and are not explained", more),
+			Code: "N0109", Severity: diag.Note, Message: fmt.Sprintf("%d more entities do not fit the schema and are not explained", g.unexplained),
 			Help: "correct those above first",
 		})
 	}
@@ -151,20 +151,6 @@ func (c *checker) field(name string, constraint, value cue.Value) error {
 	return nil
 }
 
-// hidden reports what is wrong with hidden fields and definitions, such as a
-// blueprint's own checks.
-func (c *checker) hidden(value cue.Value) {
-	fields, err := value.Fields(cue.Hidden(true), cue.Definitions(true))
-	if err != nil {
-		return // reported where the others are
-	}
-	for fields.Next() {
-		if sel := fields.Selector(); !sel.IsString() && fields.Value().Err() != nil {
-			c.evaluation(fields.Value().Err(), []string{sel.String()})
-		}
-	}
-}
-
 // fieldNames returns the names of a struct's fields, in the schema's order.
 func fieldNames(v cue.Value) ([]string, error) {
 	it, err := v.Fields(cue.Optional(true))
@@ -195,10 +181,16 @@ func (g *grammar) fit(constraint, value cue.Value, decode decoder, path ...strin
 	if err == nil {
 		return true
 	}
-	if g.broken++; g.broken > maxBroken {
+	if g.explained >= maxBroken {
+		g.unexplained++
 		return false
 	}
-	before := g.mistakes
+	before, said := g.mistakes, g.findings.Len()
+	defer func() {
+		if g.findings.Len() > said { // else a pattern's mistake, said of another entity
+			g.explained++
+		}
+	}()
 	g.walk(constraint, value, path)
 	if g.mistakes == before { // CUE knows something that the walk does not
 		g.evaluation(err, path)
@@ -307,30 +299,55 @@ func matcher(label cue.Value) func(string) bool {
 	return func(string) bool { return true }
 }
 
-// undecided reports conditions at the top of a file whose truth is not known:
-// CUE leaves out what depends on them without a word.
-func (g *grammar) undecided(value cue.Value, inst *build.Instance) {
+// conditionPrefix begins the names of the hidden fields that hold conditions.
+const conditionPrefix = "_batchwrightCondition"
+
+// keepConditions gives the conditions at the top of the files names, under
+// which their values can be asked for: CUE leaves out what depends on a
+// condition that is not known, without a word.
+func keepConditions(inst *build.Instance) []ast.Expr {
+	var conditions []ast.Expr
 	for _, f := range inst.Files {
-		for _, d := range f.Decls {
+		for _, d := range slices.Clone(f.Decls) {
 			c, ok := d.(*ast.Comprehension)
 			if !ok {
 				continue
 			}
-			clause, ok := c.Clauses[0].(*ast.IfClause)
-			if !ok {
-				continue
+			if clause, ok := c.Clauses[0].(*ast.IfClause); ok {
+				name := conditionPrefix + strconv.Itoa(len(conditions))
+				f.Decls = append(f.Decls, &ast.Field{Label: ast.NewIdent(name), Value: clause.Condition})
+				conditions = append(conditions, clause.Condition)
 			}
-			// Parsed anew, because the file's own has been resolved in its place.
-			text, err := format.Node(clause.Condition)
-			if err != nil {
-				continue
-			}
-			if condition := g.cue.CompileBytes(text, cue.Scope(value), cue.ImportPath(inst.ImportPath)); !condition.IsConcrete() {
-				g.add(diag.Finding{
-					Code: "E0106", Severity: diag.Error, Span: g.locate.span(clause.Condition),
+		}
+	}
+	return conditions
+}
+
+// hidden reports what is wrong with hidden fields and definitions, such as a
+// blueprint's own checks, and conditions that are neither true nor false.
+func (c *checker) hidden(value cue.Value, conditions []ast.Expr) {
+	fields, err := value.Fields(cue.Hidden(true), cue.Definitions(true))
+	if err != nil {
+		return // reported where the others are
+	}
+	for fields.Next() {
+		sel := fields.Selector()
+		if sel.IsString() {
+			continue
+		}
+		if i, ok := strings.CutPrefix(sel.String(), conditionPrefix); ok {
+			n, err := strconv.Atoi(i)
+			truth, _ := fields.Value().Default()
+			if _, undecided := truth.Bool(); err == nil && undecided != nil {
+				c.add(diag.Finding{
+					Code: "E0106", Severity: diag.Error, Span: c.locate.span(conditions[n]),
 					Message: "this condition is neither true nor false", Help: "give what it depends on a value, such as a default with *, or a tag with -t",
 				})
 			}
+			continue
+		}
+		if err := fields.Value().Validate(); err != nil {
+			c.evaluation(err, []string{sel.String()})
 		}
 	}
 }

@@ -3,6 +3,7 @@ package compiler
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -46,13 +47,14 @@ func demand(p *ir.Platform) ir.Demand {
 // the memory of those nodes, whole ones, and of the system pool.
 func autoProvisioningNeed(p *ir.Platform) (vcpus, memoryGiB int) {
 	nodes := systemNodes(p)
-	vcpus, memoryGiB = nodes*p.SystemPool.VCPUs, nodes*p.SystemPool.MemoryGiB
+	vcpus = nodes * p.SystemPool.VCPUs
+	memory := float64(nodes) * p.SystemPool.MemoryGiB
 	for _, c := range p.Capacities {
 		n := countNodes(c).admitted
 		vcpus += n * c.Machine.VCPUs
-		memoryGiB += n * c.Machine.MemoryGiB
+		memory += float64(n) * c.Machine.MemoryGiB
 	}
-	return vcpus, memoryGiB
+	return vcpus, int(math.Ceil(memory))
 }
 
 func systemNodes(p *ir.Platform) int { return p.SystemPool.NodesPerZone * len(p.Zones) }

@@ -22,9 +22,10 @@ type grammar struct {
 	sources  *sources
 	locate   *locator
 	findings *diag.List
-	mistakes int                // seen so far, also those that add no finding
-	broken   int                // entities and fields that do not fit
-	reported map[diag.Span]bool // places of values that were reported
+	mistakes int // seen so far, also those that add no finding
+	// explained and unexplained count entities and fields that do not fit.
+	explained, unexplained int
+	reported               map[string]bool // fields by place, whose value was reported
 }
 
 // add reports a mistake.
@@ -33,12 +34,18 @@ func (g *grammar) add(f diag.Finding) {
 	g.findings.Add(f)
 }
 
-// mark notes that the value at a place has been reported.
-func (g *grammar) mark(at diag.Span) {
-	if g.reported == nil {
-		g.reported = map[diag.Span]bool{}
+// again tells whether a field's value at a place has been reported already: a
+// pattern writes it for many.
+func (g *grammar) again(at diag.Span, path []string) bool {
+	key := fmt.Sprint(at.Source, at.Start, path[len(path)-1:])
+	if g.reported[key] {
+		return true
 	}
-	g.reported[at] = true
+	if g.reported == nil {
+		g.reported = map[string]bool{}
+	}
+	g.reported[key] = true
+	return false
 }
 
 // notAStruct reports a blueprint that is no struct, or whose evaluation ended
@@ -149,6 +156,13 @@ func (g *grammar) list(schema, value cue.Value, path []string) {
 // scalar reports a value that does not meet its constraint.
 func (g *grammar) scalar(schema, value cue.Value, path []string) {
 	if err := value.Err(); err != nil && value.IncompleteKind() == cue.BottomKind {
+		if strings.Contains(err.Error(), requiredField) {
+			return // object says so
+		}
+		if value.Validate() == nil { // it could still become something
+			g.indefinite(schema, path)
+			return
+		}
 		g.evaluation(err, path)
 		return
 	}
@@ -168,11 +182,10 @@ func (g *grammar) scalar(schema, value cue.Value, path []string) {
 	if doc := doc(schema); doc != "" {
 		f.Help = diag.Path(path) + ": " + doc
 	}
-	if g.reported[f.Span] { // a pattern writes it for many
+	if g.again(f.Span, path) {
 		g.mistakes++
 		return
 	}
-	g.mark(f.Span)
 	if text, err := value.String(); err == nil {
 		if near := diag.Nearest(text, members(schema)); near != "" {
 			f.Help = fmt.Sprintf("did you mean %q?", near)
@@ -189,11 +202,10 @@ func (g *grammar) indefinite(schema cue.Value, path []string) {
 		Code: "E0106", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.place(false, path...),
 		Message: diag.Path(path) + " has no definite value", Label: "want " + want(schema), Help: "give it one value",
 	}
-	if g.reported[f.Span] {
+	if g.again(f.Span, path) {
 		g.mistakes++
 		return
 	}
-	g.mark(f.Span)
 	g.add(f)
 }
 
@@ -226,6 +238,9 @@ func (g *grammar) unknown(name string, names []string, path []string) string {
 		f.Label = ""
 		f.Help = fmt.Sprintf("did you mean %q?", near)
 		f.Edit = &diag.Edit{Span: f.Span, Text: near}
+		if src := f.Span.Source; src != nil && f.Span.Start < len(src.Content) && src.Content[f.Span.Start] == '"' {
+			f.Edit.Text = strconv.Quote(near)
+		}
 	}
 	g.add(f)
 	return near
@@ -267,6 +282,10 @@ func (g *grammar) choice(names, chosen, path []string) {
 	g.add(f)
 }
 
+// requiredField is what CUE says of a missing field of a schema that the
+// user's file embeds.
+const requiredField = "field is required but not present"
+
 // evaluation reports what the user's own CUE got wrong, in CUE's words.
 func (g *grammar) evaluation(err error, path []string) {
 	seen := map[string]bool{}
@@ -282,8 +301,8 @@ func (g *grammar) evaluation(err error, path []string) {
 			at = path
 		}
 		text := message(e)
-		if strings.Contains(text, "field is required but not present") {
-			continue // of a schema that the user's file embeds; walk says so itself
+		if strings.Contains(text, requiredField) {
+			continue // walk says so itself
 		}
 		key := diag.Path(at) + "\x00" + text
 		if seen[key] {

@@ -27,14 +27,20 @@ func (l *loader) instance() *build.Instance {
 		return l.addData(build.NewContext().NewInstance(root, nil)) // data imports nothing
 	}
 	args := l.cue
-	if len(l.dirs) == 1 && l.onlyFilesOf(l.dirs[0]) {
-		args = []string{"."} // as a package: its imports and its @if files
-	}
 	cfg := l.config(root)
 	if len(l.dirs) == 1 {
-		cfg.Dir = l.dirs[0]
+		// As a package: with its files in the directories above, and those
+		// that @if chooses.
+		cfg.Dir, args = l.dirs[0], []string{"."}
 	}
 	inst := cueload.Instances(args, cfg)[0]
+	if others := l.filesOutside(cfg.Dir); inst.Err == nil && len(l.dirs) == 1 && len(others) > 0 {
+		args = others
+		for _, f := range inst.BuildFiles {
+			args = append(args, f.Filename)
+		}
+		inst = cueload.Instances(args, l.config(root))[0]
+	}
 	if inst.Err != nil {
 		l.loadErrors(inst.Err)
 		return nil
@@ -65,8 +71,11 @@ func (l *loader) config(root string) *cueload.Config {
 	}
 }
 
-func (l *loader) onlyFilesOf(dir string) bool {
-	return !slices.ContainsFunc(l.cue, func(name string) bool { return filepath.Dir(name) != dir })
+// filesOutside returns the CUE files that are not a directory's own.
+func (l *loader) filesOutside(dir string) []string {
+	return slices.DeleteFunc(slices.Clone(l.cue), func(name string) bool {
+		return filepath.Dir(name) == dir && filepath.Base(name) != "-.cue"
+	})
 }
 
 // addData adds YAML and JSON to an instance, in its package.

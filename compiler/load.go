@@ -91,6 +91,7 @@ func (l *loader) read(path string) {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(l.in.Dir, name)
 	}
+	name = filepath.Clean(name)
 	info, err := os.Stat(name)
 	if err != nil {
 		l.unreadable(path, err)

@@ -30,7 +30,13 @@ type place struct {
 	any    []*place    // patterns and computed labels
 	keys   []diag.Span // where its label stands
 	values []diag.Span // where its value stands
-	refs   []string    // names its value refers to
+	refs   []ref       // what its value refers to
+}
+
+// ref refers to a top-level name, or to a field below it.
+type ref struct {
+	name string
+	path string // elements joined by dots, "" for the name itself
 }
 
 // place returns where a field was written; a field that stands nowhere is at
@@ -94,17 +100,34 @@ func (l *locator) step(from []*place, name string) []*place {
 // reach adds what the places refer to, each name once: references can share
 // much, and form circles.
 func (l *locator) reach(from []*place) []*place {
-	seen := map[string]bool{}
+	seen := map[ref]bool{}
 	for i := 0; i < len(from); i++ {
-		for _, name := range from[i].refs {
-			if seen[name] {
-				continue
+		for _, r := range from[i].refs {
+			if !seen[r] {
+				seen[r] = true
+				from = append(slices.Clip(from), l.follow(r)...)
 			}
-			seen[name] = true
-			from = append(slices.Clip(from), l.target(name))
 		}
 	}
 	return from
+}
+
+// follow returns the places of what a reference names.
+func (l *locator) follow(r ref) []*place {
+	found := []*place{l.target(r.name)}
+	if r.path == "" {
+		return found
+	}
+	for _, name := range strings.Split(r.path, ".") {
+		var next []*place
+		for _, p := range found {
+			if f := p.fields[name]; f != nil {
+				next = append(next, f)
+			}
+		}
+		found = next
+	}
+	return found
 }
 
 func (l *locator) target(name string) *place {
@@ -194,10 +217,13 @@ func (l *locator) expr(into *place, e ast.Expr) {
 	case *ast.Comprehension:
 		l.expr(into, e.Value)
 	case *ast.Ident:
-		if _, ok := l.names[e.Name]; ok {
-			into.refs = append(into.refs, e.Name)
-		}
+		l.refer(into, e)
 		into.values = append(into.values, l.span(e))
+	case *ast.SelectorExpr, *ast.IndexExpr:
+		l.refer(into, e)
+		into.values = append(into.values, l.span(e))
+	case *ast.Alias:
+		l.expr(into, e.Expr)
 	case *ast.ListLit:
 		into.values = append(into.values, l.span(e))
 		for i, item := range e.Elts {
@@ -214,6 +240,38 @@ func (l *locator) expr(into *place, e ast.Expr) {
 	case nil:
 	default:
 		into.values = append(into.values, l.span(e))
+	}
+}
+
+// refer notes that a value is what a top-level name or a field below it is.
+func (l *locator) refer(into *place, e ast.Expr) {
+	var path []string
+	for {
+		switch x := e.(type) {
+		case *ast.Ident:
+			if _, ok := l.names[x.Name]; ok {
+				into.refs = append(into.refs, ref{x.Name, strings.Join(path, ".")})
+			}
+			return
+		case *ast.SelectorExpr:
+			name, _, err := ast.LabelName(x.Sel)
+			if err != nil {
+				return
+			}
+			path, e = append([]string{name}, path...), x.X
+		case *ast.IndexExpr:
+			lit, ok := x.Index.(*ast.BasicLit)
+			if !ok {
+				return
+			}
+			name, _, err := ast.LabelName(lit)
+			if err != nil {
+				return
+			}
+			path, e = append([]string{name}, path...), x.X
+		default:
+			return
+		}
 	}
 }
 

@@ -87,20 +87,25 @@ func lowerPriorityClasses(tiers map[string]schema.Tier) []ir.PriorityClass {
 // lowerCohorts puts parents before children; a circle, which the rules refuse,
 // is left out.
 func lowerCohorts(cohorts map[string]schema.Cohort) []ir.Cohort {
-	depth := func(name string) int {
-		for n := 0; n <= len(cohorts); n++ {
-			parent := cohorts[name].Parent
-			if parent == nil {
-				return n
-			}
-			name = *parent
+	depths := map[string]int{}
+	var depth func(name string) int
+	depth = func(name string) int {
+		if d, known := depths[name]; known {
+			return d
 		}
-		return -1
+		depths[name] = -1 // while it is being found: a circle
+		d := 0
+		if parent := cohorts[name].Parent; parent != nil {
+			if d = depth(*parent); d >= 0 {
+				d++
+			}
+		}
+		depths[name] = d
+		return d
 	}
 	var out []ir.Cohort
-	depths := map[string]int{}
 	for name, c := range cohorts {
-		if depths[name] = depth(name); depths[name] >= 0 {
+		if depth(name) >= 0 {
 			out = append(out, ir.Cohort{Name: name, Parent: value(c.Parent, "")})
 		}
 	}

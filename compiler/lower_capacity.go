@@ -93,7 +93,7 @@ func lowerCapacity(b *schema.Blueprint, name string, zones []string) ir.Capacity
 
 func lowerMachine(name string, m catalog.Machine) ir.Machine {
 	out := ir.Machine{
-		Type: name, Family: m.Family, VCPUs: m.VCPUs, MemoryGiB: int(m.MemoryGiB),
+		Type: name, Family: m.Family, VCPUs: m.VCPUs, MemoryGiB: m.MemoryGiB,
 		Accelerator: m.Accelerator, AcceleratorCount: m.Count,
 	}
 	if m.Accelerator != "" {
@@ -198,7 +198,7 @@ func vcpus(n float64) resource.Quantity {
 func lowerSystemPool(in schema.SystemPool) ir.SystemPool {
 	machine, _ := catalog.Lookup(in.Machine)
 	return ir.SystemPool{
-		Name: "system", Machine: in.Machine, Family: machine.Family, VCPUs: machine.VCPUs, MemoryGiB: int(machine.MemoryGiB), DiskType: defaultDisk(machine), DiskSizeGiB: 100,
+		Name: "system", Machine: in.Machine, Family: machine.Family, VCPUs: machine.VCPUs, MemoryGiB: machine.MemoryGiB, DiskType: defaultDisk(machine), DiskSizeGiB: 100,
 		NodesPerZone: in.NodesPerZone,
 	}
 }

@@ -27,6 +27,9 @@ func TestBlueprints(t *testing.T) {
 			tree := compileFolder(t, filepath.Join(root, "blueprints", name))
 			files := treeFS(tree)
 			checkFolder(t, files)
+			if _, err := os.Stat(tfSchema); *update && err != nil {
+				t.Error(err) // see TestProviderSchema
+			}
 			if *update && !t.Failed() {
 				conform(t, tree)
 			}
@@ -44,6 +47,17 @@ func checkFolder(t *testing.T, files fs.FS) {
 	for _, err := range slices.Concat(checkTerraform(t, files), checkKubernetes(files), checkNodes(files), checkGhpc(files), checkGuide(files)) {
 		t.Error(err)
 	}
+}
+
+// TestProviderSchema says whether Terraform arguments are held against the
+// provider's own schema here; goldens are not updated without it.
+func TestProviderSchema(t *testing.T) {
+	if _, err := os.Stat(tfSchema); err == nil {
+		return
+	} else if *update {
+		t.Fatalf("goldens cannot be blessed without the provider's schema: %v", err)
+	}
+	t.Skipf("the provider's schema is not at %s: Terraform arguments are not checked", tfSchema)
 }
 
 // TestEveryGoldenHasAProducer fails on folders whose blueprint is gone.

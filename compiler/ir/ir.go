@@ -85,10 +85,10 @@ type Maintenance struct {
 // SystemPool is the pool of everything which is not a team's job.
 type SystemPool struct {
 	Name         string
-	Machine      string // machine type
-	Family       string // machine family
-	VCPUs        int    // of one node
-	MemoryGiB    int    // of one node
+	Machine      string  // machine type
+	Family       string  // machine family
+	VCPUs        int     // of one node
+	MemoryGiB    float64 // of one node
 	DiskType     string
 	DiskSizeGiB  int
 	NodesPerZone int
@@ -178,7 +178,7 @@ type Machine struct {
 	Type             string
 	Family           string
 	VCPUs            int
-	MemoryGiB        int
+	MemoryGiB        float64
 	Accelerator      string // GKE accelerator type, "" without
 	AcceleratorCount int
 	Resource         string // Kubernetes resource of the accelerator, "" without

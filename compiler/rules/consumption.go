@@ -2,7 +2,6 @@ package rules
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/diag"
@@ -16,6 +15,7 @@ func consumptionRules() []Rule {
 	return []Rule{
 		{Code: "E0401", Severity: diag.Error, Title: "the machine is not offered that way", check: offered},
 		{Code: "W0402", Severity: diag.Warning, Title: "nobody verified that the machine is offered that way", check: unverified, whole: true},
+		{Code: "N0410", Severity: diag.Note, Title: "flex-start that is not queued", check: unqueuedFlex},
 		{Code: "E0403", Severity: diag.Error, Title: "a reservation without zones", check: reservationZones},
 		{Code: "E0404", Severity: diag.Error, Title: "a reservation cannot be created like that", check: createdReservations},
 		{Code: "E0405", Severity: diag.Error, Title: "flex-start with standing nodes", check: flexCounts},
@@ -91,7 +91,7 @@ func unverified(r *report) {
 
 func reservationZones(r *report) {
 	for _, c := range r.Plan.Capacities {
-		if c.Option == ir.Reservation && len(r.Blueprint.Capacity[c.Name].Zones) == 0 {
+		if c.Option == ir.Reservation && len(r.Blueprint.Capacity[c.Name].Zones) == 0 && len(c.Zones) > 1 {
 			r.addKey(at("capacity", c.Name), fmt.Sprintf("capacity %q does not say in which zones its reservation is", c.Name),
 				help("add zones: a reservation belongs to one zone, and must exist in each zone of the pool"))
 		}
@@ -115,7 +115,7 @@ func createdReservations(r *report) {
 				help("set nodes instead of maxNodes: reserved machines are paid for whether they run or not"))
 		case c.MaxNodes == 0:
 			r.add(at("capacity", c.Name, "nodes"), "a reservation of no machines cannot be created", label("want at least 1"))
-		case len(r.Blueprint.Capacity[c.Name].Zones) > 1:
+		case len(c.Zones) > 1:
 			r.add(path, fmt.Sprintf("a reservation is created in one zone, and capacity %q has %d", c.Name, len(c.Zones)),
 				help("split the capacity, one zone each"))
 		case taken:
@@ -187,7 +187,7 @@ func compact(r *report) {
 func sameNodes(r *report) {
 	first := map[string]string{}
 	for _, c := range r.Plan.Capacities {
-		if !c.AutoProvisioned || c.Machine.VCPUs == 0 {
+		if !c.AutoProvisioned || c.Option != ir.OnDemand && c.Option != ir.Spot || c.Machine.VCPUs == 0 {
 			continue // a node pool has a label of its own
 		}
 		key := fmt.Sprint(c.NodeLabels, c.NodeTaints)
@@ -211,7 +211,7 @@ func sharedByAutoProvisioning(r *report) {
 		}
 		hardware := r.Blueprint.Hardware[c.Hardware]
 		cure := help("leave it out, or give the capacity a node pool of its own: remove autoProvisioned")
-		if !slices.Equal(c.Zones, r.Plan.Zones) {
+		if len(c.Zones) < len(r.Plan.Zones) {
 			r.add(at("capacity", c.Name, "zones"), "auto-provisioned nodes may stand in every zone of the platform", cure)
 		}
 		if hardware.GPUDriver != "DEFAULT" && c.GPUDriver != "" {
@@ -222,6 +222,17 @@ func sharedByAutoProvisioning(r *report) {
 		} else if first.DiskType != c.DiskType || first.DiskSizeGiB != c.DiskSizeGiB {
 			r.add(at("hardware", c.Hardware, "disk"), fmt.Sprintf("auto-provisioned nodes have one kind of boot disk: %s of %d GiB for %q, %s of %d GiB for %q", first.DiskType, first.DiskSizeGiB, first.Name, c.DiskType, c.DiskSizeGiB, c.Name),
 				related(at("hardware", first.Hardware), "the other hardware"), help("make the disks the same, or give one capacity a node pool of its own: remove autoProvisioned"))
+		}
+	}
+}
+
+// unqueuedFlex: Kueue admits such a workload at once, and takes it back when
+// its pods are not ready in time.
+func unqueuedFlex(r *report) {
+	for _, c := range r.Plan.Capacities {
+		if c.Flex != nil && !c.Flex.Queued {
+			r.addKey(at("capacity", c.Name, "consumption", "flexStart"), fmt.Sprintf("jobs on %q are evicted and queued again when flex-start has no nodes for them within 30 minutes", c.Name),
+				help("set queued: true: then they wait before they are admitted"))
 		}
 	}
 }

@@ -45,7 +45,7 @@ func minAboveMax(r *report) {
 
 func evenNodes(r *report) {
 	for _, c := range r.Plan.Capacities {
-		if n := len(c.Zones); c.Static && n > 0 && c.MaxNodes%n != 0 {
+		if n := len(c.Zones); c.Static && c.Flex == nil && n > 0 && c.MaxNodes%n != 0 {
 			r.add(at("capacity", c.Name, "nodes"), fmt.Sprintf("%s in %s: GKE puts the same number into each zone", plural(c.MaxNodes, "node"), plural(n, "zone")),
 				label("want a multiple of %d", n), help("change nodes, or the capacity's zones"))
 		}

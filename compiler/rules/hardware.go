@@ -15,7 +15,7 @@ import (
 
 func hardwareRules() []Rule {
 	return []Rule{
-		{Code: "E0301", Severity: diag.Error, Title: "the machine type does not exist", check: machineTypes},
+		{Code: "E0301", Severity: diag.Error, Title: "the machine type does not exist", check: machineTypes, basic: true},
 		{Code: "E0302", Severity: diag.Error, Title: "a zone is not in the platform's region", check: zonesInRegion},
 		{Code: "E0303", Severity: diag.Error, Title: "a zone is not one of the platform's", check: capacityZones},
 		{Code: "E0304", Severity: diag.Error, Title: "the machine does not boot from that disk type", check: bootDisks},

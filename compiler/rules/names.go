@@ -2,7 +2,6 @@ package rules
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,9 +15,9 @@ import (
 
 func nameRules() []Rule {
 	return []Rule{
-		{Code: "E0201", Severity: diag.Error, Title: "a name refers to nothing", check: references},
-		{Code: "E0202", Severity: diag.Error, Title: "quota on a capacity that its tier does not use", check: quotaOutsideTier},
-		{Code: "W0203", Severity: diag.Warning, Title: "something is defined and never used", check: unused, whole: true},
+		{Code: "E0201", Severity: diag.Error, Title: "a name refers to nothing", check: references, basic: true},
+		{Code: "E0202", Severity: diag.Error, Title: "quota on a capacity that its tier does not use", check: quotaOutsideTier, basic: true},
+		{Code: "W0203", Severity: diag.Warning, Title: "something is defined and never used", check: unused, whole: true, resolved: true},
 		{Code: "E0204", Severity: diag.Error, Title: "cohorts form a circle", check: cohortCircle},
 		{Code: "E0205", Severity: diag.Error, Title: "a namespace is not a team's own", check: namespaces},
 		{Code: "E0206", Severity: diag.Error, Title: "a derived name is too long", check: derivedNames},
@@ -146,9 +145,6 @@ func unused(r *report) {
 		{"cohorts", "cohort", "team", names(b.Cohorts)},
 	} {
 		used := uses[kind.field]
-		if slices.ContainsFunc(names(used), func(n string) bool { return !has(kind.defined, n) }) {
-			continue // a misspelt reference: what it means is in use
-		}
 		for _, n := range kind.defined {
 			if !used[n] {
 				r.addKey(at(kind.field, n), fmt.Sprintf("%s %q is used by no %s", kind.noun, n, kind.user), help("use it, or remove it"))
@@ -159,29 +155,31 @@ func unused(r *report) {
 
 func cohortCircle(r *report) {
 	cohorts := r.Blueprint.Cohorts
-	reported := map[string]bool{}
+	seen := map[string]string{} // cohort to the one whose chain it was met in
 	for _, start := range names(cohorts) {
-		path := []string{start}
-		for name := start; ; {
+		var chain []string
+		name := start
+		for seen[name] == "" {
+			seen[name] = start
+			chain = append(chain, name)
 			parent := cohorts[name].Parent
-			if parent == nil || reported[*parent] {
+			if parent == nil {
 				break
 			}
-			if i := slices.Index(path, *parent); i >= 0 {
-				for _, n := range path {
-					reported[n] = true
-				}
-				circle := append(path[i:], *parent)
-				r.add(at("cohorts", path[len(path)-1], "parent"), "cohorts belong to each other in a circle: "+strings.Join(circle, " -> "),
-					help("a cohort has at most one parent and is not among its own parents"))
-				break
-			}
-			path, name = append(path, *parent), *parent
+			name = *parent
 		}
+		last := len(chain) - 1
+		if last < 0 || seen[name] != start || cohorts[chain[last]].Parent == nil {
+			continue // met before, or it ends
+		}
+		circle := append(slices.Clone(chain[slices.Index(chain, name):]), name)
+		r.add(at("cohorts", chain[last], "parent"), "cohorts belong to each other in a circle: "+strings.Join(circle, " -> "),
+			help("a cohort has at most one parent and is not among its own parents"))
 	}
 }
 
-// reserved tells whether a namespace belongs to the cluster itself.
+// reserved tells whether a namespace belongs to the cluster itself, or has a
+// prefix that Kubernetes and GKE keep for themselves.
 func reserved(namespace string) bool {
 	return namespace == "default" || namespace == ir.KueueNamespace || namespace == ir.JobSetNamespace ||
 		strings.HasPrefix(namespace, "kube-") || strings.HasPrefix(namespace, "gke-") || strings.HasPrefix(namespace, "gmp-")
@@ -200,7 +198,7 @@ func namespaces(r *report) {
 		first, taken := owner[t.Namespace]
 		switch {
 		case reserved(t.Namespace):
-			r.add(path, fmt.Sprintf("namespace %q belongs to the cluster", t.Namespace), help("give the team a namespace of its own"))
+			r.add(path, fmt.Sprintf("namespace %q is the cluster's own, or has one of its prefixes kube-, gke- and gmp-", t.Namespace), help("give the team another namespace"))
 		case t.Namespace == r.Plan.Monitoring.GrafanaNamespace && r.Plan.Monitoring.Grafana:
 			r.add(path, fmt.Sprintf("namespace %q holds the Grafana dashboards", t.Namespace), help("give the team another namespace, or set monitoring.grafanaNamespace"))
 		case taken:
@@ -306,7 +304,7 @@ func securityGroup(r *report) {
 	if r.Blueprint.Cluster.SecurityGroup != nil {
 		return
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.Blueprint.Teams)) {
+	for _, name := range names(r.Blueprint.Teams) {
 		if r.Blueprint.Teams[name].Group != nil {
 			r.add(at("teams", name, "group"), "a Google group means nothing to the cluster without cluster.securityGroup",
 				help(`set cluster: securityGroup: "gke-security-groups@DOMAIN", a group that holds the teams' groups`))
@@ -317,16 +315,11 @@ func securityGroup(r *report) {
 
 // basicRoles: a team's jobs run what its members submit.
 func basicRoles(r *report) {
-	reported := map[string]bool{}
 	for _, name := range names(r.Blueprint.Teams) {
 		for i, role := range r.Blueprint.Teams[name].Roles {
-			if role != "roles/owner" && role != "roles/editor" && role != "roles/viewer" {
-				continue
-			}
-			path := at("teams", name, "roles", diag.Index(i))
-			if span := fmt.Sprint(r.Place(false, path...)); !reported[span] {
-				reported[span] = true
-				r.add(path, fmt.Sprintf("%s gives the jobs of team %q rights over the whole project", role, name), help("name the roles that the jobs need, such as roles/storage.objectViewer"))
+			if role == "roles/owner" || role == "roles/editor" || role == "roles/viewer" {
+				r.add(at("teams", name, "roles", diag.Index(i)), fmt.Sprintf("%s gives the jobs of team %q rights over the whole project", role, name),
+					help("name the roles that the jobs need, such as roles/storage.objectViewer"))
 			}
 		}
 	}

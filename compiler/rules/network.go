@@ -159,6 +159,9 @@ func maintenanceTime(r *report) {
 // autoProvisioningLimits: the limits bound the whole cluster, its node pools
 // as well.
 func autoProvisioningLimits(r *report) {
+	if len(r.Blueprint.Cluster.AutoProvisioning.Accelerators) == 0 {
+		return
+	}
 	known := catalog.Accelerators()
 	for _, name := range names(r.Blueprint.Cluster.AutoProvisioning.Accelerators) {
 		path := at("cluster", "autoProvisioning", "accelerators", name)

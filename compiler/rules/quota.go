@@ -18,9 +18,9 @@ func quotaRules() []Rule {
 		{Code: "E0601", Severity: diag.Error, Title: "borrowing or lending without a cohort", check: loneBorrowers},
 		{Code: "E0602", Severity: diag.Error, Title: "more is guaranteed than the capacity holds", check: overcommit, whole: true},
 		{Code: "E0603", Severity: diag.Error, Title: "more is lent than there is", check: lendAboveNominal},
-		{Code: "E0604", Severity: diag.Error, Title: "quota counted in the wrong unit", check: quotaUnit},
+		{Code: "E0604", Severity: diag.Error, Title: "quota counted in the wrong unit", check: quotaUnit, basic: true},
 		{Code: "E0605", Severity: diag.Error, Title: "a queue that can never run anything", check: deadQueues},
-		{Code: "W0606", Severity: diag.Warning, Title: "nobody to borrow from", check: nothingToBorrow, whole: true},
+		{Code: "W0606", Severity: diag.Warning, Title: "nobody to borrow from", check: nothingToBorrow, whole: true, resolved: true},
 		{Code: "W0607", Severity: diag.Warning, Title: "a reason for an overcommit that is none", check: idleOvercommit, whole: true},
 	}
 }
@@ -98,6 +98,12 @@ func quotaUnit(r *report) {
 }
 
 func overcommit(r *report) {
+	guarantees := map[string][]option{} // the first few of each capacity
+	r.eachQuota(func(path []string, _ schema.Team, _, capacity string, q schema.Quota) {
+		if nominal(q) > 0 && len(guarantees[capacity]) < 3 {
+			guarantees[capacity] = append(guarantees[capacity], related(path, "guaranteed here: %d", nominal(q)))
+		}
+	})
 	for _, c := range r.Plan.Capacities {
 		excess, ok := firstExcess(c)
 		if in := r.Blueprint.Capacity[c.Name]; !ok || in.Nodes == nil && in.MaxNodes == nil {
@@ -110,12 +116,7 @@ func overcommit(r *report) {
 			continue
 		}
 		options := []option{help("lower the teams' quota, add nodes, or say why it is meant so: overcommit: \"...\"")}
-		r.eachQuota(func(path []string, _ schema.Team, _, capacity string, q schema.Quota) {
-			if capacity == c.Name && nominal(q) > 0 && len(options) < 4 {
-				options = append(options, related(path, "guaranteed here: %d", nominal(q)))
-			}
-		})
-		r.addKey(at("capacity", c.Name), message, options...)
+		r.addKey(at("capacity", c.Name), message, append(options, guarantees[c.Name]...)...)
 	}
 }
 
@@ -166,27 +167,22 @@ func deadQueues(r *report) {
 			}
 			if !alive && len(b.Tiers[tier].Capacity) > 0 {
 				r.addKey(at("teams", name, "quota", tier), fmt.Sprintf("team %q is guaranteed nothing in tier %q and may borrow nothing", name, tier),
-					help("give it accelerators, or let it borrow"))
+					help("guarantee it something, or let it borrow"))
 			}
 		}
 	}
 }
 
 func nothingToBorrow(r *report) {
-	for _, t := range r.Plan.Teams {
-		if _, ok := r.Blueprint.Cohorts[t.Cohort]; t.Cohort != "" && !ok {
-			return // who belongs together is not known
-		}
-	}
 	pool := cohortPools(r.Plan)
 	for _, t := range r.Plan.Teams {
 		for _, q := range t.Queues {
 			for _, f := range q.Flavors {
-				last := f.Quotas[len(f.Quotas)-1]
-				if last.Borrowing == nil || last.Borrowing.IsZero() {
+				i := slices.IndexFunc(f.Quotas, func(q ir.ResourceQuota) bool { return q.Borrowing != nil && !q.Borrowing.IsZero() })
+				if i < 0 {
 					continue
 				}
-				if others := pool.others(t.Cohort, f.Flavor, last); others.Sign() <= 0 {
+				if others := pool.others(t.Cohort, f.Flavor, f.Quotas[i]); others.Sign() <= 0 {
 					r.add(at("teams", t.Name, "quota", q.Tier, f.Flavor, "borrow"),
 						fmt.Sprintf("no other queue of cohort %q lends anything on %q", t.Cohort, f.Flavor), help("nothing can be borrowed there: remove borrow"))
 				}

@@ -30,6 +30,8 @@ type Rule struct {
 	Title    string
 	check    func(*report)
 	whole    bool // needs every entity of the blueprint
+	basic    bool // on what names mean
+	resolved bool // needs all that basic rules hold
 }
 
 // All returns every rule, by code.
@@ -56,11 +58,27 @@ type Pass struct {
 	Broken map[[2]string]bool
 }
 
-// Run applies every rule.
+// Run applies every rule: those on what names mean first, because what depends
+// on a misspelt name is not worth reporting.
 func Run(p *Pass) {
+	var basic, others []Rule
 	for _, r := range All() {
-		if len(p.Broken) == 0 || !r.whole {
-			r.check(&report{Pass: p, rule: r})
+		if r.basic {
+			basic = append(basic, r)
+		} else {
+			others = append(others, r)
+		}
+	}
+	before := p.Findings.Count(diag.Error)
+	p.run(basic, true)
+	p.run(others, p.Findings.Count(diag.Error) == before)
+}
+
+// run applies rules, those that need all names resolved only if they are.
+func (p *Pass) run(rules []Rule, resolved bool) {
+	for _, r := range rules {
+		if (resolved || !r.resolved) && (len(p.Broken) == 0 || !r.whole) {
+			r.check(&report{Pass: p, rule: r, said: map[string]bool{}})
 		}
 	}
 }
@@ -69,6 +87,7 @@ func Run(p *Pass) {
 type report struct {
 	*Pass
 	rule Rule
+	said map[string]bool // places and fields that the rule has reported
 }
 
 // at names a field by its path. Elements of lists are named by their index.
@@ -87,6 +106,12 @@ func (r *report) addKey(path []string, message string, options ...option) {
 func (r *report) finding(span diag.Span, path []string, message string, options []option) {
 	if len(path) > 1 && r.Broken[[2]string{path[0], path[1]}] {
 		return
+	}
+	// A pattern writes a field of many teams at one place: one mistake.
+	if key := fmt.Sprint(span.Source, span.Start, path[len(path)-1:]); span.Valid() && r.said[key] {
+		return
+	} else {
+		r.said[key] = true
 	}
 	f := diag.Finding{Code: r.rule.Code, Severity: r.rule.Severity, Path: diag.Path(path), Message: message, Span: span}
 	for _, o := range options {

@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/batchwright/batchwright/compiler/diag"
 )
@@ -93,7 +94,7 @@ func flavorLimit(r *report) {
 
 func reservedPriority(r *report) {
 	for _, name := range names(r.Blueprint.Tiers) {
-		if len(name) >= 7 && name[:7] == "system-" {
+		if strings.HasPrefix(name, "system-") {
 			r.addKey(at("tiers", name), fmt.Sprintf("PriorityClass %q: the prefix system- belongs to Kubernetes", name), help("rename the tier"))
 		}
 	}

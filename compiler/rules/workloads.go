@@ -15,9 +15,9 @@ import (
 
 func workloadRules() []Rule {
 	return []Rule{
-		{Code: "E0801", Severity: diag.Error, Title: "a pod fits no node", check: podFitsNode},
-		{Code: "E0802", Severity: diag.Error, Title: "a workload can never be admitted", check: copyFitsQuota, whole: true},
-		{Code: "E0803", Severity: diag.Error, Title: "a team submits to a tier it has no quota in", check: workloadTeams, whole: true},
+		{Code: "E0801", Severity: diag.Error, Title: "a pod fits no node", check: podFitsNode, whole: true, resolved: true},
+		{Code: "E0802", Severity: diag.Error, Title: "a workload can never be admitted", check: copyFitsQuota, whole: true, resolved: true},
+		{Code: "E0803", Severity: diag.Error, Title: "a team submits to a tier it has no quota in", check: workloadTeams, whole: true, resolved: true},
 		{Code: "E0804", Severity: diag.Error, Title: "an image that is not pinned", check: pinnedImages},
 		{Code: "E0806", Severity: diag.Error, Title: "files too large for a ConfigMap", check: fileSizes},
 		{Code: "E0805", Severity: diag.Error, Title: "an environment variable that is set twice", check: rendezvousEnv},
