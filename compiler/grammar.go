@@ -25,7 +25,7 @@ type grammar struct {
 	mistakes int // seen so far, also those that add no finding
 	// explained and unexplained count entities and fields that do not fit.
 	explained, unexplained int
-	reported               map[string]bool // fields by place, whose value was reported
+	reported               map[spot]bool // fields whose value was reported
 }
 
 // add reports a mistake.
@@ -37,15 +37,22 @@ func (g *grammar) add(f diag.Finding) {
 // again tells whether a field's value at a place has been reported already: a
 // pattern writes it for many.
 func (g *grammar) again(at diag.Span, path []string) bool {
-	key := fmt.Sprint(at.Source, at.Start, path[len(path)-1:])
-	if g.reported[key] {
+	here := spot{at.Source, at.Start, path[len(path)-1]}
+	if g.reported[here] {
 		return true
 	}
 	if g.reported == nil {
-		g.reported = map[string]bool{}
+		g.reported = map[spot]bool{}
 	}
-	g.reported[key] = true
+	g.reported[here] = true
 	return false
+}
+
+// spot is a field at the place where it is written, be it for many entities.
+type spot struct {
+	source *diag.Source
+	start  int
+	field  string
 }
 
 // notAStruct reports a blueprint that is no struct, or whose evaluation ended

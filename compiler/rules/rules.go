@@ -78,7 +78,7 @@ func Run(p *Pass) {
 func (p *Pass) run(rules []Rule, resolved bool) {
 	for _, r := range rules {
 		if (resolved || !r.resolved) && (len(p.Broken) == 0 || !r.whole) {
-			r.check(&report{Pass: p, rule: r, said: map[string]bool{}})
+			r.check(&report{Pass: p, rule: r, said: map[spot]bool{}})
 		}
 	}
 }
@@ -87,7 +87,14 @@ func (p *Pass) run(rules []Rule, resolved bool) {
 type report struct {
 	*Pass
 	rule Rule
-	said map[string]bool // places and fields that the rule has reported
+	said map[spot]bool // what the rule has reported
+}
+
+// spot is a field at the place where it is written, be it for many teams.
+type spot struct {
+	source *diag.Source
+	start  int
+	field  string
 }
 
 // at names a field by its path. Elements of lists are named by their index.
@@ -108,11 +115,11 @@ func (r *report) finding(span diag.Span, path []string, message string, options 
 		return
 	}
 	// A pattern writes a field of many teams at one place: one mistake.
-	if key := fmt.Sprint(span.Source, span.Start, path[len(path)-1:]); span.Valid() && r.said[key] {
+	here := spot{span.Source, span.Start, path[len(path)-1]}
+	if span.Valid() && r.said[here] {
 		return
-	} else {
-		r.said[key] = true
 	}
+	r.said[here] = true
 	f := diag.Finding{Code: r.rule.Code, Severity: r.rule.Severity, Path: diag.Path(path), Message: message, Span: span}
 	for _, o := range options {
 		o(r, &f)
