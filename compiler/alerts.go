@@ -152,12 +152,13 @@ func serviceAlerts() []ir.Alert {
 				"workloads and at the nodes they ran on.",
 		},
 		{
-			Name: "KueueRequeueLimitExceeded", Group: alertsService, Severity: alertWarning,
+			Name: "KueueWorkloadDeactivated", Group: alertsService, Severity: alertWarning,
 			Expr: `count by (cluster_queue, underlying_cause) (` +
 				bornOrRisen(`kueue_evicted_workloads_total{@kueue,reason="Deactivated",underlying_cause!=""}`) + `) > 0`,
-			Summary: "Kueue gave a workload up.",
-			Action: "A workload of ClusterQueue {{cluster_queue}} was deactivated ({{underlying_cause}}) and will not be " +
-				"tried again. Mend it, then set spec.active of the Workload to true.",
+			Summary: "Kueue deactivated a workload: it does not run and will not be tried again.",
+			Action: "A workload of ClusterQueue {{cluster_queue}} was deactivated ({{underlying_cause}}): an admission check " +
+				"refused it, or it ran longer than the time its owner allowed it. Mend it, then set spec.active of the " +
+				"Workload to true.",
 		},
 	}
 }

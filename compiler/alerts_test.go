@@ -26,7 +26,7 @@ func TestAlertsFollowThePlatform(t *testing.T) {
 	want := []string{
 		"HostErrors", "JobSetFailures", "KueueAdmissionWaitHigh", "KueueClusterQueueInactive", "KueueControllerDown",
 		"KueueEvictionsByFailure", "KueueIdleQuotaWhileWaiting", "KueueLocalQueueInactive", "KueueNoLeader",
-		"KueuePreemptionChurn", "KueueQueueStuck", "KueueReconcileErrors", "KueueRequeueLimitExceeded", "KueueWorkloadNeverFits",
+		"KueuePreemptionChurn", "KueueQueueStuck", "KueueReconcileErrors", "KueueWorkloadDeactivated", "KueueWorkloadNeverFits",
 	}
 	if diff := gocmp.Diff(want, always); diff != "" {
 		t.Errorf("alerts of every platform (-want +got):\n%s", diff)

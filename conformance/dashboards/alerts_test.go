@@ -85,13 +85,13 @@ func TestAlertsMeanWhatTheySay(t *testing.T) {
 		},
 		{
 			name:  "a workload that Kueue gave up, the first of its queue",
-			alert: "KueueRequeueLimitExceeded", at: "2h",
-			series: `kueue_evicted_workloads_total{LEADER,cluster_queue="cq-a-lp",reason="Deactivated",underlying_cause="RequeuingLimitExceeded"} _x90 1x90`,
-			want:   `{cluster_queue="cq-a-lp",underlying_cause="RequeuingLimitExceeded"} 1`,
+			alert: "KueueWorkloadDeactivated", at: "2h",
+			series: `kueue_evicted_workloads_total{LEADER,cluster_queue="cq-a-lp",reason="Deactivated",underlying_cause="MaximumExecutionTimeExceeded"} _x90 1x90`,
+			want:   `{cluster_queue="cq-a-lp",underlying_cause="MaximumExecutionTimeExceeded"} 1`,
 		},
 		{
 			name:  "a workload that its owner stopped is no such thing",
-			alert: "KueueRequeueLimitExceeded", at: "2h",
+			alert: "KueueWorkloadDeactivated", at: "2h",
 			series: `kueue_evicted_workloads_total{LEADER,cluster_queue="cq-a-lp",reason="Deactivated",underlying_cause=""} _x90 1x90`,
 		},
 		{

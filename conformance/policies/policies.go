@@ -110,6 +110,11 @@ func load(folder fs.FS) ([]policy, error) {
 		if p.namespaces, err = metav1.LabelSelectorAsSelector(binding.Spec.MatchResources.NamespaceSelector); err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
+		for _, v := range p.Spec.Validations {
+			if strings.Contains(strings.TrimSpace(v.Expression), "\n") && v.Message == "" || strings.Contains(v.Message, "\n") {
+				return nil, fmt.Errorf("%s: policy %s: an expression with line breaks needs a message without any", file, p.Name)
+			}
+		}
 		if p.validator, err = compile(p.ValidatingAdmissionPolicy); err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}

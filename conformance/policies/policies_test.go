@@ -31,6 +31,8 @@ func TestCheck(t *testing.T) {
 		{"default priority unknown", "globalDefault: true\n", "", "no default"},
 		{"default priority refused", "(c == '' ? 'lp' : c)", "c", "job without a priority: refused"},
 		{"class of another queue", "lq-team-a-lp=lp", "lq-team-a-lp=hp", "job with a queue: refused"},
+		{"no message", "    message: the priorityClassName of pods must be that of their queue\n", "", "needs a message"},
+		{"message of two lines", "message: the priority", "message: |\n      the\n      priority", "needs a message"},
 		{"message names no priority", " + variables.class.join('')", "", "does not name"},
 		{"controllers admitted", "orValue(false)).all(o,", "orValue(false)).all(o, true ||", "job with a controller: admitted"},
 		{"owners refused", "orValue(false)).all(o,", "orValue(true)).all(o,", "job with an owner: refused"},

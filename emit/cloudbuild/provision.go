@@ -15,6 +15,9 @@ var jobSetScript string
 //go:embed scripts/kueue.sh
 var kueueScript string
 
+//go:embed scripts/priorities.sh
+var prioritiesScript string
+
 //go:embed scripts/queues.sh
 var queuesScript string
 
@@ -42,6 +45,7 @@ func provision(p *ir.Platform) build {
 			variable{"MANIFEST", p.Versions.JobSetManifest()}, variable{"NAMESPACE", ir.JobSetNamespace}),
 		script(p, 1200, "kueue", kueueScript,
 			variable{"MANIFEST", p.Versions.KueueManifest()}, variable{"NAMESPACE", ir.KueueNamespace}),
+		script(p, 300, "priorities", prioritiesScript, variable{"PLATFORM", platformSelector(p)}),
 		command(p, 7200, "manifests", "kubectl", "apply", "--server-side", "--force-conflicts", "--field-manager=batchwright", "-k", "kubernetes"),
 		script(p, 1800, "queues", queuesScript, variable{"PLATFORM", platformSelector(p)}),
 	}

@@ -44,6 +44,7 @@ func newSandbox(t *testing.T, p *ir.Platform) *sandbox {
 		s.write(filepath.Join("deploy folder", path), string(f.Content), max(f.Mode, 0o644))
 	}
 	s.write("deploy folder/kubernetes/system/kueue-configuration.yaml", "kind: ConfigMap\n", 0o644)
+	s.write("deploy folder/kubernetes/teams/a.yaml", "kind: Namespace\n", 0o644)
 	s.write("deploy folder/terraform/main.tf", "", 0o644)
 	for _, program := range []string{"gcloud", "kubectl", "terraform", "curl", "sleep"} {
 		s.write(filepath.Join("bin", program), stub, 0o755)

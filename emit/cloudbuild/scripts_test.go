@@ -90,23 +90,36 @@ func TestCreateStopsAtTheFirstError(t *testing.T) {
 	}
 }
 
-// TestCreateReplacesTheCondition holds that a role which no account has any
-// more can no longer be granted either.
+// TestCreateReplacesTheCondition holds that the build may still revoke a role
+// which no account has any more, and that it can no longer be granted afterwards.
 func TestCreateReplacesTheCondition(t *testing.T) {
 	s := newSandbox(t, platform())
-	for name, policy := range map[string]string{
-		"another condition": `printf 'roles/resourcemanager.projectIamAdmin\tapi.old()\n'`,
-		"no condition":      `printf 'roles/resourcemanager.projectIamAdmin\t\n'`,
+	const admin = "roles/resourcemanager.projectIamAdmin\t"
+	old, current := admin+"api.old()\n", admin+grantCondition(platform().Delivery.GrantableRoles)+"\n"
+	const add, remove, submit = "add-iam-policy-binding", "remove-iam-policy-binding", "submit"
+	for _, tt := range []struct {
+		name, policy, build string
+		args, want          []string
+	}{
+		{"no binding", "", "true", nil, []string{add, submit}},
+		{"the condition", current, "true", nil, []string{submit}},
+		{"another condition", old, "true", nil, []string{add, submit, remove, add}},
+		{"no condition", admin + "\n", "true", nil, []string{add, submit, remove, add}},
+		{"the build fails", old, "exit 1", nil, []string{add, submit}},
+		{"after a build that failed", old + current, "true", nil, []string{submit, remove, add}},
+		{"the other way round", current + old, "true", nil, []string{submit, remove, add}},
+		{"no build", old, "true", []string{"--prepare"}, []string{add}},
 	} {
-		s.answer("case $call in\n*get-iam-policy*) " + policy + " ;;\nesac")
+		s.answer("case $call in\n*get-iam-policy*) printf %s " + quote(tt.policy) + " ;;\n*' submit '*) " + tt.build + " ;;\nesac")
+		r := s.script("create-platform.sh", "", tt.args...)
 		var got []string
-		for _, call := range s.script("create-platform.sh", "").calls {
-			if strings.Contains(call, "--role=roles/resourcemanager.projectIamAdmin") {
-				got = append(got, strings.Join(strings.Fields(call)[1:3], " "))
+		for _, call := range r.calls {
+			if strings.Contains(call, "--role=roles/resourcemanager.projectIamAdmin") || strings.HasPrefix(call, "gcloud builds") {
+				got = append(got, strings.Fields(call)[2])
 			}
 		}
-		if want := []string{"projects remove-iam-policy-binding", "projects add-iam-policy-binding"}; !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q", name, got, want)
+		if !slices.Equal(got, tt.want) || (r.code == 0) != (tt.build == "true") {
+			t.Errorf("%s: exit code %d, %q, want %q", tt.name, r.code, got, tt.want)
 		}
 	}
 }

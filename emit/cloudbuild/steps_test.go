@@ -1,6 +1,8 @@
 package cloudbuild
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -42,9 +44,12 @@ curl --fail --silent --show-error --location --retry 5 --output TEMP/release.yam
 kubectl apply --server-side --force-conflicts --field-manager=kueue-release -k TEMP
 kubectl -n kueue-system rollout status deployment/kueue-controller-manager --timeout=600s
 kubectl apply --server-side --force-conflicts --field-manager=batchwright --dry-run=server -f kubernetes/resource-flavors.yaml
+kubectl create --dry-run=client --validate=false -f kubernetes/priority-classes.yaml -o jsonpath=\{.metadata.name\}\ \{.value\}\ \{.preemptionPolicy\}\ \{.globalDefault\}\{\"\\n\"\}
+kubectl get priorityclasses.scheduling.k8s.io -l app.kubernetes.io/part-of=gke-batch -o jsonpath=\{range\ .items\[\*\]\}\{.metadata.name\}\ \{.value\}\ \{.preemptionPolicy\}\ \{.globalDefault\}\{\"\\n\"\}\{end\}
 kubectl apply --server-side --force-conflicts --field-manager=batchwright -k kubernetes
-kubectl get clusterqueues.kueue.x-k8s.io -l app.kubernetes.io/part-of=gke-batch -o jsonpath=\{range\ .items\[\?\(@.spec.stopPolicy\!=\"None\"\)\]\}\{.metadata.name\}\{\"\\n\"\}\{end\}
-kubectl get clusterqueues.kueue.x-k8s.io -l app.kubernetes.io/part-of=gke-batch -o jsonpath=\{range\ .items\[\*\]\}\{.metadata.name\}\{\"\ \"\}\{.status.conditions\[\?\(@.type==\"Active\"\)\].status\}\{\"\ \"\}\{.status.conditions\[\?\(@.type==\"Active\"\)\].message\}\{\"\\n\"\}\{end\}
+kubectl create --dry-run=client --validate=false -f kubernetes/teams -o name
+kubectl get clusterqueues.kueue.x-k8s.io -l app.kubernetes.io/part-of=gke-batch -o jsonpath=\{range\ .items\[\*\]\}clusterqueue.kueue.x-k8s.io/\{.metadata.name\}\ \{.metadata.annotations.batchwright/drained\}\{\"\\n\"\}\{end\}
+kubectl get clusterqueues.kueue.x-k8s.io -l app.kubernetes.io/part-of=gke-batch -o jsonpath=\{range\ .items\[\?\(@.spec.stopPolicy==\"None\"\)\]\}\{.metadata.name\}\{\"\ \"\}\{.status.conditions\[\?\(@.type==\"Active\"\)\].status\}\{\"\ \"\}\{.status.conditions\[\?\(@.type==\"Active\"\)\].message\}\{\"\\n\"\}\{end\}
 `)
 	dashboards := []string{
 		"kubectl apply --server-side --field-manager=batchwright -f -",
@@ -83,9 +88,13 @@ func TestStepsStop(t *testing.T) {
 	}
 }
 
-// running answers like a platform that runs and has nothing left to drain.
+// running answers like a platform that runs, has changed and has nothing left to
+// drain.
 const running = `
 case $call in
+*"-f kubernetes/teams"*) echo clusterqueue.kueue.x-k8s.io/cq-a ;;
+*"batchwright/drained}"*) printf 'clusterqueue.kueue.x-k8s.io/cq-%s true\n' a old ;;
+*"get priorityclasses"*) echo 'old 1 Never ' ;;
 *"clusters list"*) echo RUNNING ;;
 *"get deployment"*) echo 1 ;;
 "terraform state pull") echo '{}' ;;
@@ -152,34 +161,88 @@ patches:
 	}
 }
 
+// TestPriorities holds that a PriorityClass which cannot be applied is deleted,
+// and no other.
+func TestPriorities(t *testing.T) {
+	const wanted = "hp 20 PreemptLowerPriority true\nlp 10 Never \n"
+	s := newSandbox(t, platform())
+	st := find(t, provision(platform()), "priorities")
+	for _, tt := range []struct{ name, live, deletes string }{
+		{"first build", "", ""},
+		{"no change", "lp 10 Never \nhp 20 PreemptLowerPriority true\n", ""},
+		{"another value", "hp 21 PreemptLowerPriority true\nlp 10 Never \n", "hp"},
+		{"another policy", "hp 20 PreemptLowerPriority true\nlp 10 PreemptLowerPriority \n", "lp"},
+		{"another default", "hp 20 PreemptLowerPriority \nlp 10 Never true\n", "hp lp"},
+		{"another name", "hp 20 PreemptLowerPriority true\nlow 10 Never \n", "low"},
+	} {
+		s.answer("case $call in\n*create*) printf %s " + quote(wanted) + " ;;\n*get*) printf %s " + quote(tt.live) + " ;;\nesac")
+		r := s.step(st)
+		var want []string
+		if tt.deletes != "" {
+			want = []string{"kubectl delete priorityclasses.scheduling.k8s.io " + tt.deletes}
+		}
+		if got := r.matching("kubectl delete"); r.code != 0 || !slices.Equal(got, want) {
+			t.Errorf("%s: exit code %d, %q, want %q\n%s", tt.name, r.code, got, want, r.output)
+		}
+	}
+}
+
+// TestQueues holds that the queues which are gone are stopped, that a stop is
+// lifted only where it is the platform's own, and that nothing is deleted.
 func TestQueues(t *testing.T) {
 	s := newSandbox(t, platform())
 	st := find(t, provision(platform()), "queues")
-	s.answer(`
+	const (
+		wanted = `
 case $call in
-*stopPolicy!=*) printf 'cq-a\ncq-b\n' ;;
-*"get clusterqueues"*) printf 'cq-a True \ncq-b True \n' ;;
-esac`)
+*create*) printf 'namespace/team-a\nclusterqueue.kueue.x-k8s.io/cq-a\nclusterqueue.kueue.x-k8s.io/cq-b\nclusterqueue.kueue.x-k8s.io/cq-c\n' ;;
+`
+		// Of cq-c an administrator has stopped, nothing is said.
+		stopped = wanted + `
+*'batchwright/drained}'*) printf 'clusterqueue.kueue.x-k8s.io/cq-%s\n' 'a true' 'b true' 'c ' 'old ' 'older true' ;;
+*'stopPolicy=="None"'*) printf 'cq-a True \ncq-b True \n' ;;
+esac`
+		stop = `kubectl patch --type=merge -p \{\"metadata\":\{\"annotations\":\{\"batchwright/drained\":\"true\"\}\}\,\"spec\":\{\"stopPolicy\":\"HoldAndDrain\"\,\"resourceGroups\":null\,\"admissionChecksStrategy\":null\}\} clusterqueue.kueue.x-k8s.io/cq-old clusterqueue.kueue.x-k8s.io/cq-older`
+		lift = `kubectl patch --type=merge -p \{\"metadata\":\{\"annotations\":\{\"batchwright/drained\":null\}\}\,\"spec\":\{\"stopPolicy\":\"None\"\}\} clusterqueue.kueue.x-k8s.io/cq-a clusterqueue.kueue.x-k8s.io/cq-b`
+	)
+	s.answer(stopped)
 	r := s.step(st)
-	want := []string{`kubectl patch clusterqueues.kueue.x-k8s.io --type=merge -p \{\"spec\":\{\"stopPolicy\":\"None\"\}\} cq-a cq-b`}
-	if got := r.matching("kubectl patch"); r.code != 0 || !slices.Equal(got, want) {
-		t.Errorf("exit code %d, patches %q", r.code, got)
+	if diff := cmp.Diff([]string{stop, lift}, r.matching("kubectl patch")); diff != "" || r.code != 0 {
+		t.Errorf("exit code %d, patches (-want +got):\n%s", r.code, diff)
+	}
+	if want := "stopped; delete them:\n  kubectl delete clusterqueue.kueue.x-k8s.io/cq-old\n  kubectl delete clusterqueue.kueue.x-k8s.io/cq-older\n"; !strings.Contains(r.output, want) {
+		t.Errorf("output lacks %q:\n%s", want, r.output)
+	}
+	if got := r.matching("kubectl delete"); got != nil {
+		t.Errorf("called %q", got)
 	}
 
-	s.answer(`
-case $call in
-*stopPolicy!=*) ;;
-*"get clusterqueues"*) printf "cq-a True \ncq-b False Can't admit new workloads\ncq-c  \n" ;;
+	s.answer(wanted + `
+*'batchwright/drained}'*) printf 'clusterqueue.kueue.x-k8s.io/cq-%s\n' 'a ' 'b ' 'c ' ;;
+*'stopPolicy=="None"'*) printf "cq-a True \ncq-b False Can't admit new workloads\ncq-c  \n" ;;
 esac`)
 	r = s.step(st)
 	if r.code != 1 || !strings.Contains(r.output, "cq-b False Can't admit new workloads\ncq-c") || strings.Contains(r.output, "cq-a") {
 		t.Errorf("exit code %d\n%s", r.code, r.output)
 	}
+	if got := r.matching("kubectl patch"); got != nil {
+		t.Errorf("patches what runs: %q", got)
+	}
+
+	// The last team is gone, and the folder with it.
+	s.answer(stopped)
+	if err := os.RemoveAll(filepath.Join(s.folder, "kubernetes", "teams")); err != nil {
+		t.Fatal(err)
+	}
+	r = s.step(st)
+	if got := r.matching("kubectl patch"); r.code != 0 || len(got) != 1 || !strings.Contains(got[0], "HoldAndDrain") || !strings.HasSuffix(got[0], "cq-older") {
+		t.Errorf("without teams: exit code %d, patches %q", r.code, got)
+	}
 }
 
 func TestDrain(t *testing.T) {
 	const (
-		stop = `kubectl patch clusterqueues.kueue.x-k8s.io --type=merge -p \{\"spec\":\{\"stopPolicy\":\"HoldAndDrain\"\}\} cq-a cq-b`
+		stop = `kubectl patch clusterqueues.kueue.x-k8s.io --type=merge -p \{\"metadata\":\{\"annotations\":\{\"batchwright/drained\":\"true\"\}\}\,\"spec\":\{\"stopPolicy\":\"HoldAndDrain\"\}\} cq-a cq-b`
 		end  = `kubectl delete namespaces -l team\,app.kubernetes.io/part-of=gke-batch --wait=false`
 	)
 	for _, tt := range []struct {
@@ -195,7 +258,7 @@ func TestDrain(t *testing.T) {
 		{"all there", `
 *"clusters list"*) echo RECONCILING ;;
 *"get deployment"*) echo 1 ;;
-*"get clusterqueues"*) printf 'cq-a\ncq-b\n' ;;`, 0, "The cluster is drained", []string{stop, end}},
+*"get clusterqueues"*'stopPolicy=="None"'*) printf 'cq-a\ncq-b\n' ;;`, 0, "The cluster is drained", []string{stop, end}},
 		{"a disk remains", `
 *"clusters list"*) echo RUNNING ;;
 *"get persistentvolumes"*) echo 'PersistentVolume pv-1, claim team-a/data' ;;`, 1, "would outlive the cluster. Delete them, then destroy again:\n\nPersistentVolume pv-1", []string{end}},

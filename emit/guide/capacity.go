@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/url"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -26,7 +27,7 @@ func capacities(d *document, p *ir.Platform) {
 			accelerators = digits(c.MaxNodes*c.Machine.AcceleratorCount) + " " + code(c.Machine.Accelerator)
 		}
 		rows = append(rows, []markup{
-			code(c.Name), code(c.Hardware), code(c.Machine.Type), obtained(c), zones, nodes(c), accelerators, users[c.Name].cell(len(p.Teams)),
+			code(c.Name), code(c.Hardware), code(c.Machine.Type), obtained(c), zones, nodes(c), accelerators, usedBy(users[c.Name], len(p.Teams)),
 		})
 	}
 	d.Table([]markup{"Capacity", "Hardware", "Machine", "Obtained by", "Zones", "Nodes", "Accelerators at most", "Used by"}, rows)
@@ -82,32 +83,30 @@ func nodes(c ir.Capacity) markup {
 	return m
 }
 
-// use is who has quota on a capacity: tiers in the order of their priority,
-// and the names of teams.
-type use struct{ tiers, teams []string }
+// use is which teams have quota on a capacity in a tier.
+type use struct {
+	tier  string
+	teams []string
+}
 
-// users tells for every capacity who may use it.
-func users(p *ir.Platform) map[string]use {
-	found := map[string]use{}
+// users tells for every capacity who may use it, tier by tier in the order of
+// their priority.
+func users(p *ir.Platform) map[string][]use {
+	found := map[string][]use{}
 	for _, t := range p.Teams {
 		for _, q := range t.Queues {
-			for _, f := range q.Flavors {
-				if !slices.ContainsFunc(f.Quotas, usable) {
-					continue
+			for _, flavor := range flavors(q) {
+				i := slices.IndexFunc(found[flavor], func(u use) bool { return u.tier == q.Tier })
+				if i < 0 {
+					i = len(found[flavor])
+					found[flavor] = append(found[flavor], use{tier: q.Tier})
 				}
-				u := found[f.Flavor]
-				if !slices.Contains(u.tiers, q.Tier) {
-					u.tiers = append(u.tiers, q.Tier)
-				}
-				if n := len(u.teams); n == 0 || u.teams[n-1] != t.Name { // teams come one after the other
-					u.teams = append(u.teams, t.Name)
-				}
-				found[f.Flavor] = u
+				found[flavor][i].teams = append(found[flavor][i].teams, t.Name)
 			}
 		}
 	}
-	for _, u := range found {
-		slices.SortStableFunc(u.tiers, func(a, b string) int { return cmp.Compare(priority(p, a), priority(p, b)) })
+	for _, uses := range found {
+		slices.SortStableFunc(uses, func(a, b use) int { return cmp.Compare(priority(p, a.tier), priority(p, b.tier)) })
 	}
 	return found
 }
@@ -121,19 +120,27 @@ func priority(p *ir.Platform, tier string) int {
 	return slices.IndexFunc(p.PriorityClasses, func(c ir.PriorityClass) bool { return c.Name == tier })
 }
 
-// cell names the tiers and, unless it is every one of them, the teams.
-func (u use) cell(all int) markup {
-	const few = 3
-	switch n := len(u.teams); {
-	case n == 0:
-		return "nobody"
-	case n == all:
-		return codes(u.tiers) + " of every team"
-	case n <= few:
-		return codes(u.tiers) + " of " + codes(u.teams)
-	default:
-		return codes(u.tiers) + " of " + digits(n) + " teams"
+// usedBy names tiers and their teams, tiers of the same teams together; of all
+// teams is how many the platform has.
+func usedBy(uses []use, all int) markup {
+	var parts []string
+	for len(uses) > 0 {
+		teams := uses[0].teams
+		var tiers []string
+		uses = slices.DeleteFunc(slices.Clone(uses), func(u use) bool {
+			same := slices.Equal(u.teams, teams)
+			if same {
+				tiers = append(tiers, u.tier)
+			}
+			return same
+		})
+		who := markup("every team")
+		if len(teams) < all {
+			who = some(teams)
+		}
+		parts = append(parts, string(codes(tiers)+" of "+who))
 	}
+	return cmp.Or(markup(strings.Join(parts, "; ")), "nobody")
 }
 
 // guarantees holds the teams' quota against the hardware.

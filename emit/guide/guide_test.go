@@ -130,7 +130,7 @@ func TestSectionsInOrder(t *testing.T) {
 	}
 	want := []string{
 		"Teams, tiers and quota", "Capacities", "What is guaranteed and what exists", "Picture", "Google Cloud quota to request",
-		"Build it", "Submit a job", "Look at it", "Remove a team", "Undo it", "What may be edited by hand", "Files",
+		"Build it", "Submit a job", "Look at it", "Remove a team, a tier or a capacity", "Undo it", "What may be edited by hand", "Files",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("sections (-want +got):\n%s", diff)
@@ -213,7 +213,7 @@ func TestAmounts(t *testing.T) {
 	tests := []struct{ resource, quantity, want string }{
 		{ir.GPU, "16k", "16000"},
 		{ir.CPU, "2M", "2000000"},
-		{ir.CPU, "1500m", "1500m"},
+		{ir.CPU, "158200m", "158.2"},
 		{ir.Memory, "10Gi", "10Gi"},
 	}
 	for _, tt := range tests {
@@ -296,11 +296,108 @@ func TestConfigurationFollowsRelease(t *testing.T) {
 	}
 }
 
+// Numbers stand to the right, also where one of them is a decimal.
+func TestDecimalsStandRight(t *testing.T) {
+	p := platform(1)
+	p.Capacities = []ir.Capacity{
+		{Name: "cpu", PerNode: []ir.Amount{{Resource: ir.CPU, Quantity: quantity("7910m")}}, MaxNodes: 20, Guaranteed: []ir.Amount{{Resource: ir.CPU, Quantity: quantity("100")}}},
+	}
+	want := "| --- | --- | ---: | ---: | --- | --- |\n| `cpu` | `cpu` | 100 | 158.2 | 58.2 beyond all quotas |  |\n"
+	if got := render(t, p); !strings.Contains(got, want) {
+		t.Errorf("README lacks %q", want)
+	}
+}
+
+// Nobody is said to use a capacity who does not.
+func TestUsedBy(t *testing.T) {
+	p := platform(6)
+	p.Teams[1].Queues = p.Teams[1].Queues[:1] // without lp
+	found := users(p)
+	for _, tt := range []struct {
+		uses []use
+		all  int
+		want markup
+	}{
+		{found["l4-reserved"], 6, "`lp` of `team-000`, `team-002`, `team-003`, `team-004` and 1 more; `hp` of every team"},
+		{users(platform(2))["l4-reserved"], 2, "`lp`, `hp` of every team"},
+		{[]use{{"std", []string{"chem"}}, {"urgent", []string{"bio"}}}, 2, "`std` of `chem`; `urgent` of `bio`"},
+		{nil, 2, "nobody"},
+	} {
+		if got := usedBy(tt.uses, tt.all); got != tt.want {
+			t.Errorf("usedBy = %q, want %q", got, tt.want)
+		}
+	}
+}
+
+// A job's annotation is worth a word only where it is needed.
+func TestQueuedCapacity(t *testing.T) {
+	const annotation = "`provreq.kueue.x-k8s.io/maxRunDurationSeconds`"
+	p := platform(2)
+	if strings.Contains(render(t, p), annotation) {
+		t.Errorf("README names %s without a queued capacity", annotation)
+	}
+	p.Capacities[1].Flex = &ir.FlexUse{Queued: true, MaxRunSeconds: 600}
+	if want := "has `l4-spot` the object also needs the annotation " + annotation; !strings.Contains(render(t, p), want) {
+		t.Errorf("README lacks %q", want)
+	}
+}
+
+func TestGroupsMustExist(t *testing.T) {
+	p := platform(3)
+	p.Teams[1].Group, p.Teams[2].Group = p.Teams[0].Group, ""
+	for _, tt := range []struct {
+		p    *ir.Platform
+		want string
+	}{
+		{p, "are members\n- the group `team-000@example.com`\n\nOne command"},
+		{platform(400), "`team-003@example.com` and 396 more\n"},
+	} {
+		_, got, found := strings.Cut(render(t, tt.p), "## Build it\n\nThese groups must exist first")
+		if want := "- the group `gke-security-groups@example.com`"; !found || !strings.Contains(got, want) || !strings.Contains(got, tt.want) {
+			t.Errorf("README lacks %q or %q at the top of Build it", want, tt.want)
+		}
+	}
+}
+
+// What holds something goes before what it holds on to.
+func TestRemoveInOrder(t *testing.T) {
+	p := platform(1)
+	p.Teams[0].Bucket = "bucket"
+	_, rest, _ := strings.Cut(render(t, p), "## Remove a team, a tier or a capacity\n")
+	for _, want := range []string{
+		"`gcloud storage rm --recursive --all-versions \"gs://BUCKET/**\"`",
+		`{"spec":{"stopPolicy":"HoldAndDrain"}}`, "./create-platform.sh\n", `{"spec":{"stopPolicy":"None"}}`,
+		"delete namespaces", "delete localqueues", "delete clusterqueues", "delete cohorts", "delete priorityclasses", "delete resourceflavors",
+	} {
+		_, after, found := strings.Cut(rest, want)
+		if !found {
+			t.Fatalf("README lacks %q after what comes before it", want)
+		}
+		rest = after
+	}
+}
+
 func TestNestedCohorts(t *testing.T) {
+	if got := render(t, platform(4)); strings.Contains(got, "Cohorts in it") || strings.Contains(got, "cohorts under") {
+		t.Error("README shows a tree where no cohort is in another")
+	}
 	p := platform(2)
 	p.Cohorts = []ir.Cohort{{Name: "all"}, {Name: "cohort-000", Parent: "all"}}
 	if got, want := render(t, p), "  subgraph cohort_all[\"cohort all\"]\n    subgraph cohort_cohort_000[\"cohort cohort-000\"]\n      queue_cq_team_000"; !strings.Contains(got, want) {
 		t.Errorf("README lacks %q", want)
+	}
+	p = platform(4)
+	p.Cohorts = []ir.Cohort{{Name: "all"}, {Name: "cohort-000", Parent: "all"}, {Name: "cohort-001", Parent: "all"}}
+	for _, want := range []string{"4 teams, in 2 cohorts under `all`, share", "| `all` | `cohort-000`, `cohort-001` | none |\n"} {
+		if got := render(t, p); !strings.Contains(got, want) {
+			t.Errorf("README lacks %q", want)
+		}
+	}
+	p.Teams[0].Cohort = "all"
+	for _, want := range []string{"4 teams, in 3 cohorts, share", "| `all` | `cohort-000`, `cohort-001` | `team-000` |\n"} {
+		if got := render(t, p); !strings.Contains(got, want) {
+			t.Errorf("README lacks %q", want)
+		}
 	}
 }
 

@@ -165,7 +165,7 @@ func (d *document) row(cells []markup) {
 }
 
 func number(cell markup) bool {
-	return cell != "" && strings.Trim(string(cell), "0123456789") == ""
+	return cell != "" && strings.Trim(string(cell), "0123456789.") == ""
 }
 
 // Code adds a fenced block of lines in a language.

@@ -15,18 +15,21 @@ const podsReadyTimeout = "30 minutes"
 // build says how the platform is built.
 func build(d *document, p *ir.Platform) {
 	d.Heading(2, "Build it")
+	groups(d, p)
 	d.Para("One command, with the Google Cloud CLI signed in to project ", code(p.Project), ". It enables the services the platform needs, ",
 		"makes the service account of the build (", code(p.Delivery.Account.Email(p.Project)), "), the versioned bucket of the Terraform state (",
 		code(p.Delivery.StateBucket), ") and the repository of the teams' images (", code(p.Delivery.Repository), "), and submits ",
 		file("cloudbuild/provision.yaml"), ", which does the rest. It stops at the first error and can be run again at any time, also to apply a change.")
 	d.Code("sh", "./create-platform.sh")
+	d.Para("What an administrator has stopped stays so: a build keeps the `stopPolicy` that was set on a ClusterQueue by hand.")
 	if !p.Cluster.DNSEndpoint {
 		d.Para("The control plane cannot be reached from outside its network: give both scripts a private worker pool inside it, `--worker-pool=POOL`, ",
 			"and run `kubectl` inside it too.")
 	}
 
 	d.Heading(3, "Step by step")
-	d.Para("The same by hand, from this folder. Prepare the project: all of the above but the build.")
+	d.Para("The same by hand, from this folder. It takes Terraform 1.9 or later, which finds its credentials after `gcloud auth application-default login`, ",
+		"and `kubectl` with `gke-gcloud-auth-plugin`. Prepare the project: all of the above but the build.")
 	d.Code("sh", "./create-platform.sh --prepare")
 	d.Para("Make the network, the cluster, its node pools, the identities, the dashboards and the alerts:")
 	d.Code("sh",
@@ -49,6 +52,8 @@ func build(d *document, p *ir.Platform) {
 		"kubectl apply --server-side --force-conflicts --field-manager=kueue-release -f kubernetes/system/kueue-configuration.yaml",
 		command("kubectl", "rollout", "restart", "-n", ir.KueueNamespace, kueue),
 		command("kubectl", "rollout", "status", "-n", ir.KueueNamespace, kueue))
+	d.Para("Where a tier's priority or preemption has changed, first delete its PriorityClass, for it cannot be changed: `kubectl delete priorityclasses TIER`. ",
+		"Pods that exist keep the priority they have. The build does this by itself.")
 	d.Para("Make the flavors, the cohorts and the teams with their queues. Kueue may run before its webhooks answer: if one does not answer yet, repeat this.")
 	d.Code("sh", "kubectl apply --server-side --force-conflicts --field-manager=batchwright -k kubernetes")
 	if p.Monitoring.Grafana {
@@ -58,6 +63,29 @@ func build(d *document, p *ir.Platform) {
 				" | kubectl apply --server-side --field-manager=batchwright -f -",
 			"kubectl apply --server-side --force-conflicts --field-manager=batchwright -k dashboards")
 	}
+}
+
+// groups names the Google groups that must be there.
+func groups(d *document, p *ir.Platform) {
+	if !hasGroups(p) {
+		return
+	}
+	var names []string // several teams may share one
+	for _, t := range p.Teams {
+		if t.Group != "" && !slices.Contains(names, t.Group) {
+			names = append(names, t.Group)
+		}
+	}
+	items := []markup{"the group " + code(p.Cluster.SecurityGroup) + ", of which the teams' groups are members"}
+	if len(names) > fewTeams {
+		items = append(items, "the teams' groups, which "+file("terraform/terraform.tfvars")+" names: "+some(names))
+	} else {
+		for _, name := range names {
+			items = append(items, "the group "+code(name))
+		}
+	}
+	d.Para("These groups must exist first: Terraform fails to grant a role to a Google group that does not exist.")
+	d.List(items...)
 }
 
 // credentials is the command that lets kubectl speak to the cluster.
@@ -76,7 +104,7 @@ func submit(d *document, p *ir.Platform) {
 	if hasGroups(p) {
 		who = ", as a member of your team's Google group, which must itself be a member of " + code(p.Cluster.SecurityGroup)
 	}
-	d.Para("Get credentials once", who, ":")
+	d.Para("Get credentials once", who, "; it takes `kubectl` with `gke-gcloud-auth-plugin`:")
 	d.Code("sh", credentials(p))
 	if len(p.Workloads) > 0 {
 		w := p.Workloads[0]
@@ -117,6 +145,7 @@ func byHand(d *document, p *ir.Platform, t ir.Team) {
 		"in its pods, "+code("priorityClassName: "+q.Tier)+"; another tier's is refused",
 		"in its containers, requests of what quota is counted in: "+codes(q.Resources),
 		"in its pods, "+code("serviceAccountName: "+t.KubeAccount)+" to act as the team's Google service account")
+	queued(d, p)
 	d.Para("Leave out `suspend`, node selectors and tolerations: Kueue starts the job when quota is free, and sends its pods to the capacity it chose.")
 	if len(grouped) > 0 {
 		example := markup("")
@@ -128,6 +157,22 @@ func byHand(d *document, p *ir.Platform, t ir.Team) {
 			"`cloud.google.com/gke-placement-group`", example, ".")
 	}
 	d.Para("A job whose pods are not all ready ", podsReadyTimeout, " after its admission, as when nodes never come, is evicted and queued again.")
+	d.Para("A team cannot make pods without a job, CronJobs, Services that are not headless, Secrets or PersistentVolumeClaims in its namespace, nor ",
+		"run `kubectl exec`: ask an administrator.")
+}
+
+// queued says what a job needs where all its nodes start at once.
+func queued(d *document, p *ir.Platform) {
+	var names []string
+	for _, c := range p.Capacities {
+		if c.Queued() {
+			names = append(names, c.Name)
+		}
+	}
+	if len(names) > 0 {
+		d.Para("In a queue that has ", codes(names), " the object also needs the annotation `provreq.kueue.x-k8s.io/maxRunDurationSeconds`: for how many seconds, as a string, ",
+			"it wants the nodes, which start all at once.")
+	}
 }
 
 // placementGroups names the capacities whose jobs name the group in which
@@ -174,7 +219,7 @@ func look(d *document, p *ir.Platform) {
 	d.Heading(2, "Look at it")
 	const admin, team = "administrators", "the team"
 	rows := [][]markup{
-		{admin, code("kubectl get clusterqueues"), "every queue: workloads pending and admitted"},
+		{admin, code("kubectl get clusterqueues -o wide"), "every queue: workloads pending and admitted"},
 		{admin, code("kubectl get resourceflavors"), "the capacities, as Kueue knows them"},
 		{admin, code("kubectl get nodes -L cloud.google.com/gke-nodepool"), "the nodes that exist now, by node pool"},
 	}
@@ -206,22 +251,35 @@ func grafana(p *ir.Platform) markup {
 	return " The same for Grafana, in namespace " + code(p.Monitoring.GrafanaNamespace) + ", are in " + file("dashboards/grafana/") + "."
 }
 
-// remove says how a team is taken out: apply does not prune.
+// remove says how a team, a tier or a capacity is taken out: apply does not
+// prune.
 func remove(d *document, p *ir.Platform) {
 	if len(p.Teams) == 0 {
 		return
 	}
-	d.Heading(2, "Remove a team")
-	d.Para("Take the team out of the blueprint and compile: that removes its files. Its objects in the cluster stay, for applying what is left deletes ",
-		"nothing. An administrator removes them, in this order: its queues stop and evict what runs, its namespace goes with all in it, then its queues go. ",
-		"NAME is the team's.")
+	const patch = "kubectl patch clusterqueues QUEUE... --type=merge -p "
+	d.Heading(2, "Remove a team, a tier or a capacity")
+	d.Para("Take it out of the blueprint and compile: that removes its files, and what other files say of it. A build deletes a dropped team's Google ",
+		"service account and bucket, and a dropped capacity's node pool with what runs on it. It stops the ClusterQueues that this folder no longer has, ",
+		"so that what runs in them is evicted, and prints how to delete them; it deletes nothing of what was dropped in the cluster.", buckets(p))
+	d.Para("Before the build drops a capacity, drain the queues that use it. The first command shows which they are, and later that they are drained, when ",
+		"they have 0 admitted:")
 	d.Code("sh",
-		"team=NAME",
-		`selector="`+ir.LabelTeam+`=$team",`+quote(ir.LabelPartOf+"="+p.Name),
-		`kubectl get clusterqueues -l "$selector" -o name | xargs -r kubectl patch --type=merge -p '{"spec":{"stopPolicy":"HoldAndDrain"}}'`,
-		`kubectl delete namespaces -l "$selector"`,
-		`kubectl delete clusterqueues -l "$selector"`)
-	d.Para("Then run `./create-platform.sh`, which deletes its Google service account and its bucket.", buckets(p))
+		command("kubectl", "get", "clusterqueues", "-o", "custom-columns=QUEUE:.metadata.name,ADMITTED:.status.admittedWorkloads,CAPACITIES:.spec.resourceGroups[*].flavors[*].name"),
+		patch+quote(`{"spec":{"stopPolicy":"HoldAndDrain"}}`))
+	d.Para("Then build, and let the queues that remain start again:")
+	d.Code("sh",
+		"./create-platform.sh",
+		patch+quote(`{"spec":{"stopPolicy":"None"}}`))
+	d.Para("After the build an administrator deletes what is left, in this order and as far as it applies. A team leaves its namespace, which goes with all ",
+		"in it, and its queues; a tier leaves every team's two queues and its PriorityClass; a capacity leaves its flavor, which goes when no queue has it.")
+	d.Code("sh",
+		"kubectl delete namespaces NAMESPACE",
+		"kubectl delete localqueues -n NAMESPACE "+ir.LocalQueuePrefix+"TEAM-TIER",
+		"kubectl delete clusterqueues "+ir.ClusterQueuePrefix+"TEAM-TIER...",
+		"kubectl delete cohorts COHORT",
+		"kubectl delete priorityclasses TIER",
+		"kubectl delete resourceflavors CAPACITY")
 }
 
 // undo says how the platform is taken down, and what is left.
@@ -243,5 +301,6 @@ func buckets(p *ir.Platform) markup {
 	if !slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return t.Bucket != "" }) {
 		return ""
 	}
-	return " It stops at a team's bucket that still holds objects: empty the bucket, or keep it, by taking it out of the state with `terraform state rm`."
+	return " Deletion stops at a team's bucket that still holds objects: empty the bucket, old versions too, with `gcloud storage rm --recursive --all-versions " +
+		"\"gs://BUCKET/**\"`, or keep it, by taking it out of the state with `terraform state rm`."
 }

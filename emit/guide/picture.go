@@ -127,7 +127,8 @@ func (m *mermaid) eachTier(p *ir.Platform) {
 			}
 		}
 	}
-	teams := m.node("all", "teams", fmt.Sprintf("%d teams in %d cohorts", len(p.Teams), len(p.Cohorts)))
+	cohorts, _ := inCohorts(p)
+	teams := m.node("all", "teams", fmt.Sprintf("%d teams in %d cohorts", len(p.Teams), cohorts))
 	var tiers, ids []string
 	for _, c := range p.PriorityClasses {
 		if queues[c.Name] > 0 {

@@ -36,6 +36,7 @@ func teams(d *document, p *ir.Platform) {
 		teamGroups(d, p, resources, head)
 	}
 	access(d, p)
+	nesting(d, p)
 	d.Para("Quota reads as `4 + 2`: 4 are guaranteed (nominalQuota), and 2 more at most can be borrowed from the cohort (borrowingLimit). ",
 		"A guarantee that lies unused is lent to the cohort and comes back when its owner needs it; where lending is limited, the limit is given.")
 }
@@ -86,7 +87,11 @@ func teamGroups(d *document, p *ir.Platform, resources []string, head []markup) 
 	var members, quota [][]markup
 	for i, key := range order[:min(len(order), maxGroups)] {
 		group := groups[key]
-		members = append(members, []markup{digits(i + 1), digits(len(group)), someTeams(group)})
+		var names []string
+		for _, t := range group {
+			names = append(names, t.Name)
+		}
+		members = append(members, []markup{digits(i + 1), digits(len(group)), some(names)})
 		quota = append(quota, quotaRows(group[0], resources, []markup{digits(i + 1)}, false)...)
 	}
 	d.Para("Teams of equal quota make a group here. Every team by itself, with its namespace, people and identities, stands in ",
@@ -98,17 +103,63 @@ func teamGroups(d *document, p *ir.Platform, resources []string, head []markup) 
 	d.Table(append([]markup{"Group"}, head...), quota)
 }
 
-// someTeams names the first few teams.
-func someTeams(teams []ir.Team) markup {
+// some shows the first few names.
+func some(names []string) markup {
 	const few = 4
-	var names []string
-	for _, t := range teams[:min(len(teams), few)] {
-		names = append(names, t.Name)
-	}
-	if len(teams) > few {
-		return codes(names) + " and " + digits(len(teams)-few) + " more"
+	if len(names) > few {
+		return codes(names[:few]) + " and " + digits(len(names)-few) + " more"
 	}
 	return codes(names)
+}
+
+// nesting shows which cohorts hold others.
+func nesting(d *document, p *ir.Platform) {
+	inside := map[string][]string{}
+	for _, c := range p.Cohorts {
+		inside[c.Parent] = append(inside[c.Parent], c.Name)
+	}
+	members := members(p)
+	var rows [][]markup
+	for _, c := range p.Cohorts {
+		if len(inside[c.Name]) > 0 {
+			rows = append(rows, []markup{code(c.Name), some(inside[c.Name]), cmp.Or(some(members[c.Name]), "none")})
+		}
+	}
+	if len(rows) == 0 {
+		return
+	}
+	d.Table([]markup{"Cohort", "Cohorts in it", "Teams of its own"}, rows[:min(len(rows), maxGroups)])
+	if more := len(rows) - maxGroups; more > 0 {
+		d.Para("There are ", digits(more), " such cohorts more, in ", file("kubernetes/cohorts.yaml"), ".")
+	}
+	d.Para("Lending follows this tree: what one cohort leaves unused, those it shares a parent with can borrow.")
+}
+
+// inCohorts counts the cohorts that have teams, and names the one at the top
+// of them all, or "" if there is no such or it has teams itself.
+func inCohorts(p *ir.Platform) (count int, top string) {
+	members := members(p)
+	var tops []string
+	for _, c := range p.Cohorts {
+		if c.Parent == "" {
+			tops = append(tops, c.Name)
+		}
+	}
+	if len(tops) == 1 && len(members) > 0 && members[tops[0]] == nil {
+		top = tops[0]
+	}
+	return len(members), top
+}
+
+// members returns the teams of every cohort that has any.
+func members(p *ir.Platform) map[string][]string {
+	teams := map[string][]string{}
+	for _, t := range p.Teams {
+		if t.Cohort != "" {
+			teams[t.Cohort] = append(teams[t.Cohort], t.Name)
+		}
+	}
+	return teams
 }
 
 // quotaRows returns a row for every tier and capacity of a team, each led by
@@ -149,13 +200,13 @@ func quotaCell(f ir.FlavorQuota, resourceName string) markup {
 	return cell
 }
 
-// amount writes a quantity: memory as Kubernetes does, and what is counted in
-// full, which Kubernetes would shorten to 16k.
+// amount writes a quantity: memory as Kubernetes does, and what is counted as
+// a decimal, which Kubernetes would write as 16k or 1500m.
 func amount(resourceName string, q resource.Quantity) string {
-	if milli := q.MilliValue(); resourceName != ir.Memory && milli%1000 == 0 {
-		return strconv.FormatInt(milli/1000, 10)
+	if resourceName == ir.Memory {
+		return q.String()
 	}
-	return q.String()
+	return strconv.FormatFloat(float64(q.MilliValue())/1000, 'f', -1, 64)
 }
 
 // quotaKey is equal for teams of equal quota.

@@ -33,9 +33,14 @@ func readme(p *ir.Platform) []byte {
 // intro says what the platform is.
 func intro(d *document, p *ir.Platform) {
 	d.Heading(1, code(p.Name))
+	cohorts, top := inCohorts(p)
+	under := markup("")
+	if top != "" {
+		under = " under " + code(top)
+	}
 	d.Para("This is ", code(p.Name), ", a batch platform on Google Kubernetes Engine, in project ", code(p.Project),
 		" and region ", code(p.Region), " (", codes(p.Zones), "). ",
-		count(len(p.Teams), "team", "teams"), ", in ", count(len(p.Cohorts), "cohort", "cohorts"), ", share ",
+		count(len(p.Teams), "team", "teams"), ", in ", count(cohorts, "cohort", "cohorts"), under, ", share ",
 		count(len(p.Capacities), "capacity", "capacities"), ". A team submits Jobs and JobSets to queues of its own; Kueue ", text(p.Versions.Kueue),
 		" starts them as quota allows, and lends within a cohort what its teams leave unused. JobSet is ",
 		text(p.Versions.JobSet), ". Everything in this folder is compiled from one blueprint.")

@@ -77,6 +77,8 @@ func jobsAreQueued(p *ir.Platform) *admissionv1.ValidatingAdmissionPolicy {
 		{
 			Expression: fmt.Sprintf("variables.kept\n"+
 				"|| variables.classes.all(c, (c == '' ? '%s' : c) in variables.class)\n", defaultClass(p)),
+			// Demanded of an expression with line breaks.
+			Message: "the priorityClassName of pods must be that of their queue",
 			MessageExpression: "'the priorityClassName of pods in queue '\n" +
 				"+ variables.queue + ' must be ' + variables.class.join('')\n",
 		},

@@ -118,20 +118,19 @@ for role in "${ROLES[@]}"; do
   grant "$role" None
 done
 
-# The build grants roles to the accounts it creates, and may grant no others
-# than those. A binding with another condition is one from an earlier state of
-# the platform.
+# The build grants roles to the accounts it creates, and may grant and revoke no
+# others than those. A binding with another condition is one from an earlier
+# state of the platform: it stays until a build has revoked what only that state
+# had.
 admin=roles/resourcemanager.projectIamAdmin
+# "^;^" makes the semicolon the separator: the expression has commas in it.
+limit="^;^title=Roles of the accounts it creates;expression=$CONDITION"
 wanted=$admin$'\t'$CONDITION
 granted=$(gcloud projects get-iam-policy "$PROJECT" --flatten='bindings[].members' \
   --filter="bindings.role=\"$admin\" AND bindings.members=\"serviceAccount:$EMAIL\"" \
   --format='value(bindings.role,bindings.condition.expression)')
-if [[ $granted != "$wanted" ]]; then
-  if [[ -n $granted ]]; then
-    gcloud projects remove-iam-policy-binding "$PROJECT" --member="serviceAccount:$EMAIL" --role="$admin" --all >/dev/null
-  fi
-  # "^;^" makes the semicolon the separator: the expression has commas in it.
-  grant "$admin" "^;^title=Roles of the accounts it creates;expression=$CONDITION"
+if [[ $'\n'$granted$'\n' != *$'\n'"$wanted"$'\n'* ]]; then
+  grant "$admin" "$limit"
 fi
 
 if [[ $prepare_only == true ]]; then
@@ -140,4 +139,9 @@ if [[ $prepare_only == true ]]; then
 fi
 
 submit cloudbuild/provision.yaml
+
+if [[ -n $granted && $granted != "$wanted" ]]; then
+  gcloud projects remove-iam-policy-binding "$PROJECT" --member="serviceAccount:$EMAIL" --role="$admin" --all >/dev/null
+  grant "$admin" "$limit"
+fi
 echo "The platform $NAME is built. README.md says what to do next."

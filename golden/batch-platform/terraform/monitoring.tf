@@ -141,13 +141,13 @@ locals {
       summary  = "A queue preempts more than 20 workloads an hour."
       action   = "ClusterQueue $${metric_or_resource.label.preempting_cluster_queue} evicts others ($${metric_or_resource.label.reason}) so often that work is lost. Guarantee it more quota, or let the tiers it evicts borrow less."
     }
-    KueueRequeueLimitExceeded = {
+    KueueWorkloadDeactivated = {
       group    = "kueue-slo"
       severity = "WARNING"
       duration = "0s"
       query    = "count by (cluster_queue, underlying_cause) ((kueue_evicted_workloads_total{replica_role!=\"follower\",cluster=~\"gke-batch|\",reason=\"Deactivated\",underlying_cause!=\"\"} unless kueue_evicted_workloads_total{replica_role!=\"follower\",cluster=~\"gke-batch|\",reason=\"Deactivated\",underlying_cause!=\"\"} offset 1h) or (increase(kueue_evicted_workloads_total{replica_role!=\"follower\",cluster=~\"gke-batch|\",reason=\"Deactivated\",underlying_cause!=\"\"}[1h]) > 0)) > 0"
-      summary  = "Kueue gave a workload up."
-      action   = "A workload of ClusterQueue $${metric_or_resource.label.cluster_queue} was deactivated ($${metric_or_resource.label.underlying_cause}) and will not be tried again. Mend it, then set spec.active of the Workload to true."
+      summary  = "Kueue deactivated a workload: it does not run and will not be tried again."
+      action   = "A workload of ClusterQueue $${metric_or_resource.label.cluster_queue} was deactivated ($${metric_or_resource.label.underlying_cause}): an admission check refused it, or it ran longer than the time its owner allowed it. Mend it, then set spec.active of the Workload to true."
     }
   }
 }
