@@ -48,7 +48,7 @@ func check(ctx context.Context, cc *cue.Context, inst *build.Instance, sources *
 		return nil, err
 	}
 	out := &checked{broken: map[[2]string]bool{}, locate: &locator{sources: sources, files: inst.Files}}
-	g := &grammar{cue: cc, sources: sources, locate: out.locate, findings: findings}
+	g := &grammar{sources: sources, locate: out.locate, findings: findings, reported: map[diag.Spot]bool{}}
 
 	conditions := keepConditions(inst)
 	value := cc.BuildInstance(inst)

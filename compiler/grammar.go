@@ -18,14 +18,13 @@ import (
 // schema are walked side by side, and each mistake is described once from
 // both.
 type grammar struct {
-	cue      *cue.Context
 	sources  *sources
 	locate   *locator
 	findings *diag.List
 	mistakes int // seen so far, also those that add no finding
 	// explained and unexplained count entities and fields that do not fit.
 	explained, unexplained int
-	reported               map[spot]bool // fields whose value was reported
+	reported               map[diag.Spot]bool // fields whose value was reported
 }
 
 // add reports a mistake.
@@ -34,25 +33,15 @@ func (g *grammar) add(f diag.Finding) {
 	g.findings.Add(f)
 }
 
-// again tells whether a field's value at a place has been reported already: a
-// pattern writes it for many.
-func (g *grammar) again(at diag.Span, path []string) bool {
-	here := spot{at.Source, at.Start, path[len(path)-1]}
+// again tells whether a spot has been reported already, and counts the mistake
+// if so.
+func (g *grammar) again(here diag.Spot) bool {
 	if g.reported[here] {
+		g.mistakes++
 		return true
-	}
-	if g.reported == nil {
-		g.reported = map[spot]bool{}
 	}
 	g.reported[here] = true
 	return false
-}
-
-// spot is a field at the place where it is written, be it for many entities.
-type spot struct {
-	source *diag.Source
-	start  int
-	field  string
 }
 
 // notAStruct reports a blueprint that is no struct, or whose evaluation ended
@@ -189,8 +178,7 @@ func (g *grammar) scalar(schema, value cue.Value, path []string) {
 	if doc := doc(schema); doc != "" {
 		f.Help = diag.Path(path) + ": " + doc
 	}
-	if g.again(f.Span, path) {
-		g.mistakes++
+	if g.again(f.Span.Spot(path[len(path)-1])) {
 		return
 	}
 	if text, err := value.String(); err == nil {
@@ -209,8 +197,7 @@ func (g *grammar) indefinite(schema cue.Value, path []string) {
 		Code: "E0106", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.place(false, path...),
 		Message: diag.Path(path) + " has no definite value", Label: "want " + want(schema), Help: "give it one value",
 	}
-	if g.again(f.Span, path) {
-		g.mistakes++
+	if g.again(f.Span.Spot("")) {
 		return
 	}
 	g.add(f)

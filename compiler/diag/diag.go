@@ -100,6 +100,17 @@ type Span struct {
 // Valid tells whether the span points somewhere.
 func (s Span) Valid() bool { return s.Source != nil }
 
+// Spot is a field at the place where it is written. A pattern writes a field of
+// many entities at one spot, where a mistake is one mistake.
+type Spot struct {
+	source *Source
+	start  int
+	field  string
+}
+
+// Spot returns the spot of a field that the span stands for.
+func (s Span) Spot(field string) Spot { return Spot{s.Source, s.Start, field} }
+
 // Related is another place that a finding speaks of.
 type Related struct {
 	Span    Span

@@ -4,9 +4,9 @@
 //
 // A rule is one function. It reads the blueprint as it was written and the
 // plan it was lowered to, and reports each mistake at the field that has to
-// change. Rules do not depend on each other and run in no particular order; a
-// rule that needs a name to resolve passes over what does not, because another
-// rule reports that.
+// change, once for each spot. Rules know nothing of each other; the few on what
+// names mean come first, and where they find a mistake those that build on
+// them are left out.
 package rules
 
 import (
@@ -78,7 +78,7 @@ func Run(p *Pass) {
 func (p *Pass) run(rules []Rule, resolved bool) {
 	for _, r := range rules {
 		if (resolved || !r.resolved) && (len(p.Broken) == 0 || !r.whole) {
-			r.check(&report{Pass: p, rule: r, said: map[spot]bool{}})
+			r.check(&report{Pass: p, rule: r, said: map[diag.Spot]bool{}})
 		}
 	}
 }
@@ -87,14 +87,7 @@ func (p *Pass) run(rules []Rule, resolved bool) {
 type report struct {
 	*Pass
 	rule Rule
-	said map[spot]bool // what the rule has reported
-}
-
-// spot is a field at the place where it is written, be it for many teams.
-type spot struct {
-	source *diag.Source
-	start  int
-	field  string
+	said map[diag.Spot]bool // what the rule has reported
 }
 
 // at names a field by its path. Elements of lists are named by their index.
@@ -114,8 +107,7 @@ func (r *report) finding(span diag.Span, path []string, message string, options 
 	if len(path) > 1 && r.Broken[[2]string{path[0], path[1]}] {
 		return
 	}
-	// A pattern writes a field of many teams at one place: one mistake.
-	here := spot{span.Source, span.Start, path[len(path)-1]}
+	here := span.Spot(path[len(path)-1])
 	if span.Valid() && r.said[here] {
 		return
 	}
