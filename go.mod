@@ -3,25 +3,25 @@ module github.com/batchwright/batchwright
 go 1.26.0
 
 require (
-	cuelang.org/go v0.17.1
-	github.com/agext/levenshtein v1.2.1
-	github.com/google/go-cmp v0.7.0
-	github.com/grafana/grafana-foundation-sdk/go v0.0.18
-	github.com/hashicorp/hcl/v2 v2.25.0
-	github.com/rogpeppe/go-internal v1.16.0
-	github.com/spf13/cobra v1.10.2
-	github.com/zclconf/go-cty v1.19.0
-	go.yaml.in/yaml/v2 v2.4.4
-	golang.org/x/mod v0.41.0
-	golang.org/x/sync v0.23.0
-	golang.org/x/term v0.46.0
-	golang.org/x/text v0.42.0
-	k8s.io/api v0.36.2
-	k8s.io/apimachinery v0.36.2
-	k8s.io/klog/v2 v2.140.0
-	sigs.k8s.io/jobset v0.12.0
-	sigs.k8s.io/kueue v0.19.2
-	sigs.k8s.io/yaml v1.6.0
+	cuelang.org/go v0.17.1 // the blueprint's language
+	github.com/agext/levenshtein v1.2.1 // did you mean
+	github.com/google/go-cmp v0.7.0 // comparisons in tests
+	github.com/grafana/grafana-foundation-sdk/go v0.0.18 // Grafana's own dashboard types
+	github.com/hashicorp/hcl/v2 v2.25.0 // writing and checking Terraform
+	github.com/rogpeppe/go-internal v1.16.0 // txtar archives, diffs, command-line tests
+	github.com/spf13/cobra v1.10.2 // the command line
+	github.com/zclconf/go-cty v1.19.0 // values in Terraform
+	go.yaml.in/yaml/v2 v2.4.4 // YAML as Kubernetes prints it
+	golang.org/x/mod v0.41.0 // reading go.mod in a test
+	golang.org/x/sync v0.23.0 // many file syncs at once
+	golang.org/x/term v0.46.0 // whether a stream is a terminal
+	golang.org/x/text v0.42.0 // the width of characters under a caret
+	k8s.io/api v0.36.2 // the objects' own Go types
+	k8s.io/apimachinery v0.36.2 // the objects' own Go types; quantities
+	k8s.io/klog/v2 v2.140.0 // an argument of the toleration check in a test
+	sigs.k8s.io/jobset v0.12.0 // the objects' own Go types
+	sigs.k8s.io/kueue v0.19.2 // the objects' own Go types
+	sigs.k8s.io/yaml v1.6.0 // YAML as Kubernetes reads it
 )
 
 require (
