@@ -15,13 +15,12 @@ import (
 // Node labels and taints of GKE. Source: GKE documentation, "Provisioning
 // models", "Node auto-provisioning", "Compact placement" and "GPU node pools".
 const (
-	labelNodePool       = "cloud.google.com/gke-nodepool"
-	labelAccelerator    = "cloud.google.com/gke-accelerator"
-	labelMachineFamily  = "cloud.google.com/machine-family"
-	labelProvisioning   = "cloud.google.com/gke-provisioning"
-	labelSpot           = "cloud.google.com/gke-spot"
-	labelQueued         = "cloud.google.com/gke-queued"
-	labelPlacementGroup = "cloud.google.com/gke-placement-group"
+	labelNodePool      = "cloud.google.com/gke-nodepool"
+	labelAccelerator   = "cloud.google.com/gke-accelerator"
+	labelMachineFamily = "cloud.google.com/machine-family"
+	labelProvisioning  = "cloud.google.com/gke-provisioning"
+	labelSpot          = "cloud.google.com/gke-spot"
+	labelQueued        = "cloud.google.com/gke-queued"
 
 	// labelResourceType tells how a node was obtained.
 	labelResourceType = "resource-type"

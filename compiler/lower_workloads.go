@@ -122,9 +122,9 @@ func copyOf(w ir.Workload, n, copies int, q *ir.Queue, capacities map[string]*ir
 	}) {
 		// Auto-provisioning uses it as the name of a node pool.
 		w.PlacementGroup = w.Team + "-" + strconv.Itoa(n) + "-" + w.Template
-		w.NodeSelector = append(slices.Clone(w.NodeSelector), ir.KeyValue{Key: labelPlacementGroup, Value: w.PlacementGroup})
+		w.NodeSelector = append(slices.Clone(w.NodeSelector), ir.KeyValue{Key: ir.LabelPlacementGroup, Value: w.PlacementGroup})
 		slices.SortFunc(w.NodeSelector, func(a, b ir.KeyValue) int { return strings.Compare(a.Key, b.Key) })
-		w.Tolerations = append(slices.Clone(w.Tolerations), ir.Taint{Key: labelPlacementGroup, Value: w.PlacementGroup, Effect: noSchedule})
+		w.Tolerations = append(slices.Clone(w.Tolerations), ir.Taint{Key: ir.LabelPlacementGroup, Value: w.PlacementGroup, Effect: noSchedule})
 		sortTaints(w.Tolerations)
 	}
 	return w

@@ -16,6 +16,15 @@ const (
 	JobSetNamespace = "jobset-system"
 )
 
+// PodsReadyMinutes is how long Kueue gives the pods of an admitted workload to
+// be ready, before it evicts them and queues the workload again: longer than a
+// GPU node takes to start and to pull an image.
+const PodsReadyMinutes = 30
+
+// LabelPlacementGroup is the label by which pods ask node auto-provisioning for
+// nodes close together. Source: GKE documentation, "Compact placement".
+const LabelPlacementGroup = "cloud.google.com/gke-placement-group"
+
 // Names of a team's queues are these prefixes and the same TEAM-TIER.
 const (
 	ClusterQueuePrefix = "cq-"

@@ -231,7 +231,7 @@ func sharedByAutoProvisioning(r *report) {
 func unqueuedFlex(r *report) {
 	for _, c := range r.Plan.Capacities {
 		if c.Flex != nil && !c.Flex.Queued {
-			r.addKey(at("capacity", c.Name, "consumption", "flexStart"), fmt.Sprintf("jobs on %q are evicted and queued again when flex-start has no nodes for them within 30 minutes", c.Name),
+			r.addKey(at("capacity", c.Name, "consumption", "flexStart"), fmt.Sprintf("jobs on %q are evicted and queued again when flex-start has no nodes for them within %d minutes", c.Name, ir.PodsReadyMinutes),
 				help("set queued: true: then they wait before they are admitted"))
 		}
 	}

@@ -63,8 +63,11 @@ func zonesInRegion(r *report) {
 
 func capacityZones(r *report) {
 	for _, name := range names(r.Blueprint.Capacity) {
-		for i, z := range r.Blueprint.Capacity[name].Zones {
-			if !slices.Contains(r.Blueprint.Zones, z) {
+		zones := r.Blueprint.Capacity[name].Zones
+		for i, z := range zones {
+			if slices.Contains(zones[:i], z) {
+				r.add(at("capacity", name, "zones", diag.Index(i)), fmt.Sprintf("zone %q stands here twice", z), help("keep one"))
+			} else if !slices.Contains(r.Blueprint.Zones, z) {
 				r.add(at("capacity", name, "zones", diag.Index(i)), fmt.Sprintf("zone %q is not one of the platform's", z),
 					label("want one of %s", quoted(r.Blueprint.Zones)), help("add it to zones, or choose another"))
 			}

@@ -148,7 +148,7 @@ func guarantees(d *document, p *ir.Platform) {
 	d.Heading(2, "What is guaranteed and what exists")
 	d.Para("Guaranteed is the nominal quota of all teams together. Kueue admits by quota and does not know what a pool can hold. Where more is ",
 		"guaranteed than a pool at its maximum has, the jobs beyond it are admitted all the same: their pods stay Pending, nothing moves them to ",
-		"another capacity, and after ", podsReadyTimeout, " Kueue evicts them and queues them again. Where less is guaranteed, the rest never runs a ",
+		"another capacity, and after ", podsReadyTimeout(), " Kueue evicts them and queues them again. Where less is guaranteed, the rest never runs a ",
 		"job: Kueue admits no more than all quotas together, and borrowing only moves them.")
 	var rows [][]markup
 	for _, c := range p.Capacities {

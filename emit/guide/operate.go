@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"path"
 	"slices"
+	"strconv"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// podsReadyTimeout is how long Kueue gives the pods of an admitted workload to
-// become ready: waitForPodsReady in its configuration.
-const podsReadyTimeout = "30 minutes"
+// podsReadyTimeout says ir.PodsReadyMinutes in words.
+func podsReadyTimeout() markup { return markup(strconv.Itoa(ir.PodsReadyMinutes) + " minutes") }
 
 // build says how the platform is built.
 func build(d *document, p *ir.Platform) {
@@ -154,9 +154,9 @@ func byHand(d *document, p *ir.Platform, t ir.Team) {
 			example = ", as in " + file(path.Join("workloads", w.Team, w.Name+".yaml"))
 		}
 		d.Para("On nodes auto-provisioned close together (", codes(grouped), ") each job besides selects and tolerates a placement group of its own, by the key ",
-			"`cloud.google.com/gke-placement-group`", example, ".")
+			code(ir.LabelPlacementGroup), example, ".")
 	}
-	d.Para("A job whose pods are not all ready ", podsReadyTimeout, " after its admission, as when nodes never come, is evicted and queued again.")
+	d.Para("A job whose pods are not all ready ", podsReadyTimeout(), " after its admission, as when nodes never come, is evicted and queued again.")
 	d.Para("A team cannot make pods without a job, CronJobs, Services that are not headless, Secrets or PersistentVolumeClaims in its namespace, nor ",
 		"run `kubectl exec`: ask an administrator.")
 }

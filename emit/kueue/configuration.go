@@ -1,6 +1,8 @@
 package kueue
 
 import (
+	"strconv"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -101,7 +103,7 @@ func configuration(p *ir.Platform) (*corev1.ConfigMap, error) {
 		WaitForPodsReady: waitForPodsReady{
 			// Several GPU nodes may have to start, with their driver, and pull
 			// the image.
-			Timeout: "30m",
+			Timeout: strconv.Itoa(ir.PodsReadyMinutes) + "m",
 			// One node, while the pods on all others burn GPUs.
 			RecoveryTimeout: "15m",
 			// One team's slow start does not hold up the others.
