@@ -23,7 +23,6 @@ type Machine struct {
 	Family    string  `json:"family"`
 	VCPUs     int     `json:"vcpus"`
 	MemoryGiB float64 `json:"memoryGiB"`
-	Arm       bool    `json:"arm"`
 
 	// Accelerator is the GKE accelerator type, "" without one; Count of them
 	// come with the machine.
