@@ -29,6 +29,9 @@ type Machine struct {
 	Accelerator string `json:"accelerator"`
 	Count       int    `json:"count"`
 
+	// BundledSSDs are the local SSDs that come with the machine.
+	BundledSSDs int `json:"bundledSSDs"`
+
 	// Disks are the boot disk types it takes and Disk is its default. None
 	// means unverified.
 	Disks []string `json:"disks"`

@@ -100,9 +100,9 @@ func reservationZones(r *report) {
 
 func createdReservations(r *report) {
 	creator := map[string]string{}
-	for _, c := range r.Plan.Capacities {
+	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
 		if c.Reservation == nil || !c.Reservation.Create {
-			continue
+			return
 		}
 		path := at("capacity", c.Name, "consumption", "reservation", "create")
 		first, taken := creator[c.Reservation.Name]
@@ -110,6 +110,9 @@ func createdReservations(r *report) {
 		case c.Reservation.Owner != "":
 			r.add(path, fmt.Sprintf("reservation %q belongs to project %q and cannot be created here", c.Reservation.Name, c.Reservation.Owner),
 				help("leave create out: the owner creates a shared reservation"))
+		case m.BundledSSDs > 0:
+			r.add(path, fmt.Sprintf("a reservation of %s must name its %s, which is not done here yet", m.Type, plural(m.BundledSSDs, "local SSD")),
+				help("create the reservation yourself, and leave create out"))
 		case !c.Static:
 			r.add(path, fmt.Sprintf("a reservation that is created needs a fixed size, and capacity %q scales", c.Name),
 				help("set nodes instead of maxNodes: reserved machines are paid for whether they run or not"))
@@ -124,7 +127,7 @@ func createdReservations(r *report) {
 		default:
 			creator[c.Reservation.Name] = c.Name
 		}
-	}
+	})
 }
 
 func flexCounts(r *report) {
