@@ -40,7 +40,7 @@ var optionTaint = map[ir.Option]string{
 func lowerCapacity(b *schema.Blueprint, name string, zones []string) ir.Capacity {
 	in := b.Capacity[name]
 	hardware := b.Hardware[in.Hardware]
-	machine, _ := catalog.Lookup(hardware.Machine)
+	machine, _ := catalog.Usable(hardware.Machine)
 
 	c := ir.Capacity{
 		Name:            name,
@@ -165,7 +165,7 @@ func perNode(m ir.Machine, facts catalog.Machine) []ir.Amount {
 // share is what a team gets with one unit of quota, a unit being an
 // accelerator or, on machines without, a vCPU.
 func share(h schema.Hardware) []ir.Amount {
-	facts, ok := catalog.Lookup(h.Machine)
+	facts, ok := catalog.Usable(h.Machine)
 	if !ok {
 		return nil
 	}
@@ -195,7 +195,7 @@ func vcpus(n float64) resource.Quantity {
 }
 
 func lowerSystemPool(in schema.SystemPool) ir.SystemPool {
-	machine, _ := catalog.Lookup(in.Machine)
+	machine, _ := catalog.Usable(in.Machine)
 	return ir.SystemPool{
 		Name: "system", Machine: in.Machine, Family: machine.Family, VCPUs: machine.VCPUs, MemoryGiB: machine.MemoryGiB, DiskType: defaultDisk(machine), DiskSizeGiB: 100,
 		NodesPerZone: in.NodesPerZone,

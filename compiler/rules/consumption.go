@@ -54,7 +54,7 @@ func supports(c ir.Capacity, m catalog.Machine) *bool {
 
 func (r *report) eachCapacity(visit func(c ir.Capacity, m catalog.Machine)) {
 	for _, c := range r.Plan.Capacities {
-		if m, ok := catalog.Lookup(c.Machine.Type); ok {
+		if m, ok := catalog.Usable(c.Machine.Type); ok {
 			visit(c, m)
 		}
 	}
@@ -110,8 +110,8 @@ func createdReservations(r *report) {
 		case c.Reservation.Owner != "":
 			r.add(path, fmt.Sprintf("reservation %q belongs to project %q and cannot be created here", c.Reservation.Name, c.Reservation.Owner),
 				help("leave create out: the owner creates a shared reservation"))
-		case m.BundledSSDs > 0:
-			r.add(path, fmt.Sprintf("a reservation of %s must name its %s, which is not done here yet", m.Type, plural(m.BundledSSDs, "local SSD")),
+		case m.SSDs.Bundled > 0:
+			r.add(path, fmt.Sprintf("a reservation of %s must name its %s, which is not done here yet", m.Type, plural(m.SSDs.Bundled, "local SSD")),
 				help("create the reservation yourself, and leave create out"))
 		case !c.Static:
 			r.add(path, fmt.Sprintf("a reservation that is created needs a fixed size, and capacity %q scales", c.Name),

@@ -15,7 +15,7 @@ import (
 
 func hardwareRules() []Rule {
 	return []Rule{
-		{Code: "E0301", Severity: diag.Error, Title: "the machine type does not exist", check: machineTypes, basic: true},
+		{Code: "E0301", Severity: diag.Error, Title: "the machine type does not exist, or cannot be used", check: machineTypes, basic: true},
 		{Code: "E0302", Severity: diag.Error, Title: "a zone is not in the platform's region", check: zonesInRegion},
 		{Code: "E0303", Severity: diag.Error, Title: "a zone is not one of the platform's", check: capacityZones},
 		{Code: "E0304", Severity: diag.Error, Title: "the machine does not boot from that disk type", check: bootDisks},
@@ -25,13 +25,16 @@ func hardwareRules() []Rule {
 }
 
 func (r *report) machine(path []string, name string) {
-	if _, ok := catalog.Lookup(name); ok {
+	if m, ok := catalog.Lookup(name); ok {
+		if why := unusable(m); why != "" {
+			r.add(path, fmt.Sprintf("machine type %q cannot be used: %s", name, why), help("choose another machine type"))
+		}
 		return
 	}
 	all := catalog.Names()
 	family, _, _ := strings.Cut(name, "-")
 	kin := slices.DeleteFunc(slices.Clone(all), func(n string) bool { return !strings.HasPrefix(n, family+"-") })
-	options := []option{help("name a machine type that GKE offers; TPUs, Arm and shared-core machines are not known yet")}
+	options := []option{help("name a machine type that GKE offers")}
 	if len(kin) > 0 {
 		options = append(options, label("want one of %s", quoted(kin)))
 	}
@@ -39,6 +42,19 @@ func (r *report) machine(path []string, name string) {
 		options[0] = help("did you mean %q?", near)
 	}
 	r.add(path, fmt.Sprintf("machine type %q is not in the catalogue", name), options...)
+}
+
+// unusable says why a blueprint cannot have the machine, "" if it can.
+func unusable(m catalog.Machine) string {
+	switch {
+	case m.Withheld != "":
+		return m.Withheld
+	case m.HasTPUs():
+		return "TPUs are not compiled yet"
+	case m.Arch != "amd64":
+		return "the taint of its Arm nodes is not handled yet"
+	}
+	return ""
 }
 
 func machineTypes(r *report) {
@@ -78,7 +94,7 @@ func capacityZones(r *report) {
 func bootDisks(r *report) {
 	for _, name := range names(r.Blueprint.Hardware) {
 		h := r.Blueprint.Hardware[name]
-		m, ok := catalog.Lookup(h.Machine)
+		m, ok := catalog.Usable(h.Machine)
 		if ok && h.Disk.Type != nil && len(m.Disks) > 0 && !slices.Contains(m.Disks, *h.Disk.Type) {
 			r.add(at("hardware", name, "disk", "type"), fmt.Sprintf("%s does not boot from %s", m.Type, *h.Disk.Type),
 				label("want one of %s", quoted(m.Disks)))
@@ -89,7 +105,7 @@ func bootDisks(r *report) {
 func perAccelerator(r *report) {
 	for _, name := range names(r.Blueprint.Hardware) {
 		h := r.Blueprint.Hardware[name]
-		m, ok := catalog.Lookup(h.Machine)
+		m, ok := catalog.Usable(h.Machine)
 		if !ok || h.PerAccelerator == nil || m.Count == 0 {
 			continue
 		}
@@ -112,7 +128,7 @@ func perAccelerator(r *report) {
 func perAcceleratorWithout(r *report) {
 	for _, name := range names(r.Blueprint.Hardware) {
 		h := r.Blueprint.Hardware[name]
-		if m, ok := catalog.Lookup(h.Machine); ok && m.Count == 0 && h.PerAccelerator != nil {
+		if m, ok := catalog.Usable(h.Machine); ok && m.Count == 0 && h.PerAccelerator != nil {
 			r.addKey(at("hardware", name, "perAccelerator"), fmt.Sprintf("%s has no accelerators", m.Type),
 				help("remove it: quota on this hardware is counted in vCPUs, with the machine's memory for each"))
 		}
