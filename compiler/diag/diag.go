@@ -137,7 +137,8 @@ type Edit struct {
 //
 // Message is lower case without a full stop and says what is wrong. Label
 // stands beside the caret and names the valid values. Help says what to do.
-// Label and Help may be empty.
+// Label and Help may be empty. Accepted is the blueprint's reason for leaving
+// a mistake as it is, which makes it a Note; "" where nothing was accepted.
 type Finding struct {
 	Code     string // stable, such as "E0104"
 	Severity Severity
@@ -148,6 +149,7 @@ type Finding struct {
 	Related  []Related
 	Help     string
 	Edit     *Edit // nil where there is no single cure
+	Accepted string
 }
 
 // List collects findings. The zero List is empty and ready for use.
