@@ -3,7 +3,6 @@ package rules
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,8 +37,8 @@ func hardwareRules() []Rule {
 
 func (r *report) machine(path []string, name string) {
 	if m, ok := catalog.Lookup(name); ok {
-		if why := unusable(m); why != "" {
-			r.add(path, fmt.Sprintf("machine type %q cannot be used: %s", name, why), help("choose another machine type"))
+		if m.Withheld != "" {
+			r.add(path, fmt.Sprintf("machine type %q cannot be used: %s", name, m.Withheld), help("choose another machine type"))
 		}
 		return
 	}
@@ -54,19 +53,6 @@ func (r *report) machine(path []string, name string) {
 		options[0] = help("did you mean %q?", near)
 	}
 	r.add(path, fmt.Sprintf("machine type %q is not in the catalogue", name), options...)
-}
-
-// unusable says why a blueprint cannot have the machine, "" if it can.
-func unusable(m catalog.Machine) string {
-	switch {
-	case m.Withheld != "":
-		return m.Withheld
-	case m.HasTPUs():
-		return "TPUs are not compiled yet"
-	case m.Arch != "amd64":
-		return "the taint of its Arm nodes is not handled yet"
-	}
-	return ""
 }
 
 func machineTypes(r *report) {
@@ -152,7 +138,7 @@ func topologies(r *report) {
 			r.addKey(path, fmt.Sprintf("%s has no TPUs", m.Type), help("remove topology"))
 		case m.HasTPUs() && h.Topology == nil:
 			r.addKey(at("hardware", name), fmt.Sprintf("%s needs the topology of the slice it is part of", m.Type),
-				label("want one of %s", quoted(slices.Collect(shapes(m.Slices(), 0)))), help("add topology"))
+				shapes(m.Slices(), 0), help("add topology; batchwright catalog %s tells of each", m.Type))
 		case m.HasTPUs():
 			if _, ok := m.Slice(*h.Topology); !ok {
 				r.topology(path, m, *h.Topology)
@@ -181,20 +167,21 @@ func (r *report) topology(path []string, m catalog.Machine, topology string) {
 		cure = help("%q has %d chips", all[i].Topology, all[i].Chips)
 	}
 	near, _ := slices.BinarySearchFunc(all, chips, func(s catalog.Slice, chips int) int { return cmp.Compare(s.Chips, chips) })
-	r.add(path, fmt.Sprintf("topology %q is not available for %s", topology, m.Type), label("want one of %s", quoted(slices.Collect(shapes(all, near-3)))), cure)
+	r.add(path, fmt.Sprintf("topology %q is not available for %s", topology, m.Type), shapes(all, near-3), cure)
 }
 
-// shapes returns the topologies of slices, from one on, few enough to read.
-func shapes(all []catalog.Slice, from int) iter.Seq[string] {
+// shapes names the topologies of slices, or a few of them from one on.
+func shapes(all []catalog.Slice, from int) option {
 	const most = 8
+	var topologies []string
 	from = max(0, min(from, len(all)-most))
-	return func(yield func(string) bool) {
-		for _, s := range all[from:min(len(all), from+most)] {
-			if !yield(s.Topology) {
-				return
-			}
-		}
+	for _, s := range all[from:min(len(all), from+most)] {
+		topologies = append(topologies, s.Topology)
 	}
+	if len(topologies) < len(all) {
+		return label("want one such as %s", quoted(topologies))
+	}
+	return label("want one of %s", quoted(topologies))
 }
 
 // localSSDs: the number of a machine's local SSDs is bundled with it, or one of
