@@ -62,3 +62,22 @@ func AllAttachments() []Attachment {
 	}
 	return out
 }
+
+// Find returns the machine type of that name that a blueprint can use, with so
+// many GPUs of an accelerator type attached to it; "" attaches none. What the
+// GPUs change of the machine is then theirs: the ways to obtain it, its local
+// SSDs and its note.
+func Find(machineType, accelerator string, count int) (Machine, bool) {
+	m, ok := Usable(machineType)
+	if !ok || accelerator == "" {
+		return m, ok
+	}
+	for _, a := range Attachments(machineType) {
+		if a.Accelerator == accelerator && a.Count == count {
+			m.Accelerator, m.Count, m.AcceleratorMemoryGiB = a.Accelerator, a.Count, a.AcceleratorMemoryGiB
+			m.SSDs, m.Options, m.Note = a.SSDs, a.Options, a.Note
+			return m, true
+		}
+	}
+	return Machine{}, false
+}

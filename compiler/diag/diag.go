@@ -35,6 +35,16 @@ func (s Severity) String() string {
 	}
 }
 
+// Code is a kind of finding, as tables of them show it.
+type Code struct {
+	ID       string // stable, such as "E0104": the severity's letter and a number of its own
+	Severity Severity
+	Title    string // lower case, no full stop
+}
+
+// Compare orders codes by number.
+func (c Code) Compare(d Code) int { return cmp.Compare(c.ID[1:], d.ID[1:]) }
+
 // Source is a file that findings point into.
 type Source struct {
 	Name    string // as the user would write it: relative to the working directory where possible, "-" for standard input
@@ -127,7 +137,8 @@ type Edit struct {
 //
 // Message is lower case without a full stop and says what is wrong. Label
 // stands beside the caret and names the valid values. Help says what to do.
-// Label and Help may be empty.
+// Label and Help may be empty. Accepted is the blueprint's reason for leaving
+// a mistake as it is, which makes it a Note; "" where nothing was accepted.
 type Finding struct {
 	Code     string // stable, such as "E0104"
 	Severity Severity
@@ -138,6 +149,7 @@ type Finding struct {
 	Related  []Related
 	Help     string
 	Edit     *Edit // nil where there is no single cure
+	Accepted string
 }
 
 // List collects findings. The zero List is empty and ready for use.

@@ -1,14 +1,19 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
+	"iter"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/schema"
 )
 
 // Rules on machines and where they stand.
@@ -17,6 +22,13 @@ func hardwareRules() []Rule {
 	return []Rule{
 		{Code: "E0301", Severity: diag.Error, Title: "the machine type does not exist, or cannot be used", check: machineTypes, basic: true},
 		{Code: "E0302", Severity: diag.Error, Title: "a zone is not in the platform's region", check: zonesInRegion},
+		{Code: "W0307", Severity: diag.Warning, Title: "a region or zone that is not known", check: knownZones},
+		{Code: "W0308", Severity: diag.Warning, Title: "the machine is not known in a zone", check: machineZones, resolved: true},
+		{Code: "E0309", Severity: diag.Error, Title: "GPUs that cannot be attached to the machine", check: attachedGPUs, basic: true},
+		{Code: "E0310", Severity: diag.Error, Title: "the machine takes no such number of local SSDs", check: localSSDs},
+		{Code: "E0311", Severity: diag.Error, Title: "a TPU topology that the machine does not form", check: topologies, basic: true},
+		{Code: "W0312", Severity: diag.Warning, Title: "the control plane may be older than the nodes need", check: nodeVersions},
+		{Code: "E0313", Severity: diag.Error, Title: "a system pool whose nodes keep system pods away", check: systemPool},
 		{Code: "E0303", Severity: diag.Error, Title: "a zone is not one of the platform's", check: capacityZones},
 		{Code: "E0304", Severity: diag.Error, Title: "the machine does not boot from that disk type", check: bootDisks},
 		{Code: "E0305", Severity: diag.Error, Title: "more per accelerator than the machine has", check: perAccelerator},
@@ -64,6 +76,217 @@ func machineTypes(r *report) {
 	r.machine(at("cluster", "systemPool", "machine"), r.Blueprint.Cluster.SystemPool.Machine)
 }
 
+// find returns what the catalogue knows of a hardware class's machine, with the
+// GPUs that are attached to it, and whether it knows it.
+func find(h schema.Hardware) (catalog.Machine, bool) {
+	accelerator, count := h.Attached()
+	return catalog.Find(h.Machine, accelerator, count)
+}
+
+// systemPool: accelerators and Arm nodes are tainted, and GKE's own pods and
+// Kueue would find no node.
+func systemPool(r *report) {
+	name := r.Blueprint.Cluster.SystemPool.Machine
+	m, known := catalog.Usable(name)
+	if !known || m.Accelerator == "" && m.Arch == "amd64" {
+		return
+	}
+	what := "has accelerators"
+	if m.Accelerator == "" {
+		what = "is an Arm machine"
+	}
+	r.add(at("cluster", "systemPool", "machine"), fmt.Sprintf("%s %s, and GKE keeps other pods off such nodes", name, what), help("choose an x86 machine without accelerators, such as e2-standard-4"))
+}
+
+// attachedGPUs: some machine types take a number of GPUs that is chosen.
+func attachedGPUs(r *report) {
+	for _, name := range names(r.Blueprint.Hardware) {
+		h := r.Blueprint.Hardware[name]
+		m, known := catalog.Lookup(h.Machine)
+		if !known || h.GPUs == nil {
+			continue
+		}
+		path := at("hardware", name, "gpus")
+		choices := catalog.Attachments(h.Machine)
+		var types, counts []string
+		for _, a := range choices {
+			if !slices.Contains(types, a.Accelerator) {
+				types = append(types, a.Accelerator)
+			}
+			if a.Accelerator == h.GPUs.Type {
+				counts = append(counts, strconv.Itoa(a.Count))
+			}
+		}
+		_, fits := find(h)
+		switch {
+		case fits:
+		case m.Accelerator != "":
+			r.addKey(path, fmt.Sprintf("%s comes with %d %s", m.Type, m.Count, m.Accelerator), help("remove gpus: they are the machine's own"))
+		case len(choices) == 0:
+			r.addKey(path, fmt.Sprintf("no GPUs can be attached to %s", m.Type), help("remove gpus, or choose a machine type that has them: batchwright catalog"))
+		case len(counts) == 0:
+			near := diag.Nearest(h.GPUs.Type, types)
+			cure := help("choose another GPU or machine type: batchwright catalog %s", m.Type)
+			if near != "" {
+				cure = help("did you mean %q?", near)
+			}
+			r.add(below(path, "type"), fmt.Sprintf("%s cannot be attached to %s", h.GPUs.Type, m.Type), label("want one of %s", quoted(types)), cure)
+		default:
+			r.add(below(path, "count"), fmt.Sprintf("%s takes no %d of %s", m.Type, h.GPUs.Count, h.GPUs.Type), label("want one of %s", strings.Join(counts, ", ")))
+		}
+	}
+}
+
+// topologies: a TPU machine type is part of a slice, whose shape must be one
+// that such machines form.
+func topologies(r *report) {
+	for _, name := range names(r.Blueprint.Hardware) {
+		h := r.Blueprint.Hardware[name]
+		m, known := catalog.Lookup(h.Machine)
+		if !known {
+			continue
+		}
+		path := at("hardware", name, "topology")
+		switch {
+		case !m.HasTPUs() && h.Topology != nil:
+			r.addKey(path, fmt.Sprintf("%s has no TPUs", m.Type), help("remove topology"))
+		case m.HasTPUs() && h.Topology == nil:
+			r.addKey(at("hardware", name), fmt.Sprintf("%s needs the topology of the slice it is part of", m.Type),
+				label("want one of %s", quoted(slices.Collect(shapes(m.Slices(), 0)))), help("add topology"))
+		case m.HasTPUs():
+			if _, ok := m.Slice(*h.Topology); !ok {
+				r.topology(path, m, *h.Topology)
+			}
+		}
+	}
+}
+
+// topology reports a topology that a machine type does not form, with the
+// nearest ones that it does.
+func (r *report) topology(path []string, m catalog.Machine, topology string) {
+	all := m.Slices()
+	sides := strings.Split(topology, "x")
+	chips := 1
+	for i, side := range sides {
+		n, _ := strconv.Atoi(side) // the schema admits only numbers
+		chips *= n
+		sides[i] = fmt.Sprintf("%3d", n)
+	}
+	slices.Sort(sides)
+	canonical := strings.ReplaceAll(strings.Join(sides, "x"), " ", "")
+	cure := help("batchwright catalog %s lists them all", m.Type)
+	if _, ok := m.Slice(canonical); ok {
+		cure = help("did you mean %q? the sides are written by size", canonical)
+	} else if i := slices.IndexFunc(all, func(s catalog.Slice) bool { return s.Chips >= chips }); i >= 0 {
+		cure = help("%q has %d chips", all[i].Topology, all[i].Chips)
+	}
+	near, _ := slices.BinarySearchFunc(all, chips, func(s catalog.Slice, chips int) int { return cmp.Compare(s.Chips, chips) })
+	r.add(path, fmt.Sprintf("topology %q is not available for %s", topology, m.Type), label("want one of %s", quoted(slices.Collect(shapes(all, near-3)))), cure)
+}
+
+// shapes returns the topologies of slices, from one on, few enough to read.
+func shapes(all []catalog.Slice, from int) iter.Seq[string] {
+	const most = 8
+	from = max(0, min(from, len(all)-most))
+	return func(yield func(string) bool) {
+		for _, s := range all[from:min(len(all), from+most)] {
+			if !yield(s.Topology) {
+				return
+			}
+		}
+	}
+}
+
+// localSSDs: the number of a machine's local SSDs is bundled with it, or one of
+// few.
+func localSSDs(r *report) {
+	for _, name := range names(r.Blueprint.Hardware) {
+		h := r.Blueprint.Hardware[name]
+		m, known := find(h)
+		if !known || h.LocalSSDs == 0 || slices.Contains(m.SSDs.Allowed, h.LocalSSDs) {
+			continue
+		}
+		path := at("hardware", name, "localSSDs")
+		switch {
+		case m.SSDs.Bundled > 0:
+			r.add(path, fmt.Sprintf("%s always has its %s", m.Type, plural(m.SSDs.Bundled, "local SSD")), help("remove localSSDs"))
+		case len(m.SSDs.Allowed) == 0:
+			r.add(path, fmt.Sprintf("%s is not known to take local SSDs", m.Type), help("remove localSSDs, or choose another machine type"))
+		default:
+			var counts []string
+			for _, n := range m.SSDs.Allowed {
+				counts = append(counts, strconv.Itoa(n))
+			}
+			r.add(path, fmt.Sprintf("%s does not take %s", m.Type, plural(h.LocalSSDs, "local SSD")), label("want one of %s", strings.Join(counts, ", ")))
+		}
+	}
+}
+
+// knownZones: the tables are partial, so that what they lack may exist.
+func knownZones(r *report) {
+	region := r.Blueprint.Region
+	known := catalog.Regions()
+	if has(known, region) {
+		return
+	}
+	cure := help("check its name; if it exists, say so: accept: W0307: \"...\"")
+	if near := diag.Nearest(region, known); near != "" {
+		cure = help("did you mean %q? if not: accept: W0307: \"...\"", near)
+	}
+	r.add(at("region"), fmt.Sprintf("region %q is not known", region), cure)
+}
+
+// machineZones: a pool in a zone without such machines never gets a node.
+func machineZones(r *report) {
+	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
+		known := m.Zones()
+		if known == nil || slices.ContainsFunc(c.Zones, func(z string) bool { return slices.Contains(known, z) }) && len(r.Blueprint.Capacity[c.Name].Zones) == 0 {
+			return // one of the platform's zones will do
+		}
+		here := slices.DeleteFunc(slices.Clone(known), func(z string) bool { return !strings.HasPrefix(z, r.Plan.Region+"-") })
+		wanted := label("known: %s", quoted(here))
+		if len(here) == 0 {
+			wanted = label("known in no zone of %s", r.Plan.Region)
+		}
+		cure := help("check with: gcloud compute machine-types list --filter=name=%s; if it is there: accept: W0308: \"...\"", c.Machine.Type)
+		for i, z := range r.Blueprint.Capacity[c.Name].Zones {
+			if !slices.Contains(known, z) {
+				r.add(at("capacity", c.Name, "zones", diag.Index(i)), fmt.Sprintf("%s is not known in zone %s", m.Type, z), wanted, cure)
+			}
+		}
+		if len(r.Blueprint.Capacity[c.Name].Zones) == 0 {
+			r.addKey(at("capacity", c.Name), fmt.Sprintf("%s is not known in any zone of the platform", m.Type), wanted, cure)
+		}
+	})
+}
+
+// nodeVersions: the release channel may well choose a newer version than the
+// lowest that is asked for, so this is no mistake yet.
+func nodeVersions(r *report) {
+	lowest := r.Blueprint.Cluster.MinVersion
+	if lowest == nil {
+		return
+	}
+	need := func(c ir.Capacity, version, what string) {
+		if version != "" && olderGKE(*lowest, version) {
+			r.add(at("cluster", "minVersion"), fmt.Sprintf("capacity %q needs GKE %s: %s", c.Name, version, what), label("want %s or later", version),
+				related(at("capacity", c.Name), "the capacity"), help("raise it, or leave it to the release channel"))
+		}
+	}
+	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
+		need(c, m.MinVersion, "it has "+m.Type)
+		// Source: GKE documentation, "About GPU and TPU provisioning with
+		// flex-start"; of two versions it states for GPUs this is the later.
+		if c.Flex != nil {
+			need(c, "1.33.0-gke.1712000", "it uses flex-start")
+		}
+		// Source: Google's Cluster Toolkit, module gke-node-pool.
+		if c.Machine.AcceleratorNetworks {
+			need(c, "1.34.1-gke.1829001", "its networks are claimed by dynamic resource allocation")
+		}
+	})
+}
+
 func zonesInRegion(r *report) {
 	for i, z := range r.Blueprint.Zones {
 		if slices.Contains(r.Blueprint.Zones[:i], z) {
@@ -94,7 +317,7 @@ func capacityZones(r *report) {
 func bootDisks(r *report) {
 	for _, name := range names(r.Blueprint.Hardware) {
 		h := r.Blueprint.Hardware[name]
-		m, ok := catalog.Usable(h.Machine)
+		m, ok := find(h)
 		if ok && h.Disk.Type != nil && len(m.Disks) > 0 && !slices.Contains(m.Disks, *h.Disk.Type) {
 			r.add(at("hardware", name, "disk", "type"), fmt.Sprintf("%s does not boot from %s", m.Type, *h.Disk.Type),
 				label("want one of %s", quoted(m.Disks)))
@@ -105,7 +328,7 @@ func bootDisks(r *report) {
 func perAccelerator(r *report) {
 	for _, name := range names(r.Blueprint.Hardware) {
 		h := r.Blueprint.Hardware[name]
-		m, ok := catalog.Usable(h.Machine)
+		m, ok := find(h)
 		if !ok || h.PerAccelerator == nil || m.Count == 0 {
 			continue
 		}
@@ -128,7 +351,7 @@ func perAccelerator(r *report) {
 func perAcceleratorWithout(r *report) {
 	for _, name := range names(r.Blueprint.Hardware) {
 		h := r.Blueprint.Hardware[name]
-		if m, ok := catalog.Usable(h.Machine); ok && m.Count == 0 && h.PerAccelerator != nil {
+		if m, ok := find(h); ok && m.Count == 0 && h.PerAccelerator != nil {
 			r.addKey(at("hardware", name, "perAccelerator"), fmt.Sprintf("%s has no accelerators", m.Type),
 				help("remove it: quota on this hardware is counted in vCPUs, with the machine's memory for each"))
 		}
