@@ -2,7 +2,9 @@ package main
 
 import (
 	"io"
+	"slices"
 
+	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/emit"
 )
@@ -18,22 +20,58 @@ func writeFindings(w io.Writer, l *diag.List, format, color *choice) error {
 	return diag.WriteText(w, l, diag.TextOptions{Color: colored(color.value, w), Limit: mostFindings})
 }
 
+// conflictCodes are the codes of what emit.Write refuses, with the cure.
+func conflictCodes() map[emit.Problem]conflictCode {
+	return map[emit.Problem]conflictCode{
+		emit.Edited: {
+			diag.Code{ID: "E0901", Severity: diag.Error, Title: "a generated file was edited by hand"},
+			"carry the change into the blueprint, then overwrite the file with --force",
+		},
+		emit.Foreign: {
+			diag.Code{ID: "E0902", Severity: diag.Error, Title: "a file is there that was not generated"},
+			"move it away, or overwrite it with --force",
+		},
+		emit.Damaged: {
+			diag.Code{ID: "E0903", Severity: diag.Error, Title: "the folder's manifest cannot be read"},
+			"restore it from version control; --force does without it, and removes nothing",
+		},
+		emit.Obstacle: {
+			diag.Code{ID: "E0904", Severity: diag.Error, Title: "something is in the way that is no file"},
+			"move away what is in the way",
+		},
+		emit.Linked: {
+			diag.Code{ID: "E0905", Severity: diag.Error, Title: "a symbolic link, where files are written"},
+			"replace the link: nothing is written through links",
+		},
+	}
+}
+
+type conflictCode struct {
+	diag.Code
+	help string
+}
+
+// codes returns every code that a command can show, by number.
+func codes() []diag.Code {
+	all := compiler.Codes()
+	for _, c := range conflictCodes() {
+		all = append(all, c.Code)
+	}
+	slices.SortFunc(all, diag.Code.Compare)
+	return all
+}
+
 // conflictFindings words what emit.Write refuses in the folder at dir.
 func conflictFindings(dir string, conflicts []emit.Conflict) []diag.Finding {
-	known := map[emit.Problem]struct{ code, help string }{
-		emit.Edited:   {"E0901", "carry the change into the blueprint, then overwrite the file with --force"},
-		emit.Foreign:  {"E0902", "move it away, or overwrite it with --force"},
-		emit.Damaged:  {"E0903", "restore it from version control; --force does without it, and removes nothing"},
-		emit.Obstacle: {"E0904", "move away what is in the way"},
-		emit.Linked:   {"E0905", "replace the link: nothing is written through links"},
-	}
+	known := conflictCodes()
 	var out []diag.Finding
 	for _, c := range conflicts {
+		code := known[c.Problem]
 		out = append(out, diag.Finding{
-			Code:     known[c.Problem].code,
-			Severity: diag.Error,
+			Code:     code.ID,
+			Severity: code.Severity,
 			Message:  string(c.Problem),
-			Help:     known[c.Problem].help,
+			Help:     code.help,
 			Span:     diag.Span{Source: &diag.Source{Name: inFolder(dir, c.Path)}},
 		})
 	}

@@ -35,6 +35,16 @@ func (s Severity) String() string {
 	}
 }
 
+// Code is a kind of finding, as tables of them show it.
+type Code struct {
+	ID       string // stable, such as "E0104": the severity's letter and a number of its own
+	Severity Severity
+	Title    string // lower case, no full stop
+}
+
+// Compare orders codes by number.
+func (c Code) Compare(d Code) int { return cmp.Compare(c.ID[1:], d.ID[1:]) }
+
 // Source is a file that findings point into.
 type Source struct {
 	Name    string // as the user would write it: relative to the working directory where possible, "-" for standard input
