@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/explain"
 )
@@ -111,8 +110,8 @@ func explainCode(arg string) (explanation, error) {
 		return explanation{}, usagef("%q is not the code of a finding, such as E0602", arg)
 	}
 	text, ok := explain.Lookup(code)
-	codes := compiler.Codes()
-	i := slices.IndexFunc(codes, func(c compiler.Code) bool { return c.Code == code })
+	known := codes()
+	i := slices.IndexFunc(known, func(c diag.Code) bool { return c.ID == code })
 	if !ok || i < 0 {
 		if near := diag.Nearest(code, explain.Codes()); near != "" {
 			return explanation{}, usagef("there is no code %s; did you mean %s?", code, near)
@@ -120,7 +119,7 @@ func explainCode(arg string) (explanation, error) {
 		return explanation{}, usagef("there is no code %s", code)
 	}
 	return explanation{
-		Version: 1, Type: "explanation", Code: code, Severity: codes[i].Severity.String(), Title: codes[i].Title,
+		Version: 1, Type: "explanation", Code: code, Severity: known[i].Severity.String(), Title: known[i].Title,
 		Why: text.Why, Language: text.Language, Failing: text.Failing, Fixed: text.Fixed, Sources: text.Sources,
 	}, nil
 }
@@ -128,9 +127,9 @@ func explainCode(arg string) (explanation, error) {
 // completeCodes offers every code with its title.
 func completeCodes(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 	var offers []string
-	for _, c := range compiler.Codes() {
-		if strings.HasPrefix(c.Code, strings.ToUpper(begun)) {
-			offers = append(offers, cobra.CompletionWithDesc(c.Code, c.Title))
+	for _, c := range codes() {
+		if strings.HasPrefix(c.ID, strings.ToUpper(begun)) {
+			offers = append(offers, cobra.CompletionWithDesc(c.ID, c.Title))
 		}
 	}
 	return offers, cobra.ShellCompDirectiveNoFileComp

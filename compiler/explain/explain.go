@@ -48,13 +48,14 @@ func Lookup(code string) (Text, bool) {
 	return text, err == nil // the package's test reads every file
 }
 
-// Codes returns the codes that have a text, sorted.
+// Codes returns the codes that have a text, by number.
 func Codes() []string {
 	entries, _ := files.ReadDir(".") // embedded, so it is there
 	var codes []string
 	for _, e := range entries {
 		codes = append(codes, strings.TrimSuffix(e.Name(), ".txtar"))
 	}
+	slices.SortFunc(codes, func(a, b string) int { return strings.Compare(a[1:], b[1:]) })
 	return codes
 }
 

@@ -18,19 +18,6 @@ import (
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
-// TestEveryTextHasACode: a text that nothing leads to is not read.
-func TestEveryTextHasACode(t *testing.T) {
-	known := map[string]bool{}
-	for _, c := range compiler.Codes() {
-		known[c.Code] = true
-	}
-	for _, code := range Codes() {
-		if !known[code] {
-			t.Errorf("%s is no code", code)
-		}
-	}
-}
-
 // alongside are codes that never come alone.
 var alongside = map[string]string{
 	"N0109": "E0101", // counts what was left out after fifty others
