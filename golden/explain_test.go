@@ -3,6 +3,8 @@ package golden_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,15 +12,21 @@ import (
 )
 
 // TestExplainedCommands runs the console examples of the texts on codes, each
-// in a directory that holds small.cue. Only the last command of a mistake may
-// fail, and its findings are one, of that code; no command of the cure, which
-// goes on from there, has a finding of its code.
+// in a directory that holds small.cue, this batchwright's schema in new/schema
+// and another one in old/schema. Only the last command of a mistake leads to a
+// finding, one, of its code; no command of the cure, which goes on from there,
+// leads to any.
 func TestExplainedCommands(t *testing.T) {
 	bin := buildBatchwright(t)
 	small, err := os.ReadFile("cli/small.cue")
 	if err != nil {
 		t.Fatal(err)
 	}
+	schema, err := os.ReadFile(filepath.Join(root, "schema/blueprint.cue"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	finding := regexp.MustCompile(`(?:error|warning|note)\[(.*?)\]: `)
 	ran := 0
 	for _, code := range explain.Codes() {
 		text, _ := explain.Lookup(code)
@@ -29,23 +37,28 @@ func TestExplainedCommands(t *testing.T) {
 		t.Run(code, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, "small.cue"), small, 0o644); err != nil {
-				t.Fatal(err)
-			}
-			commands := strings.Split(text.Failing, "\n$ ")
-			for i, command := range commands {
-				out := shell(t, dir, bin, strings.TrimPrefix(command, "$ "))
-				want := 0
-				if i == len(commands)-1 {
-					want = 1
+			for name, content := range map[string][]byte{
+				"small.cue": small, "new/schema/blueprint.cue": schema, "old/schema/blueprint.cue": []byte("package schema\n"),
+			} {
+				if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755); err != nil {
+					t.Fatal(err)
 				}
-				if n := strings.Count(out, "["); n != want || strings.Count(out, "["+code+"]") != want {
-					t.Errorf("%s\nhas %d findings, want %d of %s:\n%s", command, n, want, code, out)
+				if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
+					t.Fatal(err)
 				}
 			}
-			for _, command := range strings.Split(text.Fixed, "\n$ ") {
-				if out := shell(t, dir, bin, strings.TrimPrefix(command, "$ ")); strings.Contains(out, "[") {
-					t.Errorf("%s\nis no cure:\n%s", command, out)
+			failing, fixed := commands(text.Failing), commands(text.Fixed)
+			for i, command := range slices.Concat(failing, fixed) {
+				var got, want []string
+				if i == len(failing)-1 {
+					want = []string{code}
+				}
+				out := shell(t, dir, bin, command)
+				for _, m := range finding.FindAllStringSubmatch(out, -1) {
+					got = append(got, m[1])
+				}
+				if !slices.Equal(got, want) {
+					t.Errorf("%s\nleads to %v, want %v:\n%s", command, got, want, out)
 				}
 			}
 		})
@@ -53,4 +66,9 @@ func TestExplainedCommands(t *testing.T) {
 	if ran == 0 {
 		t.Error("no text has a console example")
 	}
+}
+
+// commands returns the commands of a console example, each after "$ ".
+func commands(example string) []string {
+	return strings.Split(strings.TrimPrefix(strings.TrimSpace(example), "$ "), "\n$ ")
 }
