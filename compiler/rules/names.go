@@ -241,7 +241,8 @@ func derivedNames(r *report) {
 		// pod's is the longest.
 		host := w.Name + "-" + strconv.Itoa(w.Pods-1)
 		if w.Kind == ir.JobSet {
-			host = w.Name + "-worker-0-" + strconv.Itoa(w.Pods-1) + "-abcde"
+			jobs := max(1, w.Slices)
+			host = fmt.Sprintf("%s-worker-%d-%d-abcde", w.Name, jobs-1, w.Pods/jobs-1)
 		}
 		tooLong(at("workloads", w.Template), "its last pod", host, 63)
 		tooLong(at("workloads", w.Template), "its placement group", w.PlacementGroup, 40)
