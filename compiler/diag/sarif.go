@@ -14,9 +14,10 @@ import (
 type SARIFOptions struct {
 	Tool  string // the program's name
 	Codes []Code // every code that it knows; findings refer to them
-	// Help returns the text that explains a code, "" for none; nil knows none.
-	// Its first paragraph should say what the code is about.
-	Help func(code string) string
+	// Help returns what explains a code, as plain text and as Markdown, "" for
+	// nothing; nil explains none. An empty line ends the text's first
+	// paragraph, which should say what the code is about.
+	Help func(code string) (text, markdown string)
 }
 
 // WriteSARIF renders findings as a SARIF 2.1.0 log with one run, in the order
@@ -84,7 +85,8 @@ type (
 		Level string `json:"level"`
 	}
 	sarifText struct {
-		Text string `json:"text"`
+		Text     string `json:"text"`
+		Markdown string `json:"markdown,omitempty"`
 	}
 	sarifResult struct {
 		RuleID       string             `json:"ruleId,omitempty"`
@@ -143,7 +145,7 @@ type (
 func (opt SARIFOptions) log(l *List) sarifLog {
 	run := sarifRun{
 		Tool:        sarifTool{sarifDriver{Name: opt.Tool, Rules: []sarifRule{}}},
-		SourceRoots: map[string]sarifArtifact{sourceRoot: {Description: &sarifText{"The root of the repository."}}},
+		SourceRoots: map[string]sarifArtifact{sourceRoot: {Description: &sarifText{Text: "The root of the repository."}}},
 		ColumnKind:  "unicodeCodePoints",
 		Results:     []sarifResult{},
 	}
@@ -171,14 +173,13 @@ func (opt SARIFOptions) log(l *List) sarifLog {
 // in a line each.
 func (opt SARIFOptions) rule(c Code) sarifRule {
 	r := sarifRule{
-		ID: c.ID, Short: sarifText{c.Title}, Full: sarifText{c.Title}, Help: sarifText{c.Title},
+		ID: c.ID, Short: sarifText{Text: c.Title}, Full: sarifText{Text: c.Title}, Help: sarifText{Text: c.Title},
 		Default: sarifConfiguration{c.Severity.String()},
 	}
 	if opt.Help != nil {
-		if help := strings.TrimSpace(opt.Help(c.ID)); help != "" {
-			about, _, _ := strings.Cut(help, "\n\n")
-			r.Full.Text = strings.Join(strings.Fields(about), " ")
-			r.Help.Text = help
+		if text, markdown := opt.Help(c.ID); text != "" {
+			r.Full.Text, _, _ = strings.Cut(text, "\n\n")
+			r.Help = sarifText{text, markdown}
 		}
 	}
 	return r
@@ -210,14 +211,14 @@ func (f Finding) sarif() sarifResult {
 		// GitHub shows a related location only where the message links to it.
 		id := len(out.Related) + 1
 		text += fmt.Sprintf("\nnote: [%s](%d)", linkText(r.Message), id)
-		out.Related = append(out.Related, sarifLocation{ID: id, Physical: r.Span.sarif(), Message: &sarifText{r.Message}})
+		out.Related = append(out.Related, sarifLocation{ID: id, Physical: r.Span.sarif(), Message: &sarifText{Text: r.Message}})
 	}
 	out.Message.Text = text
 	if f.Edit != nil && f.Edit.Span.hasText() {
 		at := f.Edit.Span.sarif()
 		out.Fixes = []sarifFix{{
-			Description: sarifText{suggestion(*f.Edit, f.Span)},
-			Changes:     []sarifChange{{at.Artifact, []sarifReplacement{{at.Region, sarifText{f.Edit.Text}}}}},
+			Description: sarifText{Text: suggestion(*f.Edit, f.Span)},
+			Changes:     []sarifChange{{at.Artifact, []sarifReplacement{{at.Region, sarifText{Text: f.Edit.Text}}}}},
 		}}
 	}
 	if f.Accepted != "" {

@@ -26,11 +26,11 @@ func TestWriteSARIF(t *testing.T) {
 	opt := SARIFOptions{
 		Tool:  "tool",
 		Codes: []Code{{ID: "E0104", Severity: Error, Title: "not one of several"}, {ID: "W0105", Severity: Warning, Title: "a name"}},
-		Help: func(code string) string {
+		Help: func(code string) (text, markdown string) {
 			if code != "W0105" {
-				return ""
+				return "", ""
 			}
-			return "A name\nlike this.\n\nChange it.\n"
+			return "A name like this.\n\nChange it.", "A name like *this*."
 		},
 	}
 	got := sarif(t, opt,
@@ -75,7 +75,8 @@ func TestWriteSARIF(t *testing.T) {
                 "text": "A name like this."
               },
               "help": {
-                "text": "A name\nlike this.\n\nChange it."
+                "text": "A name like this.\n\nChange it.",
+                "markdown": "A name like *this*."
               },
               "defaultConfiguration": {
                 "level": "warning"
