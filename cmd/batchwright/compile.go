@@ -49,7 +49,8 @@ no longer has are removed. Files that batchwright did not write stay, and what
 was edited by hand is refused unless --force is given.
 
 Findings go to standard error, and the report of --format json to standard
-output. With --format github and sarif, as for vet, it is the other way round.`,
+output. With --format github and sarif, as for vet, findings go to standard
+output, and all else to standard error.`,
 		Example: `  batchwright compile                          # the working directory, into ./NAME
   batchwright compile -o deploy blueprints/prod
   batchwright compile --dry-run .              # list what would change
