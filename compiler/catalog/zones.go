@@ -19,9 +19,9 @@ var zones string
 // of an accelerator that the machines of several types have.
 type zoneRow struct {
 	Of        string   `json:"of"`
-	Zones     []string `json:"zones"`
-	FlexStart []string `json:"flexStart"`
-	Calendar  []string `json:"calendar"`
+	Zones     []string `json:"zones,omitzero"`
+	FlexStart []string `json:"flexStart,omitzero"`
+	Calendar  []string `json:"calendar,omitzero"`
 }
 
 func zonesOf(subjects ...string) zoneRow {
