@@ -131,7 +131,7 @@ func acceptable(r *report) {
 			if near := diag.Nearest(a.code, can); near != "" {
 				options = []option{help("did you mean %q?", near)}
 			}
-			r.addKey(a.path(), fmt.Sprintf("no rule has the code %s", a.code), options...)
+			r.addKey(a.path(), fmt.Sprintf("no finding of code %s can be accepted", a.code), options...)
 		}
 	}
 }
