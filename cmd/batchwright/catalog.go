@@ -16,11 +16,8 @@ import (
 // listing is the catalog command with its flags.
 type listing struct {
 	Command
-	accelerators []string
-	options      []string
-	zone         string
-	topology     string
-	format       *choice
+	accelerators, options, zones, topologies []string
+	format                                   *choice
 }
 
 func (c Command) catalog() *cobra.Command {
@@ -46,15 +43,14 @@ It exits with 1 if it finds nothing, or nothing of one of the names.`,
 		RunE:              c.run(func(_ *cobra.Command, names []string) error { return l.run(names) }),
 		ValidArgsFunction: completeMachine,
 	}
-	flags := cmd.Flags()
-	flags.StringArrayVar(&l.accelerators, "accelerator", nil, "only machines with this accelerator `type`; repeated, with one of them")
-	flags.StringArrayVar(&l.options, "option", nil, "only machines that are offered that `way`: "+strings.Join(optionNames(), ", ")+"; repeated, in all of these ways")
-	flags.StringVar(&l.zone, "zone", "", "only machines that are known to be in this `zone` or region")
-	flags.StringVar(&l.topology, "topology", "", "only machines that form TPU slices of this `topology`")
-	complete(cmd, "accelerator", accelerators)
-	complete(cmd, "option", optionNames)
-	complete(cmd, "zone", zones)
-	complete(cmd, "topology", topologies)
+	filter := func(values *[]string, name, usage string, valid func() []string) {
+		cmd.Flags().StringArrayVar(values, name, nil, usage)
+		complete(cmd, name, valid)
+	}
+	filter(&l.accelerators, "accelerator", "only machines with this accelerator `type`; repeated, with one of them", accelerators)
+	filter(&l.options, "option", "only machines that are offered that `way`: "+strings.Join(optionNames(), ", ")+"; repeated, in all of these ways", optionNames)
+	filter(&l.zones, "zone", "only machines that are known to be in this `zone` or region; repeated, in one of them", zones)
+	filter(&l.topologies, "topology", "only machines that form TPU slices of this `topology`; repeated, of one of them", topologies)
 	l.format = formatFlag(cmd, "of the machine types")
 	return cmd
 }
@@ -290,30 +286,34 @@ func (l *listing) matches(e entry) verdict {
 			out = max(out, verdictOf(o.of(e.Options)))
 		}
 	}
-	if l.zone != "" {
-		out = max(out, l.inZone(e.knownZones()))
-		for option, zones := range statedZones(e.Machine) {
-			if slices.Contains(l.options, option) && len(zones) > 0 {
-				out = max(out, l.inZone(zones))
-			}
-		}
+	if len(l.zones) > 0 {
+		out = max(out, l.inZones(e))
 	}
-	if l.topology != "" {
-		if _, ok := e.Slice(l.topology); !ok {
-			out = no
-		}
+	forms := func(topology string) bool { _, ok := e.Slice(topology); return ok }
+	if len(l.topologies) > 0 && !slices.ContainsFunc(l.topologies, forms) {
+		out = no
 	}
 	return out
 }
 
-// inZone tells whether one of the zones is the one that is asked for, or is in
-// that region. Without zones nobody knows.
-func (l *listing) inZone(zones []string) verdict {
+// inZones tells whether an entry is in one of the zones or regions that are
+// asked for, and for each option that is, in one of those that Google states.
+func (l *listing) inZones(e entry) verdict {
+	in := func(zones []string) bool {
+		return slices.ContainsFunc(zones, func(zone string) bool {
+			return slices.ContainsFunc(l.zones, func(z string) bool { return zone == z || strings.HasPrefix(zone, z+"-") })
+		})
+	}
+	for option, stated := range statedZones(e.Machine) {
+		if slices.Contains(l.options, option) && len(stated) > 0 && !in(stated) {
+			return no
+		}
+	}
 	switch {
-	case len(zones) == 0:
-		return unknown
-	case slices.ContainsFunc(zones, func(z string) bool { return z == l.zone || strings.HasPrefix(z, l.zone+"-") }):
+	case in(e.knownZones()):
 		return yes
+	case len(e.Zones()) == 0:
+		return unknown
 	default:
 		return no
 	}
@@ -344,7 +344,7 @@ func (e entry) knownZones() []string {
 }
 
 func accelerators() []string {
-	return gather(func(e entry) []string { return one(e.Accelerator) })
+	return gather(func(e entry) []string { return []string{e.Accelerator} })
 }
 
 // zones returns the regions that occur in any table, and their zones.
@@ -366,16 +366,9 @@ func gather(of func(entry) []string) []string {
 	for _, e := range entries() {
 		out = append(out, of(e)...)
 	}
+	out = slices.DeleteFunc(out, func(v string) bool { return v == "" })
 	slices.SortFunc(out, naturally)
 	return slices.Compact(out)
-}
-
-// one is a list of a value, an empty one of "".
-func one(value string) []string {
-	if value == "" {
-		return nil
-	}
-	return []string{value}
 }
 
 // checkFilters refuses values that nothing in the catalogue has: they are
@@ -388,8 +381,8 @@ func (l *listing) checkFilters() error {
 	}{
 		{"accelerator", l.accelerators, accelerators},
 		{"option", l.options, optionNames},
-		{"zone", one(l.zone), zones},
-		{"topology", one(l.topology), topologies},
+		{"zone", l.zones, zones},
+		{"topology", l.topologies, topologies},
 	} {
 		if len(f.values) == 0 {
 			continue

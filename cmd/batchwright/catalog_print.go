@@ -131,8 +131,6 @@ func diskMetrics(m catalog.Machine) map[string]string {
 	return out
 }
 
-const unverifiedText = "unverified"
-
 // page is labelled lines about one machine type.
 type page [][2]string
 

@@ -8,9 +8,9 @@ import (
 
 // Source of the zones that have a machine: the public catalogue of the SkyPilot
 // project, read off Google's price lists. It tells where a machine type is
-// listed, not where there is capacity or quota. Source of the zones of
-// flex-start and of calendar mode: Google's documentation of the two, which
-// names them for TPUs.
+// listed, not where there is capacity or quota; some zones of TPU v6e have a
+// placeholder for a price there. Source of the zones of flex-start and of
+// calendar mode: Google's documentation of the two, which names them for TPUs.
 //
 //go:embed zones.jsonl
 var zones string
