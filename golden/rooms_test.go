@@ -35,7 +35,7 @@ var rooms = map[string][]string{
 	"emit/folder": {"compiler/ir", "emit", "emit/cloudbuild", "emit/dashboard", "emit/guide", "emit/kueue", "emit/terraform",
 		"emit/workload"},
 
-	"cmd/batchwright": {"compiler", "compiler/diag", "compiler/explain", "emit", "emit/folder"},
+	"cmd/batchwright": {"compiler", "compiler/catalog", "compiler/diag", "compiler/explain", "emit", "emit/folder"},
 	"golden":          {},
 	"golden/scale":    {},
 }

@@ -12,8 +12,9 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 )
 
-// readFile decodes a data file, and fails the test on a field that is not known
-// or a row that does not come after the one above.
+// readFile decodes a data file, and fails the test on a field that is not known,
+// a row that does not come after the one above, and one that is not written as
+// its type is: then a change of a fact is the only change there is to review.
 func readFile[T any](t *testing.T, name, text string, compare func(a, b T) int) []T {
 	t.Helper()
 	if !strings.HasSuffix(text, "\n") {
@@ -26,6 +27,9 @@ func readFile[T any](t *testing.T, name, text string, compare func(a, b T) int) 
 		var v T
 		if err := d.Decode(&v); err != nil {
 			t.Errorf("%s: %v: %s", name, err, row)
+		}
+		if again, err := json.Marshal(v); err != nil || string(again)+"\n" != row {
+			t.Errorf("%s: the row\n%s\nshould read (%v)\n%s", name, row, err, again)
 		}
 		if len(out) > 0 && compare(out[len(out)-1], v) >= 0 {
 			t.Errorf("%s: not in order, or there already: %s", name, row)
