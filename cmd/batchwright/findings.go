@@ -17,7 +17,9 @@ func writeFindings(w io.Writer, l *diag.List, format, color *choice) error {
 	if format.value == formatJSON {
 		return diag.WriteJSON(w, l)
 	}
-	return diag.WriteText(w, l, diag.TextOptions{Color: colored(color.value, w), Limit: mostFindings})
+	return diag.WriteText(w, l, diag.TextOptions{
+		Color: colored(color.value, w), Limit: mostFindings, Explain: "batchwright explain",
+	})
 }
 
 // conflictCodes are the codes of what emit.Write refuses, with the cure.

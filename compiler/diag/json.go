@@ -22,6 +22,7 @@ type jsonFinding struct {
 	Message  string `json:"message"`
 	Label    string `json:"label,omitempty"`
 	Help     string `json:"help,omitempty"`
+	Accepted string `json:"accepted,omitempty"`
 	*jsonSpan
 	Related []jsonRelated `json:"related,omitempty"`
 	Edit    *jsonEdit     `json:"edit,omitempty"`
@@ -55,7 +56,8 @@ type jsonSummary struct {
 // in the order of List.Sorted, with "type": "finding", then a line with
 // "type": "summary" that counts them, also of an empty list. Lines and columns
 // are Positions, "end" is where the span has just ended; both are missing where
-// a file as a whole is meant. Keys without a value are left out. Readers should skip types and keys they do not know.
+// a file as a whole is meant. Keys without a value are left out. Readers should
+// skip types and keys they do not know.
 //
 // Invalid UTF-8 is replaced by U+FFFD, and control and formatting characters
 // are escaped, so that the output is safe to show on a terminal.
@@ -87,6 +89,7 @@ func (f Finding) json() jsonFinding {
 		Message:  f.Message,
 		Label:    f.Label,
 		Help:     f.Help,
+		Accepted: f.Accepted,
 		jsonSpan: f.Span.json(),
 	}
 	for _, r := range f.Related {

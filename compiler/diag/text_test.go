@@ -175,6 +175,35 @@ func TestWriteTextColor(t *testing.T) {
 	}
 }
 
+func TestWriteTextExplain(t *testing.T) {
+	got := render(t, TextOptions{Explain: "tool explain"},
+		Finding{Code: "E1", Severity: Error, Message: "a", Help: "h"},
+		Finding{Code: "E1", Severity: Error, Message: "b"},
+		Finding{Code: "N2", Message: "c", Accepted: "as agreed\nin May"},
+		Finding{Code: "N2", Message: "cc"},
+		Finding{Message: "d"})
+	want := `note: d
+
+error[E1]: a
+  = help: h
+  = explain: tool explain E1
+
+error[E1]: b
+
+note[N2]: c
+  = accepted: as agreed
+              in May
+
+note[N2]: cc
+  = explain: tool explain N2
+
+2 errors, 3 notes
+`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
 func TestWriteTextLimit(t *testing.T) {
 	src := source("a.cue", "a\nb\nc\nd\ne\n")
 	var findings []Finding
