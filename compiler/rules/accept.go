@@ -112,7 +112,7 @@ func (r *report) sortedAcceptances() []acceptance {
 func acceptableCodes() (can, all []string) {
 	for _, r := range All() {
 		all = append(all, r.Code)
-		if r.CanAccept() && !r.last {
+		if r.CanAccept() {
 			can = append(can, r.Code)
 		}
 	}

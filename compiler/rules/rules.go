@@ -39,7 +39,7 @@ type Rule struct {
 }
 
 // CanAccept tells whether a blueprint can accept the rule's findings.
-func (r Rule) CanAccept() bool { return r.Acceptable || r.Severity != diag.Error }
+func (r Rule) CanAccept() bool { return (r.Acceptable || r.Severity != diag.Error) && !r.last }
 
 // All returns every rule, by code.
 func All() []Rule {
