@@ -16,6 +16,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/rules"
 )
 
 // alongside are codes that never come alone.
@@ -50,6 +51,29 @@ func TestExamples(t *testing.T) {
 				t.Errorf("finding of the cure: %s: %s", f.Code, f.Message)
 			}
 		})
+	}
+}
+
+// TestAcceptedExamples: a text shows how to accept a finding if that can be
+// done, and then the finding is a note.
+func TestAcceptedExamples(t *testing.T) {
+	can := map[string]bool{}
+	for _, r := range rules.All() {
+		can[r.Code] = r.CanAccept()
+	}
+	for _, code := range Codes() {
+		text := lookup(t, code)
+		if can[code] != (text.Accepted != "") {
+			t.Errorf("%s can be accepted: %v, and its text shows how: %v", code, can[code], !can[code])
+		}
+		if text.Accepted == "" {
+			continue
+		}
+		for _, f := range compile(t, text.Language, text.Failing+text.Accepted) {
+			if f.Code != code || f.Severity != diag.Note || f.Accepted == "" {
+				t.Errorf("%s is not accepted: %s %s: %s", code, f.Severity, f.Code, f.Message)
+			}
+		}
 	}
 }
 
@@ -122,6 +146,7 @@ func TestTexts(t *testing.T) {
 			{"a source", strings.Join(text.Sources, "\n"), columns - len("Source: ")},
 			{"the failing example", text.Failing, columns - 4},
 			{"the fixed example", text.Fixed, columns - 4},
+			{"the accepted example", text.Accepted, columns - 4},
 		} {
 			for line := range strings.Lines(part.text) {
 				line = strings.ReplaceAll(strings.TrimRight(line, "\n"), "\t", "    ")
@@ -146,10 +171,13 @@ func TestTexts(t *testing.T) {
 				t.Errorf("%s: unknown source %q", code, s)
 			}
 		}
-		for _, example := range []string{text.Failing, text.Fixed} {
-			if formatted, err := format.Source([]byte(example)); text.Language == "cue" && err == nil && string(formatted) != example {
+		for _, example := range []string{text.Failing, text.Fixed, text.Accepted} {
+			if formatted, err := format.Source([]byte(example)); text.Language == "cue" && example != "" && err == nil && string(formatted) != example {
 				t.Errorf("%s: an example is not formatted:\n%s", code, cmp.Diff(string(formatted), example))
 			}
+		}
+		if !slices.Contains([]string{"cue", "yaml", "console"}, text.Language) {
+			t.Errorf("%s: examples in %q", code, text.Language)
 		}
 		if text.Failing == text.Fixed {
 			t.Errorf("%s: the cure changes nothing", code)
