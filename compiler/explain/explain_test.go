@@ -115,20 +115,16 @@ func compile(t *testing.T, language, example string) []diag.Finding {
 // source; "batchwright" stands for conventions of our own.
 var authorities = []string{
 	"batchwright, ",
-	"Cloud Storage documentation, ",
 	"Cluster Toolkit, ",
 	"Compute Engine documentation, ",
 	"CUE language specification, ",
 	"GKE cluster autoscaler, ",
 	"GKE documentation, ",
 	"Google Cloud documentation, ",
-	"IAM documentation, ",
 	"JobSet v1alpha2 API, ",
 	"Kubernetes documentation, ",
 	"Kueue v1beta2 API, ",
-	"Kueue documentation, ",
 	"Terraform google provider, ",
-	"VPC documentation, ",
 	"YAML specification, ",
 }
 
