@@ -128,46 +128,15 @@ var authorities = []string{
 	"YAML specification, ",
 }
 
-// TestTexts holds the form of every text.
-func TestTexts(t *testing.T) {
-	const columns = 80
-	sentences := map[string]string{}
+// TestLayout: texts are printed as they are written, examples behind a margin.
+func TestLayout(t *testing.T) {
+	const columns, margin = 80, 4
 	for _, code := range Codes() {
 		text := lookup(t, code)
-		for _, part := range []struct {
-			name, text string
-			most       int
-		}{
-			{"the prose", text.Why, columns},
-			{"a source", strings.Join(text.Sources, "\n"), columns - len("Source: ")},
-			{"the failing example", text.Failing, columns - 4},
-			{"the fixed example", text.Fixed, columns - 4},
-			{"the accepted example", text.Accepted, columns - 4},
-		} {
-			for line := range strings.Lines(part.text) {
-				line = strings.ReplaceAll(strings.TrimRight(line, "\n"), "\t", "    ")
-				if n := utf8.RuneCountInString(line); n > part.most || strings.TrimRight(line, " ") != line {
-					t.Errorf("%s: %s: a line of %d columns, or with spaces at its end: %s", code, part.name, n, line)
-				}
-			}
-		}
-		prose := strings.Join(strings.Fields(text.Why), " ")
-		all := regexp.MustCompile(`[.?!:] `).Split(prose, -1)
-		if len(all) < 2 || !strings.HasSuffix(prose, ".") {
-			t.Errorf("%s: want two sentences at least, and a full stop at the end", code)
-		}
-		for _, s := range all {
-			if first := sentences[s]; first != "" && len(s) > 25 {
-				t.Errorf("%s says as %s does: %s", code, first, s)
-			}
-			sentences[s] = code
-		}
-		for _, s := range text.Sources {
-			if !slices.ContainsFunc(authorities, func(a string) bool { return strings.HasPrefix(s, a) }) {
-				t.Errorf("%s: unknown source %q", code, s)
-			}
-		}
+		checkLines(t, code, text.Why, columns)
+		checkLines(t, code, strings.Join(text.Sources, "\n"), columns-len("Source: "))
 		for _, example := range []string{text.Failing, text.Fixed, text.Accepted} {
+			checkLines(t, code, example, columns-margin)
 			if formatted, err := format.Source([]byte(example)); text.Language == "cue" && example != "" && err == nil && string(formatted) != example {
 				t.Errorf("%s: an example is not formatted:\n%s", code, cmp.Diff(string(formatted), example))
 			}
@@ -175,12 +144,45 @@ func TestTexts(t *testing.T) {
 		if !slices.Contains([]string{"cue", "yaml", "console"}, text.Language) {
 			t.Errorf("%s: examples in %q", code, text.Language)
 		}
-		if text.Failing == text.Fixed {
-			t.Errorf("%s: the cure changes nothing", code)
+	}
+}
+
+// checkLines reports lines that are too long or end in a space.
+func checkLines(t *testing.T, code, text string, most int) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		line = strings.ReplaceAll(strings.TrimRight(line, "\n"), "\t", "    ")
+		if n := utf8.RuneCountInString(line); n > most || strings.TrimRight(line, " ") != line {
+			t.Errorf("%s: a line of %d columns, of at most %d, or with spaces at its end: %s", code, n, most, line)
 		}
-		for _, c := range regexp.MustCompile(`\b[EWN][0-9]{4}\b`).FindAllString(text.Why, -1) {
-			if _, ok := Lookup(c); !ok {
-				t.Errorf("%s speaks of %s, which does not exist", code, c)
+	}
+}
+
+// TestProse: every text says something of its own, and what it rests on.
+func TestProse(t *testing.T) {
+	const telling = 25 // characters; shorter sentences may come again
+	said := map[string]string{}
+	for _, code := range Codes() {
+		text := lookup(t, code)
+		prose := strings.Join(strings.Fields(text.Why), " ")
+		sentences := regexp.MustCompile(`[.?!:] `).Split(prose, -1)
+		if len(sentences) < 2 || !strings.HasSuffix(prose, ".") {
+			t.Errorf("%s: want two sentences at least, and a full stop at the end", code)
+		}
+		for _, s := range sentences {
+			if other, again := said[s]; again && len(s) > telling {
+				t.Errorf("%s says as %s does: %s", code, other, s)
+			}
+			said[s] = code
+		}
+		for _, s := range text.Sources {
+			if !slices.ContainsFunc(authorities, func(a string) bool { return strings.HasPrefix(s, a) }) {
+				t.Errorf("%s: unknown source %q", code, s)
+			}
+		}
+		for _, other := range regexp.MustCompile(`\b[EWN][0-9]{4}\b`).FindAllString(text.Why, -1) {
+			if _, ok := Lookup(other); !ok {
+				t.Errorf("%s speaks of %s, which does not exist", code, other)
 			}
 		}
 	}
