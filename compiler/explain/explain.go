@@ -67,7 +67,7 @@ func parse(content []byte) (Text, error) {
 	archive := txtar.Parse(content)
 	why, sources, ok := strings.Cut(string(archive.Comment), "\n\nSource: ")
 	if !ok {
-		return Text{}, errors.New("want prose, an empty line, then lines that begin with Source:")
+		return Text{}, errors.New("want prose, an empty line, then lines of sources")
 	}
 	text := Text{Why: why + "\n", Sources: strings.Split(strings.TrimSpace(sources), "\nSource: ")}
 	for _, f := range archive.Files {
