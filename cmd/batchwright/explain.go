@@ -71,6 +71,7 @@ type explanation struct {
 	Language string   `json:"language"` // of the examples: cue, yaml or console
 	Failing  string   `json:"failing"`
 	Fixed    string   `json:"fixed"`
+	Accepted string   `json:"accepted,omitempty"` // added to failing, accepts the finding
 	Sources  []string `json:"sources"`
 }
 
@@ -80,6 +81,9 @@ func (e explanation) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s[%s]: %s\n\n%s", e.Severity, e.Code, e.Title, e.Why)
 	fmt.Fprintf(&b, "\nLeads to it:\n\n%s\nMends it:\n\n%s\n", indented(e.Failing), indented(e.Fixed))
+	if e.Accepted != "" {
+		fmt.Fprintf(&b, "Accepts it, where it is meant so:\n\n%s\n", indented(e.Accepted))
+	}
 	for _, s := range e.Sources {
 		fmt.Fprintf(&b, "Source: %s\n", s)
 	}
@@ -109,18 +113,22 @@ func explainCode(arg string) (explanation, error) {
 	if !codePattern.MatchString(code) {
 		return explanation{}, usagef("%q is not the code of a finding, such as E0602", arg)
 	}
-	text, ok := explain.Lookup(code)
 	known := codes()
-	i := slices.IndexFunc(known, func(c diag.Code) bool { return c.ID == code })
+	i := slices.IndexFunc(known, func(c diag.Code) bool { return c.ID[1:] == code[1:] }) // no two have one number
+	text, ok := explain.Lookup(code)
 	if !ok || i < 0 {
-		if near := diag.Nearest(code, explain.Codes()); near != "" {
+		near := diag.Nearest(code, explain.Codes())
+		if i >= 0 {
+			near = known[i].ID
+		}
+		if near != "" {
 			return explanation{}, usagef("there is no code %s; did you mean %s?", code, near)
 		}
 		return explanation{}, usagef("there is no code %s", code)
 	}
 	return explanation{
 		Version: 1, Type: "explanation", Code: code, Severity: known[i].Severity.String(), Title: known[i].Title,
-		Why: text.Why, Language: text.Language, Failing: text.Failing, Fixed: text.Fixed, Sources: text.Sources,
+		Why: text.Why, Language: text.Language, Failing: text.Failing, Fixed: text.Fixed, Accepted: text.Accepted, Sources: text.Sources,
 	}, nil
 }
 

@@ -1,8 +1,9 @@
 package main
 
 import (
-	"slices"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/batchwright/batchwright/compiler/explain"
 )
@@ -14,9 +15,7 @@ func TestEveryCodeHasAText(t *testing.T) {
 	for _, c := range codes() {
 		listed = append(listed, c.ID)
 	}
-	for _, code := range explain.Codes() {
-		if !slices.Contains(listed, code) {
-			t.Errorf("%s has a text and is no code", code)
-		}
+	if d := cmp.Diff(listed, explain.Codes()); d != "" {
+		t.Errorf("codes without a text (-) and texts without a code (+):\n%s", d)
 	}
 }

@@ -7,13 +7,15 @@
 // the mistake and the cure: failing.cue and fixed.cue, or .yaml, are the part
 // of a blueprint that matters, laid over testdata/base.txtar by the test;
 // failing.console and fixed.console are commands, run one after the other in a
-// directory that holds a blueprint. No example is there that no test runs.
+// directory that holds a blueprint. Where a blueprint can accept the finding,
+// accepted.cue is what has to be added to failing.cue. No example is there that
+// no test runs.
 package explain
 
 import (
 	"embed"
+	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -24,7 +26,7 @@ import (
 var files embed.FS
 
 // Text explains a code. Every string is whole lines, each ending in a line
-// feed; none is empty.
+// feed; only Accepted can be empty.
 type Text struct {
 	// Why says what would happen if it were applied all the same, and what to
 	// do. Empty lines part its paragraphs.
@@ -36,6 +38,8 @@ type Text struct {
 	Language string
 	// Failing is the mistake, and Fixed its cure.
 	Failing, Fixed string
+	// Accepted, added to Failing, accepts the finding; "" where that cannot be.
+	Accepted string
 }
 
 // Lookup returns the text of a code, such as "E0401".
@@ -63,17 +67,24 @@ func parse(content []byte) (Text, error) {
 	archive := txtar.Parse(content)
 	why, sources, ok := strings.Cut(string(archive.Comment), "\n\nSource: ")
 	if !ok {
-		return Text{}, fmt.Errorf("want prose, an empty line, then lines that begin with Source:")
+		return Text{}, errors.New("want prose, an empty line, then lines of sources")
 	}
 	text := Text{Why: why + "\n", Sources: strings.Split(strings.TrimSpace(sources), "\nSource: ")}
-	if len(archive.Files) != 2 {
-		return Text{}, fmt.Errorf("%d examples, want failing and fixed", len(archive.Files))
+	for _, f := range archive.Files {
+		example, language, _ := strings.Cut(f.Name, ".")
+		switch example {
+		case "failing":
+			text.Failing, text.Language = string(f.Data), language
+		case "fixed":
+			text.Fixed = string(f.Data)
+		case "accepted":
+			text.Accepted = string(f.Data)
+		default:
+			return Text{}, fmt.Errorf("unknown example %s", f.Name)
+		}
 	}
-	failing, fixed := archive.Files[0], archive.Files[1]
-	text.Language = strings.TrimPrefix(path.Ext(failing.Name), ".")
-	if !slices.Contains([]string{"cue", "yaml", "console"}, text.Language) || failing.Name != "failing."+text.Language || fixed.Name != "fixed."+text.Language {
-		return Text{}, fmt.Errorf("examples %s and %s, want failing and fixed in .cue, .yaml or .console", failing.Name, fixed.Name)
+	if text.Failing == "" || text.Fixed == "" {
+		return Text{}, errors.New("want an example of the mistake, and one of its cure")
 	}
-	text.Failing, text.Fixed = string(failing.Data), string(fixed.Data)
 	return text, nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/rules"
 )
 
 // alongside are codes that never come alone.
@@ -50,6 +51,29 @@ func TestExamples(t *testing.T) {
 				t.Errorf("finding of the cure: %s: %s", f.Code, f.Message)
 			}
 		})
+	}
+}
+
+// TestAcceptedExamples: a text shows how to accept a finding if that can be
+// done, and then the finding is a note.
+func TestAcceptedExamples(t *testing.T) {
+	can := map[string]bool{}
+	for _, r := range rules.All() {
+		can[r.Code] = r.CanAccept()
+	}
+	for _, code := range Codes() {
+		text := lookup(t, code)
+		if can[code] != (text.Accepted != "") {
+			t.Errorf("%s can be accepted: %v, and its text shows how: %v", code, can[code], !can[code])
+		}
+		if text.Accepted == "" {
+			continue
+		}
+		for _, f := range compile(t, text.Language, text.Failing+text.Accepted) {
+			if f.Code != code || f.Severity != diag.Note || f.Accepted == "" {
+				t.Errorf("%s is not accepted: %s %s: %s", code, f.Severity, f.Code, f.Message)
+			}
+		}
 	}
 }
 
@@ -91,72 +115,74 @@ func compile(t *testing.T, language, example string) []diag.Finding {
 // source; "batchwright" stands for conventions of our own.
 var authorities = []string{
 	"batchwright, ",
-	"Cloud Storage documentation, ",
 	"Cluster Toolkit, ",
 	"Compute Engine documentation, ",
 	"CUE language specification, ",
 	"GKE cluster autoscaler, ",
 	"GKE documentation, ",
 	"Google Cloud documentation, ",
-	"IAM documentation, ",
 	"JobSet v1alpha2 API, ",
 	"Kubernetes documentation, ",
 	"Kueue v1beta2 API, ",
-	"Kueue documentation, ",
 	"Terraform google provider, ",
-	"VPC documentation, ",
 	"YAML specification, ",
 }
 
-// TestTexts holds the form of every text.
-func TestTexts(t *testing.T) {
-	const columns = 80
-	sentences := map[string]string{}
+// TestLayout: texts are printed as they are written, examples behind a margin.
+func TestLayout(t *testing.T) {
+	const columns, margin = 80, 4
 	for _, code := range Codes() {
 		text := lookup(t, code)
-		for _, part := range []struct {
-			name, text string
-			most       int
-		}{
-			{"the prose", text.Why, columns},
-			{"a source", strings.Join(text.Sources, "\n"), columns - len("Source: ")},
-			{"the failing example", text.Failing, columns - 4},
-			{"the fixed example", text.Fixed, columns - 4},
-		} {
-			for line := range strings.Lines(part.text) {
-				line = strings.ReplaceAll(strings.TrimRight(line, "\n"), "\t", "    ")
-				if n := utf8.RuneCountInString(line); n > part.most || strings.TrimRight(line, " ") != line {
-					t.Errorf("%s: %s: a line of %d columns, or with spaces at its end: %s", code, part.name, n, line)
-				}
+		checkLines(t, code, text.Why, columns)
+		checkLines(t, code, strings.Join(text.Sources, "\n"), columns-len("Source: "))
+		for _, example := range []string{text.Failing, text.Fixed, text.Accepted} {
+			checkLines(t, code, example, columns-margin)
+			if formatted, err := format.Source([]byte(example)); text.Language == "cue" && example != "" && err == nil && string(formatted) != example {
+				t.Errorf("%s: an example is not formatted:\n%s", code, cmp.Diff(string(formatted), example))
 			}
 		}
+		if !slices.Contains([]string{"cue", "yaml", "console"}, text.Language) {
+			t.Errorf("%s: examples in %q", code, text.Language)
+		}
+	}
+}
+
+// checkLines reports lines that are too long or end in a space.
+func checkLines(t *testing.T, code, text string, most int) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		line = strings.ReplaceAll(strings.TrimRight(line, "\n"), "\t", "    ")
+		if n := utf8.RuneCountInString(line); n > most || strings.TrimRight(line, " ") != line {
+			t.Errorf("%s: a line of %d columns, of at most %d, or with spaces at its end: %s", code, n, most, line)
+		}
+	}
+}
+
+// TestProse: every text says something of its own, and what it rests on.
+func TestProse(t *testing.T) {
+	const telling = 25 // characters; shorter sentences may come again
+	said := map[string]string{}
+	for _, code := range Codes() {
+		text := lookup(t, code)
 		prose := strings.Join(strings.Fields(text.Why), " ")
-		all := regexp.MustCompile(`[.?!:] `).Split(prose, -1)
-		if len(all) < 2 || !strings.HasSuffix(prose, ".") {
+		sentences := regexp.MustCompile(`[.?!:] `).Split(prose, -1)
+		if len(sentences) < 2 || !strings.HasSuffix(prose, ".") {
 			t.Errorf("%s: want two sentences at least, and a full stop at the end", code)
 		}
-		for _, s := range all {
-			if first := sentences[s]; first != "" && len(s) > 25 {
-				t.Errorf("%s says as %s does: %s", code, first, s)
+		for _, s := range sentences {
+			if other, again := said[s]; again && len(s) > telling {
+				t.Errorf("%s says as %s does: %s", code, other, s)
 			}
-			sentences[s] = code
+			said[s] = code
 		}
 		for _, s := range text.Sources {
 			if !slices.ContainsFunc(authorities, func(a string) bool { return strings.HasPrefix(s, a) }) {
 				t.Errorf("%s: unknown source %q", code, s)
 			}
 		}
-		for _, example := range []string{text.Failing, text.Fixed} {
-			if formatted, err := format.Source([]byte(example)); text.Language == "cue" && err == nil && string(formatted) != example {
-				t.Errorf("%s: an example is not formatted:\n%s", code, cmp.Diff(string(formatted), example))
-			}
-		}
-		if text.Failing == text.Fixed {
-			t.Errorf("%s: the cure changes nothing", code)
-		}
-		for _, c := range regexp.MustCompile(`\b[EWN][0-9]{4}\b`).FindAllString(text.Why, -1) {
-			if _, ok := Lookup(c); !ok {
-				t.Errorf("%s speaks of %s, which does not exist", code, c)
+		for _, other := range regexp.MustCompile(`\b[EWN][0-9]{4}\b`).FindAllString(text.Why, -1) {
+			if _, ok := Lookup(other); !ok {
+				t.Errorf("%s speaks of %s, which does not exist", code, other)
 			}
 		}
 	}
