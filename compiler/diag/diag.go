@@ -40,6 +40,8 @@ type Code struct {
 	ID       string // stable, such as "E0104": the severity's letter and a number of its own
 	Severity Severity
 	Title    string // lower case, no full stop
+	// Acceptable tells that a blueprint can accept such findings, with a reason.
+	Acceptable bool
 }
 
 // Compare orders codes by number.
