@@ -20,7 +20,8 @@ func (c Command) explain() *cobra.Command {
 		Short: "Explain what a finding means and how to mend it",
 		Long: `Explain tells of each CODE of a finding, such as E0602, what would happen if
 the blueprint were applied all the same and what to do about it, with an example
-of the mistake and of its cure, and where the facts come from.`,
+of the mistake and of its cure, how to accept it where that can be done, and
+where the facts come from.`,
 		Example: `  batchwright explain E0602
   batchwright explain --format json E0602 W0606 | jq -r .why`,
 		Args: func(_ *cobra.Command, args []string) error {

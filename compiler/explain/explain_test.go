@@ -16,7 +16,6 @@ import (
 
 	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/compiler/diag"
-	"github.com/batchwright/batchwright/compiler/rules"
 )
 
 // alongside are codes that never come alone.
@@ -58,8 +57,8 @@ func TestExamples(t *testing.T) {
 // done, and then the finding is a note.
 func TestAcceptedExamples(t *testing.T) {
 	can := map[string]bool{}
-	for _, r := range rules.All() {
-		can[r.Code] = r.CanAccept()
+	for _, c := range compiler.Codes() {
+		can[c.ID] = c.Acceptable
 	}
 	for _, code := range Codes() {
 		text := lookup(t, code)
