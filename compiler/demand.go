@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
@@ -151,13 +152,13 @@ func (t *demandTally) addAccelerators(c ir.Capacity, n nodeCount) {
 	if a == "" {
 		return
 	}
-	names := acceleratorMetrics[a]
-	name, subject := names.standard, a+", on demand and reserved"
+	metrics := catalog.QuotaMetrics(a)
+	name, subject := metrics.Standard, a+", on demand and reserved"
 	// Flex-start spends preemptible quota too (Google Cloud documentation:
 	// "Compute Engine instances provisioning models").
 	preemptible := c.Option == ir.Spot || c.Option == ir.FlexStart
 	if preemptible {
-		name, subject = names.preemptible, a+", Spot and flex-start"
+		name, subject = metrics.Preemptible, a+", Spot and flex-start"
 	}
 	m := t.metric(demandAccelerators, name, subject)
 	m.limit = a
@@ -171,10 +172,10 @@ func (t *demandTally) addAccelerators(c ir.Capacity, n nodeCount) {
 	switch {
 	case name == "":
 		m.note("the metric's name is not verified")
-	case preemptible && names.standard != "":
-		m.note("a project without this quota spends " + names.standard)
+	case preemptible && metrics.Standard != "":
+		m.note("a project without this quota spends " + metrics.Standard)
 	case !preemptible:
-		m.note(names.note)
+		m.note(metrics.Note)
 	}
 	if r := c.Reservation; r != nil && r.Owner != "" {
 		m.note("includes reservation " + r.Name + " of project " + r.Owner + ": whether it counts in this project is not verified")
@@ -185,7 +186,7 @@ func (t *demandTally) addCPUs(family string, option ir.Option, n nodeCount, perN
 	if n.ceiling == 0 {
 		return
 	}
-	name := cpuMetrics[family]
+	name := catalog.CPUMetric(family)
 	m := t.metric(demandCPUs, name, family)
 	m.limit = ir.CPU
 	m.row.Unit = "vCPUs"
@@ -205,8 +206,8 @@ func (t *demandTally) addCPUs(family string, option ir.Option, n nodeCount, perN
 }
 
 func (t *demandTally) addDisks(diskType string, n nodeCount, sizeGiB int) {
-	name, ok := diskMetrics[diskType]
-	if !ok || n.ceiling == 0 {
+	name := catalog.DiskMetric(diskType)
+	if name == "" || n.ceiling == 0 {
 		return
 	}
 	m := t.metric(demandDisks, name, diskType)
@@ -294,65 +295,4 @@ func (t *demandTally) rows() []ir.DemandRow {
 		rows = append(rows, m.row)
 	}
 	return rows
-}
-
-// quotaNames are the metrics an accelerator counts against. The note belongs
-// to the standard one.
-type quotaNames struct{ standard, preemptible, note string }
-
-const (
-	perFamily = "read off projects, not documented by Google"
-	// noFamily goes with metrics whose dimension is not known.
-	noFamily = "the name of its gpu_family is not verified"
-)
-
-// acceleratorMetrics names the quota metrics by GKE accelerator type. The
-// classic GPU names are of the Compute Engine API's Quota.metric; those of
-// newer GPUs and of TPUs are of Google's Cluster Toolkit and the Cloud Quotas
-// documentation. GPUs from the H100 on have a quota by family instead.
-var acceleratorMetrics = map[string]quotaNames{
-	"nvidia-tesla-k80":      {"NVIDIA_K80_GPUS", "PREEMPTIBLE_NVIDIA_K80_GPUS", ""},
-	"nvidia-tesla-p4":       {"NVIDIA_P4_GPUS", "PREEMPTIBLE_NVIDIA_P4_GPUS", ""},
-	"nvidia-tesla-p100":     {"NVIDIA_P100_GPUS", "PREEMPTIBLE_NVIDIA_P100_GPUS", ""},
-	"nvidia-tesla-v100":     {"NVIDIA_V100_GPUS", "PREEMPTIBLE_NVIDIA_V100_GPUS", ""},
-	"nvidia-tesla-t4":       {"NVIDIA_T4_GPUS", "PREEMPTIBLE_NVIDIA_T4_GPUS", ""},
-	"nvidia-l4":             {"NVIDIA_L4_GPUS", "PREEMPTIBLE_NVIDIA_L4_GPUS", ""},
-	"nvidia-tesla-a100":     {"NVIDIA_A100_GPUS", "PREEMPTIBLE_NVIDIA_A100_GPUS", ""},
-	"nvidia-a100-80gb":      {"NVIDIA_A100_80GB_GPUS", "PREEMPTIBLE_NVIDIA_A100_80GB_GPUS", ""},
-	"nvidia-h100-80gb":      {"gpus_per_gpu_family (gpu_family=NVIDIA_H100)", "PREEMPTIBLE_NVIDIA_H100_GPUS", perFamily},
-	"nvidia-h100-mega-80gb": {"gpus_per_gpu_family (of H100 Mega)", "PREEMPTIBLE_NVIDIA_H100_MEGA_GPUS", noFamily},
-	"nvidia-h200-141gb":     {"gpus_per_gpu_family (gpu_family=NVIDIA_H200)", "PREEMPTIBLE_NVIDIA_H200_GPUS", perFamily},
-	"nvidia-b200":           {"gpus_per_gpu_family (of B200)", "PREEMPTIBLE_NVIDIA_B200_GPUS", noFamily},
-	"nvidia-rtx-pro-6000":   {"gpus_per_gpu_family (gpu_family=NVIDIA_RTX_PRO_6000)", "", perFamily},
-	"tpu-v5-lite-podslice":  {"TPU_LITE_PODSLICE_V5", "PREEMPTIBLE_TPU_LITE_PODSLICE_V5", ""},
-	"tpu-v5-lite-device":    {"TPU_LITE_DEVICE_V5", "PREEMPTIBLE_TPU_LITE_DEVICE_V5", ""},
-	"tpu-v5p-slice":         {"TPU-V5P-per-project-region", "PREEMPTIBLE-TPU-V5P-per-project-region", ""},
-	"tpu-v6e-slice":         {"tpus_per_tpu_family (tpu_family=CT6E)", "PREEMPTIBLE-TPU-V6E-per-project-region", perFamily},
-}
-
-// cpuMetrics names the vCPU quota by machine family. The plain names are of the
-// Compute Engine API's Quota.metric; that e2 and n1 count in CPUS, and the other
-// families in the metric of their name, is of Google's Cluster Toolkit
-// (pkg/validators/quota.go). cpus_per_vm_family and its dimension vm_family were
-// read off projects.
-var cpuMetrics = map[string]string{
-	"e2":  "CPUS",
-	"n1":  "CPUS",
-	"a2":  "A2_CPUS",
-	"c2":  "C2_CPUS",
-	"c2d": "C2D_CPUS",
-	"c3":  "C3_CPUS",
-	"n2":  "N2_CPUS",
-	"n2d": "N2D_CPUS",
-	"t2d": "T2D_CPUS",
-	"c3d": "cpus_per_vm_family (vm_family=C3D)",
-	"c4":  "cpus_per_vm_family (vm_family=C4)",
-}
-
-// diskMetrics names the disk quota by disk type, as Google's Cluster Toolkit
-// does (pkg/validators/quota.go): balanced persistent disks count as SSDs.
-var diskMetrics = map[string]string{
-	"pd-balanced":        "SSD_TOTAL_GB",
-	"pd-ssd":             "SSD_TOTAL_GB",
-	"hyperdisk-balanced": "HYPERDISK_BALANCED_TOTAL_GB",
 }

@@ -57,19 +57,27 @@ func lowerWorkload(in schema.Workload, name string, team *ir.Team, q *ir.Queue, 
 		KubeAccount:   team.KubeAccount,
 		Queue:         q.LocalQueue,
 		PriorityClass: in.Tier,
-		Pods:          in.Pods,
+		Pods:          value(in.Pods, 1),
 		Requests: []ir.Amount{
 			{Resource: ir.CPU, Quantity: vcpus(in.PerPod.CPU)},
 			{Resource: ir.Memory, Quantity: resource.MustParse(in.PerPod.Memory)}, // the schema admits only what parses
 		},
-		Image:   in.Image,
-		Command: in.Command,
-		Env:     keyValues(in.Env),
-		Files:   keyValues(in.Files),
-		Retries: in.Retries,
+		Image:         in.Image,
+		Command:       in.Command,
+		Env:           keyValues(in.Env),
+		Files:         keyValues(in.Files),
+		Retries:       in.Retries,
+		MaxRunSeconds: value(in.MaxRunSeconds, 0),
 	}
 	if n := in.PerPod.Accelerators; n > 0 {
-		w.Requests = append(w.Requests, ir.Amount{Resource: ir.GPU, Quantity: count(n)})
+		w.Requests = append(w.Requests, ir.Amount{Resource: acceleratorOf(q, capacities), Quantity: count(n)})
+	}
+	for _, f := range q.Flavors {
+		if c := capacities[f.Flavor]; c.Sliced() {
+			w.Slices = in.Slices
+			w.Pods = value(in.Pods, in.Slices*c.Machine.Slice.Hosts)
+			break // all of them are alike, or the rules refuse
+		}
 	}
 	if len(w.Files) > 0 {
 		w.ConfigMap = name + "-files"
@@ -87,6 +95,17 @@ func lowerWorkload(in schema.Workload, name string, team *ir.Team, q *ir.Queue, 
 		}
 	}
 	return w
+}
+
+// acceleratorOf returns the resource of a queue's accelerators; GPUs where its
+// nodes have none, which the rules refuse.
+func acceleratorOf(q *ir.Queue, capacities map[string]*ir.Capacity) string {
+	for _, f := range q.Flavors {
+		if res := capacities[f.Flavor].Machine.Resource; res != "" {
+			return res
+		}
+	}
+	return ir.GPU
 }
 
 // reach returns how pods of a queue get to all of its capacities: the labels
