@@ -19,9 +19,10 @@ const (
 )
 
 const (
-	// maxStack is the most memory for stacks, in bytes. Go ends the process,
-	// beyond any recovery, where one stack would need more than 512 MiB. A
-	// blueprint nested as deep as is allowed takes less than a tenth of this.
+	// maxStack is how much the memory for stacks may grow, in bytes. Go ends
+	// the process, beyond any recovery, where one stack would need more than
+	// 512 MiB. A file nested as deep as is allowed takes less than a tenth of
+	// this.
 	maxStack = 256 << 20
 
 	// sampling is how often memory is looked at: it grows by some 50 MiB
@@ -43,6 +44,7 @@ type outcome struct {
 // A panic in it is an error: the libraries' parsers and evaluator have met
 // input that their authors did not think of.
 func guard(ctx context.Context, in Input, compile func() (*Result, error)) (*Result, error) {
+	_, before := held()
 	done := make(chan outcome, 1)
 	go func() {
 		defer func() {
@@ -73,7 +75,7 @@ func guard(ctx context.Context, in Input, compile func() (*Result, error)) (*Res
 			case memory > uint64(in.MaxMemory):
 				return in.exceeded(fmt.Sprintf("takes more than %d MiB of memory to compile", in.MaxMemory>>20),
 					growth+"; if it has a reason, allow more with --max-memory"), nil
-			case stacks > maxStack:
+			case stacks > before+maxStack:
 				return in.exceeded("is nested too deep, or refers from value to value too often, to be evaluated",
 					"look for a value that many thousand others lead to one by one, and for files that are embedded"), nil
 			}

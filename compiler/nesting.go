@@ -17,7 +17,7 @@ const (
 
 	// maxAttribute is the longest attribute, such as @tag(name), in bytes: in
 	// them the scanner itself recurses.
-	maxAttribute = 64 << 10
+	maxAttribute = 16 << 10
 )
 
 // nesting returns an error, with its position, where CUE source is nested too
@@ -44,9 +44,12 @@ func nesting(name string, content []byte) error {
 		case token.INTERPOLATION:
 			interpolation = true
 		case token.LPAREN, token.LBRACK, token.LBRACE:
-			top.links++
-			depth += 2
+			if !interpolation {
+				top.links++
+				depth++
+			}
 			levels = append(levels, level{closer: closers[tok], interpolation: interpolation})
+			depth++
 			interpolation = false
 		case token.RPAREN, token.RBRACK, token.RBRACE:
 			switch {
