@@ -2,6 +2,7 @@ package compiler
 
 import (
 	"bytes"
+	stdjson "encoding/json"
 	"fmt"
 	"slices"
 
@@ -37,6 +38,8 @@ func (l *loader) decode(format, path, name string, content []byte) {
 			if s, ok := expr.(*ast.StructLit); ok {
 				file.Decls = s.Elts
 			}
+		} else if stdjson.Valid(content) { // and CUE's parser says what it dislikes
+			_, err = parser.ParseExpr(name, content)
 		}
 	default:
 		file, err = yaml.Extract(name, content)
