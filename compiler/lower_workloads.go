@@ -87,12 +87,14 @@ func lowerWorkload(in schema.Workload, name string, team *ir.Team, q *ir.Queue, 
 	}
 	w.NodeSelector, w.Tolerations = reach(q, capacities)
 	for _, f := range q.Flavors {
-		if capacities[f.Flavor].Option == ir.Spot {
+		c := capacities[f.Flavor]
+		if c.Option == ir.Spot {
 			w.GraceSeconds = spotGrace
 		}
-		if flex := capacities[f.Flavor].Flex; flex != nil && (w.MaxRunSeconds == 0 || flex.MaxRunSeconds < w.MaxRunSeconds) {
-			w.MaxRunSeconds = flex.MaxRunSeconds
+		if c.Flex != nil && (w.MaxRunSeconds == 0 || c.Flex.MaxRunSeconds < w.MaxRunSeconds) {
+			w.MaxRunSeconds = c.Flex.MaxRunSeconds
 		}
+		w.Queued = w.Queued || c.Queued()
 	}
 	return w
 }

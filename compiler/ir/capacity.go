@@ -23,6 +23,18 @@ func (c Capacity) OwnsReservation() bool {
 	return c.Reservation != nil && c.Reservation.Owner == ""
 }
 
+// HasReservationMetrics tells whether Cloud Monitoring keeps metrics of what the
+// capacity consumes in the platform's own project: of the reservation that it
+// names, or of the project's, of which it takes any.
+func (c Capacity) HasReservationMetrics() bool {
+	return c.OwnsReservation() || c.AnyReservation != nil
+}
+
+// OnlyReserved tells whether all nodes of the capacity come from reservations.
+func (c Capacity) OnlyReserved() bool {
+	return c.Reservation != nil || c.AnyReservation != nil && !c.AnyReservation.OnDemand
+}
+
 // CountedResources are the resources that quota is counted in, sorted: the
 // accelerators of the platform, or cpu on a platform without any.
 func (p *Platform) CountedResources() []string {

@@ -236,7 +236,8 @@ func derivedNames(r *report) {
 		// pod's is the longest.
 		host := w.Name + "-" + strconv.Itoa(w.Pods-1)
 		if w.Kind == ir.JobSet {
-			host = w.Name + "-worker-0-" + strconv.Itoa(w.Pods-1) + "-abcde"
+			jobs := max(1, w.Slices)
+			host = w.Name + "-worker-" + strconv.Itoa(jobs-1) + "-" + strconv.Itoa(w.Pods/jobs-1) + "-abcde"
 		}
 		tooLong(at("workloads", w.Template), "its last pod", host, 63)
 		tooLong(at("workloads", w.Template), "its placement group", w.PlacementGroup, 40)

@@ -316,6 +316,22 @@ spec:
 	}
 }
 
+// TestQueuedSlices: a request for TPUs says of which shape.
+func TestQueuedSlices(t *testing.T) {
+	p := plan()
+	p.AdmissionChecks[0].Resources, p.AdmissionChecks[0].Topology = []string{"google.com/tpu"}, "4x4"
+	want := `spec:
+  managedResources:
+  - google.com/tpu
+  parameters:
+    tpu-topology: 4x4
+  podSetUpdates:
+`
+	if got := render(t, p)["kubernetes/admission-checks.yaml"]; !strings.Contains(got, want) {
+		t.Errorf("no\n%s\nin\n%s", want, got)
+	}
+}
+
 func TestPriorityClasses(t *testing.T) {
 	want := `apiVersion: scheduling.k8s.io/v1
 description: tier lp

@@ -20,8 +20,8 @@ const folder = "workloads"
 
 const kustomization = "kustomization.yaml"
 
-// maxRunAnnotation tells how long the nodes are wanted. Kueue hands it to the
-// ProvisioningRequest as a parameter.
+// maxRunAnnotation tells how long nodes are wanted that start on request. Kueue
+// hands it to the ProvisioningRequest as a parameter.
 const maxRunAnnotation = constants.ProvReqAnnotationPrefix + "maxRunDurationSeconds"
 
 // Files returns the folder workloads/, team by team: ConfigMaps before the
@@ -108,7 +108,7 @@ func meta(p *ir.Platform, w ir.Workload, name string) metav1.ObjectMeta {
 func queuedMeta(p *ir.Platform, w ir.Workload) metav1.ObjectMeta {
 	m := meta(p, w, w.Name)
 	m.Labels[constants.QueueLabel] = w.Queue
-	if w.MaxRunSeconds != 0 {
+	if w.Queued && w.MaxRunSeconds != 0 {
 		m.Annotations = map[string]string{maxRunAnnotation: fmt.Sprint(w.MaxRunSeconds)}
 	}
 	return m
