@@ -79,6 +79,12 @@ func lowerWorkload(in schema.Workload, name string, team *ir.Team, q *ir.Queue, 
 			break // all of them are alike, or the rules refuse
 		}
 	}
+	// A claim is for all of a node's networks, so that no other pod could share
+	// the node.
+	w.Networks = len(q.Flavors) > 0 && !slices.ContainsFunc(q.Flavors, func(f ir.FlavorQuota) bool {
+		c := capacities[f.Flavor]
+		return !c.HasAcceleratorNetworks() || c.Machine.AcceleratorCount != in.PerPod.Accelerators
+	})
 	if len(w.Files) > 0 {
 		w.ConfigMap = name + "-files"
 	}

@@ -185,6 +185,8 @@ func TestCheckKubernetes(t *testing.T) {
 		{"no priority class", job, "priorityClassName: lp", "priorityClassName: hp", "refers to PriorityClass /hp"},
 		{"no service account", job, "team-a-ksa", "ksa", "refers to ServiceAccount team-a/ksa"},
 		{"no config map", job, "name: files\n        name", "name: script\n        name", "refers to ConfigMap team-a/script"},
+		{"no claim", job, "      tolerations:", "      resourceClaims:\n      - name: networks\n        resourceClaimTemplateName: job\n      tolerations:", "refers to ResourceClaimTemplate team-a/job"},
+		{"claim for nothing", job, "      tolerations:", "      resourceClaims:\n      - name: networks\n        resourceClaimTemplateName: job\n      tolerations:", "no container uses its claim networks"},
 		{"no service", job, "      tolerations:", "      subdomain: job\n      tolerations:", "refers to Service team-a/job"},
 		{"suspended", job, "spec:\n", "spec:\n  suspend: true\n", "sets suspend"},
 		{"toleration left to Kueue", job, "value: present", "value: \"true\"", "lacks the toleration of nvidia.com/gpu=present that flavor l4 gives"},

@@ -15,6 +15,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -42,8 +43,8 @@ import (
 func checkKubernetes(dir fs.FS) []error {
 	c := kubernetesCheck{dir: dir, scheme: runtime.NewScheme(), objects: map[objectKey]runtime.Object{}}
 	for _, add := range []func(*runtime.Scheme) error{
-		admissionv1.AddToScheme, batchv1.AddToScheme, corev1.AddToScheme, rbacv1.AddToScheme, schedulingv1.AddToScheme,
-		v1alpha2.AddToScheme, v1beta2.AddToScheme, addComputeClass,
+		admissionv1.AddToScheme, batchv1.AddToScheme, corev1.AddToScheme, rbacv1.AddToScheme, resourcev1.AddToScheme,
+		schedulingv1.AddToScheme, v1alpha2.AddToScheme, v1beta2.AddToScheme, addComputeClass,
 	} {
 		if err := add(c.scheme); err != nil {
 			return []error{err}
@@ -344,6 +345,14 @@ func (c *kubernetesCheck) workload(from objectKey, m metav1.ObjectMeta, suspend 
 	for _, v := range pod.Volumes {
 		if v.ConfigMap != nil {
 			find[*corev1.ConfigMap](c, from, "ConfigMap", m.Namespace, v.ConfigMap.Name)
+		}
+	}
+	for _, claim := range pod.ResourceClaims {
+		find[*resourcev1.ResourceClaimTemplate](c, from, "ResourceClaimTemplate", m.Namespace, value(claim.ResourceClaimTemplateName, ""))
+		if !slices.ContainsFunc(pod.Containers, func(container corev1.Container) bool {
+			return slices.ContainsFunc(container.Resources.Claims, func(used corev1.ResourceClaim) bool { return used.Name == claim.Name })
+		}) {
+			c.errorf("%s: no container uses its claim %s", from, claim.Name)
 		}
 	}
 	local, ok := find[*v1beta2.LocalQueue](c, from, "LocalQueue", m.Namespace, m.Labels[constants.QueueLabel])

@@ -83,6 +83,19 @@ workloads: {
 	plain: {tier: "cpu", pods: 4}
 }
 `,
+		"linked GPUs": `
+zones: ["us-central1-a"]
+hardware: gb200: machine: "a4x-highgpu-4g"
+capacity: "gb200": {hardware: "gb200", consumption: reservation: {name: "ours", block: "b"}, nodes: 18}
+tiers: large: {priority: 10, default: true, capacity: ["gb200"]}
+teams: vision: quota: large: gb200: accelerators: 72
+workloads: {
+	[string]: {tier: "large", image: "python:3.13.1"}
+	pretrain: {kind: "JobSet", pods: 18, perPod: {accelerators: 4, cpu: 100, memory: "400Gi"}, rendezvous: {}}
+	tune: {pods: 2, perPod: {accelerators: 4, cpu: 100, memory: "400Gi"}, rendezvous: {}}
+	probe: perPod: {accelerators: 1, cpu: 8, memory: "32Gi"}
+}
+`,
 		"bursting": `
 zones: ["us-central1-a", "us-central1-b"]
 hardware: l4: machine: "g2-standard-24"

@@ -11,6 +11,10 @@ func (c Capacity) HasGPUs() bool { return c.Machine.Resource == GPU }
 // HasTPUs tells whether the machines have Cloud TPUs.
 func (c Capacity) HasTPUs() bool { return c.Machine.Resource == TPU }
 
+// HasAcceleratorNetworks tells whether pods claim the networks of the machines'
+// accelerators by dynamic resource allocation.
+func (c Capacity) HasAcceleratorNetworks() bool { return c.Machine.AcceleratorNetworks }
+
 // AnyCapacity tells whether some capacity of the platform satisfies f.
 func (p *Platform) AnyCapacity(f func(Capacity) bool) bool {
 	return slices.ContainsFunc(p.Capacities, f)

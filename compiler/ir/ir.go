@@ -390,6 +390,9 @@ type Workload struct {
 	// PlacementGroup is the group in which auto-provisioning places the nodes,
 	// one of NodeSelector's values, or "".
 	PlacementGroup string
+	// Networks tells that each pod, which has a node to itself, claims the
+	// networks of the node's accelerators.
+	Networks bool
 	// MaxRunSeconds bounds the run: what the workload asks for, and what its
 	// flex-start nodes last. 0 for no bound.
 	MaxRunSeconds int

@@ -78,6 +78,10 @@ func podSpec(w ir.Workload, first string) corev1.PodSpec {
 			EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory},
 		})
 	}
+	if w.Networks {
+		pod.ResourceClaims = []corev1.PodResourceClaim{{Name: networks, ResourceClaimTemplateName: new(w.Name)}}
+		container.Resources.Claims = []corev1.ResourceClaim{{Name: networks}}
+	}
 	pod.Containers = []corev1.Container{container}
 	return pod
 }

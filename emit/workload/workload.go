@@ -88,15 +88,19 @@ func teamFiles(p *ir.Platform, workloads []ir.Workload) ([]emit.File, error) {
 	return append(files, emit.File{Path: path.Join(dir, kustomization), Content: content}), nil
 }
 
-// objects returns the documents of a workload's file.
+// objects returns the documents of a workload's file, the job last.
 func objects(p *ir.Platform, w ir.Workload) []any {
+	var out []any
+	if w.Networks {
+		out = append(out, networkClaim(p, w))
+	}
 	if w.Kind == ir.JobSet {
-		return []any{jobSet(p, w)}
+		return append(out, jobSet(p, w))
 	}
-	if w.Port == 0 {
-		return []any{job(p, w)}
+	if w.Port != 0 {
+		out = append(out, service(p, w))
 	}
-	return []any{service(p, w), job(p, w)}
+	return append(out, job(p, w))
 }
 
 // meta returns the metadata of an object that a workload needs.

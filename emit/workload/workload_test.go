@@ -374,11 +374,20 @@ func TestWhatFollowsFromAWorkload(t *testing.T) {
 			nil, []string{"activeDeadline", maxRun},
 		},
 		{
+			"networks of GPUs", func(w *ir.Workload) { w.Slices, w.Networks = 0, true },
+			[]string{
+				"kind: ResourceClaimTemplate\nmetadata:\n  labels:\n    app.kubernetes.io/managed-by: batchwright\n    app.kubernetes.io/part-of: demo\n  name: pretrain\n",
+				"      - exactly:\n          allocationMode: All\n          deviceClassName: mrdma.google.com\n        name: networks\n---\n",
+				"                claims:\n                - name: networks\n",
+				"            resourceClaims:\n            - name: networks\n              resourceClaimTemplateName: pretrain\n",
+			}, nil,
+		},
+		{
 			"GPUs", func(w *ir.Workload) {
 				w.Slices = 0
 				w.Requests[2] = ir.Amount{Resource: "nvidia.com/gpu", Quantity: resource.MustParse("4")}
 			},
-			[]string{deadline, "medium: Memory\n"}, []string{"containerPort"},
+			[]string{deadline, "medium: Memory\n"}, []string{"containerPort", "laims"},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
