@@ -1,11 +1,14 @@
 package golden_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
-	"github.com/batchwright/batchwright/compiler/diag"
+	batchv1 "k8s.io/api/batch/v1"
+	"sigs.k8s.io/yaml"
 )
 
 // TestKubernetesOfEveryShape compiles platforms of TPU slices, of ComputeClasses
@@ -121,19 +124,61 @@ workloads: {
 `,
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			blueprint := "package platform\n\nname: \"shapes\"\nproject: \"my-project\"\nregion: \"us-central1\"\n" + platform
-			if err := os.WriteFile(filepath.Join(dir, "platform.cue"), []byte(blueprint), 0o644); err != nil {
+			for _, err := range checkKubernetes(compileShape(t, platform)) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// compileShape compiles a blueprint, given without its first lines.
+func compileShape(t *testing.T, platform string) fs.FS {
+	t.Helper()
+	dir := t.TempDir()
+	blueprint := "package platform\n\nname: \"shapes\"\nproject: \"my-project\"\nregion: \"us-central1\"\n" + platform
+	if err := os.WriteFile(filepath.Join(dir, "platform.cue"), []byte(blueprint), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return treeFS(compileFolder(t, dir))
+}
+
+// TestRunTimes: a workload runs as long as it asks for and its nodes last, and
+// nodes that start on request are asked for as long.
+func TestRunTimes(t *testing.T) {
+	for _, test := range []struct {
+		name, consumption, workload string
+		deadline, request           string // "" for none
+	}{
+		{"no bound", "onDemand: {}", "", "", ""},
+		{"its own", "onDemand: {}", "maxRunSeconds: 600", "600", ""},
+		{"the nodes'", "flexStart: maxRunSeconds: 3600", "", "3600", ""},
+		{"its own, on nodes that last longer", "flexStart: maxRunSeconds: 3600", "maxRunSeconds: 600", "600", ""},
+		{"the nodes' on request", "flexStart: {queued: true, maxRunSeconds: 3600}", "", "3600", "3600"},
+		{"its own on request", "flexStart: {queued: true, maxRunSeconds: 3600}", "maxRunSeconds: 600", "600", "600"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			folder := compileShape(t, `
+zones: ["us-central1-a"]
+hardware: l4: machine: "g2-standard-24"
+capacity: some: {hardware: "l4", maxNodes: 4, consumption: `+test.consumption+`}
+tiers: batch: {priority: 10, default: true, capacity: ["some"]}
+teams: vision: quota: batch: some: accelerators: 4
+workloads: train: {tier: "batch", perPod: {accelerators: 2, cpu: 2, memory: "10Gi"}, image: "python:3.13.1", `+test.workload+`}
+`)
+			text, err := fs.ReadFile(folder, "workloads/vision/train.yaml")
+			if err != nil {
 				t.Fatal(err)
 			}
-			tree, findings := compile(t, dir)
-			for _, f := range findings {
-				if f.Severity != diag.Note {
-					t.Errorf("%s[%s]: %s: %s", f.Severity, f.Code, f.Path, f.Message)
-				}
+			var job batchv1.Job
+			if err := yaml.Unmarshal(text, &job); err != nil {
+				t.Fatal(err)
 			}
-			for _, err := range checkKubernetes(treeFS(tree)) {
-				t.Error(err)
+			deadline := ""
+			if d := job.Spec.ActiveDeadlineSeconds; d != nil {
+				deadline = strconv.FormatInt(*d, 10)
+			}
+			if request := job.Annotations[maxRunAnnotation]; deadline != test.deadline || request != test.request {
+				t.Errorf("runs for %q on nodes for %q, want %q and %q", deadline, request, test.deadline, test.request)
 			}
 		})
 	}
