@@ -198,7 +198,7 @@ func (c Capacity) Queued() bool { return c.Flex != nil && c.Flex.Queued }
 // them, one for each slice of multi-host TPUs, else the capacity's own.
 func (c Capacity) Pools() []string {
 	switch {
-	case c.AutoProvisioned || c.ComputeClass:
+	case !c.OwnsPools():
 		return nil
 	case c.Sliced():
 		names := make([]string, c.Slices)
@@ -248,7 +248,7 @@ type ReservationUse struct {
 	Create          bool   // the platform creates it
 	Owner           string // project that owns it, "" for the platform's own project
 	Block, SubBlock string // part of it, "" for all
-	Kind            string // standard, future or calendar
+	Kind            string // standard, future or CalendarReservation
 	Days            int    // of a calendar reservation, 0 where not given
 }
 

@@ -38,8 +38,8 @@ func hardwareRules() []Rule {
 
 func (r *report) machine(path []string, name string) {
 	if m, ok := catalog.Lookup(name); ok {
-		if why := unusable(m); why != "" {
-			r.add(path, fmt.Sprintf("machine type %q cannot be used: %s", name, why), help("choose another machine type"))
+		if m.Withheld != "" {
+			r.add(path, fmt.Sprintf("machine type %q cannot be used: %s", name, m.Withheld), help("choose another machine type"))
 		}
 		return
 	}
@@ -54,19 +54,6 @@ func (r *report) machine(path []string, name string) {
 		options[0] = help("did you mean %q?", near)
 	}
 	r.add(path, fmt.Sprintf("machine type %q is not in the catalogue", name), options...)
-}
-
-// unusable says why a blueprint cannot have the machine, "" if it can.
-func unusable(m catalog.Machine) string {
-	switch {
-	case m.Withheld != "":
-		return m.Withheld
-	case m.HasTPUs():
-		return "TPUs are not compiled yet"
-	case m.Arch != "amd64":
-		return "the taint of its Arm nodes is not handled yet"
-	}
-	return ""
 }
 
 func machineTypes(r *report) {
