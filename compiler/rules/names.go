@@ -230,6 +230,11 @@ func derivedNames(r *report) {
 	if r.Blueprint.Delivery.StateBucket == nil {
 		tooLong(at("name"), "the Terraform state's bucket", r.Plan.Delivery.StateBucket, 63)
 	}
+	for _, c := range r.Plan.Capacities {
+		for _, pool := range c.Pools() {
+			tooLong(at("capacity", c.Name), "a slice's node pool", pool, 40)
+		}
+	}
 	for _, w := range r.Plan.Workloads {
 		// A Job's pods have their names as host names, and a JobSet checks the
 		// names of its pods, which end in five random characters. The last
@@ -246,6 +251,20 @@ func derivedNames(r *report) {
 func collisions(r *report) {
 	if name := r.Plan.SystemPool.Name; r.Blueprint.Capacity[name].Hardware != "" {
 		r.addKey(at("capacity", name), fmt.Sprintf("node pool %q is the cluster's own", name), help("rename the capacity"))
+	}
+	slicePools := map[string]string{}
+	for _, c := range r.Plan.Capacities {
+		if c.Sliced() {
+			for _, pool := range c.Pools() {
+				slicePools[pool] = c.Name
+			}
+		}
+	}
+	for _, c := range r.Plan.Capacities {
+		if owner, taken := slicePools[c.Name]; taken && !c.Sliced() {
+			r.addKey(at("capacity", c.Name), fmt.Sprintf("node pool %q is one of the slices of %q", c.Name, owner),
+				related(at("capacity", owner), "the other capacity"), help("rename one of the capacities"))
+		}
 	}
 	queues := map[string]string{}
 	for _, t := range r.Plan.Teams {
@@ -288,7 +307,7 @@ func poolPrefixes(r *report) {
 	const seen = 16
 	first := map[string]string{}
 	for _, c := range r.Plan.Capacities {
-		if c.AutoProvisioned {
+		if !c.OwnsPools() {
 			continue
 		}
 		prefix := c.Name[:min(seen, len(c.Name))]

@@ -164,7 +164,7 @@ func size(np *body, c ir.Capacity) {
 	}
 	switch {
 	case c.Waiting:
-		np.note("None before the reservation begins: then set active in the blueprint.")
+		np.note("None until the reservation has begun: then set active in the blueprint.")
 		np.number("node_count", 0)
 		return
 	case c.Static:
@@ -186,8 +186,8 @@ func size(np *body, c ir.Capacity) {
 	} else {
 		scaling.number("total_min_node_count", least)
 		scaling.number("total_max_node_count", most)
+		scaling.note("Wherever there is stock, rather than evenly over the zones.")
 	}
-	scaling.note("Wherever there is stock, rather than evenly over the zones.")
 	scaling.text("location_policy", "ANY")
 }
 
