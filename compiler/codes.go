@@ -11,7 +11,7 @@ import (
 func Codes() []diag.Code {
 	all := slices.Concat(loaderCodes(), grammarCodes())
 	for _, r := range rules.All() {
-		all = append(all, diag.Code{ID: r.Code, Severity: r.Severity, Title: r.Title})
+		all = append(all, diag.Code{ID: r.Code, Severity: r.Severity, Title: r.Title, Acceptable: r.CanAccept()})
 	}
 	slices.SortFunc(all, diag.Code.Compare)
 	return all

@@ -2,10 +2,14 @@ package main
 
 import (
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/explain"
 	"github.com/batchwright/batchwright/emit"
 )
 
@@ -14,12 +18,72 @@ import (
 const mostFindings = 50
 
 func writeFindings(w io.Writer, l *diag.List, format, color *choice) error {
-	if format.value == formatJSON {
+	switch format.value {
+	case formatJSON:
 		return diag.WriteJSON(w, l)
+	case formatText:
+		return diag.WriteText(w, l, diag.TextOptions{
+			Color: colored(color.value, w), Limit: mostFindings, Explain: "batchwright explain",
+		})
 	}
-	return diag.WriteText(w, l, diag.TextOptions{
-		Color: colored(color.value, w), Limit: mostFindings, Explain: "batchwright explain",
-	})
+	// Whoever reads these knows the repository, not the working directory.
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	l = l.Named(fromRepository(dir))
+	if format.value == formatGitHub {
+		return diag.WriteGitHub(w, l)
+	}
+	return diag.WriteSARIF(w, l, diag.SARIFOptions{Tool: "batchwright", Codes: codes(), Help: ruleHelp})
+}
+
+// fromRepository returns how files are called from the root of the repository
+// around a directory, which is the nearest one with a .git, instead of from the
+// directory. Names outside of it become absolute; without a repository, names
+// stay as they are.
+func fromRepository(dir string) func(name string) string {
+	root := dir
+	for !exists(filepath.Join(root, ".git")) {
+		if root == filepath.Dir(root) {
+			return filepath.ToSlash
+		}
+		root = filepath.Dir(root)
+	}
+	return func(name string) string {
+		if name == "-" {
+			return name
+		}
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		if rel, err := filepath.Rel(root, name); err == nil && filepath.IsLocal(rel) {
+			name = rel
+		}
+		return filepath.ToSlash(name)
+	}
+}
+
+func exists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
+}
+
+// ruleHelp returns what explain prints of a code: its reasons as plain text,
+// and with the examples as Markdown. Viewers break lines themselves.
+func ruleHelp(code string) (text, markdown string) {
+	about, ok := explain.Lookup(code)
+	if !ok {
+		return "", ""
+	}
+	var paragraphs []string
+	for p := range strings.SplitSeq(strings.TrimSpace(about.Why), "\n\n") {
+		paragraphs = append(paragraphs, strings.Join(strings.Fields(p), " "))
+	}
+	text = strings.Join(paragraphs, "\n\n")
+	escape := strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "<", `\<`)
+	example := func(source string) string { return "```" + about.Language + "\n" + source + "```" }
+	return text, strings.Join([]string{escape.Replace(text), "Leads to it:", example(about.Failing), "Mends it:", example(about.Fixed)}, "\n\n")
 }
 
 // conflictCodes are the codes of what emit.Write refuses, with the cure.

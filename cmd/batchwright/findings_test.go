@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -92,5 +93,62 @@ func TestConflictCodes(t *testing.T) {
 		if len(got) != 1 || got[0].Code == "" || got[0].Help == "" || got[0].Severity != diag.Error {
 			t.Errorf("%q: %+v", p, got)
 		}
+	}
+}
+
+func TestFromRepository(t *testing.T) {
+	repository := t.TempDir()
+	dir := filepath.Join(repository, "platforms", "prod")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	outside := fromRepository(dir)
+	if err := os.WriteFile(filepath.Join(repository, ".git"), []byte("gitdir: elsewhere\n"), 0o644); err != nil { // as in a worktree
+		t.Fatal(err)
+	}
+	inside := fromRepository(dir)
+	above := filepath.ToSlash(filepath.Dir(repository)) + "/x.cue"
+	for _, test := range []struct{ name, without, want string }{
+		{"a.cue", "a.cue", "platforms/prod/a.cue"},
+		{"sub/../a.cue", "sub/../a.cue", "platforms/prod/a.cue"},
+		{"../a.cue", "../a.cue", "platforms/a.cue"},
+		{"..", "..", "platforms"},
+		{"../..", "../..", "."},
+		{"../../../x.cue", "../../../x.cue", above},
+		{filepath.Join(repository, "a.cue"), filepath.ToSlash(filepath.Join(repository, "a.cue")), "a.cue"},
+		{above, above, above},
+		{"-", "-", "-"},
+	} {
+		if got := inside(test.name); got != test.want {
+			t.Errorf("%s: got %s, want %s", test.name, got, test.want)
+		}
+		if got := outside(test.name); got != test.without {
+			t.Errorf("without a repository: %s: got %s, want %s", test.name, got, test.without)
+		}
+	}
+}
+
+// GitHub takes at most 1024 characters of a rule's descriptions.
+// Source: GitHub documentation, "SARIF support for code scanning".
+func TestRuleHelp(t *testing.T) {
+	for _, c := range codes() {
+		text, markdown := ruleHelp(c.ID)
+		full, _, _ := strings.Cut(text, "\n\n")
+		if len(c.Title) > 1024 || len(full) > 1024 {
+			t.Errorf("%s: a description of %d characters", c.ID, max(len(c.Title), len(full)))
+		}
+		if fences := strings.Count(markdown, "```"); text != "" && fences != 4 {
+			t.Errorf("%s: %d fences around two examples:\n%s", c.ID, fences, markdown)
+		}
+	}
+	text, markdown := ruleHelp("E0107")
+	if want := "usual value as a default with *."; !strings.HasSuffix(text, want) {
+		t.Errorf("got %q, want %q at its end", text, want)
+	}
+	if want := "usual value as a default with \\*.\n\nLeads to it:\n\n```cue\nteams: "; !strings.Contains(markdown, want) {
+		t.Errorf("got %q, want %q in it", markdown, want)
+	}
+	if text, markdown := ruleHelp("E9999"); text != "" || markdown != "" {
+		t.Errorf("an explanation of nothing: %q, %q", text, markdown)
 	}
 }

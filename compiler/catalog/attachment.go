@@ -20,19 +20,19 @@ type Attachment struct {
 	// MaxVCPUs and MaxMemoryGiB are the largest machine that takes them; 0
 	// means unverified.
 	MaxVCPUs     int     `json:"maxVCPUs"`
-	MaxMemoryGiB float64 `json:"maxMemoryGiB"`
+	MaxMemoryGiB float64 `json:"maxMemoryGiB,omitzero"`
 
 	// AcceleratorMemoryGiB is of one GPU, 0 where it is unverified.
-	AcceleratorMemoryGiB int `json:"acceleratorMemoryGiB"`
+	AcceleratorMemoryGiB int `json:"acceleratorMemoryGiB,omitzero"`
 
 	// SSDs are those of a machine with the GPUs attached, and Options the ways
 	// to obtain it.
-	SSDs    SSDs    `json:"ssds"`
+	SSDs    SSDs    `json:"ssds,omitzero"`
 	Options Options `json:"options"`
 
 	// Withheld and Note are as of a Machine.
-	Withheld string `json:"withheld"`
-	Note     string `json:"note"`
+	Withheld string `json:"withheld,omitzero"`
+	Note     string `json:"note,omitzero"`
 }
 
 // Attachments returns the GPUs that can be attached to a machine type and that

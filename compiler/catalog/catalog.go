@@ -31,7 +31,7 @@ type Machine struct {
 	Family string `json:"family"`
 
 	// Arch is "amd64" or "arm64".
-	Arch string `json:"arch"`
+	Arch string `json:"arch,omitzero"`
 
 	VCPUs     int     `json:"vcpus"`
 	MemoryGiB float64 `json:"memoryGiB"`
@@ -40,49 +40,49 @@ type Machine struct {
 	// label gke-tpu-accelerator, "" without one; Count of them come with the
 	// machine, for TPUs the chips of one VM. AcceleratorMemoryGiB is of one of
 	// them, 0 where it is unverified.
-	Accelerator          string `json:"accelerator"`
-	Count                int    `json:"count"`
-	AcceleratorMemoryGiB int    `json:"acceleratorMemoryGiB"`
+	Accelerator          string `json:"accelerator,omitzero"`
+	Count                int    `json:"count,omitzero"`
+	AcceleratorMemoryGiB int    `json:"acceleratorMemoryGiB,omitzero"`
 
-	SSDs SSDs `json:"ssds"`
+	SSDs SSDs `json:"ssds,omitzero"`
 
 	// Disks are the boot disk types it takes and Disk is its default. None
 	// means unverified.
-	Disks []string `json:"disks"`
-	Disk  string   `json:"disk"`
+	Disks []string `json:"disks,omitzero"`
+	Disk  string   `json:"disk,omitzero"`
 
 	// CompactNodes is how many nodes a compact placement holds: 0 means the
 	// machine has no compact placement, nil that it is unverified.
-	CompactNodes *int `json:"compactNodes"`
+	CompactNodes *int `json:"compactNodes,omitzero"`
 
-	Networks Networks `json:"networks"`
+	Networks Networks `json:"networks,omitzero"`
 	Options  Options  `json:"options"`
 
 	// MinVersion is the lowest GKE version that takes the machine, "" where
 	// none is known. AutoFrom are the lowest versions whose auto-provisioning
 	// does, one for each of the minor versions it came to.
-	MinVersion string   `json:"minVersion"`
-	AutoFrom   []string `json:"autoFrom"`
+	MinVersion string   `json:"minVersion,omitzero"`
+	AutoFrom   []string `json:"autoFrom,omitzero"`
 
 	// Withheld says why a blueprint cannot use the machine, "" if it can.
-	Withheld string `json:"withheld"`
+	Withheld string `json:"withheld,omitzero"`
 
 	// Note is what an administrator should know besides, "" for nothing.
-	Note string `json:"note"`
+	Note string `json:"note,omitzero"`
 }
 
 // SSDs are a machine's local SSDs.
 type SSDs struct {
 	// Bundled come with the machine.
-	Bundled int `json:"bundled"`
+	Bundled int `json:"bundled,omitzero"`
 
 	// Allowed are the counts that can be asked for besides 0. Where none
 	// come with the machine, empty means that it takes none, and nil that it is
 	// unverified.
-	Allowed []int `json:"allowed"`
+	Allowed []int `json:"allowed,omitzero"`
 
 	// SizeGB is the size of one, 0 without any.
-	SizeGB int `json:"sizeGB"`
+	SizeGB int `json:"sizeGB,omitzero"`
 }
 
 // Verified reports whether the local SSDs are known, be it that there are none.
@@ -91,26 +91,26 @@ func (s SSDs) Verified() bool { return s.Bundled > 0 || s.Allowed != nil }
 // Networks are the networks a machine's additional interfaces can be in,
 // besides the primary one.
 type Networks struct {
-	GVNIC int `json:"gvnic"`
-	RDMA  int `json:"rdma"`
+	GVNIC int `json:"gvnic,omitzero"`
+	RDMA  int `json:"rdma,omitzero"`
 
 	// Direct is the GPUDirect variant the machine's GPUs reach each other by:
 	// "TCPX", "TCPXO", "RDMA", or "" for none.
-	Direct string `json:"direct"`
+	Direct string `json:"direct,omitzero"`
 
 	// Unverified tells that the numbers are not known, wherever they are 0.
-	Unverified bool `json:"unverified"`
+	Unverified bool `json:"unverified,omitzero"`
 }
 
 // Options tells which consumption options a machine type has; nil means
 // unverified. Calendar is a future reservation in calendar mode.
 type Options struct {
-	OnDemand    *bool `json:"onDemand"`
-	Spot        *bool `json:"spot"`
-	Reservation *bool `json:"reservation"`
-	FlexStart   *bool `json:"flexStart"`
-	Queued      *bool `json:"queued"`
-	Calendar    *bool `json:"calendar"`
+	OnDemand    *bool `json:"onDemand,omitzero"`
+	Spot        *bool `json:"spot,omitzero"`
+	Reservation *bool `json:"reservation,omitzero"`
+	FlexStart   *bool `json:"flexStart,omitzero"`
+	Queued      *bool `json:"queued,omitzero"`
+	Calendar    *bool `json:"calendar,omitzero"`
 }
 
 // Lookup returns the machine type of that name, also if it is withheld. It
@@ -153,20 +153,17 @@ func Names() []string {
 }
 
 // Accelerators returns the GKE accelerator types that come with a machine type
-// a blueprint can use or can be attached to one, sorted.
+// a blueprint can use or can be attached to one, sorted. It is on the path of a
+// compile, so it searches the rows' text and decodes none.
 func Accelerators() []string {
 	var types []string
-	for row := range strings.Lines(machines) {
-		if !strings.Contains(row, `"accelerator":`) {
-			continue // most rows: saves reading them
-		}
-		if m := decodeMachine(row); m.Withheld == "" {
-			types = append(types, m.Accelerator)
-		}
-	}
-	for _, a := range AllAttachments() {
-		if a.Withheld == "" {
-			types = append(types, a.Accelerator)
+	for _, file := range []string{machines, attachments} {
+		for row := range strings.Lines(file) {
+			_, rest, ok := strings.Cut(row, `"accelerator":"`)
+			if ok && !strings.Contains(rest, `"withheld":"`) {
+				name, _, _ := strings.Cut(rest, `"`)
+				types = append(types, name)
+			}
 		}
 	}
 	slices.Sort(types)

@@ -16,20 +16,20 @@ var quotas string
 // Quota is the quota metrics something counts against; "" is a metric that no
 // source names.
 type Quota struct {
-	Standard string `json:"standard"`
+	Standard string `json:"standard,omitzero"`
 
 	// Preemptible is for Spot and flex-start.
-	Preemptible string `json:"preemptible"`
+	Preemptible string `json:"preemptible,omitzero"`
 
 	// Note is about the standard metric's name, "" for nothing.
-	Note string `json:"note"`
+	Note string `json:"note,omitzero"`
 }
 
 // quotaRow has one of the three subjects.
 type quotaRow struct {
-	Accelerator string `json:"accelerator"`
-	Disk        string `json:"disk"`
-	Family      string `json:"family"`
+	Accelerator string `json:"accelerator,omitzero"`
+	Disk        string `json:"disk,omitzero"`
+	Family      string `json:"family,omitzero"`
 	Quota
 }
 

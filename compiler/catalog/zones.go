@@ -8,9 +8,9 @@ import (
 
 // Source of the zones that have a machine: the public catalogue of the SkyPilot
 // project, read off Google's price lists. It tells where a machine type is
-// listed, not where there is capacity or quota. Source of the zones of
-// flex-start and of calendar mode: Google's documentation of the two, which
-// names them for TPUs.
+// listed, not where there is capacity or quota; some zones of TPU v6e have a
+// placeholder for a price there. Source of the zones of flex-start and of
+// calendar mode: Google's documentation of the two, which names them for TPUs.
 //
 //go:embed zones.jsonl
 var zones string
@@ -19,9 +19,9 @@ var zones string
 // of an accelerator that the machines of several types have.
 type zoneRow struct {
 	Of        string   `json:"of"`
-	Zones     []string `json:"zones"`
-	FlexStart []string `json:"flexStart"`
-	Calendar  []string `json:"calendar"`
+	Zones     []string `json:"zones,omitzero"`
+	FlexStart []string `json:"flexStart,omitzero"`
+	Calendar  []string `json:"calendar,omitzero"`
 }
 
 func zonesOf(subjects ...string) zoneRow {

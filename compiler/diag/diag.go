@@ -40,6 +40,8 @@ type Code struct {
 	ID       string // stable, such as "E0104": the severity's letter and a number of its own
 	Severity Severity
 	Title    string // lower case, no full stop
+	// Acceptable tells that a blueprint can accept such findings, with a reason.
+	Acceptable bool
 }
 
 // Compare orders codes by number.
@@ -176,6 +178,54 @@ func (l *List) Count(s Severity) int {
 
 // HasErrors tells whether any finding is an Error.
 func (l *List) HasErrors() bool { return l.Count(Error) > 0 }
+
+// Filter returns the findings to keep.
+func (l *List) Filter(keep func(Finding) bool) *List {
+	out := &List{}
+	for _, f := range l.findings {
+		if keep(f) {
+			out.Add(f)
+		}
+	}
+	return out
+}
+
+// Named returns the findings with other names for their sources.
+func (l *List) Named(name func(string) string) *List {
+	renamed := map[*Source]*Source{}
+	rename := func(s *Span) {
+		if s.Source == nil {
+			return
+		}
+		if renamed[s.Source] == nil {
+			renamed[s.Source] = &Source{Name: name(s.Source.Name), Content: s.Source.Content}
+		}
+		s.Source = renamed[s.Source]
+	}
+	out := &List{findings: slices.Clone(l.findings)}
+	for i := range out.findings {
+		f := &out.findings[i]
+		rename(&f.Span)
+		f.Related = slices.Clone(f.Related)
+		for j := range f.Related {
+			rename(&f.Related[j].Span)
+		}
+		if f.Edit != nil {
+			edit := *f.Edit
+			rename(&edit.Span)
+			f.Edit = &edit
+		}
+	}
+	return out
+}
+
+// gravest returns the findings of highest severity, at most so many of them,
+// those of one severity in the order they have.
+func gravest(findings []Finding, most int) []Finding {
+	out := slices.Clone(findings)
+	slices.SortStableFunc(out, func(a, b Finding) int { return cmp.Compare(b.Severity, a.Severity) })
+	return out[:min(most, len(out))]
+}
 
 // Sorted returns the findings by source, place, code and message, each once:
 // of findings with the same place, code and message the first stays. Findings

@@ -2,7 +2,6 @@ package diag
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -33,8 +32,7 @@ func WriteText(w io.Writer, l *List, opt TextOptions) error {
 	}
 	shown := all
 	if opt.Limit > 0 && len(all) > opt.Limit {
-		slices.SortStableFunc(all, func(a, b Finding) int { return cmp.Compare(b.Severity, a.Severity) })
-		shown = all[:opt.Limit]
+		shown = gravest(all, opt.Limit)
 		slices.SortStableFunc(shown, compare)
 	}
 	p := printer{color: opt.Color, explain: opt.Explain, explained: map[string]bool{"": true}}

@@ -288,6 +288,12 @@ func TestWriteTextFails(t *testing.T) {
 	if err := WriteJSON(failing{}, &l); err == nil {
 		t.Error("a write error is lost in JSON")
 	}
+	if err := WriteGitHub(failing{}, &l); err == nil {
+		t.Error("a write error is lost in workflow commands")
+	}
+	if err := WriteSARIF(failing{}, &l, SARIFOptions{}); err == nil {
+		t.Error("a write error is lost in SARIF")
+	}
 }
 
 type failing struct{}
@@ -303,14 +309,20 @@ func FuzzRender(f *testing.F) {
 		var l List
 		l.Add(Finding{Code: "E1", Message: message, Span: span, Label: message, Help: message,
 			Edit: &Edit{span, message}, Related: []Related{{span, message}}})
-		var text, json bytes.Buffer
+		var text, json, github, sarif bytes.Buffer
 		if err := WriteText(&text, &l, TextOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		if err := WriteJSON(&json, &l); err != nil {
 			t.Fatal(err)
 		}
-		for _, out := range []string{text.String(), json.String()} {
+		if err := WriteGitHub(&github, &l); err != nil {
+			t.Fatal(err)
+		}
+		if err := WriteSARIF(&sarif, &l, SARIFOptions{Tool: message, Codes: []Code{{ID: "E1", Title: message}}}); err != nil {
+			t.Fatal(err)
+		}
+		for _, out := range []string{text.String(), json.String(), github.String(), sarif.String()} {
 			if !utf8.ValidString(out) {
 				t.Errorf("invalid UTF-8 in %q", out)
 			}

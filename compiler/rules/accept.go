@@ -112,7 +112,7 @@ func (r *report) sortedAcceptances() []acceptance {
 func acceptableCodes() (can, all []string) {
 	for _, r := range All() {
 		all = append(all, r.Code)
-		if r.CanAccept() && !r.last {
+		if r.CanAccept() {
 			can = append(can, r.Code)
 		}
 	}
@@ -131,7 +131,7 @@ func acceptable(r *report) {
 			if near := diag.Nearest(a.code, can); near != "" {
 				options = []option{help("did you mean %q?", near)}
 			}
-			r.addKey(a.path(), fmt.Sprintf("no rule has the code %s", a.code), options...)
+			r.addKey(a.path(), fmt.Sprintf("no finding of code %s can be accepted", a.code), options...)
 		}
 	}
 }

@@ -13,7 +13,8 @@ func countRules() []Rule {
 	return []Rule{
 		{Code: "E0411", Severity: diag.Error, Title: "a capacity needs either nodes or maxNodes", check: oneCount},
 		{Code: "E0412", Severity: diag.Error, Title: "fewest nodes above most nodes", check: minAboveMax},
-		{Code: "E0417", Severity: diag.Error, Title: "TPU slices in more than one zone", check: sliceZone},
+		{Code: "E0417", Severity: diag.Error, Title: "linked nodes in more than one zone", check: sliceZone},
+		{Code: "E0418", Severity: diag.Error, Title: "more nodes than are linked with each other", check: linkedNodes},
 		{Code: "E0413", Severity: diag.Error, Title: "nodes do not divide evenly over the zones", check: evenNodes},
 	}
 }
@@ -79,14 +80,32 @@ func evenNodes(r *report) {
 // in one zone.
 func sliceZone(r *report) {
 	for _, c := range r.Plan.Capacities {
-		if !c.HasTPUs() || len(c.Zones) < 2 {
+		linked := c.HasTPUs() || c.Machine.PlacementTopology != ""
+		if !linked || len(c.Zones) < 2 {
 			continue
 		}
 		path := at("capacity", c.Name, "zones")
 		if len(r.Blueprint.Capacity[c.Name].Zones) == 0 {
 			path = at("capacity", c.Name)
 		}
-		r.addKey(path, fmt.Sprintf("a TPU slice stands in one zone, and capacity %q has %d", c.Name, len(c.Zones)),
-			help("give the capacity one zone: zones: [%q]; slices in another zone are another capacity", c.Zones[0]))
+		r.addKey(path, fmt.Sprintf("%s machines are linked within one zone, and capacity %q has %d", c.Machine.Type, c.Name, len(c.Zones)),
+			help("give the capacity one zone: zones: [%q]; those in another zone are another capacity", c.Zones[0]))
+	}
+}
+
+// linkedNodes: the GPUs of 18 A4X machines are one NVLink domain, and a pool is
+// one of those. Source: Compute Engine documentation, "A4X", and Google's
+// Cluster Toolkit, example gke-a4x.
+func linkedNodes(r *report) {
+	const most = 18
+	for _, c := range r.Plan.Capacities {
+		switch {
+		case c.Machine.Family != "a4x":
+		case !c.Static:
+			r.addKey(at("capacity", c.Name), fmt.Sprintf("%s machines are linked with each other, and do not come and go", c.Machine.Type), help("set nodes instead of maxNodes"))
+		case c.MaxNodes > most:
+			r.add(at("capacity", c.Name, "nodes"), fmt.Sprintf("%d %s machines, of which %d are linked with each other", c.MaxNodes, c.Machine.Type, most), label("want at most %d", most),
+				help("make another capacity of the others"))
+		}
 	}
 }

@@ -3,7 +3,6 @@ package rules
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,7 +21,7 @@ func hardwareRules() []Rule {
 	return []Rule{
 		{Code: "E0301", Severity: diag.Error, Title: "the machine type does not exist, or cannot be used", check: machineTypes, basic: true},
 		{Code: "E0302", Severity: diag.Error, Title: "a zone is not in the platform's region", check: zonesInRegion},
-		{Code: "W0307", Severity: diag.Warning, Title: "a region or zone that is not known", check: knownZones},
+		{Code: "W0307", Severity: diag.Warning, Title: "a region that is not known", check: knownRegion},
 		{Code: "W0308", Severity: diag.Warning, Title: "the machine is not known in a zone", check: machineZones, resolved: true},
 		{Code: "E0309", Severity: diag.Error, Title: "GPUs that cannot be attached to the machine", check: attachedGPUs, basic: true},
 		{Code: "E0310", Severity: diag.Error, Title: "the machine takes no such number of local SSDs", check: localSSDs},
@@ -139,7 +138,7 @@ func topologies(r *report) {
 			r.addKey(path, fmt.Sprintf("%s has no TPUs", m.Type), help("remove topology"))
 		case m.HasTPUs() && h.Topology == nil:
 			r.addKey(at("hardware", name), fmt.Sprintf("%s needs the topology of the slice it is part of", m.Type),
-				label("want one of %s", quoted(slices.Collect(shapes(m.Slices(), 0)))), help("add topology"))
+				shapes(m.Slices(), 0), help("add topology; batchwright catalog %s tells of each", m.Type))
 		case m.HasTPUs():
 			if _, ok := m.Slice(*h.Topology); !ok {
 				r.topology(path, m, *h.Topology)
@@ -168,20 +167,21 @@ func (r *report) topology(path []string, m catalog.Machine, topology string) {
 		cure = help("%q has %d chips", all[i].Topology, all[i].Chips)
 	}
 	near, _ := slices.BinarySearchFunc(all, chips, func(s catalog.Slice, chips int) int { return cmp.Compare(s.Chips, chips) })
-	r.add(path, fmt.Sprintf("topology %q is not available for %s", topology, m.Type), label("want one of %s", quoted(slices.Collect(shapes(all, near-3)))), cure)
+	r.add(path, fmt.Sprintf("topology %q is not available for %s", topology, m.Type), shapes(all, near-3), cure)
 }
 
-// shapes returns the topologies of slices, from one on, few enough to read.
-func shapes(all []catalog.Slice, from int) iter.Seq[string] {
+// shapes names the topologies of slices, or a few of them from one on.
+func shapes(all []catalog.Slice, from int) option {
 	const most = 8
+	var topologies []string
 	from = max(0, min(from, len(all)-most))
-	return func(yield func(string) bool) {
-		for _, s := range all[from:min(len(all), from+most)] {
-			if !yield(s.Topology) {
-				return
-			}
-		}
+	for _, s := range all[from:min(len(all), from+most)] {
+		topologies = append(topologies, s.Topology)
 	}
+	if len(topologies) < len(all) {
+		return label("want one such as %s", quoted(topologies))
+	}
+	return label("want one of %s", quoted(topologies))
 }
 
 // localSSDs: the number of a machine's local SSDs is bundled with it, or one of
@@ -209,8 +209,8 @@ func localSSDs(r *report) {
 	}
 }
 
-// knownZones: the tables are partial, so that what they lack may exist.
-func knownZones(r *report) {
+// knownRegion: the tables are partial, so that what they lack may exist.
+func knownRegion(r *report) {
 	region := r.Blueprint.Region
 	known := catalog.Regions()
 	if has(known, region) {
@@ -223,26 +223,29 @@ func knownZones(r *report) {
 	r.add(at("region"), fmt.Sprintf("region %q is not known", region), cure)
 }
 
-// machineZones: a pool in a zone without such machines never gets a node.
+// machineZones: GKE refuses a pool in a zone without such machines. Where it
+// creates the pools itself, one of the zones will do.
 func machineZones(r *report) {
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
 		known := m.Zones()
-		if known == nil || slices.ContainsFunc(c.Zones, func(z string) bool { return slices.Contains(known, z) }) && len(r.Blueprint.Capacity[c.Name].Zones) == 0 {
-			return // one of the platform's zones will do
+		unknown := slices.DeleteFunc(slices.Clone(c.Zones), func(z string) bool { return slices.Contains(known, z) })
+		if known == nil || len(unknown) == 0 || len(unknown) < len(c.Zones) && len(c.Pools()) == 0 {
+			return
 		}
 		here := slices.DeleteFunc(slices.Clone(known), func(z string) bool { return !strings.HasPrefix(z, r.Plan.Region+"-") })
 		wanted := label("known: %s", quoted(here))
 		if len(here) == 0 {
 			wanted = label("known in no zone of %s", r.Plan.Region)
 		}
-		cure := help("check with: gcloud compute machine-types list --filter=name=%s; if it is there: accept: W0308: \"...\"", c.Machine.Type)
-		for i, z := range r.Blueprint.Capacity[c.Name].Zones {
-			if !slices.Contains(known, z) {
-				r.add(at("capacity", c.Name, "zones", diag.Index(i)), fmt.Sprintf("%s is not known in zone %s", m.Type, z), wanted, cure)
-			}
+		cure := "ask: gcloud compute machine-types list --filter=name=" + c.Machine.Type + "; if it is there: accept: W0308: \"...\""
+		written := r.Blueprint.Capacity[c.Name].Zones
+		if len(written) == 0 {
+			r.addKey(at("capacity", c.Name), fmt.Sprintf("%s is not known in %s", m.Type, quoted(unknown)), wanted, help("give the capacity zones that have it, or %s", cure))
 		}
-		if len(r.Blueprint.Capacity[c.Name].Zones) == 0 {
-			r.addKey(at("capacity", c.Name), fmt.Sprintf("%s is not known in any zone of the platform", m.Type), wanted, cure)
+		for i, z := range written {
+			if slices.Contains(unknown, z) {
+				r.add(at("capacity", c.Name, "zones", diag.Index(i)), fmt.Sprintf("%s is not known in %q", m.Type, z), wanted, help("%s", cure))
+			}
 		}
 	})
 }

@@ -105,7 +105,7 @@ func overcommit(r *report) {
 	})
 	for _, c := range r.Plan.Capacities {
 		excess, ok := firstExcess(c)
-		if in := r.Blueprint.Capacity[c.Name]; !ok || in.Nodes == nil && in.MaxNodes == nil && in.Slices == nil && in.MaxSlices == nil {
+		if !ok || !sized(c, r.Blueprint.Capacity[c.Name]) {
 			continue
 		}
 		message := fmt.Sprintf("capacity %q guarantees %s %s, and its %s hold %s", c.Name, amount(excess.resource, excess.guaranteed), excess.resource,
@@ -113,6 +113,14 @@ func overcommit(r *report) {
 		options := []option{help("lower the teams' quota, add nodes, or say why it is meant so: accept: E0602: \"...\"")}
 		r.addKey(at("capacity", c.Name), message, append(options, guarantees[c.Name]...)...)
 	}
+}
+
+// sized tells whether a capacity says how large it is, be it that it is empty.
+func sized(c ir.Capacity, in schema.Capacity) bool {
+	if c.HasTPUs() {
+		return c.Machine.Slice != nil && (in.Slices != nil || in.MaxSlices != nil)
+	}
+	return in.Nodes != nil || in.MaxNodes != nil
 }
 
 type excess struct {

@@ -29,7 +29,8 @@ type Rule struct {
 	Severity diag.Severity
 	Title    string
 	// Acceptable tells that a blueprint can accept the rule's findings though
-	// they are errors. Warnings and notes can always be accepted.
+	// they are errors. Warnings and notes can be accepted, save those on
+	// acceptances.
 	Acceptable bool
 	check      func(*report)
 	whole      bool // needs every entity of the blueprint
@@ -39,7 +40,7 @@ type Rule struct {
 }
 
 // CanAccept tells whether a blueprint can accept the rule's findings.
-func (r Rule) CanAccept() bool { return r.Acceptable || r.Severity != diag.Error }
+func (r Rule) CanAccept() bool { return !r.last && (r.Acceptable || r.Severity != diag.Error) }
 
 // All returns every rule, by code.
 func All() []Rule {

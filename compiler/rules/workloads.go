@@ -251,7 +251,7 @@ func wholeSlices(r *report) {
 		case w.Kind != string(ir.JobSet):
 			r.addKey(at("workloads", name), fmt.Sprintf("workload %q runs on slices of %d hosts, which a Job cannot keep together", name, hosts), help(`set kind: "JobSet"`))
 		case w.Pods != nil && *w.Pods != w.Slices*hosts:
-			r.add(at("workloads", name, "pods"), fmt.Sprintf("%s of %s have %d hosts, and each takes one pod", plural(w.Slices, "slice"), c.Machine.Slice.Topology, w.Slices*hosts),
+			r.add(at("workloads", name, "pods"), fmt.Sprintf("on %s of %d hosts run %d pods, one on each", plural(w.Slices, "slice"), hosts, w.Slices*hosts),
 				label("want %d", w.Slices*hosts), help("leave pods out: it follows from slices"))
 		}
 	}
