@@ -117,8 +117,8 @@ func platformOf(zone string, offers []offer) string {
 	for i, o := range offers {
 		name := fmt.Sprintf("c%02d-%s", i, o.machine.Type)
 		size, unit := "maxNodes", "cpus: 1"
-		if strings.Contains(o.consumption, "create") {
-			size = "nodes"
+		if strings.Contains(o.consumption, "create") || strings.HasPrefix(o.machine.Type, "a4x-") {
+			size = "nodes" // cannot scale
 		}
 		if o.machine.Count > 0 {
 			unit = fmt.Sprintf("accelerators: %d", o.machine.Count)

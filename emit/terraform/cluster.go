@@ -161,14 +161,14 @@ func autoProvisioning(c *body, p *ir.Platform) {
 	shielded(defaults)
 }
 
-// disk sets the boot disk of the nodes of pools that GKE creates, which have one
-// in common: the largest any capacity asks for, of their type where they agree
-// on one.
+// disk sets the boot disk of auto-provisioned nodes, which have one in common:
+// the largest any capacity asks for, of their type where they agree on one. A
+// ComputeClass says its nodes' own.
 func disk(b *body, size string, capacities []ir.Capacity) {
 	largest := 0
 	var types []string
 	for _, c := range capacities {
-		if c.OwnsPools() {
+		if !c.AutoProvisioned {
 			continue
 		}
 		largest = max(largest, c.DiskSizeGiB)

@@ -139,7 +139,7 @@ func plans() map[string]*ir.Platform {
 		}),
 		"classes": edit(func(p *ir.Platform) {
 			class := batch().Capacities[1]
-			class.ComputeClass, class.DiskType, class.DiskSizeGiB = true, "hyperdisk-balanced", 150
+			class.ComputeClass = true
 			p.Capacities = []ir.Capacity{class}
 		}),
 	}
@@ -466,7 +466,8 @@ func TestCluster(t *testing.T) {
 			"control_plane_endpoints_config.dns_endpoint_config.allow_external_traffic": "false",
 		}},
 		{"classes", map[string]string{
-			"cluster_autoscaling.auto_provisioning_defaults.disk_size": "150", "cluster_autoscaling.auto_provisioning_defaults.disk_type": `"hyperdisk-balanced"`,
+			"cluster_autoscaling.enabled": "true", "cluster_autoscaling.auto_provisioning_defaults.disk_size": "",
+			"cluster_autoscaling.auto_provisioning_defaults.service_account": "google_service_account.nodes.email",
 		}},
 		{"bare", map[string]string{
 			"cluster_autoscaling.enabled": "false", "cluster_autoscaling.autoscaling_profile": `"BALANCED"`,
