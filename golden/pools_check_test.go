@@ -70,7 +70,7 @@ type hardware struct {
 	SSDs        int
 }
 
-// label returns a node's label: one the pool sets, or one GKE adds.
+// nodeLabel returns a label of the pool's nodes: one it sets, or one GKE adds.
 func (p nodePool) nodeLabel(key string) string {
 	m, _ := catalog.Lookup(p.machine.Type)
 	switch key {
@@ -198,8 +198,7 @@ func (p nodePool) checkPlacement() []error {
 }
 
 // checkReservations: a reservation is consumed by one pool, which is as large,
-// stands in its zone and is of the same hardware. From any other pool's view it
-// does not exist.
+// stands in its zone and is of the same hardware.
 func checkReservations(folder fs.FS, pools []nodePool) []error {
 	resources, err := tfResources(folder, "terraform/reservations.tf", "google_compute_reservation")
 	if err != nil {

@@ -11,14 +11,6 @@ func (c Capacity) HasGPUs() bool { return c.Machine.Resource == GPU }
 // HasTPUs tells whether the machines have Cloud TPUs.
 func (c Capacity) HasTPUs() bool { return c.Machine.Resource == TPU }
 
-// OwnsPools tells whether the platform makes the capacity's node pools, rather
-// than GKE as pods need them.
-func (c Capacity) OwnsPools() bool { return !c.AutoProvisioned && !c.ComputeClass }
-
-// SSDs is how many local SSDs a node has: those that come with its machine, and
-// those that are asked for.
-func (c Capacity) SSDs() int { return c.Machine.BundledSSDs + c.LocalSSDs }
-
 // AnyCapacity tells whether some capacity of the platform satisfies f.
 func (p *Platform) AnyCapacity(f func(Capacity) bool) bool {
 	return slices.ContainsFunc(p.Capacities, f)

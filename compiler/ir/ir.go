@@ -194,6 +194,14 @@ type Capacity struct {
 // Queued tells whether the capacity starts all nodes of a workload at once.
 func (c Capacity) Queued() bool { return c.Flex != nil && c.Flex.Queued }
 
+// OwnsPools tells whether the platform makes the capacity's node pools, rather
+// than GKE as pods need them.
+func (c Capacity) OwnsPools() bool { return !c.AutoProvisioned && !c.ComputeClass }
+
+// SSDs is how many local SSDs a node has: those that come with its machine, and
+// those that are asked for.
+func (c Capacity) SSDs() int { return c.Machine.BundledSSDs + c.LocalSSDs }
+
 // Pools returns the names of a capacity's node pools: none where GKE creates
 // them, one for each slice of multi-host TPUs, else the capacity's own.
 func (c Capacity) Pools() []string {

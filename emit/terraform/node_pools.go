@@ -191,25 +191,6 @@ func size(np *body, c ir.Capacity) {
 	scaling.text("location_policy", "ANY")
 }
 
-// placement says how a pool's nodes stand to each other.
-func placement(np *body, c ir.Capacity) {
-	switch topology := c.Machine.PlacementTopology; {
-	case topology != "":
-		np.note("Linked with each other, by the topology that the policy names.")
-		policy := np.block("placement_policy")
-		policy.text("type", "COMPACT")
-		policy.raw("policy_name", reference("google_compute_resource_policy", policyLabel(topology), "name"))
-	case c.Sliced():
-		np.note("Linked with each other: the chips of the slice form this topology.")
-		policy := np.block("placement_policy")
-		policy.text("type", "COMPACT")
-		policy.text("tpu_topology", c.Machine.Slice.Topology)
-	case c.Compact:
-		np.note("Close together, in one zone.")
-		np.block("placement_policy").text("type", "COMPACT")
-	}
-}
-
 // taints are those a pool sets: the plan's own, and the accelerator's. GKE
 // adds the latter by itself, but only to a pool that is created beside one
 // without accelerators; declared, it does not depend on the order. The

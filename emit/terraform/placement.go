@@ -31,3 +31,22 @@ func placements(b *body, p *ir.Platform) {
 // policyLabel is the label of the workload policy of a topology, such as
 // topology_1x72.
 func policyLabel(topology string) string { return "topology_" + topology }
+
+// placement says how a pool's nodes stand to each other.
+func placement(np *body, c ir.Capacity) {
+	switch topology := c.Machine.PlacementTopology; {
+	case topology != "":
+		np.note("Linked with each other, by the topology that the policy names.")
+		policy := np.block("placement_policy")
+		policy.text("type", "COMPACT")
+		policy.raw("policy_name", reference("google_compute_resource_policy", policyLabel(topology), "name"))
+	case c.Sliced():
+		np.note("Linked with each other: the chips of the slice form this topology.")
+		policy := np.block("placement_policy")
+		policy.text("type", "COMPACT")
+		policy.text("tpu_topology", c.Machine.Slice.Topology)
+	case c.Compact:
+		np.note("Close together, in one zone.")
+		np.block("placement_policy").text("type", "COMPACT")
+	}
+}
