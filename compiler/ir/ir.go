@@ -194,11 +194,19 @@ type Capacity struct {
 // Queued tells whether the capacity starts all nodes of a workload at once.
 func (c Capacity) Queued() bool { return c.Flex != nil && c.Flex.Queued }
 
+// OwnsPools tells whether the platform makes the capacity's node pools, rather
+// than GKE as pods need them.
+func (c Capacity) OwnsPools() bool { return !c.AutoProvisioned && !c.ComputeClass }
+
+// SSDs is how many local SSDs a node has: those that come with its machine, and
+// those that are asked for.
+func (c Capacity) SSDs() int { return c.Machine.BundledSSDs + c.LocalSSDs }
+
 // Pools returns the names of a capacity's node pools: none where GKE creates
 // them, one for each slice of multi-host TPUs, else the capacity's own.
 func (c Capacity) Pools() []string {
 	switch {
-	case c.AutoProvisioned || c.ComputeClass:
+	case !c.OwnsPools():
 		return nil
 	case c.Sliced():
 		names := make([]string, c.Slices)
@@ -248,7 +256,7 @@ type ReservationUse struct {
 	Create          bool   // the platform creates it
 	Owner           string // project that owns it, "" for the platform's own project
 	Block, SubBlock string // part of it, "" for all
-	Kind            string // standard, future or calendar
+	Kind            string // standard, future or CalendarReservation
 	Days            int    // of a calendar reservation, 0 where not given
 }
 

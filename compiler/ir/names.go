@@ -21,6 +21,10 @@ const (
 // GPU node takes to start and to pull an image.
 const PodsReadyMinutes = 30
 
+// CalendarReservation is the kind of reservation that was booked for some days,
+// after which Compute Engine takes the machines back.
+const CalendarReservation = "calendar"
+
 // LabelPlacementGroup is the label by which pods ask node auto-provisioning for
 // nodes close together. Source: GKE documentation, "Compact placement".
 const LabelPlacementGroup = "cloud.google.com/gke-placement-group"
