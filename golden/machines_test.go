@@ -25,7 +25,7 @@ func TestEveryMachine(t *testing.T) {
 	for _, o := range offers(t) {
 		byZone[o.zone] = append(byZone[o.zone], o)
 	}
-	const atOnce = 40 // a platform is large enough then
+	const atOnce = 100 // more to a platform save little time
 	for zone, all := range byZone {
 		for chunk := range slices.Chunk(all, atOnce) {
 			t.Run(zone, func(t *testing.T) {
