@@ -398,8 +398,15 @@ type Workload struct {
 	// PlacementGroup is the group in which auto-provisioning places the nodes,
 	// one of NodeSelector's values, or "".
 	PlacementGroup string
-	// MaxRunSeconds bounds the run on flex-start capacity, 0 without.
+	// Networks tells that each pod, which has a node to itself, claims the
+	// networks of the node's accelerators.
+	Networks bool
+	// MaxRunSeconds bounds the run: what the workload asks for, and what its
+	// flex-start nodes last. 0 for no bound.
 	MaxRunSeconds int
+	// Queued tells that some capacity of the queue starts nodes on request, for
+	// MaxRunSeconds.
+	Queued bool
 	// GraceSeconds is how long a pod may take to stop; 0 leaves the default.
 	GraceSeconds int
 }

@@ -44,11 +44,12 @@ const (
 )
 
 // Environment of pods that find each other, by the names that PyTorch gives
-// it.
+// it, and the number of the pod's Job where a workload has several.
 const (
 	EnvMasterAddr = "MASTER_ADDR"
 	EnvMasterPort = "MASTER_PORT"
 	EnvNodes      = "NNODES"
+	EnvJobIndex   = "JOB_INDEX"
 )
 
 // KueueManifest is the address of the manifest of a Kueue release.
