@@ -40,7 +40,7 @@ func benchLoad(tb testing.TB, dir string) (*build.Instance, *sources) {
 	tb.Helper()
 	var findings diag.List
 	sources := &sources{dir: dir}
-	inst, err := load(Input{Dir: dir}, sources, &findings)
+	inst, err := load(Input{Dir: dir, Paths: []string{"."}}, stdin{}, sources, &findings)
 	if err != nil || inst == nil {
 		tb.Fatal(err, findings.Sorted())
 	}

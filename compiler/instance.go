@@ -2,6 +2,7 @@ package compiler
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/build"
 	cueload "cuelang.org/go/cue/load"
+	"cuelang.org/go/cue/parser"
 
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/schema"
@@ -32,6 +34,7 @@ func (l *loader) instance() *build.Instance {
 		// As a package: with its files in the directories above, and those
 		// that @if chooses.
 		cfg.Dir, args = l.dirs[0], []string{"."}
+		l.hideDevices(cfg.Dir, root)
 	}
 	inst := cueload.Instances(args, cfg)[0]
 	if others := l.filesOutside(cfg.Dir); inst.Err == nil && len(l.dirs) == 1 && len(others) > 0 {
@@ -56,7 +59,32 @@ func (l *loader) instance() *build.Instance {
 	if inst.Module == "" { // files named one by one embed others as a package does
 		inst.Module, inst.Root = localModule, root
 	}
+	embedFrom(inst.Root, inst)
 	return l.addData(inst)
+}
+
+// parseFile parses a file of the blueprint or of a package it imports. The
+// loader calls it from several goroutines.
+func (l *loader) parseFile(name string, source any, cfg parser.Config) (*ast.File, error) {
+	content, ok := source.([]byte)
+	if !ok {
+		return nil, fmt.Errorf("%s: source of type %T", name, source)
+	}
+	file, err := parseCUE(name, content, cfg)
+	if err != nil {
+		l.parsing.Lock()
+		l.unparsed[name] = err
+		l.parsing.Unlock()
+	}
+	return file, err
+}
+
+// parseCUE parses CUE source that is not nested too deep for it.
+func parseCUE(name string, content []byte, option parser.Option) (*ast.File, error) {
+	if err := nesting(name, content); err != nil {
+		return nil, err
+	}
+	return parser.ParseFile(name, content, option)
 }
 
 // config is CUE's configuration: no environment, so that nothing but the
@@ -67,7 +95,24 @@ func (l *loader) config(root string) *cueload.Config {
 		ModuleRoot: root,
 		Overlay:    l.overlay,
 		Tags:       l.in.Tags,
+		ParseFile:  l.parseFile,
 		Env:        []string{"CUE_REGISTRY=none", "CUE_CACHE_DIR=" + filepath.Join(root, "cue.mod", "none")},
+	}
+}
+
+// hideDevices lays empty files over what is neither a file nor a directory, in
+// the directories whose files make a package: the loader would read it, whatever
+// its name, and a device or a pipe may have no end.
+func (l *loader) hideDevices(dir, root string) {
+	entries, _ := os.ReadDir(dir) // the loader says why it cannot be read
+	for _, e := range entries {
+		name := filepath.Join(dir, e.Name())
+		if info, err := os.Stat(name); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+			l.overlay[name] = cueload.FromBytes(nil)
+		}
+	}
+	if dir != root && dir != filepath.Dir(dir) {
+		l.hideDevices(filepath.Dir(dir), root)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"cuelang.org/go/cue/ast"
@@ -25,9 +26,9 @@ import (
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
 const (
-	// maxFile is the largest file that is read, in bytes: ten thousand teams
+	// MaxFile is the largest file that is read, in bytes: ten thousand teams
 	// written out take some 5 MiB.
-	maxFile = 16 << 20
+	MaxFile = 16 << 20
 
 	// schemaMarker is part of the name of every schema file, wherever it is
 	// laid.
@@ -39,17 +40,13 @@ const (
 
 // load reads the input into one CUE instance. Where that fails it adds
 // findings and returns nil.
-func load(in Input, sources *sources, findings *diag.List) (*build.Instance, error) {
+func load(in Input, stdin stdin, sources *sources, findings *diag.List) (*build.Instance, error) {
 	schema, err := schemaFiles()
 	if err != nil {
 		return nil, err
 	}
-	l := &loader{in: in, sources: sources, findings: findings, schema: schema, overlay: map[string]cueload.Source{}}
-	paths := in.Paths
-	if len(paths) == 0 {
-		paths = []string{"."}
-	}
-	for _, p := range paths {
+	l := &loader{in: in, stdin: stdin, sources: sources, findings: findings, schema: schema, overlay: map[string]cueload.Source{}, unparsed: map[string]error{}}
+	for _, p := range in.Paths {
 		l.read(p)
 	}
 	if findings.HasErrors() {
@@ -60,6 +57,7 @@ func load(in Input, sources *sources, findings *diag.List) (*build.Instance, err
 
 type loader struct {
 	in       Input
+	stdin    stdin
 	sources  *sources
 	findings *diag.List
 	schema   map[string][]byte // the embedded schema, by file name
@@ -68,6 +66,9 @@ type loader struct {
 	cue     []string                  // CUE files, absolute
 	dirs    []string                  // directories named, absolute
 	data    []*ast.File               // YAML and JSON
+
+	parsing  sync.Mutex
+	unparsed map[string]error // CUE files with syntax errors, by absolute name
 }
 
 func (l *loader) fail(code, display, message, help string) {
@@ -81,10 +82,10 @@ func (l *loader) fail(code, display, message, help string) {
 func (l *loader) read(path string) {
 	switch path {
 	case "-":
-		l.stdin("cue")
+		l.standardInput("cue")
 		return
 	case "yaml:-":
-		l.stdin("yaml")
+		l.standardInput("yaml")
 		return
 	}
 	name := path
@@ -148,7 +149,7 @@ func (l *loader) directory(path, dir string) {
 
 // file takes in one regular file.
 func (l *loader) file(path, name string, size int64) {
-	if size > maxFile {
+	if size > MaxFile {
 		l.tooLarge(path)
 		return
 	}
@@ -174,17 +175,28 @@ func (l *loader) file(path, name string, size int64) {
 	}
 }
 
-// stdin takes in standard input.
-func (l *loader) stdin(format string) {
-	var content []byte
-	if l.in.Stdin != nil {
-		var err error
-		if content, err = io.ReadAll(io.LimitReader(l.in.Stdin, maxFile+1)); err != nil {
-			l.unreadable("-", err)
-			return
-		}
+// stdin is what standard input held, up to a byte more than a file may have.
+type stdin struct {
+	content []byte
+	err     error
+}
+
+// readStdin reads standard input where the paths name it.
+func readStdin(in Input) (s stdin) {
+	if in.Stdin != nil && (slices.Contains(in.Paths, "-") || slices.Contains(in.Paths, "yaml:-")) {
+		s.content, s.err = io.ReadAll(io.LimitReader(in.Stdin, MaxFile+1))
 	}
-	if len(content) > maxFile {
+	return s
+}
+
+// standardInput takes in standard input.
+func (l *loader) standardInput(format string) {
+	content := l.stdin.content
+	if l.stdin.err != nil {
+		l.unreadable("-", l.stdin.err)
+		return
+	}
+	if len(content) > MaxFile {
 		l.tooLarge("-")
 		return
 	}
@@ -207,7 +219,7 @@ func (l *loader) stdin(format string) {
 }
 
 func (l *loader) tooLarge(path string) {
-	l.fail("E0002", path, fmt.Sprintf("larger than %d MiB", maxFile>>20), "a blueprint of ten thousand teams is smaller; is this the right file?")
+	l.fail("E0002", path, fmt.Sprintf("larger than %d MiB", MaxFile>>20), "a blueprint of ten thousand teams is smaller; is this the right file?")
 }
 
 // text tells whether content is text that can be parsed, and adds a finding

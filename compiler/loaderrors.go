@@ -3,8 +3,10 @@ package compiler
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,8 +16,8 @@ import (
 )
 
 // syntax reports the first syntax error of each file: the others are mostly
-// its echoes.
-func (l *loader) syntax(err error) {
+// its echoes. The file of that name is meant where an error does not say which.
+func (l *loader) syntax(name string, err error) {
 	seen := map[string]bool{}
 	for _, e := range cueerrors.Errors(err) {
 		pos := e.Position()
@@ -35,6 +37,9 @@ func (l *loader) syntax(err error) {
 			if at := bytes.Index(src.Content, []byte("*"+m[3])); at >= 0 {
 				text, span = m[2], diag.Span{Source: src, Start: at, End: at + 1 + len(m[3])}
 			}
+		}
+		if src := l.sources.get(name); !span.Valid() {
+			text, span = strings.TrimPrefix(text, src.Name+": "), diag.Span{Source: src}
 		}
 		l.syntaxError(text, span)
 	}
@@ -89,6 +94,12 @@ func (l *loader) unusedTag(tag string) {
 
 // loadErrors reports what CUE's loader found.
 func (l *loader) loadErrors(err error) {
+	if len(l.unparsed) > 0 { // the loader loses their positions
+		for _, name := range slices.Sorted(maps.Keys(l.unparsed)) {
+			l.syntax(name, l.unparsed[name])
+		}
+		return
+	}
 	seen := map[string]bool{}
 	for _, e := range cueerrors.Errors(err) {
 		text := l.say(e)
