@@ -79,6 +79,12 @@ func lowerWorkload(in schema.Workload, name string, team *ir.Team, q *ir.Queue, 
 			break // all of them are alike, or the rules refuse
 		}
 	}
+	// A claim is for all of a node's networks, so that no other pod could share
+	// the node.
+	w.Networks = len(q.Flavors) > 0 && !slices.ContainsFunc(q.Flavors, func(f ir.FlavorQuota) bool {
+		c := capacities[f.Flavor]
+		return !c.HasAcceleratorNetworks() || c.Machine.AcceleratorCount != in.PerPod.Accelerators
+	})
 	if len(w.Files) > 0 {
 		w.ConfigMap = name + "-files"
 	}
@@ -87,12 +93,14 @@ func lowerWorkload(in schema.Workload, name string, team *ir.Team, q *ir.Queue, 
 	}
 	w.NodeSelector, w.Tolerations = reach(q, capacities)
 	for _, f := range q.Flavors {
-		if capacities[f.Flavor].Option == ir.Spot {
+		c := capacities[f.Flavor]
+		if c.Option == ir.Spot {
 			w.GraceSeconds = spotGrace
 		}
-		if flex := capacities[f.Flavor].Flex; flex != nil && (w.MaxRunSeconds == 0 || flex.MaxRunSeconds < w.MaxRunSeconds) {
-			w.MaxRunSeconds = flex.MaxRunSeconds
+		if c.Flex != nil && (w.MaxRunSeconds == 0 || c.Flex.MaxRunSeconds < w.MaxRunSeconds) {
+			w.MaxRunSeconds = c.Flex.MaxRunSeconds
 		}
+		w.Queued = w.Queued || c.Queued()
 	}
 	return w
 }

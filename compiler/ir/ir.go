@@ -194,11 +194,19 @@ type Capacity struct {
 // Queued tells whether the capacity starts all nodes of a workload at once.
 func (c Capacity) Queued() bool { return c.Flex != nil && c.Flex.Queued }
 
+// OwnsPools tells whether the platform makes the capacity's node pools, rather
+// than GKE as pods need them.
+func (c Capacity) OwnsPools() bool { return !c.AutoProvisioned && !c.ComputeClass }
+
+// SSDs is how many local SSDs a node has: those that come with its machine, and
+// those that are asked for.
+func (c Capacity) SSDs() int { return c.Machine.BundledSSDs + c.LocalSSDs }
+
 // Pools returns the names of a capacity's node pools: none where GKE creates
 // them, one for each slice of multi-host TPUs, else the capacity's own.
 func (c Capacity) Pools() []string {
 	switch {
-	case c.AutoProvisioned || c.ComputeClass:
+	case !c.OwnsPools():
 		return nil
 	case c.Sliced():
 		names := make([]string, c.Slices)
@@ -248,7 +256,7 @@ type ReservationUse struct {
 	Create          bool   // the platform creates it
 	Owner           string // project that owns it, "" for the platform's own project
 	Block, SubBlock string // part of it, "" for all
-	Kind            string // standard, future or calendar
+	Kind            string // standard, future or CalendarReservation
 	Days            int    // of a calendar reservation, 0 where not given
 }
 
@@ -340,7 +348,10 @@ type Queue struct {
 type FlavorQuota struct {
 	Flavor         string // name of the capacity
 	AdmissionCheck string // "" for none
-	Quotas         []ResourceQuota
+	// Waiting quotas are for a capacity whose reservation has not begun: until
+	// then the queue has nothing of them.
+	Waiting bool
+	Quotas  []ResourceQuota
 }
 
 // ResourceQuota is a queue's quota of one resource of a capacity.
@@ -390,8 +401,15 @@ type Workload struct {
 	// PlacementGroup is the group in which auto-provisioning places the nodes,
 	// one of NodeSelector's values, or "".
 	PlacementGroup string
-	// MaxRunSeconds bounds the run on flex-start capacity, 0 without.
+	// Networks tells that each pod, which has a node to itself, claims the
+	// networks of the node's accelerators.
+	Networks bool
+	// MaxRunSeconds bounds the run: what the workload asks for, and what its
+	// flex-start nodes last. 0 for no bound.
 	MaxRunSeconds int
+	// Queued tells that some capacity of the queue starts nodes on request, for
+	// MaxRunSeconds.
+	Queued bool
 	// GraceSeconds is how long a pod may take to stop; 0 leaves the default.
 	GraceSeconds int
 }

@@ -233,6 +233,10 @@ func autoProvisioned(r *report) {
 	}
 }
 
+// ownClasses are the ComputeClasses that GKE brings, and the name of the one
+// that pods without any get (GKE documentation: "About GKE ComputeClasses").
+var ownClasses = []string{"autopilot", "autopilot-spot", "default"}
+
 // computeClasses: what GKE creates by a ComputeClass comes and goes, and is
 // what the class's one priority says.
 func computeClasses(r *report) {
@@ -243,8 +247,12 @@ func computeClasses(r *report) {
 		path := at("capacity", c.Name, "computeClass")
 		own := "give the capacity a node pool of its own: remove computeClass"
 		switch {
+		case slices.Contains(ownClasses, c.Name):
+			r.addKey(at("capacity", c.Name), fmt.Sprintf("ComputeClass %q is GKE's own", c.Name), help("give the capacity another name"))
 		case c.HasTPUs():
 			r.add(path, "TPU slices have node pools of their own here", help("remove computeClass"))
+		case c.Machine.PlacementTopology != "":
+			r.add(path, fmt.Sprintf("nodes of %s are linked by a policy, which a ComputeClass does not name here", c.Machine.Type), help("%s", own))
 		case c.Queued():
 			r.add(path, "queued flex-start starts nodes in a node pool, not by a ComputeClass", help("%s; or leave queued out", own))
 		case c.Reservation != nil && c.Reservation.Create:
@@ -253,8 +261,8 @@ func computeClasses(r *report) {
 			r.add(path, "a ComputeClass cannot wait for a reservation to begin", help("%s; or set active: true once it has begun", own))
 		case c.Compact:
 			r.add(path, "nodes of a ComputeClass are not placed compactly here", help("%s; or remove placement", own))
-		case c.LocalSSDs > 0:
-			r.add(at("hardware", c.Hardware, "localSSDs"), fmt.Sprintf("nodes of a ComputeClass get no local SSDs here, and capacity %q is obtained by one", c.Name), help("remove localSSDs, or %s", own))
+		case c.GPUDriver == "DISABLED":
+			r.add(at("hardware", c.Hardware, "gpuDriver"), fmt.Sprintf("GPU nodes of a ComputeClass come with a driver, and capacity %q asks for none", c.Name), label(`want "DEFAULT" or "LATEST"`), help("choose one, or %s", own))
 		case c.Static:
 			r.add(at("capacity", c.Name, "nodes"), "pools of a ComputeClass come and go, so they have no fixed size", help("set maxNodes instead"))
 		case c.MinNodes > 0:
@@ -309,24 +317,16 @@ func sameNodes(r *report) {
 	}
 }
 
-// creatorField is the field by which GKE creates a capacity's pools.
-func creatorField(c ir.Capacity) string {
-	if c.ComputeClass {
-		return "computeClass"
-	}
-	return "autoProvisioned"
-}
-
 // sharedByAutoProvisioning: node auto-provisioning has one set of zones, disks
-// and drivers for the whole cluster.
+// and drivers for the whole cluster. A ComputeClass says its own.
 func sharedByAutoProvisioning(r *report) {
 	var first ir.Capacity
 	for _, c := range r.Plan.Capacities {
-		if !c.ComputeClass && (!c.AutoProvisioned || c.Option != ir.OnDemand && c.Option != ir.Spot) {
+		if !c.AutoProvisioned || c.ComputeClass || c.Option != ir.OnDemand && c.Option != ir.Spot {
 			continue
 		}
 		hardware := r.Blueprint.Hardware[c.Hardware]
-		cure := help("leave it out, or give the capacity a node pool of its own: remove %s", creatorField(c))
+		cure := help("leave it out, or give the capacity a node pool of its own: remove autoProvisioned")
 		if len(c.Zones) < len(r.Plan.Zones) {
 			r.add(at("capacity", c.Name, "zones"), "auto-provisioned nodes may stand in every zone of the platform", cure)
 		}
@@ -337,7 +337,7 @@ func sharedByAutoProvisioning(r *report) {
 			first = c
 		} else if first.DiskType != c.DiskType || first.DiskSizeGiB != c.DiskSizeGiB {
 			r.add(at("hardware", c.Hardware, "disk"), fmt.Sprintf("auto-provisioned nodes have one kind of boot disk: %s of %d GiB for %q, %s of %d GiB for %q", first.DiskType, first.DiskSizeGiB, first.Name, c.DiskType, c.DiskSizeGiB, c.Name),
-				related(at("hardware", first.Hardware), "the other hardware"), help("make the disks the same, or give one capacity a node pool of its own: remove %s", creatorField(c)))
+				related(at("hardware", first.Hardware), "the other hardware"), help("make the disks the same, or give one capacity a node pool of its own: remove autoProvisioned"))
 		}
 	}
 }

@@ -203,8 +203,12 @@ func rendezvousEnv(r *report) {
 		if w.Rendezvous == nil {
 			continue
 		}
-		for _, v := range []string{ir.EnvMasterAddr, ir.EnvMasterPort, ir.EnvNodes} {
-			if _, set := w.Env[v]; set {
+		set := []string{ir.EnvMasterAddr, ir.EnvMasterPort, ir.EnvNodes}
+		if w.Slices > 1 {
+			set = append(set, ir.EnvJobIndex)
+		}
+		for _, v := range set {
+			if _, twice := w.Env[v]; twice {
 				r.addKey(at("workloads", name, "env", v), fmt.Sprintf("%s is set by rendezvous", v), help("remove it, or remove rendezvous"))
 			}
 		}
@@ -248,6 +252,8 @@ func wholeSlices(r *report) {
 		case hosts == 1 && w.Slices > 1:
 			r.add(at("workloads", name, "slices"), fmt.Sprintf("a slice of %q is one host", c.Name), help("remove slices: pods says how many run side by side"))
 		case hosts == 1:
+		case w.Slices > 1 && slices.ContainsFunc(r.Blueprint.Tiers[w.Tier].Capacity, func(c string) bool { return capacities[c].Queued() }):
+			r.add(at("workloads", name, "slices"), "queued flex-start starts one slice for a workload", label("want 1"), help("submit each slice as a copy of its own, or use a capacity that is not queued"))
 		case w.Kind != string(ir.JobSet):
 			r.addKey(at("workloads", name), fmt.Sprintf("workload %q runs on slices of %d hosts, which a Job cannot keep together", name, hosts), help(`set kind: "JobSet"`))
 		case w.Pods != nil && *w.Pods != w.Slices*hosts:
