@@ -39,7 +39,9 @@ func (l *loader) decode(format, path, name string, content []byte) {
 				file.Decls = s.Elts
 			}
 		} else if stdjson.Valid(content) { // and CUE's parser says what it dislikes
-			_, err = parser.ParseExpr(name, content)
+			if _, reason := parser.ParseExpr(name, content); reason != nil {
+				err = reason
+			}
 		}
 	default:
 		file, err = yaml.Extract(name, content)
