@@ -51,11 +51,11 @@ type Result struct {
 func Compile(ctx context.Context, in Input) (*Result, error) {
 	res := &Result{}
 	sources := &sources{dir: in.Dir}
-	instance, err := load(in, sources, &res.Findings)
-	if err != nil || instance == nil || res.Findings.HasErrors() {
+	loader, err := load(in, sources, &res.Findings)
+	if err != nil || loader == nil {
 		return res, errors.Join(err, ctx.Err())
 	}
-	checked, err := check(ctx, newContext(), instance, sources, &res.Findings)
+	checked, err := check(ctx, newContext(), loader, &res.Findings)
 	if err != nil {
 		return res, err
 	}
