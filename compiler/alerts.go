@@ -47,13 +47,13 @@ func alerts(p *ir.Platform) []ir.Alert {
 	if p.AnyCapacity(ir.Capacity.HasSteadyGPUs) {
 		list = append(list, gpuAlerts()...)
 	}
-	if p.AnyCapacity(ir.Capacity.HasTPUs) {
-		list = append(list, tpuAlerts()...)
+	if standing := standingSlices(p); standing != nil {
+		list = append(list, tpuAlerts(standing)...)
 	}
 	if p.AnyCapacity(func(c ir.Capacity) bool { return c.Option == ir.Spot }) {
 		list = append(list, spotAlerts()...)
 	}
-	if p.AnyCapacity(ir.Capacity.OwnsReservation) {
+	if p.AnyCapacity(ir.Capacity.HasReservationMetrics) {
 		list = append(list, reservationAlerts()...)
 	}
 
@@ -243,11 +243,24 @@ func gpuAlerts() []ir.Alert {
 	}}
 }
 
-func tpuAlerts() []ir.Alert {
+// standingSlices returns matchers of the node pools whose nodes are always to be
+// there together: those of static multi-host slices. Slices that scale have none
+// for most of the time, and single hosts are not told of.
+func standingSlices(p *ir.Platform) []string {
+	var out []string
+	for _, c := range p.Capacities {
+		if c.Static && c.Sliced() && c.Slices > 0 && !c.Waiting {
+			out = append(out, c.Name+"-[0-9]+")
+		}
+	}
+	return out
+}
+
+func tpuAlerts(standing []string) []ir.Alert {
 	return []ir.Alert{{
 		Name: "TPUNodePoolUnavailable", Group: alertsCapacity, For: 30 * 60, Severity: alertWarning, CloudOnly: true,
 		Expr: `min by (node_pool_name) (kubernetes_io:node_pool_multi_host_available` +
-			`{monitored_resource="k8s_node_pool",@system}) == 0`,
+			`{monitored_resource="k8s_node_pool",@system,node_pool_name=~"` + strings.Join(standing, "|") + `"}) == 0`,
 		Summary: "A TPU slice is incomplete.",
 		Action: "Some host of node pool {{node_pool_name}} is not ready, so that nothing can run on the slice. Look at the " +
 			"pool's nodes and its repair operations.",

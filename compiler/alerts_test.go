@@ -33,18 +33,31 @@ func TestAlertsFollowThePlatform(t *testing.T) {
 	}
 
 	a100, l4 := ir.Machine{Family: "a2", Resource: ir.GPU}, ir.Machine{Family: "g2", Resource: ir.GPU}
-	tpu := ir.Machine{Resource: ir.TPU}
+	tpu := ir.Machine{Resource: ir.TPU, Slice: &ir.Slice{Hosts: 4}}
 	for name, test := range map[string]struct {
 		plan  ir.Platform
 		added []string
 	}{
-		"GPUs":       {ir.Platform{Capacities: []ir.Capacity{{Machine: a100}}}, []string{"AcceleratorAllocatedIdle", "GPUSilentThrottle"}},
-		"L4 GPUs":    {ir.Platform{Capacities: []ir.Capacity{{Machine: l4}}}, []string{"AcceleratorAllocatedIdle"}},
-		"TPUs":       {ir.Platform{Capacities: []ir.Capacity{{Machine: tpu}}}, []string{"AcceleratorAllocatedIdle", "TPUNodePoolUnavailable"}},
-		"Spot nodes": {ir.Platform{Capacities: []ir.Capacity{{Option: ir.Spot}}}, []string{"SpotPreemptionBurst"}},
-		"a check":    {ir.Platform{AdmissionChecks: []ir.AdmissionCheck{{Name: "dws"}}}, []string{"KueueAdmissionCheckStuck"}},
+		"GPUs":    {ir.Platform{Capacities: []ir.Capacity{{Machine: a100}}}, []string{"AcceleratorAllocatedIdle", "GPUSilentThrottle"}},
+		"L4 GPUs": {ir.Platform{Capacities: []ir.Capacity{{Machine: l4}}}, []string{"AcceleratorAllocatedIdle"}},
+		"single TPU hosts": {
+			ir.Platform{Capacities: []ir.Capacity{{Machine: ir.Machine{Resource: ir.TPU, Slice: &ir.Slice{Hosts: 1}}, Static: true, MaxNodes: 2}}},
+			[]string{"AcceleratorAllocatedIdle"},
+		},
+		"TPU slices that scale": {ir.Platform{Capacities: []ir.Capacity{{Machine: tpu, Slices: 2}}}, []string{"AcceleratorAllocatedIdle"}},
+		"TPU slices that stand": {
+			ir.Platform{Capacities: []ir.Capacity{{Machine: tpu, Slices: 2, Static: true}}},
+			[]string{"AcceleratorAllocatedIdle", "TPUNodePoolUnavailable"},
+		},
+		"TPU slices to come": {ir.Platform{Capacities: []ir.Capacity{{Machine: tpu, Slices: 2, Static: true, Waiting: true}}}, []string{"AcceleratorAllocatedIdle"}},
+		"Spot nodes":         {ir.Platform{Capacities: []ir.Capacity{{Option: ir.Spot}}}, []string{"SpotPreemptionBurst"}},
+		"a check":            {ir.Platform{AdmissionChecks: []ir.AdmissionCheck{{Name: "dws"}}}, []string{"KueueAdmissionCheckStuck"}},
 		"a reservation": {
 			ir.Platform{Capacities: []ir.Capacity{{Option: ir.Reservation, Reservation: &ir.ReservationUse{}}}},
+			[]string{"ReservationIdle"},
+		},
+		"any reservation": {
+			ir.Platform{Capacities: []ir.Capacity{{Option: ir.AnyReservation, AnyReservation: &ir.AnyReservationUse{}}}},
 			[]string{"ReservationIdle"},
 		},
 		"another project's reservation": {
@@ -72,7 +85,14 @@ func fullPlatform() *ir.Platform {
 		Name: "gke-batch",
 		Capacities: []ir.Capacity{
 			{Machine: ir.Machine{Family: "a3", Resource: ir.GPU}, Option: ir.Spot},
-			{Machine: ir.Machine{Resource: ir.TPU}, Option: ir.Reservation, Reservation: &ir.ReservationUse{}},
+			{
+				Name: "v5p", Machine: ir.Machine{Resource: ir.TPU, Slice: &ir.Slice{Hosts: 4}}, Static: true, Slices: 2,
+				Option: ir.Reservation, Reservation: &ir.ReservationUse{},
+			},
+			{
+				Name: "v6e", Machine: ir.Machine{Resource: ir.TPU, Slice: &ir.Slice{Hosts: 2}}, Static: true, Slices: 1,
+				Option: ir.OnDemand,
+			},
 		},
 		AdmissionChecks: []ir.AdmissionCheck{{Name: "dws"}},
 	}
@@ -108,6 +128,25 @@ func TestAlertsAreComplete(t *testing.T) {
 			for _, name := range label.FindAllStringSubmatch(a.Action, -1) {
 				if !regexp.MustCompile(`by \([^)]*\b` + name[1] + `\b`).MatchString(a.Expr) {
 					t.Errorf("%s speaks of label %s, which its expression drops", a.Name, name[1])
+				}
+			}
+		}
+	}
+}
+
+// TestSlicesAreWatchedByTheirPools: each slice is a node pool of its own.
+func TestSlicesAreWatchedByTheirPools(t *testing.T) {
+	p := fullPlatform()
+	matcher := regexp.MustCompile(`node_pool_name=~"([^"]*)"`)
+	for _, a := range alerts(p) {
+		if a.Name != "TPUNodePoolUnavailable" {
+			continue
+		}
+		pools := regexp.MustCompile("^(" + matcher.FindStringSubmatch(a.Expr)[1] + ")$")
+		for _, c := range p.Capacities {
+			for _, pool := range c.Pools() {
+				if want := c.Sliced(); pools.MatchString(pool) != want {
+					t.Errorf("node pool %q is watched: %v", pool, !want)
 				}
 			}
 		}

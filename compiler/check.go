@@ -160,7 +160,7 @@ func (c *checker) field(name string, constraint, value cue.Value) error {
 			c.whole = false
 		case !c.fit(entity, entities.Value(), c.decoders[name], path...):
 			c.out.broken[[2]string{name, key}] = true
-			if err := c.decoders[name](key, []byte("{}")); err != nil {
+			if err := c.decoders[name](key, []byte("null")); err != nil {
 				return err
 			}
 		}
@@ -233,7 +233,7 @@ func decoders(b *schema.Blueprint) map[string]decoder {
 	return map[string]decoder{
 		"name": one(&b.Name), "project": one(&b.Project), "region": one(&b.Region), "zones": one(&b.Zones),
 		"cluster": one(&b.Cluster), "network": one(&b.Network), "versions": one(&b.Versions),
-		"monitoring": one(&b.Monitoring), "delivery": one(&b.Delivery),
+		"monitoring": one(&b.Monitoring), "delivery": one(&b.Delivery), "accept": entry(&b.Accept),
 		"hardware": entry(&b.Hardware), "capacity": entry(&b.Capacity), "tiers": entry(&b.Tiers),
 		"cohorts": entry(&b.Cohorts), "teams": entry(&b.Teams), "workloads": entry(&b.Workloads),
 	}

@@ -67,20 +67,28 @@ func buildRoles(p *ir.Platform) []string {
 
 // buildPermissions returns what the build needs beside its roles. Of the
 // predefined roles only roles/compute.admin and wider ones may create and
-// delete a reservation.
+// delete a reservation, and those that may make a resource policy may much else.
 func buildPermissions(p *ir.Platform) []string {
-	creates := func(c ir.Capacity) bool { return c.Reservation != nil && c.Reservation.Create }
-	if !slices.ContainsFunc(p.Capacities, creates) {
-		return nil
+	var out []string
+	if p.AnyCapacity(func(c ir.Capacity) bool { return c.Reservation != nil && c.Reservation.Create }) {
+		out = append(out,
+			"compute.reservations.create",
+			"compute.reservations.delete",
+			"compute.reservations.get",
+			"compute.reservations.list",
+			"compute.reservations.resize",
+			"compute.reservations.update",
+		)
 	}
-	return []string{
-		"compute.reservations.create",
-		"compute.reservations.delete",
-		"compute.reservations.get",
-		"compute.reservations.list",
-		"compute.reservations.resize",
-		"compute.reservations.update",
+	if p.AnyCapacity(func(c ir.Capacity) bool { return c.OwnsPools() && c.Machine.PlacementTopology != "" }) {
+		out = append(out,
+			"compute.resourcePolicies.create",
+			"compute.resourcePolicies.delete",
+			"compute.resourcePolicies.get",
+			"compute.resourcePolicies.list",
+		)
 	}
+	return out
 }
 
 func grantableRoles(p *ir.Platform) []string {

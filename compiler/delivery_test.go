@@ -64,6 +64,14 @@ func TestDeliveryFollowsThePlan(t *testing.T) {
 			"compute.reservations.create", "compute.reservations.delete", "compute.reservations.get",
 			"compute.reservations.list", "compute.reservations.resize", "compute.reservations.update",
 		}},
+		{"workload policy", func(p *ir.Platform) {
+			p.Capacities = []ir.Capacity{{}, {Machine: ir.Machine{PlacementTopology: "1x72"}}}
+		}, []string{
+			"compute.resourcePolicies.create", "compute.resourcePolicies.delete", "compute.resourcePolicies.get", "compute.resourcePolicies.list",
+		}},
+		{"workload policy of others", func(p *ir.Platform) {
+			p.Capacities = []ir.Capacity{{ComputeClass: true, Machine: ir.Machine{PlacementTopology: "1x72"}}}
+		}, nil},
 	}
 	least := rights(delivery(&ir.Platform{Name: "p"}, "b"))
 	for _, tt := range tests {

@@ -7,30 +7,28 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
 // demand returns the Google Cloud quota a platform needs in its region, from
 // its capacities, its system pool and the limits of node auto-provisioning.
 //
-// Rows are ordered by kind (accelerators, vCPUs, disks, everything else), then
-// by metric, then by what is counted; nameless metrics come last. A metric that
-// no source names stays empty and its row says so: the amount is known even
-// where the name is not. Disk types whose metric is not certain have no row.
+// Rows are ordered by kind (accelerators, vCPUs, boot disks, local SSDs,
+// everything else), then by metric, then by what is counted; nameless metrics
+// come last. A metric that no source names stays empty and its row says so: the
+// amount is known even where the name is not. Disk types whose metric is not
+// certain have no row.
 func demand(p *ir.Platform) ir.Demand {
 	var t demandTally
-	for _, c := range p.Capacities {
+	for _, c := range append(slices.Clone(p.Capacities), systemCapacity(p)) {
 		n := countNodes(c)
 		t.addAccelerators(c, n)
-		t.addCPUs(c.Machine.Family, c.Option, n, c.Machine.VCPUs)
-		t.addDisks(c.DiskType, n, c.DiskSizeGiB)
+		t.addCPUs(c, n)
+		t.addDisks(c, n)
+		t.addLocalSSDs(c, n)
 		t.addResizeRequests(c)
 	}
-	nodes := systemNodes(p)
-	system := nodeCount{nodes, nodes, nodes}
-	t.addCPUs(p.SystemPool.Family, ir.OnDemand, system, p.SystemPool.VCPUs)
-	t.addDisks(p.SystemPool.DiskType, system, p.SystemPool.DiskSizeGiB)
-
 	if p.AutoProvisioning.Create {
 		for _, limit := range p.AutoProvisioning.Limits {
 			t.bound(limit)
@@ -42,14 +40,21 @@ func demand(p *ir.Platform) ir.Demand {
 	return d
 }
 
+// systemCapacity is the system pool, as if it were a capacity.
+func systemCapacity(p *ir.Platform) ir.Capacity {
+	return ir.Capacity{
+		Option: ir.OnDemand, Static: true, MaxNodes: p.SystemPool.NodesPerZone * len(p.Zones),
+		Machine:  ir.Machine{Family: p.SystemPool.Family, VCPUs: p.SystemPool.VCPUs, MemoryGiB: p.SystemPool.MemoryGiB},
+		DiskType: p.SystemPool.DiskType, DiskSizeGiB: p.SystemPool.DiskSizeGiB,
+	}
+}
+
 // autoProvisioningNeed returns what auto-provisioning must allow the cluster
 // for all that the teams' quotas can ever admit to get its nodes: the vCPUs and
 // the memory of those nodes, whole ones, and of the system pool.
 func autoProvisioningNeed(p *ir.Platform) (vcpus, memoryGiB int) {
-	nodes := systemNodes(p)
-	vcpus = nodes * p.SystemPool.VCPUs
-	memory := float64(nodes) * p.SystemPool.MemoryGiB
-	for _, c := range p.Capacities {
+	memory := 0.0
+	for _, c := range append(slices.Clone(p.Capacities), systemCapacity(p)) {
 		n := countNodes(c).admitted
 		vcpus += n * c.Machine.VCPUs
 		memory += float64(n) * c.Machine.MemoryGiB
@@ -57,26 +62,31 @@ func autoProvisioningNeed(p *ir.Platform) (vcpus, memoryGiB int) {
 	return vcpus, int(math.Ceil(memory))
 }
 
-func systemNodes(p *ir.Platform) int { return p.SystemPool.NodesPerZone * len(p.Zones) }
-
 // nodeCount is how many nodes of a pool stand always, can be admitted to by
 // the teams' quotas, and exist at the pool's maximum.
 type nodeCount struct{ static, admitted, ceiling int }
 
 // countNodes counts a capacity's nodes. Kueue never admits more to a flavor than
 // the nominal quota of all its queues together, because borrowing only moves
-// what others leave unused: so the scarcest resource's quota, in whole nodes,
-// bounds what can run.
+// what others leave unused: so the scarcest resource's quota, in whole nodes or
+// TPU slices, bounds what can run.
 func countNodes(c ir.Capacity) nodeCount {
 	static := c.MinNodes
-	// A reservation takes up its project's quota from the day it is made, used
-	// or not.
-	if c.Static || c.OwnsReservation() {
+	switch {
+	case c.Waiting:
+		static = 0
+	case c.Static, c.OwnsReservation():
+		// A reservation takes up its project's quota from the day it begins,
+		// used or not.
 		static = c.MaxNodes
 	}
 	needed := 0
 	for i := range min(len(c.Guaranteed), len(c.PerNode)) {
 		needed = max(needed, wholeNodes(c.Guaranteed[i], c.PerNode[i]))
+	}
+	if c.Sliced() {
+		hosts := c.Machine.Slice.Hosts
+		needed = (needed + hosts - 1) / hosts * hosts
 	}
 	return nodeCount{static, max(static, min(needed, c.MaxNodes)), c.MaxNodes}
 }
@@ -100,6 +110,7 @@ const (
 	demandAccelerators demandKind = iota
 	demandCPUs
 	demandDisks
+	demandLocalSSDs
 	demandOthers
 )
 
@@ -107,7 +118,7 @@ const (
 type demandMetric struct {
 	kind     demandKind
 	row      ir.DemandRow
-	subjects []string // what is counted: accelerator, families, disk types
+	subjects []string // what is counted: accelerators, families, disk types
 	notes    []string
 	limit    string // type of the auto-provisioning limit that bounds it, "" for none
 	gpu      bool
@@ -151,13 +162,13 @@ func (t *demandTally) addAccelerators(c ir.Capacity, n nodeCount) {
 	if a == "" {
 		return
 	}
-	names := acceleratorMetrics[a]
-	name, subject := names.standard, a+", on demand and reserved"
+	metrics := catalog.QuotaMetrics(a)
+	name, subject := metrics.Standard, a+", on demand and reserved"
 	// Flex-start spends preemptible quota too (Google Cloud documentation:
 	// "Compute Engine instances provisioning models").
 	preemptible := c.Option == ir.Spot || c.Option == ir.FlexStart
 	if preemptible {
-		name, subject = names.preemptible, a+", Spot and flex-start"
+		name, subject = metrics.Preemptible, a+", Spot and flex-start"
 	}
 	m := t.metric(demandAccelerators, name, subject)
 	m.limit = a
@@ -171,27 +182,52 @@ func (t *demandTally) addAccelerators(c ir.Capacity, n nodeCount) {
 	switch {
 	case name == "":
 		m.note("the metric's name is not verified")
-	case preemptible && names.standard != "":
-		m.note("a project without this quota spends " + names.standard)
+	case preemptible && metrics.Standard != "":
+		m.note("a project without this quota spends " + metrics.Standard)
 	case !preemptible:
-		m.note(names.note)
+		m.note(metrics.Note)
 	}
-	if r := c.Reservation; r != nil && r.Owner != "" {
+	m.noteReservation(c)
+}
+
+// noteReservation says what is special about a reservation's part in a metric.
+func (m *demandMetric) noteReservation(c ir.Capacity) {
+	if c.AnyReservation != nil {
+		m.note("includes " + c.Name + ": its nodes from a reservation use the quota that the reservation holds already")
+	}
+	r := c.Reservation
+	if r == nil {
+		return
+	}
+	period := ""
+	if c.Waiting {
+		period += " from the day it begins"
+	}
+	if r.Kind == ir.CalendarReservation {
+		period += " until it ends"
+	}
+	if period != "" {
+		m.note("includes reservation " + r.Name + period)
+	}
+	if r.Owner != "" {
 		m.note("includes reservation " + r.Name + " of project " + r.Owner + ": whether it counts in this project is not verified")
 	}
 }
 
-func (t *demandTally) addCPUs(family string, option ir.Option, n nodeCount, perNode int) {
+func (t *demandTally) addCPUs(c ir.Capacity, n nodeCount) {
 	if n.ceiling == 0 {
 		return
 	}
-	name := cpuMetrics[family]
+	family := c.Machine.Family
+	name := catalog.CPUMetric(family)
 	m := t.metric(demandCPUs, name, family)
 	m.limit = ir.CPU
 	m.row.Unit = "vCPUs"
-	m.add(n, perNode)
+	m.add(n, c.Machine.VCPUs)
 
 	switch {
+	case c.HasTPUs():
+		m.note("whether machines with TPUs spend vCPU quota is not verified")
 	case family == "g2" || family == "a3":
 		m.note("the metric's name is not verified; Google's Cluster Toolkit checks no vCPU quota for this family")
 	case name == "":
@@ -199,39 +235,63 @@ func (t *demandTally) addCPUs(family string, option ir.Option, n nodeCount, perN
 	case family == "e2":
 		m.note("a project that lists E2_CPUS counts e2 there")
 	}
-	if option == ir.Spot {
+	if c.Option == ir.Spot {
 		m.note("Spot machines spend PREEMPTIBLE_CPUS where the project has it")
+	}
+	if !c.HasAccelerators() {
+		m.noteReservation(c)
 	}
 }
 
-func (t *demandTally) addDisks(diskType string, n nodeCount, sizeGiB int) {
-	name, ok := diskMetrics[diskType]
-	if !ok || n.ceiling == 0 {
+func (t *demandTally) addDisks(c ir.Capacity, n nodeCount) {
+	name := catalog.DiskMetric(c.DiskType)
+	if name == "" || n.ceiling == 0 {
 		return
 	}
-	m := t.metric(demandDisks, name, diskType)
+	m := t.metric(demandDisks, name, c.DiskType)
 	m.row.Unit = "GB"
-	m.add(n, sizeGiB)
+	m.add(n, c.DiskSizeGiB)
+}
+
+// addLocalSSDs counts local SSDs, those that come with a machine too. Source:
+// Google's Cluster Toolkit (pkg/validators/quota.go); of the other metrics, the
+// Cloud Quotas documentation and the Compute Engine API's Quota.metric.
+func (t *demandTally) addLocalSSDs(c ir.Capacity, n nodeCount) {
+	if c.SSDs() == 0 || n.ceiling == 0 {
+		return
+	}
+	m := t.metric(demandLocalSSDs, "LOCAL_SSD_TOTAL_GB", c.Machine.Family)
+	m.row.Unit = "GB"
+	m.add(n, c.SSDs()*c.Machine.SSDSizeGB)
+	m.note("a project that lists local_ssd_total_storage_per_vm_family counts them there")
+	if c.Option == ir.Spot {
+		m.note("Spot machines spend PREEMPTIBLE_LOCAL_SSD_GB where the project has it")
+	}
 }
 
 // addResizeRequests counts the requests queued provisioning can have open:
 // Kueue makes one for a workload that has its quota reserved, and a workload
-// holds one accelerator at least.
+// holds one accelerator at least, or one TPU slice.
 func (t *demandTally) addResizeRequests(c ir.Capacity) {
 	if !c.Queued() {
 		return
 	}
+	smallest, unit := 1, "accelerator"
+	if slice := c.Machine.Slice; slice != nil {
+		smallest, unit = slice.Chips, "TPU slice"
+	}
 	most := 0
 	for _, g := range c.Guaranteed {
 		if g.Resource == c.Machine.Resource {
-			most = int(g.Quantity.Value())
+			most = int(g.Quantity.Value()) / smallest
 		}
 	}
 	m := t.metric(demandOthers, "active_resize_requests", "open requests of queued flex-start, one a workload")
 	m.row.Unit = "requests"
 	m.row.Admitted += most
 	m.row.Ceiling += most
-	m.note("at most one for each accelerator of quota; projects start with 100")
+	m.note("at most one for each " + unit + " of quota")
+	m.note("projects start with 100")
 }
 
 // addAllRegions sums up all GPUs: call it last.
@@ -278,6 +338,8 @@ func (t *demandTally) rows() []ir.DemandRow {
 			m.row.What = "machines of family " + m.row.What
 		case demandDisks:
 			m.row.What = "boot disks of type " + m.row.What
+		case demandLocalSSDs:
+			m.row.What = "local SSDs of machines of family " + m.row.What
 		}
 		m.row.Note = strings.Join(m.notes, "; ")
 	}
@@ -294,65 +356,4 @@ func (t *demandTally) rows() []ir.DemandRow {
 		rows = append(rows, m.row)
 	}
 	return rows
-}
-
-// quotaNames are the metrics an accelerator counts against. The note belongs
-// to the standard one.
-type quotaNames struct{ standard, preemptible, note string }
-
-const (
-	perFamily = "read off projects, not documented by Google"
-	// noFamily goes with metrics whose dimension is not known.
-	noFamily = "the name of its gpu_family is not verified"
-)
-
-// acceleratorMetrics names the quota metrics by GKE accelerator type. The
-// classic GPU names are of the Compute Engine API's Quota.metric; those of
-// newer GPUs and of TPUs are of Google's Cluster Toolkit and the Cloud Quotas
-// documentation. GPUs from the H100 on have a quota by family instead.
-var acceleratorMetrics = map[string]quotaNames{
-	"nvidia-tesla-k80":      {"NVIDIA_K80_GPUS", "PREEMPTIBLE_NVIDIA_K80_GPUS", ""},
-	"nvidia-tesla-p4":       {"NVIDIA_P4_GPUS", "PREEMPTIBLE_NVIDIA_P4_GPUS", ""},
-	"nvidia-tesla-p100":     {"NVIDIA_P100_GPUS", "PREEMPTIBLE_NVIDIA_P100_GPUS", ""},
-	"nvidia-tesla-v100":     {"NVIDIA_V100_GPUS", "PREEMPTIBLE_NVIDIA_V100_GPUS", ""},
-	"nvidia-tesla-t4":       {"NVIDIA_T4_GPUS", "PREEMPTIBLE_NVIDIA_T4_GPUS", ""},
-	"nvidia-l4":             {"NVIDIA_L4_GPUS", "PREEMPTIBLE_NVIDIA_L4_GPUS", ""},
-	"nvidia-tesla-a100":     {"NVIDIA_A100_GPUS", "PREEMPTIBLE_NVIDIA_A100_GPUS", ""},
-	"nvidia-a100-80gb":      {"NVIDIA_A100_80GB_GPUS", "PREEMPTIBLE_NVIDIA_A100_80GB_GPUS", ""},
-	"nvidia-h100-80gb":      {"gpus_per_gpu_family (gpu_family=NVIDIA_H100)", "PREEMPTIBLE_NVIDIA_H100_GPUS", perFamily},
-	"nvidia-h100-mega-80gb": {"gpus_per_gpu_family (of H100 Mega)", "PREEMPTIBLE_NVIDIA_H100_MEGA_GPUS", noFamily},
-	"nvidia-h200-141gb":     {"gpus_per_gpu_family (gpu_family=NVIDIA_H200)", "PREEMPTIBLE_NVIDIA_H200_GPUS", perFamily},
-	"nvidia-b200":           {"gpus_per_gpu_family (of B200)", "PREEMPTIBLE_NVIDIA_B200_GPUS", noFamily},
-	"nvidia-rtx-pro-6000":   {"gpus_per_gpu_family (gpu_family=NVIDIA_RTX_PRO_6000)", "", perFamily},
-	"tpu-v5-lite-podslice":  {"TPU_LITE_PODSLICE_V5", "PREEMPTIBLE_TPU_LITE_PODSLICE_V5", ""},
-	"tpu-v5-lite-device":    {"TPU_LITE_DEVICE_V5", "PREEMPTIBLE_TPU_LITE_DEVICE_V5", ""},
-	"tpu-v5p-slice":         {"TPU-V5P-per-project-region", "PREEMPTIBLE-TPU-V5P-per-project-region", ""},
-	"tpu-v6e-slice":         {"tpus_per_tpu_family (tpu_family=CT6E)", "PREEMPTIBLE-TPU-V6E-per-project-region", perFamily},
-}
-
-// cpuMetrics names the vCPU quota by machine family. The plain names are of the
-// Compute Engine API's Quota.metric; that e2 and n1 count in CPUS, and the other
-// families in the metric of their name, is of Google's Cluster Toolkit
-// (pkg/validators/quota.go). cpus_per_vm_family and its dimension vm_family were
-// read off projects.
-var cpuMetrics = map[string]string{
-	"e2":  "CPUS",
-	"n1":  "CPUS",
-	"a2":  "A2_CPUS",
-	"c2":  "C2_CPUS",
-	"c2d": "C2D_CPUS",
-	"c3":  "C3_CPUS",
-	"n2":  "N2_CPUS",
-	"n2d": "N2D_CPUS",
-	"t2d": "T2D_CPUS",
-	"c3d": "cpus_per_vm_family (vm_family=C3D)",
-	"c4":  "cpus_per_vm_family (vm_family=C4)",
-}
-
-// diskMetrics names the disk quota by disk type, as Google's Cluster Toolkit
-// does (pkg/validators/quota.go): balanced persistent disks count as SSDs.
-var diskMetrics = map[string]string{
-	"pd-balanced":        "SSD_TOTAL_GB",
-	"pd-ssd":             "SSD_TOTAL_GB",
-	"hyperdisk-balanced": "HYPERDISK_BALANCED_TOTAL_GB",
 }

@@ -15,6 +15,14 @@ var (
 	demandA100 = ir.Machine{Type: "a2-highgpu-1g", Family: "a2", VCPUs: 12, MemoryGiB: 85, Accelerator: "nvidia-tesla-a100", AcceleratorCount: 1, Resource: "nvidia.com/gpu"}
 )
 
+// demandV6e is one of four hosts of a TPU slice.
+var demandV6e = ir.Machine{Type: "ct6e-standard-4t", Family: "ct6e", VCPUs: 180, Accelerator: "tpu-v6e-slice", AcceleratorCount: 4, Resource: ir.TPU,
+	Slice: &ir.Slice{Topology: "4x4", Chips: 16, Hosts: 4}}
+
+func demandChips(n string) []ir.Amount {
+	return []ir.Amount{{Resource: ir.TPU, Quantity: resource.MustParse(n)}}
+}
+
 // demandAmounts are accelerators, cpu and memory in the order of a plan.
 func demandAmounts(gpu, cpu, memory string) []ir.Amount {
 	return []ir.Amount{
@@ -107,6 +115,11 @@ func TestDemandCountsNodes(t *testing.T) {
 		{"existing reservation", ir.Capacity{MaxNodes: 5, Reservation: &ir.ReservationUse{}}, nodeCount{5, 5, 5}},
 		{"another project's reservation", ir.Capacity{MaxNodes: 5, Reservation: &ir.ReservationUse{Owner: "theirs"}}, nodeCount{0, 0, 5}},
 		{"no quantities", ir.Capacity{MaxNodes: 5}, nodeCount{0, 0, 5}},
+		{"any reservation", ir.Capacity{MaxNodes: 5, Option: ir.AnyReservation, AnyReservation: &ir.AnyReservationUse{}}, nodeCount{0, 0, 5}},
+		{"reservation that has not begun", ir.Capacity{Static: true, MinNodes: 5, MaxNodes: 5, Waiting: true, Reservation: &ir.ReservationUse{}, PerNode: demandAmounts("2", "22", "80Gi"), Guaranteed: demandAmounts("3", "3", "3Gi")}, nodeCount{0, 2, 5}},
+		{"part of a TPU slice", ir.Capacity{MaxNodes: 8, Slices: 2, Machine: demandV6e, PerNode: demandChips("4"), Guaranteed: demandChips("20")}, nodeCount{0, 8, 8}},
+		{"TPU slices, overcommitted", ir.Capacity{MaxNodes: 8, Slices: 2, Machine: demandV6e, PerNode: demandChips("4"), Guaranteed: demandChips("64")}, nodeCount{0, 8, 8}},
+		{"standing TPU slices", ir.Capacity{Static: true, MaxNodes: 8, Slices: 2, Machine: demandV6e, PerNode: demandChips("4"), Guaranteed: demandChips("4")}, nodeCount{8, 8, 8}},
 	}
 	for _, tt := range tests {
 		if got := countNodes(tt.c); got != tt.want {
@@ -146,6 +159,36 @@ func TestDemandMetrics(t *testing.T) {
 			ir.Capacity{Machine: ir.Machine{Type: "ct5lp-hightpu-4t", Family: "ct5lp", Accelerator: "tpu-v5-lite-podslice", AcceleratorCount: 4, Resource: "google.com/tpu"}, Option: ir.Spot, MaxNodes: 4},
 			ir.DemandRow{Metric: "PREEMPTIBLE_TPU_LITE_PODSLICE_V5", What: "tpu-v5-lite-podslice, Spot and flex-start", Ceiling: 16, Unit: "chips",
 				Note: "a project without this quota spends TPU_LITE_PODSLICE_V5"}},
+		{"TPU slices count with all their hosts",
+			ir.Capacity{Machine: demandV6e, Option: ir.OnDemand, MaxNodes: 8, Slices: 2, PerNode: demandChips("4"), Guaranteed: demandChips("4")},
+			ir.DemandRow{Metric: "tpus_per_tpu_family (tpu_family=CT6E)", What: "tpu-v6e-slice, on demand and reserved", Admitted: 16, Ceiling: 32, Unit: "chips",
+				Note: "read off projects, not documented by Google"}},
+		{"vCPUs beside TPUs",
+			ir.Capacity{Machine: demandV6e, Option: ir.OnDemand, MaxNodes: 8, Slices: 2},
+			ir.DemandRow{What: "machines of family ct6e", Ceiling: 1440, Unit: "vCPUs", Note: "whether machines with TPUs spend vCPU quota is not verified"}},
+		{"requests for TPU slices",
+			ir.Capacity{Machine: demandV6e, Option: ir.FlexStart, Flex: queued, MaxNodes: 8, Slices: 2, PerNode: demandChips("4"), Guaranteed: demandChips("32")},
+			ir.DemandRow{Metric: "active_resize_requests", What: "open requests of queued flex-start, one a workload", Admitted: 2, Ceiling: 2, Unit: "requests",
+				Note: "at most one for each TPU slice of quota; projects start with 100"}},
+		{"any reservation",
+			ir.Capacity{Name: "l4-any", Machine: demandL4, Option: ir.AnyReservation, AnyReservation: &ir.AnyReservationUse{OnDemand: true}, MaxNodes: 2},
+			ir.DemandRow{Metric: "NVIDIA_L4_GPUS", What: "nvidia-l4, on demand and reserved", Ceiling: 4, Unit: "GPUs",
+				Note: "includes l4-any: its nodes from a reservation use the quota that the reservation holds already"}},
+		{"calendar reservation that has not begun",
+			ir.Capacity{Machine: demandL4, Option: ir.Reservation, Static: true, MinNodes: 2, MaxNodes: 2, Waiting: true, Reservation: &ir.ReservationUse{Name: "r", Kind: "calendar"}},
+			ir.DemandRow{Metric: "NVIDIA_L4_GPUS", What: "nvidia-l4, on demand and reserved", Ceiling: 4, Unit: "GPUs",
+				Note: "includes reservation r from the day it begins until it ends"}},
+		{"CPUs of a reservation that has not begun",
+			ir.Capacity{Machine: ir.Machine{Type: "c3-standard-8", Family: "c3", VCPUs: 8}, Option: ir.Reservation, MaxNodes: 2, Waiting: true, Reservation: &ir.ReservationUse{Name: "r"}},
+			ir.DemandRow{Metric: "C3_CPUS", What: "machines of family c3", Ceiling: 16, Unit: "vCPUs", Note: "includes reservation r from the day it begins"}},
+		{"ComputeClass",
+			ir.Capacity{Machine: demandL4, Option: ir.Spot, ComputeClass: true, MaxNodes: 2, PerNode: demandAmounts("2", "22", "80Gi"), Guaranteed: demandAmounts("1", "1", "1Gi")},
+			ir.DemandRow{Metric: "PREEMPTIBLE_NVIDIA_L4_GPUS", What: "nvidia-l4, Spot and flex-start", Admitted: 2, Ceiling: 4, Unit: "GPUs",
+				Note: "a project without this quota spends NVIDIA_L4_GPUS"}},
+		{"local SSDs, of the machine and asked for",
+			ir.Capacity{Machine: ir.Machine{Family: "a2", BundledSSDs: 2, SSDSizeGB: 375}, Option: ir.Spot, LocalSSDs: 1, MaxNodes: 2},
+			ir.DemandRow{Metric: "LOCAL_SSD_TOTAL_GB", What: "local SSDs of machines of family a2", Ceiling: 2250, Unit: "GB",
+				Note: "a project that lists local_ssd_total_storage_per_vm_family counts them there; Spot machines spend PREEMPTIBLE_LOCAL_SSD_GB where the project has it"}},
 		{"disk",
 			ir.Capacity{Machine: h200, MaxNodes: 2, DiskType: "hyperdisk-balanced", DiskSizeGiB: 150},
 			ir.DemandRow{Metric: "HYPERDISK_BALANCED_TOTAL_GB", What: "boot disks of type hyperdisk-balanced", Ceiling: 300, Unit: "GB"}},

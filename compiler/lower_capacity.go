@@ -21,6 +21,15 @@ const (
 	labelProvisioning  = "cloud.google.com/gke-provisioning"
 	labelSpot          = "cloud.google.com/gke-spot"
 	labelQueued        = "cloud.google.com/gke-queued"
+	labelTPU           = "cloud.google.com/gke-tpu-accelerator"
+	labelTopology      = "cloud.google.com/gke-tpu-topology"
+	labelComputeClass  = "cloud.google.com/compute-class"
+	labelArchitecture  = "kubernetes.io/arch"
+	labelDRANetworks   = "cloud.google.com/gke-networking-dra-driver"
+
+	// labelCapacity tells the pools of one capacity from those of another,
+	// where it has several.
+	labelCapacity = "capacity"
 
 	// labelResourceType tells how a node was obtained.
 	labelResourceType = "resource-type"
@@ -31,38 +40,36 @@ const (
 // optionTaint is the key of the taint that keeps other pods off the nodes of
 // an option's pools; its value is "true".
 var optionTaint = map[ir.Option]string{
-	ir.OnDemand:    "ondemand",
-	ir.Spot:        "spot",
-	ir.Reservation: "reserved",
-	ir.FlexStart:   "flex-start",
+	ir.OnDemand:       "ondemand",
+	ir.Spot:           "spot",
+	ir.Reservation:    "reserved",
+	ir.AnyReservation: "any-reservation",
+	ir.FlexStart:      "flex-start",
 }
 
 func lowerCapacity(b *schema.Blueprint, name string, zones []string) ir.Capacity {
 	in := b.Capacity[name]
 	hardware := b.Hardware[in.Hardware]
-	machine, _ := catalog.Lookup(hardware.Machine)
+	machine := facts(hardware)
 
 	c := ir.Capacity{
 		Name:            name,
 		Hardware:        in.Hardware,
-		Machine:         lowerMachine(hardware.Machine, machine),
+		Machine:         lowerMachine(hardware, machine),
 		Zones:           zones,
-		Static:          in.Nodes != nil,
-		MinNodes:        in.MinNodes,
-		MaxNodes:        value(in.Nodes, value(in.MaxNodes, 0)),
 		AutoProvisioned: in.AutoProvisioned,
+		ComputeClass:    in.ComputeClass,
 		Compact:         in.Placement == "compact",
 		DiskType:        value(hardware.Disk.Type, defaultDisk(machine)),
 		DiskSizeGiB:     hardware.Disk.SizeGiB,
-		Overcommit:      value(in.Overcommit, ""),
+		LocalSSDs:       hardware.LocalSSDs,
+		Overcommit:      in.Accept["E0602"],
 	}
-	if c.Static {
-		c.MinNodes = c.MaxNodes
-	}
+	countNodesOf(&c, in)
 	if len(in.Zones) > 0 {
 		c.Zones = sorted(in.Zones)
 	}
-	if c.Machine.Accelerator != "" {
+	if c.HasGPUs() {
 		c.GPUDriver = hardware.GPUDriver
 	}
 	switch {
@@ -71,10 +78,16 @@ func lowerCapacity(b *schema.Blueprint, name string, zones []string) ir.Capacity
 	case in.Consumption.Reservation != nil:
 		r := in.Consumption.Reservation
 		c.Option = ir.Reservation
-		c.Reservation = &ir.ReservationUse{Name: r.Name, Create: r.Create}
+		c.Reservation = &ir.ReservationUse{
+			Name: r.Name, Create: r.Create, Block: value(r.Block, ""), SubBlock: value(r.SubBlock, ""), Kind: r.Kind, Days: value(r.Days, 0),
+		}
 		if owner := value(r.Project, b.Project); owner != b.Project {
 			c.Reservation.Owner = owner
 		}
+		c.Waiting = !r.Active
+	case in.Consumption.AnyReservation != nil:
+		c.Option = ir.AnyReservation
+		c.AnyReservation = &ir.AnyReservationUse{OnDemand: in.Consumption.AnyReservation.Otherwise == "onDemand"}
 	case in.Consumption.FlexStart != nil:
 		f := in.Consumption.FlexStart
 		c.Option = ir.FlexStart
@@ -85,18 +98,61 @@ func lowerCapacity(b *schema.Blueprint, name string, zones []string) ir.Capacity
 	default:
 		c.Option = ir.OnDemand
 	}
-	labelCapacity(&c)
+	markNodes(&c)
 	c.PerNode = perNode(c.Machine, machine)
 	return c
 }
 
-func lowerMachine(name string, m catalog.Machine) ir.Machine {
-	out := ir.Machine{
-		Type: name, Family: m.Family, VCPUs: m.VCPUs, MemoryGiB: m.MemoryGiB,
-		Accelerator: m.Accelerator, AcceleratorCount: m.Count,
+// countNodesOf sets how many nodes a capacity has. TPUs are given in slices.
+func countNodesOf(c *ir.Capacity, in schema.Capacity) {
+	fixed, most, least := in.Nodes, in.MaxNodes, in.MinNodes
+	hosts := 1
+	if slice := c.Machine.Slice; slice != nil {
+		fixed, most, least = in.Slices, in.MaxSlices, 0
+		hosts = slice.Hosts
 	}
-	if m.Accelerator != "" {
+	count := value(fixed, value(most, 0))
+	c.Static = fixed != nil
+	c.MinNodes, c.MaxNodes = least, count*hosts
+	if c.Static {
+		c.MinNodes = c.MaxNodes
+	}
+	if c.Sliced() {
+		c.Slices = count
+	}
+}
+
+// facts returns what the catalogue knows of a hardware class's machine, with
+// the GPUs that are attached to it; the zero Machine where it knows nothing.
+func facts(h schema.Hardware) catalog.Machine {
+	accelerator, count := h.Attached()
+	machine, _ := catalog.Find(h.Machine, accelerator, count)
+	return machine
+}
+
+func lowerMachine(h schema.Hardware, m catalog.Machine) ir.Machine {
+	out := ir.Machine{
+		Type: h.Machine, Family: m.Family, VCPUs: m.VCPUs, MemoryGiB: m.MemoryGiB, Arm: m.Arch == "arm64",
+		Accelerator: m.Accelerator, AcceleratorCount: m.Count, BundledSSDs: m.SSDs.Bundled, SSDSizeGB: m.SSDs.SizeGB,
+	}
+	switch {
+	case m.HasTPUs():
+		out.Resource = ir.TPU
+		if slice, ok := m.Slice(value(h.Topology, "")); ok {
+			out.Slice = &ir.Slice{Topology: slice.Topology, Chips: slice.Chips, Hosts: slice.Hosts}
+		}
+	case m.Accelerator != "":
 		out.Resource = ir.GPU
+	}
+	// Source: GKE cluster autoscaler and Cluster Toolkit examples gke-a4x and
+	// gke-tpu-7x-advanced: these machines are linked by a workload policy that
+	// names the topology, others by the node pool's own placement policy.
+	switch {
+	case m.Family == "a4x":
+		out.PlacementTopology = "1x72"
+		out.AcceleratorNetworks = true
+	case m.Family == "tpu7x" && out.Slice != nil && out.Slice.Hosts > 1:
+		out.PlacementTopology = out.Slice.Topology
 	}
 	return out
 }
@@ -110,15 +166,31 @@ func defaultDisk(m catalog.Machine) string {
 	return m.Disk
 }
 
-// labelCapacity decides by which labels nodes of a capacity are known, and
+// markNodes decides by which labels nodes of a capacity are known, and
 // which taints keep other pods off.
-func labelCapacity(c *ir.Capacity) {
+func markNodes(c *ir.Capacity) {
 	labels, taints := map[string]string{}, []ir.Taint{}
-	if c.Machine.Accelerator != "" {
-		labels[labelAccelerator] = c.Machine.Accelerator
-		taints = append(taints, ir.Taint{Key: ir.GPU, Value: "present", Effect: noSchedule})
+	poolLabels := map[string]string{}
+	if c.HasAccelerators() {
+		taints = append(taints, ir.Taint{Key: c.Machine.Resource, Value: "present", Effect: noSchedule})
 	}
 	switch {
+	case c.HasTPUs():
+		labels[labelTPU] = c.Machine.Accelerator
+		if c.Machine.Slice != nil {
+			labels[labelTopology] = c.Machine.Slice.Topology
+		}
+	case c.HasGPUs():
+		labels[labelAccelerator] = c.Machine.Accelerator
+	}
+	if c.Machine.Arm { // by GKE itself
+		taints = append(taints, ir.Taint{Key: labelArchitecture, Value: "arm64", Effect: noSchedule})
+	}
+	switch {
+	case c.ComputeClass:
+		// Pods select the class and nothing else: the class says the rest.
+		labels = map[string]string{labelComputeClass: c.Name}
+		taints = append(taints, ir.Taint{Key: labelComputeClass, Value: c.Name, Effect: noSchedule})
 	case c.AutoProvisioned && c.Option == ir.Spot:
 		// Auto-provisioning taints a Spot pool by itself, for pods that both
 		// select and tolerate the key.
@@ -129,19 +201,25 @@ func labelCapacity(c *ir.Capacity) {
 		labels[labelMachineFamily] = c.Machine.Family
 		labels[labelProvisioning] = "standard"
 	default:
-		labels[labelNodePool] = c.Name
-		labels[labelResourceType] = string(c.Option)
-		c.PoolLabels = []ir.KeyValue{{Key: labelResourceType, Value: string(c.Option)}}
+		if c.Sliced() { // many pools
+			poolLabels[labelCapacity] = c.Name
+		} else {
+			labels[labelNodePool] = c.Name
+		}
+		poolLabels[labelResourceType] = string(c.Option)
 		c.PoolTaints = []ir.Taint{{Key: optionTaint[c.Option], Value: "true", Effect: noSchedule}}
 		taints = append(taints, c.PoolTaints...)
 	}
 	if c.Queued() {
 		// GKE adds the taint by itself, but not the label.
-		labels[labelQueued] = "true"
-		c.PoolLabels = append([]ir.KeyValue{{Key: labelQueued, Value: "true"}}, c.PoolLabels...)
+		poolLabels[labelQueued] = "true"
 		taints = append(taints, ir.Taint{Key: labelQueued, Value: "true", Effect: noSchedule})
 	}
-	c.NodeLabels = keyValues(labels)
+	maps.Copy(labels, poolLabels)
+	if c.Machine.AcceleratorNetworks {
+		poolLabels[labelDRANetworks] = "true"
+	}
+	c.NodeLabels, c.PoolLabels = keyValues(labels), keyValues(poolLabels)
 	sortTaints(taints)
 	c.NodeTaints = taints
 }
@@ -164,9 +242,9 @@ func perNode(m ir.Machine, facts catalog.Machine) []ir.Amount {
 
 // share is what a team gets with one unit of quota, a unit being an
 // accelerator or, on machines without, a vCPU.
-func share(h schema.Hardware) []ir.Amount {
-	facts, ok := catalog.Lookup(h.Machine)
-	if !ok {
+func share(h schema.Hardware, m ir.Machine) []ir.Amount {
+	facts := facts(h)
+	if facts.VCPUs == 0 {
 		return nil
 	}
 	milli, mib := facts.Allocatable()
@@ -179,7 +257,7 @@ func share(h schema.Hardware) []ir.Amount {
 	out := []ir.Amount{
 		{Resource: ir.CPU, Quantity: count(int(milli) / 1000 / facts.Count)},
 		{Resource: ir.Memory, Quantity: *resource.NewQuantity(mib/1024/int64(facts.Count)<<30, resource.BinarySI)},
-		{Resource: ir.GPU, Quantity: count(1)},
+		{Resource: m.Resource, Quantity: count(1)},
 	}
 	if per := h.PerAccelerator; per != nil {
 		out[0].Quantity = vcpus(per.CPU)
@@ -195,7 +273,7 @@ func vcpus(n float64) resource.Quantity {
 }
 
 func lowerSystemPool(in schema.SystemPool) ir.SystemPool {
-	machine, _ := catalog.Lookup(in.Machine)
+	machine, _ := catalog.Usable(in.Machine)
 	return ir.SystemPool{
 		Name: "system", Machine: in.Machine, Family: machine.Family, VCPUs: machine.VCPUs, MemoryGiB: machine.MemoryGiB, DiskType: defaultDisk(machine), DiskSizeGiB: 100,
 		NodesPerZone: in.NodesPerZone,
@@ -208,7 +286,7 @@ func lowerAutoProvisioning(in schema.AutoProvisioning, capacities []ir.Capacity)
 	inUse, created := map[string]int{}, map[string]bool{}
 	for _, c := range capacities {
 		inUse[c.Machine.Accelerator] += c.MaxNodes * c.Machine.AcceleratorCount
-		if c.AutoProvisioned {
+		if c.AutoProvisioned || c.ComputeClass {
 			created[c.Machine.Accelerator] = true
 		}
 	}
@@ -236,6 +314,7 @@ func lowerAdmissionChecks(capacities []ir.Capacity) []ir.AdmissionCheck {
 			out = append(out, ir.AdmissionCheck{
 				Name:  c.AdmissionCheck,
 				Class: "queued-provisioning.gke.io", Resources: []string{c.Machine.Resource},
+				Topology: topology(c),
 			})
 		}
 	}
@@ -249,4 +328,12 @@ func keyValues(m map[string]string) []ir.KeyValue {
 		out = append(out, ir.KeyValue{Key: k, Value: m[k]})
 	}
 	return out
+}
+
+// topology is the topology of a capacity's TPU slices, "" without.
+func topology(c ir.Capacity) string {
+	if c.Machine.Slice == nil {
+		return ""
+	}
+	return c.Machine.Slice.Topology
 }

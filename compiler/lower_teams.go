@@ -20,7 +20,7 @@ func lowerTeams(b *schema.Blueprint, capacities []ir.Capacity) []ir.Team {
 		for r, amount := range c.PerNode {
 			c.Guaranteed[r].Resource = amount.Resource
 		}
-		offers[c.Name] = &offer{capacity: c, share: share(b.Hardware[c.Hardware])}
+		offers[c.Name] = &offer{capacity: c, share: share(b.Hardware[c.Hardware], c.Machine)}
 	}
 	var out []ir.Team
 	for _, name := range slices.Sorted(maps.Keys(b.Teams)) {
@@ -66,7 +66,7 @@ func lowerQueue(b *schema.Blueprint, team, tier string, offers map[string]*offer
 	order := unique(t.Capacity)
 	for _, name := range order {
 		if _, given := quota[name]; given && offers[name] != nil && offers[name].capacity.Machine.Resource != "" {
-			q.Resources = []string{ir.CPU, ir.Memory, ir.GPU}
+			q.Resources = []string{ir.CPU, ir.Memory, offers[name].capacity.Machine.Resource}
 		}
 	}
 	for _, name := range order {

@@ -57,20 +57,34 @@ func lowerWorkload(in schema.Workload, name string, team *ir.Team, q *ir.Queue, 
 		KubeAccount:   team.KubeAccount,
 		Queue:         q.LocalQueue,
 		PriorityClass: in.Tier,
-		Pods:          in.Pods,
+		Pods:          value(in.Pods, 1),
 		Requests: []ir.Amount{
 			{Resource: ir.CPU, Quantity: vcpus(in.PerPod.CPU)},
 			{Resource: ir.Memory, Quantity: resource.MustParse(in.PerPod.Memory)}, // the schema admits only what parses
 		},
-		Image:   in.Image,
-		Command: in.Command,
-		Env:     keyValues(in.Env),
-		Files:   keyValues(in.Files),
-		Retries: in.Retries,
+		Image:         in.Image,
+		Command:       in.Command,
+		Env:           keyValues(in.Env),
+		Files:         keyValues(in.Files),
+		Retries:       in.Retries,
+		MaxRunSeconds: value(in.MaxRunSeconds, 0),
 	}
 	if n := in.PerPod.Accelerators; n > 0 {
-		w.Requests = append(w.Requests, ir.Amount{Resource: ir.GPU, Quantity: count(n)})
+		w.Requests = append(w.Requests, ir.Amount{Resource: acceleratorOf(q, capacities), Quantity: count(n)})
 	}
+	for _, f := range q.Flavors {
+		if c := capacities[f.Flavor]; c.Sliced() {
+			w.Slices = in.Slices
+			w.Pods = value(in.Pods, in.Slices*c.Machine.Slice.Hosts)
+			break // all of them are alike, or the rules refuse
+		}
+	}
+	// A claim is for all of a node's networks, so that no other pod could share
+	// the node.
+	w.Networks = len(q.Flavors) > 0 && !slices.ContainsFunc(q.Flavors, func(f ir.FlavorQuota) bool {
+		c := capacities[f.Flavor]
+		return !c.HasAcceleratorNetworks() || c.Machine.AcceleratorCount != in.PerPod.Accelerators
+	})
 	if len(w.Files) > 0 {
 		w.ConfigMap = name + "-files"
 	}
@@ -79,14 +93,27 @@ func lowerWorkload(in schema.Workload, name string, team *ir.Team, q *ir.Queue, 
 	}
 	w.NodeSelector, w.Tolerations = reach(q, capacities)
 	for _, f := range q.Flavors {
-		if capacities[f.Flavor].Option == ir.Spot {
+		c := capacities[f.Flavor]
+		if c.Option == ir.Spot {
 			w.GraceSeconds = spotGrace
 		}
-		if flex := capacities[f.Flavor].Flex; flex != nil && (w.MaxRunSeconds == 0 || flex.MaxRunSeconds < w.MaxRunSeconds) {
-			w.MaxRunSeconds = flex.MaxRunSeconds
+		if c.Flex != nil && (w.MaxRunSeconds == 0 || c.Flex.MaxRunSeconds < w.MaxRunSeconds) {
+			w.MaxRunSeconds = c.Flex.MaxRunSeconds
 		}
+		w.Queued = w.Queued || c.Queued()
 	}
 	return w
+}
+
+// acceleratorOf returns the resource of a queue's accelerators; GPUs where its
+// nodes have none, which the rules refuse.
+func acceleratorOf(q *ir.Queue, capacities map[string]*ir.Capacity) string {
+	for _, f := range q.Flavors {
+		if res := capacities[f.Flavor].Machine.Resource; res != "" {
+			return res
+		}
+	}
+	return ir.GPU
 }
 
 // reach returns how pods of a queue get to all of its capacities: the labels

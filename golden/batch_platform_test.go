@@ -3,7 +3,6 @@ package golden_test
 import (
 	"fmt"
 	"io/fs"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -137,13 +136,13 @@ func TestBatchPlatformPools(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, name := range slices.Sorted(maps.Keys(pools)) {
-		if p := pools[name]; name != "system" {
+	for _, p := range pools {
+		if name := p.names[0]; name != "system" {
 			own := slices.DeleteFunc(slices.Clone(p.taints), func(t string) bool { return t == "nvidia.com/gpu=present:NoSchedule" })
 			if len(own) == len(p.taints) {
 				t.Errorf("%s lacks GKE's own taint: %q", name, p.taints)
 			}
-			got = append(got, fmt.Sprintf("%s %s resource-type=%s %s", name, p.accelerator, p.labels["resource-type"], strings.Join(own, " ")))
+			got = append(got, fmt.Sprintf("%s %s resource-type=%s %s", name, p.machine.Accelerator, p.labels["resource-type"], strings.Join(own, " ")))
 		}
 	}
 	if d := cmp.Diff(batchPlatformPools, got); d != "" {

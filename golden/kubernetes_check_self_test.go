@@ -185,6 +185,8 @@ func TestCheckKubernetes(t *testing.T) {
 		{"no priority class", job, "priorityClassName: lp", "priorityClassName: hp", "refers to PriorityClass /hp"},
 		{"no service account", job, "team-a-ksa", "ksa", "refers to ServiceAccount team-a/ksa"},
 		{"no config map", job, "name: files\n        name", "name: script\n        name", "refers to ConfigMap team-a/script"},
+		{"no claim", job, "      tolerations:", "      resourceClaims:\n      - name: networks\n        resourceClaimTemplateName: job\n      tolerations:", "refers to ResourceClaimTemplate team-a/job"},
+		{"claim for nothing", job, "      tolerations:", "      resourceClaims:\n      - name: networks\n        resourceClaimTemplateName: job\n      tolerations:", "no container uses its claim networks"},
 		{"no service", job, "      tolerations:", "      subdomain: job\n      tolerations:", "refers to Service team-a/job"},
 		{"suspended", job, "spec:\n", "spec:\n  suspend: true\n", "sets suspend"},
 		{"toleration left to Kueue", job, "value: present", "value: \"true\"", "lacks the toleration of nvidia.com/gpu=present that flavor l4 gives"},
@@ -192,27 +194,34 @@ func TestCheckKubernetes(t *testing.T) {
 		{"flavor tolerates another taint", flavors, "  tolerations:\n", "  tolerations:\n  - key: spot\n    operator: Exists\n", "tolerates spot, which its nodes do not have"},
 		{"another tier's priority", team, "lq-team-a-lp=lp", "lq-team-a-lp=hp", "lq-team-a-lp=lp is not one of team-a's queues"},
 		{"another flavor's nodes", job, "resource-type: spot", "resource-type: ondemand", "selects resource-type=ondemand, flavor l4 has spot"},
+		{"more pods than quota", job, "completions: 2\n", "completions: 6\n  parallelism: 6\n", "no flavor's quota holds its 6 pods"},
+		{"nodes on request nobody has", job, "  labels:\n", "  annotations:\n    provreq.kueue.x-k8s.io/maxRunDurationSeconds: \"60\"\n  labels:\n", "how long nodes on request are wanted: true, and its queue has some: false"},
 		{"resource without quota", job, "cpu: \"2\"", "cpu: \"2\"\n            memory: 1Gi", "requests memory, which the queue does not cover"},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			dir := fstest.MapFS{}
-			for _, f := range txtar.Parse([]byte(manifests)).Files {
-				text := string(f.Data)
-				if f.Name == test.file {
-					text = strings.Replace(text, test.old, test.new, 1)
-					if text == string(f.Data) {
-						t.Fatalf("%s: nothing to break", f.Name)
-					}
-				}
-				dir[f.Name] = &fstest.MapFile{Data: []byte(text)}
+		t.Run(test.name, func(t *testing.T) { breakManifest(t, manifests, test.file, test.old, test.new, test.want) })
+	}
+}
+
+// breakManifest replaces one place in a file of a folder and expects the check
+// to find that, or nothing if want is "".
+func breakManifest(t *testing.T, folder, file, old, replacement, want string) {
+	t.Helper()
+	dir := fstest.MapFS{}
+	for _, f := range txtar.Parse([]byte(folder)).Files {
+		text := string(f.Data)
+		if f.Name == file {
+			text = strings.Replace(text, old, replacement, 1)
+			if text == string(f.Data) {
+				t.Fatalf("%s: nothing to break", f.Name)
 			}
-			err := errors.Join(checkKubernetes(dir)...)
-			switch {
-			case test.want == "" && err != nil:
-				t.Errorf("unexpected: %v", err)
-			case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
-				t.Errorf("got %v, want %q", err, test.want)
-			}
-		})
+		}
+		dir[f.Name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	err := errors.Join(checkKubernetes(dir)...)
+	switch {
+	case want == "" && err != nil:
+		t.Errorf("unexpected: %v", err)
+	case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+		t.Errorf("got %v, want %q", err, want)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"path"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
@@ -14,7 +15,9 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -40,8 +43,8 @@ import (
 func checkKubernetes(dir fs.FS) []error {
 	c := kubernetesCheck{dir: dir, scheme: runtime.NewScheme(), objects: map[objectKey]runtime.Object{}}
 	for _, add := range []func(*runtime.Scheme) error{
-		admissionv1.AddToScheme, batchv1.AddToScheme, corev1.AddToScheme, rbacv1.AddToScheme, schedulingv1.AddToScheme,
-		v1alpha2.AddToScheme, v1beta2.AddToScheme,
+		admissionv1.AddToScheme, batchv1.AddToScheme, corev1.AddToScheme, rbacv1.AddToScheme, resourcev1.AddToScheme,
+		schedulingv1.AddToScheme, v1alpha2.AddToScheme, v1beta2.AddToScheme, addComputeClass,
 	} {
 		if err := add(c.scheme); err != nil {
 			return []error{err}
@@ -244,11 +247,20 @@ func (c *kubernetesCheck) references(from objectKey) {
 				c.errorf("%s tolerates %s, which its nodes do not have", from, t.Key)
 			}
 		}
+		c.classFlavor(from, o)
+	case *computeClass:
+		c.computeClass(from, o)
 	case *batchv1.Job:
-		c.workload(from, o.ObjectMeta, o.Spec.Suspend, o.Spec.Template.Spec)
+		c.workload(from, o.ObjectMeta, o.Spec.Suspend, 1, o.Spec)
 	case *v1alpha2.JobSet:
+		if len(o.Spec.ReplicatedJobs) != 1 {
+			c.errorf("%s: %d replicated jobs, and nodes on request start for one", from, len(o.Spec.ReplicatedJobs))
+		}
+		if n := o.Spec.Network; o.Annotations[v1alpha2.ExclusiveKey] != "" && n != nil && !value(n.EnableDNSHostnames, true) {
+			c.errorf("%s: the hosts of its slices have no names", from)
+		}
 		for _, r := range o.Spec.ReplicatedJobs {
-			c.workload(from, o.ObjectMeta, o.Spec.Suspend, r.Template.Spec.Template.Spec)
+			c.workload(from, o.ObjectMeta, o.Spec.Suspend, int64(r.Replicas), r.Template.Spec)
 		}
 	}
 }
@@ -292,13 +304,36 @@ func (c *kubernetesCheck) clusterQueue(from objectKey, q *v1beta2.ClusterQueue) 
 			if !slices.Contains(flavors, f) {
 				c.errorf("%s: check %s on flavor %s, which the queue does not have", from, check.Name, f)
 			}
+			c.request(from, string(check.Name), c.flavor(f))
+		}
+	}
+}
+
+func (c *kubernetesCheck) flavor(name v1beta2.ResourceFlavorReference) *v1beta2.ResourceFlavor {
+	f, _ := c.objects[objectKey{"ResourceFlavor", "", string(name)}].(*v1beta2.ResourceFlavor)
+	return f
+}
+
+// request checks that what a check asks for are nodes of a flavor.
+func (c *kubernetesCheck) request(from objectKey, check string, f *v1beta2.ResourceFlavor) {
+	config, ok := c.objects[objectKey{"ProvisioningRequestConfig", "", check}].(*v1beta2.ProvisioningRequestConfig)
+	if !ok || f == nil {
+		return // reported at the check, or the queue
+	}
+	if got, want := string(config.Spec.Parameters["tpu-topology"]), f.Spec.NodeLabels[topologyLabel]; got != want {
+		c.errorf("%s: check %s asks for topology %q, and flavor %s has %q", from, check, got, f.Name, want)
+	}
+	for _, name := range config.Spec.ManagedResources {
+		if !slices.ContainsFunc(f.Spec.NodeTaints, func(t corev1.Taint) bool { return t.Key == string(name) }) {
+			c.errorf("%s: check %s asks for %s, which flavor %s does not have", from, check, name, f.Name)
 		}
 	}
 }
 
 // workload checks what a Job or a replicated job of a JobSet refers to, and
-// that its pods may go to every flavor of its queue.
-func (c *kubernetesCheck) workload(from objectKey, m metav1.ObjectMeta, suspend *bool, pod corev1.PodSpec) {
+// that its pods may go to every flavor of its queue, and all of them to one.
+func (c *kubernetesCheck) workload(from objectKey, m metav1.ObjectMeta, suspend *bool, jobs int64, spec batchv1.JobSpec) {
+	pod := spec.Template.Spec
 	if suspend != nil {
 		c.errorf("%s sets suspend, which is Kueue's: applied again, it would stop", from)
 	}
@@ -310,6 +345,14 @@ func (c *kubernetesCheck) workload(from objectKey, m metav1.ObjectMeta, suspend 
 	for _, v := range pod.Volumes {
 		if v.ConfigMap != nil {
 			find[*corev1.ConfigMap](c, from, "ConfigMap", m.Namespace, v.ConfigMap.Name)
+		}
+	}
+	for _, claim := range pod.ResourceClaims {
+		find[*resourcev1.ResourceClaimTemplate](c, from, "ResourceClaimTemplate", m.Namespace, value(claim.ResourceClaimTemplateName, ""))
+		if !slices.ContainsFunc(pod.Containers, func(container corev1.Container) bool {
+			return slices.ContainsFunc(container.Resources.Claims, func(used corev1.ResourceClaim) bool { return used.Name == claim.Name })
+		}) {
+			c.errorf("%s: no container uses its claim %s", from, claim.Name)
 		}
 	}
 	local, ok := find[*v1beta2.LocalQueue](c, from, "LocalQueue", m.Namespace, m.Labels[constants.QueueLabel])
@@ -325,12 +368,108 @@ func (c *kubernetesCheck) workload(from objectKey, m metav1.ObjectMeta, suspend 
 	if !ok {
 		return
 	}
-	for _, err := range fits(pod, queue, func(name v1beta2.ResourceFlavorReference) *v1beta2.ResourceFlavor {
-		flavor, _ := c.objects[objectKey{"ResourceFlavor", "", string(name)}].(*v1beta2.ResourceFlavor)
-		return flavor
-	}) {
+	errs := fits(pod, queue, c.flavor)
+	if pods := jobs * int64(value(spec.Parallelism, 1)); !admits(queue, pod, pods) {
+		errs = append(errs, fmt.Errorf("no flavor's quota holds its %d pods", pods))
+	}
+	queued := queue.Spec.AdmissionChecksStrategy != nil
+	if _, bound := m.Annotations[maxRunAnnotation]; bound != queued {
+		errs = append(errs, fmt.Errorf("says how long nodes on request are wanted: %v, and its queue has some: %v", bound, queued))
+	}
+	for _, group := range queue.Spec.ResourceGroups {
+		for _, quotas := range group.Flavors {
+			if f := c.flavor(quotas.Name); f != nil && f.Spec.NodeLabels[topologyLabel] != "" {
+				errs = append(errs, takesSlices(from.kind, m, spec, f.Spec.NodeLabels[topologyLabel])...)
+			}
+		}
+	}
+	for _, err := range errs {
 		c.errorf("%s in %s: %w", from, keyOf(queue), err)
 	}
+}
+
+const (
+	topologyLabel    = "cloud.google.com/gke-tpu-topology"
+	nodePoolLabel    = "cloud.google.com/gke-nodepool"
+	tpuResource      = "google.com/tpu"
+	maxRunAnnotation = constants.ProvReqAnnotationPrefix + "maxRunDurationSeconds"
+)
+
+// value is what a field holds, or what the API takes for one that is not given.
+func value[T any](field *T, otherwise T) T {
+	if field == nil {
+		return otherwise
+	}
+	return *field
+}
+
+// admits tells whether some flavor of a queue has quota for so many pods.
+func admits(queue *v1beta2.ClusterQueue, pod corev1.PodSpec, pods int64) bool {
+	holds := func(f v1beta2.FlavorQuotas) bool {
+		for _, r := range f.Resources {
+			wanted := resource.Quantity{}
+			for _, container := range pod.Containers {
+				wanted.Add(container.Resources.Requests[r.Name])
+			}
+			wanted.Mul(pods)
+			most := r.NominalQuota.DeepCopy()
+			switch {
+			case r.BorrowingLimit != nil:
+				most.Add(*r.BorrowingLimit)
+			case queue.Spec.CohortName != "":
+				continue // what the cohort has
+			}
+			if wanted.Cmp(most) > 0 {
+				return false
+			}
+		}
+		return true
+	}
+	return slices.ContainsFunc(queue.Spec.ResourceGroups, func(g v1beta2.ResourceGroup) bool {
+		return slices.ContainsFunc(g.Flavors, holds)
+	})
+}
+
+// takesSlices checks that each job takes a whole TPU slice of a topology, with a
+// pod for each host, and that a slice of several hosts is its own.
+func takesSlices(kind string, m metav1.ObjectMeta, spec batchv1.JobSpec, topology string) []error {
+	var errs []error
+	chips := int64(1)
+	for side := range strings.SplitSeq(topology, "x") {
+		n, err := strconv.ParseInt(side, 10, 64)
+		if err != nil {
+			return []error{err}
+		}
+		chips *= n
+	}
+	if n := len(spec.Template.Spec.Containers); n != 1 {
+		return []error{fmt.Errorf("%d containers, of which one has the chips", n)}
+	}
+	container := spec.Template.Spec.Containers[0]
+	wanted, limit := container.Resources.Requests[tpuResource], container.Resources.Limits[tpuResource]
+	if wanted.Value() == 0 || chips%wanted.Value() != 0 || wanted.Cmp(limit) != 0 {
+		return []error{fmt.Errorf("requests %v and at most %v of the %d chips of a slice", wanted.Value(), limit.Value(), chips)}
+	}
+	var ports []int32
+	for _, p := range container.Ports {
+		ports = append(ports, p.ContainerPort)
+	}
+	if !slices.Equal(ports, []int32{8471, 8080}) {
+		errs = append(errs, fmt.Errorf("has ports %v, not those by which TPU hosts reach each other", ports))
+	}
+	hosts, exclusive := int32(chips/wanted.Value()), m.Annotations[v1alpha2.ExclusiveKey]
+	switch {
+	case hosts == 1 && exclusive != "":
+		errs = append(errs, fmt.Errorf("keeps other jobs off the pool of its slice of one host"))
+	case hosts == 1:
+	case kind != "JobSet" || exclusive != nodePoolLabel:
+		errs = append(errs, fmt.Errorf("a %s with its hosts by %q does not keep a slice of %d hosts together", kind, exclusive, hosts))
+	case value(spec.Parallelism, 1) != hosts || value(spec.Completions, 1) != hosts:
+		errs = append(errs, fmt.Errorf("%d of %d pods at once, and a slice of %s has %d hosts", value(spec.Parallelism, 1), value(spec.Completions, 1), topology, hosts))
+	case value(spec.CompletionMode, "") != batchv1.IndexedCompletion || value(spec.BackoffLimit, 6) != 0:
+		errs = append(errs, fmt.Errorf("the pods of a slice are not told apart, or restart alone"))
+	}
+	return errs
 }
 
 // fits checks that Kueue could give a pod any flavor of a queue.
@@ -358,9 +497,12 @@ func fits(pod corev1.PodSpec, queue *v1beta2.ClusterQueue, flavor func(v1beta2.R
 					errs = append(errs, fmt.Errorf("lacks the toleration of %s=%s that flavor %s gives", t.Key, t.Value, quotas.Name))
 				}
 			}
+			_, class := f.Spec.NodeLabels[computeClassLabel]
 			for key, value := range pod.NodeSelector {
 				if label, ok := f.Spec.NodeLabels[key]; ok && label != value {
 					errs = append(errs, fmt.Errorf("selects %s=%s, flavor %s has %s", key, value, quotas.Name, label))
+				} else if !ok && class {
+					errs = append(errs, fmt.Errorf("selects %s=%s, and nodes of ComputeClass %s are selected by the class alone", key, value, quotas.Name))
 				}
 			}
 		}

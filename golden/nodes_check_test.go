@@ -3,21 +3,20 @@ package golden_test
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 
-	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/zclconf/go-cty/cty"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/yaml"
+
+	"github.com/batchwright/batchwright/emit"
 )
 
 // checkNodes holds what Terraform makes against what Kueue believes of it: a
-// ResourceFlavor has exactly the taints of its node pool and only labels that
-// the pool or GKE gives, and a pool is obtained as its label resource-type
+// ResourceFlavor has exactly the taints of its node pools and only labels that
+// the pools or GKE give, and a pool is obtained as its label resource-type
 // says.
 func checkNodes(folder fs.FS) []error {
 	var errs []error
@@ -32,40 +31,61 @@ func checkNodes(folder fs.FS) []error {
 	}
 	served := map[string]bool{"system": true}
 	for _, f := range flavors {
-		name, static := f.Spec.NodeLabels["cloud.google.com/gke-nodepool"]
-		if !static {
+		if _, ok := f.Spec.NodeLabels[labelComputeClass]; ok {
+			checkComputeClass(f, fail)
+			continue
+		}
+		name, one := f.Spec.NodeLabels["cloud.google.com/gke-nodepool"]
+		capacity, sliced := f.Spec.NodeLabels["capacity"]
+		if !one && !sliced {
 			checkAutoProvisioned(f, fail)
 			continue
 		}
-		pool, ok := pools[name]
-		if !ok {
-			fail("ResourceFlavor %s: there is no node pool %q", f.Name, name)
+		i := slices.IndexFunc(pools, func(p nodePool) bool {
+			return one && !p.each && p.names[0] == name || sliced && p.each && p.labels["capacity"] == capacity
+		})
+		if i < 0 {
+			fail("ResourceFlavor %s: there is no node pool %q", f.Name, name+capacity)
 			continue
 		}
-		served[name] = true
+		pool := pools[i]
+		served[pool.label] = true
 		for key, value := range f.Spec.NodeLabels {
-			if got := pool.label(key); got != value {
+			if got := pool.nodeLabel(key); got != value {
 				fail("ResourceFlavor %s: nodes of its pool have %s=%q, not %q", f.Name, key, got, value)
 			}
 		}
-		want := slices.Clone(pool.taints)
-		if pool.queued { // added by GKE
-			want = append(want, "cloud.google.com/gke-queued=true:NoSchedule")
-		}
-		if got := taints(f); !equalSets(got, want) {
+		if got, want := taints(f), pool.nodeTaints(); !equalSets(got, want) {
 			fail("ResourceFlavor %s has taints %q, and its pool %q", f.Name, got, want)
-		}
-		if pool.accelerator != "" && !slices.Contains(want, "nvidia.com/gpu=present:NoSchedule") {
-			fail("node pool %s: GKE taints GPU nodes nvidia.com/gpu=present, and it has %q", name, want)
 		}
 		errs = append(errs, pool.checkOption(f.Spec.NodeLabels["resource-type"])...)
 	}
-	for name := range pools {
-		if !served[name] {
-			fail("node pool %s: no ResourceFlavor stands for it", name)
+	for _, p := range pools {
+		if !served[p.label] {
+			fail("node pool %s: no ResourceFlavor stands for it", p.label)
 		}
 	}
 	return errs
+}
+
+const labelComputeClass = "cloud.google.com/compute-class"
+
+// checkComputeClass: GKE makes the nodes for pods that select the class, and
+// taints them by it, by their accelerators and by their architecture.
+func checkComputeClass(f kueue.ResourceFlavor, fail func(string, ...any)) {
+	if want := map[string]string{labelComputeClass: f.Name}; !maps.Equal(f.Spec.NodeLabels, want) {
+		fail("ResourceFlavor %s: labels %v, want %v", f.Name, f.Spec.NodeLabels, want)
+	}
+	class := labelComputeClass + "=" + f.Name + ":NoSchedule"
+	got := taints(f)
+	if !slices.Contains(got, class) {
+		fail("ResourceFlavor %s has taints %q, and its nodes will have %q", f.Name, got, class)
+	}
+	for _, t := range got {
+		if !slices.Contains([]string{class, "nvidia.com/gpu=present:NoSchedule", "kubernetes.io/arch=arm64:NoSchedule"}, t) {
+			fail("ResourceFlavor %s: nodes of a ComputeClass have no taint %s", f.Name, t)
+		}
+	}
 }
 
 // checkAutoProvisioned: the nodes come into being with the labels and taints
@@ -92,104 +112,23 @@ func checkAutoProvisioned(f kueue.ResourceFlavor, fail func(string, ...any)) {
 	}
 }
 
-// nodePool is what Terraform says of a node pool.
-type nodePool struct {
-	name        string
-	labels      map[string]string
-	taints      []string // key=value:Effect, as Kubernetes spells it
-	accelerator string
-	spot        bool
-	flexStart   bool
-	queued      bool
-	affinity    string // consume_reservation_type
-}
-
-// label returns a node's label: one the pool sets, or one GKE adds.
-func (p nodePool) label(key string) string {
-	switch key {
-	case "cloud.google.com/gke-nodepool":
-		return p.name
-	case "cloud.google.com/gke-accelerator":
-		return p.accelerator
-	}
-	return p.labels[key]
-}
-
 // checkOption holds a pool against the option its label names.
 func (p nodePool) checkOption(option string) []error {
-	want := nodePool{affinity: "NO_RESERVATION", spot: option == "spot", flexStart: option == "flex-start"}
-	if option == "reservation" {
-		want.affinity = "SPECIFIC_RESERVATION"
+	affinity := map[string][]string{
+		"reservation":     {"SPECIFIC_RESERVATION"},
+		"any-reservation": {"ANY_RESERVATION", "ANY_RESERVATION_THEN_FAIL"},
+	}[option]
+	if affinity == nil {
+		affinity = []string{"NO_RESERVATION"}
 	}
-	if p.spot != want.spot || p.flexStart != want.flexStart || p.affinity != want.affinity || p.queued && !p.flexStart {
-		return []error{fmt.Errorf("node pool %s is labelled %q, and has spot=%v, flex_start=%v, queued=%v, reservation affinity %s",
-			p.name, option, p.spot, p.flexStart, p.queued, p.affinity)}
+	specific := p.reservationKey == "compute.googleapis.com/reservation-name" && p.reservation != ""
+	none := p.reservationKey == "" && p.reservation == ""
+	if p.spot != (option == "spot") || p.flexStart != (option == "flex-start") || p.queued && !p.flexStart ||
+		!slices.Contains(affinity, p.affinity) || option == "reservation" && !specific || option != "reservation" && !none {
+		return []error{fmt.Errorf("node pool %s is labelled %q, and has spot=%v, flex_start=%v, queued=%v, reservation affinity %s of %s %s",
+			p.label, option, p.spot, p.flexStart, p.queued, p.affinity, p.reservationKey, p.reservation)}
 	}
 	return nil
-}
-
-func nodePools(folder fs.FS) (map[string]nodePool, error) {
-	source, err := fs.ReadFile(folder, "terraform/node_pools.tf")
-	if err != nil {
-		return nil, err
-	}
-	file, diags := hclsyntax.ParseConfig(source, "node_pools.tf", hcl.InitialPos)
-	if diags.HasErrors() {
-		return nil, diags
-	}
-	pools := map[string]nodePool{}
-	for _, block := range file.Body.(*hclsyntax.Body).Blocks {
-		if block.Type != "resource" || block.Labels[0] != "google_container_node_pool" {
-			continue
-		}
-		p := nodePool{name: literal(block.Body, "name").AsString(), labels: map[string]string{}}
-		for _, inner := range block.Body.Blocks {
-			switch inner.Type {
-			case "node_config":
-				p.read(inner.Body)
-			case "queued_provisioning":
-				p.queued = literal(inner.Body, "enabled").True()
-			}
-		}
-		pools[p.name] = p
-	}
-	return pools, nil
-}
-
-func (p *nodePool) read(config *hclsyntax.Body) {
-	isTrue := func(v cty.Value) bool { return v != cty.NilVal && v.True() }
-	p.spot, p.flexStart = isTrue(literal(config, "spot")), isTrue(literal(config, "flex_start"))
-	if labels := literal(config, "labels"); labels != cty.NilVal {
-		for key, value := range labels.AsValueMap() {
-			p.labels[key] = value.AsString()
-		}
-	}
-	effects := map[string]string{"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
-	for _, b := range config.Blocks {
-		switch b.Type {
-		case "taint":
-			p.taints = append(p.taints, fmt.Sprintf("%s=%s:%s", literal(b.Body, "key").AsString(), literal(b.Body, "value").AsString(),
-				effects[literal(b.Body, "effect").AsString()]))
-		case "guest_accelerator":
-			p.accelerator = literal(b.Body, "type").AsString()
-		case "reservation_affinity":
-			p.affinity = literal(b.Body, "consume_reservation_type").AsString()
-		}
-	}
-}
-
-// literal returns an attribute's value, NilVal where it is absent or no
-// literal.
-func literal(body *hclsyntax.Body, name string) cty.Value {
-	attr, ok := body.Attributes[name]
-	if !ok {
-		return cty.NilVal
-	}
-	value, diags := attr.Expr.Value(nil)
-	if diags.HasErrors() {
-		return cty.NilVal
-	}
-	return value
 }
 
 func resourceFlavors(folder fs.FS) ([]kueue.ResourceFlavor, error) {
@@ -221,34 +160,66 @@ func equalSets(a, b []string) bool {
 	return slices.Equal(a, b)
 }
 
-// TestCheckNodes breaks the batch platform in ways that each half alone would
-// let pass.
+// TestCheckNodes breaks platforms in ways that each half alone would let pass.
 func TestCheckNodes(t *testing.T) {
-	tree := compileFolder(t, root+"/blueprints/batch-platform")
-	for _, test := range []struct{ name, file, old, new string }{
-		{"pool taint", "terraform/node_pools.tf", `value  = "present"`, `value  = "true"`},
-		{"flavor taint", "kubernetes/resource-flavors.yaml", "value: present", `value: "true"`},
-		{"flavor label", "kubernetes/resource-flavors.yaml", "resource-type: spot", "resource-type: cheap"},
-		{"pool label", "terraform/node_pools.tf", `resource-type = "reservation"`, `resource-type = "reserved"`},
-		{"pool name", "terraform/node_pools.tf", `= "l4-spot"`, `= "l4-cheap"`},
-		{"spot", "terraform/node_pools.tf", "spot            = true", "preemptible     = true"},
-		{"affinity", "terraform/node_pools.tf", "SPECIFIC_RESERVATION", "ANY_RESERVATION"},
-	} {
+	const pools, flavors = "terraform/node_pools.tf", "kubernetes/resource-flavors.yaml"
+	breaks{
+		{"pool taint", "batch", pools, `value  = "present"`, `value  = "true"`},
+		{"flavor taint", "batch", flavors, "value: present", `value: "true"`},
+		{"flavor label", "batch", flavors, "resource-type: spot", "resource-type: cheap"},
+		{"pool label", "batch", pools, `resource-type = "reservation"`, `resource-type = "reserved"`},
+		{"pool name", "batch", pools, `= "l4-spot"`, `= "l4-cheap"`},
+		{"spot", "batch", pools, "spot            = true", "preemptible     = true"},
+		{"affinity", "batch", pools, "SPECIFIC_RESERVATION", "ANY_RESERVATION"},
+		{"reservation's key", "reservation", pools, `"compute.googleapis.com/reservation-name"`, `"reservation"`},
+		{"any reservation", "any reservation", pools, `"ANY_RESERVATION"`, `"NO_RESERVATION"`},
+		{"any reservation of a name", "any reservation", pools, `= "ANY_RESERVATION"`, "= \"ANY_RESERVATION\"\nvalues = [\"ours\"]"},
+		{"label of queued nodes", "flex-start, queued", pools, `cloud.google.com/gke-queued`, `gke-queued`},
+		{"taint of queued nodes", "flex-start, queued", flavors, `key: cloud.google.com/gke-queued`, `key: gke-queued`},
+
+		{"pools of slices", "TPU slices, scaling", pools, `capacity      = "some-0"`, `capacity      = "some"`},
+		{"pools of no slices", "TPU slices, none", pools, `capacity      = "some-0"`, `capacity      = "some"`},
+		{"topology of a slice", "TPU slices, static", flavors, "gke-tpu-topology: 4x4", "gke-tpu-topology: 2x4"},
+		{"topology of a linked slice", "TPU slices, linked by a policy", flavors, "gke-tpu-topology: 2x2x2", "gke-tpu-topology: 2x2x4"},
+		{"topology of a host", "TPU hosts, static", flavors, "gke-tpu-topology: 2x4", "gke-tpu-topology: 2x2"},
+		{"TPU", "TPU hosts, static", flavors, "tpu-v6e-slice", "tpu-v5p-slice"},
+		{"TPU taint", "TPU hosts, static", flavors, "key: google.com/tpu", "key: nvidia.com/gpu"},
+		{"Arm taint", "A4X, reservation", flavors, "key: kubernetes.io/arch", "key: arch"},
+
+		{"label of a ComputeClass", "ComputeClass", flavors, "compute-class: some-0", "compute-class: some"},
+		{"another label beside a ComputeClass", "ComputeClass, spot", flavors, "compute-class: some-0", "compute-class: some-0\n    cloud.google.com/gke-spot: \"true\""},
+		{"taint of a ComputeClass", "ComputeClass", flavors, "value: some-0", "value: some"},
+		{"another taint beside a ComputeClass", "ComputeClass, spot", flavors, "key: nvidia.com/gpu", "key: spot"},
+		{"pool of a ComputeClass", "ComputeClass", pools, "# GKE's own pods, Kueue and JobSet.", "resource \"google_container_node_pool\" \"some_0\" {\n  name = \"some-0\"\n}"},
+	}.run(t, checkNodes)
+}
+
+// breaks are edits of a platform's folder: of the batch platform's, or of an
+// option's, by its name.
+type breaks []struct{ name, platform, file, old, new string }
+
+// run holds that a check has nothing against any of the platforms, and
+// something against each edit.
+func (b breaks) run(t *testing.T, check func(fs.FS) []error) {
+	for _, test := range b {
 		t.Run(test.name, func(t *testing.T) {
-			files := fstest.MapFS{}
-			hit := false
-			for _, f := range tree {
-				content := string(f.Content)
-				if f.Path == test.file {
-					hit = strings.Contains(content, test.old)
-					content = strings.ReplaceAll(content, test.old, test.new)
-				}
-				files[f.Path] = &fstest.MapFile{Data: []byte(content)}
+			t.Parallel()
+			var tree emit.Tree
+			if test.platform == "batch" {
+				tree = compileFolder(t, root+"/blueprints/batch-platform")
+			} else {
+				tree = compileText(t, optionNamed(t, test.platform).blueprint())
 			}
-			if !hit {
+			for _, err := range check(treeFS(tree)) {
+				t.Errorf("before the edit: %v", err)
+			}
+			i := slices.IndexFunc(tree, func(f emit.File) bool { return f.Path == test.file })
+			edited := strings.ReplaceAll(string(tree[i].Content), test.old, test.new)
+			if edited == string(tree[i].Content) {
 				t.Fatalf("%s has no %q", test.file, test.old)
 			}
-			if len(checkNodes(files)) == 0 {
+			tree[i].Content = []byte(edited)
+			if len(check(treeFS(tree))) == 0 {
 				t.Error("nothing found")
 			}
 		})

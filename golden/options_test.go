@@ -1,53 +1,194 @@
 package golden_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+
+	"github.com/batchwright/batchwright/emit"
 )
 
-// TestEveryOption compiles a small platform with each way of obtaining
-// machines, and holds the folder against the same checks as the goldens.
-func TestEveryOption(t *testing.T) {
-	for name, capacity := range map[string]string{
-		"on demand":               `consumption: onDemand: {}, maxNodes: 4`,
-		"on demand, static":       `consumption: onDemand: {}, nodes: 4`,
-		"on demand, compact":      `consumption: onDemand: {}, maxNodes: 4, placement: "compact", zones: ["us-central1-a"]`,
-		"spot":                    `consumption: spot: {}, maxNodes: 4`,
-		"reservation":             `consumption: reservation: name: "ours", nodes: 4, zones: ["us-central1-a", "us-central1-b"]`,
-		"reservation, created":    `consumption: reservation: {name: "ours", create: true}, nodes: 4, zones: ["us-central1-a"]`,
-		"reservation, shared":     `consumption: reservation: {name: "theirs", project: "other-project"}, nodes: 4, zones: ["us-central1-b"]`,
-		"flex-start":              `consumption: flexStart: {}, maxNodes: 4`,
-		"flex-start, queued":      `consumption: flexStart: {queued: true, maxRunSeconds: 3600}, maxNodes: 4`,
-		"auto-provisioned":        `consumption: onDemand: {}, autoProvisioned: true, maxNodes: 4`,
-		"auto-provisioned, spot":  `consumption: spot: {}, autoProvisioned: true, maxNodes: 4`,
-		"auto-provisioned, close": `consumption: spot: {}, autoProvisioned: true, placement: "compact", maxNodes: 4`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			blueprint := `package platform
+// option is a platform of one team with one way of obtaining machines, or
+// several that are tried one after the other.
+type option struct {
+	name       string
+	hardware   string   // "" is two L4
+	zones      string   // "" is two of us-central1
+	capacities []string // without their hardware
+	quota      string   // of each capacity; "" is 4 accelerators
+	workload   string   // "" is a Job of two pods on two accelerators each
+}
+
+const (
+	tpuHost  = `machine: "ct6e-standard-8t", topology: "2x4"`
+	tpuSlice = `machine: "ct6e-standard-4t", topology: "4x4"`
+	tpuLink  = `machine: "tpu7x-standard-4t", topology: "2x2x2"`
+	a4x      = `machine: "a4x-highgpu-4g"`
+	h200     = `machine: "a3-ultragpu-8g"`
+
+	zoneA = `"us-central1-a"`
+	zoneB = `"us-central1-b"`
+	zoneC = `"us-central1-c"`
+
+	onHost  = `pods: 2, perPod: {accelerators: 8, cpu: 2, memory: "10Gi"}`
+	onSlice = `kind: "JobSet", perPod: {accelerators: 4, cpu: 2, memory: "10Gi"}`
+	onEight = `perPod: {accelerators: 8, cpu: 2, memory: "10Gi"}`
+	onA4X   = `kind: "JobSet", pods: 2, perPod: {accelerators: 4, cpu: 2, memory: "10Gi"}`
+)
+
+// options are all ways of obtaining machines.
+var options = []option{
+	{name: "on demand", capacities: []string{`consumption: onDemand: {}, maxNodes: 4`}},
+	{name: "on demand, static", capacities: []string{`consumption: onDemand: {}, nodes: 4`}},
+	{name: "on demand, compact", capacities: []string{`consumption: onDemand: {}, maxNodes: 4, placement: "compact", zones: ["us-central1-a"]`}},
+	{name: "spot", capacities: []string{`consumption: spot: {}, maxNodes: 4`}},
+
+	{name: "reservation", capacities: []string{`consumption: reservation: name: "ours", nodes: 4, zones: ["us-central1-a", "us-central1-b"]`}},
+	{name: "reservation, scaling", capacities: []string{`consumption: reservation: name: "ours", maxNodes: 4, zones: ["us-central1-a"]`}},
+	{name: "reservation, created", capacities: []string{`consumption: reservation: {name: "ours", create: true}, nodes: 4, zones: ["us-central1-a"]`}},
+	{name: "reservation, created, local SSDs", hardware: `machine: "g2-standard-24", localSSDs: 2`,
+		capacities: []string{`consumption: reservation: {name: "ours", create: true}, nodes: 4, zones: ["us-central1-a"]`}},
+	{name: "reservation, created, the machine's local SSDs", hardware: h200, zones: zoneB, quota: `accelerators: 16`, workload: onEight,
+		capacities: []string{`consumption: reservation: {name: "ours", create: true}, nodes: 4`}},
+	{name: "reservation, created, without accelerators", hardware: `machine: "c3-standard-22-lssd"`, quota: `cpus: 20`, workload: `perPod: {cpu: 2, memory: "10Gi"}`,
+		capacities: []string{`consumption: reservation: {name: "ours", create: true}, nodes: 4, zones: ["us-central1-a"]`}},
+	{name: "reservation, shared", capacities: []string{`consumption: reservation: {name: "theirs", project: "other-project"}, nodes: 4, zones: ["us-central1-b"]`}},
+	{name: "reservation, block", hardware: h200, zones: zoneB, quota: `accelerators: 16`, workload: onEight,
+		capacities: []string{`consumption: reservation: {name: "ours", block: "block-1"}, nodes: 2`}},
+	{name: "reservation, shared, sub-block", hardware: h200, zones: zoneB, quota: `accelerators: 16`, workload: onEight,
+		capacities: []string{`consumption: reservation: {name: "theirs", project: "other-project", block: "block-1", subBlock: "sub-1"}, nodes: 2`}},
+	{name: "reservation, not begun", capacities: []string{`consumption: reservation: {name: "ours", active: false}, nodes: 4, zones: ["us-central1-a"]`}},
+	{name: "reservation, not begun, scaling", capacities: []string{`consumption: reservation: {name: "ours", active: false}, maxNodes: 4, zones: ["us-central1-a"]`}},
+	{name: "reservation, future", capacities: []string{`consumption: reservation: {name: "ours", kind: "future", active: false}, nodes: 4, zones: ["us-central1-a"]`}},
+	{name: "reservation, calendar", hardware: h200, zones: zoneB, quota: `accelerators: 16`, workload: onEight,
+		capacities: []string{`consumption: reservation: {name: "ours", kind: "calendar", days: 30}, nodes: 2`}},
+	{name: "any reservation", capacities: []string{`consumption: anyReservation: {}, maxNodes: 4`}},
+	{name: "any reservation or nothing", capacities: []string{`consumption: anyReservation: otherwise: "none", nodes: 4`}},
+
+	{name: "flex-start", capacities: []string{`consumption: flexStart: {}, maxNodes: 4`}},
+	{name: "flex-start, compact", hardware: h200, zones: zoneB, quota: `accelerators: 16`, workload: onEight,
+		capacities: []string{`consumption: flexStart: {}, maxNodes: 4, placement: "compact"`}},
+	{name: "flex-start, queued", capacities: []string{`consumption: flexStart: {queued: true, maxRunSeconds: 3600}, maxNodes: 4`}},
+
+	{name: "auto-provisioned", capacities: []string{`consumption: onDemand: {}, autoProvisioned: true, maxNodes: 4`}},
+	{name: "auto-provisioned, spot", capacities: []string{`consumption: spot: {}, autoProvisioned: true, maxNodes: 4`}},
+	{name: "auto-provisioned, close", capacities: []string{`consumption: spot: {}, autoProvisioned: true, placement: "compact", maxNodes: 4`}},
+
+	{name: "ComputeClass", capacities: []string{`consumption: onDemand: {}, computeClass: true, maxNodes: 4`}},
+	{name: "ComputeClass, spot", capacities: []string{`consumption: spot: {}, computeClass: true, maxNodes: 4`}},
+	{name: "ComputeClass, reservation", zones: zoneA, capacities: []string{`consumption: reservation: name: "ours", computeClass: true, maxNodes: 4, zones: ["us-central1-a"]`}},
+	{name: "ComputeClass, any reservation", capacities: []string{`consumption: anyReservation: {}, computeClass: true, maxNodes: 4`}},
+	{name: "ComputeClass, flex-start", capacities: []string{`consumption: flexStart: {}, computeClass: true, maxNodes: 4`}},
+
+	{name: "local SSDs", hardware: `machine: "g2-standard-24", localSSDs: 2`, capacities: []string{`consumption: spot: {}, maxNodes: 4`}},
+	{name: "attached GPUs", hardware: `machine: "n1-standard-8", gpus: {type: "nvidia-tesla-t4", count: 2}, localSSDs: 1`,
+		capacities: []string{`consumption: onDemand: {}, maxNodes: 4`}},
+	{name: "attached GPUs, reservation, created", hardware: `machine: "n1-standard-8", gpus: {type: "nvidia-tesla-t4", count: 2}, localSSDs: 1`,
+		capacities: []string{`consumption: reservation: {name: "ours", create: true}, nodes: 4, zones: ["us-central1-a"]`}},
+	{name: "A4X, reservation", hardware: a4x, zones: zoneA, quota: `accelerators: 72`, workload: onA4X,
+		capacities: []string{`consumption: reservation: {name: "ours", block: "block-1", subBlock: "sub-1"}, nodes: 18`}},
+
+	{name: "TPU hosts, static", hardware: tpuHost, zones: zoneA, quota: `accelerators: 16`, workload: onHost,
+		capacities: []string{`consumption: onDemand: {}, slices: 2`}},
+	{name: "TPU hosts, scaling", hardware: tpuHost, zones: zoneA, quota: `accelerators: 16`, workload: onHost,
+		capacities: []string{`consumption: spot: {}, maxSlices: 4`}},
+	{name: "TPU hosts, queued", hardware: tpuHost, zones: zoneA, quota: `accelerators: 16`, workload: onHost,
+		capacities: []string{`consumption: flexStart: queued: true, maxSlices: 4`}},
+	{name: "TPU slices, static", hardware: tpuSlice, zones: zoneA, quota: `accelerators: 32`, workload: onSlice,
+		capacities: []string{`consumption: onDemand: {}, slices: 3`}},
+	{name: "TPU slices, none", hardware: tpuSlice, zones: zoneA, quota: `accelerators: 16`, workload: onSlice,
+		capacities: []string{`consumption: onDemand: {}, slices: 0, accept: E0602: "slices come later"`}},
+	{name: "TPU slices, scaling", hardware: tpuSlice, zones: zoneA, quota: `accelerators: 32`, workload: `slices: 2, ` + onSlice,
+		capacities: []string{`consumption: spot: {}, maxSlices: 12`}},
+	{name: "TPU slices, flex-start", hardware: tpuSlice, zones: zoneA, quota: `accelerators: 32`, workload: onSlice,
+		capacities: []string{`consumption: flexStart: {}, maxSlices: 2`}},
+	{name: "TPU slices, queued", hardware: tpuSlice, zones: zoneA, quota: `accelerators: 32`, workload: onSlice,
+		capacities: []string{`consumption: flexStart: queued: true, maxSlices: 2`}},
+	{name: "TPU slices, reservation", hardware: tpuSlice, zones: zoneA, quota: `accelerators: 32`, workload: onSlice,
+		capacities: []string{`consumption: reservation: name: "ours", slices: 2`}},
+	{name: "TPU slices, calendar, not begun", hardware: tpuLink, zones: zoneC, quota: `accelerators: 16`, workload: onSlice,
+		capacities: []string{`consumption: reservation: {name: "ours", kind: "calendar", active: false}, slices: 2`}},
+	{name: "TPU slices, linked by a policy", hardware: tpuLink, zones: zoneC, quota: `accelerators: 16`, workload: onSlice,
+		capacities: []string{`consumption: spot: {}, maxSlices: 2`}},
+
+	{name: "bursting", capacities: []string{
+		`consumption: reservation: name: "ours", nodes: 2, zones: ["us-central1-a"]`,
+		`consumption: onDemand: {}, maxNodes: 4`,
+		`consumption: flexStart: queued: true, maxNodes: 4`,
+	}},
+	{name: "bursting, spot", capacities: []string{
+		`consumption: anyReservation: otherwise: "none", maxNodes: 4`,
+		`consumption: spot: {}, maxNodes: 4`,
+		`consumption: flexStart: queued: true, maxNodes: 4`,
+	}},
+	{name: "bursting, TPU slices", hardware: tpuSlice, zones: zoneA, quota: `accelerators: 32`, workload: onSlice, capacities: []string{
+		`consumption: reservation: name: "ours", slices: 2`,
+		`consumption: spot: {}, maxSlices: 2`,
+		`consumption: flexStart: queued: true, maxSlices: 2`,
+	}},
+}
+
+// blueprint returns the option's platform.
+func (o option) blueprint() string {
+	or := func(s, otherwise string) string {
+		if s == "" {
+			return otherwise
+		}
+		return s
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, `package platform
 
 name:    "options"
 project: "my-project"
 region:  "us-central1"
-zones: ["us-central1-a", "us-central1-b"]
+zones: [%s]
 
-hardware: l4: machine: "g2-standard-24"
-capacity: some: {hardware: "l4", ` + capacity + `}
-tiers: batch: {priority: 10, default: true, capacity: ["some"]}
-teams: vision: quota: batch: some: accelerators: 4
-workloads: train: {
-	tier: "batch"
-	pods: 2
-	perPod: {accelerators: 2, cpu: 2, memory: "10Gi"}
-	image: "pytorch/pytorch:2.8.0"
-	rendezvous: {}
+hardware: some: {%s}
+tiers: batch: {priority: 10, default: true}
+workloads: train: {tier: "batch", image: "pytorch/pytorch:2.8.0", rendezvous: {}, %s}
+`, or(o.zones, zoneA+", "+zoneB), or(o.hardware, `machine: "g2-standard-24"`), or(o.workload, `pods: 2, perPod: {accelerators: 2, cpu: 2, memory: "10Gi"}`))
+	var names []string
+	for i, c := range o.capacities {
+		name := fmt.Sprintf("some-%d", i)
+		names = append(names, `"`+name+`"`)
+		fmt.Fprintf(&b, "capacity: %q: {hardware: \"some\", %s}\n", name, c)
+		fmt.Fprintf(&b, "teams: vision: quota: batch: %q: {%s}\n", name, or(o.quota, "accelerators: 4"))
+	}
+	fmt.Fprintf(&b, "tiers: batch: capacity: [%s]\n", strings.Join(names, ", "))
+	return b.String()
 }
-`
-			if err := os.WriteFile(filepath.Join(dir, "platform.cue"), []byte(blueprint), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			checkFolder(t, treeFS(compileFolder(t, dir)))
+
+// compileText compiles the text of a blueprint that must have no errors or
+// warnings.
+func compileText(t *testing.T, blueprint string) emit.Tree {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "platform.cue")
+	if err := os.WriteFile(file, []byte(blueprint), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return compileFolder(t, file)
+}
+
+// TestEveryOption compiles a small platform with each way of obtaining
+// machines, and holds the folder against the same checks as the goldens.
+func TestEveryOption(t *testing.T) {
+	for _, o := range options {
+		t.Run(o.name, func(t *testing.T) {
+			t.Parallel()
+			checkFolder(t, treeFS(compileText(t, o.blueprint())))
 		})
 	}
+}
+
+func optionNamed(t *testing.T, name string) option {
+	t.Helper()
+	i := slices.IndexFunc(options, func(o option) bool { return o.name == name })
+	if i < 0 {
+		t.Fatalf("no option %q", name)
+	}
+	return options[i]
 }

@@ -14,7 +14,8 @@ import (
 // TestReadme runs what README.md shows. In a directory of its own, in order:
 // a cue block after a comment "file: NAME" is written to that file; of a
 // console block, lines that start with "$ " are run in a shell and the lines
-// below must be exactly what they print; a make line must name a target.
+// below must be exactly what they print; of a yaml block, what a step runs must
+// succeed; a make line must name a target.
 func TestReadme(t *testing.T) {
 	source, err := os.ReadFile(filepath.Join(root, "README.md"))
 	if err != nil {
@@ -45,6 +46,13 @@ func TestReadme(t *testing.T) {
 				}
 				ran++
 			}
+		case "yaml":
+			for _, command := range regexp.MustCompile(`(?m)^ *-? *run: (.*)$`).FindAllStringSubmatch(block.text, -1) {
+				if out := shell(t, dir, bin, command[1]+" && echo succeeded"); !strings.HasSuffix(out, "succeeded\n") {
+					t.Errorf("README.md:%d: %s fails:\n%s", block.line, command[1], out)
+				}
+				ran++
+			}
 		case "sh":
 			checkMakeLines(t, block)
 		}
@@ -52,7 +60,7 @@ func TestReadme(t *testing.T) {
 	if strings.Contains(string(source), "<!-- bench") {
 		t.Error("the table of measurements is missing")
 	}
-	if ran < 4 {
+	if ran < 6 {
 		t.Errorf("only %d commands of README.md were run", ran)
 	}
 }

@@ -21,6 +21,7 @@ var rooms = map[string][]string{
 	"compiler/catalog": {},
 	"compiler/ir":      {},
 	"compiler/rules":   {"schema", "compiler/catalog", "compiler/diag", "compiler/ir"},
+	"compiler/explain": {},
 	"compiler":         {"schema", "compiler/catalog", "compiler/diag", "compiler/ir", "compiler/rules"},
 
 	"emit":            {},
@@ -34,7 +35,7 @@ var rooms = map[string][]string{
 	"emit/folder": {"compiler/ir", "emit", "emit/cloudbuild", "emit/dashboard", "emit/guide", "emit/kueue", "emit/terraform",
 		"emit/workload"},
 
-	"cmd/batchwright": {"compiler", "compiler/diag", "emit", "emit/folder"},
+	"cmd/batchwright": {"compiler", "compiler/catalog", "compiler/diag", "compiler/explain", "emit", "emit/folder"},
 	"golden":          {},
 	"golden/scale":    {},
 }
@@ -57,7 +58,7 @@ var formats = map[string][]string{
 	"k8s.io/api/":                      {"emit/dashboard", "emit/kubeyaml", "emit/kueue", "emit/workload"},
 	"k8s.io/apimachinery/pkg/apis/":    {"emit/dashboard", "emit/kubeyaml", "emit/kueue", "emit/workload"},
 	"k8s.io/apimachinery/pkg/runtime":  {"emit/kubeyaml", "emit/kueue", "emit/workload"},
-	"github.com/rogpeppe/go-internal/": {"cmd/batchwright"},
+	"github.com/rogpeppe/go-internal/": {"cmd/batchwright", "compiler/explain"},
 }
 
 func TestRooms(t *testing.T) {

@@ -233,6 +233,16 @@ func tfPlan() *ir.Platform {
 	reservation := func(name string, use ir.ReservationUse) ir.Capacity {
 		return capacity(name, ir.Reservation, func(c *ir.Capacity) { c.Static, c.Reservation = true, &use })
 	}
+	tpu := func(topology string, change func(c *ir.Capacity)) func(c *ir.Capacity) {
+		return func(c *ir.Capacity) {
+			c.Machine = ir.Machine{
+				Type: "ct6e-standard-4t", Family: "ct6e", Accelerator: "tpu-v6e-slice", AcceleratorCount: 4, Resource: ir.TPU,
+				Slice: &ir.Slice{Topology: topology, Chips: 8, Hosts: 2}, PlacementTopology: topology,
+			}
+			c.Zones, c.GPUDriver, c.Slices = zones[:1], "", 2
+			change(c)
+		}
+	}
 	return &ir.Platform{
 		Name: "every", Project: "my-project", Region: "us-central1", Zones: zones,
 		Versions: ir.Versions{GoogleProvider: "7.45.0"},
@@ -244,7 +254,9 @@ func tfPlan() *ir.Platform {
 		SystemPool:  ir.SystemPool{Name: "system", Machine: "e2-standard-4", NodesPerZone: 1},
 		NodeAccount: ir.ServiceAccount{ID: "every-nodes", Display: "Nodes", Roles: []string{"roles/container.defaultNodeServiceAccount"}},
 		Capacities: []ir.Capacity{
+			capacity("any", ir.AnyReservation, func(c *ir.Capacity) { c.AnyReservation = &ir.AnyReservationUse{} }),
 			capacity("auto", ir.Spot, func(c *ir.Capacity) { c.AutoProvisioned = true }),
+			capacity("class", ir.Spot, func(c *ir.Capacity) { c.ComputeClass = true }),
 			capacity("compact", ir.OnDemand, func(c *ir.Capacity) { c.Compact, c.Zones = true, zones[:1] }),
 			capacity("cpu", ir.OnDemand, func(c *ir.Capacity) {
 				c.Machine, c.GPUDriver, c.NodeTaints, c.PoolLabels = ir.Machine{Type: "c3-standard-8", Family: "c3"}, "", nil, nil
@@ -257,7 +269,18 @@ func tfPlan() *ir.Platform {
 			capacity("reserved-zone", ir.Reservation, func(c *ir.Capacity) {
 				c.Static, c.Zones, c.Reservation = true, zones[1:], &ir.ReservationUse{Name: "one-zone", Create: true}
 			}),
-			capacity("spot", ir.Spot, func(c *ir.Capacity) {}),
+			capacity("spot", ir.Spot, func(c *ir.Capacity) { c.Machine.AcceleratorNetworks = true }),
+			capacity("ssds", ir.Reservation, func(c *ir.Capacity) {
+				c.Static, c.Zones, c.LocalSSDs, c.Machine.SSDSizeGB, c.Reservation = true, zones[1:], 2, 375, &ir.ReservationUse{Name: "ssds", Create: true}
+			}),
+			capacity("tpu-linked", ir.OnDemand, tpu("2x2x2", func(c *ir.Capacity) { c.Static = true })),
+			capacity("tpu-none", ir.OnDemand, tpu("2x2x4", func(c *ir.Capacity) { c.Static, c.Slices = true, 0 })),
+			capacity("tpu-slices", ir.FlexStart, tpu("2x4", func(c *ir.Capacity) {
+				c.Flex, c.Machine.PlacementTopology = &ir.FlexUse{Queued: true, MaxRunSeconds: 600}, ""
+			})),
+			capacity("waiting", ir.Reservation, func(c *ir.Capacity) {
+				c.Waiting, c.Reservation = true, &ir.ReservationUse{Name: "later", Block: "b", SubBlock: "s", Kind: ir.CalendarReservation}
+			}),
 		},
 		AutoProvisioning: ir.AutoProvisioning{
 			Profile: "OPTIMIZE_UTILIZATION", Create: true,

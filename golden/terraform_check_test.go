@@ -672,7 +672,7 @@ func tfFunctions(folder fs.FS) map[string]function.Function {
 		"concat": stdlib.ConcatFunc, "distinct": stdlib.DistinctFunc, "flatten": stdlib.FlattenFunc, "format": stdlib.FormatFunc,
 		"join": stdlib.JoinFunc, "jsondecode": stdlib.JSONDecodeFunc, "jsonencode": stdlib.JSONEncodeFunc, "keys": stdlib.KeysFunc,
 		"length": stdlib.LengthFunc, "lower": stdlib.LowerFunc, "max": stdlib.MaxFunc, "merge": stdlib.MergeFunc, "min": stdlib.MinFunc,
-		"regex": stdlib.RegexFunc, "replace": stdlib.ReplaceFunc, "setproduct": stdlib.SetProductFunc, "upper": stdlib.UpperFunc,
+		"range": stdlib.RangeFunc, "regex": stdlib.RegexFunc, "replace": stdlib.ReplaceFunc, "setproduct": stdlib.SetProductFunc, "upper": stdlib.UpperFunc,
 		"values": stdlib.ValuesFunc,
 		"tolist": stdlib.MakeToFunc(cty.List(cty.DynamicPseudoType)),
 		"tomap":  stdlib.MakeToFunc(cty.Map(cty.DynamicPseudoType)),

@@ -18,6 +18,7 @@ type Blueprint struct {
 	Workloads  map[string]Workload `json:"workloads"`
 	Monitoring Monitoring          `json:"monitoring"`
 	Delivery   Delivery            `json:"delivery"`
+	Accept     map[string]string   `json:"accept"`
 }
 
 // Cluster mirrors #Cluster.
@@ -33,6 +34,7 @@ type Cluster struct {
 	Maintenance        Maintenance       `json:"maintenance"`
 	SystemPool         SystemPool        `json:"systemPool"`
 	AutoProvisioning   AutoProvisioning  `json:"autoProvisioning"`
+	Accept             map[string]string `json:"accept"`
 }
 
 // CSIDrivers mirrors #Cluster.csiDrivers.
@@ -64,27 +66,48 @@ type AutoProvisioning struct {
 
 // Network mirrors #Network: IPv4 ranges in CIDR notation.
 type Network struct {
-	Nodes        string `json:"nodes"`
-	Pods         string `json:"pods"`
-	Services     string `json:"services"`
-	ControlPlane string `json:"controlPlane"`
+	Nodes        string            `json:"nodes"`
+	Pods         string            `json:"pods"`
+	Services     string            `json:"services"`
+	ControlPlane string            `json:"controlPlane"`
+	Accept       map[string]string `json:"accept"`
 }
 
 // Versions mirrors #Versions.
 type Versions struct {
-	Kueue          string `json:"kueue"`
-	JobSet         string `json:"jobset"`
-	Terraform      string `json:"terraform"`
-	GoogleProvider string `json:"googleProvider"`
-	Gcloud         string `json:"gcloud"`
+	Kueue          string            `json:"kueue"`
+	JobSet         string            `json:"jobset"`
+	Terraform      string            `json:"terraform"`
+	GoogleProvider string            `json:"googleProvider"`
+	Gcloud         string            `json:"gcloud"`
+	Accept         map[string]string `json:"accept"`
 }
 
 // Hardware mirrors #Hardware.
 type Hardware struct {
-	Machine        string          `json:"machine"`
-	PerAccelerator *PerAccelerator `json:"perAccelerator"`
-	Disk           Disk            `json:"disk"`
-	GPUDriver      string          `json:"gpuDriver"`
+	Machine        string            `json:"machine"`
+	GPUs           *GPUs             `json:"gpus"`
+	Topology       *string           `json:"topology"`
+	LocalSSDs      int               `json:"localSSDs"`
+	PerAccelerator *PerAccelerator   `json:"perAccelerator"`
+	Disk           Disk              `json:"disk"`
+	GPUDriver      string            `json:"gpuDriver"`
+	Accept         map[string]string `json:"accept"`
+}
+
+// Attached returns the type and number of the GPUs that are attached to each
+// machine; "" and 0 without.
+func (h Hardware) Attached() (accelerator string, count int) {
+	if h.GPUs == nil {
+		return "", 0
+	}
+	return h.GPUs.Type, h.GPUs.Count
+}
+
+// GPUs mirrors #Hardware.gpus.
+type GPUs struct {
+	Type  string `json:"type"`
+	Count int    `json:"count"`
 }
 
 // PerAccelerator mirrors #Hardware.perAccelerator.
@@ -101,30 +124,44 @@ type Disk struct {
 
 // Capacity mirrors #Capacity.
 type Capacity struct {
-	Hardware        string      `json:"hardware"`
-	Consumption     Consumption `json:"consumption"`
-	Nodes           *int        `json:"nodes"`
-	MaxNodes        *int        `json:"maxNodes"`
-	MinNodes        int         `json:"minNodes"`
-	Zones           []string    `json:"zones"`
-	Placement       string      `json:"placement"`
-	AutoProvisioned bool        `json:"autoProvisioned"`
-	Overcommit      *string     `json:"overcommit"`
+	Hardware        string            `json:"hardware"`
+	Consumption     Consumption       `json:"consumption"`
+	Nodes           *int              `json:"nodes"`
+	MaxNodes        *int              `json:"maxNodes"`
+	MinNodes        int               `json:"minNodes"`
+	Slices          *int              `json:"slices"`
+	MaxSlices       *int              `json:"maxSlices"`
+	Zones           []string          `json:"zones"`
+	Placement       string            `json:"placement"`
+	AutoProvisioned bool              `json:"autoProvisioned"`
+	ComputeClass    bool              `json:"computeClass"`
+	Accept          map[string]string `json:"accept"`
 }
 
 // Consumption mirrors #Consumption: exactly one field is not nil.
 type Consumption struct {
-	OnDemand    *struct{}    `json:"onDemand"`
-	Spot        *struct{}    `json:"spot"`
-	Reservation *Reservation `json:"reservation"`
-	FlexStart   *FlexStart   `json:"flexStart"`
+	OnDemand       *struct{}       `json:"onDemand"`
+	Spot           *struct{}       `json:"spot"`
+	Reservation    *Reservation    `json:"reservation"`
+	AnyReservation *AnyReservation `json:"anyReservation"`
+	FlexStart      *FlexStart      `json:"flexStart"`
 }
 
 // Reservation mirrors #Reservation.
 type Reservation struct {
-	Name    string  `json:"name"`
-	Create  bool    `json:"create"`
-	Project *string `json:"project"`
+	Name     string  `json:"name"`
+	Create   bool    `json:"create"`
+	Project  *string `json:"project"`
+	Block    *string `json:"block"`
+	SubBlock *string `json:"subBlock"`
+	Kind     string  `json:"kind"`
+	Days     *int    `json:"days"`
+	Active   bool    `json:"active"`
+}
+
+// AnyReservation mirrors #AnyReservation.
+type AnyReservation struct {
+	Otherwise string `json:"otherwise"`
 }
 
 // FlexStart mirrors #FlexStart.
@@ -135,16 +172,18 @@ type FlexStart struct {
 
 // Tier mirrors #Tier.
 type Tier struct {
-	Priority int      `json:"priority"`
-	Default  bool     `json:"default"`
-	Preempts bool     `json:"preempts"`
-	Capacity []string `json:"capacity"`
-	Queueing string   `json:"queueing"`
+	Priority int               `json:"priority"`
+	Default  bool              `json:"default"`
+	Preempts bool              `json:"preempts"`
+	Capacity []string          `json:"capacity"`
+	Queueing string            `json:"queueing"`
+	Accept   map[string]string `json:"accept"`
 }
 
 // Cohort mirrors #Cohort.
 type Cohort struct {
-	Parent *string `json:"parent"`
+	Parent *string           `json:"parent"`
+	Accept map[string]string `json:"accept"`
 }
 
 // Team mirrors #Team.
@@ -155,6 +194,7 @@ type Team struct {
 	Bucket    bool                        `json:"bucket"`
 	Roles     []string                    `json:"roles"`
 	Quota     map[string]map[string]Quota `json:"quota"`
+	Accept    map[string]string           `json:"accept"`
 }
 
 // Quota mirrors #Quota.
@@ -167,18 +207,21 @@ type Quota struct {
 
 // Workload mirrors #Workload.
 type Workload struct {
-	Tier       string            `json:"tier"`
-	Teams      []string          `json:"teams"`
-	Kind       string            `json:"kind"`
-	Copies     int               `json:"copies"`
-	Pods       int               `json:"pods"`
-	PerPod     PerPod            `json:"perPod"`
-	Image      string            `json:"image"`
-	Command    []string          `json:"command"`
-	Env        map[string]string `json:"env"`
-	Files      map[string]string `json:"files"`
-	Rendezvous *Rendezvous       `json:"rendezvous"`
-	Retries    int               `json:"retries"`
+	Tier          string            `json:"tier"`
+	Teams         []string          `json:"teams"`
+	Kind          string            `json:"kind"`
+	Copies        int               `json:"copies"`
+	Pods          *int              `json:"pods"`
+	Slices        int               `json:"slices"`
+	PerPod        PerPod            `json:"perPod"`
+	Image         string            `json:"image"`
+	Command       []string          `json:"command"`
+	Env           map[string]string `json:"env"`
+	Files         map[string]string `json:"files"`
+	Rendezvous    *Rendezvous       `json:"rendezvous"`
+	MaxRunSeconds *int              `json:"maxRunSeconds"`
+	Retries       int               `json:"retries"`
+	Accept        map[string]string `json:"accept"`
 }
 
 // PerPod mirrors #Workload.perPod.
@@ -195,12 +238,14 @@ type Rendezvous struct {
 
 // Monitoring mirrors #Monitoring.
 type Monitoring struct {
-	NotificationChannels []string `json:"notificationChannels"`
-	Grafana              bool     `json:"grafana"`
-	GrafanaNamespace     string   `json:"grafanaNamespace"`
+	NotificationChannels []string          `json:"notificationChannels"`
+	Grafana              bool              `json:"grafana"`
+	GrafanaNamespace     string            `json:"grafanaNamespace"`
+	Accept               map[string]string `json:"accept"`
 }
 
 // Delivery mirrors #Delivery.
 type Delivery struct {
-	StateBucket *string `json:"stateBucket"`
+	StateBucket *string           `json:"stateBucket"`
+	Accept      map[string]string `json:"accept"`
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -45,7 +46,11 @@ Without a PATH it is the working directory.
 
 Files that are as they should be are not touched, and files that the blueprint
 no longer has are removed. Files that batchwright did not write stay, and what
-was edited by hand is refused unless --force is given.`,
+was edited by hand is refused unless --force is given.
+
+Findings go to standard error, and the report of --format json to standard
+output. With --format github and sarif, as for vet, findings go to standard
+output, and all else to standard error.`,
 		Example: `  batchwright compile                          # the working directory, into ./NAME
   batchwright compile -o deploy blueprints/prod
   batchwright compile --dry-run .              # list what would change
@@ -62,7 +67,7 @@ was edited by hand is refused unless --force is given.`,
 	flags.BoolVar(&o.force, "force", false, "overwrite and remove also what was edited by hand")
 	flags.StringArrayVar(&o.only, "only", nil, "write and remove only what matches a `glob` of paths in the folder, or lies below what matches; can be repeated")
 	o.tags = tagFlag(cmd)
-	o.format = formatFlag(cmd, "of findings, and of the report")
+	o.format = findingsFormatFlag(cmd, "of findings, and of the report where it is json")
 	o.color = colorFlag(cmd)
 	return cmd
 }
@@ -72,18 +77,19 @@ func (o *compilation) run(cmd *cobra.Command, paths []string) error {
 	if err != nil {
 		return err
 	}
+	findings, _ := o.streams()
 	tree, res, err := o.build(cmd.Context(), paths, *o.tags)
 	if err != nil {
 		return err
 	}
 	if tree == nil {
-		if err := writeFindings(o.Stderr, &res.Findings, o.format, o.color); err != nil {
+		if err := writeFindings(findings, &res.Findings, o.format, o.color); err != nil {
 			return err
 		}
 		return errFindings
 	}
 	if o.out == "-" {
-		if err := writeFindings(o.Stderr, &res.Findings, o.format, o.color); err != nil {
+		if err := writeFindings(findings, &res.Findings, o.format, o.color); err != nil {
 			return err
 		}
 		return o.print(tree, keep)
@@ -99,7 +105,7 @@ func (o *compilation) run(cmd *cobra.Command, paths []string) error {
 	for _, f := range conflictFindings(dir, report.Conflicts) {
 		res.Findings.Add(f)
 	}
-	if err := writeFindings(o.Stderr, &res.Findings, o.format, o.color); err != nil {
+	if err := writeFindings(findings, &res.Findings, o.format, o.color); err != nil {
 		return err
 	}
 	if err := o.report(dir, report); err != nil {
@@ -119,6 +125,9 @@ func (o *compilation) selection(cmd *cobra.Command) (func(string) bool, error) {
 	if o.out == "-" && (o.dryRun || o.exitCode || o.force) {
 		return nil, usagef("-o - prints the folder: it goes with none of --dry-run, --exit-code and --force")
 	}
+	if o.out == "-" && o.printsFindings() {
+		return nil, usagef("-o - prints the folder: it does not go with --format %s, which prints the findings", o.format)
+	}
 	if len(o.only) == 0 {
 		return nil, nil
 	}
@@ -127,6 +136,20 @@ func (o *compilation) selection(cmd *cobra.Command) (func(string) bool, error) {
 		return nil, usagef("--only: %w", err)
 	}
 	return globs.match, nil
+}
+
+// streams returns where findings go, and where what is said of the folder:
+// workflow commands and SARIF are what a command is run for, so then the
+// findings go to standard output.
+func (o *compilation) streams() (findings, report io.Writer) {
+	if o.printsFindings() {
+		return o.Stdout, o.Stderr
+	}
+	return o.Stderr, o.Stdout
+}
+
+func (o *compilation) printsFindings() bool {
+	return o.format.value == formatGitHub || o.format.value == formatSARIF
 }
 
 // check compiles a blueprint; what is then to be said of it stands in the
@@ -210,7 +233,7 @@ func (o *compilation) nothingMatches() error {
 }
 
 // report tells what was done: the product of a dry run and of --format json,
-// a remark otherwise.
+// a remark otherwise, and wherever the findings are the product.
 func (o *compilation) report(dir string, r emit.Report) error {
 	if len(r.Conflicts) > 0 {
 		r.Written, r.Removed = nil, nil
@@ -219,13 +242,14 @@ func (o *compilation) report(dir string, r emit.Report) error {
 		return o.reportJSON(dir, r)
 	}
 	if o.dryRun {
+		_, product := o.streams()
 		for _, p := range r.Written {
-			if _, err := fmt.Fprintf(o.Stdout, "write %s\n", inFolder(dir, p)); err != nil {
+			if _, err := fmt.Fprintf(product, "write %s\n", inFolder(dir, p)); err != nil {
 				return err
 			}
 		}
 		for _, p := range r.Removed {
-			if _, err := fmt.Fprintf(o.Stdout, "remove %s\n", inFolder(dir, p)); err != nil {
+			if _, err := fmt.Fprintf(product, "remove %s\n", inFolder(dir, p)); err != nil {
 				return err
 			}
 		}

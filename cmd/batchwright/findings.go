@@ -2,8 +2,14 @@ package main
 
 import (
 	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
+	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/explain"
 	"github.com/batchwright/batchwright/emit"
 )
 
@@ -12,28 +18,126 @@ import (
 const mostFindings = 50
 
 func writeFindings(w io.Writer, l *diag.List, format, color *choice) error {
-	if format.value == formatJSON {
+	switch format.value {
+	case formatJSON:
 		return diag.WriteJSON(w, l)
+	case formatText:
+		return diag.WriteText(w, l, diag.TextOptions{
+			Color: colored(color.value, w), Limit: mostFindings, Explain: "batchwright explain",
+		})
 	}
-	return diag.WriteText(w, l, diag.TextOptions{Color: colored(color.value, w), Limit: mostFindings})
+	// Whoever reads these knows the repository, not the working directory.
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	l = l.Named(fromRepository(dir))
+	if format.value == formatGitHub {
+		return diag.WriteGitHub(w, l)
+	}
+	return diag.WriteSARIF(w, l, diag.SARIFOptions{Tool: "batchwright", Codes: codes(), Help: ruleHelp})
+}
+
+// fromRepository returns how files are called from the root of the repository
+// around a directory, which is the nearest one with a .git, instead of from the
+// directory. Names outside of it become absolute; without a repository, names
+// stay as they are.
+func fromRepository(dir string) func(name string) string {
+	root := dir
+	for !exists(filepath.Join(root, ".git")) {
+		if root == filepath.Dir(root) {
+			return filepath.ToSlash
+		}
+		root = filepath.Dir(root)
+	}
+	return func(name string) string {
+		if name == "-" {
+			return name
+		}
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		if rel, err := filepath.Rel(root, name); err == nil && filepath.IsLocal(rel) {
+			name = rel
+		}
+		return filepath.ToSlash(name)
+	}
+}
+
+func exists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
+}
+
+// ruleHelp returns what explain prints of a code: its reasons as plain text,
+// and with the examples as Markdown. Viewers break lines themselves.
+func ruleHelp(code string) (text, markdown string) {
+	about, ok := explain.Lookup(code)
+	if !ok {
+		return "", ""
+	}
+	var paragraphs []string
+	for p := range strings.SplitSeq(strings.TrimSpace(about.Why), "\n\n") {
+		paragraphs = append(paragraphs, strings.Join(strings.Fields(p), " "))
+	}
+	text = strings.Join(paragraphs, "\n\n")
+	escape := strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "<", `\<`)
+	example := func(source string) string { return "```" + about.Language + "\n" + source + "```" }
+	return text, strings.Join([]string{escape.Replace(text), "Leads to it:", example(about.Failing), "Mends it:", example(about.Fixed)}, "\n\n")
+}
+
+// conflictCodes are the codes of what emit.Write refuses, with the cure.
+func conflictCodes() map[emit.Problem]conflictCode {
+	return map[emit.Problem]conflictCode{
+		emit.Edited: {
+			diag.Code{ID: "E0901", Severity: diag.Error, Title: "a generated file was edited by hand"},
+			"carry the change into the blueprint, then overwrite the file with --force",
+		},
+		emit.Foreign: {
+			diag.Code{ID: "E0902", Severity: diag.Error, Title: "a file is there that was not generated"},
+			"move it away, or overwrite it with --force",
+		},
+		emit.Damaged: {
+			diag.Code{ID: "E0903", Severity: diag.Error, Title: "the folder's manifest cannot be read"},
+			"restore it from version control; --force does without it, and removes nothing",
+		},
+		emit.Obstacle: {
+			diag.Code{ID: "E0904", Severity: diag.Error, Title: "something is in the way that is no file"},
+			"move away what is in the way",
+		},
+		emit.Linked: {
+			diag.Code{ID: "E0905", Severity: diag.Error, Title: "a symbolic link, where files are written"},
+			"replace the link: nothing is written through links",
+		},
+	}
+}
+
+type conflictCode struct {
+	diag.Code
+	help string
+}
+
+// codes returns every code that a command can show, by number.
+func codes() []diag.Code {
+	all := compiler.Codes()
+	for _, c := range conflictCodes() {
+		all = append(all, c.Code)
+	}
+	slices.SortFunc(all, diag.Code.Compare)
+	return all
 }
 
 // conflictFindings words what emit.Write refuses in the folder at dir.
 func conflictFindings(dir string, conflicts []emit.Conflict) []diag.Finding {
-	known := map[emit.Problem]struct{ code, help string }{
-		emit.Edited:   {"E0901", "carry the change into the blueprint, then overwrite the file with --force"},
-		emit.Foreign:  {"E0902", "move it away, or overwrite it with --force"},
-		emit.Damaged:  {"E0903", "restore it from version control; --force does without it, and removes nothing"},
-		emit.Obstacle: {"E0904", "move away what is in the way"},
-		emit.Linked:   {"E0905", "replace the link: nothing is written through links"},
-	}
+	known := conflictCodes()
 	var out []diag.Finding
 	for _, c := range conflicts {
+		code := known[c.Problem]
 		out = append(out, diag.Finding{
-			Code:     known[c.Problem].code,
-			Severity: diag.Error,
+			Code:     code.ID,
+			Severity: code.Severity,
 			Message:  string(c.Problem),
-			Help:     known[c.Problem].help,
+			Help:     code.help,
 			Span:     diag.Span{Source: &diag.Source{Name: inFolder(dir, c.Path)}},
 		})
 	}

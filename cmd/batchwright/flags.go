@@ -38,9 +38,16 @@ func choiceFlag(cmd *cobra.Command, name, usage string, values ...string) *choic
 
 // Values of --format.
 const (
-	formatText = "text"
-	formatJSON = "json"
+	formatText   = "text"
+	formatJSON   = "json"
+	formatGitHub = "github" // workflow commands
+	formatSARIF  = "sarif"
 )
+
+// findingsFormatFlag is for commands that show findings.
+func findingsFormatFlag(cmd *cobra.Command, usage string) *choice {
+	return choiceFlag(cmd, "format", usage, formatText, formatJSON, formatGitHub, formatSARIF)
+}
 
 func formatFlag(cmd *cobra.Command, usage string) *choice {
 	return choiceFlag(cmd, "format", usage, formatText, formatJSON)

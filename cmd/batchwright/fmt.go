@@ -24,7 +24,7 @@ import (
 type formatter struct {
 	Command
 	list, diff, write bool
-	color             *choice
+	format, color     *choice
 
 	findings diag.List
 	differs  bool
@@ -40,7 +40,8 @@ says otherwise. Each PATH is a file, or a directory whose .cue files are
 formatted at any depth, save in cue.mod; without a PATH, or for "-", it is
 standard input.
 
-With -l or -d it exits with 1 if it listed or printed anything.`,
+With -l or -d it exits with 1 if it listed or printed anything. Files that cannot
+be formatted are findings, on standard error.`,
 		Example: `  batchwright fmt -w .          # format in place
   batchwright fmt -l .          # list what is not formatted, and fail
   batchwright fmt -d prod.cue   # show what would change, and fail
@@ -51,6 +52,7 @@ With -l or -d it exits with 1 if it listed or printed anything.`,
 	flags.BoolVarP(&f.list, "list", "l", false, "list the files whose formatting differs")
 	flags.BoolVarP(&f.diff, "diff", "d", false, "print the differences")
 	flags.BoolVarP(&f.write, "write", "w", false, "write the result to the files")
+	f.format = findingsFormatFlag(cmd, "of findings")
 	f.color = colorFlag(cmd)
 	return cmd
 }
@@ -67,7 +69,7 @@ func (f *formatter) run(ctx context.Context, paths []string) error {
 			return err
 		}
 	}
-	if err := writeFindings(f.Stderr, &f.findings, &choice{value: formatText}, f.color); err != nil {
+	if err := writeFindings(f.Stderr, &f.findings, f.format, f.color); err != nil {
 		return err
 	}
 	if f.differs || f.findings.HasErrors() {

@@ -1,15 +1,28 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
+	"text/tabwriter"
+
 	"github.com/spf13/cobra"
 
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
+// vetting is the vet command with its flags.
+type vetting struct {
+	Command
+	strict    bool
+	list      bool
+	selection selection
+	tags      *[]string
+	format    *choice
+	color     *choice
+}
+
 func (c Command) vet() *cobra.Command {
-	var strict bool
-	var tags *[]string
-	var format, color *choice
+	v := &vetting{Command: c}
 	cmd := &cobra.Command{
 		Use:   "vet [PATH...]",
 		Short: "Check a blueprint and write nothing",
@@ -17,27 +30,88 @@ func (c Command) vet() *cobra.Command {
 output. PATHs are as for compile.
 
 It exits with 1 if there are errors, and with --strict also if there are
-warnings.`,
+warnings. Warnings and notes can be left out by --disable, which takes codes and
+their beginnings: W is all warnings, W05 those on tiers. --enable takes some of
+them back; of two that fit a code the longer one counts. Errors cannot be left
+out: what is meant so the blueprint accepts, with a reason.
+
+--format github makes annotations of the ten gravest findings in a workflow of
+GitHub Actions; --format sarif is a log for code scanning and editors. Both name
+files from the root of the repository, the nearest directory with a .git.`,
 		Example: `  batchwright vet blueprints/prod
-  batchwright vet --strict --format json . | jq -r 'select(.code) | .code'
+  batchwright vet --strict --disable W0208,N --enable N07 .
+  batchwright vet --format json . | jq -r 'select(.code) | .code'
+  batchwright vet --format sarif . > results.sarif
+  batchwright vet --list
   cat prod.yaml | batchwright vet yaml:-`,
+		RunE: c.run(func(cmd *cobra.Command, paths []string) error { return v.run(cmd, paths) }),
 	}
-	cmd.RunE = c.run(func(cmd *cobra.Command, paths []string) error {
-		res, err := c.check(cmd.Context(), paths, *tags)
-		if err != nil {
-			return err
-		}
-		if err := writeFindings(c.Stdout, &res.Findings, format, color); err != nil {
-			return err
-		}
-		if res.Findings.HasErrors() || strict && res.Findings.Count(diag.Warning) > 0 {
-			return errFindings
-		}
-		return nil
-	})
-	cmd.Flags().BoolVar(&strict, "strict", false, "fail on warnings too")
-	tags = tagFlag(cmd)
-	format = formatFlag(cmd, "of findings")
-	color = colorFlag(cmd)
+	flags := cmd.Flags()
+	flags.BoolVar(&v.strict, "strict", false, "fail on warnings too")
+	flags.BoolVar(&v.list, "list", false, "list every code with its severity and title, and check nothing")
+	v.selection.flags(cmd)
+	v.tags = tagFlag(cmd)
+	v.format = findingsFormatFlag(cmd, "of findings")
+	v.color = colorFlag(cmd)
 	return cmd
+}
+
+func (v *vetting) run(cmd *cobra.Command, paths []string) error {
+	if err := v.selection.check(); err != nil {
+		return err
+	}
+	if v.list {
+		return v.listCodes(paths)
+	}
+	res, err := v.check(cmd.Context(), paths, *v.tags)
+	if err != nil {
+		return err
+	}
+	findings := res.Findings.Filter(v.selection.shows)
+	if err := writeFindings(v.Stdout, findings, v.format, v.color); err != nil {
+		return err
+	}
+	if findings.HasErrors() || v.strict && findings.Count(diag.Warning) > 0 {
+		return errFindings
+	}
+	return nil
+}
+
+// jsonCode is the form of a code for programs.
+type jsonCode struct {
+	Version    int    `json:"version"`
+	Type       string `json:"type"`
+	Code       string `json:"code"`
+	Severity   string `json:"severity"`
+	Title      string `json:"title"`
+	Acceptable bool   `json:"acceptable"`
+}
+
+// listCodes prints the table of codes, as far as they are shown.
+func (v *vetting) listCodes(paths []string) error {
+	if len(paths) > 0 {
+		return usagef("--list checks nothing: it goes without a PATH")
+	}
+	if v.format.value != formatText && v.format.value != formatJSON {
+		return usagef("--list has no findings: want --format %s or %s", formatText, formatJSON)
+	}
+	table := tabwriter.NewWriter(v.Stdout, 0, 0, 2, ' ', 0)
+	for _, c := range codes() {
+		if !v.selection.shows(diag.Finding{Code: c.ID, Severity: c.Severity}) {
+			continue
+		}
+		if v.format.value == formatJSON {
+			line := jsonCode{1, "code", c.ID, c.Severity.String(), c.Title, c.Acceptable}
+			if err := json.NewEncoder(v.Stdout).Encode(line); err != nil {
+				return err
+			}
+			continue
+		}
+		acceptable := ""
+		if c.Acceptable {
+			acceptable = "; can be accepted"
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s%s\n", c.ID, c.Severity, c.Title, acceptable)
+	}
+	return table.Flush()
 }

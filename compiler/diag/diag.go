@@ -35,6 +35,18 @@ func (s Severity) String() string {
 	}
 }
 
+// Code is a kind of finding, as tables of them show it.
+type Code struct {
+	ID       string // stable, such as "E0104": the severity's letter and a number of its own
+	Severity Severity
+	Title    string // lower case, no full stop
+	// Acceptable tells that a blueprint can accept such findings, with a reason.
+	Acceptable bool
+}
+
+// Compare orders codes by number.
+func (c Code) Compare(d Code) int { return cmp.Compare(c.ID[1:], d.ID[1:]) }
+
 // Source is a file that findings point into.
 type Source struct {
 	Name    string // as the user would write it: relative to the working directory where possible, "-" for standard input
@@ -127,7 +139,8 @@ type Edit struct {
 //
 // Message is lower case without a full stop and says what is wrong. Label
 // stands beside the caret and names the valid values. Help says what to do.
-// Label and Help may be empty.
+// Label and Help may be empty. Accepted is the blueprint's reason for leaving
+// a mistake as it is, which makes it a Note; "" where nothing was accepted.
 type Finding struct {
 	Code     string // stable, such as "E0104"
 	Severity Severity
@@ -138,6 +151,7 @@ type Finding struct {
 	Related  []Related
 	Help     string
 	Edit     *Edit // nil where there is no single cure
+	Accepted string
 }
 
 // List collects findings. The zero List is empty and ready for use.
@@ -164,6 +178,54 @@ func (l *List) Count(s Severity) int {
 
 // HasErrors tells whether any finding is an Error.
 func (l *List) HasErrors() bool { return l.Count(Error) > 0 }
+
+// Filter returns the findings to keep.
+func (l *List) Filter(keep func(Finding) bool) *List {
+	out := &List{}
+	for _, f := range l.findings {
+		if keep(f) {
+			out.Add(f)
+		}
+	}
+	return out
+}
+
+// Named returns the findings with other names for their sources.
+func (l *List) Named(name func(string) string) *List {
+	renamed := map[*Source]*Source{}
+	rename := func(s *Span) {
+		if s.Source == nil {
+			return
+		}
+		if renamed[s.Source] == nil {
+			renamed[s.Source] = &Source{Name: name(s.Source.Name), Content: s.Source.Content}
+		}
+		s.Source = renamed[s.Source]
+	}
+	out := &List{findings: slices.Clone(l.findings)}
+	for i := range out.findings {
+		f := &out.findings[i]
+		rename(&f.Span)
+		f.Related = slices.Clone(f.Related)
+		for j := range f.Related {
+			rename(&f.Related[j].Span)
+		}
+		if f.Edit != nil {
+			edit := *f.Edit
+			rename(&edit.Span)
+			f.Edit = &edit
+		}
+	}
+	return out
+}
+
+// gravest returns the findings of highest severity, at most so many of them,
+// those of one severity in the order they have.
+func gravest(findings []Finding, most int) []Finding {
+	out := slices.Clone(findings)
+	slices.SortStableFunc(out, func(a, b Finding) int { return cmp.Compare(b.Severity, a.Severity) })
+	return out[:min(most, len(out))]
+}
 
 // Sorted returns the findings by source, place, code and message, each once:
 // of findings with the same place, code and message the first stays. Findings

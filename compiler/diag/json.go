@@ -22,6 +22,7 @@ type jsonFinding struct {
 	Message  string `json:"message"`
 	Label    string `json:"label,omitempty"`
 	Help     string `json:"help,omitempty"`
+	Accepted string `json:"accepted,omitempty"`
 	*jsonSpan
 	Related []jsonRelated `json:"related,omitempty"`
 	Edit    *jsonEdit     `json:"edit,omitempty"`
@@ -55,7 +56,8 @@ type jsonSummary struct {
 // in the order of List.Sorted, with "type": "finding", then a line with
 // "type": "summary" that counts them, also of an empty list. Lines and columns
 // are Positions, "end" is where the span has just ended; both are missing where
-// a file as a whole is meant. Keys without a value are left out. Readers should skip types and keys they do not know.
+// a file as a whole is meant. Keys without a value are left out. Readers should
+// skip types and keys they do not know.
 //
 // Invalid UTF-8 is replaced by U+FFFD, and control and formatting characters
 // are escaped, so that the output is safe to show on a terminal.
@@ -65,12 +67,12 @@ func WriteJSON(w io.Writer, l *List) error {
 	count := make(map[Severity]int)
 	for _, f := range all {
 		count[f.Severity]++
-		if err := jsonLine(&buf, f.json()); err != nil {
+		if err := encode(&buf, f.json(), ""); err != nil {
 			return err
 		}
 	}
 	summary := jsonSummary{jsonVersion, "summary", count[Error], count[Warning], count[Note]}
-	if err := jsonLine(&buf, summary); err != nil {
+	if err := encode(&buf, summary, ""); err != nil {
 		return err
 	}
 	_, err := w.Write(buf.Bytes())
@@ -87,6 +89,7 @@ func (f Finding) json() jsonFinding {
 		Message:  f.Message,
 		Label:    f.Label,
 		Help:     f.Help,
+		Accepted: f.Accepted,
 		jsonSpan: f.Span.json(),
 	}
 	for _, r := range f.Related {
@@ -109,19 +112,22 @@ func (s Span) json() *jsonSpan {
 	return &jsonSpan{File: s.Source.Name, Start: &start, End: &end}
 }
 
-func jsonLine(buf *bytes.Buffer, v any) error {
-	var line bytes.Buffer
-	enc := json.NewEncoder(&line)
+// encode writes a value as JSON and a line end: in one line, or indented. What
+// a terminal should not be sent is escaped.
+func encode(buf *bytes.Buffer, v any, indent string) error {
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
+	enc.SetIndent("", indent)
 	if err := enc.Encode(v); err != nil {
 		return err
 	}
 	// Outside of strings JSON has ASCII only, and encoding/json has escaped
-	// what is below U+0020: the line end apart, all that is left stands in a
-	// string.
-	for _, r := range string(bytes.TrimSuffix(line.Bytes(), []byte("\n"))) {
+	// what is below U+0020 in them: line ends apart, all that is left stands
+	// in a string.
+	for _, r := range text.String() {
 		switch {
-		case r == utf8.RuneError || unicode.IsGraphic(r):
+		case r == '\n' || r == utf8.RuneError || unicode.IsGraphic(r):
 			buf.WriteRune(r)
 		case r > 0xFFFF:
 			high, low := utf16.EncodeRune(r)
@@ -130,5 +136,5 @@ func jsonLine(buf *bytes.Buffer, v any) error {
 			fmt.Fprintf(buf, `\u%04x`, r)
 		}
 	}
-	return buf.WriteByte('\n')
+	return nil
 }

@@ -2,7 +2,6 @@ package diag
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -16,8 +15,9 @@ import (
 
 // TextOptions says how WriteText renders findings.
 type TextOptions struct {
-	Color bool // with ANSI colours
-	Limit int  // most findings shown, the gravest ones; 0 shows all
+	Color   bool   // with ANSI colours
+	Limit   int    // most findings shown, the gravest ones; 0 shows all
+	Explain string // command line that, before a code, explains it: shown once a code; "" shows none
 }
 
 // WriteText renders findings for people, in the order of List.Sorted, and ends
@@ -32,11 +32,10 @@ func WriteText(w io.Writer, l *List, opt TextOptions) error {
 	}
 	shown := all
 	if opt.Limit > 0 && len(all) > opt.Limit {
-		slices.SortStableFunc(all, func(a, b Finding) int { return cmp.Compare(b.Severity, a.Severity) })
-		shown = all[:opt.Limit]
+		shown = gravest(all, opt.Limit)
 		slices.SortStableFunc(shown, compare)
 	}
-	p := printer{color: opt.Color}
+	p := printer{color: opt.Color, explain: opt.Explain, explained: map[string]bool{"": true}}
 	for _, f := range shown {
 		p.finding(f)
 		p.buf.WriteByte('\n')
@@ -97,6 +96,9 @@ type printer struct {
 	buf    bytes.Buffer
 	color  bool
 	gutter int // columns of the line numbers of the finding at hand
+
+	explain   string
+	explained map[string]bool // by code
 }
 
 func (p *printer) paint(s style, text string) string {
@@ -117,6 +119,11 @@ func (p *printer) finding(f Finding) {
 	p.footer("help", f.Help)
 	if f.Edit != nil && f.Help == "" { // help says the same in words
 		p.footer("edit", suggestion(*f.Edit, f.Span))
+	}
+	p.footer("accepted", f.Accepted)
+	if p.explain != "" && f.Accepted == "" && !p.explained[f.Code] {
+		p.explained[f.Code] = true
+		p.footer("explain", p.explain+" "+f.Code)
 	}
 	for _, r := range f.Related {
 		p.headline(r.Span, p.paint(cyan, Note.String()), inline(r.Message))

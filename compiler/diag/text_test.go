@@ -175,6 +175,35 @@ func TestWriteTextColor(t *testing.T) {
 	}
 }
 
+func TestWriteTextExplain(t *testing.T) {
+	got := render(t, TextOptions{Explain: "tool explain"},
+		Finding{Code: "E1", Severity: Error, Message: "a", Help: "h"},
+		Finding{Code: "E1", Severity: Error, Message: "b"},
+		Finding{Code: "N2", Message: "c", Accepted: "as agreed\nin May"},
+		Finding{Code: "N2", Message: "cc"},
+		Finding{Message: "d"})
+	want := `note: d
+
+error[E1]: a
+  = help: h
+  = explain: tool explain E1
+
+error[E1]: b
+
+note[N2]: c
+  = accepted: as agreed
+              in May
+
+note[N2]: cc
+  = explain: tool explain N2
+
+2 errors, 3 notes
+`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
 func TestWriteTextLimit(t *testing.T) {
 	src := source("a.cue", "a\nb\nc\nd\ne\n")
 	var findings []Finding
@@ -259,6 +288,12 @@ func TestWriteTextFails(t *testing.T) {
 	if err := WriteJSON(failing{}, &l); err == nil {
 		t.Error("a write error is lost in JSON")
 	}
+	if err := WriteGitHub(failing{}, &l); err == nil {
+		t.Error("a write error is lost in workflow commands")
+	}
+	if err := WriteSARIF(failing{}, &l, SARIFOptions{}); err == nil {
+		t.Error("a write error is lost in SARIF")
+	}
 }
 
 type failing struct{}
@@ -274,14 +309,20 @@ func FuzzRender(f *testing.F) {
 		var l List
 		l.Add(Finding{Code: "E1", Message: message, Span: span, Label: message, Help: message,
 			Edit: &Edit{span, message}, Related: []Related{{span, message}}})
-		var text, json bytes.Buffer
+		var text, json, github, sarif bytes.Buffer
 		if err := WriteText(&text, &l, TextOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		if err := WriteJSON(&json, &l); err != nil {
 			t.Fatal(err)
 		}
-		for _, out := range []string{text.String(), json.String()} {
+		if err := WriteGitHub(&github, &l); err != nil {
+			t.Fatal(err)
+		}
+		if err := WriteSARIF(&sarif, &l, SARIFOptions{Tool: message, Codes: []Code{{ID: "E1", Title: message}}}); err != nil {
+			t.Fatal(err)
+		}
+		for _, out := range []string{text.String(), json.String(), github.String(), sarif.String()} {
 			if !utf8.ValidString(out) {
 				t.Errorf("invalid UTF-8 in %q", out)
 			}

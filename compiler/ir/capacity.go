@@ -11,6 +11,10 @@ func (c Capacity) HasGPUs() bool { return c.Machine.Resource == GPU }
 // HasTPUs tells whether the machines have Cloud TPUs.
 func (c Capacity) HasTPUs() bool { return c.Machine.Resource == TPU }
 
+// HasAcceleratorNetworks tells whether pods claim the networks of the machines'
+// accelerators by dynamic resource allocation.
+func (c Capacity) HasAcceleratorNetworks() bool { return c.Machine.AcceleratorNetworks }
+
 // AnyCapacity tells whether some capacity of the platform satisfies f.
 func (p *Platform) AnyCapacity(f func(Capacity) bool) bool {
 	return slices.ContainsFunc(p.Capacities, f)
@@ -21,6 +25,18 @@ func (p *Platform) AnyCapacity(f func(Capacity) bool) bool {
 // in the project that owns it.
 func (c Capacity) OwnsReservation() bool {
 	return c.Reservation != nil && c.Reservation.Owner == ""
+}
+
+// HasReservationMetrics tells whether Cloud Monitoring keeps metrics of what the
+// capacity consumes in the platform's own project: of the reservation that it
+// names, or of the project's, of which it takes any.
+func (c Capacity) HasReservationMetrics() bool {
+	return c.OwnsReservation() || c.AnyReservation != nil
+}
+
+// OnlyReserved tells whether all nodes of the capacity come from reservations.
+func (c Capacity) OnlyReserved() bool {
+	return c.Reservation != nil || c.AnyReservation != nil && !c.AnyReservation.OnDemand
 }
 
 // CountedResources are the resources that quota is counted in, sorted: the

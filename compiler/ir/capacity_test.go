@@ -31,18 +31,29 @@ func TestCountedResources(t *testing.T) {
 	}
 }
 
-func TestOwnsReservation(t *testing.T) {
+func TestReservations(t *testing.T) {
 	for _, test := range []struct {
-		name     string
-		capacity ir.Capacity
-		want     bool
+		name                string
+		capacity            ir.Capacity
+		owns, metrics, only bool
 	}{
-		{"none", ir.Capacity{}, false},
-		{"no owner given", ir.Capacity{Reservation: &ir.ReservationUse{}}, true},
-		{"another project", ir.Capacity{Reservation: &ir.ReservationUse{Owner: "theirs"}}, false},
+		{"none", ir.Capacity{}, false, false, false},
+		{"no owner given", ir.Capacity{Reservation: &ir.ReservationUse{}}, true, true, true},
+		{"another project", ir.Capacity{Reservation: &ir.ReservationUse{Owner: "theirs"}}, false, false, true},
+		{"any", ir.Capacity{AnyReservation: &ir.AnyReservationUse{}}, false, true, true},
+		{"any, else on demand", ir.Capacity{AnyReservation: &ir.AnyReservationUse{OnDemand: true}}, false, true, false},
 	} {
-		if got := test.capacity.OwnsReservation(); got != test.want {
-			t.Errorf("%s: %v, want %v", test.name, got, test.want)
+		for _, answer := range []struct {
+			name      string
+			got, want bool
+		}{
+			{"OwnsReservation", test.capacity.OwnsReservation(), test.owns},
+			{"HasReservationMetrics", test.capacity.HasReservationMetrics(), test.metrics},
+			{"OnlyReserved", test.capacity.OnlyReserved(), test.only},
+		} {
+			if answer.got != answer.want {
+				t.Errorf("%s: %s is %v, want %v", test.name, answer.name, answer.got, answer.want)
+			}
 		}
 	}
 }

@@ -10,7 +10,11 @@
 // its comment says otherwise. Emitters never sort, and never change a plan.
 package ir
 
-import "k8s.io/apimachinery/pkg/api/resource"
+import (
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+)
 
 // Platform is one cluster with everything around it.
 type Platform struct {
@@ -111,14 +115,16 @@ type Option string
 
 // The consumption options. The value is also the node label resource-type.
 const (
-	OnDemand    Option = "ondemand"
-	Spot        Option = "spot"
-	Reservation Option = "reservation"
-	FlexStart   Option = "flex-start"
+	OnDemand       Option = "ondemand"
+	Spot           Option = "spot"
+	Reservation    Option = "reservation"
+	AnyReservation Option = "any-reservation"
+	FlexStart      Option = "flex-start"
 )
 
-// Capacity is some hardware obtained through one option: a node pool, or what
-// node auto-provisioning may create, and the ResourceFlavor that stands for it.
+// Capacity is some hardware obtained through one option: a node pool, or one
+// for each TPU slice, or what GKE may create by itself, and the ResourceFlavor
+// that stands for it.
 type Capacity struct {
 	Name     string // of the node pool and the ResourceFlavor
 	Hardware string // the blueprint's name of the class
@@ -132,16 +138,31 @@ type Capacity struct {
 	Static             bool
 	MinNodes, MaxNodes int
 
-	// AutoProvisioned capacities have no node pool of their own.
+	// Slices are the TPU slices of a capacity of multi-host TPUs, all alike,
+	// each a node pool of its own: all of them stand if it is Static, else each
+	// has all its nodes or none. 0 without multi-host TPUs.
+	Slices int
+
+	// AutoProvisioned capacities have no node pool of their own: GKE creates
+	// pools for pods that ask for such nodes by their labels.
 	AutoProvisioned bool
-	// Compact puts the nodes close together, in one zone.
+	// ComputeClass capacities have none either: GKE creates pools for pods that
+	// select the ComputeClass of the capacity's name.
+	ComputeClass bool
+	// Compact puts the nodes close together, in one zone. Multi-host TPU slices
+	// are always together, and not Compact.
 	Compact bool
 
-	Reservation *ReservationUse // with Option Reservation
-	Flex        *FlexUse        // with Option FlexStart
+	Reservation    *ReservationUse    // with Option Reservation
+	AnyReservation *AnyReservationUse // with Option AnyReservation
+	Flex           *FlexUse           // with Option FlexStart
+	// Waiting capacities have a reservation that has not begun: their pool has
+	// no nodes yet, and does not scale. All else is as it will be.
+	Waiting bool
 
 	DiskType    string
 	DiskSizeGiB int
+	LocalSSDs   int    // asked for as ephemeral storage, besides Machine.BundledSSDs
 	GPUDriver   string // DEFAULT, LATEST or DISABLED; "" without GPUs
 
 	// PoolLabels are the node labels the pool sets itself, beside those that
@@ -173,22 +194,77 @@ type Capacity struct {
 // Queued tells whether the capacity starts all nodes of a workload at once.
 func (c Capacity) Queued() bool { return c.Flex != nil && c.Flex.Queued }
 
-// Machine is what the catalogue knows of a machine type.
+// OwnsPools tells whether the platform makes the capacity's node pools, rather
+// than GKE as pods need them.
+func (c Capacity) OwnsPools() bool { return !c.AutoProvisioned && !c.ComputeClass }
+
+// SSDs is how many local SSDs a node has: those that come with its machine, and
+// those that are asked for.
+func (c Capacity) SSDs() int { return c.Machine.BundledSSDs + c.LocalSSDs }
+
+// Pools returns the names of a capacity's node pools: none where GKE creates
+// them, one for each slice of multi-host TPUs, else the capacity's own.
+func (c Capacity) Pools() []string {
+	switch {
+	case !c.OwnsPools():
+		return nil
+	case c.Sliced():
+		names := make([]string, c.Slices)
+		for i := range names {
+			names[i] = c.Name + "-" + strconv.Itoa(i)
+		}
+		return names
+	}
+	return []string{c.Name}
+}
+
+// Sliced tells whether the capacity consists of multi-host TPU slices.
+func (c Capacity) Sliced() bool { return c.Machine.Slice != nil && c.Machine.Slice.Hosts > 1 }
+
+// Machine is what the catalogue knows of a machine type, with what the
+// hardware class adds to it.
 type Machine struct {
 	Type             string
 	Family           string
 	VCPUs            int
 	MemoryGiB        float64
+	Arm              bool   // takes images for arm64, and pods that tolerate it
 	Accelerator      string // GKE accelerator type, "" without
 	AcceleratorCount int
 	Resource         string // Kubernetes resource of the accelerator, "" without
+	Slice            *Slice // with TPUs
+	BundledSSDs      int    // local SSDs that come with every machine
+	SSDSizeGB        int    // of each local SSD
+	// PlacementTopology is the accelerator topology that a workload policy must
+	// name for the nodes to be linked with each other, or "".
+	PlacementTopology string
+	// AcceleratorNetworks tells that GKE itself attaches the accelerators'
+	// networks to the nodes, and pods claim them by dynamic resource allocation.
+	AcceleratorNetworks bool
+}
+
+// Slice is the shape of a TPU slice.
+type Slice struct {
+	Topology string // such as "4x4"
+	Chips    int
+	Hosts    int // nodes; above 1 the slice is one node pool, which has all of them or none
 }
 
 // ReservationUse says which reservation a capacity consumes.
 type ReservationUse struct {
-	Name   string
-	Create bool   // the platform creates it
-	Owner  string // project that owns it, "" for the platform's own project
+	Name            string
+	Create          bool   // the platform creates it
+	Owner           string // project that owns it, "" for the platform's own project
+	Block, SubBlock string // part of it, "" for all
+	Kind            string // standard, future or CalendarReservation
+	Days            int    // of a calendar reservation, 0 where not given
+}
+
+// AnyReservationUse says how a capacity consumes whichever reservation matches.
+type AnyReservationUse struct {
+	// OnDemand tells that nodes are started on demand where no reservation has
+	// machines left.
+	OnDemand bool
 }
 
 // FlexUse says how flex-start nodes are started.
@@ -238,6 +314,7 @@ type AdmissionCheck struct {
 	Name      string   // also of its ProvisioningRequestConfig
 	Class     string   // provisioning class
 	Resources []string // resources that need the request
+	Topology  string   // of the TPU slice that is asked for, "" without
 }
 
 // Cohort groups ClusterQueues and cohorts that lend to each other.
@@ -305,21 +382,31 @@ type Workload struct {
 	Queue         string // LocalQueue
 	PriorityClass string
 	Pods          int
-	Requests      []Amount // of each pod; but for cpu also its limits
-	Image         string
-	Command       []string   // nil leaves it to the image
-	Env           []KeyValue // by name
-	Files         []KeyValue // name and content, by name
-	ConfigMap     string     // that holds Files, "" without
-	Port          int        // of the rendezvous, 0 without
-	Retries       int
-	NodeSelector  []KeyValue // by key
-	Tolerations   []Taint    // by key
+	// Slices are the TPU slices a copy runs on, each with an equal share of
+	// Pods, one for each host; 0 without multi-host TPUs.
+	Slices       int
+	Requests     []Amount // of each pod; but for cpu also its limits
+	Image        string
+	Command      []string   // nil leaves it to the image
+	Env          []KeyValue // by name
+	Files        []KeyValue // name and content, by name
+	ConfigMap    string     // that holds Files, "" without
+	Port         int        // of the rendezvous, 0 without
+	Retries      int
+	NodeSelector []KeyValue // by key
+	Tolerations  []Taint    // by key
 	// PlacementGroup is the group in which auto-provisioning places the nodes,
 	// one of NodeSelector's values, or "".
 	PlacementGroup string
-	// MaxRunSeconds bounds the run on flex-start capacity, 0 without.
+	// Networks tells that each pod, which has a node to itself, claims the
+	// networks of the node's accelerators.
+	Networks bool
+	// MaxRunSeconds bounds the run: what the workload asks for, and what its
+	// flex-start nodes last. 0 for no bound.
 	MaxRunSeconds int
+	// Queued tells that some capacity of the queue starts nodes on request, for
+	// MaxRunSeconds.
+	Queued bool
 	// GraceSeconds is how long a pod may take to stop; 0 leaves the default.
 	GraceSeconds int
 }

@@ -21,6 +21,10 @@ const (
 // GPU node takes to start and to pull an image.
 const PodsReadyMinutes = 30
 
+// CalendarReservation is the kind of reservation that was booked for some days,
+// after which Compute Engine takes the machines back.
+const CalendarReservation = "calendar"
+
 // LabelPlacementGroup is the label by which pods ask node auto-provisioning for
 // nodes close together. Source: GKE documentation, "Compact placement".
 const LabelPlacementGroup = "cloud.google.com/gke-placement-group"
@@ -40,11 +44,12 @@ const (
 )
 
 // Environment of pods that find each other, by the names that PyTorch gives
-// it.
+// it, and the number of the pod's Job where a workload has several.
 const (
 	EnvMasterAddr = "MASTER_ADDR"
 	EnvMasterPort = "MASTER_PORT"
 	EnvNodes      = "NNODES"
+	EnvJobIndex   = "JOB_INDEX"
 )
 
 // KueueManifest is the address of the manifest of a Kueue release.

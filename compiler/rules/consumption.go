@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/diag"
@@ -20,6 +21,9 @@ func consumptionRules() []Rule {
 		{Code: "E0404", Severity: diag.Error, Title: "a reservation cannot be created like that", check: createdReservations},
 		{Code: "E0405", Severity: diag.Error, Title: "flex-start with standing nodes", check: flexCounts},
 		{Code: "E0406", Severity: diag.Error, Title: "auto-provisioned capacity that GKE would not create", check: autoProvisioned},
+		{Code: "E0414", Severity: diag.Error, Title: "what is said of a reservation does not go together", check: reservationParts},
+		{Code: "W0415", Severity: diag.Warning, Title: "a calendar reservation in a zone that is not known for it", check: calendarZones},
+		{Code: "E0416", Severity: diag.Error, Title: "a ComputeClass that GKE would not scale by", check: computeClasses},
 		{Code: "E0408", Severity: diag.Error, Title: "the nodes of two capacities cannot be told apart", check: sameNodes},
 		{Code: "E0409", Severity: diag.Error, Title: "auto-provisioned nodes are all alike in this", check: sharedByAutoProvisioning},
 		{Code: "E0407", Severity: diag.Error, Title: "compact placement that is not to be had", check: compact},
@@ -29,10 +33,11 @@ func consumptionRules() []Rule {
 // optionField is the consumption field of an option, and its name in a
 // sentence.
 var optionField = map[ir.Option][2]string{
-	ir.OnDemand:    {"onDemand", "on demand"},
-	ir.Spot:        {"spot", "as Spot nodes"},
-	ir.Reservation: {"reservation", "from a reservation"},
-	ir.FlexStart:   {"flexStart", "by flex-start"},
+	ir.OnDemand:       {"onDemand", "on demand"},
+	ir.Spot:           {"spot", "as Spot nodes"},
+	ir.Reservation:    {"reservation", "from a reservation"},
+	ir.AnyReservation: {"anyReservation", "from a reservation"},
+	ir.FlexStart:      {"flexStart", "by flex-start"},
 }
 
 // supports returns whether a machine is offered as a capacity asks; nil is
@@ -43,7 +48,9 @@ func supports(c ir.Capacity, m catalog.Machine) *bool {
 		return m.Options.OnDemand
 	case c.Option == ir.Spot:
 		return m.Options.Spot
-	case c.Option == ir.Reservation:
+	case c.Reservation != nil && c.Reservation.Kind == "calendar":
+		return m.Options.Calendar
+	case c.Option == ir.Reservation, c.Option == ir.AnyReservation:
 		return m.Options.Reservation
 	case c.Queued():
 		return m.Options.Queued
@@ -52,12 +59,27 @@ func supports(c ir.Capacity, m catalog.Machine) *bool {
 	}
 }
 
+// eachCapacity visits the capacities whose machines are known.
 func (r *report) eachCapacity(visit func(c ir.Capacity, m catalog.Machine)) {
 	for _, c := range r.Plan.Capacities {
-		if m, ok := catalog.Lookup(c.Machine.Type); ok {
+		if m, ok := find(r.Blueprint.Hardware[c.Hardware]); ok {
 			visit(c, m)
 		}
 	}
+}
+
+// optionSpan names the field that says how a capacity is obtained, and how
+// that reads in a sentence.
+func optionSpan(c ir.Capacity) (path []string, words string) {
+	field := optionField[c.Option]
+	path, words = at("capacity", c.Name, "consumption", field[0]), field[1]
+	if c.Reservation != nil && c.Reservation.Kind == "calendar" {
+		path, words = append(path, "kind"), "from a calendar reservation"
+	}
+	if c.Queued() {
+		path, words = append(path, "queued"), "by queued flex-start"
+	}
+	return path, words
 }
 
 func offered(r *report) {
@@ -72,9 +94,8 @@ func offered(r *report) {
 					others = append(others, o.name)
 				}
 			}
-			field := optionField[c.Option]
-			r.addKey(at("capacity", c.Name, "consumption", field[0]), fmt.Sprintf("%s cannot be had %s", m.Type, field[1]),
-				label("want one of %s", quoted(others)))
+			path, words := optionSpan(c)
+			r.addKey(path, fmt.Sprintf("%s cannot be had %s", m.Type, words), label("want one of %s", quoted(others)))
 		}
 	})
 }
@@ -82,9 +103,9 @@ func offered(r *report) {
 func unverified(r *report) {
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
 		if supports(c, m) == nil {
-			field := optionField[c.Option]
-			r.addKey(at("capacity", c.Name, "consumption", field[0]), fmt.Sprintf("it is not verified that %s can be had %s", m.Type, field[1]),
-				help("check the GKE documentation of the option for this machine"))
+			path, words := optionSpan(c)
+			r.addKey(path, fmt.Sprintf("it is not verified that %s can be had %s", m.Type, words),
+				help("check the GKE documentation of the option for this machine, then accept this: accept: W0402: \"...\""))
 		}
 	})
 }
@@ -110,9 +131,15 @@ func createdReservations(r *report) {
 		case c.Reservation.Owner != "":
 			r.add(path, fmt.Sprintf("reservation %q belongs to project %q and cannot be created here", c.Reservation.Name, c.Reservation.Owner),
 				help("leave create out: the owner creates a shared reservation"))
-		case m.BundledSSDs > 0:
-			r.add(path, fmt.Sprintf("a reservation of %s must name its %s, which is not done here yet", m.Type, plural(m.BundledSSDs, "local SSD")),
-				help("create the reservation yourself, and leave create out"))
+		case m.HasTPUs():
+			r.add(path, "reservations of TPUs are not created here", help("have the reservation made, name it, and leave create out"))
+		case c.Reservation.Kind != "standard":
+			r.add(path, fmt.Sprintf("a %s reservation is requested from Google, and comes into being on its date", c.Reservation.Kind),
+				help("request it, name the reservation that is made for it, and leave create out"))
+		case c.Reservation.Block != "":
+			r.add(path, "a reservation that is created here has no blocks to choose from yet", help("leave block out"))
+		case c.Waiting:
+			r.add(path, "a reservation that is created here begins at once", help("leave active out"))
 		case !c.Static:
 			r.add(path, fmt.Sprintf("a reservation that is created needs a fixed size, and capacity %q scales", c.Name),
 				help("set nodes instead of maxNodes: reserved machines are paid for whether they run or not"))
@@ -130,14 +157,51 @@ func createdReservations(r *report) {
 	})
 }
 
+// reservationParts: what is said of a reservation beyond its name.
+func reservationParts(r *report) {
+	for _, name := range names(r.Blueprint.Capacity) {
+		in := r.Blueprint.Capacity[name].Consumption.Reservation
+		if in == nil {
+			continue
+		}
+		path := at("capacity", name, "consumption", "reservation")
+		if in.SubBlock != nil && in.Block == nil {
+			r.addKey(below(path, "subBlock"), "a sub-block is part of a block, and none is named", help("add block, or leave subBlock out"))
+		}
+		if in.Days != nil && in.Kind != "calendar" {
+			r.addKey(below(path, "days"), fmt.Sprintf("a %s reservation has no number of days", in.Kind), help(`set kind: "calendar", or leave days out`))
+		}
+	}
+}
+
+// calendarZones: TPUs can be booked by calendar in a few zones only.
+func calendarZones(r *report) {
+	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
+		if c.Reservation == nil || c.Reservation.Kind != "calendar" {
+			return
+		}
+		known := m.CalendarZones()
+		for i, z := range r.Blueprint.Capacity[c.Name].Zones {
+			if known != nil && !slices.Contains(known, z) {
+				r.add(at("capacity", c.Name, "zones", diag.Index(i)), fmt.Sprintf("%s is not known to be booked by calendar in %s", m.Type, z),
+					label("known: %s", quoted(known)), help("check Google's table of calendar mode; zones are added over time"))
+			}
+		}
+	})
+}
+
 func flexCounts(r *report) {
 	for _, c := range r.Plan.Capacities {
 		if c.Flex == nil {
 			continue
 		}
 		if c.Static {
-			r.add(at("capacity", c.Name, "nodes"), "flex-start nodes are started on demand and cannot stand",
-				help("set maxNodes instead"))
+			fixed, most := "nodes", "maxNodes"
+			if c.HasTPUs() {
+				fixed, most = "slices", "maxSlices"
+			}
+			r.add(at("capacity", c.Name, fixed), "flex-start nodes are started on demand and cannot stand",
+				help("set %s instead", most))
 		} else if c.MinNodes > 0 {
 			r.add(at("capacity", c.Name, "minNodes"), "a flex-start pool scales down to 0", label("want 0"))
 		}
@@ -150,6 +214,14 @@ func autoProvisioned(r *report) {
 			continue
 		}
 		switch {
+		case c.ComputeClass:
+			r.add(at("capacity", c.Name, "autoProvisioned"), "the pools are created either by a ComputeClass or by themselves",
+				related(at("capacity", c.Name, "computeClass"), "the ComputeClass"), help("keep one of autoProvisioned and computeClass"))
+		case c.HasTPUs():
+			r.add(at("capacity", c.Name, "autoProvisioned"), "TPU slices have node pools of their own here", help("remove autoProvisioned"))
+		case c.LocalSSDs > 0:
+			r.add(at("hardware", c.Hardware, "localSSDs"), fmt.Sprintf("auto-provisioning attaches no local SSDs, and capacity %q is auto-provisioned", c.Name),
+				help("remove localSSDs, or give the capacity a node pool of its own: remove autoProvisioned"))
 		case c.Option != ir.OnDemand && c.Option != ir.Spot:
 			r.add(at("capacity", c.Name, "autoProvisioned"), fmt.Sprintf("node pools %s are not auto-provisioned", optionField[c.Option][1]),
 				help("remove autoProvisioned: the capacity then has a node pool of its own"))
@@ -161,6 +233,44 @@ func autoProvisioned(r *report) {
 	}
 }
 
+// ownClasses are the ComputeClasses that GKE brings, and the name of the one
+// that pods without any get (GKE documentation: "About GKE ComputeClasses").
+var ownClasses = []string{"autopilot", "autopilot-spot", "default"}
+
+// computeClasses: what GKE creates by a ComputeClass comes and goes, and is
+// what the class's one priority says.
+func computeClasses(r *report) {
+	for _, c := range r.Plan.Capacities {
+		if !c.ComputeClass || c.AutoProvisioned {
+			continue
+		}
+		path := at("capacity", c.Name, "computeClass")
+		own := "give the capacity a node pool of its own: remove computeClass"
+		switch {
+		case slices.Contains(ownClasses, c.Name):
+			r.addKey(at("capacity", c.Name), fmt.Sprintf("ComputeClass %q is GKE's own", c.Name), help("give the capacity another name"))
+		case c.HasTPUs():
+			r.add(path, "TPU slices have node pools of their own here", help("remove computeClass"))
+		case c.Machine.PlacementTopology != "":
+			r.add(path, fmt.Sprintf("nodes of %s are linked by a policy, which a ComputeClass does not name here", c.Machine.Type), help("%s", own))
+		case c.Queued():
+			r.add(path, "queued flex-start starts nodes in a node pool, not by a ComputeClass", help("%s; or leave queued out", own))
+		case c.Reservation != nil && c.Reservation.Create:
+			r.add(path, "a reservation that is created here is consumed by a node pool of its size", help("%s", own))
+		case c.Waiting:
+			r.add(path, "a ComputeClass cannot wait for a reservation to begin", help("%s; or set active: true once it has begun", own))
+		case c.Compact:
+			r.add(path, "nodes of a ComputeClass are not placed compactly here", help("%s; or remove placement", own))
+		case c.GPUDriver == "DISABLED":
+			r.add(at("hardware", c.Hardware, "gpuDriver"), fmt.Sprintf("GPU nodes of a ComputeClass come with a driver, and capacity %q asks for none", c.Name), label(`want "DEFAULT" or "LATEST"`), help("choose one, or %s", own))
+		case c.Static:
+			r.add(at("capacity", c.Name, "nodes"), "pools of a ComputeClass come and go, so they have no fixed size", help("set maxNodes instead"))
+		case c.MinNodes > 0:
+			r.add(at("capacity", c.Name, "minNodes"), "pools of a ComputeClass come and go, so they have no minimum", label("want 0"))
+		}
+	}
+}
+
 func compact(r *report) {
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
 		if !c.Compact {
@@ -168,6 +278,9 @@ func compact(r *report) {
 		}
 		path := at("capacity", c.Name, "placement")
 		switch {
+		case c.ComputeClass: // reported there
+		case m.HasTPUs():
+			r.add(path, "the nodes of a TPU slice stand together by themselves", help("remove placement"))
 		case m.CompactNodes != nil && *m.CompactNodes == 0:
 			r.add(path, fmt.Sprintf("%s has no compact placement", m.Type), help(`remove placement, or choose another machine`))
 		case c.Queued():
@@ -205,11 +318,11 @@ func sameNodes(r *report) {
 }
 
 // sharedByAutoProvisioning: node auto-provisioning has one set of zones, disks
-// and drivers for the whole cluster.
+// and drivers for the whole cluster. A ComputeClass says its own.
 func sharedByAutoProvisioning(r *report) {
 	var first ir.Capacity
 	for _, c := range r.Plan.Capacities {
-		if !c.AutoProvisioned || c.Option != ir.OnDemand && c.Option != ir.Spot {
+		if !c.AutoProvisioned || c.ComputeClass || c.Option != ir.OnDemand && c.Option != ir.Spot {
 			continue
 		}
 		hardware := r.Blueprint.Hardware[c.Hardware]

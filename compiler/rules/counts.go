@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/batchwright/batchwright/compiler/diag"
 )
@@ -12,20 +13,43 @@ func countRules() []Rule {
 	return []Rule{
 		{Code: "E0411", Severity: diag.Error, Title: "a capacity needs either nodes or maxNodes", check: oneCount},
 		{Code: "E0412", Severity: diag.Error, Title: "fewest nodes above most nodes", check: minAboveMax},
+		{Code: "E0417", Severity: diag.Error, Title: "linked nodes in more than one zone", check: sliceZone},
+		{Code: "E0418", Severity: diag.Error, Title: "more nodes than are linked with each other", check: linkedNodes},
 		{Code: "E0413", Severity: diag.Error, Title: "nodes do not divide evenly over the zones", check: evenNodes},
 	}
 }
 
+// oneCount: TPUs are counted in slices and everything else in nodes, either a
+// fixed number or the most of them.
 func oneCount(r *report) {
 	for _, name := range names(r.Blueprint.Capacity) {
 		c := r.Blueprint.Capacity[name]
+		machine, known := find(r.Blueprint.Hardware[c.Hardware])
+		if !known {
+			continue
+		}
+		type count struct {
+			field string
+			given bool
+		}
+		fixed, most := count{"nodes", c.Nodes != nil}, count{"maxNodes", c.MaxNodes != nil}
+		others := []count{{"slices", c.Slices != nil}, {"maxSlices", c.MaxSlices != nil}}
+		unit, way := "nodes", "TPUs alone come in slices"
+		if machine.HasTPUs() {
+			others = []count{fixed, most, {"minNodes", c.MinNodes > 0}}
+			fixed, most = count{"slices", c.Slices != nil}, count{"maxSlices", c.MaxSlices != nil}
+			unit, way = "slices", "the nodes of a TPU slice start and stop together"
+		}
+		wrong := slices.IndexFunc(others, func(c count) bool { return c.given })
 		switch {
-		case c.Nodes == nil && c.MaxNodes == nil:
+		case wrong >= 0:
+			r.addKey(at("capacity", name, others[wrong].field), fmt.Sprintf("capacity %q is counted in %s: %s", name, unit, way), label("want %s or %s", fixed.field, most.field))
+		case !fixed.given && !most.given:
 			r.addKey(at("capacity", name), fmt.Sprintf("capacity %q has no size", name),
-				help("add nodes for a fixed number, or maxNodes for a pool that scales"))
-		case c.Nodes != nil && c.MaxNodes != nil:
-			r.addKey(at("capacity", name, "maxNodes"), fmt.Sprintf("capacity %q has a fixed number of nodes and scales", name),
-				related(at("capacity", name, "nodes"), "the fixed number"), help("keep one of nodes and maxNodes"))
+				help("add %s for a fixed number, or %s for what scales", fixed.field, most.field))
+		case fixed.given && most.given:
+			r.addKey(at("capacity", name, most.field), fmt.Sprintf("capacity %q has a fixed number of %s and scales", name, unit),
+				related(at("capacity", name, fixed.field), "the fixed number"), help("keep one of %s and %s", fixed.field, most.field))
 		case c.Nodes != nil && c.MinNodes > 0:
 			r.addKey(at("capacity", name, "minNodes"), fmt.Sprintf("capacity %q has a fixed number of nodes and a fewest", name),
 				related(at("capacity", name, "nodes"), "the fixed number"), help("remove minNodes, or set maxNodes instead of nodes"))
@@ -45,9 +69,43 @@ func minAboveMax(r *report) {
 
 func evenNodes(r *report) {
 	for _, c := range r.Plan.Capacities {
-		if n := len(c.Zones); c.Static && c.Flex == nil && n > 0 && c.MaxNodes%n != 0 {
+		if n := len(c.Zones); c.Static && c.Flex == nil && !c.HasTPUs() && n > 0 && c.MaxNodes%n != 0 {
 			r.add(at("capacity", c.Name, "nodes"), fmt.Sprintf("%s in %s: GKE puts the same number into each zone", plural(c.MaxNodes, "node"), plural(n, "zone")),
 				label("want a multiple of %d", n), help("change nodes, or the capacity's zones"))
+		}
+	}
+}
+
+// sliceZone: the hosts of a slice are wired together, and its node pool stands
+// in one zone.
+func sliceZone(r *report) {
+	for _, c := range r.Plan.Capacities {
+		linked := c.HasTPUs() || c.Machine.PlacementTopology != ""
+		if !linked || len(c.Zones) < 2 {
+			continue
+		}
+		path := at("capacity", c.Name, "zones")
+		if len(r.Blueprint.Capacity[c.Name].Zones) == 0 {
+			path = at("capacity", c.Name)
+		}
+		r.addKey(path, fmt.Sprintf("%s machines are linked within one zone, and capacity %q has %d", c.Machine.Type, c.Name, len(c.Zones)),
+			help("give the capacity one zone: zones: [%q]; those in another zone are another capacity", c.Zones[0]))
+	}
+}
+
+// linkedNodes: the GPUs of 18 A4X machines are one NVLink domain, and a pool is
+// one of those. Source: Compute Engine documentation, "A4X", and Google's
+// Cluster Toolkit, example gke-a4x.
+func linkedNodes(r *report) {
+	const most = 18
+	for _, c := range r.Plan.Capacities {
+		switch {
+		case c.Machine.Family != "a4x" || c.ComputeClass: // reported there
+		case !c.Static:
+			r.addKey(at("capacity", c.Name), fmt.Sprintf("%s machines are linked with each other, and do not come and go", c.Machine.Type), help("set nodes instead of maxNodes"))
+		case c.MaxNodes > most:
+			r.add(at("capacity", c.Name, "nodes"), fmt.Sprintf("%d %s machines, of which %d are linked with each other", c.MaxNodes, c.Machine.Type, most), label("want at most %d", most),
+				help("make another capacity of the others"))
 		}
 	}
 }

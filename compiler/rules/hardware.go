@@ -1,22 +1,33 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/schema"
 )
 
 // Rules on machines and where they stand.
 
 func hardwareRules() []Rule {
 	return []Rule{
-		{Code: "E0301", Severity: diag.Error, Title: "the machine type does not exist", check: machineTypes, basic: true},
+		{Code: "E0301", Severity: diag.Error, Title: "the machine type does not exist, or cannot be used", check: machineTypes, basic: true},
 		{Code: "E0302", Severity: diag.Error, Title: "a zone is not in the platform's region", check: zonesInRegion},
+		{Code: "W0307", Severity: diag.Warning, Title: "a region that is not known", check: knownRegion},
+		{Code: "W0308", Severity: diag.Warning, Title: "the machine is not known in a zone", check: machineZones, resolved: true},
+		{Code: "E0309", Severity: diag.Error, Title: "GPUs that cannot be attached to the machine", check: attachedGPUs, basic: true},
+		{Code: "E0310", Severity: diag.Error, Title: "the machine takes no such number of local SSDs", check: localSSDs},
+		{Code: "E0311", Severity: diag.Error, Title: "a TPU topology that the machine does not form", check: topologies, basic: true},
+		{Code: "W0312", Severity: diag.Warning, Title: "the control plane may be older than the nodes need", check: nodeVersions},
+		{Code: "E0313", Severity: diag.Error, Title: "a system pool whose nodes keep system pods away", check: systemPool},
 		{Code: "E0303", Severity: diag.Error, Title: "a zone is not one of the platform's", check: capacityZones},
 		{Code: "E0304", Severity: diag.Error, Title: "the machine does not boot from that disk type", check: bootDisks},
 		{Code: "E0305", Severity: diag.Error, Title: "more per accelerator than the machine has", check: perAccelerator},
@@ -25,13 +36,16 @@ func hardwareRules() []Rule {
 }
 
 func (r *report) machine(path []string, name string) {
-	if _, ok := catalog.Lookup(name); ok {
+	if m, ok := catalog.Lookup(name); ok {
+		if m.Withheld != "" {
+			r.add(path, fmt.Sprintf("machine type %q cannot be used: %s", name, m.Withheld), help("choose another machine type"))
+		}
 		return
 	}
 	all := catalog.Names()
 	family, _, _ := strings.Cut(name, "-")
 	kin := slices.DeleteFunc(slices.Clone(all), func(n string) bool { return !strings.HasPrefix(n, family+"-") })
-	options := []option{help("name a machine type that GKE offers; TPUs, Arm and shared-core machines are not known yet")}
+	options := []option{help("name a machine type that GKE offers")}
 	if len(kin) > 0 {
 		options = append(options, label("want one of %s", quoted(kin)))
 	}
@@ -46,6 +60,225 @@ func machineTypes(r *report) {
 		r.machine(at("hardware", name, "machine"), r.Blueprint.Hardware[name].Machine)
 	}
 	r.machine(at("cluster", "systemPool", "machine"), r.Blueprint.Cluster.SystemPool.Machine)
+}
+
+// find returns what the catalogue knows of a hardware class's machine, with the
+// GPUs that are attached to it, and whether it knows it.
+func find(h schema.Hardware) (catalog.Machine, bool) {
+	accelerator, count := h.Attached()
+	return catalog.Find(h.Machine, accelerator, count)
+}
+
+// systemPool: accelerators and Arm nodes are tainted, and GKE's own pods and
+// Kueue would find no node.
+func systemPool(r *report) {
+	name := r.Blueprint.Cluster.SystemPool.Machine
+	m, known := catalog.Usable(name)
+	if !known || m.Accelerator == "" && m.Arch == "amd64" {
+		return
+	}
+	what := "has accelerators"
+	if m.Accelerator == "" {
+		what = "is an Arm machine"
+	}
+	r.add(at("cluster", "systemPool", "machine"), fmt.Sprintf("%s %s, and GKE keeps other pods off such nodes", name, what), help("choose an x86 machine without accelerators, such as e2-standard-4"))
+}
+
+// attachedGPUs: some machine types take a number of GPUs that is chosen.
+func attachedGPUs(r *report) {
+	for _, name := range names(r.Blueprint.Hardware) {
+		h := r.Blueprint.Hardware[name]
+		m, known := catalog.Lookup(h.Machine)
+		if !known || h.GPUs == nil {
+			continue
+		}
+		path := at("hardware", name, "gpus")
+		choices := catalog.Attachments(h.Machine)
+		var types, counts []string
+		for _, a := range choices {
+			if !slices.Contains(types, a.Accelerator) {
+				types = append(types, a.Accelerator)
+			}
+			if a.Accelerator == h.GPUs.Type {
+				counts = append(counts, strconv.Itoa(a.Count))
+			}
+		}
+		_, fits := find(h)
+		switch {
+		case fits:
+		case m.Accelerator != "":
+			r.addKey(path, fmt.Sprintf("%s comes with %d %s", m.Type, m.Count, m.Accelerator), help("remove gpus: they are the machine's own"))
+		case len(choices) == 0:
+			r.addKey(path, fmt.Sprintf("no GPUs can be attached to %s", m.Type), help("remove gpus, or choose a machine type that has them: batchwright catalog"))
+		case len(counts) == 0:
+			near := diag.Nearest(h.GPUs.Type, types)
+			cure := help("choose another GPU or machine type: batchwright catalog %s", m.Type)
+			if near != "" {
+				cure = help("did you mean %q?", near)
+			}
+			r.add(below(path, "type"), fmt.Sprintf("%s cannot be attached to %s", h.GPUs.Type, m.Type), label("want one of %s", quoted(types)), cure)
+		default:
+			r.add(below(path, "count"), fmt.Sprintf("%s takes no %d of %s", m.Type, h.GPUs.Count, h.GPUs.Type), label("want one of %s", strings.Join(counts, ", ")))
+		}
+	}
+}
+
+// topologies: a TPU machine type is part of a slice, whose shape must be one
+// that such machines form.
+func topologies(r *report) {
+	for _, name := range names(r.Blueprint.Hardware) {
+		h := r.Blueprint.Hardware[name]
+		m, known := catalog.Lookup(h.Machine)
+		if !known {
+			continue
+		}
+		path := at("hardware", name, "topology")
+		switch {
+		case !m.HasTPUs() && h.Topology != nil:
+			r.addKey(path, fmt.Sprintf("%s has no TPUs", m.Type), help("remove topology"))
+		case m.HasTPUs() && h.Topology == nil:
+			r.addKey(at("hardware", name), fmt.Sprintf("%s needs the topology of the slice it is part of", m.Type),
+				shapes(m.Slices(), 0), help("add topology; batchwright catalog %s tells of each", m.Type))
+		case m.HasTPUs():
+			if _, ok := m.Slice(*h.Topology); !ok {
+				r.topology(path, m, *h.Topology)
+			}
+		}
+	}
+}
+
+// topology reports a topology that a machine type does not form, with the
+// nearest ones that it does.
+func (r *report) topology(path []string, m catalog.Machine, topology string) {
+	all := m.Slices()
+	sides := strings.Split(topology, "x")
+	chips := 1
+	for i, side := range sides {
+		n, _ := strconv.Atoi(side) // the schema admits only numbers
+		chips *= n
+		sides[i] = fmt.Sprintf("%3d", n)
+	}
+	slices.Sort(sides)
+	canonical := strings.ReplaceAll(strings.Join(sides, "x"), " ", "")
+	cure := help("batchwright catalog %s lists them all", m.Type)
+	if _, ok := m.Slice(canonical); ok {
+		cure = help("did you mean %q? the sides are written by size", canonical)
+	} else if i := slices.IndexFunc(all, func(s catalog.Slice) bool { return s.Chips >= chips }); i >= 0 {
+		cure = help("%q has %d chips", all[i].Topology, all[i].Chips)
+	}
+	near, _ := slices.BinarySearchFunc(all, chips, func(s catalog.Slice, chips int) int { return cmp.Compare(s.Chips, chips) })
+	r.add(path, fmt.Sprintf("topology %q is not available for %s", topology, m.Type), shapes(all, near-3), cure)
+}
+
+// shapes names the topologies of slices, or a few of them from one on.
+func shapes(all []catalog.Slice, from int) option {
+	const most = 8
+	var topologies []string
+	from = max(0, min(from, len(all)-most))
+	for _, s := range all[from:min(len(all), from+most)] {
+		topologies = append(topologies, s.Topology)
+	}
+	if len(topologies) < len(all) {
+		return label("want one such as %s", quoted(topologies))
+	}
+	return label("want one of %s", quoted(topologies))
+}
+
+// localSSDs: the number of a machine's local SSDs is bundled with it, or one of
+// few.
+func localSSDs(r *report) {
+	for _, name := range names(r.Blueprint.Hardware) {
+		h := r.Blueprint.Hardware[name]
+		m, known := find(h)
+		if !known || h.LocalSSDs == 0 || slices.Contains(m.SSDs.Allowed, h.LocalSSDs) {
+			continue
+		}
+		path := at("hardware", name, "localSSDs")
+		switch {
+		case m.SSDs.Bundled > 0:
+			r.add(path, fmt.Sprintf("%s always has its %s", m.Type, plural(m.SSDs.Bundled, "local SSD")), help("remove localSSDs"))
+		case len(m.SSDs.Allowed) == 0:
+			r.add(path, fmt.Sprintf("%s is not known to take local SSDs", m.Type), help("remove localSSDs, or choose another machine type"))
+		default:
+			var counts []string
+			for _, n := range m.SSDs.Allowed {
+				counts = append(counts, strconv.Itoa(n))
+			}
+			r.add(path, fmt.Sprintf("%s does not take %s", m.Type, plural(h.LocalSSDs, "local SSD")), label("want one of %s", strings.Join(counts, ", ")))
+		}
+	}
+}
+
+// knownRegion: the tables are partial, so that what they lack may exist.
+func knownRegion(r *report) {
+	region := r.Blueprint.Region
+	known := catalog.Regions()
+	if has(known, region) {
+		return
+	}
+	cure := help("check its name; if it exists, say so: accept: W0307: \"...\"")
+	if near := diag.Nearest(region, known); near != "" {
+		cure = help("did you mean %q? if not: accept: W0307: \"...\"", near)
+	}
+	r.add(at("region"), fmt.Sprintf("region %q is not known", region), cure)
+}
+
+// machineZones: GKE refuses a pool in a zone without such machines. Where it
+// creates the pools itself, one of the zones will do.
+func machineZones(r *report) {
+	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
+		known := m.Zones()
+		unknown := slices.DeleteFunc(slices.Clone(c.Zones), func(z string) bool { return slices.Contains(known, z) })
+		if known == nil || len(unknown) == 0 || len(unknown) < len(c.Zones) && len(c.Pools()) == 0 {
+			return
+		}
+		here := slices.DeleteFunc(slices.Clone(known), func(z string) bool { return !strings.HasPrefix(z, r.Plan.Region+"-") })
+		wanted := label("known: %s", quoted(here))
+		if len(here) == 0 {
+			wanted = label("known in no zone of %s", r.Plan.Region)
+		}
+		cure := "ask: gcloud compute machine-types list --filter=name=" + c.Machine.Type + "; if it is there: accept: W0308: \"...\""
+		written := r.Blueprint.Capacity[c.Name].Zones
+		if len(written) == 0 {
+			r.addKey(at("capacity", c.Name), fmt.Sprintf("%s is not known in %s", m.Type, quoted(unknown)), wanted, help("give the capacity zones that have it, or %s", cure))
+		}
+		for i, z := range written {
+			if slices.Contains(unknown, z) {
+				r.add(at("capacity", c.Name, "zones", diag.Index(i)), fmt.Sprintf("%s is not known in %q", m.Type, z), wanted, help("%s", cure))
+			}
+		}
+	})
+}
+
+// nodeVersions: the release channel may well choose a newer version than the
+// lowest that is asked for, so this is no mistake yet.
+func nodeVersions(r *report) {
+	lowest := r.Blueprint.Cluster.MinVersion
+	if lowest == nil {
+		return
+	}
+	need := func(c ir.Capacity, version, what string) {
+		if version != "" && olderGKE(*lowest, version) {
+			r.add(at("cluster", "minVersion"), fmt.Sprintf("capacity %q needs GKE %s: %s", c.Name, version, what), label("want %s or later", version),
+				related(at("capacity", c.Name), "the capacity"), help("raise it, or leave it to the release channel"))
+		}
+	}
+	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
+		need(c, m.MinVersion, "it has "+m.Type)
+		// Source: GKE documentation, "About GPU and TPU provisioning with
+		// flex-start"; of two versions it states for GPUs this is the later.
+		if c.Flex != nil {
+			need(c, "1.33.0-gke.1712000", "it uses flex-start")
+		}
+		// Source: Google's repository skills, gke-compute-classes.
+		if c.ComputeClass && c.AnyReservation != nil && !c.AnyReservation.OnDemand {
+			need(c, "1.36.0-gke.3204000", "its ComputeClass takes any reservation and nothing else")
+		}
+		// Source: Google's Cluster Toolkit, module gke-node-pool.
+		if c.Machine.AcceleratorNetworks {
+			need(c, "1.34.1-gke.1829001", "its networks are claimed by dynamic resource allocation")
+		}
+	})
 }
 
 func zonesInRegion(r *report) {
@@ -78,7 +311,7 @@ func capacityZones(r *report) {
 func bootDisks(r *report) {
 	for _, name := range names(r.Blueprint.Hardware) {
 		h := r.Blueprint.Hardware[name]
-		m, ok := catalog.Lookup(h.Machine)
+		m, ok := find(h)
 		if ok && h.Disk.Type != nil && len(m.Disks) > 0 && !slices.Contains(m.Disks, *h.Disk.Type) {
 			r.add(at("hardware", name, "disk", "type"), fmt.Sprintf("%s does not boot from %s", m.Type, *h.Disk.Type),
 				label("want one of %s", quoted(m.Disks)))
@@ -89,7 +322,7 @@ func bootDisks(r *report) {
 func perAccelerator(r *report) {
 	for _, name := range names(r.Blueprint.Hardware) {
 		h := r.Blueprint.Hardware[name]
-		m, ok := catalog.Lookup(h.Machine)
+		m, ok := find(h)
 		if !ok || h.PerAccelerator == nil || m.Count == 0 {
 			continue
 		}
@@ -112,7 +345,7 @@ func perAccelerator(r *report) {
 func perAcceleratorWithout(r *report) {
 	for _, name := range names(r.Blueprint.Hardware) {
 		h := r.Blueprint.Hardware[name]
-		if m, ok := catalog.Lookup(h.Machine); ok && m.Count == 0 && h.PerAccelerator != nil {
+		if m, ok := find(h); ok && m.Count == 0 && h.PerAccelerator != nil {
 			r.addKey(at("hardware", name, "perAccelerator"), fmt.Sprintf("%s has no accelerators", m.Type),
 				help("remove it: quota on this hardware is counted in vCPUs, with the machine's memory for each"))
 		}

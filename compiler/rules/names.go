@@ -220,6 +220,11 @@ func derivedNames(r *report) {
 				help("shorten the names it is made of"))
 		}
 	}
+	for _, c := range r.Plan.Capacities {
+		if pools := c.Pools(); c.Sliced() && len(pools) > 0 {
+			tooLong(at("capacity", c.Name), "its last node pool", pools[len(pools)-1], 40)
+		}
+	}
 	for _, t := range r.Plan.Teams {
 		tooLong(at("teams", t.Name), "its bucket", t.Bucket, 63)
 		for _, q := range t.Queues {
@@ -236,7 +241,8 @@ func derivedNames(r *report) {
 		// pod's is the longest.
 		host := w.Name + "-" + strconv.Itoa(w.Pods-1)
 		if w.Kind == ir.JobSet {
-			host = w.Name + "-worker-0-" + strconv.Itoa(w.Pods-1) + "-abcde"
+			jobs := max(1, w.Slices)
+			host = fmt.Sprintf("%s-worker-%d-%d-abcde", w.Name, jobs-1, w.Pods/jobs-1)
 		}
 		tooLong(at("workloads", w.Template), "its last pod", host, 63)
 		tooLong(at("workloads", w.Template), "its placement group", w.PlacementGroup, 40)
@@ -246,6 +252,16 @@ func derivedNames(r *report) {
 func collisions(r *report) {
 	if name := r.Plan.SystemPool.Name; r.Blueprint.Capacity[name].Hardware != "" {
 		r.addKey(at("capacity", name), fmt.Sprintf("node pool %q is the cluster's own", name), help("rename the capacity"))
+	}
+	pools := map[string]string{}
+	for _, c := range r.Plan.Capacities {
+		for _, pool := range c.Pools() {
+			if other, taken := pools[pool]; taken {
+				r.addKey(at("capacity", c.Name), fmt.Sprintf("node pool %q would stand for capacity %q as well", pool, other),
+					related(at("capacity", other), "the other capacity"), help("rename one of them"))
+			}
+			pools[pool] = c.Name
+		}
 	}
 	queues := map[string]string{}
 	for _, t := range r.Plan.Teams {
@@ -288,7 +304,7 @@ func poolPrefixes(r *report) {
 	const seen = 16
 	first := map[string]string{}
 	for _, c := range r.Plan.Capacities {
-		if c.AutoProvisioned {
+		if len(c.Pools()) == 0 {
 			continue
 		}
 		prefix := c.Name[:min(seen, len(c.Name))]

@@ -16,12 +16,11 @@ import (
 func quotaRules() []Rule {
 	return []Rule{
 		{Code: "E0601", Severity: diag.Error, Title: "borrowing or lending without a cohort", check: loneBorrowers},
-		{Code: "E0602", Severity: diag.Error, Title: "more is guaranteed than the capacity holds", check: overcommit, whole: true},
+		{Code: "E0602", Severity: diag.Error, Title: "more is guaranteed than the capacity holds", check: overcommit, whole: true, Acceptable: true},
 		{Code: "E0603", Severity: diag.Error, Title: "more is lent than there is", check: lendAboveNominal},
 		{Code: "E0604", Severity: diag.Error, Title: "quota counted in the wrong unit", check: quotaUnit, basic: true},
 		{Code: "E0605", Severity: diag.Error, Title: "a queue that can never run anything", check: deadQueues},
 		{Code: "W0606", Severity: diag.Warning, Title: "nobody to borrow from", check: nothingToBorrow, whole: true, resolved: true},
-		{Code: "W0607", Severity: diag.Warning, Title: "a reason for an overcommit that is none", check: idleOvercommit, whole: true},
 	}
 }
 
@@ -106,18 +105,22 @@ func overcommit(r *report) {
 	})
 	for _, c := range r.Plan.Capacities {
 		excess, ok := firstExcess(c)
-		if in := r.Blueprint.Capacity[c.Name]; !ok || in.Nodes == nil && in.MaxNodes == nil {
+		if !ok || !sized(c, r.Blueprint.Capacity[c.Name]) {
 			continue
 		}
 		message := fmt.Sprintf("capacity %q guarantees %s %s, and its %s hold %s", c.Name, amount(excess.resource, excess.guaranteed), excess.resource,
 			plural(c.MaxNodes, "node"), amount(excess.resource, excess.held))
-		if c.Overcommit != "" {
-			r.add(at("capacity", c.Name, "overcommit"), message, as(diag.Note), help("accepted: %s", c.Overcommit))
-			continue
-		}
-		options := []option{help("lower the teams' quota, add nodes, or say why it is meant so: overcommit: \"...\"")}
+		options := []option{help("lower the teams' quota, add nodes, or say why it is meant so: accept: E0602: \"...\"")}
 		r.addKey(at("capacity", c.Name), message, append(options, guarantees[c.Name]...)...)
 	}
+}
+
+// sized tells whether a capacity says how large it is, be it that it is empty.
+func sized(c ir.Capacity, in schema.Capacity) bool {
+	if c.HasTPUs() {
+		return c.Machine.Slice != nil && (in.Slices != nil || in.MaxSlices != nil)
+	}
+	return in.Nodes != nil || in.MaxNodes != nil
 }
 
 type excess struct {
@@ -141,14 +144,6 @@ func firstExcess(c ir.Capacity) (excess, bool) {
 		}
 	}
 	return excess{}, false
-}
-
-func idleOvercommit(r *report) {
-	for _, c := range r.Plan.Capacities {
-		if _, over := firstExcess(c); c.Overcommit != "" && !over && len(c.PerNode) > 0 {
-			r.add(at("capacity", c.Name, "overcommit"), fmt.Sprintf("capacity %q holds all that is guaranteed on it", c.Name), help("remove overcommit"))
-		}
-	}
 }
 
 func deadQueues(r *report) {

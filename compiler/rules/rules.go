@@ -28,15 +28,23 @@ type Rule struct {
 	Code     string // stable
 	Severity diag.Severity
 	Title    string
-	check    func(*report)
-	whole    bool // needs every entity of the blueprint
-	basic    bool // on what names mean
-	resolved bool // needs all that basic rules hold
+	// Acceptable tells that a blueprint can accept the rule's findings though
+	// they are errors. Warnings and notes can be accepted, save those on
+	// acceptances.
+	Acceptable bool
+	check      func(*report)
+	whole      bool // needs every entity of the blueprint
+	basic      bool // on what names mean
+	resolved   bool // needs all that basic rules hold
+	last       bool // on what the others found
 }
+
+// CanAccept tells whether a blueprint can accept the rule's findings.
+func (r Rule) CanAccept() bool { return !r.last && (r.Acceptable || r.Severity != diag.Error) }
 
 // All returns every rule, by code.
 func All() []Rule {
-	all := slices.Concat(nameRules(), hardwareRules(), consumptionRules(), countRules(), tierRules(), quotaRules(), networkRules(), versionRules(), workloadRules())
+	all := slices.Concat(nameRules(), hardwareRules(), consumptionRules(), countRules(), tierRules(), quotaRules(), networkRules(), versionRules(), workloadRules(), acceptRules())
 	slices.SortFunc(all, func(a, b Rule) int { return strings.Compare(a.Code, b.Code) })
 	return all
 }
@@ -56,22 +64,31 @@ type Pass struct {
 	// they are empty in Blueprint. Nothing is reported of them, and nothing
 	// that only the whole blueprint can tell.
 	Broken map[[2]string]bool
+
+	accepts  map[acceptance]string // what the blueprint accepts
+	accepted map[acceptance]bool   // and had a finding for
 }
 
 // Run applies every rule: those on what names mean first, because what depends
 // on a misspelt name is not worth reporting.
 func Run(p *Pass) {
-	var basic, others []Rule
+	p.accepts, p.accepted = acceptances(p.Blueprint), map[acceptance]bool{}
+	var basic, others, last []Rule
 	for _, r := range All() {
-		if r.basic {
+		switch {
+		case r.basic:
 			basic = append(basic, r)
-		} else {
+		case r.last:
+			last = append(last, r)
+		default:
 			others = append(others, r)
 		}
 	}
 	before := p.Findings.Count(diag.Error)
 	p.run(basic, true)
-	p.run(others, p.Findings.Count(diag.Error) == before)
+	resolved := p.Findings.Count(diag.Error) == before
+	p.run(others, resolved)
+	p.run(last, resolved)
 }
 
 // run applies rules, those that need all names resolved only if they are.
@@ -116,6 +133,7 @@ func (r *report) finding(span diag.Span, path []string, message string, options 
 	for _, o := range options {
 		o(r, &f)
 	}
+	r.accept(&f, path)
 	r.Findings.Add(f)
 }
 
@@ -140,11 +158,6 @@ func related(path []string, format string, args ...any) option {
 			f.Related = append(f.Related, add)
 		}
 	}
-}
-
-// as gives a finding another severity than its rule's.
-func as(s diag.Severity) option {
-	return func(_ *report, f *diag.Finding) { f.Severity = s }
 }
 
 // names returns the keys of a map in order.

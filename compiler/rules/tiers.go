@@ -17,6 +17,7 @@ func tierRules() []Rule {
 		{Code: "E0503", Severity: diag.Error, Title: "a tier names a capacity twice", check: capacityTwice},
 		{Code: "E0504", Severity: diag.Error, Title: "compact auto-provisioned capacity beside another", check: compactAlone},
 		{Code: "E0505", Severity: diag.Error, Title: "more flavors than Kueue takes", check: flavorLimit},
+		{Code: "E0507", Severity: diag.Error, Title: "a tier mixes accelerators that cannot be queued together", check: mixedAccelerators, resolved: true},
 		{Code: "E0506", Severity: diag.Error, Title: "a tier's name is reserved", check: reservedPriority},
 	}
 }
@@ -96,6 +97,37 @@ func reservedPriority(r *report) {
 	for _, name := range names(r.Blueprint.Tiers) {
 		if strings.HasPrefix(name, "system-") {
 			r.addKey(at("tiers", name), fmt.Sprintf("PriorityClass %q: the prefix system- belongs to Kubernetes", name), help("rename the tier"))
+		}
+	}
+}
+
+// mixedAccelerators: all flavors of a ClusterQueue that cover cpu and memory
+// cover the same resources, so one queue has GPUs or TPUs; and a workload is
+// shaped for one kind of TPU slice.
+func mixedAccelerators(r *report) {
+	capacities := capacitiesByName(r.Plan)
+	for _, name := range names(r.Blueprint.Tiers) {
+		first, shape := "", ""
+		for i, capacity := range r.Blueprint.Tiers[name].Capacity {
+			c := capacities[capacity]
+			path := at("tiers", name, "capacity", diag.Index(i))
+			switch {
+			case !c.HasAccelerators():
+			case first == "":
+				first = capacity
+			case capacities[first].Machine.Resource != c.Machine.Resource:
+				r.add(path, fmt.Sprintf("tier %q has both %s, of %q, and %s", name, capacities[first].Machine.Resource, first, c.Machine.Resource),
+					help("Kueue counts cpu and memory in one group of flavors, which cover the same accelerator: make a tier of each"))
+			}
+			if !c.HasTPUs() || c.Machine.Slice == nil {
+				continue
+			}
+			if here := fmt.Sprintf("%d chips on %s", c.Machine.Slice.Chips, plural(c.Machine.Slice.Hosts, "host")); shape == "" {
+				shape = here
+			} else if shape != here {
+				r.add(path, fmt.Sprintf("slices of %q have %s, and those before it %s", capacity, here, shape),
+					help("a workload is made for one shape of slice: make a tier of each"))
+			}
 		}
 	}
 }

@@ -46,3 +46,24 @@ func older(a, b string) bool {
 	}
 	return false
 }
+
+// olderGKE compares GKE versions such as 1.33, 1.33.5 and 1.33.5-gke.1308000: a
+// part that is left out may be any.
+func olderGKE(a, b string) bool {
+	x, y := gkeParts(a), gkeParts(b)
+	for i := range min(len(x), len(y)) {
+		if x[i] != y[i] {
+			return x[i] < y[i]
+		}
+	}
+	return false
+}
+
+func gkeParts(version string) []int {
+	var out []int
+	for _, part := range strings.Split(strings.Replace(version, "-gke.", ".", 1), ".") {
+		n, _ := strconv.Atoi(part)
+		out = append(out, n)
+	}
+	return out
+}

@@ -20,6 +20,8 @@ func workloadRules() []Rule {
 		{Code: "E0803", Severity: diag.Error, Title: "a team submits to a tier it has no quota in", check: workloadTeams, whole: true, resolved: true},
 		{Code: "E0804", Severity: diag.Error, Title: "an image that is not pinned", check: pinnedImages},
 		{Code: "E0806", Severity: diag.Error, Title: "files too large for a ConfigMap", check: fileSizes},
+		{Code: "E0807", Severity: diag.Error, Title: "a workload that does not take whole TPU slices", check: wholeSlices, resolved: true},
+		{Code: "E0808", Severity: diag.Error, Title: "a workload runs longer than its nodes", check: runTimes, resolved: true},
 		{Code: "E0805", Severity: diag.Error, Title: "an environment variable that is set twice", check: rendezvousEnv},
 	}
 }
@@ -201,8 +203,12 @@ func rendezvousEnv(r *report) {
 		if w.Rendezvous == nil {
 			continue
 		}
-		for _, v := range []string{ir.EnvMasterAddr, ir.EnvMasterPort, ir.EnvNodes} {
-			if _, set := w.Env[v]; set {
+		set := []string{ir.EnvMasterAddr, ir.EnvMasterPort, ir.EnvNodes}
+		if w.Slices > 1 {
+			set = append(set, ir.EnvJobIndex)
+		}
+		for _, v := range set {
+			if _, twice := w.Env[v]; twice {
 				r.addKey(at("workloads", name, "env", v), fmt.Sprintf("%s is set by rendezvous", v), help("remove it, or remove rendezvous"))
 			}
 		}
@@ -220,6 +226,58 @@ func fileSizes(r *report) {
 		if total > most {
 			r.addKey(at("workloads", name, "files"), fmt.Sprintf("the files of workload %q take %d KiB, and a ConfigMap holds 1024", name, total>>10),
 				help("put large files into the image or a bucket"))
+		}
+	}
+}
+
+// wholeSlices: a pod takes all chips of its host, and a copy all hosts of its
+// slices.
+func wholeSlices(r *report) {
+	capacities := capacitiesByName(r.Plan)
+	for _, name := range names(r.Blueprint.Workloads) {
+		w := r.Blueprint.Workloads[name]
+		i := slices.IndexFunc(r.Blueprint.Tiers[w.Tier].Capacity, func(c string) bool { return capacities[c].Machine.Slice != nil })
+		if i < 0 {
+			if w.Slices > 1 {
+				r.add(at("workloads", name, "slices"), fmt.Sprintf("tier %q has no TPU slices", w.Tier), help("remove slices: pods says how many run side by side"))
+			}
+			continue
+		}
+		c := capacities[r.Blueprint.Tiers[w.Tier].Capacity[i]]
+		perHost, hosts := c.Machine.AcceleratorCount, c.Machine.Slice.Hosts
+		if w.PerPod.Accelerators != perHost {
+			r.add(at("workloads", name, "perPod", "accelerators"), fmt.Sprintf("a host of %q has %d chips, and one pod takes all of them", c.Name, perHost), label("want %d", perHost))
+		}
+		switch {
+		case hosts == 1 && w.Slices > 1:
+			r.add(at("workloads", name, "slices"), fmt.Sprintf("a slice of %q is one host", c.Name), help("remove slices: pods says how many run side by side"))
+		case hosts == 1:
+		case w.Slices > 1 && slices.ContainsFunc(r.Blueprint.Tiers[w.Tier].Capacity, func(c string) bool { return capacities[c].Queued() }):
+			r.add(at("workloads", name, "slices"), "queued flex-start starts one slice for a workload", label("want 1"), help("submit each slice as a copy of its own, or use a capacity that is not queued"))
+		case w.Kind != string(ir.JobSet):
+			r.addKey(at("workloads", name), fmt.Sprintf("workload %q runs on slices of %d hosts, which a Job cannot keep together", name, hosts), help(`set kind: "JobSet"`))
+		case w.Pods != nil && *w.Pods != w.Slices*hosts:
+			r.add(at("workloads", name, "pods"), fmt.Sprintf("on %s of %d hosts run %d pods, one on each", plural(w.Slices, "slice"), hosts, w.Slices*hosts),
+				label("want %d", w.Slices*hosts), help("leave pods out: it follows from slices"))
+		}
+	}
+}
+
+// runTimes: flex-start ends a node when its time is over, whatever runs on it.
+func runTimes(r *report) {
+	capacities := capacitiesByName(r.Plan)
+	for _, name := range names(r.Blueprint.Workloads) {
+		w := r.Blueprint.Workloads[name]
+		if w.MaxRunSeconds == nil {
+			continue
+		}
+		for _, capacity := range r.Blueprint.Tiers[w.Tier].Capacity {
+			if flex := capacities[capacity].Flex; flex != nil && *w.MaxRunSeconds > flex.MaxRunSeconds {
+				r.add(at("workloads", name, "maxRunSeconds"), fmt.Sprintf("nodes of %q run for %d seconds at most", capacity, flex.MaxRunSeconds),
+					label("want at most %d", flex.MaxRunSeconds), related(at("capacity", capacity, "consumption", "flexStart"), "the nodes"),
+					help("flex-start ends a node after that time, whatever runs on it"))
+				break
+			}
 		}
 	}
 }

@@ -43,7 +43,8 @@ const (
 
 // Check evaluates the policies of a deploy folder for every queue of every
 // team: jobs with the queue and its priority are admitted and no others,
-// Services only if they are headless.
+// Services only if they are headless. What the folder itself has a team submit
+// is admitted.
 func Check(folder fs.FS) []error {
 	policies, err := load(folder)
 	if err != nil {
@@ -68,6 +69,11 @@ func Check(folder fs.FS) []error {
 		for _, q := range queues {
 			requests = append(requests, cases(q, defaultClass)...)
 		}
+		submitted, err := workloads(folder, namespace.Labels["team"])
+		if err != nil {
+			errs = append(errs, err)
+		}
+		requests = append(requests, submitted...)
 		for _, r := range requests {
 			if err := r.check(policies, namespace); err != nil {
 				errs = append(errs, fmt.Errorf("%s: %s: %w", team, r.name, err))
@@ -189,6 +195,30 @@ func readTeam(folder fs.FS, team string) (*corev1.Namespace, []queue, error) {
 		}
 	}
 	return namespace, queues, nil
+}
+
+// workloads are the requests of a team that submits its folder of workloads.
+func workloads(folder fs.FS, team string) ([]request, error) {
+	files, err := fs.Glob(folder, "workloads/"+team+"/*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	var out []request
+	for _, name := range files {
+		text, err := fs.ReadFile(folder, name)
+		if err != nil {
+			return nil, err
+		}
+		for _, document := range bytes.Split(text, []byte("\n---\n")) {
+			object := &unstructured.Unstructured{}
+			if err := yaml.Unmarshal(document, &object.Object); err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+			kind := object.GroupVersionKind()
+			out = append(out, request{name + ": " + kind.Kind, member, kind, object.Object, nil, ""})
+		}
+	}
+	return out, nil
 }
 
 // readDefault returns the PriorityClass of pods that name none.

@@ -44,16 +44,23 @@ func TestCheck(t *testing.T) {
 		{"other services admitted", "== 'None'", "!= 'x'", "load balancer: admitted"},
 		{"other namespaces", "key: team", "key: tenant", "does not apply"},
 		{"only warns", "- Deny", "- Warn", "does not enforce"},
+		{"slices without their queue", "lq-team-a-lp\n  name: slices", "lq\n  name: slices", "slices.yaml: JobSet: refused"},
+		{"slices of another priority", "priorityClassName: lp", "priorityClassName: hp", "slices.yaml: JobSet: refused"},
+		{"job's service with an address", "clusterIP: None", "type: ClusterIP", "job.yaml: Service: refused"},
 		{"binds another policy", "policyName: jobs-are-queued", "policyName: jobs", "does not enforce"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			folder := fstest.MapFS{}
-			for _, name := range []string{"priority-classes.yaml", "system/admission-policies.yaml", "teams/team-a.yaml", "teams/team-b.yaml"} {
+			for _, name := range []string{
+				"kubernetes/priority-classes.yaml", "kubernetes/system/admission-policies.yaml",
+				"kubernetes/teams/team-a.yaml", "kubernetes/teams/team-b.yaml",
+				"workloads/team-a/job.yaml", "workloads/team-a/slices.yaml",
+			} {
 				text, err := os.ReadFile("testdata/" + name)
 				if err != nil {
 					t.Fatal(err)
 				}
-				folder["kubernetes/"+name] = &fstest.MapFile{Data: []byte(strings.Replace(string(text), test.old, test.new, 1))}
+				folder[name] = &fstest.MapFile{Data: []byte(strings.Replace(string(text), test.old, test.new, 1))}
 			}
 			err := errors.Join(policies.Check(folder)...)
 			switch {

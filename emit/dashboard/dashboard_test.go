@@ -179,6 +179,22 @@ func TestReservationOfAnotherProject(t *testing.T) {
 	}
 }
 
+// TestAnyReservation: those of the project are watched, and quota is reserved
+// where nothing else serves it.
+func TestAnyReservation(t *testing.T) {
+	for _, onDemand := range []bool{false, true} {
+		p := bare()
+		p.Capacities[0] = ir.Capacity{Name: "any", Option: ir.AnyReservation, AnyReservation: &ir.AnyReservationUse{OnDemand: onDemand}}
+		got := titles(admin(p))
+		if !slices.Contains(got, "Capacity/Idle share of reservations") {
+			t.Errorf("on demand %v: the project's reservations are not watched", onDemand)
+		}
+		if slices.Contains(got, "Capacity/Reserved flavors: quota nobody holds") == onDemand {
+			t.Errorf("on demand %v: the flavor counts as reserved: %v", onDemand, onDemand)
+		}
+	}
+}
+
 func TestCloudVariables(t *testing.T) {
 	var got cloudBoard
 	if err := json.Unmarshal([]byte(render(t, plan())["dashboards/cloud-monitoring/team.json"]), &got); err != nil {

@@ -74,7 +74,7 @@ const myQueues = `label_replace(kueue_local_queue_status{@kueue,@team},` +
 func admin(p *ir.Platform) []section {
 	var reserved []string
 	for _, c := range p.Capacities {
-		if c.Option == ir.Reservation {
+		if c.OnlyReserved() {
 			reserved = append(reserved, c.Name)
 		}
 	}
@@ -273,18 +273,18 @@ func capacity(p *ir.Platform, reserved []string) section {
 	)
 	reservation := []string{"reservation_id", "reserved_resource_type"}
 	flavors := `,flavor=~"` + strings.Join(reserved, "|") + `"}`
-	owns := p.AnyCapacity(ir.Capacity.OwnsReservation)
+	metrics := p.AnyCapacity(ir.Capacity.HasReservationMetrics)
 	chipped := p.AnyCapacity(ir.Capacity.HasAccelerators)
 	return section{"Capacity", []panel{
 		{
 			title: "Reservations: used and reserved", note: "All reservations of the project. Up to 30 minutes late.", shape: lines, unit: count,
 			queries: []query{{name: "used", by: reservation, expr: used}, {name: "reserved", by: reservation, expr: all}},
-			skip:    !owns,
+			skip:    !metrics,
 		},
 		{
 			title: "Idle share of reservations", note: "Paid for and not used.", shape: lines, unit: share,
 			queries: []query{{by: reservation, expr: `1 - ` + used + ` / ` + all}},
-			skip:    !owns,
+			skip:    !metrics,
 		},
 		{
 			title: "Reserved flavors: quota nobody holds", note: "Nominal less reserved quota over all queues.", shape: lines, unit: count,

@@ -14,7 +14,11 @@ import (
 // capacities shows the hardware and how it is obtained.
 func capacities(d *document, p *ir.Platform) {
 	d.Heading(2, "Capacities")
-	d.Para("A capacity is some hardware obtained in one way. Its node pool, where it has one, and its ResourceFlavor have its name.")
+	pools := markup("")
+	if p.AnyCapacity(ir.Capacity.Sliced) {
+		pools = "; those of TPU slices have a number besides"
+	}
+	d.Para("A capacity is some hardware obtained in one way. Its node pool, where it has one, and its ResourceFlavor have its name", pools, ".")
 	users := users(p)
 	var rows [][]markup
 	for _, c := range p.Capacities {
@@ -27,60 +31,13 @@ func capacities(d *document, p *ir.Platform) {
 			accelerators = digits(c.MaxNodes*c.Machine.AcceleratorCount) + " " + code(c.Machine.Accelerator)
 		}
 		rows = append(rows, []markup{
-			code(c.Name), code(c.Hardware), code(c.Machine.Type), obtained(c), zones, nodes(c), accelerators, usedBy(users[c.Name], len(p.Teams)),
+			code(c.Name), code(c.Hardware), machine(c), obtained(c), zones, nodes(c), accelerators, usedBy(users[c.Name], len(p.Teams)),
 		})
 	}
 	d.Table([]markup{"Capacity", "Hardware", "Machine", "Obtained by", "Zones", "Nodes", "Accelerators at most", "Used by"}, rows)
 	d.Para("Besides, the node pool ", code(p.SystemPool.Name), " of ", digits(p.SystemPool.NodesPerZone), " ", code(p.SystemPool.Machine),
 		" in each zone runs what is not a team's job.")
-}
-
-// obtained says how a capacity is obtained.
-func obtained(c ir.Capacity) markup {
-	var m markup
-	switch c.Option {
-	case ir.OnDemand:
-		m = "on demand"
-	case ir.Spot:
-		m = "Spot"
-	case ir.Reservation:
-		m = "reservation"
-	case ir.FlexStart:
-		m = "flex-start"
-	}
-	if r := c.Reservation; r != nil {
-		m += " " + code(r.Name)
-		switch {
-		case r.Create:
-			m += ", made here"
-		case c.OwnsReservation():
-			m += ", made before"
-		default:
-			m += " of project " + code(r.Owner)
-		}
-	}
-	if f := c.Flex; f != nil {
-		if f.Queued {
-			m += ", all nodes of a job at once"
-		}
-		m += ", for " + digits(f.MaxRunSeconds) + " s at most"
-	}
-	if c.Compact {
-		m += ", close together"
-	}
-	return m
-}
-
-// nodes says how many nodes a capacity has.
-func nodes(c ir.Capacity) markup {
-	m := digits(c.MaxNodes)
-	if !c.Static {
-		m = digits(c.MinNodes) + " to " + m
-	}
-	if c.AutoProvisioned {
-		m += ", auto-provisioned"
-	}
-	return m
+	remarks(d, p)
 }
 
 // use is which teams have quota on a capacity in a tier.

@@ -189,11 +189,100 @@ func TestOptions(t *testing.T) {
 		{ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Name: "r", Create: true}}, "reservation `r`, made here"},
 		{ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Name: "r"}}, "reservation `r`, made before"},
 		{ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Name: "r", Owner: "other"}}, "reservation `r` of project `other`"},
+		{ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Name: "r", Owner: "other", Block: "b", SubBlock: "s"}}, "reservation `r` of project `other`, block `b`, sub-block `s`"},
+		{ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Name: "r", Kind: "future"}, Waiting: true}, "reservation `r`, not begun"},
+		{ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Name: "r", Kind: "calendar", Days: 30}, Waiting: true}, "calendar reservation `r`, for 30 days, not begun"},
+		{ir.Capacity{Option: ir.AnyReservation, AnyReservation: &ir.AnyReservationUse{}}, "any reservation that matches"},
+		{ir.Capacity{Option: ir.AnyReservation, AnyReservation: &ir.AnyReservationUse{OnDemand: true}}, "any reservation that matches, else on demand"},
 		{ir.Capacity{Option: ir.FlexStart, Flex: &ir.FlexUse{Queued: true, MaxRunSeconds: 600}}, "flex-start, all nodes of a job at once, for 600 s at most"},
 	}
 	for _, tt := range tests {
 		if got := obtained(tt.c); got != tt.want {
 			t.Errorf("obtained(%+v) = %q, want %q", tt.c, got, tt.want)
+		}
+	}
+}
+
+func TestMachinesAndNodes(t *testing.T) {
+	host := ir.Machine{Type: "ct6e-standard-8t", Resource: ir.TPU, Slice: &ir.Slice{Topology: "2x4", Chips: 8, Hosts: 1}}
+	slice := ir.Machine{Type: "ct6e-standard-4t", Resource: ir.TPU, Slice: &ir.Slice{Topology: "4x4", Chips: 16, Hosts: 4}}
+	tests := []struct {
+		c              ir.Capacity
+		machine, nodes markup
+	}{
+		{ir.Capacity{Machine: host, MaxNodes: 4}, "`ct6e-standard-8t`, TPU topology `2x4`", "0 to 4"},
+		{ir.Capacity{Machine: slice, Slices: 3, Static: true, MaxNodes: 12}, "`ct6e-standard-4t`, TPU topology `4x4`", "12, in slices of 4"},
+		{ir.Capacity{Machine: slice, Slices: 3, MaxNodes: 12}, "`ct6e-standard-4t`, TPU topology `4x4`", "0 to 12, in slices of 4"},
+		{ir.Capacity{Machine: ir.Machine{Type: "a", BundledSSDs: 1, SSDSizeGB: 375}, MaxNodes: 2, ComputeClass: true}, "`a`, 1 local SSD of 375 GB", "0 to 2, by a ComputeClass"},
+		{ir.Capacity{Machine: ir.Machine{Type: "a", SSDSizeGB: 375}, LocalSSDs: 4, Static: true, MaxNodes: 2, Waiting: true}, "`a`, 4 local SSDs of 375 GB", "2, none yet"},
+		{ir.Capacity{Machine: ir.Machine{Type: "a"}, MaxNodes: 2, AutoProvisioned: true}, "`a`", "0 to 2, auto-provisioned"},
+	}
+	for _, tt := range tests {
+		if got := machine(tt.c); got != tt.machine {
+			t.Errorf("machine(%+v) = %q, want %q", tt.c, got, tt.machine)
+		}
+		if got := nodes(tt.c); got != tt.nodes {
+			t.Errorf("nodes(%+v) = %q, want %q", tt.c, got, tt.nodes)
+		}
+	}
+}
+
+// What is said of a kind of capacity is said where there is one, of those alone.
+func TestRemarks(t *testing.T) {
+	all := []string{"each TPU slice is a node pool", "must be there before the build", "must share it with", "has not begun", "takes the machines back",
+		"open to all instances", "GKE makes node pools", "images must be made for arm64", "local SSDs hold"}
+	reservation := func(r ir.ReservationUse) ir.Capacity { return ir.Capacity{Option: ir.Reservation, Reservation: &r} }
+	for _, tt := range []struct {
+		name string
+		c    ir.Capacity
+		want []string
+	}{
+		{"slices", ir.Capacity{Slices: 2, Machine: ir.Machine{Resource: ir.TPU, Slice: &ir.Slice{Topology: "4x4", Hosts: 4}}}, all[:1]},
+		{"one host", ir.Capacity{Machine: ir.Machine{Resource: ir.TPU, Slice: &ir.Slice{Topology: "2x4", Hosts: 1}}}, nil},
+		{"created reservation", reservation(ir.ReservationUse{Name: "r", Create: true}), nil},
+		{"reservation", reservation(ir.ReservationUse{Name: "r"}), all[1:2]},
+		{"shared reservation", reservation(ir.ReservationUse{Name: "r", Owner: "other"}), all[1:3]},
+		{"reservation that has not begun", ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Name: "r"}, Waiting: true}, all[3:4]},
+		{"calendar reservation that has not begun", ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Name: "r", Kind: "calendar"}, Waiting: true}, all[3:5]},
+		{"any reservation", ir.Capacity{Option: ir.AnyReservation, AnyReservation: &ir.AnyReservationUse{}}, all[5:6]},
+		{"ComputeClass", ir.Capacity{ComputeClass: true}, all[6:7]},
+		{"Arm", ir.Capacity{Machine: ir.Machine{Arm: true}}, all[7:8]},
+		{"local SSDs", ir.Capacity{LocalSSDs: 1}, all[8:]},
+	} {
+		p := platform(1)
+		tt.c.Name = "the-one"
+		p.Capacities = []ir.Capacity{tt.c, {Name: "another"}}
+		got := render(t, p)
+		for _, remark := range all {
+			lines := 0
+			for line := range strings.Lines(got) {
+				if strings.HasPrefix(line, "- For `the-one`: ") && strings.Contains(line, remark) {
+					lines++
+				}
+			}
+			want := 0
+			if slices.Contains(tt.want, remark) {
+				want = 1
+			}
+			if lines != want || strings.Count(got, remark) != want {
+				t.Errorf("%s: %q stands in %d remarks on it, and %d times in all; want %d", tt.name, remark, lines, strings.Count(got, remark), want)
+			}
+		}
+	}
+}
+
+func TestSlicesByHand(t *testing.T) {
+	const annotation = "`alpha.jobset.sigs.k8s.io/exclusive-topology: cloud.google.com/gke-nodepool`"
+	p := platform(1)
+	if strings.Contains(render(t, p), annotation) {
+		t.Errorf("README names %s without TPU slices", annotation)
+	}
+	p.Capacities[1].Slices = 2
+	p.Capacities[1].Machine = ir.Machine{AcceleratorCount: 4, Resource: ir.TPU, Slice: &ir.Slice{Topology: "4x4", Chips: 16, Hosts: 4}}
+	got := render(t, p)
+	for _, want := range []string{annotation, "(`l4-spot`: 4 pods of 4).", "at most 2 slices of 4 nodes", "those of TPU slices have a number besides"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("README lacks %q", want)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 )
@@ -146,6 +147,7 @@ func byHand(d *document, p *ir.Platform, t ir.Team) {
 		"in its containers, requests of what quota is counted in: "+codes(q.Resources),
 		"in its pods, "+code("serviceAccountName: "+t.KubeAccount)+" to act as the team's Google service account")
 	queued(d, p)
+	slicesByHand(d, p)
 	d.Para("Leave out `suspend`, node selectors and tolerations: Kueue starts the job when quota is free, and sends its pods to the capacity it chose.")
 	if len(grouped) > 0 {
 		example := markup("")
@@ -173,6 +175,21 @@ func queued(d *document, p *ir.Platform) {
 		d.Para("In a queue that has ", codes(names), " the object also needs the annotation `provreq.kueue.x-k8s.io/maxRunDurationSeconds`: for how many seconds, as a string, ",
 			"it wants the nodes, which start all at once.")
 	}
+}
+
+// slicesByHand says what a job needs that runs on TPU slices.
+func slicesByHand(d *document, p *ir.Platform) {
+	var shapes []string
+	for _, c := range p.Capacities {
+		if c.Sliced() {
+			shapes = append(shapes, string(code(c.Name)+": "+count(c.Machine.Slice.Hosts, "pod", "pods")+" of "+digits(c.Machine.AcceleratorCount)))
+		}
+	}
+	if shapes == nil {
+		return
+	}
+	d.Para("On TPU slices the object is a JobSet with the annotation `alpha.jobset.sigs.k8s.io/exclusive-topology: cloud.google.com/gke-nodepool`: one Job for each slice, ",
+		"and in it a pod for each of the slice's nodes, which requests all chips of the node (", markup(strings.Join(shapes, "; ")), ").")
 }
 
 // placementGroups names the capacities whose jobs name the group in which
@@ -222,6 +239,9 @@ func look(d *document, p *ir.Platform) {
 		{admin, code("kubectl get clusterqueues -o wide"), "every queue: workloads pending and admitted"},
 		{admin, code("kubectl get resourceflavors"), "the capacities, as Kueue knows them"},
 		{admin, code("kubectl get nodes -L cloud.google.com/gke-nodepool"), "the nodes that exist now, by node pool"},
+	}
+	if p.AnyCapacity(func(c ir.Capacity) bool { return c.ComputeClass }) {
+		rows = append(rows, []markup{admin, code("kubectl describe computeclasses"), "the ComputeClasses, and whether GKE takes them"})
 	}
 	if len(p.Teams) > 0 {
 		ns := p.Teams[0].Namespace

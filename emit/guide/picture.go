@@ -72,7 +72,11 @@ func (m *mermaid) arrows(from string, to []string) {
 func (m *mermaid) capacities(p *ir.Platform) map[string]string {
 	ids := map[string]string{}
 	for _, c := range p.Capacities {
-		ids[c.Name] = m.node("capacity", c.Name, fmt.Sprintf("%s: %s, at most %d nodes", c.Name, c.Machine.Type, c.MaxNodes))
+		most := fmt.Sprintf("%d nodes", c.MaxNodes)
+		if c.Sliced() {
+			most = fmt.Sprintf("%d slices of %d nodes", c.Slices, c.Machine.Slice.Hosts)
+		}
+		ids[c.Name] = m.node("capacity", c.Name, fmt.Sprintf("%s: %s, at most %s", c.Name, c.Machine.Type, most))
 	}
 	return ids
 }

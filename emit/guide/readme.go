@@ -57,6 +57,10 @@ func edit(d *document) {
 // files says where everything is.
 func files(d *document, p *ir.Platform) {
 	d.Heading(2, "Files")
+	classes := markup("")
+	if p.AnyCapacity(func(c ir.Capacity) bool { return c.ComputeClass }) {
+		classes = "ComputeClasses, "
+	}
 	rows := [][]markup{
 		{file("create-platform.sh"), "builds everything, or brings it up to date"},
 		{file("destroy-platform.sh"), "takes it down"},
@@ -64,7 +68,7 @@ func files(d *document, p *ir.Platform) {
 		{file("cloudbuild/destroy.yaml"), "the steps of taking down"},
 		{file("terraform/"), "network, cluster, node pools, identities, monitoring: one root"},
 		{file("terraform/terraform.tfvars"), "the values of its variables"},
-		{file("kubernetes/"), "what is applied to the cluster: Kueue's configuration, priorities, flavors, cohorts, teams"},
+		{file("kubernetes/"), "what is applied to the cluster: Kueue's configuration, priorities, " + classes + "flavors, cohorts, teams"},
 	}
 	if len(p.Teams) > 0 {
 		rows = append(rows, []markup{file("kubernetes/teams/"), "one file a team: namespace, identities, roles, queues"})

@@ -14,6 +14,9 @@ const (
 	// provisioning").
 	requestLabel  = "autoscaling.gke.io/provisioning-request"
 	requestDetail = "ResizeRequestName"
+	// topologyParameter names the shape of the TPU slice that is asked for
+	// (Google's Cluster Toolkit, module kubectl-apply).
+	topologyParameter = "tpu-topology"
 )
 
 // admissionChecks returns each AdmissionCheck after the
@@ -25,12 +28,17 @@ func admissionChecks(p *ir.Platform) []any {
 		for _, name := range c.Resources {
 			managed = append(managed, corev1.ResourceName(name))
 		}
+		var parameters map[string]v1beta2.Parameter
+		if c.Topology != "" {
+			parameters = map[string]v1beta2.Parameter{topologyParameter: v1beta2.Parameter(c.Topology)}
+		}
 		objects = append(objects,
 			&v1beta2.ProvisioningRequestConfig{
 				TypeMeta:   kind(v1beta2.SchemeGroupVersion, "ProvisioningRequestConfig"),
 				ObjectMeta: meta(p, "", c.Name),
 				Spec: v1beta2.ProvisioningRequestConfigSpec{
 					ProvisioningClassName: c.Class,
+					Parameters:            parameters,
 					ManagedResources:      managed,
 					// Keeps the pods of a workload on the nodes that were
 					// started for it.

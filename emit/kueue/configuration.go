@@ -72,6 +72,24 @@ type integrations struct {
 	Frameworks []string `json:"frameworks"`
 }
 
+// featureGates returns the gates that differ from Kueue's defaults.
+func featureGates(p *ir.Platform) map[string]bool {
+	// Tells why workloads wait (metric unadmitted_workloads).
+	gates := map[string]bool{"UnadmittedWorkloadsObservability": true}
+	if p.AnyCapacity(ir.Capacity.HasAcceleratorNetworks) {
+		// Kueue counts claims of a number of devices, and holds up workloads that
+		// claim all there are, as pods do with the networks of their GPUs. The
+		// quota of the GPUs bounds both.
+		for _, gate := range []string{
+			"KueueDRAIntegration", "KueueDRAIntegrationExtendedResource", "KueueDRAIntegrationPartitionableDevices",
+			"KueueDRARejectWorkloadsWhenDRADisabled",
+		} {
+			gates[gate] = false
+		}
+	}
+	return gates
+}
+
 // configuration returns the ConfigMap that Kueue's controller reads when it
 // starts. It replaces the release's own: what that one sets is set here to the
 // same value (Kueue 0.19:
@@ -111,8 +129,7 @@ func configuration(p *ir.Platform) (*corev1.ConfigMap, error) {
 			// Behind those that wait already, and after a pause that doubles.
 			RequeuingStrategy: requeuingStrategy{Timestamp: "Eviction", BackoffBaseSeconds: 60, BackoffMaxSeconds: 3600},
 		},
-		// Tells why workloads wait (metric unadmitted_workloads).
-		FeatureGates: map[string]bool{"UnadmittedWorkloadsObservability": true},
+		FeatureGates: featureGates(p),
 		Integrations: integrations{Frameworks: []string{"batch/job", "jobset.x-k8s.io/jobset"}},
 	})
 	if err != nil {

@@ -35,6 +35,7 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 		{"system/job-submitter.yaml", []any{jobSubmitter(p)}},
 		{"system/admission-policies.yaml", admissionPolicies(p)},
 		{"priority-classes.yaml", priorityClasses(p)},
+		{"compute-classes.yaml", computeClasses(p)},
 		{"resource-flavors.yaml", resourceFlavors(p)},
 		{"admission-checks.yaml", admissionChecks(p)},
 		{"cohorts.yaml", cohorts(p)},

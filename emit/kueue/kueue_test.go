@@ -316,6 +316,45 @@ spec:
 	}
 }
 
+// TestNetworksOfAccelerators: Kueue leaves claims of them alone, and teams may
+// make them; on other platforms Kueue and the role are as ever.
+func TestNetworksOfAccelerators(t *testing.T) {
+	const (
+		configuration = "kubernetes/system/kueue-configuration.yaml"
+		gates         = "      KueueDRAIntegration: false\n      KueueDRAIntegrationExtendedResource: false\n" +
+			"      KueueDRAIntegrationPartitionableDevices: false\n      KueueDRARejectWorkloadsWhenDRADisabled: false\n"
+		role   = "kubernetes/system/job-submitter.yaml"
+		claims = "  resources:\n  - resourceclaimtemplates\n"
+	)
+	p := plan()
+	for _, want := range []bool{false, true} {
+		p.Capacities[0].Machine.AcceleratorNetworks = want
+		files := render(t, p)
+		if got := strings.Contains(files[configuration], gates); got != want {
+			t.Errorf("gates are there: %v, want %v\n%s", got, want, files[configuration])
+		}
+		if got := strings.Contains(files[role], claims); got != want {
+			t.Errorf("teams may claim: %v, want %v\n%s", got, want, files[role])
+		}
+	}
+}
+
+// TestQueuedSlices: a request for TPUs says of which shape.
+func TestQueuedSlices(t *testing.T) {
+	p := plan()
+	p.AdmissionChecks[0].Resources, p.AdmissionChecks[0].Topology = []string{"google.com/tpu"}, "4x4"
+	want := `spec:
+  managedResources:
+  - google.com/tpu
+  parameters:
+    tpu-topology: 4x4
+  podSetUpdates:
+`
+	if got := render(t, p)["kubernetes/admission-checks.yaml"]; !strings.Contains(got, want) {
+		t.Errorf("no\n%s\nin\n%s", want, got)
+	}
+}
+
 func TestPriorityClasses(t *testing.T) {
 	want := `apiVersion: scheduling.k8s.io/v1
 description: tier lp

@@ -11,7 +11,7 @@ import (
 const jobSubmitterName = "job-submitter"
 
 // jobSubmitter is what a team may do in its namespace: submit jobs with their
-// files and Services, and follow them. It is a ClusterRole so that it is
+// files, Services and claims, and follow them. It is a ClusterRole so that it is
 // written once; only RoleBindings refer to it.
 //
 // It grants nothing on secrets, and no shell in a pod. Pods come from jobs
@@ -21,7 +21,7 @@ func jobSubmitter(p *ir.Platform) *rbacv1.ClusterRole {
 		write  = []string{"create", "delete", "get", "list", "patch", "update", "watch"}
 		follow = []string{"get", "list", "watch"}
 	)
-	return &rbacv1.ClusterRole{
+	role := &rbacv1.ClusterRole{
 		TypeMeta:   kind(rbacv1.SchemeGroupVersion, "ClusterRole"),
 		ObjectMeta: meta(p, "", jobSubmitterName),
 		Rules: []rbacv1.PolicyRule{
@@ -34,4 +34,8 @@ func jobSubmitter(p *ir.Platform) *rbacv1.ClusterRole {
 			{APIGroups: []string{"kueue.x-k8s.io"}, Resources: []string{"localqueues", "workloads"}, Verbs: follow},
 		},
 	}
+	if p.AnyCapacity(ir.Capacity.HasAcceleratorNetworks) {
+		role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{"resource.k8s.io"}, Resources: []string{"resourceclaimtemplates"}, Verbs: write})
+	}
+	return role
 }

@@ -152,13 +152,18 @@ func autoProvisioning(c *body, p *ir.Platform) {
 	defaults.text("image_type", "COS_CONTAINERD")
 	nodeIdentity(defaults)
 	management(defaults, true)
+	// Source: GKE documentation, "Configure node pool auto-creation".
+	if p.AnyCapacity(func(c ir.Capacity) bool { return c.ComputeClass }) {
+		defaults.note("ComputeClasses take neither the upgrade settings nor the shielding from here.")
+	}
 	defaults.note("Accelerators are scarce: upgrades make do with the nodes there are.")
 	upgrades(defaults, 0, 1)
 	shielded(defaults)
 }
 
 // disk sets the boot disk of auto-provisioned nodes, which have one in common:
-// the largest any capacity asks for, of their type where they agree on one.
+// the largest any capacity asks for, of their type where they agree on one. A
+// ComputeClass says its nodes' own.
 func disk(b *body, size string, capacities []ir.Capacity) {
 	largest := 0
 	var types []string

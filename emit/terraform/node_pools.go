@@ -3,7 +3,6 @@ package terraform
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclwrite"
 
@@ -13,7 +12,7 @@ import (
 func nodePools(b *body, p *ir.Platform) {
 	systemPool(b, p)
 	for _, c := range p.Capacities {
-		if !c.AutoProvisioned {
+		if c.OwnsPools() {
 			capacityPool(b, p, c)
 		}
 	}
@@ -23,9 +22,24 @@ func nodePools(b *body, p *ir.Platform) {
 func pool(b *body, name string) *body {
 	np := b.resource("google_container_node_pool", label(name))
 	np.text("name", name)
+	inCluster(np)
+	return np
+}
+
+// slicePools starts the node pools of a capacity's TPU slices. They are alike,
+// so that a change of their number is a change of one line.
+func slicePools(b *body, c ir.Capacity) *body {
+	np := b.resource("google_container_node_pool", label(c.Name))
+	np.note("A pool for each slice: its hosts start and stop together.")
+	np.raw("for_each", hclwrite.TokensForFunctionCall("toset", hclwrite.TokensForValue(stringTuple(c.Pools()))))
+	np.expr("name", "each.key")
+	inCluster(np)
+	return np
+}
+
+func inCluster(np *body) {
 	np.expr("cluster", "google_container_cluster.main.name")
 	np.expr("location", "google_container_cluster.main.location")
-	return np
 }
 
 func systemPool(b *body, p *ir.Platform) {
@@ -43,8 +57,13 @@ func systemPool(b *body, p *ir.Platform) {
 }
 
 func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
-	b.note(optionNote[c.Option])
-	np := pool(b, c.Name)
+	b.note(optionNote(c)...)
+	var np *body
+	if c.Sliced() {
+		np = slicePools(b, c)
+	} else {
+		np = pool(b, c.Name)
+	}
 	np.raw("node_locations", zones(p, c))
 	size(np, c)
 	flex := c.Option == ir.FlexStart
@@ -56,9 +75,10 @@ func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
 		np.note("Accelerators are scarce: upgrades make do with the nodes there are.")
 		upgrades(np, 0, 1)
 	}
-	if c.Compact {
-		np.note("Close together, in one zone.")
-		np.block("placement_policy").text("type", "COMPACT")
+	placement(np, c)
+	if c.Machine.AcceleratorNetworks {
+		np.note("GKE attaches the networks between the accelerators.")
+		np.block("network_config").text("accelerator_network_profile", "auto")
 	}
 	if c.Queued() {
 		np.note("All nodes of a workload at once, or none.")
@@ -83,10 +103,11 @@ func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
 		taint.text("effect", effect[t.Effect])
 	}
 	accelerators(node, c)
+	localSSDs(node, c)
 	affinity(node, c)
 	nodeDefaults(node, p)
 
-	if !c.Static {
+	if scales(c) {
 		lifecycle := np.block("lifecycle")
 		lifecycle.note("Read at creation only; any later change of it would replace the pool.")
 		lifecycle.expr("ignore_changes", "[initial_node_count]")
@@ -95,11 +116,27 @@ func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
 	np.raw("depends_on", tuple(reference("google_container_node_pool", label(p.SystemPool.Name))))
 }
 
-var optionNote = map[ir.Option]constant{
-	ir.OnDemand:    "On demand: list price, as long as there is stock.",
-	ir.Spot:        "Spot: Compute Engine can take the nodes back at any time.",
-	ir.Reservation: "Nodes from a specific reservation, and from nothing else.",
-	ir.FlexStart:   "Flex-start: Dynamic Workload Scheduler starts the nodes when it has them.",
+// optionNote says how a capacity's nodes are obtained.
+func optionNote(c ir.Capacity) []constant {
+	switch c.Option {
+	case ir.Spot:
+		return []constant{"Spot: Compute Engine can take the nodes back at any time."}
+	case ir.Reservation:
+		note := []constant{"Nodes from a specific reservation, and from nothing else."}
+		if c.Reservation.Kind == ir.CalendarReservation {
+			note = append(note, "Compute Engine takes them back when the reservation ends.")
+		}
+		return note
+	case ir.AnyReservation:
+		if c.AnyReservation.OnDemand {
+			return []constant{"Nodes from any reservation that matches, and on demand where none has any left."}
+		}
+		return []constant{"Nodes from any reservation that matches, and from nothing else."}
+	case ir.FlexStart:
+		return []constant{"Flex-start: Dynamic Workload Scheduler starts the nodes when it has them."}
+	default:
+		return []constant{"On demand: list price, as long as there is stock."}
+	}
 }
 
 // zones are a capacity's node locations. They follow the reservation that the
@@ -115,24 +152,42 @@ func zones(p *ir.Platform, c ir.Capacity) hclwrite.Tokens {
 	}
 }
 
+// scales tells whether the autoscaler sizes a capacity's pools.
+func scales(c ir.Capacity) bool { return !c.Static && !c.Waiting }
+
 // size sets how many nodes a pool has. GKE counts node_count and
-// initial_node_count by the zone, the plan over all zones.
+// initial_node_count by the zone, the plan over all zones and slices.
 func size(np *body, c ir.Capacity) {
-	n := len(c.Zones)
-	if c.Static {
-		if n > 1 {
+	least, most, zones := c.MinNodes, c.MaxNodes, len(c.Zones)
+	if c.Sliced() { // all of a slice's hosts or none
+		least, most = 0, c.Machine.Slice.Hosts
+	}
+	switch {
+	case c.Waiting:
+		np.note("None until the reservation has begun: then set active in the blueprint.")
+		np.number("node_count", 0)
+		return
+	case c.Static:
+		if zones > 1 {
 			np.note("In each zone.")
 		}
-		np.number("node_count", c.MaxNodes/n)
+		np.number("node_count", most/zones)
 		return
 	}
 	// The autoscaler keeps a pool at its minimum but does not bring it there.
 	// Rounded up, unless that passes the maximum.
-	np.number("initial_node_count", min((c.MinNodes+n-1)/n, c.MaxNodes/n))
+	np.number("initial_node_count", min((least+zones-1)/zones, most/zones))
 	scaling := np.block("autoscaling")
-	scaling.number("total_min_node_count", c.MinNodes)
-	scaling.number("total_max_node_count", c.MaxNodes)
-	scaling.note("Wherever there is stock, rather than evenly over the zones.")
+	if c.HasTPUs() {
+		scaling.note("By the zone, of which there is one: GKE holds a slice's size against this",
+			"maximum, and not against the total.")
+		scaling.number("min_node_count", least)
+		scaling.number("max_node_count", most)
+	} else {
+		scaling.number("total_min_node_count", least)
+		scaling.number("total_max_node_count", most)
+		scaling.note("Wherever there is stock, rather than evenly over the zones.")
+	}
 	scaling.text("location_policy", "ANY")
 }
 
@@ -183,36 +238,59 @@ func accelerators(node *body, c ir.Capacity) {
 	gpu.block("gpu_driver_installation_config").text("gpu_driver_version", version)
 }
 
+// localSSDs puts the nodes' ephemeral storage on their local SSDs. Those that
+// come with a machine GKE uses by itself, but then reports a count that is not
+// declared, and the provider would replace the pool at every apply. Source:
+// hashicorp/terraform-provider-google, issue 17068.
+func localSSDs(node *body, c ir.Capacity) {
+	if n := c.SSDs(); n > 0 {
+		node.note("For images, logs and emptyDir volumes.")
+		node.block("ephemeral_storage_local_ssd_config").number("local_ssd_count", n)
+	}
+}
+
 // reservationKey is the label by which a specific reservation is chosen
 // (Compute Engine documentation: "Consume a reserved instance").
 const reservationKey = "compute.googleapis.com/reservation-name"
 
 // affinity says which reservations a pool may consume: the one it is made for,
-// or none, so that it never eats what somebody else reserved.
+// any that is open to all, or none, so that it never eats what somebody else
+// reserved.
 func affinity(node *body, c ir.Capacity) {
 	a := node.block("reservation_affinity")
-	if c.Option != ir.Reservation {
+	switch {
+	case c.Option == ir.Reservation:
+		a.text("consume_reservation_type", "SPECIFIC_RESERVATION")
+		a.text("key", reservationKey)
+		a.raw("values", tuple(reservationName(c)))
+	case c.Option != ir.AnyReservation:
 		a.text("consume_reservation_type", "NO_RESERVATION")
-		return
+	case c.AnyReservation.OnDemand:
+		a.text("consume_reservation_type", "ANY_RESERVATION")
+	default:
+		a.text("consume_reservation_type", "ANY_RESERVATION_THEN_FAIL")
 	}
-	a.text("consume_reservation_type", "SPECIFIC_RESERVATION")
-	a.text("key", reservationKey)
-	a.raw("values", tuple(reservationName(c)))
 }
 
 // reservationName is the value that names a capacity's reservation: a
 // reference to the one the platform creates, which the pool then waits for,
-// and the path of one that another project shares.
+// or the path of one that exists, down to the part of it that is wanted.
 func reservationName(c ir.Capacity) hclwrite.Tokens {
 	r := c.Reservation
-	switch {
-	case r.Create:
+	if r.Create {
 		return reference("google_compute_reservation", label(c.Name), "name")
-	case r.Owner != "":
-		return literal(strings.Join([]string{"projects", r.Owner, "reservations", r.Name}, "/"))
-	default:
-		return literal(r.Name)
 	}
+	path := r.Name
+	if r.Owner != "" {
+		path = "projects/" + r.Owner + "/reservations/" + path
+	}
+	if r.Block != "" {
+		path += "/reservationBlocks/" + r.Block
+	}
+	if r.SubBlock != "" {
+		path += "/reservationSubBlocks/" + r.SubBlock
+	}
+	return literal(path)
 }
 
 // machine sets the machine type, its image and its boot disk.

@@ -1,6 +1,11 @@
 package terraform
 
-import "github.com/batchwright/batchwright/compiler/ir"
+import (
+	"github.com/hashicorp/hcl/v2/hclwrite"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
 
 func reservations(b *body, p *ir.Platform) {
 	for _, c := range p.Capacities {
@@ -12,7 +17,7 @@ func reservations(b *body, p *ir.Platform) {
 
 // reservation reserves what a capacity's pool consumes, machine for machine, in
 // the pool's only zone: a pool whose nodes differ from the reservation in
-// anything gets none of it.
+// machine type, accelerators or local SSDs gets none of it.
 func reservation(b *body, c ir.Capacity) {
 	b.note("Paid for from creation on, used or not.")
 	r := b.resource("google_compute_reservation", label(c.Name))
@@ -29,5 +34,13 @@ func reservation(b *body, c ir.Capacity) {
 		gpu := instance.block("guest_accelerators")
 		gpu.text("accelerator_type", c.Machine.Accelerator)
 		gpu.number("accelerator_count", c.Machine.AcceleratorCount)
+	}
+	if n := c.SSDs(); n > 0 {
+		instance.note("The machine's local SSDs.")
+		each := instance.block("dynamic", "local_ssds")
+		each.raw("for_each", hclwrite.TokensForFunctionCall("range", hclwrite.TokensForValue(cty.NumberIntVal(int64(n)))))
+		ssd := each.block("content")
+		ssd.text("interface", "NVME")
+		ssd.number("disk_size_gb", c.Machine.SSDSizeGB)
 	}
 }

@@ -39,6 +39,7 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 		{"network.tf", network},
 		{"cluster.tf", cluster},
 		{"node_pools.tf", nodePools},
+		{"placement.tf", placements},
 		{"reservations.tf", reservations},
 		{"identities.tf", identities},
 		{"storage.tf", storage},

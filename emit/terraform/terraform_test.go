@@ -115,9 +115,77 @@ func plans() map[string]*ir.Platform {
 				reserved("existing", 2, ir.ReservationUse{Name: "old"}),
 				reserved("created", 1, ir.ReservationUse{Name: "new", Create: true}),
 				reserved("shared", 1, ir.ReservationUse{Name: "theirs", Owner: "other-project"}),
+				reserved("block", 1, ir.ReservationUse{Name: "old", Block: "b"}),
+				reserved("sub-block", 1, ir.ReservationUse{Name: "theirs", Owner: "other-project", Block: "b", SubBlock: "s"}),
+				waiting(reserved("waiting", 2, ir.ReservationUse{Name: "later", Kind: ir.CalendarReservation})),
+				waiting(scaling(reserved("waiting-scaling", 2, ir.ReservationUse{Name: "later"}))),
+				ssds(reserved("ssds", 1, ir.ReservationUse{Name: "fast", Create: true}), 2),
 			}
 		}),
+		"any": edit(func(p *ir.Platform) {
+			p.Capacities = []ir.Capacity{anyReservation("any", true), anyReservation("any-only", false)}
+		}),
+		"machines": edit(func(p *ir.Platform) {
+			bundled := ssds(batch().Capacities[1], 0)
+			bundled.Name, bundled.Machine.BundledSSDs, bundled.Machine.AcceleratorNetworks, bundled.Machine.PlacementTopology = "linked", 4, true, "1x72"
+			p.Capacities = []ir.Capacity{bundled}
+		}),
+		"tpus": edit(func(p *ir.Platform) {
+			p.Capacities = []ir.Capacity{
+				tpus("hosts", 4, 1), scaling(tpus("hosts-scaling", 4, 1)),
+				tpus("slices", 3, 4), scaling(tpus("slices-scaling", 3, 4)), waiting(tpus("slices-waiting", 3, 4)), tpus("slices-none", 0, 4),
+				linked(tpus("slices-linked", 1, 4)), linked(tpus("slices-linked-too", 2, 4)),
+			}
+		}),
+		"classes": edit(func(p *ir.Platform) {
+			class := batch().Capacities[1]
+			class.ComputeClass = true
+			p.Capacities = []ir.Capacity{class}
+		}),
 	}
+}
+
+func waiting(c ir.Capacity) ir.Capacity {
+	c.Waiting = true
+	return c
+}
+
+func scaling(c ir.Capacity) ir.Capacity {
+	c.Static, c.MinNodes = false, 0
+	return c
+}
+
+// ssds is a capacity with so many local SSDs asked for.
+func ssds(c ir.Capacity, n int) ir.Capacity {
+	c.LocalSSDs, c.Machine.SSDSizeGB = n, 375
+	return c
+}
+
+func anyReservation(name string, onDemand bool) ir.Capacity {
+	c := batch().Capacities[1]
+	c.Name, c.Option, c.AnyReservation = name, ir.AnyReservation, &ir.AnyReservationUse{OnDemand: onDemand}
+	return c
+}
+
+// tpus is a fixed number of TPU slices of so many hosts.
+func tpus(name string, n, hosts int) ir.Capacity {
+	c := ir.Capacity{
+		Name: name, Option: ir.OnDemand, Zones: batch().Zones[:1], Static: true, MinNodes: n * hosts, MaxNodes: n * hosts, DiskType: "hyperdisk-balanced",
+		Machine: ir.Machine{
+			Type: "ct6e-standard-4t", Accelerator: "tpu-v6e-slice", AcceleratorCount: 4, Resource: ir.TPU,
+			Slice: &ir.Slice{Topology: "4x4", Chips: 4 * hosts, Hosts: hosts},
+		},
+		NodeTaints: []ir.Taint{{Key: ir.TPU, Value: "present", Effect: "NoSchedule"}},
+	}
+	if hosts > 1 {
+		c.Slices = n
+	}
+	return c
+}
+
+func linked(c ir.Capacity) ir.Capacity {
+	c.Machine.PlacementTopology = c.Machine.Slice.Topology
+	return c
 }
 
 func flex(name string, queued bool) ir.Capacity {
@@ -225,6 +293,59 @@ func TestNodePools(t *testing.T) {
 		{"reservations", "shared", map[string]string{
 			"node_count": "6", "node_config.reservation_affinity.values": `["projects/other-project/reservations/theirs"]`,
 		}},
+		{"reservations", "block", map[string]string{
+			"node_config.reservation_affinity.values": `["old/reservationBlocks/b"]`,
+		}},
+		{"reservations", "sub_block", map[string]string{
+			"node_config.reservation_affinity.values": `["projects/other-project/reservations/theirs/reservationBlocks/b/reservationSubBlocks/s"]`,
+		}},
+		{"reservations", "waiting", map[string]string{
+			"node_count": "0", "initial_node_count": "", "node_config.reservation_affinity.values": `["later"]`, "lifecycle.ignore_changes": "",
+		}},
+		{"reservations", "waiting_scaling", map[string]string{
+			"node_count": "0", "initial_node_count": "", "autoscaling.total_max_node_count": "", "lifecycle.ignore_changes": "",
+		}},
+		{"reservations", "ssds", map[string]string{
+			"node_config.ephemeral_storage_local_ssd_config.local_ssd_count": "2",
+		}},
+		{"any", "any", map[string]string{
+			"node_config.reservation_affinity.consume_reservation_type": `"ANY_RESERVATION"`,
+			"node_config.reservation_affinity.key":                      "", "node_config.reservation_affinity.values": "",
+		}},
+		{"any", "any_only", map[string]string{
+			"node_config.reservation_affinity.consume_reservation_type": `"ANY_RESERVATION_THEN_FAIL"`,
+			"node_config.reservation_affinity.key":                      "", "node_config.reservation_affinity.values": "",
+		}},
+		{"machines", "linked", map[string]string{
+			"node_config.ephemeral_storage_local_ssd_config.local_ssd_count": "4",
+			"network_config.accelerator_network_profile":                     `"auto"`,
+			"placement_policy.type":                                          `"COMPACT"`,
+			"placement_policy.policy_name":                                   "google_compute_resource_policy.topology_1x72.name",
+		}},
+		{"tpus", "hosts", map[string]string{
+			"for_each": "", "name": `"hosts"`, "node_count": "4", "placement_policy.type": "", "node_config.guest_accelerator.type": "",
+			"node_config.taint.key": `"google.com/tpu"`,
+		}},
+		{"tpus", "hosts_scaling", map[string]string{
+			"initial_node_count": "0", "autoscaling.min_node_count": "0", "autoscaling.max_node_count": "4", "autoscaling.location_policy": `"ANY"`,
+			"autoscaling.total_min_node_count": "", "autoscaling.total_max_node_count": "",
+		}},
+		{"tpus", "slices", map[string]string{
+			"for_each": `toset(["slices-0", "slices-1", "slices-2"])`, "name": "each.key", "node_count": "4",
+			"placement_policy.type": `"COMPACT"`, "placement_policy.tpu_topology": `"4x4"`, "placement_policy.policy_name": "",
+			"lifecycle.ignore_changes": "", "depends_on": "[google_container_node_pool.system]",
+		}},
+		{"tpus", "slices_scaling", map[string]string{
+			"node_count": "", "initial_node_count": "0", "autoscaling.min_node_count": "0", "autoscaling.max_node_count": "4",
+			"autoscaling.total_max_node_count": "", "lifecycle.ignore_changes": "[initial_node_count]",
+		}},
+		{"tpus", "slices_waiting", map[string]string{
+			"for_each": `toset(["slices-waiting-0", "slices-waiting-1", "slices-waiting-2"])`, "node_count": "0",
+		}},
+		{"tpus", "slices_none", map[string]string{"for_each": "toset([])", "node_count": "4"}},
+		{"tpus", "slices_linked", map[string]string{
+			"placement_policy.policy_name": "google_compute_resource_policy.topology_4x4.name", "placement_policy.tpu_topology": "",
+		}},
 	} {
 		t.Run(tt.pool, func(t *testing.T) {
 			files := emitted(t, plans()[tt.plan])
@@ -247,8 +368,51 @@ func merge(a, b map[string]string) map[string]string {
 }
 
 func TestAutoProvisionedHasNoPool(t *testing.T) {
-	if got := string(emitted(t, batch())["node_pools.tf"]); strings.Contains(got, "a100") {
-		t.Error("an auto-provisioned capacity has a pool of its own")
+	for plan, name := range map[string]string{"batch": "a100", "classes": "l4"} {
+		if got := string(emitted(t, plans()[plan])["node_pools.tf"]); strings.Contains(got, name) {
+			t.Errorf("%s: capacity %s, whose pools GKE creates, has one of its own", plan, name)
+		}
+	}
+}
+
+// TestSlicesChangeOneLine holds that another number of slices is a change of one
+// line, which a reviewer sees at once.
+func TestSlicesChangeOneLine(t *testing.T) {
+	pools := func(n int) []string {
+		p := edit(func(p *ir.Platform) { p.Capacities = []ir.Capacity{tpus("v6e", n, 4)} })
+		return strings.Split(string(emitted(t, p)["node_pools.tf"]), "\n")
+	}
+	for _, n := range []int{0, 1, 11} {
+		before, after := pools(2), pools(n)
+		changed := 0
+		for i := range before {
+			if i >= len(after) || before[i] != after[i] {
+				changed++
+			}
+		}
+		if changed != 1 || len(before) != len(after) {
+			t.Errorf("from 2 slices to %d: %d lines change, and %d lines become %d", n, changed, len(before), len(after))
+		}
+	}
+}
+
+func TestPlacement(t *testing.T) {
+	for _, tt := range []struct {
+		plan, label string
+		want        map[string]string
+	}{
+		{"machines", "topology_1x72", map[string]string{"name": `"gke-batch-1x72"`, "workload_policy.accelerator_topology": `"1x72"`}},
+		{"tpus", "topology_4x4", map[string]string{"name": `"gke-batch-4x4"`, "workload_policy.accelerator_topology": `"4x4"`}},
+	} {
+		files := emitted(t, plans()[tt.plan])
+		tt.want["region"], tt.want["workload_policy.type"] = "var.region", `"HIGH_THROUGHPUT"`
+		got := flat(t, files, "placement.tf", "google_compute_resource_policy", tt.label)
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+		if n := len(parsed(t, files, "placement.tf").Blocks); n != 1 {
+			t.Errorf("%d policies, want one for the topology", n)
+		}
 	}
 }
 
@@ -267,8 +431,17 @@ func TestReservations(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if n := len(parsed(t, files, "reservations.tf").Blocks); n != 1 {
-		t.Errorf("%d reservations are created, want only the one that is asked for", n)
+	got = flat(t, files, "reservations.tf", "google_compute_reservation", "ssds")
+	want = map[string]string{
+		"specific_reservation.instance_properties.dynamic.for_each":             "range(2)",
+		"specific_reservation.instance_properties.dynamic.content.interface":    `"NVME"`,
+		"specific_reservation.instance_properties.dynamic.content.disk_size_gb": "375",
+	}
+	if diff := cmp.Diff(want, pick(got, want)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if n := len(parsed(t, files, "reservations.tf").Blocks); n != 2 {
+		t.Errorf("%d reservations are created, want only the two that are asked for", n)
 	}
 }
 
@@ -291,6 +464,10 @@ func TestCluster(t *testing.T) {
 		{"open", map[string]string{
 			"min_master_version": `"1.33"`, "authenticator_groups_config.security_group": "var.security_group",
 			"control_plane_endpoints_config.dns_endpoint_config.allow_external_traffic": "false",
+		}},
+		{"classes", map[string]string{
+			"cluster_autoscaling.enabled": "true", "cluster_autoscaling.auto_provisioning_defaults.disk_size": "",
+			"cluster_autoscaling.auto_provisioning_defaults.service_account": "google_service_account.nodes.email",
 		}},
 		{"bare", map[string]string{
 			"cluster_autoscaling.enabled": "false", "cluster_autoscaling.autoscaling_profile": `"BALANCED"`,

@@ -20,7 +20,7 @@ func job(p *ir.Platform, w ir.Workload) *batchv1.Job {
 	j := &batchv1.Job{
 		TypeMeta:   metav1.TypeMeta{APIVersion: batchv1.SchemeGroupVersion.String(), Kind: "Job"},
 		ObjectMeta: queuedMeta(p, w),
-		Spec:       jobSpec(w, batchv1.PodFailurePolicyActionIgnore),
+		Spec:       jobSpec(w, w.Pods, batchv1.PodFailurePolicyActionIgnore),
 	}
 	j.Spec.BackoffLimit = new(int32(w.Retries))
 	j.Spec.Template.Spec = podSpec(w, w.Name+"-0")
@@ -30,13 +30,14 @@ func job(p *ir.Platform, w ir.Workload) *batchv1.Job {
 	return j
 }
 
-// jobSpec returns what a Job and the Jobs of a JobSet have in common, with
-// what becomes of the Job when a pod is evicted or loses its node.
-func jobSpec(w ir.Workload, onDisruption batchv1.PodFailurePolicyAction) batchv1.JobSpec {
+// jobSpec returns what a Job and the Jobs of a JobSet have in common: each runs
+// so many pods, and onDisruption is what becomes of it when one is evicted or
+// loses its node.
+func jobSpec(w ir.Workload, pods int, onDisruption batchv1.PodFailurePolicyAction) batchv1.JobSpec {
 	spec := batchv1.JobSpec{
 		CompletionMode: new(batchv1.IndexedCompletion),
-		Completions:    new(int32(w.Pods)),
-		Parallelism:    new(int32(w.Pods)),
+		Completions:    new(int32(pods)),
+		Parallelism:    new(int32(pods)),
 		PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
 			Action:          onDisruption,
 			OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}},

@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit/kubeyaml"
@@ -18,10 +19,15 @@ const (
 	memoryPath    = "/dev/shm"
 )
 
+// tpuPorts are where the hosts of a slice talk to each other, and where those of
+// several slices find their coordinator (GKE documentation: "Deploy TPU
+// workloads in GKE Standard", "Deploy TPU Multislices in GKE").
+var tpuPorts = [...]int32{8471, 8080}
+
 // podSpec is the pod of a workload; first is the host name of the first one,
 // which has an address if the workload has a rendezvous.
 func podSpec(w ir.Workload, first string) corev1.PodSpec {
-	resources, accelerated := requirements(w)
+	resources, accelerator := requirements(w)
 	container := corev1.Container{
 		Name:      containerName,
 		Image:     w.Image,
@@ -59,7 +65,12 @@ func podSpec(w ir.Workload, first string) corev1.PodSpec {
 			ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: w.ConfigMap}},
 		})
 	}
-	if accelerated {
+	if accelerator == ir.TPU {
+		for _, port := range tpuPorts {
+			container.Ports = append(container.Ports, corev1.ContainerPort{ContainerPort: port})
+		}
+	}
+	if accelerator != "" {
 		// Processes that drive accelerators exchange data here. The 64 MiB
 		// that containers get by default are too few; the memory counts
 		// towards the container's limit.
@@ -67,14 +78,18 @@ func podSpec(w ir.Workload, first string) corev1.PodSpec {
 			EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory},
 		})
 	}
+	if w.Networks {
+		pod.ResourceClaims = []corev1.PodResourceClaim{{Name: networks, ResourceClaimTemplateName: new(w.Name)}}
+		container.Resources.Claims = []corev1.ResourceClaim{{Name: networks}}
+	}
 	pod.Containers = []corev1.Container{container}
 	return pod
 }
 
-// requirements returns what each pod requests, and whether accelerators are
-// among it. Memory and accelerators are limited to the request; cpu is not,
-// because a limit would slow a pod down beside idle cores.
-func requirements(w ir.Workload) (_ corev1.ResourceRequirements, accelerated bool) {
+// requirements returns what each pod requests, and the resource of its
+// accelerators, "" without any. Memory and accelerators are limited to the
+// request; cpu is not, because a limit would slow a pod down beside idle cores.
+func requirements(w ir.Workload) (_ corev1.ResourceRequirements, accelerator string) {
 	requests, limits := corev1.ResourceList{}, corev1.ResourceList{}
 	for _, a := range w.Requests {
 		name, quantity := corev1.ResourceName(a.Resource), kubeyaml.Canonical(a.Quantity)
@@ -85,10 +100,10 @@ func requirements(w ir.Workload) (_ corev1.ResourceRequirements, accelerated boo
 			limits[name] = quantity
 		default:
 			limits[name] = quantity
-			accelerated = true
+			accelerator = a.Resource
 		}
 	}
-	return corev1.ResourceRequirements{Requests: requests, Limits: limits}, accelerated
+	return corev1.ResourceRequirements{Requests: requests, Limits: limits}, accelerator
 }
 
 // environment returns the rendezvous, where there is one, before the
@@ -104,6 +119,12 @@ func environment(w ir.Workload, first string) []corev1.EnvVar {
 			{Name: ir.EnvMasterAddr, Value: master},
 			{Name: ir.EnvMasterPort, Value: strconv.Itoa(w.Port)},
 			{Name: ir.EnvNodes, Value: strconv.Itoa(w.Pods)},
+		}
+		if w.Slices > 1 {
+			// Kubernetes counts the pods of each Job by itself.
+			out = append(out, corev1.EnvVar{Name: ir.EnvJobIndex, ValueFrom: &corev1.EnvVarSource{
+				FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.labels['" + v1alpha2.JobIndexKey + "']"},
+			}})
 		}
 	}
 	for _, e := range w.Env {

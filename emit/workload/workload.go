@@ -20,8 +20,8 @@ const folder = "workloads"
 
 const kustomization = "kustomization.yaml"
 
-// maxRunAnnotation tells how long the nodes are wanted. Kueue hands it to the
-// ProvisioningRequest as a parameter.
+// maxRunAnnotation tells how long nodes are wanted that start on request. Kueue
+// hands it to the ProvisioningRequest as a parameter.
 const maxRunAnnotation = constants.ProvReqAnnotationPrefix + "maxRunDurationSeconds"
 
 // Files returns the folder workloads/, team by team: ConfigMaps before the
@@ -88,15 +88,19 @@ func teamFiles(p *ir.Platform, workloads []ir.Workload) ([]emit.File, error) {
 	return append(files, emit.File{Path: path.Join(dir, kustomization), Content: content}), nil
 }
 
-// objects returns the documents of a workload's file.
+// objects returns the documents of a workload's file, the job last.
 func objects(p *ir.Platform, w ir.Workload) []any {
+	var out []any
+	if w.Networks {
+		out = append(out, networkClaim(p, w))
+	}
 	if w.Kind == ir.JobSet {
-		return []any{jobSet(p, w)}
+		return append(out, jobSet(p, w))
 	}
-	if w.Port == 0 {
-		return []any{job(p, w)}
+	if w.Port != 0 {
+		out = append(out, service(p, w))
 	}
-	return []any{service(p, w), job(p, w)}
+	return append(out, job(p, w))
 }
 
 // meta returns the metadata of an object that a workload needs.
@@ -108,7 +112,7 @@ func meta(p *ir.Platform, w ir.Workload, name string) metav1.ObjectMeta {
 func queuedMeta(p *ir.Platform, w ir.Workload) metav1.ObjectMeta {
 	m := meta(p, w, w.Name)
 	m.Labels[constants.QueueLabel] = w.Queue
-	if w.MaxRunSeconds != 0 {
+	if w.Queued && w.MaxRunSeconds != 0 {
 		m.Annotations = map[string]string{maxRunAnnotation: fmt.Sprint(w.MaxRunSeconds)}
 	}
 	return m

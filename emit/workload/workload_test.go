@@ -32,6 +32,7 @@ func train(name string) ir.Workload {
 			{Key: "nvidia.com/gpu", Value: "present", Effect: "NoSchedule"},
 		},
 		MaxRunSeconds: 3600,
+		Queued:        true,
 		GraceSeconds:  25,
 	}
 }
@@ -227,6 +228,183 @@ spec:
 `
 	if diff := cmp.Diff(want, render(t, w)["workloads/team-a/set-1.yaml"]); diff != "" {
 		t.Errorf("jobset (-want +got):\n%s", diff)
+	}
+}
+
+// onSlices is a JobSet on two TPU slices of two hosts each.
+func onSlices() ir.Workload {
+	w := train("pretrain")
+	w.Kind, w.Pods, w.Slices = ir.JobSet, 4, 2
+	w.Requests[2] = ir.Amount{Resource: "google.com/tpu", Quantity: resource.MustParse("4")}
+	w.NodeSelector = []ir.KeyValue{
+		{Key: "cloud.google.com/gke-tpu-accelerator", Value: "tpu-v6e-slice"},
+		{Key: "cloud.google.com/gke-tpu-topology", Value: "2x4"},
+	}
+	w.Tolerations = []ir.Taint{{Key: "google.com/tpu", Value: "present", Effect: "NoSchedule"}}
+	w.Command, w.Env, w.ConfigMap, w.Files = nil, nil, "", nil
+	w.MaxRunSeconds, w.Queued, w.GraceSeconds = 86400, false, 0
+	return w
+}
+
+func TestSlices(t *testing.T) {
+	want := `apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata:
+  annotations:
+    alpha.jobset.sigs.k8s.io/exclusive-topology: cloud.google.com/gke-nodepool
+  labels:
+    app.kubernetes.io/managed-by: batchwright
+    app.kubernetes.io/part-of: demo
+    kueue.x-k8s.io/queue-name: lq-team-a-lp
+  name: pretrain
+  namespace: ns-a
+spec:
+  failurePolicy:
+    maxRestarts: 20
+    rules:
+    - action: RestartJobSetAndIgnoreMaxRestarts
+      name: disruption
+      onJobFailureReasons:
+      - PodFailurePolicy
+  network:
+    enableDNSHostnames: true
+  replicatedJobs:
+  - name: worker
+    replicas: 2
+    template:
+      spec:
+        activeDeadlineSeconds: 86400
+        backoffLimit: 0
+        completionMode: Indexed
+        completions: 2
+        parallelism: 2
+        podFailurePolicy:
+          rules:
+          - action: FailJob
+            onPodConditions:
+            - status: "True"
+              type: DisruptionTarget
+        template:
+          spec:
+            containers:
+            - env:
+              - name: MASTER_ADDR
+                value: pretrain-worker-0-0.pretrain.ns-a.svc.cluster.local
+              - name: MASTER_PORT
+                value: "29500"
+              - name: NNODES
+                value: "4"
+              - name: JOB_INDEX
+                valueFrom:
+                  fieldRef:
+                    fieldPath: metadata.labels['jobset.sigs.k8s.io/job-index']
+              image: pytorch/pytorch:2.8.0
+              name: worker
+              ports:
+              - containerPort: 8471
+              - containerPort: 8080
+              resources:
+                limits:
+                  google.com/tpu: "4"
+                  memory: 10Gi
+                requests:
+                  cpu: "2"
+                  google.com/tpu: "4"
+                  memory: 10Gi
+              securityContext:
+                allowPrivilegeEscalation: false
+                seccompProfile:
+                  type: RuntimeDefault
+              volumeMounts:
+              - mountPath: /dev/shm
+                name: shared-memory
+            nodeSelector:
+              cloud.google.com/gke-tpu-accelerator: tpu-v6e-slice
+              cloud.google.com/gke-tpu-topology: 2x4
+            priorityClassName: lp
+            restartPolicy: Never
+            serviceAccountName: team-a-ksa
+            tolerations:
+            - effect: NoSchedule
+              key: google.com/tpu
+              operator: Equal
+              value: present
+            volumes:
+            - emptyDir:
+                medium: Memory
+              name: shared-memory
+`
+	if diff := cmp.Diff(want, render(t, onSlices())["workloads/team-a/pretrain.yaml"]); diff != "" {
+		t.Errorf("jobset on slices (-want +got):\n%s", diff)
+	}
+}
+
+// TestWhatFollowsFromAWorkload: what stands in its file, and what does not.
+func TestWhatFollowsFromAWorkload(t *testing.T) {
+	const (
+		exclusive = "alpha.jobset.sigs.k8s.io/exclusive-topology: cloud.google.com/gke-nodepool\n"
+		maxRun    = "provreq.kueue.x-k8s.io/maxRunDurationSeconds: \"86400\"\n"
+		deadline  = "activeDeadlineSeconds: 86400\n"
+		ports     = "ports:\n              - containerPort: 8471\n              - containerPort: 8080\n"
+	)
+	for _, test := range []struct {
+		name  string
+		edit  func(*ir.Workload)
+		want  []string
+		never []string
+	}{
+		{
+			"queued slices", func(w *ir.Workload) { w.Queued, w.Slices, w.Pods = true, 1, 2 },
+			[]string{exclusive, maxRun, deadline, "replicas: 1\n", "parallelism: 2\n", "completions: 2\n"}, []string{"JOB_INDEX"},
+		},
+		{
+			"slices that do not meet", func(w *ir.Workload) { w.Port = 0 },
+			[]string{"enableDNSHostnames: true\n", ports}, []string{"JOB_INDEX", "MASTER_ADDR"},
+		},
+		{
+			"single hosts", func(w *ir.Workload) { w.Slices = 0 },
+			[]string{ports, "replicas: 1\n", "parallelism: 4\n"}, []string{"annotations", "JOB_INDEX"},
+		},
+		{
+			"single hosts as a job", func(w *ir.Workload) { w.Kind, w.Slices, w.Port = ir.Job, 0, 0 },
+			[]string{"containerPort: 8471\n", "parallelism: 4\n"}, []string{"annotations", "subdomain"},
+		},
+		{
+			"no bound", func(w *ir.Workload) { w.MaxRunSeconds = 0 },
+			nil, []string{"activeDeadline", maxRun},
+		},
+		{
+			"networks of GPUs", func(w *ir.Workload) { w.Slices, w.Networks = 0, true },
+			[]string{
+				"kind: ResourceClaimTemplate\nmetadata:\n  labels:\n    app.kubernetes.io/managed-by: batchwright\n    app.kubernetes.io/part-of: demo\n  name: pretrain\n",
+				"      - exactly:\n          allocationMode: All\n          deviceClassName: mrdma.google.com\n        name: networks\n---\n",
+				"                claims:\n                - name: networks\n",
+				"            resourceClaims:\n            - name: networks\n              resourceClaimTemplateName: pretrain\n",
+			}, nil,
+		},
+		{
+			"GPUs", func(w *ir.Workload) {
+				w.Slices = 0
+				w.Requests[2] = ir.Amount{Resource: "nvidia.com/gpu", Quantity: resource.MustParse("4")}
+			},
+			[]string{deadline, "medium: Memory\n"}, []string{"containerPort", "laims"},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := onSlices()
+			test.edit(&w)
+			got := render(t, w)["workloads/team-a/pretrain.yaml"]
+			for _, want := range test.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("no %q in\n%s", want, got)
+				}
+			}
+			for _, never := range test.never {
+				if strings.Contains(got, never) {
+					t.Errorf("%q in\n%s", never, got)
+				}
+			}
+		})
 	}
 }
 

@@ -1,0 +1,411 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/batchwright/batchwright/compiler/catalog"
+	"github.com/batchwright/batchwright/compiler/diag"
+)
+
+// listing is the catalog command with its flags.
+type listing struct {
+	Command
+	accelerators, options, zones, topologies []string
+	format                                   *choice
+}
+
+func (c Command) catalog() *cobra.Command {
+	l := &listing{Command: c}
+	cmd := &cobra.Command{
+		Use:   "catalog [NAME...]",
+		Short: "Show machine types, and how they can be obtained",
+		Long: `Catalog lists the machine types that batchwright knows, and by their family the
+GPUs that can be attached to them. NAMEs are machine types, what those begin
+with, or globs. Of one machine type it shows all that is known: also its disks,
+TPU slices, zones and quota metrics.
+
+What nobody verified is a question mark or "unverified", and left out of JSON.
+The tables of zones are partial: a zone that is not in them may have the machine
+all the same. A star is behind machines that no blueprint can use.
+
+It exits with 1 if it finds nothing, or nothing of one of the names.`,
+		Example: `  batchwright catalog a3 a4
+  batchwright catalog ct6e-standard-4t
+  batchwright catalog --accelerator nvidia-tesla-t4 --option flexStart
+  batchwright catalog --zone us-east5 --topology 4x4
+  batchwright catalog --format json | jq -r 'select(.machine.arch == "arm64").machine.type'`,
+		RunE:              c.run(func(_ *cobra.Command, names []string) error { return l.run(names) }),
+		ValidArgsFunction: completeMachine,
+	}
+	filter := func(values *[]string, name, usage string, valid func() []string) {
+		cmd.Flags().StringArrayVar(values, name, nil, usage)
+		complete(cmd, name, valid)
+	}
+	filter(&l.accelerators, "accelerator", "only machines with this accelerator `type`; repeated, with one of them", accelerators)
+	filter(&l.options, "option", "only machines that are offered that `way`: "+strings.Join(optionNames(), ", ")+"; repeated, in all of these ways", optionNames)
+	filter(&l.zones, "zone", "only machines that are known to be in this `zone` or region; repeated, in one of them", zones)
+	filter(&l.topologies, "topology", "only machines that form TPU slices of this `topology`; repeated, of one of them", topologies)
+	l.format = formatFlag(cmd, "of the machine types")
+	return cmd
+}
+
+// complete lets the shell offer a flag's values.
+func complete(cmd *cobra.Command, flag string, values func() []string) {
+	err := cmd.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return values(), cobra.ShellCompDirectiveNoFileComp
+	})
+	if err != nil {
+		panic(err) // the flag was added by the caller
+	}
+}
+
+func completeMachine(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	var out []string
+	for _, m := range catalog.All() {
+		if strings.HasPrefix(m.Type, prefix) {
+			about := fmt.Sprintf("%d vCPUs, %g GiB", m.VCPUs, m.MemoryGiB)
+			if m.Count > 0 {
+				about += fmt.Sprintf(", %d %s", m.Count, m.Accelerator)
+			}
+			out = append(out, cobra.CompletionWithDesc(m.Type, about))
+		}
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp
+}
+
+func (l *listing) run(names []string) error {
+	if err := l.checkFilters(); err != nil {
+		return err
+	}
+	for _, n := range names {
+		if _, err := path.Match(n, ""); err != nil || n == "" {
+			return usagef("%q is neither a machine type nor a glob", n)
+		}
+	}
+	named, missing := nameEntries(entries(), names)
+	var found []entry
+	unverified := 0
+	for _, e := range named {
+		switch l.matches(e) {
+		case yes:
+			found = append(found, e)
+		case unknown:
+			unverified++
+		}
+	}
+	if err := l.print(names, named, found, unverified); err != nil {
+		return err
+	}
+	for _, n := range missing {
+		near := ""
+		if m := diag.Nearest(n, suggestions()); m != "" {
+			near = fmt.Sprintf("; did you mean %q?", m)
+		}
+		fmt.Fprintf(l.Stderr, "batchwright catalog: no machine type matches %q%s\n", n, near)
+	}
+	if len(found) == 0 || len(missing) > 0 {
+		return errFindings
+	}
+	return nil
+}
+
+// suggestions are what a NAME can be: machine types that a blueprint can use,
+// and what several of them begin with.
+func suggestions() []string {
+	names := catalog.Names()
+	for _, n := range names {
+		for i := range n {
+			if n[i] == '-' {
+				names = append(names, n[:i])
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// print prints what of the named entries was found.
+func (l *listing) print(names []string, named, found []entry, unverified int) error {
+	switch {
+	case l.format.value == formatJSON:
+		return writeEntriesJSON(l.Stdout, found, unverified)
+	case len(named) == 0:
+		return nil
+	case len(names) == 1 && len(found) == 1 && found[0].Type == names[0]:
+		return writeMachine(l.Stdout, found[0].Machine)
+	}
+	if len(found) > 0 {
+		if err := writeTable(l.Stdout, found); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintln(l.Stderr, remark(found, unverified))
+	return err
+}
+
+// remark says what a table does not.
+func remark(found []entry, unverified int) string {
+	out := fmt.Sprintf("%d found", len(found))
+	if unverified > 0 {
+		out += fmt.Sprintf("; %d more may match: what the filters ask for is not verified of them", unverified)
+	}
+	var reasons []string
+	for _, e := range found {
+		if e.Withheld != "" && !slices.Contains(reasons, e.Withheld) {
+			reasons = append(reasons, e.Withheld)
+		}
+	}
+	switch len(reasons) {
+	case 0:
+		return out
+	case 1:
+		return out + "; * no blueprint can use it: " + reasons[0]
+	default:
+		return out + `; * no blueprint can use it: "batchwright catalog NAME" says why`
+	}
+}
+
+// entry is a line of the catalogue: a machine type, or GPUs to attach.
+type entry struct {
+	// Machine is, of GPUs to attach, the largest one that takes them; its type
+	// is then the family.
+	catalog.Machine
+	attachment *catalog.Attachment
+}
+
+// entries returns all of the catalogue as a reader would order it: by name, with
+// the numbers in it taken as such.
+func entries() []entry {
+	var out []entry
+	for _, m := range catalog.All() {
+		out = append(out, entry{Machine: m})
+	}
+	for _, a := range catalog.AllAttachments() {
+		out = append(out, entry{attachment: &a, Machine: catalog.Machine{
+			Type: a.Family, Family: a.Family, VCPUs: a.MaxVCPUs, MemoryGiB: a.MaxMemoryGiB,
+			Accelerator: a.Accelerator, Count: a.Count, AcceleratorMemoryGiB: a.AcceleratorMemoryGiB,
+			SSDs: a.SSDs, Options: a.Options, Withheld: a.Withheld, Note: a.Note,
+		}})
+	}
+	slices.SortStableFunc(out, func(a, b entry) int { return naturally(a.Type, b.Type) })
+	return out
+}
+
+// naturally compares strings, and the numbers in them by their value.
+func naturally(a, b string) int {
+	for a != "" && b != "" {
+		m, n := digits(a), digits(b)
+		x, y := a[:max(m, 1)], b[:max(n, 1)]
+		if c := cmp.Compare(x, y); c != 0 {
+			if m > 0 && n > 0 && m != n {
+				return cmp.Compare(m, n) // none begins with a zero
+			}
+			return c
+		}
+		a, b = a[len(x):], b[len(y):]
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+// digits counts those that a string begins with.
+func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
+
+// nameEntries returns the entries that names match, all of them if there are no
+// names, and the names that match none. A whole name does not match those that
+// it begins.
+func nameEntries(all []entry, names []string) (found []entry, missing []string) {
+	if len(names) == 0 {
+		return all, nil
+	}
+	whole, hit := map[string]bool{}, map[string]bool{}
+	for _, n := range names {
+		_, whole[n] = catalog.Lookup(n)
+	}
+	for _, e := range all {
+		keep := false
+		for _, n := range names {
+			if ok, _ := path.Match(n, e.Type); ok || !whole[n] && strings.HasPrefix(e.Type, n) {
+				hit[n], keep = true, true
+			}
+		}
+		if keep {
+			found = append(found, e)
+		}
+	}
+	return found, slices.DeleteFunc(slices.Clone(names), func(n string) bool { return hit[n] })
+}
+
+// option is a way to obtain a machine.
+type option struct {
+	name, heading string
+	of            func(catalog.Options) *bool
+}
+
+func options() []option {
+	return []option{
+		{"onDemand", "on demand", func(o catalog.Options) *bool { return o.OnDemand }},
+		{"spot", "spot", func(o catalog.Options) *bool { return o.Spot }},
+		{"reservation", "reservation", func(o catalog.Options) *bool { return o.Reservation }},
+		{"flexStart", "flex-start", func(o catalog.Options) *bool { return o.FlexStart }},
+		{"queued", "queued", func(o catalog.Options) *bool { return o.Queued }},
+		{"calendar", "calendar", func(o catalog.Options) *bool { return o.Calendar }},
+	}
+}
+
+func optionNames() []string {
+	var names []string
+	for _, o := range options() {
+		names = append(names, o.name)
+	}
+	return names
+}
+
+// verdict is whether an entry is what the filters ask for.
+type verdict int
+
+const (
+	yes verdict = iota
+	unknown
+	no
+)
+
+// matches holds an entry against the filters: one that says no decides.
+func (l *listing) matches(e entry) verdict {
+	out := yes
+	if len(l.accelerators) > 0 && !slices.Contains(l.accelerators, e.Accelerator) {
+		out = no
+	}
+	for _, o := range options() {
+		if slices.Contains(l.options, o.name) {
+			out = max(out, verdictOf(o.of(e.Options)))
+		}
+	}
+	if len(l.zones) > 0 {
+		out = max(out, l.inZones(e))
+	}
+	forms := func(topology string) bool { _, ok := e.Slice(topology); return ok }
+	if len(l.topologies) > 0 && !slices.ContainsFunc(l.topologies, forms) {
+		out = no
+	}
+	return out
+}
+
+// inZones tells whether an entry is in one of the zones or regions that are
+// asked for, and for each option that is, in one of those that Google states.
+func (l *listing) inZones(e entry) verdict {
+	in := func(zones []string) bool {
+		return slices.ContainsFunc(zones, func(zone string) bool {
+			return slices.ContainsFunc(l.zones, func(z string) bool { return zone == z || strings.HasPrefix(zone, z+"-") })
+		})
+	}
+	for option, stated := range statedZones(e.Machine) {
+		if slices.Contains(l.options, option) && len(stated) > 0 && !in(stated) {
+			return no
+		}
+	}
+	switch {
+	case in(e.knownZones()):
+		return yes
+	case len(e.Zones()) == 0:
+		return unknown
+	default:
+		return no
+	}
+}
+
+// statedZones returns, by option, the zones for which Google states it of a
+// machine.
+func statedZones(m catalog.Machine) map[string][]string {
+	return map[string][]string{"flexStart": m.FlexStartZones(), "calendar": m.CalendarZones()}
+}
+
+func verdictOf(offered *bool) verdict {
+	switch {
+	case offered == nil:
+		return unknown
+	case *offered:
+		return yes
+	default:
+		return no
+	}
+}
+
+// knownZones returns the zones that some table has for the entry.
+func (e entry) knownZones() []string {
+	zones := slices.Concat(e.Zones(), e.FlexStartZones(), e.CalendarZones())
+	slices.Sort(zones)
+	return slices.Compact(zones)
+}
+
+func accelerators() []string {
+	return gather(func(e entry) []string { return []string{e.Accelerator} })
+}
+
+// zones returns the regions that occur in any table, and their zones.
+func zones() []string { return append(catalog.Regions(), gather(entry.knownZones)...) }
+
+func topologies() []string {
+	return gather(func(e entry) []string {
+		var out []string
+		for _, s := range e.Slices() {
+			out = append(out, s.Topology)
+		}
+		return out
+	})
+}
+
+// gather returns what the entries have, each once, in natural order.
+func gather(of func(entry) []string) []string {
+	var out []string
+	for _, e := range entries() {
+		out = append(out, of(e)...)
+	}
+	out = slices.DeleteFunc(out, func(v string) bool { return v == "" })
+	slices.SortFunc(out, naturally)
+	return slices.Compact(out)
+}
+
+// checkFilters refuses values that nothing in the catalogue has: they are
+// misspelt rather than meant.
+func (l *listing) checkFilters() error {
+	for _, f := range []struct {
+		flag   string
+		values []string
+		valid  func() []string
+	}{
+		{"accelerator", l.accelerators, accelerators},
+		{"option", l.options, optionNames},
+		{"zone", l.zones, zones},
+		{"topology", l.topologies, topologies},
+	} {
+		if len(f.values) == 0 {
+			continue
+		}
+		valid := f.valid()
+		for _, v := range f.values {
+			if !slices.Contains(valid, v) {
+				return usagef("--%s %q: %s", f.flag, v, wanted(v, valid))
+			}
+		}
+	}
+	return nil
+}
+
+// wanted names the value that one most likely means, and the valid ones.
+func wanted(value string, valid []string) string {
+	const most = 32
+	near, more := "", ""
+	if n := diag.Nearest(value, valid); n != "" {
+		near = fmt.Sprintf("did you mean %q? ", n)
+	}
+	if n := len(valid) - most; n > 0 {
+		valid, more = valid[:most], fmt.Sprintf(" and %d more", n)
+	}
+	return near + "want one of " + strings.Join(valid, ", ") + more
+}

@@ -1,0 +1,332 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/batchwright/batchwright/compiler/catalog"
+)
+
+// writeTable writes a line an entry.
+func writeTable(w io.Writer, entries []entry) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	heading := []string{"MACHINE", "VCPUS", "GIB", "ACCELERATORS"}
+	for _, o := range options() {
+		heading = append(heading, strings.ToUpper(o.heading))
+	}
+	fmt.Fprintln(t, strings.Join(append(heading, "NETWORKS", "ZONES"), "\t"))
+	for _, e := range entries {
+		fmt.Fprintln(t, strings.Join(e.cells(), "\t"))
+	}
+	return t.Flush()
+}
+
+func (e entry) cells() []string {
+	name, atMost := e.Type, ""
+	if e.Withheld != "" {
+		name += " *"
+	}
+	if e.attachment != nil {
+		atMost = "1-"
+	}
+	accelerators := "-"
+	if e.Count > 0 {
+		accelerators = fmt.Sprintf("%d %s", e.Count, e.Accelerator)
+	}
+	memory := "?"
+	if e.MemoryGiB > 0 {
+		memory = fmt.Sprintf("%s%g", atMost, e.MemoryGiB)
+	}
+	cells := []string{name, atMost + strconv.Itoa(e.VCPUs), memory, accelerators}
+	for _, o := range options() {
+		cells = append(cells, [...]string{yes: "yes", unknown: "?", no: "no"}[verdictOf(o.of(e.Options))])
+	}
+	zones := "?"
+	if n := len(e.knownZones()); n > 0 {
+		zones = strconv.Itoa(n)
+	}
+	return append(cells, networks(e.Networks, "-", "?"), zones)
+}
+
+// networks says which networks a machine can be in beside the primary one.
+func networks(n catalog.Networks, none, unverified string) string {
+	var out []string
+	if n.GVNIC > 0 {
+		out = append(out, fmt.Sprintf("%d gVNIC", n.GVNIC))
+	}
+	if n.RDMA > 0 {
+		out = append(out, fmt.Sprintf("%d RDMA", n.RDMA))
+	}
+	switch {
+	case len(out) > 0:
+		return strings.Join(out, ", ")
+	case n.Unverified:
+		return unverified
+	default:
+		return none
+	}
+}
+
+// jsonEntry is the form of an entry for programs: the row of the catalogue, in
+// Machine or Attachment, and what belongs to it.
+type jsonEntry struct {
+	Version     int                  `json:"version"`
+	Type        string               `json:"type"`
+	Machine     *catalog.Machine     `json:"machine,omitempty"`
+	Attachment  *catalog.Attachment  `json:"attachment,omitempty"`
+	Zones       []string             `json:"zones,omitempty"`
+	FlexStart   []string             `json:"flexStartZones,omitempty"`
+	Calendar    []string             `json:"calendarZones,omitempty"`
+	Quota       jsonQuota            `json:"quota,omitzero"`
+	Slices      []catalog.Slice      `json:"slices,omitempty"`
+	Attachments []catalog.Attachment `json:"attachments,omitempty"`
+}
+
+type jsonQuota struct {
+	Accelerators catalog.Quota     `json:"accelerators,omitzero"`
+	VCPUs        string            `json:"vcpus,omitempty"`
+	Disks        map[string]string `json:"disks,omitempty"`
+}
+
+type jsonEntries struct {
+	Version    int    `json:"version"`
+	Type       string `json:"type"`
+	Found      int    `json:"found"`
+	Unverified int    `json:"unverified"`
+}
+
+// writeEntriesJSON writes an object a line and entry, and one that counts them.
+func writeEntriesJSON(w io.Writer, entries []entry, unverified int) error {
+	enc := json.NewEncoder(w)
+	for _, e := range entries {
+		out := jsonEntry{
+			Version: 1, Zones: e.Zones(), FlexStart: e.FlexStartZones(), Calendar: e.CalendarZones(),
+			Quota:  jsonQuota{catalog.QuotaMetrics(e.Accelerator), catalog.CPUMetric(e.Family), diskMetrics(e.Machine)},
+			Slices: e.Slices(), Attachments: catalog.Attachments(e.Type),
+		}
+		if e.attachment != nil {
+			out.Type, out.Attachment = "attachment", e.attachment
+		} else {
+			out.Type, out.Machine = "machine", &e.Machine
+		}
+		if err := enc.Encode(out); err != nil {
+			return err
+		}
+	}
+	return enc.Encode(jsonEntries{1, "summary", len(entries), unverified})
+}
+
+func diskMetrics(m catalog.Machine) map[string]string {
+	out := map[string]string{}
+	for _, d := range m.Disks {
+		if metric := catalog.DiskMetric(d); metric != "" {
+			out[d] = metric
+		}
+	}
+	return out
+}
+
+// page is labelled lines about one machine type.
+type page [][2]string
+
+const unverified = "unverified"
+
+// add adds a line, unless it says nothing.
+func (p *page) add(label, text string) {
+	if text != "" {
+		*p = append(*p, [2]string{label, text})
+	}
+}
+
+// part begins another part of the page.
+func (p *page) part() { *p = append(*p, [2]string{}) }
+
+// write writes the page, of lines as wide as a terminal is at least.
+func (p page) write(w io.Writer) error {
+	const indent, width = 22, 80
+	var out strings.Builder
+	for _, line := range p {
+		label, column := line[0], 0
+		for _, word := range strings.Fields(line[1]) {
+			switch {
+			case column == 0:
+				fmt.Fprintf(&out, "%-*s", indent, label)
+				column = indent
+			case column+1+len(word) > width:
+				fmt.Fprintf(&out, "\n%*s", indent, "")
+				column = indent
+			default:
+				out.WriteByte(' ')
+				column++
+			}
+			out.WriteString(word)
+			column += len(word)
+		}
+		out.WriteByte('\n')
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+// writeMachine writes all that is known of a machine type.
+func writeMachine(w io.Writer, m catalog.Machine) error {
+	var p page
+	p.add("machine type", m.Type)
+	if m.Withheld != "" {
+		p.add("withheld", "no blueprint can use it: "+m.Withheld)
+	}
+	p.add("note", m.Note)
+	p.add("family", m.Family+", "+m.Arch)
+	milli, mib := m.Allocatable()
+	p.add("vCPUs", fmt.Sprintf("%d, pods get %g", m.VCPUs, float64(milli)/1000))
+	p.add("memory", fmt.Sprintf("%g GiB, pods get %.1f GiB", m.MemoryGiB, float64(mib)/1024))
+	p.add("accelerators", acceleratorText(m))
+	p.add("local SSDs", ssdText(m.SSDs))
+	p.add("boot disks", bootDiskText(m))
+	p.add("compact placement", compactText(m))
+	p.add("networks", networks(m.Networks, "none beside the primary", unverified))
+	p.add("GPUDirect", m.Networks.Direct)
+	p.add("GKE version", versionText(m))
+
+	p.part()
+	for _, o := range options() {
+		text := [...]string{yes: "yes", unknown: unverified, no: "no"}[verdictOf(o.of(m.Options))]
+		if zones := statedZones(m)[o.name]; len(zones) > 0 {
+			text += "; Google names " + strings.Join(zones, ", ")
+		}
+		p.add(o.heading, text)
+	}
+	p.add("zones known", cmp.Or(strings.Join(m.Zones(), ", "), "none"))
+
+	p.part()
+	if m.Accelerator != "" {
+		q := catalog.QuotaMetrics(m.Accelerator)
+		p.add("accelerator quota", strings.TrimSuffix(cmp.Or(q.Standard, unverified)+"; "+q.Note, "; "))
+		p.add("Spot, flex-start", cmp.Or(q.Preemptible, unverified))
+	}
+	p.add("vCPU quota", cmp.Or(catalog.CPUMetric(m.Family), unverified))
+	p.add("boot disk quota", diskQuotaText(m))
+
+	p.list("GPUs to attach", attachmentTexts(m))
+	p.list("slices", sliceTexts(m))
+	return p.write(w)
+}
+
+// list adds a part of lines of which the first has a label, if there are any.
+func (p *page) list(label string, texts []string) {
+	for i, text := range texts {
+		if i == 0 {
+			p.part()
+			p.add(label, text)
+		} else {
+			p.add("", text)
+		}
+	}
+}
+
+func acceleratorText(m catalog.Machine) string {
+	switch {
+	case m.Count == 0:
+		return "none"
+	case m.AcceleratorMemoryGiB == 0:
+		return fmt.Sprintf("%d %s, memory unverified", m.Count, m.Accelerator)
+	default:
+		return fmt.Sprintf("%d %s, %d GiB each", m.Count, m.Accelerator, m.AcceleratorMemoryGiB)
+	}
+}
+
+func ssdText(s catalog.SSDs) string {
+	switch {
+	case !s.Verified():
+		return unverified
+	case s.Bundled > 0:
+		return fmt.Sprintf("%d of %d GB come with it", s.Bundled, s.SizeGB)
+	case len(s.Allowed) == 0:
+		return "none"
+	}
+	counts := []string{"0"}
+	for _, n := range s.Allowed {
+		counts = append(counts, strconv.Itoa(n))
+	}
+	return fmt.Sprintf("%s of %d GB", or(counts), s.SizeGB)
+}
+
+// or joins alternatives.
+func or(list []string) string {
+	if last := len(list) - 1; last > 0 {
+		return strings.Join(list[:last], ", ") + " or " + list[last]
+	}
+	return strings.Join(list, "")
+}
+
+func bootDiskText(m catalog.Machine) string {
+	var out []string
+	for _, d := range m.Disks {
+		if d == m.Disk {
+			d += " (default)"
+		}
+		out = append(out, d)
+	}
+	return cmp.Or(strings.Join(out, ", "), unverified)
+}
+
+func compactText(m catalog.Machine) string {
+	switch {
+	case m.HasTPUs():
+		return "always, within a slice of several hosts"
+	case m.CompactNodes == nil:
+		return unverified
+	case *m.CompactNodes == 0:
+		return "none"
+	default:
+		return fmt.Sprintf("up to %d nodes", *m.CompactNodes)
+	}
+}
+
+func diskQuotaText(m catalog.Machine) string {
+	var out []string
+	for _, d := range m.Disks {
+		out = append(out, fmt.Sprintf("%s: %s", d, cmp.Or(catalog.DiskMetric(d), unverified)))
+	}
+	return strings.Join(out, "; ")
+}
+
+func versionText(m catalog.Machine) string {
+	text := cmp.Or(m.MinVersion, unverified)
+	if len(m.AutoFrom) > 0 {
+		text += "; auto-provisioned from " + or(m.AutoFrom)
+	}
+	return text
+}
+
+// attachmentTexts returns a line a GPU that can be attached, with the counts.
+func attachmentTexts(m catalog.Machine) []string {
+	var out, counts []string
+	all := catalog.Attachments(m.Type)
+	for i, a := range all {
+		counts = append(counts, strconv.Itoa(a.Count))
+		if i+1 < len(all) && all[i+1].Accelerator == a.Accelerator && all[i+1].Note == a.Note {
+			continue
+		}
+		text := fmt.Sprintf("%s %s, %d GiB each; %s", or(counts), a.Accelerator, a.AcceleratorMemoryGiB, a.Note)
+		out, counts = append(out, strings.TrimSuffix(text, "; ")), nil
+	}
+	return out
+}
+
+func sliceTexts(m catalog.Machine) []string {
+	var out []string
+	for _, s := range m.Slices() {
+		hosts := "hosts"
+		if s.Hosts == 1 {
+			hosts = "host"
+		}
+		out = append(out, fmt.Sprintf("%s, %d chips on %d %s", s.Topology, s.Chips, s.Hosts, hosts))
+	}
+	return out
+}

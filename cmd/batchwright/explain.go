@@ -1,0 +1,145 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/explain"
+)
+
+func (c Command) explain() *cobra.Command {
+	var format *choice
+	cmd := &cobra.Command{
+		Use:   "explain CODE...",
+		Short: "Explain what a finding means and how to mend it",
+		Long: `Explain tells of each CODE of a finding, such as E0602, what would happen if
+the blueprint were applied all the same and what to do about it, with an example
+of the mistake and of its cure, how to accept it where that can be done, and
+where the facts come from.`,
+		Example: `  batchwright explain E0602
+  batchwright explain --format json E0602 W0606 | jq -r .why`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("want the code of a finding, such as E0602")
+			}
+			return nil
+		},
+		ValidArgsFunction: completeCodes,
+	}
+	cmd.RunE = c.run(func(_ *cobra.Command, args []string) error {
+		var all []explanation
+		for _, arg := range args {
+			e, err := explainCode(arg)
+			if err != nil {
+				return err
+			}
+			all = append(all, e)
+		}
+		for i, e := range all {
+			if format.value == formatJSON {
+				if err := json.NewEncoder(c.Stdout).Encode(e); err != nil {
+					return err
+				}
+				continue
+			}
+			if i > 0 {
+				fmt.Fprintln(c.Stdout)
+			}
+			if _, err := fmt.Fprint(c.Stdout, e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	format = formatFlag(cmd, "of the text")
+	return cmd
+}
+
+// explanation is all that is known of a code.
+type explanation struct {
+	Version  int      `json:"version"`
+	Type     string   `json:"type"`
+	Code     string   `json:"code"`
+	Severity string   `json:"severity"`
+	Title    string   `json:"title"`
+	Why      string   `json:"why"`
+	Language string   `json:"language"` // of the examples: cue, yaml or console
+	Failing  string   `json:"failing"`
+	Fixed    string   `json:"fixed"`
+	Accepted string   `json:"accepted,omitempty"` // added to failing, accepts the finding
+	Sources  []string `json:"sources"`
+}
+
+// String returns what explain prints: at most 80 columns wide, as the texts
+// are laid out.
+func (e explanation) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s[%s]: %s\n\n%s", e.Severity, e.Code, e.Title, e.Why)
+	fmt.Fprintf(&b, "\nLeads to it:\n\n%s\nMends it:\n\n%s\n", indented(e.Failing), indented(e.Fixed))
+	if e.Accepted != "" {
+		fmt.Fprintf(&b, "Accepts it, where it is meant so:\n\n%s\n", indented(e.Accepted))
+	}
+	for _, s := range e.Sources {
+		fmt.Fprintf(&b, "Source: %s\n", s)
+	}
+	return b.String()
+}
+
+// indented sets an example off. Tabs become spaces: terminals make them wider
+// than the texts are laid out for.
+func indented(example string) string {
+	const margin = "    "
+	var b strings.Builder
+	for line := range strings.Lines(strings.ReplaceAll(example, "\t", "    ")) {
+		if line != "\n" {
+			b.WriteString(margin)
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// codePattern is the form of every code, in upper case.
+var codePattern = regexp.MustCompile(`^[A-Z][0-9]{4}$`)
+
+// explainCode explains a code, in whatever case it is written.
+func explainCode(arg string) (explanation, error) {
+	code := strings.ToUpper(arg)
+	if !codePattern.MatchString(code) {
+		return explanation{}, usagef("%q is not the code of a finding, such as E0602", arg)
+	}
+	known := codes()
+	i := slices.IndexFunc(known, func(c diag.Code) bool { return c.ID[1:] == code[1:] }) // no two have one number
+	text, ok := explain.Lookup(code)
+	if !ok || i < 0 {
+		near := diag.Nearest(code, explain.Codes())
+		if i >= 0 {
+			near = known[i].ID
+		}
+		if near != "" {
+			return explanation{}, usagef("there is no code %s; did you mean %s?", code, near)
+		}
+		return explanation{}, usagef("there is no code %s", code)
+	}
+	return explanation{
+		Version: 1, Type: "explanation", Code: code, Severity: known[i].Severity.String(), Title: known[i].Title,
+		Why: text.Why, Language: text.Language, Failing: text.Failing, Fixed: text.Fixed, Accepted: text.Accepted, Sources: text.Sources,
+	}, nil
+}
+
+// completeCodes offers every code with its title.
+func completeCodes(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	var offers []string
+	for _, c := range codes() {
+		if strings.HasPrefix(c.ID, strings.ToUpper(begun)) {
+			offers = append(offers, cobra.CompletionWithDesc(c.ID, c.Title))
+		}
+	}
+	return offers, cobra.ShellCompDirectiveNoFileComp
+}

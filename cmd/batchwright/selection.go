@@ -1,0 +1,116 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+)
+
+// selection says which findings to leave out, by codes and their beginnings.
+type selection struct {
+	disable, enable []string
+}
+
+// flags adds --disable and --enable.
+func (s *selection) flags(cmd *cobra.Command) {
+	for _, flag := range []struct {
+		name, usage string
+		values      *[]string
+	}{
+		{"disable", "leave out warnings and notes by `codes`, or their beginnings such as W05, with commas between", &s.disable},
+		{"enable", "take `codes`, or their beginnings, back from --disable", &s.enable},
+	} {
+		cmd.Flags().StringSliceVar(flag.values, flag.name, nil, flag.usage)
+		if err := cmd.RegisterFlagCompletionFunc(flag.name, completeHideable); err != nil {
+			panic(err) // the flag was added a line above
+		}
+	}
+}
+
+// check puts the codes in upper case, and refuses what is no code, or cannot be
+// left out.
+func (s *selection) check() error {
+	for i, code := range s.disable {
+		s.disable[i] = strings.ToUpper(code)
+		if err := known("--disable", s.disable[i]); err != nil {
+			return err
+		}
+		if s.disable[i][:1] == "E" {
+			return undisableable(s.disable[i])
+		}
+	}
+	for i, code := range s.enable {
+		s.enable[i] = strings.ToUpper(code)
+		if err := known("--enable", s.enable[i]); err != nil {
+			return err
+		}
+		if slices.Contains(s.disable, s.enable[i]) {
+			return usagef("%s is both disabled and enabled", s.enable[i])
+		}
+	}
+	return nil
+}
+
+// known refuses what no code begins with.
+func known(flag, code string) error {
+	if code == "" {
+		return usagef("%s: a code is empty", flag)
+	}
+	var hideable []string
+	for _, c := range codes() {
+		if strings.HasPrefix(c.ID, code) {
+			return nil
+		}
+		if c.Severity != diag.Error {
+			hideable = append(hideable, c.ID)
+		}
+	}
+	if near := diag.Nearest(code, hideable); near != "" {
+		return usagef("%s: no code is or begins with %q; did you mean %s?", flag, code, near)
+	}
+	return usagef("%s: no code is or begins with %q; vet --list shows them all", flag, code)
+}
+
+// undisableable words that errors cannot be left out.
+func undisableable(code string) error {
+	for _, c := range codes() {
+		if c.ID == code && !c.Acceptable {
+			return usagef("--disable %s: errors cannot be left out: correct what is found", code)
+		}
+	}
+	return usagef("--disable %s: errors cannot be left out: correct what is found, or accept it in the blueprint, with a reason", code)
+}
+
+// shows tells whether a finding is not left out. Of two entries that fit the
+// longer one counts.
+func (s *selection) shows(f diag.Finding) bool {
+	return f.Severity == diag.Error || longestPrefix(s.disable, f.Code) <= longestPrefix(s.enable, f.Code)
+}
+
+// longestPrefix returns the length of the longest entry that a code begins
+// with, 0 for none.
+func longestPrefix(entries []string, code string) int {
+	longest := 0
+	for _, e := range entries {
+		if strings.HasPrefix(code, e) {
+			longest = max(longest, len(e))
+		}
+	}
+	return longest
+}
+
+// completeHideable offers the codes of warnings and notes, for the last of a
+// list.
+func completeHideable(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	before := begun[:strings.LastIndex(begun, ",")+1]
+	var offers []string
+	for _, c := range codes() {
+		if c.Severity != diag.Error && strings.HasPrefix(c.ID, strings.ToUpper(begun[len(before):])) {
+			offers = append(offers, cobra.CompletionWithDesc(before+c.ID, c.Title))
+		}
+	}
+	return offers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}

@@ -1,0 +1,39 @@
+package catalog
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// rows returns the rows of a data file whose first field has that value, "" if
+// there are none. It searches the text, halving it, because the files are
+// sorted: a compile pays for the few rows it needs.
+func rows(file, field, value string) string {
+	if value == "" || strings.ContainsAny(value, "\"\\\n") {
+		return ""
+	}
+	prefix := `{"` + field + `":"` + value + `",`
+	start, end := 0, len(file)
+	for start < end {
+		middle := start + strings.LastIndexByte(file[start:(start+end)/2], '\n') + 1
+		if file[middle:] < prefix {
+			start = middle + strings.IndexByte(file[middle:], '\n') + 1
+		} else {
+			end = middle
+		}
+	}
+	for strings.HasPrefix(file[end:], prefix) {
+		end += strings.IndexByte(file[end:], '\n') + 1
+	}
+	return file[start:end]
+}
+
+// decode reads a row of an embedded file. The files are part of the program: a
+// row that does not decode is a bug, which the package's tests would show.
+func decode[T any](row string) T {
+	var v T
+	if err := json.Unmarshal([]byte(row), &v); err != nil {
+		panic("catalog: " + err.Error() + ": " + row)
+	}
+	return v
+}

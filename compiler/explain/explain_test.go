@@ -1,0 +1,201 @@
+package explain
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"cuelang.org/go/cue/format"
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/batchwright/batchwright/compiler"
+	"github.com/batchwright/batchwright/compiler/diag"
+)
+
+// alongside are codes that never come alone.
+var alongside = map[string]string{
+	"N0109": "E0101", // counts what was left out after fifty others
+}
+
+// TestExamples: an example of a mistake leads to its code, once and to nothing
+// else, and its cure leads to nothing at all. Console examples are run by
+// golden's TestExplainedCommands.
+func TestExamples(t *testing.T) {
+	for _, code := range Codes() {
+		text := lookup(t, code)
+		if text.Language == "console" {
+			continue
+		}
+		t.Run(code, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			for _, f := range compile(t, text.Language, text.Failing) {
+				if f.Code != alongside[code] {
+					got = append(got, f.Code)
+				}
+				if f.Span.Valid() && f.Span.Source.Name == base {
+					t.Errorf("%s: %s: points at what the example does not show", f.Code, f.Message)
+				}
+			}
+			if d := cmp.Diff([]string{code}, got); d != "" {
+				t.Errorf("findings of the mistake:\n%s", d)
+			}
+			for _, f := range compile(t, text.Language, text.Fixed) {
+				t.Errorf("finding of the cure: %s: %s", f.Code, f.Message)
+			}
+		})
+	}
+}
+
+// TestAcceptedExamples: a text shows how to accept a finding if that can be
+// done, and then the finding is a note.
+func TestAcceptedExamples(t *testing.T) {
+	can := map[string]bool{}
+	for _, c := range compiler.Codes() {
+		can[c.ID] = c.Acceptable
+	}
+	for _, code := range Codes() {
+		text := lookup(t, code)
+		if can[code] != (text.Accepted != "") {
+			t.Errorf("%s can be accepted: %v, and its text shows how: %v", code, can[code], !can[code])
+		}
+		if text.Accepted == "" {
+			continue
+		}
+		for _, f := range compile(t, text.Language, text.Failing+text.Accepted) {
+			if f.Code != code || f.Severity != diag.Note || f.Accepted == "" {
+				t.Errorf("%s is not accepted: %s %s: %s", code, f.Severity, f.Code, f.Message)
+			}
+		}
+	}
+}
+
+// base is the file that holds what an example leaves out.
+const base = "base.cue"
+
+// compile returns the findings of an example.
+func compile(t *testing.T, language, example string) []diag.Finding {
+	t.Helper()
+	parts, err := txtar.ParseFile("testdata/base.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const clause = "package platform\n\n"
+	var rest strings.Builder
+	rest.WriteString(clause)
+	for _, part := range parts.Files {
+		if !regexp.MustCompile(`(?m)^` + part.Name + `:`).MatchString(example) {
+			rest.Write(part.Data)
+		}
+	}
+	if language == "cue" {
+		example = clause + example
+	}
+	dir, name := t.TempDir(), "example."+language
+	for file, content := range map[string]string{base: rest.String(), name: example} {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	res, err := compiler.Compile(context.Background(), compiler.Input{Dir: dir, Paths: []string{base, name}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.Findings.Sorted()
+}
+
+// authorities are what a text may rest on, each by the beginning of its
+// source; "batchwright" stands for conventions of our own.
+var authorities = []string{
+	"batchwright, ",
+	"Cluster Toolkit, ",
+	"Compute Engine documentation, ",
+	"CUE language specification, ",
+	"GKE cluster autoscaler, ",
+	"GKE documentation, ",
+	"Google Cloud documentation, ",
+	"JobSet v1alpha2 API, ",
+	"Kubernetes documentation, ",
+	"Kueue v1beta2 API, ",
+	"Terraform google provider, ",
+	"YAML specification, ",
+}
+
+// TestLayout: texts are printed as they are written, examples behind a margin.
+func TestLayout(t *testing.T) {
+	const columns, margin = 80, 4
+	for _, code := range Codes() {
+		text := lookup(t, code)
+		checkLines(t, code, text.Why, columns)
+		checkLines(t, code, strings.Join(text.Sources, "\n"), columns-len("Source: "))
+		for _, example := range []string{text.Failing, text.Fixed, text.Accepted} {
+			checkLines(t, code, example, columns-margin)
+			if formatted, err := format.Source([]byte(example)); text.Language == "cue" && example != "" && err == nil && string(formatted) != example {
+				t.Errorf("%s: an example is not formatted:\n%s", code, cmp.Diff(string(formatted), example))
+			}
+		}
+		if !slices.Contains([]string{"cue", "yaml", "console"}, text.Language) {
+			t.Errorf("%s: examples in %q", code, text.Language)
+		}
+	}
+}
+
+// checkLines reports lines that are too long or end in a space.
+func checkLines(t *testing.T, code, text string, most int) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		line = strings.ReplaceAll(strings.TrimRight(line, "\n"), "\t", "    ")
+		if n := utf8.RuneCountInString(line); n > most || strings.TrimRight(line, " ") != line {
+			t.Errorf("%s: a line of %d columns, of at most %d, or with spaces at its end: %s", code, n, most, line)
+		}
+	}
+}
+
+// TestProse: every text says something of its own, and what it rests on.
+func TestProse(t *testing.T) {
+	const telling = 25 // characters; shorter sentences may come again
+	said := map[string]string{}
+	for _, code := range Codes() {
+		text := lookup(t, code)
+		prose := strings.Join(strings.Fields(text.Why), " ")
+		sentences := regexp.MustCompile(`[.?!:] `).Split(prose, -1)
+		if len(sentences) < 2 || !strings.HasSuffix(prose, ".") {
+			t.Errorf("%s: want two sentences at least, and a full stop at the end", code)
+		}
+		for _, s := range sentences {
+			if other, again := said[s]; again && len(s) > telling {
+				t.Errorf("%s says as %s does: %s", code, other, s)
+			}
+			said[s] = code
+		}
+		for _, s := range text.Sources {
+			if !slices.ContainsFunc(authorities, func(a string) bool { return strings.HasPrefix(s, a) }) {
+				t.Errorf("%s: unknown source %q", code, s)
+			}
+		}
+		for _, other := range regexp.MustCompile(`\b[EWN][0-9]{4}\b`).FindAllString(text.Why, -1) {
+			if _, ok := Lookup(other); !ok {
+				t.Errorf("%s speaks of %s, which does not exist", code, other)
+			}
+		}
+	}
+}
+
+func lookup(t *testing.T, code string) Text {
+	t.Helper()
+	content, err := files.ReadFile(code + ".txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := parse(content)
+	if err != nil {
+		t.Fatalf("%s.txtar: %v", code, err)
+	}
+	return text
+}

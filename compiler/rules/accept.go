@@ -1,0 +1,151 @@
+package rules
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/schema"
+)
+
+// Rules on what a blueprint accepts: that it can be accepted, and is there.
+
+func acceptRules() []Rule {
+	return []Rule{
+		{Code: "E0211", Severity: diag.Error, Title: "a finding that cannot be accepted", check: acceptable},
+		{Code: "W0212", Severity: diag.Warning, Title: "something is accepted that is not there", check: idleAcceptances, whole: true, resolved: true, last: true},
+	}
+}
+
+// acceptance is a struct of the blueprint, and the code of a finding that it
+// accepts.
+type acceptance struct {
+	at   spot
+	code string
+}
+
+// spot is a struct that can accept findings on itself and on what it holds: an
+// entity such as teams and team-a; a field such as cluster, without an entity;
+// or the blueprint itself, without either.
+type spot struct{ field, entity string }
+
+// path is where the acceptance stands.
+func (a acceptance) path() []string {
+	var path []string
+	if a.at.field != "" {
+		path = append(path, a.at.field)
+	}
+	if a.at.entity != "" {
+		path = append(path, a.at.entity)
+	}
+	return append(path, "accept", a.code)
+}
+
+// acceptances returns what the blueprint accepts, with the reasons.
+func acceptances(b *schema.Blueprint) map[acceptance]string {
+	out := map[acceptance]string{}
+	add := func(field, entity string, reasons map[string]string) {
+		for code, reason := range reasons {
+			out[acceptance{spot{field, entity}, code}] = reason
+		}
+	}
+	add("", "", b.Accept)
+	add("cluster", "", b.Cluster.Accept)
+	add("network", "", b.Network.Accept)
+	add("versions", "", b.Versions.Accept)
+	add("monitoring", "", b.Monitoring.Accept)
+	add("delivery", "", b.Delivery.Accept)
+	for name, h := range b.Hardware {
+		add("hardware", name, h.Accept)
+	}
+	for name, c := range b.Capacity {
+		add("capacity", name, c.Accept)
+	}
+	for name, t := range b.Tiers {
+		add("tiers", name, t.Accept)
+	}
+	for name, c := range b.Cohorts {
+		add("cohorts", name, c.Accept)
+	}
+	for name, t := range b.Teams {
+		add("teams", name, t.Accept)
+	}
+	for name, w := range b.Workloads {
+		add("workloads", name, w.Accept)
+	}
+	return out
+}
+
+// spotOf returns the struct nearest to a field that can accept findings on it.
+func spotOf(path []string) spot {
+	switch path[0] {
+	case "cluster", "network", "versions", "monitoring", "delivery":
+		return spot{path[0], ""}
+	case "hardware", "capacity", "tiers", "cohorts", "teams", "workloads":
+		if len(path) > 1 {
+			return spot{path[0], path[1]}
+		}
+	}
+	return spot{}
+}
+
+// accept turns a finding on a field into a note where the blueprint accepts it.
+func (r *report) accept(f *diag.Finding, path []string) {
+	a := acceptance{spotOf(path), f.Code}
+	if reason, ok := r.accepts[a]; ok && r.rule.CanAccept() {
+		r.accepted[a] = true
+		f.Severity, f.Accepted, f.Help, f.Edit, f.Related = diag.Note, reason, "", nil, nil
+	}
+}
+
+// sortedAcceptances returns what the blueprint accepts, by place and code.
+func (r *report) sortedAcceptances() []acceptance {
+	return slices.SortedFunc(maps.Keys(r.accepts), func(a, b acceptance) int {
+		return cmp.Or(cmp.Compare(a.at.field, b.at.field), cmp.Compare(a.at.entity, b.at.entity), cmp.Compare(a.code, b.code))
+	})
+}
+
+// acceptableCodes returns the codes of the rules whose findings can be
+// accepted, and of all, sorted.
+func acceptableCodes() (can, all []string) {
+	for _, r := range All() {
+		all = append(all, r.Code)
+		if r.CanAccept() {
+			can = append(can, r.Code)
+		}
+	}
+	return can, all
+}
+
+func acceptable(r *report) {
+	can, all := acceptableCodes()
+	for _, a := range r.sortedAcceptances() {
+		switch {
+		case has(can, a.code):
+		case has(all, a.code):
+			r.addKey(a.path(), fmt.Sprintf("%s cannot be accepted: the platform would not work", a.code), help("correct what it finds, and remove this"))
+		default:
+			options := []option{help("batchwright vet --list shows them all")}
+			if near := diag.Nearest(a.code, can); near != "" {
+				options = []option{help("did you mean %q?", near)}
+			}
+			r.addKey(a.path(), fmt.Sprintf("no finding of code %s can be accepted", a.code), options...)
+		}
+	}
+}
+
+func idleAcceptances(r *report) {
+	can, _ := acceptableCodes()
+	// A pattern accepts for many entities at one place: one of them is enough.
+	used := map[diag.Spot]bool{}
+	for a := range r.accepted {
+		used[r.Place(true, a.path()...).Spot(a.code)] = true
+	}
+	for _, a := range r.sortedAcceptances() {
+		if !r.accepted[a] && has(can, a.code) && !used[r.Place(true, a.path()...).Spot(a.code)] {
+			r.addKey(a.path(), fmt.Sprintf("there is no %s here to accept", a.code), help("remove it"))
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package kueue
+
+import (
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// computeClass is GKE's ComputeClass, the part of its API that is set here.
+// Source: GKE documentation, "ComputeClass"; the types are those of Google's
+// repository compute-class-api, which has no release to depend on.
+type computeClass struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              computeClassSpec `json:"spec"`
+}
+
+type computeClassSpec struct {
+	NodePoolAutoCreation enabled        `json:"nodePoolAutoCreation"`
+	NodePoolConfig       nodePoolConfig `json:"nodePoolConfig"`
+	Priorities           []priority     `json:"priorities"`
+	WhenUnsatisfiable    string         `json:"whenUnsatisfiable"`
+}
+
+type enabled struct {
+	Enabled bool `json:"enabled"`
+}
+
+type nodePoolConfig struct {
+	AutoRepair     *bool  `json:"autoRepair,omitempty"`
+	ServiceAccount string `json:"serviceAccount"`
+}
+
+// priority is one way of obtaining nodes.
+type priority struct {
+	FlexStart             *enabled      `json:"flexStart,omitempty"`
+	GPU                   *gpu          `json:"gpu,omitempty"`
+	Location              *location     `json:"location,omitempty"`
+	MachineType           string        `json:"machineType"`
+	MaxRunDurationSeconds int           `json:"maxRunDurationSeconds,omitempty"`
+	Reservations          *reservations `json:"reservations,omitempty"`
+	Spot                  bool          `json:"spot"`
+	Storage               storage       `json:"storage"`
+}
+
+type gpu struct {
+	Type          string `json:"type"`
+	Count         int    `json:"count"`
+	DriverVersion string `json:"driverVersion"`
+}
+
+type location struct {
+	Zones []string `json:"zones"`
+}
+
+type reservations struct {
+	Affinity string                `json:"affinity"`
+	Specific []specificReservation `json:"specific,omitempty"`
+}
+
+type specificReservation struct {
+	Name             string            `json:"name"`
+	Project          string            `json:"project,omitempty"`
+	ReservationBlock *reservationBlock `json:"reservationBlock,omitempty"`
+	Zones            []string          `json:"zones,omitempty"`
+}
+
+type reservationBlock struct {
+	Name                string               `json:"name"`
+	ReservationSubBlock *reservationSubBlock `json:"reservationSubBlock,omitempty"`
+}
+
+type reservationSubBlock struct {
+	Name string `json:"name"`
+}
+
+type storage struct {
+	BootDiskSize  int    `json:"bootDiskSize,omitempty"` // GB
+	BootDiskType  string `json:"bootDiskType,omitempty"`
+	LocalSSDCount int    `json:"localSSDCount,omitempty"` // as ephemeral storage
+}
+
+// computeClasses returns a ComputeClass for each capacity that is obtained by
+// one. GKE labels and taints its nodes with the class's name, and lets the pods
+// that select the class tolerate that.
+func computeClasses(p *ir.Platform) []any {
+	var objects []any
+	for _, c := range p.Capacities {
+		if !c.ComputeClass {
+			continue
+		}
+		config := nodePoolConfig{ServiceAccount: p.NodeAccount.Email(p.Project)}
+		if c.Flex != nil {
+			// GKE demands it of flex-start pools that are not created by it.
+			config.AutoRepair = new(false)
+		}
+		objects = append(objects, &computeClass{
+			TypeMeta:   metav1.TypeMeta{APIVersion: "cloud.google.com/v1", Kind: "ComputeClass"},
+			ObjectMeta: meta(p, "", c.Name),
+			Spec: computeClassSpec{
+				NodePoolAutoCreation: enabled{true},
+				NodePoolConfig:       config,
+				Priorities:           []priority{priorityOf(p, c)},
+				// Kueue has admitted the pods to this capacity and to no other.
+				WhenUnsatisfiable: "DoNotScaleUp",
+			},
+		})
+	}
+	return objects
+}
+
+// priorityOf is the only priority of a capacity's class: which capacity is tried
+// after another is up to the queues.
+func priorityOf(p *ir.Platform, c ir.Capacity) priority {
+	out := priority{
+		MachineType: c.Machine.Type,
+		Spot:        c.Option == ir.Spot,
+		Storage:     storage{BootDiskSize: c.DiskSizeGiB, BootDiskType: c.DiskType, LocalSSDCount: c.LocalSSDs},
+	}
+	if c.HasGPUs() {
+		out.GPU = &gpu{Type: c.Machine.Accelerator, Count: c.Machine.AcceleratorCount, DriverVersion: strings.ToLower(c.GPUDriver)}
+	}
+	// GKE creates pools in all zones of the platform by itself.
+	var zones []string
+	if !slices.Equal(c.Zones, p.Zones) {
+		zones = c.Zones
+	}
+	switch c.Option {
+	case ir.OnDemand:
+		// So that it never eats what somebody else reserved.
+		out.Reservations = &reservations{Affinity: "None"}
+	case ir.Reservation:
+		// The API takes the zones of a specific reservation here alone.
+		out.Reservations = &reservations{Affinity: "Specific", Specific: []specificReservation{specific(*c.Reservation, zones)}}
+		zones = nil
+	case ir.AnyReservation:
+		out.Reservations = &reservations{Affinity: "AnyThenFail"}
+		if c.AnyReservation.OnDemand {
+			out.Reservations.Affinity = "AnyBestEffort"
+		}
+	case ir.FlexStart:
+		out.FlexStart = &enabled{true}
+		out.MaxRunDurationSeconds = c.Flex.MaxRunSeconds
+	}
+	if zones != nil {
+		out.Location = &location{Zones: zones}
+	}
+	return out
+}
+
+func specific(r ir.ReservationUse, zones []string) specificReservation {
+	out := specificReservation{Name: r.Name, Project: r.Owner, Zones: zones}
+	if r.Block != "" {
+		out.ReservationBlock = &reservationBlock{Name: r.Block}
+		if r.SubBlock != "" {
+			out.ReservationBlock.ReservationSubBlock = &reservationSubBlock{Name: r.SubBlock}
+		}
+	}
+	return out
+}

@@ -1,0 +1,74 @@
+package golden_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/batchwright/batchwright/compiler/explain"
+)
+
+// TestExplainedCommands runs the console examples of the texts on codes, each
+// in a directory that holds small.cue, this batchwright's schema in new/schema
+// and another one in old/schema. Only the last command of a mistake leads to a
+// finding, one, of its code; no command of the cure, which goes on from there,
+// leads to any.
+func TestExplainedCommands(t *testing.T) {
+	bin := buildBatchwright(t)
+	small, err := os.ReadFile("cli/small.cue")
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, err := os.ReadFile(filepath.Join(root, "schema/blueprint.cue"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	finding := regexp.MustCompile(`(?:error|warning|note)\[(.*?)\]: `)
+	ran := 0
+	for _, code := range explain.Codes() {
+		text, _ := explain.Lookup(code)
+		if text.Language != "console" {
+			continue
+		}
+		ran++
+		t.Run(code, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			for name, content := range map[string][]byte{
+				"small.cue": small, "new/schema/blueprint.cue": schema, "old/schema/blueprint.cue": []byte("package schema\n"),
+			} {
+				if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			failing, fixed := commands(text.Failing), commands(text.Fixed)
+			for i, command := range slices.Concat(failing, fixed) {
+				var got, want []string
+				if i == len(failing)-1 {
+					want = []string{code}
+				}
+				out := shell(t, dir, bin, command)
+				for _, m := range finding.FindAllStringSubmatch(out, -1) {
+					got = append(got, m[1])
+				}
+				if !slices.Equal(got, want) {
+					t.Errorf("%s\nleads to %v, want %v:\n%s", command, got, want, out)
+				}
+			}
+		})
+	}
+	if ran == 0 {
+		t.Error("no text has a console example")
+	}
+}
+
+// commands returns the commands of a console example, each after "$ ".
+func commands(example string) []string {
+	return strings.Split(strings.TrimPrefix(strings.TrimSpace(example), "$ "), "\n$ ")
+}

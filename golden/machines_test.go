@@ -1,0 +1,135 @@
+package golden_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/batchwright/batchwright/compiler/catalog"
+)
+
+// offer is a machine of the catalogue, obtained in a way that it is offered in.
+type offer struct {
+	zone        string
+	machine     catalog.Machine
+	hardware    string
+	consumption string
+}
+
+// TestEveryMachine compiles every machine that a blueprint can use with every
+// option that the catalogue offers it in, TPUs as one host and as a slice of
+// several, and holds the folders against the same checks as the goldens.
+func TestEveryMachine(t *testing.T) {
+	byZone := map[string][]offer{}
+	for _, o := range offers(t) {
+		byZone[o.zone] = append(byZone[o.zone], o)
+	}
+	const atOnce = 40 // a platform is large enough then
+	for zone, all := range byZone {
+		for chunk := range slices.Chunk(all, atOnce) {
+			t.Run(zone, func(t *testing.T) {
+				t.Parallel()
+				checkFolder(t, treeFS(compileText(t, platformOf(zone, chunk))))
+			})
+		}
+	}
+}
+
+// offers returns every machine with every option.
+func offers(t *testing.T) []offer {
+	var out []offer
+	add := func(m catalog.Machine, hardware string) {
+		for _, way := range []struct {
+			offered     *bool
+			consumption string
+			zones       []string
+		}{
+			{m.Options.OnDemand, `onDemand: {}`, m.Zones()},
+			{m.Options.Spot, `spot: {}`, m.Zones()},
+			{m.Options.Reservation, `reservation: name: "ours"`, m.Zones()},
+			{m.Options.Reservation, `reservation: {name: "RESERVED", create: true}`, m.Zones()},
+			{m.Options.Reservation, `anyReservation: {}`, m.Zones()},
+			{m.Options.Calendar, `reservation: {name: "ours", kind: "calendar"}`, m.CalendarZones()},
+			{m.Options.FlexStart, `flexStart: {}`, m.FlexStartZones()},
+			{m.Options.Queued, `flexStart: queued: true`, m.FlexStartZones()},
+		} {
+			if way.offered == nil || !*way.offered || m.HasTPUs() && strings.Contains(way.consumption, "create") {
+				continue
+			}
+			if way.zones == nil {
+				way.zones = m.Zones()
+			}
+			out = append(out, offer{near(way.zones), m, hardware, way.consumption})
+		}
+	}
+	machines := catalog.All()
+	for _, m := range machines {
+		if m.Withheld != "" {
+			continue
+		}
+		if !m.HasTPUs() {
+			add(m, "")
+			continue
+		}
+		for _, several := range []bool{false, true} {
+			for _, s := range m.Slices() {
+				if s.Hosts > 1 == several {
+					add(m, fmt.Sprintf(", topology: %q", s.Topology))
+					break
+				}
+			}
+		}
+	}
+	for _, a := range catalog.AllAttachments() {
+		if a.Withheld != "" {
+			continue
+		}
+		i := slices.IndexFunc(machines, func(m catalog.Machine) bool {
+			_, ok := catalog.Find(m.Type, a.Accelerator, a.Count)
+			return ok
+		})
+		if i < 0 {
+			t.Errorf("no machine takes %d %s", a.Count, a.Accelerator)
+			continue
+		}
+		m, _ := catalog.Find(machines[i].Type, a.Accelerator, a.Count)
+		add(m, fmt.Sprintf(", gpus: {type: %q, count: %d}", a.Accelerator, a.Count))
+	}
+	return out
+}
+
+// near returns a zone of us-central1 if there is one among zones, and any of it
+// where none are known.
+func near(zones []string) string {
+	if zones == nil {
+		return "us-central1-a"
+	}
+	i := slices.IndexFunc(zones, func(z string) bool { return strings.HasPrefix(z, "us-central1-") })
+	return zones[max(i, 0)]
+}
+
+// platformOf returns the blueprint of a platform in one zone with a capacity, a
+// tier and some quota for each offer.
+func platformOf(zone string, offers []offer) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "package platform\n\nname: \"machines\"\nproject: \"my-project\"\nregion: %q\nzones: [%q]\n", zone[:strings.LastIndexByte(zone, '-')], zone)
+	for i, o := range offers {
+		name := fmt.Sprintf("c%02d-%s", i, o.machine.Type)
+		size, unit := "maxNodes", "cpus: 1"
+		if strings.Contains(o.consumption, "create") || strings.HasPrefix(o.machine.Type, "a4x-") {
+			size = "nodes" // cannot scale
+		}
+		if o.machine.Count > 0 {
+			unit = fmt.Sprintf("accelerators: %d", o.machine.Count)
+		}
+		if o.machine.HasTPUs() {
+			size = "maxSlices"
+		}
+		fmt.Fprintf(&b, "hardware: %q: {machine: %q%s}\n", name, o.machine.Type, o.hardware)
+		fmt.Fprintf(&b, "capacity: %q: {hardware: %q, consumption: %s, %s: 2}\n", name, name, strings.ReplaceAll(o.consumption, "RESERVED", name), size)
+		fmt.Fprintf(&b, "tiers: %q: {priority: %d, default: %v, capacity: [%q]}\n", name, i, i == 0, name)
+		fmt.Fprintf(&b, "teams: vision: quota: %q: %q: {%s}\n", name, name, unit)
+	}
+	return b.String()
+}
