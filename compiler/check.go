@@ -49,7 +49,7 @@ func check(ctx context.Context, cc *cue.Context, files *loader, findings *diag.L
 		return nil, err
 	}
 	value, conditions, ok := files.build(cc)
-	out := &checked{broken: map[[2]string]bool{}, locate: &locator{sources: files.sources, inst: files.inst}}
+	out := &checked{broken: map[[2]string]bool{}, locate: &locator{sources: files.sources, inst: files.inst, value: value}}
 	if !ok {
 		return out, nil
 	}
@@ -346,12 +346,11 @@ func keepConditions(inst *build.Instance) []ast.Expr {
 // hidden reports what is wrong with hidden fields and definitions, and
 // conditions that are neither true nor false.
 func (c *checker) hidden(fields map[string]cue.Value, conditions []ast.Expr) {
-	before := c.mistakes
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		value := fields[name]
 		i, ok := strings.CutPrefix(name, conditionPrefix)
 		if !ok {
-			if c.mistakes > before && c.bare().Exists() {
+			if c.mistakes > 0 && c.bare().Exists() {
 				continue // where it is used, it was compared with the schema
 			}
 			c.aside(value, []string{name})

@@ -103,6 +103,16 @@ func (g *grammar) indefinite(err error, schema cue.Value, path []string) {
 			return
 		}
 	}
+	if g.bare().Exists() {
+		// It can refer to a default of the schema's.
+		if err := lookup(g.locate.value, path).Validate(); err != nil {
+			g.add(diag.Finding{
+				Code: "E0103", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.place(false, path...),
+				Message: diag.Path(path) + " cannot be what it refers to", Label: "want " + want(schema),
+			})
+			return
+		}
+	}
 	f := diag.Finding{
 		Code: "E0106", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.place(false, path...),
 		Message: diag.Path(path) + " has no definite value", Help: "give it one value",
@@ -357,6 +367,16 @@ func alternatives(errs []cueerrors.Error) (value string, arms []string, ok bool)
 		return pairs[0][i], arms, true
 	}
 	return "", nil, false
+}
+
+// clash tells whether a value is two values.
+func clash(v cue.Value) bool {
+	errs := cueerrors.Errors(v.Err())
+	if len(errs) == 0 {
+		return false
+	}
+	format, _ := errs[0].Msg()
+	return strings.HasPrefix(format, conflicting)
 }
 
 // pathOf returns the blueprint's path that an error speaks of.

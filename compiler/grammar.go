@@ -72,17 +72,25 @@ func (g *grammar) walk(schema, value cue.Value, path []string) {
 // asWritten returns what the user's files say at a path, without the schema
 // where they refer to it.
 func (g *grammar) asWritten(value cue.Value, path []string) cue.Value {
-	bare := g.bare()
-	for _, name := range path {
-		if !bare.Exists() {
-			return value
+	if bare := g.bare(); bare.Exists() {
+		if bare = lookup(bare, path); bare.Exists() {
+			return bare
 		}
-		bare = bare.LookupPath(cue.MakePath(cue.Str(name)))
-	}
-	if bare.Exists() {
-		return bare
 	}
 	return value
+}
+
+// lookup returns the value at a path of a finding.
+func lookup(v cue.Value, path []string) cue.Value {
+	var sel []cue.Selector
+	for _, name := range path {
+		if i, err := strconv.Atoi(strings.Trim(name, "[]")); err == nil && name == diag.Index(i) {
+			sel = append(sel, cue.Index(i))
+		} else {
+			sel = append(sel, cue.Str(name))
+		}
+	}
+	return v.LookupPath(cue.MakePath(sel...))
 }
 
 // isStruct tells whether a value is a struct, also one in which something is
@@ -258,13 +266,20 @@ func (g *grammar) demanded(value cue.Value, given map[string]bool, required []st
 }
 
 func (g *grammar) list(schema, value cue.Value, path []string) {
+	if g.own(schema, value, path) {
+		return // its elements are those of several lists
+	}
 	before := g.mistakes
 	element := elementOf(schema)
 	items, ok := fields(value)
 	for i := 0; ok && element.Exists() && items.Next(); i++ {
-		g.walk(element, items.Value(), append(slices.Clip(path), diag.Index(i)))
+		at := append(slices.Clip(path), diag.Index(i))
+		g.walk(element, items.Value(), at)
+		if clash(items.Value()) {
+			break // two lists, which one mistake has made one
+		}
 	}
-	if !g.own(schema, value, path) && g.mistakes == before {
+	if g.mistakes == before {
 		g.scalar(schema, value, path)
 	}
 }

@@ -1,7 +1,6 @@
 package compiler
 
 import (
-	"bytes"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -14,55 +13,6 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/diag"
 )
-
-// syntax reports the syntax errors of a file, the first of each line: others
-// there are mostly its echoes.
-func (l *loader) syntax(err error) {
-	seen := map[string]bool{}
-	for _, e := range cueerrors.Errors(err) {
-		pos := e.Position()
-		line := fmt.Sprint(pos.Filename(), ":", pos.Line())
-		if seen[line] {
-			continue
-		}
-		seen[line] = true
-		text, span := l.say(e), l.sources.span(pos)
-		if m := yamlPosition.FindStringSubmatch(text); m != nil && !span.Valid() {
-			line, _ := strconv.Atoi(m[2])
-			if strings.HasPrefix(m[3], "did not find expected") {
-				line++ // of these the YAML parser counts lines from 0
-			}
-			text, span = m[3], l.sources.line(filepath.Join(l.in.Dir, m[1]), line)
-		} else if m := yamlAnchor.FindStringSubmatch(text); m != nil && !span.Valid() {
-			src := l.sources.get(filepath.Join(l.in.Dir, m[1]))
-			if at := bytes.Index(src.Content, []byte("*"+m[3])); at >= 0 {
-				text, span = m[2], diag.Span{Source: src, Start: at, End: at + 1 + len(m[3])}
-			}
-		}
-		l.syntaxError(text, span)
-	}
-}
-
-// yamlHint is for standard input that does not parse as CUE.
-const yamlHint = `if this is YAML, name it "yaml:-"`
-
-// yamlPosition is how the YAML parser says where: file, line, message.
-var yamlPosition = regexp.MustCompile(`^(.+):([0-9]+): (.+)$`)
-
-// yamlAnchor is how it reports an alias without an anchor, and does not say
-// where.
-var yamlAnchor = regexp.MustCompile(`^([^:]+): (unknown anchor '([^']+)' referenced)$`)
-
-func (l *loader) syntaxError(text string, span diag.Span) {
-	f := diag.Finding{
-		Code: "E0003", Severity: diag.Error, Message: "syntax error: " + text, Span: span,
-		Help: "correct it first: what the rest means depends on it",
-	}
-	if span.Valid() && span.Source.Name == "-" {
-		f.Help += "; " + yamlHint
-	}
-	l.findings.Add(f)
-}
 
 // message returns a CUE error's own words, without its path.
 func message(e cueerrors.Error) string {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/build"
 	"cuelang.org/go/cue/token"
@@ -24,6 +25,7 @@ import (
 type locator struct {
 	sources *sources
 	inst    *build.Instance
+	value   cue.Value // of the instance
 
 	root     *place
 	packages map[*build.Instance]*pkg
@@ -57,7 +59,8 @@ type place struct {
 	keys   []diag.Span // where its label stands
 	values []diag.Span // where its value stands
 	refs   []ref       // what its value refers to
-	open   bool        // its value is more than can be read from the files
+	// Its name or its value is more than can be read from the files.
+	computedKey, computed bool
 }
 
 // ref refers to a top-level name of a package, or to a field below it.
@@ -70,9 +73,22 @@ type ref struct {
 // place returns where a field was written; a field that stands nowhere is at
 // its nearest parent. With key the span is the label's, else the value's where
 // that is a scalar.
+//
+// Where the files do not tell by themselves, because the field is computed, it
+// is where CUE found its value.
 func (l *locator) place(key bool, path ...string) diag.Span {
-	span, _ := l.find(key, path)
-	return span
+	span, exact := l.find(key, path)
+	if exact {
+		return span
+	}
+	found := l.sources.span(cue.Dereference(lookup(l.value, path)).Pos())
+	if !found.Valid() {
+		return span
+	}
+	if at := l.fieldAt(found); at != nil && !at.clause && !key {
+		return at.value
+	}
+	return found
 }
 
 // find is place, and tells whether the span is where the field itself is
@@ -92,7 +108,10 @@ func (l *locator) find(key bool, path []string) (span diag.Span, exact bool) {
 		found = next
 		last := i == len(path)-1
 		if last {
-			exact = !found[0].open
+			exact = !found[0].computed
+			if key {
+				exact = !found[0].computedKey
+			}
 		}
 		for _, p := range slices.Backward(found) { // the most exact one wins
 			if last && !key && len(p.values) > 0 {
@@ -256,6 +275,8 @@ func (l *locator) decls(in scope, into *place, decls []ast.Decl) {
 					into.fields[name] = p
 				}
 			} else {
+				_, pattern := d.Label.(*ast.ListLit)
+				p.computedKey = !pattern
 				into.any = append(into.any, p)
 			}
 			p.keys = append(p.keys, l.span(d.Label))
@@ -323,7 +344,7 @@ func (l *locator) expr(in scope, into *place, e ast.Expr) {
 				return // nothing that the user wrote
 			}
 		}
-		into.open = !l.refer(in, into, e) || into.open
+		into.computed = !l.refer(in, into, e) || into.computed
 		into.values = append(into.values, l.span(e))
 	case *ast.Alias:
 		l.expr(in, into, e.Expr)
@@ -346,8 +367,8 @@ func (l *locator) expr(in scope, into *place, e ast.Expr) {
 	}
 }
 
-// refer notes that a value is what a top-level name or a field below it is,
-// and tells whether it could.
+// refer notes that a value is what a top-level name or a field below it is. It
+// tells whether that is all there is to know.
 func (l *locator) refer(in scope, into *place, e ast.Expr) bool {
 	var path []string
 	for {
@@ -361,7 +382,7 @@ func (l *locator) refer(in scope, into *place, e ast.Expr) bool {
 			if known {
 				into.refs = append(into.refs, ref{from, name, strings.Join(path, ".")})
 			}
-			return known
+			return known || x.Node == nil // a type
 		case *ast.SelectorExpr:
 			name, _, err := ast.LabelName(x.Sel)
 			if err != nil {

@@ -1,6 +1,7 @@
 package compiler
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -47,10 +48,12 @@ func (l *loader) parse(name string, content any, cfg parser.Config) (*ast.File, 
 	if first {
 		l.lostAttributes(file)
 	}
-	if refersToSchema(file) {
+	if names := schemaNames(file); len(names) > 0 {
 		l.refers = true
 		if l.bare {
-			withoutSchema(file)
+			withoutSchema(file, names)
+		} else if first {
+			l.unknownDefinitions(file, names)
 		}
 	}
 	if cuts := l.sources.cuts[name]; len(cuts) > 0 {
@@ -183,50 +186,101 @@ func importName(s *ast.ImportSpec) string {
 	return ast.ParseImportPath(path).Qualifier
 }
 
-// isSchema tells whether an import is that of the schema.
+// schemaNames returns the names by which a file imports the schema.
+func schemaNames(file *ast.File) map[string]bool {
+	names := map[string]bool{}
+	for s := range file.ImportSpecs() {
+		if isSchema(s) {
+			names[importName(s)] = true
+		}
+	}
+	return names
+}
+
 func isSchema(s *ast.ImportSpec) bool {
 	path, err := strconv.Unquote(s.Path.Value)
 	return err == nil && path == schema.ImportPath
 }
 
-func refersToSchema(file *ast.File) bool {
-	for s := range file.ImportSpecs() {
-		if isSchema(s) {
-			return true
-		}
-	}
-	return false
-}
-
 // withoutSchema puts "any value" where a file refers to the schema.
-func withoutSchema(file *ast.File) {
-	names := map[string]bool{}
+func withoutSchema(file *ast.File, names map[string]bool) {
 	for _, d := range file.Decls {
 		if d, ok := d.(*ast.ImportDecl); ok {
-			d.Specs = slices.DeleteFunc(d.Specs, func(s *ast.ImportSpec) bool {
-				if isSchema(s) {
-					names[importName(s)] = true
-					return true
-				}
-				return false
-			})
+			d.Specs = slices.DeleteFunc(d.Specs, isSchema)
 		}
 	}
 	astutil.Apply(file, func(c astutil.Cursor) bool {
-		if s, ok := c.Node().(*ast.SelectorExpr); ok {
-			if x, ok := s.X.(*ast.Ident); ok && names[x.Name] {
-				c.Replace(&ast.Ident{NamePos: s.Pos(), Name: "_"})
-				return false
-			}
+		if x := schemaReference(c.Node(), names); x != nil {
+			c.Replace(&ast.Ident{NamePos: x.Pos(), Name: "_"})
+			return false
 		}
 		return true
 	}, nil)
+}
+
+// schemaReference returns a node that refers to a definition of the schema,
+// nil for any other.
+func schemaReference(n ast.Node, names map[string]bool) *ast.SelectorExpr {
+	if s, ok := n.(*ast.SelectorExpr); ok {
+		if x, ok := s.X.(*ast.Ident); ok && names[x.Name] {
+			return s
+		}
+	}
+	return nil
+}
+
+// unknownDefinitions reports definitions that the schema does not have: to CUE
+// they are only not there yet.
+func (l *loader) unknownDefinitions(file *ast.File, names map[string]bool) {
+	known := l.definitions()
+	ast.Walk(file, func(n ast.Node) bool {
+		s := schemaReference(n, names)
+		if s == nil {
+			return true
+		}
+		name, _, err := ast.LabelName(s.Sel)
+		if err != nil || slices.Contains(known, name) {
+			return false
+		}
+		f := diag.Finding{
+			Code: "E0107", Severity: diag.Error, Span: l.sources.span(s.Sel.Pos()),
+			Message: fmt.Sprintf("the schema has no definition %s", name), Label: "want one of " + strings.Join(known, ", "),
+			Help: "correct its name",
+		}
+		if near := diag.Nearest(name, known); near != "" {
+			f.Label, f.Help = "", "did you mean "+near+"?"
+		}
+		l.findings.Add(f)
+		l.cut(s.Pos(), cutName)
+		return false
+	}, nil)
+}
+
+// definitions returns the names of the schema's definitions, in order.
+func (l *loader) definitions() []string {
+	var known []string
+	for name, content := range l.schema {
+		file, err := parser.ParseFile(name, content)
+		if err != nil {
+			continue // it is ours, and tested
+		}
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.Field); ok {
+				if name, _, err := ast.LabelName(f.Label); err == nil {
+					known = append(known, name)
+				}
+			}
+		}
+	}
+	slices.Sort(known)
+	return known
 }
 
 // compileErrors reports what of an instance CUE cannot compile, and notes it
 // to be cut out. It tells whether anything can be.
 func (l *loader) compileErrors(err error) bool {
 	again, echoes := false, l.partial || len(l.sources.cuts) > 0
+	names := l.names()
 	for _, e := range cueerrors.Errors(err) {
 		pos := e.Position()
 		format, args := e.Msg()
@@ -239,7 +293,7 @@ func (l *loader) compileErrors(err error) bool {
 			quiet = l.partial // it can stand in a file that does not parse
 			name, _ := args[0].(string)
 			f.Span.End = f.Span.Start + len(name)
-			f.Help = l.unresolved(name, pos.Filename())
+			f.Help = l.unresolved(name, pos.Filename(), names)
 		case strings.HasPrefix(format, "imported and not used"):
 			kind = cutImport
 			quiet = echoes // its use may have been cut out
@@ -258,6 +312,9 @@ func (l *loader) compileErrors(err error) bool {
 		case strings.HasPrefix(f.Message, "@embed: "):
 			kind = cutAttr
 			f.Help = "name files of this directory, or below it"
+			if strings.Contains(f.Message, "decode") {
+				f.Help = "correct the file"
+			}
 		default:
 			kind = cutAttr
 			f.Help = "correct the CUE expression here"
@@ -296,15 +353,15 @@ func (l *loader) cut(pos token.Pos, kind cut) bool {
 	return true
 }
 
-// unresolved says what to do about a name in a file that leads nowhere.
-func (l *loader) unresolved(name, file string) string {
+// unresolved says what to do about a name in a file that leads nowhere. known
+// are those of the input's files, in order.
+func (l *loader) unresolved(name, file string, known []string) string {
 	for _, path := range builtins() {
 		if ast.ParseImportPath(path).Qualifier == name {
 			return "add to the file: import " + strconv.Quote(path)
 		}
 	}
 	if slices.ContainsFunc(l.inst.Files, func(f *ast.File) bool { return f.Filename == file }) {
-		known := l.names()
 		if slices.Contains(known, name) {
 			return "another file defines it: begin both with the same package clause, so that they see each other's names"
 		}
