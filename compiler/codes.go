@@ -26,6 +26,7 @@ func loaderCodes() []diag.Code {
 		{ID: "E0004", Severity: diag.Error, Title: "files that do not load as one CUE package"},
 		{ID: "E0005", Severity: diag.Error, Title: "a key that stands in a YAML or JSON file twice"},
 		{ID: "W0006", Severity: diag.Warning, Title: "a vendored schema of another version"},
+		{ID: "E0007", Severity: diag.Error, Title: "a blueprint that takes too much time, memory or stack"},
 	}
 }
 

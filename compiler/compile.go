@@ -8,9 +8,11 @@
 package compiler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
+	"time"
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/cuecontext"
@@ -33,8 +35,15 @@ type Input struct {
 	// Tags are values for @tag attributes, "key=value", and conditions for
 	// @if, "key".
 	Tags []string
-	// Stdin is read for "-"; nil reads as empty.
+	// Stdin is read for "-"; nil reads as empty. It is read to its end before
+	// anything else is done.
 	Stdin io.Reader
+
+	// MaxTime is how long the compilation may take once standard input is
+	// read, and MaxMemory how much memory, in bytes, the process may hold
+	// meanwhile. Zero stands for DefaultMaxTime and DefaultMaxMemory.
+	MaxTime   time.Duration
+	MaxMemory int64
 }
 
 // Result is what became of an Input.
@@ -47,11 +56,25 @@ type Result struct {
 
 // Compile compiles a blueprint. The user's mistakes, unreadable files among
 // them, are findings; the error is for trouble of our own, and for ctx being
-// done.
+// done. The result is never nil.
+//
+// A blueprint that takes too much time or memory is a finding, too. Evaluation
+// cannot be stopped: it then goes on behind the caller's back, as it does when
+// ctx is done, and the caller had better end the process soon.
 func Compile(ctx context.Context, in Input) (*Result, error) {
+	in.MaxTime = cmp.Or(in.MaxTime, DefaultMaxTime)
+	in.MaxMemory = cmp.Or(in.MaxMemory, DefaultMaxMemory)
+	if len(in.Paths) == 0 {
+		in.Paths = []string{"."}
+	}
+	stdin := readStdin(in)
+	return guard(ctx, in, func() (*Result, error) { return compile(ctx, in, stdin) })
+}
+
+func compile(ctx context.Context, in Input, stdin stdin) (*Result, error) {
 	res := &Result{}
 	sources := &sources{dir: in.Dir}
-	loader, err := load(in, sources, &res.Findings)
+	loader, err := load(in, stdin, sources, &res.Findings)
 	if err != nil || loader == nil {
 		return res, errors.Join(err, ctx.Err())
 	}

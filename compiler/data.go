@@ -26,7 +26,7 @@ func (l *loader) decode(format, path, name string, content []byte) {
 	file, err := parseData(format, name, content)
 	if err != nil {
 		l.partial = true
-		l.syntax(err)
+		l.syntax(name, err)
 		return
 	}
 	file.Decls = l.duplicates(file.Decls, nil)
@@ -93,7 +93,7 @@ func isMapping(f *ast.File) bool {
 // duplicates reports keys that a YAML or JSON mapping has twice: CUE would
 // merge them, and other readers take the last. It returns the fields without
 // them.
-func (l *loader) duplicates(decls []ast.Decl, path []string) []ast.Decl {
+func (l *loader) duplicates(decls []ast.Decl, above *trail) []ast.Decl {
 	first := map[string]*ast.Field{}
 	return slices.DeleteFunc(decls, func(d ast.Decl) bool {
 		f, ok := d.(*ast.Field)
@@ -104,10 +104,10 @@ func (l *loader) duplicates(decls []ast.Decl, path []string) []ast.Decl {
 		if err != nil {
 			return false
 		}
-		at := append(slices.Clip(path), name)
+		at := &trail{above, name}
 		if before := first[name]; before != nil {
 			l.findings.Add(diag.Finding{
-				Code: "E0005", Severity: diag.Error, Path: diag.Path(at),
+				Code: "E0005", Severity: diag.Error, Path: diag.Path(at.path()),
 				Message: fmt.Sprintf("key %q stands here twice", name),
 				Span:    l.sources.span(f.Label.Pos()),
 				Related: []diag.Related{{Span: l.sources.span(before.Label.Pos()), Message: "first here"}},
@@ -121,13 +121,30 @@ func (l *loader) duplicates(decls []ast.Decl, path []string) []ast.Decl {
 	})
 }
 
-func (l *loader) nested(e ast.Expr, path []string) {
+func (l *loader) nested(e ast.Expr, at *trail) {
 	switch e := e.(type) {
 	case *ast.StructLit:
-		e.Elts = l.duplicates(e.Elts, path)
+		e.Elts = l.duplicates(e.Elts, at)
 	case *ast.ListLit:
 		for _, item := range e.Elts {
-			l.nested(item, path)
+			l.nested(item, at)
 		}
 	}
+}
+
+// trail is the last of a path, whose others stand above it; nil is the path
+// of the whole. Paths are spelt out only where they are needed: a deep file has
+// many long ones.
+type trail struct {
+	above *trail
+	name  string
+}
+
+func (e *trail) path() []string {
+	var path []string
+	for ; e != nil; e = e.above {
+		path = append(path, e.name)
+	}
+	slices.Reverse(path)
+	return path
 }

@@ -12,6 +12,7 @@ import (
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/build"
 	cueload "cuelang.org/go/cue/load"
+	"cuelang.org/go/cue/parser"
 
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/schema"
@@ -68,6 +69,7 @@ func (l *loader) instance() *build.Instance {
 		// As a package: with its files in the directories above, and those
 		// that @if chooses.
 		cfg.Dir, args = l.dirs[0], []string{"."}
+		l.hideDevices(cfg.Dir, root)
 	}
 	inst := cueload.Instances(args, cfg)[0]
 	if others := l.filesOutside(cfg.Dir); inst.Err == nil && len(l.dirs) == 1 && len(others) > 0 {
@@ -94,7 +96,16 @@ func (l *loader) instance() *build.Instance {
 	if inst.Module == "" { // files named one by one embed others as a package does
 		inst.Module, inst.Root = localModule, root
 	}
+	embedFrom(inst.Root, inst)
 	return l.addData(inst)
+}
+
+// parseCUE parses CUE source that is not nested too deep for it.
+func parseCUE(name string, content []byte, option parser.Option) (*ast.File, error) {
+	if err := nesting(name, content); err != nil {
+		return nil, err
+	}
+	return parser.ParseFile(name, content, option)
 }
 
 // config is CUE's configuration: no environment, so that nothing but the
@@ -107,6 +118,22 @@ func (l *loader) config(root string) *cueload.Config {
 		Tags:       l.in.Tags,
 		ParseFile:  l.parse,
 		Env:        []string{"CUE_REGISTRY=none", "CUE_CACHE_DIR=" + filepath.Join(root, "cue.mod", "none")},
+	}
+}
+
+// hideDevices lays empty files over what is neither a file nor a directory, in
+// the directories whose files make a package: the loader would read it, whatever
+// its name, and a device or a pipe may have no end.
+func (l *loader) hideDevices(dir, root string) {
+	entries, _ := os.ReadDir(dir) // the loader says why it cannot be read
+	for _, e := range entries {
+		name := filepath.Join(dir, e.Name())
+		if info, err := os.Stat(name); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+			l.overlay[name] = cueload.FromBytes(nil)
+		}
+	}
+	if dir != root && dir != filepath.Dir(dir) {
+		l.hideDevices(filepath.Dir(dir), root)
 	}
 }
 

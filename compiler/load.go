@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"cuelang.org/go/cue/ast"
@@ -25,9 +26,9 @@ import (
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
 const (
-	// maxFile is the largest file that is read, in bytes: ten thousand teams
+	// MaxFile is the largest file that is read, in bytes: ten thousand teams
 	// written out take some 5 MiB.
-	maxFile = 16 << 20
+	MaxFile = 16 << 20
 
 	// schemaMarker is part of the name of every schema file, wherever it is
 	// laid.
@@ -38,20 +39,16 @@ const (
 )
 
 // load reads the input. Where that fails it adds findings and returns nil.
-func load(in Input, sources *sources, findings *diag.List) (*loader, error) {
+func load(in Input, stdin stdin, sources *sources, findings *diag.List) (*loader, error) {
 	schema, err := schemaFiles()
 	if err != nil {
 		return nil, err
 	}
 	l := &loader{
-		in: in, sources: sources, findings: findings, schema: schema,
-		overlay: map[string]cueload.Source{}, parsed: map[string]bool{},
+		in: in, stdin: stdin, sources: sources, findings: findings, schema: schema,
+		overlay: map[string]cueload.Source{}, parsing: &sync.Mutex{}, parsed: map[string]bool{},
 	}
-	paths := in.Paths
-	if len(paths) == 0 {
-		paths = []string{"."}
-	}
-	for _, p := range paths {
+	for _, p := range in.Paths {
 		l.read(p)
 	}
 	if l.failed || len(l.cue) == 0 && len(l.data) == 0 {
@@ -66,10 +63,12 @@ func load(in Input, sources *sources, findings *diag.List) (*loader, error) {
 // loader reads files into CUE instances.
 type loader struct {
 	in       Input
+	stdin    stdin
 	sources  *sources
 	findings *diag.List
 	schema   map[string][]byte // the embedded schema, by file name
 
+	parsing *sync.Mutex // CUE's loader parses in several goroutines
 	inst    *build.Instance
 	failed  bool            // there is nothing to go on with
 	partial bool            // a file does not parse, and is left out
@@ -96,10 +95,10 @@ func (l *loader) fail(code, display, message, help string) {
 func (l *loader) read(path string) {
 	switch path {
 	case "-":
-		l.stdin("cue")
+		l.standardInput("cue")
 		return
 	case "yaml:-":
-		l.stdin("yaml")
+		l.standardInput("yaml")
 		return
 	}
 	name := path
@@ -163,7 +162,7 @@ func (l *loader) directory(path, dir string) {
 
 // file takes in one regular file.
 func (l *loader) file(path, name string, size int64) {
-	if size > maxFile {
+	if size > MaxFile {
 		l.tooLarge(path)
 		return
 	}
@@ -189,17 +188,28 @@ func (l *loader) file(path, name string, size int64) {
 	}
 }
 
-// stdin takes in standard input.
-func (l *loader) stdin(format string) {
-	var content []byte
-	if l.in.Stdin != nil {
-		var err error
-		if content, err = io.ReadAll(io.LimitReader(l.in.Stdin, maxFile+1)); err != nil {
-			l.unreadable("-", err)
-			return
-		}
+// stdin is what standard input held, up to a byte more than a file may have.
+type stdin struct {
+	content []byte
+	err     error
+}
+
+// readStdin reads standard input where the paths name it.
+func readStdin(in Input) (s stdin) {
+	if in.Stdin != nil && (slices.Contains(in.Paths, "-") || slices.Contains(in.Paths, "yaml:-")) {
+		s.content, s.err = io.ReadAll(io.LimitReader(in.Stdin, MaxFile+1))
 	}
-	if len(content) > maxFile {
+	return s
+}
+
+// standardInput takes in standard input.
+func (l *loader) standardInput(format string) {
+	content := l.stdin.content
+	if l.stdin.err != nil {
+		l.unreadable("-", l.stdin.err)
+		return
+	}
+	if len(content) > MaxFile {
 		l.tooLarge("-")
 		return
 	}
@@ -222,7 +232,7 @@ func (l *loader) stdin(format string) {
 }
 
 func (l *loader) tooLarge(path string) {
-	l.fail("E0002", path, fmt.Sprintf("larger than %d MiB", maxFile>>20), "a blueprint of ten thousand teams is smaller; is this the right file?")
+	l.fail("E0002", path, fmt.Sprintf("larger than %d MiB", MaxFile>>20), "a blueprint of ten thousand teams is smaller; is this the right file?")
 }
 
 // text tells whether content is text that can be parsed, and adds a finding

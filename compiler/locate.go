@@ -2,7 +2,9 @@ package compiler
 
 import (
 	"cmp"
+	"io/fs"
 	"maps"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -298,14 +300,25 @@ func (l *locator) embedded(in scope, into *place, a *ast.Attribute) {
 	if m == nil {
 		return
 	}
-	names, err := filepath.Glob(filepath.Join(in.dir, filepath.FromSlash(m[2])))
+	files := moduleFiles(l.inst.Root)
+	dir, err := filepath.Rel(l.inst.Root, in.dir)
+	if err != nil {
+		return
+	}
+	dir = filepath.ToSlash(dir)
+	names, err := fs.Glob(files, path.Join(dir, m[2]))
 	if err != nil {
 		return
 	}
 	for _, name := range names {
-		file, err := parseData(strings.TrimPrefix(filepath.Ext(name), "."), name, l.sources.get(name).Content)
+		content, err := fs.ReadFile(files, name)
 		if err != nil {
 			continue // CUE says so
+		}
+		absolute := filepath.Join(l.inst.Root, filepath.FromSlash(name))
+		file, err := parseData(strings.TrimPrefix(path.Ext(name), "."), absolute, content)
+		if err != nil {
+			continue
 		}
 		p := into
 		if m[1] == "glob" { // a field for each file
@@ -313,9 +326,7 @@ func (l *locator) embedded(in scope, into *place, a *ast.Attribute) {
 			if into.fields == nil {
 				into.fields = map[string]*place{}
 			}
-			if rel, err := filepath.Rel(in.dir, name); err == nil {
-				into.fields[filepath.ToSlash(rel)] = p
-			}
+			into.fields[strings.TrimPrefix(name, dir+"/")] = p
 		}
 		l.decls(in, p, file.Decls)
 	}

@@ -79,7 +79,7 @@ func lowerQueue(b *schema.Blueprint, team, tier string, offers map[string]*offer
 		if o.capacity.Machine.Resource == "" {
 			nominal = value(in.CPUs, 0)
 		}
-		f := ir.FlavorQuota{Flavor: name, AdmissionCheck: o.capacity.AdmissionCheck}
+		f := ir.FlavorQuota{Flavor: name, AdmissionCheck: o.capacity.AdmissionCheck, Waiting: o.capacity.Waiting}
 		for _, res := range q.Resources {
 			rq := ir.ResourceQuota{Resource: res, Nominal: times(o.share, res, nominal)}
 			if inCohort {

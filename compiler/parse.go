@@ -20,11 +20,17 @@ import (
 // parse reads a CUE file for CUE's loader: one of the input's, or of a package
 // that it imports. What is no CUE is reported and left empty, and what was
 // found not to compile is cut out, so that neither hides other mistakes.
-func (l *loader) parse(name string, content any, cfg parser.Config) (*ast.File, error) {
-	file, err := parser.ParseFile(name, content, cfg)
+func (l *loader) parse(name string, source any, cfg parser.Config) (*ast.File, error) {
+	content, ok := source.([]byte)
+	if !ok {
+		return nil, fmt.Errorf("%s: source of type %T", name, source)
+	}
+	file, err := parseCUE(name, content, cfg)
 	if ours(name) {
 		return file, err
 	}
+	l.parsing.Lock()
+	defer l.parsing.Unlock()
 	first := cfg.Mode&parser.ImportsOnly == 0 && !l.parsed[name]
 	if first {
 		l.parsed[name] = true
@@ -32,7 +38,10 @@ func (l *loader) parse(name string, content any, cfg parser.Config) (*ast.File, 
 	if err != nil {
 		l.partial = true
 		if first {
-			l.syntax(err)
+			l.syntax(name, err)
+		}
+		if file == nil {
+			return &ast.File{Filename: name}, nil
 		}
 		isHead := func(d ast.Decl) bool {
 			switch d.(type) {
@@ -313,7 +322,7 @@ func (l *loader) compileErrors(err error) bool {
 			kind = cutAttr
 			f.Help = "name files of this directory, or below it"
 			if strings.Contains(f.Message, "decode") {
-				f.Help = "correct the file"
+				f.Help = "correct the file; it has to be one of the module's own"
 			}
 		default:
 			kind = cutAttr

@@ -16,8 +16,9 @@ import (
 )
 
 // syntax reports the syntax errors of a file, the first of each line: others
-// there are mostly its echoes.
-func (l *loader) syntax(err error) {
+// there are mostly its echoes. The file of that name is meant where an error
+// does not say which.
+func (l *loader) syntax(name string, err error) {
 	last := 0
 	for _, e := range cueerrors.Errors(err) {
 		pos := e.Position()
@@ -42,6 +43,9 @@ func (l *loader) syntax(err error) {
 			if at := bytes.Index(src.Content, []byte("*"+m[3])); at >= 0 {
 				text, span = m[2], diag.Span{Source: src, Start: at, End: at + 1 + len(m[3])}
 			}
+		}
+		if src := l.sources.get(name); !span.Valid() {
+			text, span = strings.TrimPrefix(text, src.Name+": "), diag.Span{Source: src}
 		}
 		l.syntaxError(text, span)
 	}

@@ -425,7 +425,15 @@ func admits(queue *v1beta2.ClusterQueue, pod corev1.PodSpec, pods int64) bool {
 		}
 		return true
 	}
-	return slices.ContainsFunc(queue.Spec.ResourceGroups, func(g v1beta2.ResourceGroup) bool {
+	held := true // all of the queue waits for reservations to begin
+	for _, g := range queue.Spec.ResourceGroups {
+		for _, f := range g.Flavors {
+			for _, r := range f.Resources {
+				held = held && r.NominalQuota.IsZero() && (r.BorrowingLimit == nil || r.BorrowingLimit.IsZero())
+			}
+		}
+	}
+	return held || slices.ContainsFunc(queue.Spec.ResourceGroups, func(g v1beta2.ResourceGroup) bool {
 		return slices.ContainsFunc(g.Flavors, holds)
 	})
 }

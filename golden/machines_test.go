@@ -19,13 +19,14 @@ type offer struct {
 
 // TestEveryMachine compiles every machine that a blueprint can use with every
 // option that the catalogue offers it in, TPUs as one host and as a slice of
-// several, and holds the folders against the same checks as the goldens.
+// several, the others in a node pool and by a ComputeClass, and holds the folders
+// against the same checks as the goldens.
 func TestEveryMachine(t *testing.T) {
 	byZone := map[string][]offer{}
 	for _, o := range offers(t) {
 		byZone[o.zone] = append(byZone[o.zone], o)
 	}
-	const atOnce = 40 // a platform is large enough then
+	const atOnce = 100 // more to a platform save little time
 	for zone, all := range byZone {
 		for chunk := range slices.Chunk(all, atOnce) {
 			t.Run(zone, func(t *testing.T) {
@@ -61,6 +62,9 @@ func offers(t *testing.T) []offer {
 				way.zones = m.Zones()
 			}
 			out = append(out, offer{near(way.zones), m, hardware, way.consumption})
+			if !m.HasTPUs() && !linked(m) && !strings.Contains(way.consumption, "create") && !strings.Contains(way.consumption, "queued") {
+				out = append(out, offer{near(way.zones), m, hardware, way.consumption + ", computeClass: true"})
+			}
 		}
 	}
 	machines := catalog.All()
@@ -99,6 +103,9 @@ func offers(t *testing.T) []offer {
 	return out
 }
 
+// linked tells whether nodes of the machine are linked with each other.
+func linked(m catalog.Machine) bool { return strings.HasPrefix(m.Type, "a4x-") }
+
 // near returns a zone of us-central1 if there is one among zones, and any of it
 // where none are known.
 func near(zones []string) string {
@@ -117,7 +124,7 @@ func platformOf(zone string, offers []offer) string {
 	for i, o := range offers {
 		name := fmt.Sprintf("c%02d-%s", i, o.machine.Type)
 		size, unit := "maxNodes", "cpus: 1"
-		if strings.Contains(o.consumption, "create") || strings.HasPrefix(o.machine.Type, "a4x-") {
+		if strings.Contains(o.consumption, "create") || linked(o.machine) {
 			size = "nodes" // cannot scale
 		}
 		if o.machine.Count > 0 {

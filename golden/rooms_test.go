@@ -46,7 +46,7 @@ var blind = []string{"os", "time", "math/rand", "math/rand/v2", "net", "net/http
 
 // formats are libraries of one format, and the rooms that may know it.
 var formats = map[string][]string{
-	"cuelang.org/go":                   {"compiler", "cmd/batchwright"}, // fmt formats CUE
+	"cuelang.org/go":                   {"compiler"},
 	"github.com/hashicorp/hcl":         {"emit/terraform"},
 	"github.com/zclconf/go-cty":        {"emit/terraform"},
 	"sigs.k8s.io/kueue":                {"emit/kueue", "emit/workload"}, // the label that names a queue

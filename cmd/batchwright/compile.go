@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,7 +28,7 @@ type compilation struct {
 	exitCode bool
 	force    bool
 	only     []string
-	tags     *[]string
+	input    *inputFlags
 	format   *choice
 	color    *choice
 }
@@ -48,6 +49,10 @@ Files that are as they should be are not touched, and files that the blueprint
 no longer has are removed. Files that batchwright did not write stay, and what
 was edited by hand is refused unless --force is given.
 
+A few lines of CUE can mean more than fits a computer. A blueprint that takes
+more than --max-time and --max-memory allow is refused; ten thousand teams take
+some seconds and 600 MiB.
+
 Findings go to standard error, and the report of --format json to standard
 output. With --format github and sarif, as for vet, findings go to standard
 output, and all else to standard error.`,
@@ -66,7 +71,7 @@ output, and all else to standard error.`,
 	flags.BoolVar(&o.exitCode, "exit-code", false, "exit with 1 if anything changed, or would change")
 	flags.BoolVar(&o.force, "force", false, "overwrite and remove also what was edited by hand")
 	flags.StringArrayVar(&o.only, "only", nil, "write and remove only what matches a `glob` of paths in the folder, or lies below what matches; can be repeated")
-	o.tags = tagFlag(cmd)
+	o.input = addInputFlags(cmd)
 	o.format = findingsFormatFlag(cmd, "of findings, and of the report where it is json")
 	o.color = colorFlag(cmd)
 	return cmd
@@ -78,7 +83,7 @@ func (o *compilation) run(cmd *cobra.Command, paths []string) error {
 		return err
 	}
 	findings, _ := o.streams()
-	tree, res, err := o.build(cmd.Context(), paths, *o.tags)
+	tree, res, err := o.build(cmd.Context(), paths, o.input)
 	if err != nil {
 		return err
 	}
@@ -154,8 +159,8 @@ func (o *compilation) printsFindings() bool {
 
 // check compiles a blueprint; what is then to be said of it stands in the
 // result's findings.
-func (c Command) check(ctx context.Context, paths, tags []string) (*compiler.Result, error) {
-	if err := errors.Join(checkPaths(paths), checkTags(tags)); err != nil {
+func (c Command) check(ctx context.Context, paths []string, in *inputFlags) (*compiler.Result, error) {
+	if err := cmp.Or(checkPaths(paths), in.check()); err != nil {
 		return nil, err
 	}
 	dir, err := os.Getwd()
@@ -163,13 +168,16 @@ func (c Command) check(ctx context.Context, paths, tags []string) (*compiler.Res
 		return nil, err
 	}
 	collectLess()
-	return compiler.Compile(ctx, compiler.Input{Dir: dir, Paths: paths, Tags: tags, Stdin: interruptible{ctx, c.Stdin}})
+	return compiler.Compile(ctx, compiler.Input{
+		Dir: dir, Paths: paths, Tags: in.tags, Stdin: interruptible{ctx, c.Stdin},
+		MaxTime: in.maxTime, MaxMemory: in.maxMemory.Value(),
+	})
 }
 
 // build compiles a blueprint and renders its folder. The tree is nil where the
 // findings have errors.
-func (c Command) build(ctx context.Context, paths, tags []string) (emit.Tree, *compiler.Result, error) {
-	res, err := c.check(ctx, paths, tags)
+func (c Command) build(ctx context.Context, paths []string, in *inputFlags) (emit.Tree, *compiler.Result, error) {
+	res, err := c.check(ctx, paths, in)
 	if err != nil || res.Plan == nil {
 		return nil, res, err
 	}

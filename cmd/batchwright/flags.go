@@ -4,8 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/batchwright/batchwright/compiler"
 )
 
 // choice is a flag with few valid values.
@@ -57,6 +61,34 @@ func colorFlag(cmd *cobra.Command) *choice {
 	return choiceFlag(cmd, "color", "whether to use colours", colorAuto, colorAlways, colorNever)
 }
 
-func tagFlag(cmd *cobra.Command) *[]string {
-	return cmd.Flags().StringArrayP("tag", "t", nil, "value of a @tag attribute, as `key=value`; can be repeated")
+// inputFlags are of commands that read a blueprint.
+type inputFlags struct {
+	tags      []string
+	maxTime   time.Duration
+	maxMemory resource.QuantityValue
+}
+
+func addInputFlags(cmd *cobra.Command) *inputFlags {
+	in := &inputFlags{maxMemory: resource.QuantityValue{Quantity: *resource.NewQuantity(compiler.DefaultMaxMemory, resource.BinarySI)}}
+	flags := cmd.Flags()
+	flags.StringArrayVarP(&in.tags, "tag", "t", nil, "value of a @tag attribute, as `key=value`; can be repeated")
+	flags.DurationVar(&in.maxTime, "max-time", compiler.DefaultMaxTime, "give up on a blueprint that takes longer")
+	flags.Var(&in.maxMemory, "max-memory", "give up on a blueprint that takes more `memory`")
+	return in
+}
+
+// check refuses values that cannot be meant.
+func (in *inputFlags) check() error {
+	for _, t := range in.tags {
+		if t == "" || t[0] == '=' {
+			return usagef("-t %q: want key=value, or the name of a condition", t)
+		}
+	}
+	if in.maxTime <= 0 {
+		return usagef("--max-time %v: want a duration, such as 5m", in.maxTime)
+	}
+	if in.maxMemory.Value() <= 0 {
+		return usagef("--max-memory %s: want an amount, such as 8Gi", in.maxMemory.String())
+	}
+	return nil
 }

@@ -9,14 +9,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
-	cueerrors "cuelang.org/go/cue/errors"
-	"cuelang.org/go/cue/format"
-	"cuelang.org/go/cue/parser"
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
+	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
@@ -84,7 +81,7 @@ func (f *formatter) path(ctx context.Context, name string) error {
 		if f.write {
 			return usagef("-w: standard input cannot be written to")
 		}
-		content, err := io.ReadAll(interruptible{ctx, f.Stdin})
+		content, err := io.ReadAll(io.LimitReader(interruptible{ctx, f.Stdin}, compiler.MaxFile+1))
 		if err != nil {
 			return err
 		}
@@ -99,20 +96,31 @@ func (f *formatter) path(ctx context.Context, name string) error {
 			return fs.SkipDir
 		case d.IsDir(), p != name && filepath.Ext(p) != ".cue":
 			return nil
-		case !d.Type().IsRegular() && d.Type()&fs.ModeSymlink == 0:
-			f.fail(p, "is not a regular file", "only files are formatted")
-			return nil
 		case filepath.Ext(p) != ".cue":
 			f.fail(p, "is not a CUE file", "only .cue files are formatted")
 			return nil
 		}
-		content, err := os.ReadFile(p)
+		if info, err := os.Stat(p); err == nil && !info.Mode().IsRegular() {
+			f.fail(p, "is not a regular file", "only files are formatted")
+			return nil
+		}
+		content, err := readFile(p)
 		if err != nil {
 			f.fail(p, "cannot be read: "+reason(err), "make it readable, or leave it out")
 			return nil
 		}
 		return f.file(p, content)
 	})
+}
+
+// readFile reads a file, up to a byte more than can be formatted.
+func readFile(name string) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, compiler.MaxFile+1))
 }
 
 // reason is an error without the name of the file.
@@ -133,9 +141,14 @@ func (f *formatter) fail(name, message, help string) {
 
 // file formats one file.
 func (f *formatter) file(name string, content []byte) error {
-	formatted, err := formatCUE(name, content)
+	formatted, findings, err := compiler.Format(name, content)
 	if err != nil {
-		f.syntax(&diag.Source{Name: name, Content: content}, err)
+		return err
+	}
+	if findings.HasErrors() {
+		for _, finding := range findings.Sorted() {
+			f.findings.Add(finding)
+		}
 		return nil
 	}
 	if !f.list && !f.diff && !f.write {
@@ -162,34 +175,6 @@ func (f *formatter) file(name string, content []byte) error {
 		return rewrite(name, formatted)
 	}
 	return nil
-}
-
-func formatCUE(name string, content []byte) ([]byte, error) {
-	if len(bytes.TrimSpace(content)) == 0 {
-		return nil, nil
-	}
-	file, err := parser.ParseFile(name, content, parser.ParseComments)
-	if err != nil {
-		return nil, err
-	}
-	return format.Node(file)
-}
-
-// syntax reports the first syntax error of a file: the others are mostly its
-// echoes.
-func (f *formatter) syntax(src *diag.Source, err error) {
-	e := cueerrors.Errors(err)[0]
-	message, args := e.Msg()
-	span := diag.Span{Source: src}
-	if pos := e.Position(); pos.IsValid() {
-		span.Start = pos.Offset()
-		span.End = span.Start + 1
-	}
-	f.findings.Add(diag.Finding{
-		Code: "E0003", Severity: diag.Error, Span: span,
-		Message: strings.TrimSpace("syntax error: " + fmt.Sprintf(message, args...)),
-		Help:    "correct the syntax; the file was left as it is",
-	})
 }
 
 // rewrite replaces a file at once, keeping its mode. Of a symbolic link it

@@ -43,13 +43,3 @@ func checkPaths(paths []string) error {
 	}
 	return nil
 }
-
-// checkTags refuses tags that cannot be any.
-func checkTags(tags []string) error {
-	for _, t := range tags {
-		if t == "" || t[0] == '=' {
-			return usagef("-t %q: want key=value, or the name of a condition", t)
-		}
-	}
-	return nil
-}

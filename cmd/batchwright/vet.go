@@ -16,7 +16,7 @@ type vetting struct {
 	strict    bool
 	list      bool
 	selection selection
-	tags      *[]string
+	input     *inputFlags
 	format    *choice
 	color     *choice
 }
@@ -50,7 +50,7 @@ files from the root of the repository, the nearest directory with a .git.`,
 	flags.BoolVar(&v.strict, "strict", false, "fail on warnings too")
 	flags.BoolVar(&v.list, "list", false, "list every code with its severity and title, and check nothing")
 	v.selection.flags(cmd)
-	v.tags = tagFlag(cmd)
+	v.input = addInputFlags(cmd)
 	v.format = findingsFormatFlag(cmd, "of findings")
 	v.color = colorFlag(cmd)
 	return cmd
@@ -63,7 +63,7 @@ func (v *vetting) run(cmd *cobra.Command, paths []string) error {
 	if v.list {
 		return v.listCodes(paths)
 	}
-	res, err := v.check(cmd.Context(), paths, *v.tags)
+	res, err := v.check(cmd.Context(), paths, v.input)
 	if err != nil {
 		return err
 	}

@@ -348,7 +348,10 @@ type Queue struct {
 type FlavorQuota struct {
 	Flavor         string // name of the capacity
 	AdmissionCheck string // "" for none
-	Quotas         []ResourceQuota
+	// Waiting quotas are for a capacity whose reservation has not begun: until
+	// then the queue has nothing of them.
+	Waiting bool
+	Quotas  []ResourceQuota
 }
 
 // ResourceQuota is a queue's quota of one resource of a capacity.

@@ -237,14 +237,18 @@ func machineZones(r *report) {
 		if len(here) == 0 {
 			wanted = label("known in no zone of %s", r.Plan.Region)
 		}
-		cure := "ask: gcloud compute machine-types list --filter=name=" + c.Machine.Type + "; if it is there: accept: W0308: \"...\""
+		what, kind := m.Type, "machine-types"
+		if h := r.Blueprint.Hardware[c.Hardware]; h.GPUs != nil {
+			what, kind = h.GPUs.Type, "accelerator-types"
+		}
+		cure := fmt.Sprintf(`ask: gcloud compute %s list --filter=name=%s; if it is there: accept: W0308: "..."`, kind, what)
 		written := r.Blueprint.Capacity[c.Name].Zones
 		if len(written) == 0 {
-			r.addKey(at("capacity", c.Name), fmt.Sprintf("%s is not known in %s", m.Type, quoted(unknown)), wanted, help("give the capacity zones that have it, or %s", cure))
+			r.addKey(at("capacity", c.Name), fmt.Sprintf("%s is not known in %s", what, quoted(unknown)), wanted, help("give the capacity zones that have it, or %s", cure))
 		}
 		for i, z := range written {
 			if slices.Contains(unknown, z) {
-				r.add(at("capacity", c.Name, "zones", diag.Index(i)), fmt.Sprintf("%s is not known in %q", m.Type, z), wanted, help("%s", cure))
+				r.add(at("capacity", c.Name, "zones", diag.Index(i)), fmt.Sprintf("%s is not known in %q", what, z), wanted, help("%s", cure))
 			}
 		}
 	})

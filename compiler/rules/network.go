@@ -3,9 +3,11 @@ package rules
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 
 	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/ir"
 )
 
 // Rules on address ranges and the cluster's surroundings.
@@ -195,9 +197,19 @@ func clusterLimits(r *report) {
 		{"maxCPU", "vCPUs", r.Plan.Demand.VCPUs, limits.MaxCPU},
 		{"maxMemoryGiB", "GiB of memory", r.Plan.Demand.MemoryGiB, limits.MaxMemoryGiB},
 	} {
-		if l.need > l.most {
-			r.add(at("cluster", "autoProvisioning", l.field), fmt.Sprintf("the nodes that all guarantees need have %d %s, and the cluster stops at %d", l.need, l.what, l.most),
-				help("cluster.autoProvisioning.%s: raise it if all guarantees shall hold at once", l.field))
+		if l.need <= l.most {
+			continue
 		}
+		path := at("cluster", "autoProvisioning", l.field)
+		span := r.Place(false, path...)
+		if i := slices.IndexFunc(r.Plan.Capacities, func(c ir.Capacity) bool { return !c.OwnsPools() }); i >= 0 && !r.Written("cluster", "autoProvisioning") {
+			c, field := r.Plan.Capacities[i], "autoProvisioned" // what switches it on
+			if c.ComputeClass {
+				field = "computeClass"
+			}
+			span = r.Place(true, "capacity", c.Name, field)
+		}
+		r.finding(span, path, fmt.Sprintf("the nodes that all guarantees need have %d %s, and the cluster stops at %d", l.need, l.what, l.most),
+			[]option{help("cluster.autoProvisioning.%s: raise it if all guarantees shall hold at once", l.field)})
 	}
 }

@@ -432,3 +432,28 @@ func BenchmarkFiles(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(p.Teams)), "ns/team")
 }
+
+// TestWaitingQuota: of a capacity whose reservation has not begun a queue has
+// nothing, whatever it will have.
+func TestWaitingQuota(t *testing.T) {
+	p := plan()
+	flavors := p.Teams[0].Queues[0].Flavors
+	flavors[0].Waiting = true
+	got := render(t, p)["kubernetes/teams/team-a.yaml"]
+	first := got[strings.Index(got, "- name: l4-spot"):strings.Index(got, "- name: h100-queued")]
+	want := `- name: l4-spot
+      resources:
+      - borrowingLimit: "0"
+        name: cpu
+        nominalQuota: "0"
+      - borrowingLimit: "0"
+        name: memory
+        nominalQuota: "0"
+      - borrowingLimit: "0"
+        name: nvidia.com/gpu
+        nominalQuota: "0"
+`
+	if diff := cmp.Diff(want, strings.TrimRight(first, " ")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

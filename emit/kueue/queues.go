@@ -46,15 +46,24 @@ func clusterQueue(p *ir.Platform, t ir.Team, q ir.Queue) *v1beta2.ClusterQueue {
 	return c
 }
 
+// flavorQuotas is a queue's quota of one flavor: none of it while there are no
+// nodes to come, so that workloads wait or go on to the next flavor.
 func flavorQuotas(f ir.FlavorQuota) v1beta2.FlavorQuotas {
 	out := v1beta2.FlavorQuotas{Name: v1beta2.ResourceFlavorReference(f.Flavor)}
 	for _, q := range f.Quotas {
-		out.Resources = append(out.Resources, v1beta2.ResourceQuota{
+		quota := v1beta2.ResourceQuota{
 			Name:           corev1.ResourceName(q.Resource),
 			NominalQuota:   kubeyaml.Canonical(q.Nominal),
 			BorrowingLimit: limit(q.Borrowing),
 			LendingLimit:   limit(q.Lending),
-		})
+		}
+		if f.Waiting {
+			quota.NominalQuota, quota.LendingLimit = resource.Quantity{}, nil
+			if quota.BorrowingLimit != nil {
+				quota.BorrowingLimit = &resource.Quantity{}
+			}
+		}
+		out.Resources = append(out.Resources, quota)
 	}
 	return out
 }

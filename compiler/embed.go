@@ -1,0 +1,68 @@
+package compiler
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"cuelang.org/go/cue/build"
+	"cuelang.org/go/cue/token"
+)
+
+// embedFrom lets @embed read the files of a module, and nothing else: no file
+// that a symbolic link leads to outside of it, none that is larger than a
+// blueprint may be, and nothing that is not a file, which might never end.
+func embedFrom(root string, inst *build.Instance) {
+	files := moduleFiles(root)
+	for _, i := range append(inst.Dependencies(), inst) {
+		for _, f := range i.Files {
+			source := f.Pos().File()
+			if source == nil {
+				continue
+			}
+			name, err := filepath.Rel(root, source.Name())
+			if err != nil || !filepath.IsLocal(name) {
+				continue
+			}
+			source.SetFSLoc(token.FSLoc{FS: files, Path: filepath.ToSlash(name)})
+		}
+	}
+}
+
+// moduleFiles are the files below a directory, for embedding.
+type moduleFiles string
+
+// Open opens a directory, or a file that may be embedded. Of another one it
+// returns what cannot be read and says why: an error would be taken for a
+// missing file.
+func (m moduleFiles) Open(name string) (fs.File, error) {
+	root, err := os.OpenRoot(string(m))
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	info, err := root.Stat(name)
+	switch {
+	case os.IsNotExist(err):
+		return nil, err
+	case err != nil:
+		if failed := new(fs.PathError); errors.As(err, &failed) {
+			err = failed.Err
+		}
+		return refused{reason: fmt.Errorf("%s: %w", name, err)}, nil
+	case !info.IsDir() && !info.Mode().IsRegular():
+		return refused{reason: fmt.Errorf("%s is not a regular file", name)}, nil
+	case info.Size() > MaxFile:
+		return refused{reason: fmt.Errorf("%s is larger than %d MiB", name, MaxFile>>20)}, nil
+	}
+	return root.Open(name)
+}
+
+// refused is a file that must not be read.
+type refused struct{ reason error }
+
+func (r refused) Stat() (fs.FileInfo, error) { return nil, r.reason }
+func (r refused) Read([]byte) (int, error)   { return 0, r.reason }
+func (r refused) Close() error               { return nil }

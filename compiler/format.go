@@ -1,0 +1,53 @@
+package compiler
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	cueerrors "cuelang.org/go/cue/errors"
+	"cuelang.org/go/cue/format"
+	"cuelang.org/go/cue/parser"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+)
+
+// Format formats CUE source as "cue fmt" does; name is the user's name of it.
+// Source that cannot be parsed is a finding, the first syntax error: the others
+// are mostly its echoes. The error is for trouble of our own.
+func Format(name string, content []byte) (formatted []byte, findings diag.List, err error) {
+	defer func() {
+		if bug := recover(); bug != nil {
+			err = bugError(name, bug)
+		}
+	}()
+	source := &diag.Source{Name: name, Content: content}
+	switch {
+	case len(bytes.TrimSpace(content)) == 0:
+		return nil, findings, nil
+	case len(content) > MaxFile:
+		findings.Add(diag.Finding{
+			Code: "E0002", Severity: diag.Error, Message: fmt.Sprintf("larger than %d MiB", MaxFile>>20),
+			Span: diag.Span{Source: &diag.Source{Name: name}}, Help: "is this the right file?",
+		})
+		return nil, findings, nil
+	}
+	file, err := parseCUE(name, content, parser.ParseComments)
+	if err == nil {
+		formatted, err = format.Node(file)
+		return formatted, findings, err
+	}
+	first := cueerrors.Errors(err)[0]
+	message, args := first.Msg()
+	span := diag.Span{Source: source}
+	if pos := first.Position(); pos.IsValid() {
+		span.Start = min(pos.Offset(), len(content))
+		span.End = tokenEnd(content, span.Start)
+	}
+	findings.Add(diag.Finding{
+		Code: "E0003", Severity: diag.Error, Span: span,
+		Message: strings.TrimSpace("syntax error: " + fmt.Sprintf(message, args...)),
+		Help:    "correct the syntax; the file was left as it is",
+	})
+	return nil, findings, nil
+}

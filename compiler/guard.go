@@ -1,0 +1,122 @@
+package compiler
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"runtime/metrics"
+	"strings"
+	"time"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+)
+
+// Limits of one compilation where the Input sets none. Ten thousand teams take
+// some 4 s and 600 MiB on a small machine; a slow one may be five times slower.
+const (
+	DefaultMaxTime   = time.Minute
+	DefaultMaxMemory = 3 << 30
+)
+
+const (
+	// maxStack is how much the memory for stacks may grow, in bytes. Go ends
+	// the process, beyond any recovery, where one stack would need more than
+	// 512 MiB. A file nested as deep as is allowed takes less than a tenth of
+	// this.
+	maxStack = 256 << 20
+
+	// sampling is how often memory is looked at: it grows by some 50 MiB
+	// meanwhile.
+	sampling = 20 * time.Millisecond
+)
+
+// outcome is what a compilation has come to.
+type outcome struct {
+	result *Result
+	err    error
+}
+
+// guard runs a compilation until it is done, ctx is done, or it has taken more
+// than the Input allows, which is a finding: a dozen lines of CUE can mean more
+// values than there are atoms. Evaluation cannot be stopped from outside, so in
+// the latter cases it is left behind, and goes on until the process ends.
+//
+// A panic in it is an error: the libraries' parsers and evaluator have met
+// input that their authors did not think of.
+func guard(ctx context.Context, in Input, compile func() (*Result, error)) (*Result, error) {
+	_, before := held()
+	done := make(chan outcome, 1)
+	go func() {
+		defer func() {
+			if bug := recover(); bug != nil {
+				done <- outcome{&Result{}, bugError(strings.Join(in.Paths, " "), bug)}
+			}
+		}()
+		result, err := compile()
+		done <- outcome{result, err}
+	}()
+
+	expired := time.NewTimer(in.MaxTime)
+	defer expired.Stop()
+	tick := time.NewTicker(sampling)
+	defer tick.Stop()
+	for {
+		select {
+		case o := <-done:
+			return o.result, o.err
+		case <-ctx.Done():
+			return &Result{}, ctx.Err()
+		case <-expired.C:
+			return in.exceeded(fmt.Sprintf("takes more than %v to compile", in.MaxTime),
+				growth+"; if it has a reason, allow more with --max-time"), nil
+		case <-tick.C:
+			memory, stacks := held()
+			switch {
+			case memory > uint64(in.MaxMemory):
+				return in.exceeded(fmt.Sprintf("takes more than %d MiB of memory to compile", in.MaxMemory>>20),
+					growth+"; if it has a reason, allow more with --max-memory"), nil
+			case stacks > before+maxStack:
+				return in.exceeded("is nested too deep, or refers from value to value too often, to be evaluated",
+					"look for a value that many thousand others lead to one by one, and for files that are embedded"), nil
+			}
+		}
+	}
+}
+
+// growth is what usually costs too much.
+const growth = "look for values that are made of each other several times over, comprehensions in comprehensions, and very long lists"
+
+// exceeded is the result of a compilation that was given up.
+func (in Input) exceeded(message, help string) *Result {
+	res := &Result{}
+	res.Findings.Add(diag.Finding{
+		Code: "E0007", Severity: diag.Error, Message: message, Help: help,
+		Span: diag.Span{Source: &diag.Source{Name: in.Paths[0]}},
+	})
+	return res
+}
+
+// held returns the memory that the process holds, and the part of it that is
+// for stacks, in bytes.
+func held() (memory, stacks uint64) {
+	samples := []metrics.Sample{
+		{Name: "/memory/classes/total:bytes"},
+		{Name: "/memory/classes/heap/released:bytes"},
+		{Name: "/memory/classes/heap/stacks:bytes"},
+	}
+	metrics.Read(samples)
+	return samples[0].Value.Uint64() - samples[1].Value.Uint64(), samples[2].Value.Uint64()
+}
+
+// bugError makes an error of what a panic came with, and of where it arose. It
+// is called by the function that recovers.
+func bugError(input string, bug any) error {
+	pcs := make([]uintptr, 32)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
+	for {
+		f, more := frames.Next()
+		if !strings.HasPrefix(f.Function, "runtime.") || !more {
+			return fmt.Errorf("a bug, met with %s: %v (%s, line %d)", input, bug, f.Function, f.Line)
+		}
+	}
+}
