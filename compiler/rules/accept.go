@@ -91,18 +91,21 @@ func spotOf(path []string) spot {
 	return spot{}
 }
 
-// accept turns a finding on a field into a note where the blueprint accepts it.
-func (r *report) accept(f *diag.Finding, path []string) {
-	a := acceptance{spotOf(path), f.Code}
-	if reason, ok := r.accepts[a]; ok && r.rule.CanAccept() {
-		r.accepted[a] = true
-		f.Severity, f.Accepted, f.Help, f.Edit, f.Related = diag.Note, reason, "", nil, nil
+// accepts returns the blueprint's reason for accepting what the rule finds on a
+// field, "" where it does not.
+func (r *report) accepts(path []string) string {
+	a := acceptance{spotOf(path), r.rule.Code}
+	reason, ok := r.reasons[a]
+	if !ok || !r.rule.CanAccept() {
+		return ""
 	}
+	r.accepted[a] = true
+	return reason
 }
 
 // sortedAcceptances returns what the blueprint accepts, by place and code.
 func (r *report) sortedAcceptances() []acceptance {
-	return slices.SortedFunc(maps.Keys(r.accepts), func(a, b acceptance) int {
+	return slices.SortedFunc(maps.Keys(r.reasons), func(a, b acceptance) int {
 		return cmp.Or(cmp.Compare(a.at.field, b.at.field), cmp.Compare(a.at.entity, b.at.entity), cmp.Compare(a.code, b.code))
 	})
 }

@@ -65,14 +65,14 @@ type Pass struct {
 	// that only the whole blueprint can tell.
 	Broken map[[2]string]bool
 
-	accepts  map[acceptance]string // what the blueprint accepts
-	accepted map[acceptance]bool   // and had a finding for
+	reasons  map[acceptance]string // of what the blueprint accepts
+	accepted map[acceptance]bool   // what of it was found
 }
 
 // Run applies every rule: those on what names mean first, because what depends
 // on a misspelt name is not worth reporting.
 func Run(p *Pass) {
-	p.accepts, p.accepted = acceptances(p.Blueprint), map[acceptance]bool{}
+	p.reasons, p.accepted = acceptances(p.Blueprint), map[acceptance]bool{}
 	var basic, others, last []Rule
 	for _, r := range All() {
 		switch {
@@ -95,7 +95,7 @@ func Run(p *Pass) {
 func (p *Pass) run(rules []Rule, resolved bool) {
 	for _, r := range rules {
 		if (resolved || !r.resolved) && (len(p.Broken) == 0 || !r.whole) {
-			r.check(&report{Pass: p, rule: r, said: map[diag.Spot]bool{}})
+			r.check(&report{Pass: p, rule: r, said: map[remark]bool{}})
 		}
 	}
 }
@@ -104,7 +104,14 @@ func (p *Pass) run(rules []Rule, resolved bool) {
 type report struct {
 	*Pass
 	rule Rule
-	said map[diag.Spot]bool // what the rule has reported
+	said map[remark]bool // what the rule has reported
+}
+
+// remark is what one rule says of a field where it is written. Of the entities
+// that a pattern writes there, some may accept it and others not.
+type remark struct {
+	at       diag.Spot
+	accepted bool
 }
 
 // at names a field by its path. Elements of lists are named by their index.
@@ -124,7 +131,8 @@ func (r *report) finding(span diag.Span, path []string, message string, options 
 	if len(path) > 1 && r.Broken[[2]string{path[0], path[1]}] {
 		return
 	}
-	here := span.Spot(path[len(path)-1])
+	reason := r.accepts(path)
+	here := remark{span.Spot(path[len(path)-1]), reason != ""}
 	if span.Valid() && r.said[here] {
 		return
 	}
@@ -133,7 +141,9 @@ func (r *report) finding(span diag.Span, path []string, message string, options 
 	for _, o := range options {
 		o(r, &f)
 	}
-	r.accept(&f, path)
+	if reason != "" {
+		f.Severity, f.Accepted, f.Help, f.Edit, f.Related = diag.Note, reason, "", nil, nil
+	}
 	r.Findings.Add(f)
 }
 
