@@ -255,16 +255,17 @@ func machineZones(r *report) {
 }
 
 // nodeVersions: the release channel may well choose a newer version than the
-// lowest that is asked for, so this is no mistake yet.
+// lowest that is asked for, so this is no mistake yet. It is one, however many
+// capacities need a newer version.
 func nodeVersions(r *report) {
 	lowest := r.Blueprint.Cluster.MinVersion
 	if lowest == nil {
 		return
 	}
+	highest, capacity, reason := *lowest, "", ""
 	need := func(c ir.Capacity, version, what string) {
-		if version != "" && olderGKE(*lowest, version) {
-			r.add(at("cluster", "minVersion"), fmt.Sprintf("capacity %q needs GKE %s: %s", c.Name, version, what), label("want %s or later", version),
-				related(at("capacity", c.Name), "the capacity"), help("raise it, or leave it to the release channel"))
+		if version != "" && olderGKE(highest, version) {
+			highest, capacity, reason = version, c.Name, what
 		}
 	}
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
@@ -283,6 +284,10 @@ func nodeVersions(r *report) {
 			need(c, "1.34.1-gke.1829001", "its networks are claimed by dynamic resource allocation")
 		}
 	})
+	if capacity != "" {
+		r.add(at("cluster", "minVersion"), fmt.Sprintf("capacity %q needs GKE %s: %s", capacity, highest, reason), label("want %s or later", highest),
+			related(at("capacity", capacity), "the capacity"), help("raise it, or leave it to the release channel"))
+	}
 }
 
 func zonesInRegion(r *report) {
