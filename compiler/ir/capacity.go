@@ -20,6 +20,12 @@ func (p *Platform) AnyCapacity(f func(Capacity) bool) bool {
 	return slices.ContainsFunc(p.Capacities, f)
 }
 
+// ByCalendar tells whether the capacity consumes a reservation that was booked
+// for some days.
+func (c Capacity) ByCalendar() bool {
+	return c.Reservation != nil && c.Reservation.Kind == CalendarReservation
+}
+
 // OwnsReservation tells whether the capacity consumes a reservation of the
 // platform's own project. Cloud Monitoring keeps the metrics of a reservation
 // in the project that owns it.

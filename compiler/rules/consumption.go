@@ -48,7 +48,7 @@ func supports(c ir.Capacity, m catalog.Machine) *bool {
 		return m.Options.OnDemand
 	case c.Option == ir.Spot:
 		return m.Options.Spot
-	case c.Reservation != nil && c.Reservation.Kind == "calendar":
+	case c.ByCalendar():
 		return m.Options.Calendar
 	case c.Option == ir.Reservation, c.Option == ir.AnyReservation:
 		return m.Options.Reservation
@@ -73,7 +73,7 @@ func (r *report) eachCapacity(visit func(c ir.Capacity, m catalog.Machine)) {
 func optionSpan(c ir.Capacity) (path []string, words string) {
 	field := optionField[c.Option]
 	path, words = at("capacity", c.Name, "consumption", field[0]), field[1]
-	if c.Reservation != nil && c.Reservation.Kind == "calendar" {
+	if c.ByCalendar() {
 		path, words = append(path, "kind"), "from a calendar reservation"
 	}
 	if c.Queued() {
@@ -168,7 +168,7 @@ func reservationParts(r *report) {
 		if in.SubBlock != nil && in.Block == nil {
 			r.addKey(below(path, "subBlock"), "a sub-block is part of a block, and none is named", help("add block, or leave subBlock out"))
 		}
-		if in.Days != nil && in.Kind != "calendar" {
+		if in.Days != nil && in.Kind != ir.CalendarReservation {
 			r.addKey(below(path, "days"), fmt.Sprintf("a %s reservation has no number of days", in.Kind), help(`set kind: "calendar", or leave days out`))
 		}
 	}
@@ -177,16 +177,13 @@ func reservationParts(r *report) {
 // calendarZones: TPUs can be booked by calendar in a few zones only.
 func calendarZones(r *report) {
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
-		if c.Reservation == nil || c.Reservation.Kind != "calendar" {
+		known := m.CalendarZones()
+		unknown := without(c.Zones, known)
+		if !c.ByCalendar() || known == nil || len(unknown) == 0 {
 			return
 		}
-		known := m.CalendarZones()
-		for i, z := range r.Blueprint.Capacity[c.Name].Zones {
-			if known != nil && !slices.Contains(known, z) {
-				r.add(at("capacity", c.Name, "zones", diag.Index(i)), fmt.Sprintf("%s is not known to be booked by calendar in %s", m.Type, z),
-					label("known: %s", quoted(known)), help("check Google's table of calendar mode; zones are added over time"))
-			}
-		}
+		r.unknownZones(c, unknown, m.Type+" is not known to be booked by calendar in ",
+			label("known: %s", quoted(known)), help("check Google's table of calendar mode; zones are added over time"))
 	})
 }
 

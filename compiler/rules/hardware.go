@@ -228,8 +228,8 @@ func knownRegion(r *report) {
 func machineZones(r *report) {
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
 		known := m.Zones()
-		unknown := slices.DeleteFunc(slices.Clone(c.Zones), func(z string) bool { return slices.Contains(known, z) })
-		if known == nil || len(unknown) == 0 || len(unknown) < len(c.Zones) && len(c.Pools()) == 0 {
+		unknown := without(c.Zones, known)
+		if known == nil || len(unknown) == 0 || len(unknown) < len(c.Zones) && !c.OwnsPools() {
 			return
 		}
 		here := slices.DeleteFunc(slices.Clone(known), func(z string) bool { return !strings.HasPrefix(z, r.Plan.Region+"-") })
@@ -242,16 +242,30 @@ func machineZones(r *report) {
 			what, kind = h.GPUs.Type, "accelerator-types"
 		}
 		cure := fmt.Sprintf(`ask: gcloud compute %s list --filter=name=%s; if it is there: accept: W0308: "..."`, kind, what)
-		written := r.Blueprint.Capacity[c.Name].Zones
-		if len(written) == 0 {
-			r.addKey(at("capacity", c.Name), fmt.Sprintf("%s is not known in %s", what, quoted(unknown)), wanted, help("give the capacity zones that have it, or %s", cure))
+		if len(r.Blueprint.Capacity[c.Name].Zones) == 0 {
+			cure = "give the capacity zones that have it, or " + cure
 		}
-		for i, z := range written {
-			if slices.Contains(unknown, z) {
-				r.add(at("capacity", c.Name, "zones", diag.Index(i)), fmt.Sprintf("%s is not known in %q", what, z), wanted, help("%s", cure))
-			}
-		}
+		r.unknownZones(c, unknown, what+" is not known in ", wanted, help("%s", cure))
 	})
+}
+
+// unknownZones reports zones of a capacity: each where the capacity names it, or
+// all of them at the capacity where they are the platform's.
+func (r *report) unknownZones(c ir.Capacity, unknown []string, message string, options ...option) {
+	written := r.Blueprint.Capacity[c.Name].Zones
+	for i, z := range written {
+		if slices.Contains(unknown, z) {
+			r.add(at("capacity", c.Name, "zones", diag.Index(i)), message+strconv.Quote(z), options...)
+		}
+	}
+	if len(written) == 0 {
+		r.addKey(at("capacity", c.Name), message+quoted(unknown), options...)
+	}
+}
+
+// without returns the names that are not among others, in their order.
+func without(names, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return slices.Contains(others, n) })
 }
 
 // nodeVersions: the release channel may well choose a newer version than the
