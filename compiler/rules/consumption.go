@@ -22,7 +22,7 @@ func consumptionRules() []Rule {
 		{Code: "E0405", Severity: diag.Error, Title: "flex-start with standing nodes", check: flexCounts},
 		{Code: "E0406", Severity: diag.Error, Title: "auto-provisioned capacity that GKE would not create", check: autoProvisioned},
 		{Code: "E0414", Severity: diag.Error, Title: "what is said of a reservation does not go together", check: reservationParts},
-		{Code: "W0415", Severity: diag.Warning, Title: "a calendar reservation in a zone that is not known for it", check: calendarZones},
+		{Code: "W0415", Severity: diag.Warning, Title: "TPUs booked by calendar, or of flex-start, in a zone that is not known for it", check: optionZones},
 		{Code: "E0416", Severity: diag.Error, Title: "a ComputeClass that GKE would not scale by", check: computeClasses},
 		{Code: "E0408", Severity: diag.Error, Title: "the nodes of two capacities cannot be told apart", check: sameNodes},
 		{Code: "E0409", Severity: diag.Error, Title: "auto-provisioned nodes are all alike in this", check: sharedByAutoProvisioning},
@@ -174,16 +174,25 @@ func reservationParts(r *report) {
 	}
 }
 
-// calendarZones: TPUs can be booked by calendar in a few zones only.
-func calendarZones(r *report) {
+// optionZones: TPUs can be booked by calendar, or started by flex-start, in a few
+// zones only. Where the machine is not known at all, machineZones tells.
+func optionZones(r *report) {
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
-		known := m.CalendarZones()
-		unknown := without(c.Zones, known)
-		if !c.ByCalendar() || known == nil || len(unknown) == 0 {
+		var known []string
+		var how, table string
+		switch {
+		case c.ByCalendar():
+			known, how, table = m.CalendarZones(), "booked by calendar", "calendar mode"
+		case c.Flex != nil:
+			known, how, table = m.FlexStartZones(), "started by flex-start", "flex-start"
+		}
+		all := m.Zones()
+		unknown := slices.DeleteFunc(without(c.Zones, known), func(z string) bool { return all != nil && !slices.Contains(all, z) })
+		if known == nil || len(unknown) == 0 {
 			return
 		}
-		r.unknownZones(c, unknown, m.Type+" is not known to be booked by calendar in ",
-			label("known: %s", quoted(known)), help("check Google's table of calendar mode; zones are added over time"))
+		r.unknownZones(c, unknown, m.Type+" is not known to be "+how+" in ",
+			label("known: %s", quoted(known)), help("check Google's table of %s; zones are added over time", table))
 	})
 }
 
