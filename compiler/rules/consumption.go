@@ -16,17 +16,17 @@ func consumptionRules() []Rule {
 	return []Rule{
 		{Code: "E0401", Severity: diag.Error, Title: "the machine is not offered that way", check: offered},
 		{Code: "W0402", Severity: diag.Warning, Title: "nobody verified that the machine is offered that way", check: unverified, whole: true},
-		{Code: "N0410", Severity: diag.Note, Title: "flex-start that is not queued", check: unqueuedFlex},
 		{Code: "E0403", Severity: diag.Error, Title: "a reservation without zones", check: reservationZones},
 		{Code: "E0404", Severity: diag.Error, Title: "a reservation cannot be created like that", check: createdReservations},
 		{Code: "E0405", Severity: diag.Error, Title: "flex-start with standing nodes", check: flexCounts},
 		{Code: "E0406", Severity: diag.Error, Title: "auto-provisioned capacity that GKE would not create", check: autoProvisioned},
+		{Code: "E0407", Severity: diag.Error, Title: "compact placement that is not to be had", check: compact},
+		{Code: "E0408", Severity: diag.Error, Title: "the nodes of two capacities cannot be told apart", check: sameNodes},
+		{Code: "E0409", Severity: diag.Error, Title: "auto-provisioned nodes are all alike in this", check: sharedByAutoProvisioning},
+		{Code: "N0410", Severity: diag.Note, Title: "flex-start that is not queued", check: unqueuedFlex},
 		{Code: "E0414", Severity: diag.Error, Title: "what is said of a reservation does not go together", check: reservationParts},
 		{Code: "W0415", Severity: diag.Warning, Title: "TPUs booked by calendar, or of flex-start, in a zone that is not known for it", check: optionZones},
 		{Code: "E0416", Severity: diag.Error, Title: "a ComputeClass that GKE would not scale by", check: computeClasses},
-		{Code: "E0408", Severity: diag.Error, Title: "the nodes of two capacities cannot be told apart", check: sameNodes},
-		{Code: "E0409", Severity: diag.Error, Title: "auto-provisioned nodes are all alike in this", check: sharedByAutoProvisioning},
-		{Code: "E0407", Severity: diag.Error, Title: "compact placement that is not to be had", check: compact},
 	}
 }
 

@@ -7,15 +7,15 @@ import (
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
-// Rules on numbers of nodes.
+// Rules on numbers of nodes and of TPU slices.
 
 func countRules() []Rule {
 	return []Rule{
-		{Code: "E0411", Severity: diag.Error, Title: "a capacity needs either nodes or maxNodes", check: oneCount},
+		{Code: "E0411", Severity: diag.Error, Title: "a capacity without a size, with two, or with one in the wrong unit", check: oneCount},
 		{Code: "E0412", Severity: diag.Error, Title: "fewest nodes above most nodes", check: minAboveMax},
+		{Code: "E0413", Severity: diag.Error, Title: "nodes do not divide evenly over the zones", check: evenNodes},
 		{Code: "E0417", Severity: diag.Error, Title: "linked nodes in more than one zone", check: sliceZone},
 		{Code: "E0418", Severity: diag.Error, Title: "more nodes than are linked with each other", check: linkedNodes},
-		{Code: "E0413", Severity: diag.Error, Title: "nodes do not divide evenly over the zones", check: evenNodes},
 	}
 }
 
@@ -100,7 +100,8 @@ func linkedNodes(r *report) {
 	const most = 18
 	for _, c := range r.Plan.Capacities {
 		switch {
-		case c.Machine.Family != "a4x" || c.ComputeClass: // reported there
+		case c.Machine.Family != "a4x":
+		case c.ComputeClass: // reported there
 		case !c.Static:
 			r.addKey(at("capacity", c.Name), fmt.Sprintf("%s machines are linked with each other, and do not come and go", c.Machine.Type), help("set nodes instead of maxNodes"))
 		case c.MaxNodes > most:

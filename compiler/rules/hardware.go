@@ -21,6 +21,10 @@ func hardwareRules() []Rule {
 	return []Rule{
 		{Code: "E0301", Severity: diag.Error, Title: "the machine type does not exist, or cannot be used", check: machineTypes, basic: true},
 		{Code: "E0302", Severity: diag.Error, Title: "a zone is not in the platform's region", check: zonesInRegion},
+		{Code: "E0303", Severity: diag.Error, Title: "a zone is not one of the platform's", check: capacityZones},
+		{Code: "E0304", Severity: diag.Error, Title: "the machine does not boot from that disk type", check: bootDisks},
+		{Code: "E0305", Severity: diag.Error, Title: "more per accelerator than the machine has", check: perAccelerator},
+		{Code: "E0306", Severity: diag.Error, Title: "per-accelerator figures for a machine without accelerators", check: perAcceleratorWithout},
 		{Code: "W0307", Severity: diag.Warning, Title: "a region that is not known", check: knownRegion},
 		{Code: "W0308", Severity: diag.Warning, Title: "the machine is not known in a zone", check: machineZones, resolved: true},
 		{Code: "E0309", Severity: diag.Error, Title: "GPUs that cannot be attached to the machine", check: attachedGPUs, basic: true},
@@ -28,10 +32,6 @@ func hardwareRules() []Rule {
 		{Code: "E0311", Severity: diag.Error, Title: "a TPU topology that the machine does not form", check: topologies, basic: true},
 		{Code: "W0312", Severity: diag.Warning, Title: "the control plane may be older than the nodes need", check: nodeVersions},
 		{Code: "E0313", Severity: diag.Error, Title: "a system pool whose nodes keep system pods away", check: systemPool},
-		{Code: "E0303", Severity: diag.Error, Title: "a zone is not one of the platform's", check: capacityZones},
-		{Code: "E0304", Severity: diag.Error, Title: "the machine does not boot from that disk type", check: bootDisks},
-		{Code: "E0305", Severity: diag.Error, Title: "more per accelerator than the machine has", check: perAccelerator},
-		{Code: "E0306", Severity: diag.Error, Title: "per-accelerator figures for a machine without accelerators", check: perAcceleratorWithout},
 	}
 }
 
@@ -151,15 +151,15 @@ func topologies(r *report) {
 // nearest ones that it does.
 func (r *report) topology(path []string, m catalog.Machine, topology string) {
 	all := m.Slices()
-	sides := strings.Split(topology, "x")
 	chips := 1
-	for i, side := range sides {
+	var sides []int
+	for side := range strings.SplitSeq(topology, "x") {
 		n, _ := strconv.Atoi(side) // the schema admits only numbers
 		chips *= n
-		sides[i] = fmt.Sprintf("%3d", n)
+		sides = append(sides, n)
 	}
 	slices.Sort(sides)
-	canonical := strings.ReplaceAll(strings.Join(sides, "x"), " ", "")
+	canonical := strings.ReplaceAll(strings.Trim(fmt.Sprint(sides), "[]"), " ", "x")
 	cure := help("batchwright catalog %s lists them all", m.Type)
 	if _, ok := m.Slice(canonical); ok {
 		cure = help("did you mean %q? the sides are written by size", canonical)

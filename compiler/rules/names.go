@@ -23,8 +23,8 @@ func nameRules() []Rule {
 		{Code: "E0206", Severity: diag.Error, Title: "a derived name is too long", check: derivedNames},
 		{Code: "E0207", Severity: diag.Error, Title: "two derived names are the same", check: collisions},
 		{Code: "W0208", Severity: diag.Warning, Title: "node pools cannot be told apart by their instances' names", check: poolPrefixes, whole: true},
-		{Code: "E0210", Severity: diag.Error, Title: "a role that is no least privilege", check: basicRoles},
 		{Code: "E0209", Severity: diag.Error, Title: "groups without a security group", check: securityGroup},
+		{Code: "E0210", Severity: diag.Error, Title: "a role that is no least privilege", check: basicRoles},
 	}
 }
 
