@@ -4,11 +4,12 @@ import (
 	"maps"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/batchwright/batchwright/compiler/catalog"
 )
 
 // computeClass is GKE's ComputeClass, as far as a manifest may use it: the
@@ -125,15 +126,16 @@ func (c *kubernetesCheck) classFlavor(from objectKey, f *v1beta2.ResourceFlavor)
 	if !maps.Equal(f.Spec.NodeLabels, map[string]string{computeClassLabel: f.Name}) {
 		c.errorf("%s: pods of a ComputeClass select the class alone, not %v", from, f.Spec.NodeLabels)
 	}
-	want := []string{computeClassLabel}
+	want := []string{computeClassLabel + "=" + name + ":NoSchedule"}
 	for _, p := range class.Spec.Priorities {
 		if p.GPU != nil {
-			want = append(want, "nvidia.com/gpu")
+			want = append(want, "nvidia.com/gpu=present:NoSchedule")
+		}
+		if m, _ := catalog.Lookup(p.MachineType); m.Arch == "arm64" {
+			want = append(want, "kubernetes.io/arch=arm64:NoSchedule")
 		}
 	}
-	for _, key := range want {
-		if !slices.ContainsFunc(f.Spec.NodeTaints, func(t corev1.Taint) bool { return t.Key == key }) {
-			c.errorf("%s: GKE taints its nodes with %s", from, key)
-		}
+	if got := taints(*f); !equalSets(got, want) {
+		c.errorf("%s: GKE taints its nodes %q, not %q", from, want, got)
 	}
 }

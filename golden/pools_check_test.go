@@ -74,7 +74,7 @@ type hardware struct {
 func (p nodePool) nodeLabel(key string) string {
 	m, _ := catalog.Lookup(p.machine.Type)
 	switch key {
-	case "cloud.google.com/gke-nodepool":
+	case nodePoolLabel:
 		if len(p.names) == 1 {
 			return p.names[0]
 		}
@@ -86,7 +86,7 @@ func (p nodePool) nodeLabel(key string) string {
 			return m.Accelerator
 		}
 		return ""
-	case "cloud.google.com/gke-tpu-topology":
+	case topologyLabel:
 		if topology := p.topology + p.policy; topology != "" && m.HasTPUs() {
 			return topology
 		}
@@ -154,7 +154,7 @@ func (p nodePool) checkMachine() []error {
 func (p nodePool) checkSize() []error {
 	m, _ := catalog.Lookup(p.machine.Type)
 	hosts := 1
-	if s, ok := m.Slice(p.nodeLabel("cloud.google.com/gke-tpu-topology")); ok {
+	if s, ok := m.Slice(p.nodeLabel(topologyLabel)); ok {
 		hosts = s.Hosts
 	}
 	switch {
