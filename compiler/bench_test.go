@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"cuelang.org/go/cue/build"
-
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/rules"
 	"github.com/batchwright/batchwright/golden/scale"
@@ -36,15 +34,14 @@ func benchBlueprints(b *testing.B, run func(b *testing.B, dir string)) {
 	}
 }
 
-func benchLoad(tb testing.TB, dir string) (*build.Instance, *sources) {
+func benchLoad(tb testing.TB, dir string) *loader {
 	tb.Helper()
 	var findings diag.List
-	sources := &sources{dir: dir}
-	inst, err := load(Input{Dir: dir, Paths: []string{"."}}, stdin{}, sources, &findings)
-	if err != nil || inst == nil {
+	l, err := load(Input{Dir: dir, Paths: []string{"."}}, stdin{}, &sources{dir: dir}, &findings)
+	if err != nil || l == nil {
 		tb.Fatal(err, findings.Sorted())
 	}
-	return inst, sources
+	return l
 }
 
 func BenchmarkLoad(b *testing.B) {
@@ -61,17 +58,17 @@ func BenchmarkCheck(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			b.StopTimer()
-			inst, sources := benchLoad(b, dir)
+			l := benchLoad(b, dir)
 			b.StartTimer()
-			benchCheck(b, inst, sources)
+			benchCheck(b, l)
 		}
 	})
 }
 
-func benchCheck(tb testing.TB, inst *build.Instance, sources *sources) *checked {
+func benchCheck(tb testing.TB, l *loader) *checked {
 	tb.Helper()
 	var findings diag.List
-	out, err := check(context.Background(), newContext(), inst, sources, &findings)
+	out, err := check(context.Background(), newContext(), l, &findings)
 	if err != nil || out.blueprint == nil {
 		tb.Fatal(err, findings.Sorted())
 	}
@@ -80,8 +77,7 @@ func benchCheck(tb testing.TB, inst *build.Instance, sources *sources) *checked 
 
 func BenchmarkLower(b *testing.B) {
 	benchBlueprints(b, func(b *testing.B, dir string) {
-		inst, sources := benchLoad(b, dir)
-		blueprint := benchCheck(b, inst, sources).blueprint
+		blueprint := benchCheck(b, benchLoad(b, dir)).blueprint
 		b.ReportAllocs()
 		for b.Loop() {
 			lower(blueprint)
@@ -91,8 +87,7 @@ func BenchmarkLower(b *testing.B) {
 
 func BenchmarkRules(b *testing.B) {
 	benchBlueprints(b, func(b *testing.B, dir string) {
-		inst, sources := benchLoad(b, dir)
-		checked := benchCheck(b, inst, sources)
+		checked := benchCheck(b, benchLoad(b, dir))
 		plan := lower(checked.blueprint)
 		b.ReportAllocs()
 		for b.Loop() {

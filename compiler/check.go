@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
@@ -42,31 +43,39 @@ type checked struct {
 // of again: the whole of a large blueprint never exists twice. Unify, not
 // embed: a value that embeds a definition is open, and its misspelt fields
 // would go unnoticed.
-func check(ctx context.Context, cc *cue.Context, inst *build.Instance, sources *sources, findings *diag.List) (*checked, error) {
+func check(ctx context.Context, cc *cue.Context, files *loader, findings *diag.List) (*checked, error) {
 	definition, err := blueprintDefinition(cc)
 	if err != nil {
 		return nil, err
 	}
-	out := &checked{broken: map[[2]string]bool{}, locate: &locator{sources: sources, files: inst.Files}}
-	g := &grammar{sources: sources, locate: out.locate, findings: findings, reported: map[diag.Spot]bool{}}
-
-	conditions := keepConditions(inst)
-	value := cc.BuildInstance(inst)
+	value, conditions, ok := files.build(cc)
+	out := &checked{broken: map[[2]string]bool{}, locate: &locator{sources: files.sources, inst: files.inst, value: value}}
+	if !ok {
+		return out, nil
+	}
+	g := &grammar{
+		sources: files.sources, locate: out.locate, findings: findings, partial: files.partial,
+		reported: map[diag.Spot]bool{}, bare: sync.OnceValue(func() cue.Value { return files.buildBare(cc) }),
+	}
 	known, err := fieldNames(definition)
 	if err != nil {
 		return nil, err
 	}
-	given, err := value.Fields()
-	if err != nil { // not even a struct
-		g.notAStruct(value, known)
+	if kind := value.IncompleteKind(); kind != cue.StructKind && kind != cue.BottomKind {
+		g.notAStruct(value)
 		return out, nil
 	}
 	blueprint := &schema.Blueprint{}
-	c := &checker{grammar: g, ctx: ctx, out: out, decoders: decoders(blueprint), whole: true}
-	c.hidden(value, conditions)
+	c := &checker{grammar: g, ctx: ctx, out: out, decoders: decoders(blueprint), whole: !files.partial}
 	meant := map[string]bool{}
-	for given.Next() {
-		if name := given.Selector().Unquoted(); !slices.Contains(known, name) {
+	hidden := map[string]cue.Value{}
+	for given, ok := fields(value); ok && given.Next(); {
+		switch sel := given.Selector(); {
+		case isConstraint(sel):
+		case !sel.IsString():
+			hidden[sel.String()] = given.Value()
+		case !slices.Contains(known, sel.Unquoted()):
+			name := sel.Unquoted()
 			meant[c.unknown(name, known, []string{name})] = true
 		}
 	}
@@ -74,18 +83,27 @@ func check(ctx context.Context, cc *cue.Context, inst *build.Instance, sources *
 	if err != nil {
 		return nil, err
 	}
+	var missing []func()
 	for fields.Next() {
 		name := fields.Selector().Unquoted()
 		field := value.LookupPath(cue.MakePath(cue.Str(name)))
 		if !field.Exists() && fields.Selector().ConstraintType() == cue.RequiredConstraint {
-			if !meant[name] {
-				c.missing(fields.Value(), name, nil)
+			if constraint := fields.Value(); !meant[name] {
+				missing = append(missing, func() { c.missing(constraint, name, nil) })
 			}
 			c.whole = false
 			continue
 		}
 		if err := c.field(name, fields.Value(), field); err != nil {
 			return nil, err
+		}
+	}
+	c.hidden(hidden, conditions)
+	if c.own(cue.Value{}, value, nil) || files.partial {
+		c.whole = false
+	} else {
+		for _, report := range missing {
+			report()
 		}
 	}
 	if g.unexplained > 0 {
@@ -113,31 +131,30 @@ type checker struct {
 // default.
 func (c *checker) field(name string, constraint, value cue.Value) error {
 	entity, label := patternOf(constraint)
-	if !entity.Exists() || value.Exists() && value.IncompleteKind() != cue.StructKind {
+	if !entity.Exists() || value.Exists() && !isStruct(value) {
 		c.whole = c.fit(constraint, value, c.decoders[name], name) && c.whole
 		return nil
 	}
 	if !value.Exists() {
 		return nil
 	}
-	entities, err := value.Fields(cue.Optional(true))
-	if err != nil {
-		c.evaluation(err, []string{name})
-		c.whole = false
-		return nil
-	}
 	matches := matcher(label)
-	for entities.Next() {
+	given := map[string]bool{}
+	for entities, ok := fields(value); ok && entities.Next(); {
 		if err := c.ctx.Err(); err != nil {
 			return err
 		}
+		if isConstraint(entities.Selector()) {
+			continue
+		}
+		if !entities.Selector().IsString() {
+			c.aside(entities.Value(), []string{name, entities.Selector().String()})
+			continue
+		}
 		key := entities.Selector().Unquoted()
 		path := []string{name, key}
-		switch kind := entities.Selector().ConstraintType(); {
-		case kind == cue.OptionalConstraint:
-		case kind == cue.RequiredConstraint:
-			c.indefinite(entity, path)
-			c.whole = false
+		given[key] = true
+		switch {
 		case !matches(key):
 			c.badKey(label, key, path)
 			c.whole = false
@@ -147,6 +164,9 @@ func (c *checker) field(name string, constraint, value cue.Value) error {
 				return err
 			}
 		}
+	}
+	if c.own(constraint, value, []string{name}) || c.demanded(value, given, nil, []string{name}) {
+		c.whole = false
 	}
 	return nil
 }
@@ -191,14 +211,14 @@ func (g *grammar) fit(constraint, value cue.Value, decode decoder, path ...strin
 			g.explained++
 		}
 	}()
-	g.walk(constraint, value, path)
+	g.walk(constraint, g.asWritten(value, path), path)
 	if g.mistakes == before { // CUE knows something that the walk does not
-		g.evaluation(err, path)
+		g.evaluation(err, constraint, path)
 	}
 	if g.mistakes == before {
 		g.add(diag.Finding{
 			Code: "E0107", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.place(true, path...),
-			Message: diag.Path(path) + " does not fit the schema: " + cueerrors.Details(err, nil), Help: "compare it with the schema",
+			Message: diag.Path(path) + " does not fit the schema: " + message(cueerrors.Errors(err)[0]), Help: "compare it with the schema",
 		})
 	}
 	return false
@@ -323,31 +343,23 @@ func keepConditions(inst *build.Instance) []ast.Expr {
 	return conditions
 }
 
-// hidden reports what is wrong with hidden fields and definitions, such as a
-// blueprint's own checks, and conditions that are neither true nor false.
-func (c *checker) hidden(value cue.Value, conditions []ast.Expr) {
-	fields, err := value.Fields(cue.Hidden(true), cue.Definitions(true))
-	if err != nil {
-		return // reported where the others are
-	}
-	for fields.Next() {
-		sel := fields.Selector()
-		if sel.IsString() {
-			continue
-		}
-		if i, ok := strings.CutPrefix(sel.String(), conditionPrefix); ok {
-			n, err := strconv.Atoi(i)
-			truth, _ := fields.Value().Default()
-			if _, undecided := truth.Bool(); err == nil && undecided != nil {
-				c.add(diag.Finding{
-					Code: "E0106", Severity: diag.Error, Span: c.locate.span(conditions[n]),
-					Message: "this condition is neither true nor false", Help: "give what it depends on a value, such as a default with *, or a tag with -t",
-				})
+// hidden reports what is wrong with hidden fields and definitions, and
+// conditions that are neither true nor false.
+func (c *checker) hidden(fields map[string]cue.Value, conditions []ast.Expr) {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		value := fields[name]
+		i, ok := strings.CutPrefix(name, conditionPrefix)
+		if !ok {
+			if c.mistakes > 0 && c.bare().Exists() {
+				continue // where it is used, it was compared with the schema
 			}
+			c.aside(value, []string{name})
 			continue
 		}
-		if err := fields.Value().Validate(); err != nil {
-			c.evaluation(err, []string{sel.String()})
+		n, err := strconv.Atoi(i)
+		truth, _ := value.Default()
+		if _, undecided := truth.Bool(); err == nil && undecided != nil && !truth.IsConcrete() && value.Validate() == nil {
+			c.undecided(value.Validate(cue.Concrete(true)), c.locate.span(conditions[n]))
 		}
 	}
 }

@@ -74,11 +74,11 @@ func Compile(ctx context.Context, in Input) (*Result, error) {
 func compile(ctx context.Context, in Input, stdin stdin) (*Result, error) {
 	res := &Result{}
 	sources := &sources{dir: in.Dir}
-	instance, err := load(in, stdin, sources, &res.Findings)
-	if err != nil || instance == nil || res.Findings.HasErrors() {
+	loader, err := load(in, stdin, sources, &res.Findings)
+	if err != nil || loader == nil {
 		return res, errors.Join(err, ctx.Err())
 	}
-	checked, err := check(ctx, newContext(), instance, sources, &res.Findings)
+	checked, err := check(ctx, newContext(), loader, &res.Findings)
 	if err != nil {
 		return res, err
 	}

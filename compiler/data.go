@@ -23,41 +23,45 @@ func (l *loader) decode(format, path, name string, content []byte) {
 	if !l.text(path, content) {
 		return
 	}
-	var file *ast.File
-	var err error
-	switch format {
-	case "json":
-		var expr ast.Expr
-		if expr, err = json.Extract(name, content); err == nil {
-			file = &ast.File{Filename: name, Decls: []ast.Decl{&ast.EmbedDecl{Expr: expr}}}
-			// JSON is CUE, and only CUE's parser knows where every key starts.
-			if exact, err := parser.ParseExpr(name, content); err == nil {
-				expr = exact
-			}
-			if s, ok := expr.(*ast.StructLit); ok {
-				file.Decls = s.Elts
-			}
-		}
-	default:
-		file, err = yaml.Extract(name, content)
-	}
+	file, err := parseData(format, name, content)
 	if err != nil {
+		l.partial = true
 		l.syntax(name, err)
 		return
 	}
-	l.duplicates(file.Decls, nil)
+	file.Decls = l.duplicates(file.Decls, nil)
 	if !isMapping(file) {
 		if at := secondDocument(content); at >= 0 {
 			l.findings.Add(diag.Finding{
 				Code: "E0003", Severity: diag.Error, Message: "a second document begins here",
 				Span: diag.Span{Source: l.sources.get(name), Start: at, End: at + 3}, Help: "keep one document in the file",
 			})
+			l.failed = true
 			return
 		}
 		l.fail("E0003", path, "does not hold a blueprint", "the file must be a mapping of fields such as name and teams")
 		return
 	}
 	l.data = append(l.data, file)
+}
+
+// parseData parses YAML or JSON into the fields of a file.
+func parseData(format, name string, content []byte) (*ast.File, error) {
+	if format != "json" {
+		return yaml.Extract(name, content)
+	}
+	expr, err := json.Extract(name, content)
+	if err != nil {
+		return nil, err
+	}
+	// JSON is CUE, and only CUE's parser knows where every key starts.
+	if exact, err := parser.ParseExpr(name, content); err == nil {
+		expr = exact
+	}
+	if s, ok := expr.(*ast.StructLit); ok {
+		return &ast.File{Filename: name, Decls: s.Elts}, nil
+	}
+	return &ast.File{Filename: name, Decls: []ast.Decl{&ast.EmbedDecl{Expr: expr}}}, nil
 }
 
 // secondDocument returns where the second document of a YAML file begins, or
@@ -87,17 +91,18 @@ func isMapping(f *ast.File) bool {
 }
 
 // duplicates reports keys that a YAML or JSON mapping has twice: CUE would
-// merge them, and other readers take the last.
-func (l *loader) duplicates(decls []ast.Decl, above *trail) {
+// merge them, and other readers take the last. It returns the fields without
+// them.
+func (l *loader) duplicates(decls []ast.Decl, above *trail) []ast.Decl {
 	first := map[string]*ast.Field{}
-	for _, d := range decls {
+	return slices.DeleteFunc(decls, func(d ast.Decl) bool {
 		f, ok := d.(*ast.Field)
 		if !ok {
-			continue
+			return false
 		}
 		name, _, err := ast.LabelName(f.Label)
 		if err != nil {
-			continue
+			return false
 		}
 		at := &trail{above, name}
 		if before := first[name]; before != nil {
@@ -108,17 +113,18 @@ func (l *loader) duplicates(decls []ast.Decl, above *trail) {
 				Related: []diag.Related{{Span: l.sources.span(before.Label.Pos()), Message: "first here"}},
 				Help:    "keep one of them",
 			})
-		} else {
-			first[name] = f
+			return true
 		}
+		first[name] = f
 		l.nested(f.Value, at)
-	}
+		return false
+	})
 }
 
 func (l *loader) nested(e ast.Expr, at *trail) {
 	switch e := e.(type) {
 	case *ast.StructLit:
-		l.duplicates(e.Elts, at)
+		e.Elts = l.duplicates(e.Elts, at)
 	case *ast.ListLit:
 		for _, item := range e.Elts {
 			l.nested(item, at)

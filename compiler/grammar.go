@@ -25,6 +25,8 @@ type grammar struct {
 	// explained and unexplained count entities and fields that do not fit.
 	explained, unexplained int
 	reported               map[diag.Spot]bool // fields whose value was reported
+	partial                bool               // not all of the files are known
+	bare                   func() cue.Value   // what the files say without the schema, where they refer to it
 }
 
 // add reports a mistake.
@@ -44,20 +46,8 @@ func (g *grammar) again(here diag.Spot) bool {
 	return false
 }
 
-// notAStruct reports a blueprint that is no struct, or whose evaluation ended
-// before it was one. fields are those that a blueprint can have.
-func (g *grammar) notAStruct(value cue.Value, fields []string) {
-	if value.Err() != nil {
-		var at []string // CUE does not always say where a circle is
-		for _, name := range fields {
-			if value.LookupPath(cue.MakePath(cue.Str(name))).Err() != nil && g.locate.written(name) {
-				at = []string{name}
-				break
-			}
-		}
-		g.evaluation(value.Err(), at)
-		return
-	}
+// notAStruct reports a blueprint that is no struct.
+func (g *grammar) notAStruct(value cue.Value) {
 	g.add(diag.Finding{
 		Code: "E0003", Severity: diag.Error, Span: g.locate.place(false),
 		Message: "does not hold a blueprint but " + describeValue(value), Help: "a blueprint is a struct of fields such as name and teams",
@@ -68,15 +58,71 @@ func (g *grammar) notAStruct(value cue.Value, fields []string) {
 // constraint, value what the user's files say, without the schema.
 func (g *grammar) walk(schema, value cue.Value, path []string) {
 	// A one-of is bottom by itself, because it has no field yet.
-	if schema.IncompleteKind()&^cue.StructKind == 0 && value.IncompleteKind() == cue.StructKind {
+	structural := schema.IncompleteKind()&^cue.StructKind == 0
+	switch {
+	case structural && isStruct(value):
 		g.object(schema, value, path)
-		return
-	}
-	if schema.IncompleteKind() == cue.ListKind && value.IncompleteKind() == cue.ListKind {
+	case schema.IncompleteKind() == cue.ListKind && isList(value):
 		g.list(schema, value, path)
-		return
+	default:
+		g.scalar(schema, value, path)
 	}
-	g.scalar(schema, value, path)
+}
+
+// asWritten returns what the user's files say at a path, without the schema
+// where they refer to it.
+func (g *grammar) asWritten(value cue.Value, path []string) cue.Value {
+	if bare := g.bare(); bare.Exists() {
+		if bare = lookup(bare, path); bare.Exists() {
+			return bare
+		}
+	}
+	return value
+}
+
+// lookup returns the value at a path of a finding.
+func lookup(v cue.Value, path []string) cue.Value {
+	var sel []cue.Selector
+	for _, name := range path {
+		if i, err := strconv.Atoi(strings.Trim(name, "[]")); err == nil && name == diag.Index(i) {
+			sel = append(sel, cue.Index(i))
+		} else {
+			sel = append(sel, cue.Str(name))
+		}
+	}
+	return v.LookupPath(cue.MakePath(sel...))
+}
+
+// isStruct tells whether a value is a struct, also one in which something is
+// wrong.
+func isStruct(v cue.Value) bool {
+	if kind := v.IncompleteKind(); kind != cue.BottomKind {
+		return kind == cue.StructKind && v.IsConcrete()
+	}
+	it, ok := fields(v)
+	return ok && it.Next() && it.Selector().LabelType() != cue.IndexLabel
+}
+
+// isList tells whether a value is a list, also one in which something is wrong.
+func isList(v cue.Value) bool {
+	if kind := v.IncompleteKind(); kind != cue.BottomKind {
+		return kind == cue.ListKind
+	}
+	it, ok := fields(v)
+	return ok && it.Next() && it.Selector().LabelType() == cue.IndexLabel
+}
+
+// fields iterates over the fields of a struct or the elements of a list, hidden
+// ones, definitions and constraints among them, also where something is wrong
+// with it.
+func fields(v cue.Value) (*cue.Iterator, bool) {
+	it, err := v.Fields(cue.Optional(true), cue.Hidden(true), cue.Definitions(true))
+	return it, err == nil
+}
+
+// isConstraint tells whether a field is no more than a constraint on one.
+func isConstraint(sel cue.Selector) bool {
+	return sel.ConstraintType() == cue.OptionalConstraint || sel.ConstraintType() == cue.RequiredConstraint
 }
 
 func (g *grammar) object(schema, value cue.Value, path []string) {
@@ -86,7 +132,7 @@ func (g *grammar) object(schema, value cue.Value, path []string) {
 	matches := matcher(label)
 	it, err := schema.Fields(cue.Optional(true))
 	if err != nil {
-		g.evaluation(err, path)
+		g.evaluation(err, schema, path)
 		return
 	}
 	for it.Next() {
@@ -101,16 +147,20 @@ func (g *grammar) object(schema, value cue.Value, path []string) {
 
 	before := g.mistakes
 	given, meant := map[string]bool{}, map[string]bool{}
-	fields, err := value.Fields()
-	if err != nil {
-		g.evaluation(err, path)
-		return
-	}
-	for fields.Next() {
+	fields, ok := fields(value)
+	for ok && fields.Next() {
+		if isConstraint(fields.Selector()) {
+			continue
+		}
+		if !fields.Selector().IsString() {
+			g.aside(fields.Value(), append(slices.Clip(path), fields.Selector().String()))
+			continue
+		}
 		name := fields.Selector().Unquoted()
 		given[name] = true
 		at := append(slices.Clip(path), name)
 		switch {
+		case (known[name].Exists() || pattern.Exists()) && g.disallowed(fields.Value(), at):
 		case known[name].Exists():
 			g.walk(known[name], fields.Value(), at)
 		case pattern.Exists():
@@ -123,11 +173,15 @@ func (g *grammar) object(schema, value cue.Value, path []string) {
 			meant[g.unknown(name, names, at)] = true
 		}
 	}
+	if g.own(schema, value, path) || g.partial {
+		return // what is missing here could be what cannot be evaluated
+	}
 	for _, name := range required {
 		if !given[name] && !meant[name] {
 			g.missing(known[name], name, path)
 		}
 	}
+	g.demanded(value, given, required, path)
 	oneOf := schema.IncompleteKind() == cue.BottomKind
 	chosen := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !given[n] })
 	if oneOf && (len(chosen) > 1 || len(chosen) == 0 && g.mistakes == before) {
@@ -135,13 +189,94 @@ func (g *grammar) object(schema, value cue.Value, path []string) {
 	}
 }
 
+// disallowed reports a field that a closed definition of the user's own does
+// not have, and tells whether it is one.
+func (g *grammar) disallowed(value cue.Value, path []string) bool {
+	for _, e := range cueerrors.Errors(value.Err()) {
+		if format, _ := e.Msg(); strings.HasPrefix(format, notAllowed) && slices.Equal(pathOf(e, path), path) {
+			g.evaluation(e, cue.Value{}, path)
+			return true
+		}
+	}
+	return false
+}
+
+// own reports what is wrong with a struct itself rather than with a field of
+// it, and tells whether anything is.
+func (g *grammar) own(schema, value cue.Value, path []string) bool {
+	var definite, incomplete cueerrors.Error
+	inner := false
+	for _, e := range cueerrors.Errors(value.Err()) {
+		format, _ := e.Msg()
+		if !inner && g.inside(e, path) {
+			continue
+		}
+		inner = inner || strings.Contains(format, noArmFits)
+		switch {
+		case strings.Contains(format, requiredField):
+		case cue.IsIncomplete(e):
+			incomplete = cueerrors.Append(incomplete, e)
+		default:
+			definite = cueerrors.Append(definite, e)
+		}
+	}
+	if definite != nil {
+		g.evaluation(definite, schema, path)
+	}
+	if incomplete != nil {
+		g.indefinite(incomplete, schema, path)
+	}
+	return definite != nil || incomplete != nil
+}
+
+// aside reports what is wrong with a hidden field or a definition, such as a
+// blueprint's own checks.
+func (g *grammar) aside(value cue.Value, path []string) {
+	if err := value.Validate(); err != nil {
+		g.evaluation(err, cue.Value{}, path)
+	}
+}
+
+// demanded reports fields that the blueprint itself requires and does not give,
+// and tells whether there are any.
+func (g *grammar) demanded(value cue.Value, given map[string]bool, required []string, path []string) bool {
+	it, err := value.Fields(cue.Optional(true))
+	if err != nil {
+		return false
+	}
+	before := g.mistakes
+	for it.Next() {
+		name := it.Selector().Unquoted()
+		if it.Selector().ConstraintType() != cue.RequiredConstraint || given[name] || slices.Contains(required, name) {
+			continue
+		}
+		f := lacks(name, path)
+		f.Span = g.locate.place(true, path...)
+		f.Help = "add it, or do without the constraint"
+		if span := g.locate.place(true, append(slices.Clip(path), name)...); len(path) < 2 {
+			f.Span = span
+		} else {
+			f.Related = []diag.Related{{Span: span, Message: "required here"}}
+		}
+		if !g.again(f.Span.Spot(name)) {
+			g.add(f)
+		}
+	}
+	return g.mistakes > before
+}
+
 func (g *grammar) list(schema, value cue.Value, path []string) {
+	if g.own(schema, value, path) {
+		return // its elements are those of several lists
+	}
 	before := g.mistakes
 	element := elementOf(schema)
-	items, err := value.List()
-	if err == nil && element.Exists() {
-		for i := 0; items.Next(); i++ {
-			g.walk(element, items.Value(), append(slices.Clip(path), diag.Index(i)))
+	items, ok := fields(value)
+	for i := 0; ok && element.Exists() && items.Next(); i++ {
+		at := append(slices.Clip(path), diag.Index(i))
+		g.walk(element, items.Value(), at)
+		if clash(items.Value()) {
+			break // two lists, which one mistake has made one
 		}
 	}
 	if g.mistakes == before {
@@ -151,23 +286,16 @@ func (g *grammar) list(schema, value cue.Value, path []string) {
 
 // scalar reports a value that does not meet its constraint.
 func (g *grammar) scalar(schema, value cue.Value, path []string) {
-	if err := value.Err(); err != nil && value.IncompleteKind() == cue.BottomKind {
-		if strings.Contains(err.Error(), requiredField) {
-			return // object says so
-		}
-		if value.Validate() == nil { // it could still become something
-			g.indefinite(schema, path)
-			return
-		}
-		g.evaluation(err, path)
+	if err := value.Validate(); err != nil {
+		g.evaluation(err, schema, path)
 		return
 	}
 	err := schema.Unify(value).Validate(cue.Concrete(true), cue.Final())
 	if err == nil {
 		return
 	}
-	if !value.IsConcrete() && value.IncompleteKind()&schema.IncompleteKind() != 0 {
-		g.indefinite(schema, path)
+	if !value.IsConcrete() && (value.IncompleteKind() == cue.BottomKind || value.IncompleteKind()&schema.IncompleteKind() != 0) {
+		g.indefinite(value.Validate(cue.Concrete(true)), schema, path)
 		return
 	}
 	shown := describeValue(value)
@@ -186,19 +314,6 @@ func (g *grammar) scalar(schema, value cue.Value, path []string) {
 			f.Help = fmt.Sprintf("did you mean %q?", near)
 			f.Edit = &diag.Edit{Span: f.Span, Text: strconv.Quote(near)}
 		}
-	}
-	g.add(f)
-}
-
-// indefinite reports a field that is written and has no value of its own, once
-// for all fields that refer to it.
-func (g *grammar) indefinite(schema cue.Value, path []string) {
-	f := diag.Finding{
-		Code: "E0106", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.place(false, path...),
-		Message: diag.Path(path) + " has no definite value", Label: "want " + want(schema), Help: "give it one value",
-	}
-	if g.again(f.Span.Spot("")) {
-		return
 	}
 	g.add(f)
 }
@@ -243,18 +358,24 @@ func (g *grammar) unknown(name string, names []string, path []string) string {
 func (g *grammar) missing(schema cue.Value, name string, path []string) {
 	at := append(slices.Clip(path), name)
 	if g.locate.written(at...) {
-		g.indefinite(schema, at)
+		g.indefinite(nil, schema, at)
 		return
 	}
-	help := "add " + name + ", " + want(schema)
+	f := lacks(name, path)
+	f.Span, f.Help = g.locate.place(true, at...), "add "+name+", "+want(schema)
+	g.add(f)
+}
+
+// lacks is the finding that the struct at a path has no field of a name.
+func lacks(name string, path []string) diag.Finding {
 	where := "the blueprint"
 	if len(path) > 0 {
 		where = diag.Path(path)
 	}
-	g.add(diag.Finding{
-		Code: "E0102", Severity: diag.Error, Path: diag.Path(at), Span: g.locate.place(true, at...),
-		Message: fmt.Sprintf("%s lacks the field %q", where, name), Help: help,
-	})
+	return diag.Finding{
+		Code: "E0102", Severity: diag.Error, Path: diag.Path(append(slices.Clip(path), name)),
+		Message: fmt.Sprintf("%s lacks the field %q", where, name),
+	}
 }
 
 // choice reports a one-of that has none or several of its fields.
@@ -274,82 +395,4 @@ func (g *grammar) choice(names, chosen, path []string) {
 		f.Related = append(f.Related, diag.Related{Span: g.locate.place(true, append(slices.Clip(path), n)...), Message: n + " is set here"})
 	}
 	g.add(f)
-}
-
-// requiredField is what CUE says of a missing field of a schema that the
-// user's file embeds.
-const requiredField = "field is required but not present"
-
-// evaluation reports what the user's own CUE got wrong, in CUE's words.
-func (g *grammar) evaluation(err error, path []string) {
-	seen := map[string]bool{}
-	for _, e := range cueerrors.Errors(err) {
-		at := slices.Clone(e.Path())
-		if len(at) > 0 && strings.HasPrefix(at[0], "#") {
-			at = at[1:]
-		}
-		for i := range at {
-			at[i] = element(at[i])
-		}
-		if len(at) == 0 {
-			at = path
-		}
-		text := message(e)
-		if strings.Contains(text, requiredField) {
-			continue // walk says so itself
-		}
-		key := diag.Path(at) + "\x00" + text
-		if seen[key] {
-			continue
-		}
-		seen[key] = true
-		f := diag.Finding{Code: "E0107", Severity: diag.Error, Path: diag.Path(at), Message: withoutStructs(text), Span: g.sources.span(e.Position())}
-		for _, pos := range e.InputPositions() {
-			span := g.sources.span(pos)
-			switch {
-			case !span.Valid() || span == f.Span:
-			case !f.Span.Valid():
-				f.Span = span
-			default:
-				f.Related = append(f.Related, diag.Related{Span: span, Message: "see also here"})
-			}
-		}
-		if !f.Span.Valid() {
-			f.Span = g.locate.place(false, at...)
-		}
-		if len(f.Related) > 3 {
-			f.Related = f.Related[:3]
-		}
-		switch {
-		case strings.Contains(text, "conflicting values"):
-			f.Help = "a field has one value: keep one, or make the other a default with *"
-		case strings.Contains(text, "cycle"):
-			f.Help = "break the circle: give one of the fields a value of its own"
-		case strings.Contains(text, "reference") && strings.Contains(text, "not found"):
-			f.Help = "define the name in this package, or put a string into quotes"
-		default:
-			f.Help = "correct the CUE expression here"
-		}
-		g.add(f)
-	}
-}
-
-// withoutStructs leaves out of a message what stands in braces.
-func withoutStructs(text string) string {
-	open, end := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
-	if open < 0 || end < open {
-		return text
-	}
-	return text[:open] + "{...}" + text[end+1:]
-}
-
-// element turns an element of a CUE error's path into one of a finding's.
-func element(e string) string {
-	if i, err := strconv.Atoi(e); err == nil {
-		return diag.Index(i)
-	}
-	if s, err := strconv.Unquote(e); err == nil {
-		return s
-	}
-	return e
 }

@@ -2,13 +2,13 @@ package compiler
 
 import (
 	"bytes"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/build"
 	cueload "cuelang.org/go/cue/load"
@@ -18,7 +18,42 @@ import (
 	"github.com/batchwright/batchwright/schema"
 )
 
-// instance builds what was read into one instance.
+// build evaluates what was read. What does not even compile is reported and cut
+// out, so that the rest can be evaluated; false tells that it cannot.
+func (l *loader) build(cc *cue.Context) (cue.Value, []ast.Expr, bool) {
+	for {
+		conditions := keepConditions(l.inst)
+		value := cc.BuildInstance(l.inst)
+		if l.inst.Err == nil {
+			return value, conditions, true
+		}
+		if !l.compileErrors(l.inst.Err) {
+			return cue.Value{}, nil, false
+		}
+		if l.inst = l.instance(); l.inst == nil {
+			return cue.Value{}, nil, false
+		}
+	}
+}
+
+// buildBare evaluates the files without what refers to the schema: the values
+// that the user wrote, which say what is wrong with them better than those that
+// the schema has spoiled. It returns a value that does not exist where no file
+// refers to the schema.
+func (l *loader) buildBare(cc *cue.Context) cue.Value {
+	if !l.refers {
+		return cue.Value{}
+	}
+	bare := *l
+	bare.bare, bare.findings = true, &diag.List{}
+	if bare.inst = bare.instance(); bare.inst == nil {
+		return cue.Value{}
+	}
+	value, _, _ := bare.build(cc)
+	return value
+}
+
+// instance makes one instance of what was read.
 func (l *loader) instance() *build.Instance {
 	root := l.moduleRoot()
 	l.layModule(root)
@@ -45,7 +80,9 @@ func (l *loader) instance() *build.Instance {
 		inst = cueload.Instances(args, l.config(root))[0]
 	}
 	if inst.Err != nil {
-		l.loadErrors(inst.Err)
+		if l.loadErrors(inst.Err) {
+			return l.instance()
+		}
 		return nil
 	}
 	for _, f := range inst.IgnoredFiles {
@@ -61,22 +98,6 @@ func (l *loader) instance() *build.Instance {
 	}
 	embedFrom(inst.Root, inst)
 	return l.addData(inst)
-}
-
-// parseFile parses a file of the blueprint or of a package it imports. The
-// loader calls it from several goroutines.
-func (l *loader) parseFile(name string, source any, cfg parser.Config) (*ast.File, error) {
-	content, ok := source.([]byte)
-	if !ok {
-		return nil, fmt.Errorf("%s: source of type %T", name, source)
-	}
-	file, err := parseCUE(name, content, cfg)
-	if err != nil {
-		l.parsing.Lock()
-		l.unparsed[name] = err
-		l.parsing.Unlock()
-	}
-	return file, err
 }
 
 // parseCUE parses CUE source that is not nested too deep for it.
@@ -95,7 +116,7 @@ func (l *loader) config(root string) *cueload.Config {
 		ModuleRoot: root,
 		Overlay:    l.overlay,
 		Tags:       l.in.Tags,
-		ParseFile:  l.parseFile,
+		ParseFile:  l.parse,
 		Env:        []string{"CUE_REGISTRY=none", "CUE_CACHE_DIR=" + filepath.Join(root, "cue.mod", "none")},
 	}
 }

@@ -38,23 +38,29 @@ const (
 	localModule = "blueprint.local@v0"
 )
 
-// load reads the input into one CUE instance. Where that fails it adds
-// findings and returns nil.
-func load(in Input, stdin stdin, sources *sources, findings *diag.List) (*build.Instance, error) {
+// load reads the input. Where that fails it adds findings and returns nil.
+func load(in Input, stdin stdin, sources *sources, findings *diag.List) (*loader, error) {
 	schema, err := schemaFiles()
 	if err != nil {
 		return nil, err
 	}
-	l := &loader{in: in, stdin: stdin, sources: sources, findings: findings, schema: schema, overlay: map[string]cueload.Source{}, unparsed: map[string]error{}}
+	l := &loader{
+		in: in, stdin: stdin, sources: sources, findings: findings, schema: schema,
+		overlay: map[string]cueload.Source{}, parsing: &sync.Mutex{}, parsed: map[string]bool{},
+	}
 	for _, p := range in.Paths {
 		l.read(p)
 	}
-	if findings.HasErrors() {
+	if l.failed || len(l.cue) == 0 && len(l.data) == 0 {
 		return nil, nil
 	}
-	return l.instance(), nil
+	if l.inst = l.instance(); l.inst == nil {
+		return nil, nil
+	}
+	return l, nil
 }
 
+// loader reads files into CUE instances.
 type loader struct {
 	in       Input
 	stdin    stdin
@@ -62,16 +68,23 @@ type loader struct {
 	findings *diag.List
 	schema   map[string][]byte // the embedded schema, by file name
 
+	parsing *sync.Mutex // CUE's loader parses in several goroutines
+	inst    *build.Instance
+	failed  bool            // there is nothing to go on with
+	partial bool            // a file does not parse, and is left out
+	parsed  map[string]bool // CUE files by absolute name
+	refers  bool            // a file refers to the schema
+	bare    bool            // leave out what does
+
 	overlay map[string]cueload.Source // files by absolute name
 	cue     []string                  // CUE files, absolute
 	dirs    []string                  // directories named, absolute
 	data    []*ast.File               // YAML and JSON
-
-	parsing  sync.Mutex
-	unparsed map[string]error // CUE files with syntax errors, by absolute name
 }
 
+// fail reports an error about a file as a whole.
 func (l *loader) fail(code, display, message, help string) {
+	l.failed = true
 	l.findings.Add(diag.Finding{
 		Code: code, Severity: diag.Error, Message: message, Help: help,
 		Span: diag.Span{Source: &diag.Source{Name: display}},

@@ -1,9 +1,7 @@
 package compiler
 
 import (
-	"bytes"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -11,64 +9,14 @@ import (
 	"strings"
 
 	cueerrors "cuelang.org/go/cue/errors"
+	"cuelang.org/go/cue/parser"
 
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
-// syntax reports the first syntax error of each file: the others are mostly
-// its echoes. The file of that name is meant where an error does not say which.
-func (l *loader) syntax(name string, err error) {
-	seen := map[string]bool{}
-	for _, e := range cueerrors.Errors(err) {
-		pos := e.Position()
-		if seen[pos.Filename()] {
-			continue
-		}
-		seen[pos.Filename()] = true
-		text, span := l.say(e), l.sources.span(pos)
-		if m := yamlPosition.FindStringSubmatch(text); m != nil && !span.Valid() {
-			line, _ := strconv.Atoi(m[2])
-			if strings.HasPrefix(m[3], "did not find expected") {
-				line++ // of these the YAML parser counts lines from 0
-			}
-			text, span = m[3], l.sources.line(filepath.Join(l.in.Dir, m[1]), line)
-		} else if m := yamlAnchor.FindStringSubmatch(text); m != nil && !span.Valid() {
-			src := l.sources.get(filepath.Join(l.in.Dir, m[1]))
-			if at := bytes.Index(src.Content, []byte("*"+m[3])); at >= 0 {
-				text, span = m[2], diag.Span{Source: src, Start: at, End: at + 1 + len(m[3])}
-			}
-		}
-		if src := l.sources.get(name); !span.Valid() {
-			text, span = strings.TrimPrefix(text, src.Name+": "), diag.Span{Source: src}
-		}
-		l.syntaxError(text, span)
-	}
-}
-
-// yamlHint is for standard input that does not parse as CUE.
-const yamlHint = `if this is YAML, name it "yaml:-"`
-
-// yamlPosition is how the YAML parser says where: file, line, message.
-var yamlPosition = regexp.MustCompile(`^(.+):([0-9]+): (.+)$`)
-
-// yamlAnchor is how it reports an alias without an anchor, and does not say
-// where.
-var yamlAnchor = regexp.MustCompile(`^([^:]+): (unknown anchor '([^']+)' referenced)$`)
-
-func (l *loader) syntaxError(text string, span diag.Span) {
-	f := diag.Finding{
-		Code: "E0003", Severity: diag.Error, Message: "syntax error: " + text, Span: span,
-		Help: "correct it first: what the rest means depends on it",
-	}
-	if span.Valid() && span.Source.Name == "-" {
-		f.Help += "; " + yamlHint
-	}
-	l.findings.Add(f)
-}
-
 // message returns a CUE error's own words, without its path.
 func message(e cueerrors.Error) string {
-	return strings.TrimPrefix(e.Error(), strings.Join(e.Path(), ".")+": ")
+	return strings.TrimPrefix(cueerrors.String(e), strings.Join(e.Path(), ".")+": ")
 }
 
 // say returns an error's words for a finding: without paths of this machine.
@@ -86,20 +34,43 @@ func (l *loader) unusedTag(tag string) {
 		Code: "E0004", Severity: diag.Error, Message: fmt.Sprintf("the blueprint has no @tag or @if named %q", name),
 		Help: "declare it on a field, as in region: string @tag(region), or leave -t out",
 	}
+	if known := l.tags(); len(known) > 0 {
+		f.Label = "want one of " + strings.Join(known, ", ")
+		if near := diag.Nearest(name, known); near != "" {
+			f.Help = fmt.Sprintf("did you mean %q?", near)
+		}
+	}
 	if !valued {
 		f.Help += "; a @tag needs a value: -t " + name + "=VALUE"
 	}
 	l.findings.Add(f)
 }
 
-// loadErrors reports what CUE's loader found.
-func (l *loader) loadErrors(err error) {
-	if len(l.unparsed) > 0 { // the loader loses their positions
-		for _, name := range slices.Sorted(maps.Keys(l.unparsed)) {
-			l.syntax(name, l.unparsed[name])
+// tags returns the tags that the input's files have.
+func (l *loader) tags() []string {
+	var known []string
+	for _, name := range l.cue {
+		for _, m := range tagAttribute.FindAllSubmatch(l.sources.get(name).Content, -1) {
+			for _, word := range tagWord.FindAll(m[2], -1) {
+				if w := string(word); !slices.Contains([]string{"short", "type", "var", "int", "string", "bool", "number"}, w) {
+					known = append(known, w)
+				}
+			}
 		}
-		return
 	}
+	slices.Sort(known)
+	return slices.Compact(known)
+}
+
+var (
+	tagAttribute = regexp.MustCompile(`@(tag|if)\(([^)\n]*)`)
+	tagWord      = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`)
+)
+
+// loadErrors reports what CUE's loader found. It tells whether the files can be
+// loaded without what is wrong.
+func (l *loader) loadErrors(err error) bool {
+	again, fatal := false, false
 	seen := map[string]bool{}
 	for _, e := range cueerrors.Errors(err) {
 		text := l.say(e)
@@ -111,8 +82,10 @@ func (l *loader) loadErrors(err error) {
 			Code: "E0004", Severity: diag.Error, Message: text, Span: l.sources.span(e.Position()),
 			Help: "correct what CUE could not load",
 		}
+		cut := false
 		switch {
 		case strings.Contains(text, "no tag for"), strings.Contains(text, "not used in any file"):
+			fatal = true
 			for _, tag := range l.in.Tags {
 				if name, _, _ := strings.Cut(tag, "="); strings.Contains(text, strconv.Quote(name)) {
 					l.unusedTag(tag)
@@ -120,19 +93,56 @@ func (l *loader) loadErrors(err error) {
 			}
 			continue
 		case strings.Contains(text, "no package name"):
-			for _, name := range l.cue {
-				l.fail("E0004", l.sources.display(name), "has no package clause", "begin it with a clause such as package platform, or name the file itself")
+			if !l.partial { // else it can stand in what does not parse
+				for _, name := range l.cue {
+					l.fail("E0004", l.sources.display(name), "has no package clause", "begin it with a clause such as package platform, or name the file itself")
+				}
 			}
-			return
+			return false
 		case strings.Contains(text, "cannot find package"):
 			f.Message, _, _ = strings.Cut(text[strings.Index(text, "cannot find package"):], ": ")
 			f.Help = "vendor the package under cue.mod/pkg; nothing is fetched from the network"
+			cut = true
+		case strings.Contains(text, "package import cycle not allowed"):
+			f.Message = "the packages import each other in a circle"
+			f.Help = "move what both need into a package that imports neither"
+			cut = true
 		case strings.HasPrefix(text, "found packages"):
 			f.Help = "a blueprint is one package: give its files the same package clause, or name the files that belong to it"
-		case e.Position().IsValid():
-			l.syntaxError(text, f.Span)
-			return // later ones are mostly echoes
+		case strings.Contains(text, "module.cue"), f.Span.Valid() && strings.HasSuffix(f.Span.Source.Name, "cue.mod/module.cue"):
+			if !f.Span.Valid() {
+				f.Span.Source = &diag.Source{Name: l.sources.display(filepath.Join(l.moduleRoot(), "cue.mod", "module.cue"))}
+			}
+			f.Help = `a module.cue reads: module: "example.com/platform@v0", and language: version: "v0.17.0"`
+		case strings.Contains(text, "multiple @if attributes"):
+			f.Help = "join the conditions: @if(a && b)"
+		case strings.Contains(text, "previous declaration here"):
+			continue
+		case !f.Span.Valid() && strings.Contains(text, "expected operand"):
+			f.Message, f.Span = "this condition cannot be read: "+text, l.badCondition()
+			f.Help = "a condition is made of names, &&, ||, ! and parentheses"
+		}
+		if cut && l.cut(e.Position(), cutImport) {
+			again = true
+		} else {
+			fatal = true
 		}
 		l.findings.Add(f)
 	}
+	return again && !fatal
 }
+
+// badCondition returns the @if that is no expression.
+func (l *loader) badCondition() diag.Span {
+	for _, name := range l.cue {
+		src := l.sources.get(name)
+		for _, m := range fileCondition.FindAllSubmatchIndex(src.Content, -1) {
+			if _, err := parser.ParseExpr(name, src.Content[m[2]:m[3]]); err != nil {
+				return diag.Span{Source: src, Start: m[0], End: m[1]}
+			}
+		}
+	}
+	return diag.Span{}
+}
+
+var fileCondition = regexp.MustCompile(`(?m)^@if\(([^\n]*)\)`)

@@ -16,6 +16,7 @@ import (
 type sources struct {
 	dir    string // working directory
 	byName map[string]*diag.Source
+	cuts   map[string]map[int]cut // by file and offset: what does not compile
 }
 
 // add registers a file whose content is known.

@@ -52,8 +52,14 @@ type Source struct {
 	Name    string // as the user would write it: relative to the working directory where possible, "-" for standard input
 	Content []byte
 
-	lines []int // byte offset of each line's start, made on first use
+	// Made on first use: the byte offset of each line's start, and the number
+	// of characters before every stride bytes.
+	lines, before []int
 }
+
+// stride is how many bytes a column is counted over at most: a line may have
+// megabytes, and thousands of findings.
+const stride = 4096
 
 // Position is a place in a source. Line and Column count from 1; a column
 // counts characters, not bytes.
@@ -69,7 +75,18 @@ func (s *Source) Position(offset int) Position {
 	s.index()
 	line := sort.SearchInts(s.lines, offset+1)
 	start := s.lines[line-1]
-	return Position{Line: line, Column: 1 + utf8.RuneCount(s.Content[start:offset])}
+	return Position{Line: line, Column: 1 + s.characters(offset) - s.characters(start)}
+}
+
+// characters counts the characters that begin before a byte offset.
+func (s *Source) characters(offset int) int {
+	n := s.before[offset/stride]
+	for _, b := range s.Content[offset/stride*stride : offset] {
+		if utf8.RuneStart(b) {
+			n++
+		}
+	}
+	return n
 }
 
 // Line returns the text of a line, counted from 1, without its line end; ""
@@ -94,10 +111,17 @@ func (s *Source) index() {
 	if s.lines != nil {
 		return
 	}
-	s.lines = append(s.lines, 0)
+	s.lines, s.before = []int{0}, []int{0}
+	characters := 0
 	for i, b := range s.Content {
 		if b == '\n' {
 			s.lines = append(s.lines, i+1)
+		}
+		if utf8.RuneStart(b) {
+			characters++
+		}
+		if (i+1)%stride == 0 {
+			s.before = append(s.before, characters)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package diag
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/agext/levenshtein"
 )
@@ -12,8 +13,12 @@ import (
 func Nearest(name string, candidates []string) string {
 	best := ""
 	most := min(max(2, len(name)/3), len(name)-1)
+	lower := strings.ToLower(name)
 	for _, c := range candidates {
-		if d := levenshtein.Distance(strings.ToLower(name), strings.ToLower(c), nil); c != name && d <= most {
+		if c == name || utf8.RuneCountInString(c) > len(name)+most {
+			continue // it is longer by more
+		}
+		if d := levenshtein.Distance(lower, strings.ToLower(c), nil); d <= most {
 			best, most = c, d-1
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -35,31 +36,35 @@ func hardwareRules() []Rule {
 	}
 }
 
-func (r *report) machine(path []string, name string) {
+// machine reports a machine type that is not one of those of the catalogue,
+// which are asked for only then.
+func (r *report) machine(path []string, name string, all func() []string) {
 	if m, ok := catalog.Lookup(name); ok {
 		if m.Withheld != "" {
 			r.add(path, fmt.Sprintf("machine type %q cannot be used: %s", name, m.Withheld), help("choose another machine type"))
 		}
 		return
 	}
-	all := catalog.Names()
 	family, _, _ := strings.Cut(name, "-")
-	kin := slices.DeleteFunc(slices.Clone(all), func(n string) bool { return !strings.HasPrefix(n, family+"-") })
+	kin := slices.DeleteFunc(slices.Clone(all()), func(n string) bool { return !strings.HasPrefix(n, family+"-") })
 	options := []option{help("name a machine type that GKE offers")}
 	if len(kin) > 0 {
 		options = append(options, label("want one of %s", quoted(kin)))
 	}
-	if near := diag.Nearest(name, kin); near != "" {
+	if near := r.nearest(name, kin); near != "" {
 		options[0] = help("did you mean %q?", near)
 	}
 	r.add(path, fmt.Sprintf("machine type %q is not in the catalogue", name), options...)
 }
 
 func machineTypes(r *report) {
+	all := sync.OnceValue(catalog.Names)
 	for _, name := range names(r.Blueprint.Hardware) {
-		r.machine(at("hardware", name, "machine"), r.Blueprint.Hardware[name].Machine)
+		if !r.Broken[[2]string{"hardware", name}] {
+			r.machine(at("hardware", name, "machine"), r.Blueprint.Hardware[name].Machine, all)
+		}
 	}
-	r.machine(at("cluster", "systemPool", "machine"), r.Blueprint.Cluster.SystemPool.Machine)
+	r.machine(at("cluster", "systemPool", "machine"), r.Blueprint.Cluster.SystemPool.Machine, all)
 }
 
 // find returns what the catalogue knows of a hardware class's machine, with the

@@ -32,7 +32,7 @@ func nameRules() []Rule {
 // sorted.
 func (r *report) resolve(path []string, kind, name string, known []string) {
 	if !has(known, name) {
-		message, options := dangling(kind, name, known)
+		message, options := r.dangling(kind, name, known)
 		r.add(path, message, options...)
 	}
 }
@@ -40,17 +40,17 @@ func (r *report) resolve(path []string, kind, name string, known []string) {
 // resolveKey is resolve for a reference that is a field's name.
 func (r *report) resolveKey(path []string, kind, name string, known []string) {
 	if !has(known, name) {
-		message, options := dangling(kind, name, known)
+		message, options := r.dangling(kind, name, known)
 		r.addKey(path, message, options...)
 	}
 }
 
-func dangling(kind, name string, known []string) (string, []option) {
+func (r *report) dangling(kind, name string, known []string) (string, []option) {
 	options := []option{label("want one of %s", quoted(known)), help("define %s %q, or name another", kind, name)}
 	if len(known) == 0 {
 		options[0] = label("there is no %s yet", kind)
 	}
-	if near := diag.Nearest(name, known); near != "" {
+	if near := r.nearest(name, known); near != "" {
 		options[1] = help("did you mean %q?", near)
 	}
 	return fmt.Sprintf("there is no %s named %q", kind, name), options

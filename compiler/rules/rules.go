@@ -103,8 +103,9 @@ func (p *Pass) run(rules []Rule, resolved bool) {
 // report is a Pass in the hands of one rule.
 type report struct {
 	*Pass
-	rule Rule
-	said map[remark]bool // what the rule has reported
+	rule    Rule
+	said    map[remark]bool // what the rule has reported
+	guesses int             // how often it asked for the nearest name
 }
 
 // remark is what one rule says of a field where it is written. Of the entities
@@ -112,6 +113,20 @@ type report struct {
 type remark struct {
 	at       diag.Spot
 	accepted bool
+}
+
+// maxGuesses is how many misspelt names a rule looks for the right one of: ten
+// thousand names, each compared with ten thousand others, would take minutes,
+// and nobody reads so many.
+const maxGuesses = 100
+
+// nearest returns the name that is probably meant, "" for none or after
+// maxGuesses.
+func (r *report) nearest(name string, known []string) string {
+	if r.guesses++; r.guesses > maxGuesses {
+		return ""
+	}
+	return diag.Nearest(name, known)
 }
 
 // at names a field by its path. Elements of lists are named by their index.

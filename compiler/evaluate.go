@@ -1,0 +1,428 @@
+package compiler
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"cuelang.org/go/cue"
+	cueerrors "cuelang.org/go/cue/errors"
+	"cuelang.org/go/cue/token"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+)
+
+// Words of CUE's errors by which they are told apart: CUE gives them no codes.
+const (
+	requiredField  = "field is required but not present"
+	noArmFits      = "errors in empty disjunction"
+	conflicting    = "conflicting values %s and %s"
+	outOfBound     = "invalid value %v (out of bound %s)"
+	notSatisfied   = "invalid value %s (does not satisfy %s)"
+	undefinedField = "undefined field: %s"
+	notAllowed     = "field not allowed"
+	bottomLiteral  = "literal) in source"
+)
+
+// evaluation reports what the blueprint's own CUE got wrong at a path: one
+// finding for each field, however many errors CUE has for it. schema is the
+// field's constraint, or does not exist.
+func (g *grammar) evaluation(err error, schema cue.Value, path []string) {
+	var order []string
+	byPath := map[string][]cueerrors.Error{}
+	arms, disjunction := 0, ""
+	for _, e := range cueerrors.Errors(err) {
+		format, args := e.Msg()
+		if strings.Contains(format, requiredField) {
+			continue // object says so
+		}
+		at := diag.Path(pathOf(e, path))
+		switch {
+		case arms > 0: // what keeps each arm from fitting is one mistake
+			arms--
+			at = disjunction
+		case strings.Contains(format, noArmFits) && len(args) > 0:
+			arms, _ = args[0].(int)
+			disjunction = at
+		}
+		if g.follows(e) {
+			g.mistakes++
+			continue
+		}
+		if byPath[at] == nil {
+			order = append(order, at)
+		}
+		byPath[at] = append(byPath[at], e)
+	}
+	for _, at := range order {
+		errs := byPath[at]
+		where := pathOf(errs[0], path)
+		if !slices.Equal(where, path) {
+			schema = cue.Value{}
+		}
+		format, _ := errs[0].Msg()
+		f := g.explain(errs, schema, where)
+		if f.Path == "" {
+			f.Path = diag.Path(where)
+		}
+		if format == "" || ownCheck(f.Span) {
+			format = f.Message
+		}
+		if g.again(f.Span.Spot(format)) {
+			continue
+		}
+		g.add(f)
+	}
+}
+
+// follows tells whether an error follows from what was cut out, and reported.
+func (g *grammar) follows(e cueerrors.Error) bool {
+	return slices.ContainsFunc(append(e.InputPositions(), e.Position()), func(pos token.Pos) bool {
+		if !pos.IsValid() {
+			return false
+		}
+		_, cut := g.sources.cuts[pos.Filename()][pos.Offset()]
+		return cut
+	})
+}
+
+// indefinite reports a field that is written and has no definite value: where
+// it depends on another one, that one, once for all that depend on it. err is
+// what CUE says of it, or nil.
+func (g *grammar) indefinite(err error, schema cue.Value, path []string) {
+	errs := cueerrors.Errors(err)
+	if slices.ContainsFunc(errs, g.follows) || g.partial {
+		g.mistakes++
+		return
+	}
+	for _, e := range errs {
+		if format, _ := e.Msg(); strings.HasPrefix(format, undefinedField) {
+			g.evaluation(e, schema, path)
+			return
+		}
+	}
+	if g.bare().Exists() {
+		// It can refer to a default of the schema's.
+		if err := lookup(g.locate.value, path).Validate(); err != nil {
+			g.add(diag.Finding{
+				Code: "E0103", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.place(false, path...),
+				Message: diag.Path(path) + " cannot be what it refers to", Label: "want " + want(schema),
+			})
+			return
+		}
+	}
+	f := diag.Finding{
+		Code: "E0106", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.place(false, path...),
+		Message: diag.Path(path) + " has no definite value", Help: "give it one value",
+	}
+	if schema.Exists() {
+		f.Label = "want " + want(schema)
+	}
+	g.unsettled(f, f.Path, errs)
+}
+
+// undecided reports a condition that is neither true nor false.
+func (g *grammar) undecided(err error, condition diag.Span) {
+	errs := cueerrors.Errors(err)
+	if slices.ContainsFunc(errs, g.follows) || g.partial {
+		g.mistakes++
+		return
+	}
+	g.unsettled(diag.Finding{
+		Code: "E0106", Severity: diag.Error, Span: condition,
+		Message: "this condition is neither true nor false", Help: "give what it depends on a value, such as a default with *, or a tag with -t",
+	}, "this condition", errs)
+}
+
+// unsettled reports that something has no definite value, or else what it
+// depends on: CUE's errors point there.
+func (g *grammar) unsettled(f diag.Finding, what string, errs []cueerrors.Error) {
+	here := g.locate.fieldAt(f.Span)
+	var cause, clause *field
+	for _, span := range g.spans(errs...) {
+		switch at := g.locate.fieldAt(span); {
+		case at == nil || here != nil && at.value == here.value:
+		case at.clause:
+			clause = cmp.Or(clause, at)
+		case at.name == what:
+			f.Span, here = at.value, at
+		default:
+			cause = cmp.Or(cause, at)
+		}
+	}
+	if g.again(f.Span.Spot("")) {
+		return
+	}
+	if cause = cmp.Or(cause, clause); cause != nil {
+		if clause != nil && clause != cause {
+			f.Related = []diag.Related{{Span: clause.value, Message: clause.name + " depends on it"}}
+		} else if what != "" && cause != clause {
+			f.Related = []diag.Related{{Span: f.Span, Message: what + " depends on it"}}
+		}
+		f.Message, f.Span, f.Label = cause.name+" has no definite value", cause.value, ""
+		f.Help = "give it a value, or a default with *"
+		if cause.tag != "" {
+			f.Help = fmt.Sprintf("give it one: -t %s=VALUE", cause.tag)
+		}
+		if g.again(f.Span.Spot("")) {
+			return
+		}
+	}
+	g.add(f)
+}
+
+// inside tells whether an error that CUE reports of a struct was made in one of
+// its fields, going by where it was made.
+func (g *grammar) inside(e cueerrors.Error, path []string) bool {
+	at := pathOf(e, path)
+	if len(at) > len(path) {
+		return true
+	}
+	if format, _ := e.Msg(); !strings.Contains(format, bottomLiteral) && !g.follows(e) {
+		return false
+	}
+	// Of these CUE keeps no path.
+	return slices.ContainsFunc(g.spans(e), func(s diag.Span) bool {
+		at := g.locate.fieldAt(s)
+		return at != nil && at.depth > len(path)
+	})
+}
+
+// explain turns CUE's errors about one field into a finding.
+func (g *grammar) explain(errs []cueerrors.Error, schema cue.Value, path []string) diag.Finding {
+	e := errs[0]
+	format, args := e.Msg()
+	spans := g.spans(errs...)
+	f := diag.Finding{Code: "E0107", Severity: diag.Error, Message: withoutStructs(message(e)), Help: "correct the CUE expression here"}
+	name := diag.Path(path)
+	related := "see also here"
+	switch {
+	case strings.Contains(format, noArmFits):
+		f.Message = name + " fits none of its alternatives"
+		f.Help = "choose one of them"
+		related = "one of them"
+		if value, arms, ok := alternatives(errs[1:]); ok {
+			f.Path = diag.Path(pathOf(errs[1], path))
+			f.Message = fmt.Sprintf("%s cannot be %s", f.Path, value)
+			f.Label = "want one of " + strings.Join(arms, ", ")
+			related = "a value that it can have"
+			spans = first(spans, value)
+		}
+	case strings.HasPrefix(format, conflicting) && len(args) >= 2:
+		var values []string
+		for _, e := range errs {
+			_, args := e.Msg()
+			for _, a := range args[:min(2, len(args))] {
+				if v := shorten(withoutStructs(fmt.Sprint(a))); !slices.Contains(values, v) {
+					values = append(values, v)
+				}
+			}
+		}
+		if wrong := misfit(schema, args); wrong != "" {
+			if at := first(spans, wrong); len(at) > 0 && text(at[0]) == wrong {
+				f.Code, f.Message, f.Label = "E0103", name+" cannot be "+wrong, "want "+want(schema)
+				f.Help, related, spans = "keep one value", "it has another one here", at
+				break
+			}
+		}
+		f.Message = fmt.Sprintf("%s cannot be %s at once", name, enumerate(values))
+		f.Help = "a field has one value: keep one, or make the other a default with *"
+		related = "another value"
+		if len(values) == 2 && slices.Contains(values, "true") && slices.Contains(values, "false") && strings.HasPrefix(last(path), "_") {
+			f.Message, f.Help = "the blueprint's own check "+name+" fails", "correct what it checks, or the check"
+			related = "the check"
+		}
+		if len(values) == 2 && slices.Contains(values, "true") && slices.Contains(values, "false") && strings.HasPrefix(last(path), "_") {
+			f.Message, f.Help = "the blueprint's own check "+name+" fails", "correct what it checks, or the check"
+			related = "the check"
+			break
+		}
+		isValue := func(s diag.Span) bool { return slices.Contains(values, text(s)) }
+		if slices.ContainsFunc(spans, isValue) {
+			spans = slices.DeleteFunc(spans, func(s diag.Span) bool { return !isValue(s) })
+		}
+		slices.SortStableFunc(spans, func(a, b diag.Span) int { return g.locate.later(b, a) })
+	case strings.HasPrefix(format, outOfBound), strings.HasPrefix(format, notSatisfied):
+		value, bound := withoutStructs(fmt.Sprint(args[0])), withoutStructs(fmt.Sprint(args[1]))
+		f.Message, f.Label = fmt.Sprintf("%s cannot be %s", name, shorten(value)), "want "+bound
+		f.Help = "correct the value, or the constraint on it"
+		related = "the constraint"
+		if strings.HasPrefix(value, "{") {
+			f.Message, f.Label = fmt.Sprintf("%s does not satisfy %s", name, bound), ""
+			spans = append([]diag.Span{g.locate.place(true, path...)}, spans...)
+		} else if spans = first(spans, value); len(spans) > 0 && text(spans[0]) != value {
+			spans = append([]diag.Span{g.locate.place(false, path...)}, spans[0])
+		}
+		if len(spans) > 2 {
+			spans = spans[:2]
+		}
+	case strings.HasPrefix(format, notAllowed):
+		f.Message = fmt.Sprintf("a definition of the blueprint's own does not allow the field %q", last(path))
+		f.Help = "correct the field's name, add it to the definition, or open the definition with ..."
+	case strings.HasPrefix(format, undefinedField) && len(args) > 0:
+		field := element(fmt.Sprint(args[0]))
+		f.Message = fmt.Sprintf("there is no field %q to refer to", field)
+		f.Help = "correct the reference, or write the field: references do not see the schema's defaults"
+		if near := g.locate.nearField(e.Position(), field); near != "" {
+			f.Help = fmt.Sprintf("did you mean %q?", near)
+		}
+	case strings.Contains(format, "incompatible list lengths"):
+		f.Message = fmt.Sprintf("%s is given as lists of %v and of %v elements at once", name, args[0], args[1])
+		f.Help = "keep one of the lists"
+	case strings.Contains(format, "cycle"), strings.Contains(format, "cyclic"):
+		f.Help = "break the circle: give one of the fields a value of its own"
+	case strings.Contains(format, bottomLiteral):
+		f.Message, f.Help = name+" is an error by definition", "give it a value"
+	case len(spans) > 0 && ownCheck(spans[0]):
+		f.Help = "this is a check of the blueprint's own: do what it asks for"
+	}
+	if path == nil && strings.HasPrefix(f.Message, " ") {
+		f.Message = "the blueprint" + f.Message
+	}
+	if len(spans) > 0 {
+		if at := g.locate.fieldAt(spans[0]); at != nil && at.tag != "" {
+			f.Help += "; -t " + at.tag + "=VALUE sets it too"
+		}
+	}
+	for i, span := range spans {
+		switch {
+		case i == 0:
+			f.Span = span
+		case len(f.Related) < 3:
+			f.Related = append(f.Related, diag.Related{Span: span, Message: related})
+		}
+	}
+	if !f.Span.Valid() {
+		f.Span = g.locate.place(false, path...)
+	}
+	return f
+}
+
+// ownCheck tells whether an error is raised there by the blueprint itself.
+func ownCheck(at diag.Span) bool { return at.Valid() && text(at) == "error" }
+
+// spans returns where errors point in the user's files, each place once.
+func (g *grammar) spans(errs ...cueerrors.Error) []diag.Span {
+	var spans []diag.Span
+	for _, e := range errs {
+		for _, pos := range append([]token.Pos{e.Position()}, e.InputPositions()...) {
+			if span := g.sources.span(pos); span.Valid() && !slices.Contains(spans, span) {
+				spans = append(spans, span)
+			}
+		}
+	}
+	return spans
+}
+
+// first moves to the front the span at which something stands.
+func first(spans []diag.Span, what string) []diag.Span {
+	if i := slices.IndexFunc(spans, func(s diag.Span) bool { return text(s) == what }); i > 0 {
+		spans = slices.Concat(spans[i:i+1], spans[:i], spans[i+1:])
+	}
+	return spans
+}
+
+func text(s diag.Span) string { return string(s.Source.Content[s.Start:s.End]) }
+
+// misfit returns which of two values that conflict by their types is one that
+// the schema does not accept; "" where it is not clear.
+func misfit(schema cue.Value, args []any) string {
+	if !schema.Exists() || len(args) < 4 {
+		return ""
+	}
+	fits := func(kind any) bool { return strings.Contains(schema.IncompleteKind().String(), fmt.Sprint(kind)) }
+	switch first, second := fits(args[2]), fits(args[3]); {
+	case first && !second:
+		return fmt.Sprint(args[1])
+	case second && !first:
+		return fmt.Sprint(args[0])
+	}
+	return ""
+}
+
+// alternatives finds the value that conflicts with every arm of a disjunction,
+// and the arms.
+func alternatives(errs []cueerrors.Error) (value string, arms []string, ok bool) {
+	var pairs [][2]string
+	for _, e := range errs {
+		format, args := e.Msg()
+		if !strings.HasPrefix(format, conflicting) || len(args) < 2 {
+			return "", nil, false
+		}
+		pairs = append(pairs, [2]string{fmt.Sprint(args[0]), fmt.Sprint(args[1])})
+	}
+	for i := range 2 {
+		if len(pairs) == 0 || slices.ContainsFunc(pairs, func(p [2]string) bool { return p[i] != pairs[0][i] }) {
+			continue
+		}
+		for _, p := range pairs {
+			if arm := p[1-i]; strings.ContainsAny(arm, "{[") {
+				return "", nil, false
+			} else if !slices.Contains(arms, arm) {
+				arms = append(arms, arm)
+			}
+		}
+		return pairs[0][i], arms, true
+	}
+	return "", nil, false
+}
+
+// clash tells whether a value is two values.
+func clash(v cue.Value) bool {
+	errs := cueerrors.Errors(v.Err())
+	if len(errs) == 0 {
+		return false
+	}
+	format, _ := errs[0].Msg()
+	return strings.HasPrefix(format, conflicting)
+}
+
+// pathOf returns the blueprint's path that an error speaks of.
+func pathOf(e cueerrors.Error, otherwise []string) []string {
+	at := slices.Clone(e.Path())
+	if len(at) == 0 || strings.HasPrefix(at[0], "#Blueprint") { // of the schema
+		return otherwise
+	}
+	for i := range at {
+		at[i] = element(at[i])
+	}
+	return at
+}
+
+// withoutStructs leaves out of a message what stands in braces.
+func withoutStructs(text string) string {
+	open, end := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
+	if open < 0 || end < open {
+		return text
+	}
+	return text[:open] + "{...}" + text[end+1:]
+}
+
+// element turns an element of a CUE error's path into one of a finding's.
+func element(e string) string {
+	if i, err := strconv.Atoi(e); err == nil {
+		return diag.Index(i)
+	}
+	if s, err := strconv.Unquote(e); err == nil {
+		return s
+	}
+	return e
+}
+
+// enumerate joins values: a, b and c.
+func enumerate(values []string) string {
+	if len(values) < 2 {
+		return strings.Join(values, "")
+	}
+	end := len(values) - 1
+	return strings.Join(values[:end], ", ") + " and " + values[end]
+}
+
+func last(path []string) string {
+	if len(path) == 0 {
+		return ""
+	}
+	return path[len(path)-1]
+}
