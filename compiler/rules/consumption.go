@@ -110,9 +110,11 @@ func unverified(r *report) {
 	})
 }
 
+// reservationZones: a reservation belongs to one zone. Of nodes that are linked
+// with each other linkedZone says so.
 func reservationZones(r *report) {
 	for _, c := range r.Plan.Capacities {
-		if c.Option == ir.Reservation && len(r.Blueprint.Capacity[c.Name].Zones) == 0 && len(c.Zones) > 1 {
+		if c.Option == ir.Reservation && !linked(c) && len(r.Blueprint.Capacity[c.Name].Zones) == 0 && len(c.Zones) > 1 {
 			r.addKey(at("capacity", c.Name), fmt.Sprintf("capacity %q does not say in which zones its reservation is", c.Name),
 				help("add zones: a reservation belongs to one zone, and must exist in each zone of the pool"))
 		}

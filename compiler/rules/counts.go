@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/ir"
 )
 
 // Rules on numbers of nodes and of TPU slices.
@@ -14,7 +15,7 @@ func countRules() []Rule {
 		{Code: "E0411", Severity: diag.Error, Title: "a capacity without a size, with two, or with one in the wrong unit", check: oneCount},
 		{Code: "E0412", Severity: diag.Error, Title: "fewest nodes above most nodes", check: minAboveMax},
 		{Code: "E0413", Severity: diag.Error, Title: "nodes do not divide evenly over the zones", check: evenNodes},
-		{Code: "E0417", Severity: diag.Error, Title: "linked nodes in more than one zone", check: sliceZone},
+		{Code: "E0417", Severity: diag.Error, Title: "linked nodes in more than one zone", check: linkedZone},
 		{Code: "E0418", Severity: diag.Error, Title: "more nodes than are linked with each other", check: linkedNodes},
 	}
 }
@@ -76,12 +77,13 @@ func evenNodes(r *report) {
 	}
 }
 
-// sliceZone: the hosts of a slice are wired together, and its node pool stands
-// in one zone.
-func sliceZone(r *report) {
+// linked tells whether a capacity's nodes are wired together.
+func linked(c ir.Capacity) bool { return c.HasTPUs() || c.Machine.PlacementTopology != "" }
+
+// linkedZone: nodes that are wired together stand in one zone.
+func linkedZone(r *report) {
 	for _, c := range r.Plan.Capacities {
-		linked := c.HasTPUs() || c.Machine.PlacementTopology != ""
-		if !linked || len(c.Zones) < 2 {
+		if !linked(c) || len(c.Zones) < 2 {
 			continue
 		}
 		path := at("capacity", c.Name, "zones")
