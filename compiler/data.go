@@ -52,6 +52,11 @@ func parseData(format, name string, content []byte) (*ast.File, error) {
 		return yaml.Extract(name, content)
 	}
 	expr, err := json.Extract(name, content)
+	if err != nil && stdjson.Valid(content) { // then only CUE's parser says what it dislikes
+		if _, reason := parser.ParseExpr(name, content); reason != nil {
+			err = reason
+		}
+	}
 	if err != nil {
 		if stdjson.Valid(content) { // and CUE's parser says what it dislikes
 			if _, reason := parser.ParseExpr(name, content); reason != nil {

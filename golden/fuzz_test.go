@@ -41,19 +41,15 @@ func FuzzCompile(f *testing.F) {
 // and given other values is found wrong, or becomes a folder that passes all
 // checks.
 func FuzzMutated(f *testing.F) {
-	f.Add([]byte{})
 	for op := range byte(operations) {
-		f.Add([]byte{op, 3, 7, op, 20, 30, op, 40, 5})
+		f.Add(uint64(op), []byte{op, 3, 7})
+		f.Add(uint64(op), []byte{op, 20, 30, op, 40, 5, op, 80, 100})
 	}
-	small, err := os.ReadFile("cli/small.cue")
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Fuzz(func(t *testing.T, steps []byte) {
-		if len(steps) > 60 {
-			t.Skip()
+	f.Fuzz(func(t *testing.T, seed uint64, steps []byte) {
+		if len(steps) > 30 {
+			t.Skip("nothing of the blueprint would be left")
 		}
-		checkSource(t, mutate(t, small, steps))
+		checkSource(t, mutate(t, generate(t, seed), steps))
 	})
 }
 
@@ -170,7 +166,7 @@ const operations = 8
 // second which field, and the third which other one, or which value.
 func mutate(t *testing.T, source []byte, steps []byte) []byte {
 	t.Helper()
-	file, err := parser.ParseFile("small.cue", source)
+	file, err := parser.ParseFile("generated.json", source)
 	if err != nil {
 		t.Fatal(err)
 	}
