@@ -64,6 +64,9 @@ type Pass struct {
 	// they are empty in Blueprint. Nothing is reported of them, and nothing
 	// that only the whole blueprint can tell.
 	Broken map[[2]string]bool
+	// NamesOnly tells that more than entities is broken, such as the region or
+	// the cluster. Only rules on what names mean are applied then.
+	NamesOnly bool
 
 	reasons  map[acceptance]string // of what the blueprint accepts
 	accepted map[acceptance]bool   // what of it was found
@@ -86,6 +89,9 @@ func Run(p *Pass) {
 	}
 	before := p.Findings.Count(diag.Error)
 	p.run(basic, true)
+	if p.NamesOnly {
+		return
+	}
 	resolved := p.Findings.Count(diag.Error) == before
 	p.run(others, resolved)
 	p.run(last, resolved)

@@ -17,7 +17,7 @@ import (
 )
 
 // emitted returns the files of a plan by name.
-func emitted(t *testing.T, p *ir.Platform) map[string][]byte {
+func emitted(t testing.TB, p *ir.Platform) map[string][]byte {
 	t.Helper()
 	files, err := Files(p)
 	if err != nil {
@@ -35,7 +35,7 @@ func emitted(t *testing.T, p *ir.Platform) map[string][]byte {
 }
 
 // parsed returns the body of a file.
-func parsed(t *testing.T, files map[string][]byte, name string) *hclsyntax.Body {
+func parsed(t testing.TB, files map[string][]byte, name string) *hclsyntax.Body {
 	t.Helper()
 	f, diags := hclsyntax.ParseConfig(files[name], name, hcl.InitialPos)
 	if diags.HasErrors() {
