@@ -81,6 +81,8 @@ var options = []option{
 	{name: "ComputeClass, spot", capacities: []string{`consumption: spot: {}, computeClass: true, maxNodes: 4`}},
 	{name: "ComputeClass, reservation", zones: zoneA, capacities: []string{`consumption: reservation: name: "ours", computeClass: true, maxNodes: 4, zones: ["us-central1-a"]`}},
 	{name: "ComputeClass, any reservation", capacities: []string{`consumption: anyReservation: {}, computeClass: true, maxNodes: 4`}},
+	{name: "ComputeClass, reservation, the machine's local SSDs", hardware: h200, zones: zoneB, quota: `accelerators: 16`, workload: onEight,
+		capacities: []string{`consumption: reservation: {name: "ours", block: "block-1"}, computeClass: true, maxNodes: 4`}},
 	{name: "ComputeClass, flex-start", capacities: []string{`consumption: flexStart: {}, computeClass: true, maxNodes: 4`}},
 
 	{name: "local SSDs", hardware: `machine: "g2-standard-24", localSSDs: 2`, capacities: []string{`consumption: spot: {}, maxNodes: 4`}},
