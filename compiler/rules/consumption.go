@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/diag"
@@ -233,9 +234,12 @@ func autoProvisioned(r *report) {
 	}
 }
 
-// ownClasses are the ComputeClasses that GKE brings, and the name of the one
-// that pods without any get (GKE documentation: "About GKE ComputeClasses").
-var ownClasses = []string{"autopilot", "autopilot-spot", "default"}
+// ownClass tells whether GKE keeps a ComputeClass's name for itself: how names
+// begin, and the one that pods without a class get (GKE documentation: "About
+// custom ComputeClasses", "About GKE ComputeClasses").
+func ownClass(name string) bool {
+	return name == "default" || strings.HasPrefix(name, "autopilot") || strings.HasPrefix(name, "gke")
+}
 
 // computeClasses: what GKE creates by a ComputeClass comes and goes, and is
 // what the class's one priority says.
@@ -247,8 +251,9 @@ func computeClasses(r *report) {
 		path := at("capacity", c.Name, "computeClass")
 		own := "give the capacity a node pool of its own: remove computeClass"
 		switch {
-		case slices.Contains(ownClasses, c.Name):
-			r.addKey(at("capacity", c.Name), fmt.Sprintf("ComputeClass %q is GKE's own", c.Name), help("give the capacity another name"))
+		case ownClass(c.Name):
+			r.addKey(at("capacity", c.Name), fmt.Sprintf("ComputeClass %q would be one of GKE's own", c.Name),
+				help(`give the capacity another name, not "default" and none that begins with "gke" or "autopilot"`))
 		case c.HasTPUs():
 			r.add(path, "TPU slices have node pools of their own here", help("remove computeClass"))
 		case c.Machine.PlacementTopology != "":
