@@ -88,6 +88,8 @@ var options = []option{
 	{name: "local SSDs", hardware: `machine: "g2-standard-24", localSSDs: 2`, capacities: []string{`consumption: spot: {}, maxNodes: 4`}},
 	{name: "attached GPUs", hardware: `machine: "n1-standard-8", gpus: {type: "nvidia-tesla-t4", count: 2}, localSSDs: 1`,
 		capacities: []string{`consumption: onDemand: {}, maxNodes: 4`}},
+	{name: "attached GPUs, less than a vCPU each", hardware: `machine: "n1-standard-4", gpus: {type: "nvidia-tesla-t4", count: 4}`,
+		workload: `perPod: {accelerators: 2, cpu: 1, memory: "4Gi"}`, capacities: []string{`consumption: spot: {}, maxNodes: 4`}},
 	{name: "attached GPUs, reservation, created", hardware: `machine: "n1-standard-8", gpus: {type: "nvidia-tesla-t4", count: 2}, localSSDs: 1`,
 		capacities: []string{`consumption: reservation: {name: "ours", create: true}, nodes: 4, zones: ["us-central1-a"]`}},
 	{name: "A4X, reservation", hardware: a4x, zones: zoneA, quota: `accelerators: 72`, workload: onA4X,
