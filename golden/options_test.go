@@ -16,7 +16,7 @@ import (
 type option struct {
 	name       string
 	hardware   string   // "" is two L4
-	zones      string   // "" is two of us-central1
+	zones      string   // of one region; "" is two of us-central1
 	capacities []string // without their hardware
 	quota      string   // of each capacity; "" is 4 accelerators
 	workload   string   // "" is a Job of two pods on two accelerators each
@@ -32,6 +32,7 @@ const (
 	zoneA = `"us-central1-a"`
 	zoneB = `"us-central1-b"`
 	zoneC = `"us-central1-c"`
+	zoneE = `"us-east5-a"`
 
 	onHost  = `pods: 2, perPod: {accelerators: 8, cpu: 2, memory: "10Gi"}`
 	onSlice = `kind: "JobSet", perPod: {accelerators: 4, cpu: 2, memory: "10Gi"}`
@@ -99,7 +100,7 @@ var options = []option{
 		capacities: []string{`consumption: onDemand: {}, slices: 2`}},
 	{name: "TPU hosts, scaling", hardware: tpuHost, zones: zoneA, quota: `accelerators: 16`, workload: onHost,
 		capacities: []string{`consumption: spot: {}, maxSlices: 4`}},
-	{name: "TPU hosts, queued", hardware: tpuHost, zones: zoneA, quota: `accelerators: 16`, workload: onHost,
+	{name: "TPU hosts, queued", hardware: tpuHost, zones: zoneE, quota: `accelerators: 16`, workload: onHost,
 		capacities: []string{`consumption: flexStart: queued: true, maxSlices: 4`}},
 	{name: "TPU slices, static", hardware: tpuSlice, zones: zoneA, quota: `accelerators: 32`, workload: onSlice,
 		capacities: []string{`consumption: onDemand: {}, slices: 3`}},
@@ -107,9 +108,9 @@ var options = []option{
 		capacities: []string{`consumption: onDemand: {}, slices: 0, accept: E0602: "slices come later"`}},
 	{name: "TPU slices, scaling", hardware: tpuSlice, zones: zoneA, quota: `accelerators: 32`, workload: `slices: 2, ` + onSlice,
 		capacities: []string{`consumption: spot: {}, maxSlices: 12`}},
-	{name: "TPU slices, flex-start", hardware: tpuSlice, zones: zoneA, quota: `accelerators: 32`, workload: onSlice,
+	{name: "TPU slices, flex-start", hardware: tpuSlice, zones: zoneE, quota: `accelerators: 32`, workload: onSlice,
 		capacities: []string{`consumption: flexStart: {}, maxSlices: 2`}},
-	{name: "TPU slices, queued", hardware: tpuSlice, zones: zoneA, quota: `accelerators: 32`, workload: onSlice,
+	{name: "TPU slices, queued", hardware: tpuSlice, zones: zoneE, quota: `accelerators: 32`, workload: onSlice,
 		capacities: []string{`consumption: flexStart: queued: true, maxSlices: 2`}},
 	{name: "TPU slices, reservation", hardware: tpuSlice, zones: zoneA, quota: `accelerators: 32`, workload: onSlice,
 		capacities: []string{`consumption: reservation: name: "ours", slices: 2`}},
@@ -128,7 +129,7 @@ var options = []option{
 		`consumption: spot: {}, maxNodes: 4`,
 		`consumption: flexStart: queued: true, maxNodes: 4`,
 	}},
-	{name: "bursting, TPU slices", hardware: tpuSlice, zones: zoneA, quota: `accelerators: 32`, workload: onSlice, capacities: []string{
+	{name: "bursting, TPU slices", hardware: tpuSlice, zones: zoneE, quota: `accelerators: 32`, workload: onSlice, capacities: []string{
 		`consumption: reservation: name: "ours", slices: 2`,
 		`consumption: spot: {}, maxSlices: 2`,
 		`consumption: flexStart: queued: true, maxSlices: 2`,
@@ -143,18 +144,20 @@ func (o option) blueprint() string {
 		}
 		return s
 	}
+	zones := or(o.zones, zoneA+", "+zoneB)
+	first, _, _ := strings.Cut(zones, ",")
 	var b strings.Builder
 	fmt.Fprintf(&b, `package platform
 
 name:    "options"
 project: "my-project"
-region:  "us-central1"
+region:  %s"
 zones: [%s]
 
 hardware: some: {%s}
 tiers: batch: {priority: 10, default: true}
 workloads: train: {tier: "batch", image: "pytorch/pytorch:2.8.0", rendezvous: {}, %s}
-`, or(o.zones, zoneA+", "+zoneB), or(o.hardware, `machine: "g2-standard-24"`), or(o.workload, `pods: 2, perPod: {accelerators: 2, cpu: 2, memory: "10Gi"}`))
+`, first[:strings.LastIndexByte(first, '-')], zones, or(o.hardware, `machine: "g2-standard-24"`), or(o.workload, `pods: 2, perPod: {accelerators: 2, cpu: 2, memory: "10Gi"}`))
 	var names []string
 	for i, c := range o.capacities {
 		name := fmt.Sprintf("some-%d", i)

@@ -23,7 +23,7 @@ func consumptionRules() []Rule {
 		{Code: "E0405", Severity: diag.Error, Title: "flex-start with standing nodes", check: flexCounts},
 		{Code: "E0406", Severity: diag.Error, Title: "auto-provisioned capacity that GKE would not create", check: autoProvisioned},
 		{Code: "E0414", Severity: diag.Error, Title: "what is said of a reservation does not go together", check: reservationParts},
-		{Code: "W0415", Severity: diag.Warning, Title: "a calendar reservation in a zone that is not known for it", check: calendarZones},
+		{Code: "W0415", Severity: diag.Warning, Title: "a zone that is not known for the option", check: optionZones},
 		{Code: "E0416", Severity: diag.Error, Title: "a ComputeClass that GKE would not scale by", check: computeClasses},
 		{Code: "E0408", Severity: diag.Error, Title: "the nodes of two capacities cannot be told apart", check: sameNodes},
 		{Code: "E0409", Severity: diag.Error, Title: "auto-provisioned nodes are all alike in this", check: sharedByAutoProvisioning},
@@ -175,17 +175,33 @@ func reservationParts(r *report) {
 	}
 }
 
-// calendarZones: TPUs can be booked by calendar in a few zones only.
-func calendarZones(r *report) {
+// optionZones: TPUs can be booked by calendar, and started by flex-start, in a
+// few zones only. Of a zone that is not known to have the machine at all
+// machineZones tells.
+func optionZones(r *report) {
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
-		if c.Reservation == nil || c.Reservation.Kind != "calendar" {
+		var known []string
+		how := ""
+		switch {
+		case c.Reservation != nil && c.Reservation.Kind == ir.CalendarReservation:
+			known, how = m.CalendarZones(), "booked by calendar"
+		case c.Flex != nil:
+			known, how = m.FlexStartZones(), "started by flex-start"
+		}
+		if known == nil {
 			return
 		}
-		known := m.CalendarZones()
-		for i, z := range r.Blueprint.Capacity[c.Name].Zones {
-			if known != nil && !slices.Contains(known, z) {
-				r.add(at("capacity", c.Name, "zones", diag.Index(i)), fmt.Sprintf("%s is not known to be booked by calendar in %s", m.Type, z),
-					label("known: %s", quoted(known)), help("check Google's table of calendar mode; zones are added over time"))
+		unknown := slices.DeleteFunc(slices.Clone(c.Zones), func(z string) bool {
+			return slices.Contains(known, z) || m.Zones() != nil && !slices.Contains(m.Zones(), z)
+		})
+		wanted, cure := label("known: %s", quoted(known)), help("check Google's table of the option for TPUs; zones are added over time")
+		written := r.Blueprint.Capacity[c.Name].Zones
+		if len(written) == 0 && len(unknown) > 0 {
+			r.addKey(at("capacity", c.Name), fmt.Sprintf("%s is not known to be %s in %s", m.Type, how, quoted(unknown)), wanted, cure)
+		}
+		for i, z := range written {
+			if slices.Contains(unknown, z) {
+				r.add(at("capacity", c.Name, "zones", diag.Index(i)), fmt.Sprintf("%s is not known to be %s in %q", m.Type, how, z), wanted, cure)
 			}
 		}
 	})
