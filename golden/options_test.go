@@ -27,6 +27,7 @@ const (
 	tpuSlice = `machine: "ct6e-standard-4t", topology: "4x4"`
 	tpuLink  = `machine: "tpu7x-standard-4t", topology: "2x2x2"`
 	a4x      = `machine: "a4x-highgpu-4g"`
+	h100     = `machine: "a3-highgpu-8g"`
 	h200     = `machine: "a3-ultragpu-8g"`
 
 	zoneA = `"us-central1-a"`
@@ -52,7 +53,7 @@ var options = []option{
 	{name: "reservation, created", capacities: []string{`consumption: reservation: {name: "ours", create: true}, nodes: 4, zones: ["us-central1-a"]`}},
 	{name: "reservation, created, local SSDs", hardware: `machine: "g2-standard-24", localSSDs: 2`,
 		capacities: []string{`consumption: reservation: {name: "ours", create: true}, nodes: 4, zones: ["us-central1-a"]`}},
-	{name: "reservation, created, the machine's local SSDs", hardware: h200, zones: zoneB, quota: `accelerators: 16`, workload: onEight,
+	{name: "reservation, created, the machine's local SSDs", hardware: h100, zones: zoneA, quota: `accelerators: 16`, workload: onEight,
 		capacities: []string{`consumption: reservation: {name: "ours", create: true}, nodes: 4`}},
 	{name: "reservation, created, without accelerators", hardware: `machine: "c3-standard-22-lssd"`, quota: `cpus: 20`, workload: `perPod: {cpu: 2, memory: "10Gi"}`,
 		capacities: []string{`consumption: reservation: {name: "ours", create: true}, nodes: 4, zones: ["us-central1-a"]`}},
