@@ -420,10 +420,10 @@ func sharedByAutoProvisioning(r *report) {
 // unqueuedFlex: Kueue admits such a workload at once, and takes it back when
 // its pods are not ready in time.
 func unqueuedFlex(r *report) {
-	for _, c := range r.Plan.Capacities {
-		if c.Flex != nil && !c.Flex.Queued {
+	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
+		if c.Flex != nil && !c.Flex.Queued && !is(m.Options.FlexStart, false) {
 			r.addKey(at("capacity", c.Name, "consumption", "flexStart"), fmt.Sprintf("jobs on %q are evicted and queued again when flex-start has no nodes for them within %d minutes", c.Name, ir.PodsReadyMinutes),
 				help("set queued: true: then they wait before they are admitted"))
 		}
-	}
+	})
 }

@@ -104,7 +104,7 @@ func linkedNodes(r *report) {
 	const most = 18
 	for _, c := range r.Plan.Capacities {
 		switch {
-		case c.Machine.Family != "a4x" || c.ComputeClass: // reported there
+		case c.Machine.Family != "a4x" || c.ComputeClass || c.Flex != nil: // reported there
 		case !c.Static:
 			r.addKey(at("capacity", c.Name), fmt.Sprintf("%s machines are linked with each other, and do not come and go", c.Machine.Type), help("set nodes instead of maxNodes"))
 		case c.MaxNodes > most:
