@@ -319,13 +319,14 @@ func lowerAutoProvisioning(in schema.AutoProvisioning, capacities []ir.Capacity)
 func lowerAdmissionChecks(capacities []ir.Capacity) []ir.AdmissionCheck {
 	var out []ir.AdmissionCheck
 	for _, c := range capacities {
-		if c.AdmissionCheck != "" {
-			out = append(out, ir.AdmissionCheck{
-				Name:  c.AdmissionCheck,
-				Class: "queued-provisioning.gke.io", Resources: []string{c.Machine.Resource},
-				Topology: topology(c),
-			})
+		if c.AdmissionCheck == "" {
+			continue
 		}
+		check := ir.AdmissionCheck{Name: c.AdmissionCheck, Class: "queued-provisioning.gke.io", Topology: topology(c)}
+		if c.HasAccelerators() {
+			check.Resources = []string{c.Machine.Resource}
+		}
+		out = append(out, check)
 	}
 	return out
 }

@@ -75,6 +75,9 @@ var options = []option{
 		capacities: []string{`consumption: flexStart: {}, maxNodes: 4, placement: "compact"`}},
 	{name: "flex-start, queued", capacities: []string{`consumption: flexStart: {queued: true, maxRunSeconds: 3600}, maxNodes: 4`}},
 
+	{name: "flex-start, queued, without accelerators", hardware: `machine: "h4d-highmem-192-lssd"`, quota: `cpus: 200`, workload: `pods: 2, perPod: {cpu: 100, memory: "200Gi"}`,
+		capacities: []string{`consumption: flexStart: queued: true, maxNodes: 4, accept: W0402: "tried"`}},
+
 	{name: "auto-provisioned", capacities: []string{`consumption: onDemand: {}, autoProvisioned: true, maxNodes: 4`}},
 	{name: "auto-provisioned, spot", capacities: []string{`consumption: spot: {}, autoProvisioned: true, maxNodes: 4`}},
 	{name: "auto-provisioned, close", capacities: []string{`consumption: spot: {}, autoProvisioned: true, placement: "compact", maxNodes: 4`}},
