@@ -70,9 +70,13 @@ func minAboveMax(r *report) {
 
 func evenNodes(r *report) {
 	for _, c := range r.Plan.Capacities {
-		if n := len(c.Zones); c.Static && c.Flex == nil && !c.HasTPUs() && n > 0 && c.MaxNodes%n != 0 {
-			r.add(at("capacity", c.Name, "nodes"), fmt.Sprintf("%s in %s: GKE puts the same number into each zone", plural(c.MaxNodes, "node"), plural(n, "zone")),
-				label("want a multiple of %d", n), help("change nodes, or the capacity's zones"))
+		field := "nodes"
+		if c.HasTPUs() {
+			field = "slices"
+		}
+		if n := len(c.Zones); c.Static && c.Flex == nil && !c.Sliced() && n > 0 && c.MaxNodes%n != 0 {
+			r.add(at("capacity", c.Name, field), fmt.Sprintf("%s in %s: GKE puts the same number into each zone", plural(c.MaxNodes, "node"), plural(n, "zone")),
+				label("want a multiple of %d", n), help("change %s, or the capacity's zones", field))
 		}
 	}
 }
@@ -81,7 +85,7 @@ func evenNodes(r *report) {
 // in one zone.
 func sliceZone(r *report) {
 	for _, c := range r.Plan.Capacities {
-		linked := c.HasTPUs() || c.Machine.PlacementTopology != ""
+		linked := c.Sliced() || c.Machine.PlacementTopology != ""
 		if !linked || len(c.Zones) < 2 {
 			continue
 		}
