@@ -276,13 +276,16 @@ func (t *demandTally) addResizeRequests(c ir.Capacity) {
 	if !c.Queued() {
 		return
 	}
-	smallest, unit := 1, "accelerator"
+	resource, smallest, unit := c.Machine.Resource, 1, "accelerator"
 	if slice := c.Machine.Slice; slice != nil {
 		smallest, unit = slice.Chips, "TPU slice"
 	}
+	if !c.HasAccelerators() {
+		resource, unit = ir.CPU, "vCPU"
+	}
 	most := 0
 	for _, g := range c.Guaranteed {
-		if g.Resource == c.Machine.Resource {
+		if g.Resource == resource {
 			most = int(g.Quantity.Value()) / smallest
 		}
 	}

@@ -253,9 +253,10 @@ func share(h schema.Hardware, m ir.Machine) []ir.Amount {
 			{Resource: ir.Memory, Quantity: *resource.NewQuantity(mib/int64(facts.VCPUs)<<20, resource.BinarySI)},
 		}
 	}
+	n := int64(facts.Count)
 	out := []ir.Amount{
-		{Resource: ir.CPU, Quantity: count(int(milli) / 1000 / facts.Count)},
-		{Resource: ir.Memory, Quantity: *resource.NewQuantity(mib/1024/int64(facts.Count)<<30, resource.BinarySI)},
+		{Resource: ir.CPU, Quantity: *resource.NewMilliQuantity(whole(milli/n, 1000), resource.DecimalSI)},
+		{Resource: ir.Memory, Quantity: *resource.NewQuantity(whole(mib/n, 1024)<<20, resource.BinarySI)},
 		{Resource: m.Resource, Quantity: count(1)},
 	}
 	if per := h.PerAccelerator; per != nil {
@@ -263,6 +264,14 @@ func share(h schema.Hardware, m ir.Machine) []ir.Amount {
 		out[1].Quantity = resource.MustParse(per.Memory) // the schema admits only what parses
 	}
 	return out
+}
+
+// whole rounds an amount down to whole units; less than one is left as it is.
+func whole(amount, unit int64) int64 {
+	if amount < unit {
+		return amount
+	}
+	return amount / unit * unit
 }
 
 func count(n int) resource.Quantity { return *resource.NewQuantity(int64(n), resource.DecimalSI) }
@@ -313,7 +322,10 @@ func lowerAdmissionChecks(capacities []ir.Capacity) []ir.AdmissionCheck {
 		if c.AdmissionCheck == "" {
 			continue
 		}
-		check := ir.AdmissionCheck{Name: c.AdmissionCheck, Class: "queued-provisioning.gke.io", Resources: []string{c.Machine.Resource}}
+		check := ir.AdmissionCheck{Name: c.AdmissionCheck, Class: "queued-provisioning.gke.io"}
+		if c.HasAccelerators() {
+			check.Resources = []string{c.Machine.Resource}
+		}
 		if c.Machine.Slice != nil {
 			check.Topology = c.Machine.Slice.Topology
 		}

@@ -85,6 +85,7 @@ func (c *kubernetesCheck) computeClass(from objectKey, class *computeClass) {
 	}
 	for _, p := range class.Spec.Priorities {
 		r, spot, flex := p.Reservations, p.Spot != nil && *p.Spot, p.FlexStart != nil && p.FlexStart.Enabled
+		m, _ := catalog.Lookup(p.MachineType)
 		switch {
 		case p.MachineType == "":
 			c.errorf("%s: no machine type", from)
@@ -100,6 +101,8 @@ func (c *kubernetesCheck) computeClass(from objectKey, class *computeClass) {
 			c.errorf("%s: affinity %s and %d reservations", from, r.Affinity, len(r.Specific))
 		case r != nil && r.Affinity == "Specific" && p.Location != nil:
 			c.errorf("%s: a specific reservation has zones of its own", from)
+		case r != nil && r.Affinity != "None" && p.Storage.LocalSSDCount < m.SSDs.Bundled:
+			c.errorf("%s: a reservation of %s has %d local SSDs, and the class asks for %d", from, m.Type, m.SSDs.Bundled, p.Storage.LocalSSDCount)
 		case r == nil && !spot && !flex:
 			c.errorf("%s: nodes on demand would eat what others reserved", from)
 		case p.GPU != nil && !slices.Contains([]string{"default", "latest"}, p.GPU.DriverVersion):

@@ -27,6 +27,7 @@ const (
 	tpuSlice = `machine: "ct6e-standard-4t", topology: "4x4"`
 	tpuLink  = `machine: "tpu7x-standard-4t", topology: "2x2x2"`
 	a4x      = `machine: "a4x-highgpu-4g"`
+	h100     = `machine: "a3-highgpu-8g"`
 	h200     = `machine: "a3-ultragpu-8g"`
 
 	zoneA = `"us-central1-a"`
@@ -52,7 +53,7 @@ var options = []option{
 	{name: "reservation, created", capacities: []string{`consumption: reservation: {name: "ours", create: true}, nodes: 4, zones: ["us-central1-a"]`}},
 	{name: "reservation, created, local SSDs", hardware: `machine: "g2-standard-24", localSSDs: 2`,
 		capacities: []string{`consumption: reservation: {name: "ours", create: true}, nodes: 4, zones: ["us-central1-a"]`}},
-	{name: "reservation, created, the machine's local SSDs", hardware: h200, zones: zoneB, quota: `accelerators: 16`, workload: onEight,
+	{name: "reservation, created, the machine's local SSDs", hardware: h100, zones: zoneA, quota: `accelerators: 16`, workload: onEight,
 		capacities: []string{`consumption: reservation: {name: "ours", create: true}, nodes: 4`}},
 	{name: "reservation, created, without accelerators", hardware: `machine: "c3-standard-22-lssd"`, quota: `cpus: 20`, workload: `perPod: {cpu: 2, memory: "10Gi"}`,
 		capacities: []string{`consumption: reservation: {name: "ours", create: true}, nodes: 4, zones: ["us-central1-a"]`}},
@@ -74,6 +75,9 @@ var options = []option{
 		capacities: []string{`consumption: flexStart: {}, maxNodes: 4, placement: "compact"`}},
 	{name: "flex-start, queued", capacities: []string{`consumption: flexStart: {queued: true, maxRunSeconds: 3600}, maxNodes: 4`}},
 
+	{name: "flex-start, queued, without accelerators", hardware: `machine: "h4d-highmem-192-lssd"`, quota: `cpus: 200`, workload: `pods: 2, perPod: {cpu: 100, memory: "200Gi"}`,
+		capacities: []string{`consumption: flexStart: queued: true, maxNodes: 4, accept: W0402: "tried"`}},
+
 	{name: "auto-provisioned", capacities: []string{`consumption: onDemand: {}, autoProvisioned: true, maxNodes: 4`}},
 	{name: "auto-provisioned, spot", capacities: []string{`consumption: spot: {}, autoProvisioned: true, maxNodes: 4`}},
 	{name: "auto-provisioned, close", capacities: []string{`consumption: spot: {}, autoProvisioned: true, placement: "compact", maxNodes: 4`}},
@@ -82,11 +86,15 @@ var options = []option{
 	{name: "ComputeClass, spot", capacities: []string{`consumption: spot: {}, computeClass: true, maxNodes: 4`}},
 	{name: "ComputeClass, reservation", zones: zoneA, capacities: []string{`consumption: reservation: name: "ours", computeClass: true, maxNodes: 4, zones: ["us-central1-a"]`}},
 	{name: "ComputeClass, any reservation", capacities: []string{`consumption: anyReservation: {}, computeClass: true, maxNodes: 4`}},
+	{name: "ComputeClass, reservation, the machine's local SSDs", hardware: h200, zones: zoneB, quota: `accelerators: 16`, workload: onEight,
+		capacities: []string{`consumption: reservation: {name: "ours", block: "block-1"}, computeClass: true, maxNodes: 4`}},
 	{name: "ComputeClass, flex-start", capacities: []string{`consumption: flexStart: {}, computeClass: true, maxNodes: 4`}},
 
 	{name: "local SSDs", hardware: `machine: "g2-standard-24", localSSDs: 2`, capacities: []string{`consumption: spot: {}, maxNodes: 4`}},
 	{name: "attached GPUs", hardware: `machine: "n1-standard-8", gpus: {type: "nvidia-tesla-t4", count: 2}, localSSDs: 1`,
 		capacities: []string{`consumption: onDemand: {}, maxNodes: 4`}},
+	{name: "attached GPUs, less than a vCPU each", hardware: `machine: "n1-standard-4", gpus: {type: "nvidia-tesla-t4", count: 4}`,
+		workload: `perPod: {accelerators: 2, cpu: 1, memory: "4Gi"}`, capacities: []string{`consumption: spot: {}, maxNodes: 4`}},
 	{name: "attached GPUs, reservation, created", hardware: `machine: "n1-standard-8", gpus: {type: "nvidia-tesla-t4", count: 2}, localSSDs: 1`,
 		capacities: []string{`consumption: reservation: {name: "ours", create: true}, nodes: 4, zones: ["us-central1-a"]`}},
 	{name: "A4X, reservation", hardware: a4x, zones: zoneA, quota: `accelerators: 72`, workload: onA4X,
@@ -95,6 +103,10 @@ var options = []option{
 	{name: "TPU hosts, static", hardware: tpuHost, zones: zoneA, quota: `accelerators: 16`, workload: onHost,
 		capacities: []string{`consumption: onDemand: {}, slices: 2`}},
 	{name: "TPU hosts, scaling", hardware: tpuHost, zones: zoneA, quota: `accelerators: 16`, workload: onHost,
+		capacities: []string{`consumption: spot: {}, maxSlices: 4`}},
+	{name: "TPU hosts, static, in two zones", hardware: tpuHost, quota: `accelerators: 16`, workload: onHost,
+		capacities: []string{`consumption: onDemand: {}, slices: 2`}},
+	{name: "TPU hosts, scaling, in two zones", hardware: tpuHost, quota: `accelerators: 16`, workload: onHost,
 		capacities: []string{`consumption: spot: {}, maxSlices: 4`}},
 	{name: "TPU hosts, queued", hardware: tpuHost, zones: zoneF, quota: `accelerators: 16`, workload: onHost,
 		capacities: []string{`consumption: flexStart: queued: true, maxSlices: 4`}},

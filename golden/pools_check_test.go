@@ -161,8 +161,6 @@ func (p nodePool) checkSize() []error {
 	case !m.HasTPUs():
 	case p.nodes >= 0 && hosts > 1 && p.nodes != 0 && p.nodes != hosts:
 		return []error{fmt.Errorf("a slice has %d hosts, and the pool %d nodes", hosts, p.nodes)}
-	case p.nodes < 0 && p.perZone[1] == 0:
-		return []error{fmt.Errorf("a pool of TPUs scales by the zone")}
 	case p.nodes < 0 && hosts > 1 && p.perZone != [2]int{0, hosts}:
 		return []error{fmt.Errorf("a slice has %d hosts, and the pool scales between %v nodes", hosts, p.perZone)}
 	}
@@ -428,7 +426,6 @@ func TestCheckPools(t *testing.T) {
 		{"slices that scale to half", "TPU slices, scaling", pools, "max_node_count  = 4", "max_node_count  = 2"},
 		{"slices that keep a node", "TPU slices, scaling", pools, "min_node_count  = 0", "min_node_count  = 1"},
 		{"slices that scale by the total", "TPU slices, scaling", pools, "max_node_count  = 4", "total_max_node_count = 4"},
-		{"hosts that scale by the total", "TPU hosts, scaling", pools, "max_node_count  = 4", "total_max_node_count = 4"},
 
 		{"slices of one name", "TPU slices, static", pools, "each.key", `"some-0"`},
 		{"names of slices", "TPU slices, static", pools, `"some-0-2"`, `"some-0-3"`},

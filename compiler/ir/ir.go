@@ -279,7 +279,7 @@ type PriorityClass struct {
 type AdmissionCheck struct {
 	Name      string   // also of its ProvisioningRequestConfig
 	Class     string   // provisioning class
-	Resources []string // resources that need the request
+	Resources []string // resources that need the request, nil for all
 	Topology  string   // of the TPU slice that is asked for, "" without
 }
 

@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/diag"
@@ -36,7 +37,7 @@ var optionField = map[ir.Option][2]string{
 	ir.OnDemand:       {"onDemand", "on demand"},
 	ir.Spot:           {"spot", "as Spot nodes"},
 	ir.Reservation:    {"reservation", "from a reservation"},
-	ir.AnyReservation: {"anyReservation", "from a reservation"},
+	ir.AnyReservation: {"anyReservation", "from any reservation"},
 	ir.FlexStart:      {"flexStart", "by flex-start"},
 }
 
@@ -50,7 +51,9 @@ func supports(c ir.Capacity, m catalog.Machine) *bool {
 		return m.Options.Spot
 	case c.ByCalendar():
 		return m.Options.Calendar
-	case c.Option == ir.Reservation, c.Option == ir.AnyReservation:
+	case c.AnyReservation != nil:
+		return anyReservation(c, m)
+	case c.Option == ir.Reservation:
 		return m.Options.Reservation
 	case c.Queued():
 		return m.Options.Queued
@@ -58,6 +61,26 @@ func supports(c ir.Capacity, m catalog.Machine) *bool {
 		return m.Options.FlexStart
 	}
 }
+
+// anyReservation returns whether machines are had from whichever reservation
+// matches. Those that are not to be had on demand are not when none is left
+// either, and what is reserved of them is bound to a reservation by name, as
+// TPUs are: whether a pool gets any without naming it nobody verified. Sources:
+// Google Cloud documentation, AI Hypercomputer, "Consumption options"; GKE
+// documentation, "About custom ComputeClasses".
+func anyReservation(c ir.Capacity, m catalog.Machine) *bool {
+	switch {
+	case is(m.Options.Reservation, false):
+	case is(m.Options.OnDemand, false) && c.AnyReservation.OnDemand:
+		return m.Options.OnDemand
+	case is(m.Options.OnDemand, false), m.HasTPUs():
+		return nil
+	}
+	return m.Options.Reservation
+}
+
+// is tells whether something is verified, and so.
+func is(known *bool, so bool) bool { return known != nil && *known == so }
 
 // eachCapacity visits the capacities whose machines are known.
 func (r *report) eachCapacity(visit func(c ir.Capacity, m catalog.Machine)) {
@@ -79,18 +102,24 @@ func optionSpan(c ir.Capacity) (path []string, words string) {
 	if c.Queued() {
 		path, words = append(path, "queued"), "by queued flex-start"
 	}
+	if c.AnyReservation != nil {
+		words = "from any reservation"
+		if c.AnyReservation.OnDemand {
+			words += ", or else on demand"
+		}
+	}
 	return path, words
 }
 
 func offered(r *report) {
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
-		if ok := supports(c, m); ok != nil && !*ok {
+		if is(supports(c, m), false) {
 			var others []string
 			for _, o := range []struct {
 				name string
 				ok   *bool
 			}{{"onDemand", m.Options.OnDemand}, {"spot", m.Options.Spot}, {"reservation", m.Options.Reservation}, {"flexStart", m.Options.FlexStart}} {
-				if o.ok != nil && *o.ok {
+				if is(o.ok, true) {
 					others = append(others, o.name)
 				}
 			}
@@ -122,19 +151,23 @@ func reservationZones(r *report) {
 }
 
 func createdReservations(r *report) {
-	creator := map[string]string{}
+	creator := map[zonal]string{}
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
-		if c.Reservation == nil || !c.Reservation.Create {
+		if c.Reservation == nil || !c.Reservation.Create || len(c.Zones) == 0 || is(supports(c, m), false) {
 			return
 		}
 		path := at("capacity", c.Name, "consumption", "reservation", "create")
-		first, taken := creator[c.Reservation.Name]
+		here := zonal{c.Reservation.Name, c.Zones[0]}
+		first, taken := creator[here]
 		switch {
 		case c.Reservation.Owner != "":
 			r.add(path, fmt.Sprintf("reservation %q belongs to project %q and cannot be created here", c.Reservation.Name, c.Reservation.Owner),
 				help("leave create out: the owner creates a shared reservation"))
 		case m.HasTPUs():
 			r.add(path, "reservations of TPUs are not created here", help("have the reservation made, name it, and leave create out"))
+		case is(m.Options.OnDemand, false):
+			r.add(path, fmt.Sprintf("a reservation of %s machines is requested from Google", m.Type),
+				help("request it, name it here, and leave create out"))
 		case c.Reservation.Kind != "standard":
 			r.add(path, fmt.Sprintf("a %s reservation is requested from Google, and comes into being on its date", c.Reservation.Kind),
 				help("request it, name the reservation that is made for it, and leave create out"))
@@ -147,6 +180,7 @@ func createdReservations(r *report) {
 				help("set nodes instead of maxNodes: reserved machines are paid for whether they run or not"))
 		case c.MaxNodes == 0:
 			r.add(at("capacity", c.Name, "nodes"), "a reservation of no machines cannot be created", label("want at least 1"))
+		case len(c.Zones) > 1 && len(r.Blueprint.Capacity[c.Name].Zones) == 0: // reservationZones tells
 		case len(c.Zones) > 1:
 			r.add(path, fmt.Sprintf("a reservation is created in one zone, and capacity %q has %d", c.Name, len(c.Zones)),
 				help("split the capacity, one zone each"))
@@ -154,10 +188,31 @@ func createdReservations(r *report) {
 			r.add(path, fmt.Sprintf("reservation %q is created by capacity %q already", c.Reservation.Name, first),
 				related(at("capacity", first), "the other capacity"), help("give it another name"))
 		default:
-			creator[c.Reservation.Name] = c.Name
+			creator[here] = c.Name
 		}
 	})
+	usedUp(r, creator)
 }
+
+// usedUp reports the capacities that name a reservation which is created for
+// another one, and exactly as large as that.
+func usedUp(r *report, creator map[zonal]string) {
+	for _, c := range r.Plan.Capacities {
+		if c.Reservation == nil || c.Reservation.Create || c.Reservation.Owner != "" {
+			continue
+		}
+		for _, zone := range c.Zones {
+			if first, taken := creator[zonal{c.Reservation.Name, zone}]; taken {
+				r.add(at("capacity", c.Name, "consumption", "reservation", "name"),
+					fmt.Sprintf("reservation %q is created for capacity %q, whose nodes take all of it", c.Reservation.Name, first),
+					related(at("capacity", first), "the other capacity"), help("make one capacity of them, or name another reservation"))
+			}
+		}
+	}
+}
+
+// zonal names a reservation: another zone can have one of the same name.
+type zonal struct{ name, zone string }
 
 // reservationParts: what is said of a reservation beyond its name.
 func reservationParts(r *report) {
@@ -241,9 +296,12 @@ func autoProvisioned(r *report) {
 	}
 }
 
-// ownClasses are the ComputeClasses that GKE brings, and the name of the one
-// that pods without any get (GKE documentation: "About GKE ComputeClasses").
-var ownClasses = []string{"autopilot", "autopilot-spot", "default"}
+// ownClass tells whether GKE keeps a ComputeClass's name for itself: how names
+// begin, and the one that pods without a class get (GKE documentation: "About
+// custom ComputeClasses", "About GKE ComputeClasses").
+func ownClass(name string) bool {
+	return name == "default" || strings.HasPrefix(name, "autopilot") || strings.HasPrefix(name, "gke")
+}
 
 // computeClasses: what GKE creates by a ComputeClass comes and goes, and is
 // what the class's one priority says.
@@ -255,8 +313,9 @@ func computeClasses(r *report) {
 		path := at("capacity", c.Name, "computeClass")
 		own := "give the capacity a node pool of its own: remove computeClass"
 		switch {
-		case slices.Contains(ownClasses, c.Name):
-			r.addKey(at("capacity", c.Name), fmt.Sprintf("ComputeClass %q is GKE's own", c.Name), help("give the capacity another name"))
+		case ownClass(c.Name):
+			r.addKey(at("capacity", c.Name), fmt.Sprintf("ComputeClass %q would be one of GKE's own", c.Name),
+				help(`give the capacity another name, not "default" and none that begins with "gke" or "autopilot"`))
 		case c.HasTPUs():
 			r.add(path, "TPU slices have node pools of their own here", help("remove computeClass"))
 		case c.Machine.PlacementTopology != "":
@@ -353,10 +412,10 @@ func sharedByAutoProvisioning(r *report) {
 // unqueuedFlex: Kueue admits such a workload at once, and takes it back when
 // its pods are not ready in time.
 func unqueuedFlex(r *report) {
-	for _, c := range r.Plan.Capacities {
-		if c.Flex != nil && !c.Flex.Queued {
+	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
+		if c.Flex != nil && !c.Flex.Queued && !is(m.Options.FlexStart, false) {
 			r.addKey(at("capacity", c.Name, "consumption", "flexStart"), fmt.Sprintf("jobs on %q are evicted and queued again when flex-start has no nodes for them within %d minutes", c.Name, ir.PodsReadyMinutes),
 				help("set queued: true: then they wait before they are admitted"))
 		}
-	}
+	})
 }

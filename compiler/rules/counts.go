@@ -70,15 +70,19 @@ func minAboveMax(r *report) {
 
 func evenNodes(r *report) {
 	for _, c := range r.Plan.Capacities {
-		if n := len(c.Zones); c.Static && c.Flex == nil && !c.HasTPUs() && n > 0 && c.MaxNodes%n != 0 {
-			r.add(at("capacity", c.Name, "nodes"), fmt.Sprintf("%s in %s: GKE puts the same number into each zone", plural(c.MaxNodes, "node"), plural(n, "zone")),
-				label("want a multiple of %d", n), help("change nodes, or the capacity's zones"))
+		field := "nodes"
+		if c.HasTPUs() {
+			field = "slices"
+		}
+		if n := len(c.Zones); c.Static && c.Flex == nil && !c.Sliced() && n > 0 && c.MaxNodes%n != 0 {
+			r.add(at("capacity", c.Name, field), fmt.Sprintf("%s in %s: GKE puts the same number into each zone", plural(c.MaxNodes, "node"), plural(n, "zone")),
+				label("want a multiple of %d", n), help("change %s, or the capacity's zones", field))
 		}
 	}
 }
 
 // linked tells whether a capacity's nodes are wired together.
-func linked(c ir.Capacity) bool { return c.HasTPUs() || c.Machine.PlacementTopology != "" }
+func linked(c ir.Capacity) bool { return c.Sliced() || c.Machine.PlacementTopology != "" }
 
 // linkedZone: nodes that are wired together stand in one zone.
 func linkedZone(r *report) {
@@ -88,6 +92,9 @@ func linkedZone(r *report) {
 		}
 		path := at("capacity", c.Name, "zones")
 		if len(r.Blueprint.Capacity[c.Name].Zones) == 0 {
+			if c.Option == ir.Reservation {
+				continue // reservationZones tells
+			}
 			path = at("capacity", c.Name)
 		}
 		r.addKey(path, fmt.Sprintf("%s machines are linked within one zone, and capacity %q has %d", c.Machine.Type, c.Name, len(c.Zones)),
@@ -102,8 +109,7 @@ func linkedNodes(r *report) {
 	const most = 18
 	for _, c := range r.Plan.Capacities {
 		switch {
-		case c.Machine.Family != "a4x":
-		case c.ComputeClass: // reported there
+		case c.Machine.Family != "a4x" || c.ComputeClass || c.Flex != nil: // reported there
 		case !c.Static:
 			r.addKey(at("capacity", c.Name), fmt.Sprintf("%s machines are linked with each other, and do not come and go", c.Machine.Type), help("set nodes instead of maxNodes"))
 		case c.MaxNodes > most:
