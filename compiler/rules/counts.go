@@ -92,9 +92,6 @@ func linkedZone(r *report) {
 		}
 		path := at("capacity", c.Name, "zones")
 		if len(r.Blueprint.Capacity[c.Name].Zones) == 0 {
-			if c.Option == ir.Reservation {
-				continue // reservationZones tells
-			}
 			path = at("capacity", c.Name)
 		}
 		r.addKey(path, fmt.Sprintf("%s machines are linked within one zone, and capacity %q has %d", c.Machine.Type, c.Name, len(c.Zones)),
