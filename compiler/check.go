@@ -30,10 +30,11 @@ const maxBroken = 50
 // checked is what check makes of a blueprint.
 type checked struct {
 	// blueprint has every default filled in. Broken entities are empty in it,
-	// so that their names still resolve; where more is broken than entities,
-	// it is nil.
+	// so that their names still resolve; where it is not known which entities
+	// there are, it is nil.
 	blueprint *schema.Blueprint
 	broken    map[[2]string]bool // entities, by field and name: teams and team-a
+	whole     bool               // nothing else is broken
 	locate    *locator
 }
 
@@ -54,7 +55,7 @@ func check(ctx context.Context, cc *cue.Context, files *loader, findings *diag.L
 		return out, nil
 	}
 	g := &grammar{
-		sources: files.sources, locate: out.locate, findings: findings, partial: files.partial,
+		cue: cc, sources: files.sources, locate: out.locate, findings: findings, partial: files.partial,
 		reported: map[diag.Spot]bool{}, bare: sync.OnceValue(func() cue.Value { return files.buildBare(cc) }),
 	}
 	known, err := fieldNames(definition)
@@ -66,7 +67,7 @@ func check(ctx context.Context, cc *cue.Context, files *loader, findings *diag.L
 		return out, nil
 	}
 	blueprint := &schema.Blueprint{}
-	c := &checker{grammar: g, ctx: ctx, out: out, decoders: decoders(blueprint), whole: !files.partial}
+	c := &checker{grammar: g, ctx: ctx, out: out, decoders: decoders(blueprint), whole: true, known: !files.partial}
 	meant := map[string]bool{}
 	hidden := map[string]cue.Value{}
 	for given, ok := fields(value); ok && given.Next(); {
@@ -99,10 +100,11 @@ func check(ctx context.Context, cc *cue.Context, files *loader, findings *diag.L
 		}
 	}
 	c.hidden(hidden, conditions)
-	if c.own(cue.Value{}, value, nil) || files.partial {
-		c.whole = false
-	} else {
-		for _, report := range missing {
+	if c.own(cue.Value{}, value, nil) {
+		c.known = false
+	}
+	for _, report := range missing {
+		if c.known {
 			report()
 		}
 	}
@@ -112,8 +114,8 @@ func check(ctx context.Context, cc *cue.Context, files *loader, findings *diag.L
 			Help: "correct those above first",
 		})
 	}
-	if c.whole {
-		out.blueprint = blueprint
+	if c.known {
+		out.blueprint, out.whole = blueprint, c.whole
 	}
 	return out, nil
 }
@@ -125,6 +127,7 @@ type checker struct {
 	out      *checked
 	decoders map[string]decoder
 	whole    bool // nothing is broken but entities
+	known    bool // which entities there are
 }
 
 // field takes in a field of the blueprint; one that does not exist has its
@@ -132,7 +135,14 @@ type checker struct {
 func (c *checker) field(name string, constraint, value cue.Value) error {
 	entity, label := patternOf(constraint)
 	if !entity.Exists() || value.Exists() && !isStruct(value) {
-		c.whole = c.fit(constraint, value, c.decoders[name], name) && c.whole
+		if c.fit(constraint, value, c.decoders[name], name) {
+			return nil
+		}
+		c.whole = false
+		c.known = c.known && !entity.Exists()
+		if text, err := constraint.MarshalJSON(); err == nil { // all of it has a default
+			return c.decoders[name]("", text)
+		}
 		return nil
 	}
 	if !value.Exists() {
@@ -155,10 +165,10 @@ func (c *checker) field(name string, constraint, value cue.Value) error {
 		path := []string{name, key}
 		given[key] = true
 		switch {
-		case !matches(key):
-			c.badKey(label, key, path)
-			c.whole = false
-		case !c.fit(entity, entities.Value(), c.decoders[name], path...):
+		case !matches(key), !c.fit(entity, entities.Value(), c.decoders[name], path...):
+			if !matches(key) {
+				c.badKey(label, key, path)
+			}
 			c.out.broken[[2]string{name, key}] = true
 			if err := c.decoders[name](key, []byte("null")); err != nil {
 				return err
@@ -166,7 +176,7 @@ func (c *checker) field(name string, constraint, value cue.Value) error {
 		}
 	}
 	if c.own(constraint, value, []string{name}) || c.demanded(value, given, nil, []string{name}) {
-		c.whole = false
+		c.known = false
 	}
 	return nil
 }

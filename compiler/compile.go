@@ -90,7 +90,7 @@ func compile(ctx context.Context, in Input, stdin stdin) (*Result, error) {
 	}
 	plan := lower(checked.blueprint)
 	rules.Run(&rules.Pass{
-		Blueprint: checked.blueprint, Plan: plan, Broken: checked.broken,
+		Blueprint: checked.blueprint, Plan: plan, Broken: checked.broken, NamesOnly: !checked.whole,
 		Place: checked.locate.place, Written: checked.locate.written, Findings: &res.Findings,
 	})
 	if !res.Findings.HasErrors() {

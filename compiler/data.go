@@ -58,6 +58,11 @@ func parseData(format, name string, content []byte) (*ast.File, error) {
 		}
 	}
 	if err != nil {
+		if stdjson.Valid(content) { // and CUE's parser says what it dislikes
+			if _, reason := parser.ParseExpr(name, content); reason != nil {
+				err = reason
+			}
+		}
 		return nil, err
 	}
 	// JSON is CUE, and only CUE's parser knows where every key starts.

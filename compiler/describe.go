@@ -17,6 +17,9 @@ func want(schema cue.Value) string {
 	case cue.BoolKind:
 		return "true or false"
 	case cue.StructKind:
+		if required := requiredOf(schema); len(required) > 0 {
+			return "a struct with " + enumerate(required)
+		}
 		return "a struct: { ... }"
 	case cue.ListKind:
 		if element := elementOf(schema); element.Exists() {
@@ -42,6 +45,18 @@ func want(schema cue.Value) string {
 	default:
 		return kind.String()
 	}
+}
+
+// requiredOf returns the names of the fields that a struct must have.
+func requiredOf(schema cue.Value) []string {
+	var names []string
+	it, err := schema.Fields(cue.Optional(true))
+	for err == nil && it.Next() {
+		if it.Selector().ConstraintType() == cue.RequiredConstraint {
+			names = append(names, it.Selector().Unquoted())
+		}
+	}
+	return names
 }
 
 // elementOf returns the constraint on the elements of a list, also of one that
@@ -75,13 +90,13 @@ func wantLabel(label cue.Value) string {
 // members returns the values of an enumeration of strings; none for any other
 // constraint.
 func members(schema cue.Value) []string {
-	op, args := schema.Expr()
+	op, args := cue.Dereference(schema).Expr()
 	if op != cue.OrOp {
 		return nil
 	}
 	var out []string
 	for _, a := range args {
-		if op, _ := a.Expr(); op == cue.OrOp {
+		if op, _ := cue.Dereference(a).Expr(); op == cue.OrOp {
 			out = append(out, members(a)...)
 			continue
 		}

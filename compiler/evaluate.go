@@ -23,6 +23,7 @@ const (
 	notSatisfied   = "invalid value %s (does not satisfy %s)"
 	undefinedField = "undefined field: %s"
 	notAllowed     = "field not allowed"
+	listLengths    = "incompatible list lengths (%d and %d)"
 	bottomLiteral  = "literal) in source"
 )
 
@@ -100,16 +101,6 @@ func (g *grammar) indefinite(err error, schema cue.Value, path []string) {
 	for _, e := range errs {
 		if format, _ := e.Msg(); strings.HasPrefix(format, undefinedField) {
 			g.evaluation(e, schema, path)
-			return
-		}
-	}
-	if g.bare().Exists() {
-		// It can refer to a default of the schema's.
-		if err := lookup(g.locate.value, path).Validate(); err != nil {
-			g.add(diag.Finding{
-				Code: "E0103", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.place(false, path...),
-				Message: diag.Path(path) + " cannot be what it refers to", Label: "want " + want(schema),
-			})
 			return
 		}
 	}
@@ -207,8 +198,10 @@ func (g *grammar) explain(errs []cueerrors.Error, schema cue.Value, path []strin
 			f.Path = diag.Path(pathOf(errs[1], path))
 			f.Message = fmt.Sprintf("%s cannot be %s", f.Path, value)
 			f.Label = "want one of " + strings.Join(arms, ", ")
-			related = "a value that it can have"
-			spans = first(spans, value)
+			related = "its alternatives"
+			if spans = first(spans, value); len(spans) > 2 {
+				spans = spans[:2]
+			}
 		}
 	case strings.HasPrefix(format, conflicting) && len(args) >= 2:
 		var values []string
@@ -230,10 +223,6 @@ func (g *grammar) explain(errs []cueerrors.Error, schema cue.Value, path []strin
 		f.Message = fmt.Sprintf("%s cannot be %s at once", name, enumerate(values))
 		f.Help = "a field has one value: keep one, or make the other a default with *"
 		related = "another value"
-		if len(values) == 2 && slices.Contains(values, "true") && slices.Contains(values, "false") && strings.HasPrefix(last(path), "_") {
-			f.Message, f.Help = "the blueprint's own check "+name+" fails", "correct what it checks, or the check"
-			related = "the check"
-		}
 		if len(values) == 2 && slices.Contains(values, "true") && slices.Contains(values, "false") && strings.HasPrefix(last(path), "_") {
 			f.Message, f.Help = "the blueprint's own check "+name+" fails", "correct what it checks, or the check"
 			related = "the check"
@@ -268,15 +257,19 @@ func (g *grammar) explain(errs []cueerrors.Error, schema cue.Value, path []strin
 		if near := g.locate.nearField(e.Position(), field); near != "" {
 			f.Help = fmt.Sprintf("did you mean %q?", near)
 		}
-	case strings.Contains(format, "incompatible list lengths"):
+	case strings.HasPrefix(format, listLengths):
 		f.Message = fmt.Sprintf("%s is given as lists of %v and of %v elements at once", name, args[0], args[1])
-		f.Help = "keep one of the lists"
+		f.Help, related = "keep one of the lists", "another list"
+		spans = g.locate.values(path)
+		slices.SortStableFunc(spans, func(a, b diag.Span) int { return g.locate.later(b, a) })
 	case strings.Contains(format, "cycle"), strings.Contains(format, "cyclic"):
 		f.Help = "break the circle: give one of the fields a value of its own"
 	case strings.Contains(format, bottomLiteral):
 		f.Message, f.Help = name+" is an error by definition", "give it a value"
 	case len(spans) > 0 && ownCheck(spans[0]):
 		f.Help = "this is a check of the blueprint's own: do what it asks for"
+	default:
+		f.Message, f.Help = expression(f.Message, format, args)
 	}
 	if path == nil && strings.HasPrefix(f.Message, " ") {
 		f.Message = "the blueprint" + f.Message
@@ -298,6 +291,32 @@ func (g *grammar) explain(errs []cueerrors.Error, schema cue.Value, path []strin
 		f.Span = g.locate.place(false, path...)
 	}
 	return f
+}
+
+// expression words what is wrong with an expression, and the cure.
+func expression(message, format string, args []any) (string, string) {
+	is := func(part string) bool { return strings.Contains(format, part) }
+	switch {
+	case is("bounds %v and %v"):
+		return fmt.Sprintf("no value is both %v and %v", args[0], args[1]), "relax one of the constraints"
+	case is("division by zero"), strings.Contains(message, "division by zero"):
+		return "division by zero", "correct the divisor"
+	case is("invalid operands %s and %s to '%s'"):
+		return fmt.Sprintf("%v and %v cannot be combined with %v", args[0], args[1], args[2]), `make both of one type; "\(x)" is a number's text`
+	case is("invalid interpolation"):
+		return message, "put a text, a number or a boolean between the parentheses"
+	case is("cannot range over"):
+		return message, "name a list or a struct after in"
+	case is("index out of range"):
+		return fmt.Sprintf("the list has no element %v: it has %v, counted from 0", args[0], args[1]), "correct the index"
+	case is("as type %s") && fmt.Sprint(args[len(args)-1]) == "bool":
+		return fmt.Sprintf("%v is neither true nor false", args[0]), `write a comparison, such as x == "prod"`
+	case is("cannot call non-function"):
+		return fmt.Sprintf("there is no function %v", args[0]), "correct its name; CUE's own functions are listed at pkg.go.dev/cuelang.org/go/pkg"
+	case is("in call to"), is("in argument"):
+		return message, "correct the arguments"
+	}
+	return message, "correct the CUE expression here"
 }
 
 // ownCheck tells whether an error is raised there by the blueprint itself.

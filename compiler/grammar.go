@@ -18,6 +18,7 @@ import (
 // schema are walked side by side, and each mistake is described once from
 // both.
 type grammar struct {
+	cue      *cue.Context
 	sources  *sources
 	locate   *locator
 	findings *diag.List
@@ -286,6 +287,20 @@ func (g *grammar) list(schema, value cue.Value, path []string) {
 
 // scalar reports a value that does not meet its constraint.
 func (g *grammar) scalar(schema, value cue.Value, path []string) {
+	if !value.IsConcrete() && g.bare().Exists() { // it can refer to a default of the schema's
+		evaluated, _ := lookup(g.locate.value, path).Default()
+		err := evaluated.Validate()
+		switch {
+		case err == nil && evaluated.IsConcrete():
+			value = evaluated
+		case err != nil && !cue.IsIncomplete(err):
+			g.add(diag.Finding{
+				Code: "E0103", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.place(false, path...),
+				Message: diag.Path(path) + " cannot be what it refers to", Label: "want " + want(schema),
+			})
+			return
+		}
+	}
 	if err := value.Validate(); err != nil {
 		g.evaluation(err, schema, path)
 		return
@@ -300,7 +315,7 @@ func (g *grammar) scalar(schema, value cue.Value, path []string) {
 	}
 	shown := describeValue(value)
 	f := diag.Finding{
-		Code: "E0103", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.place(false, path...),
+		Code: "E0103", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.literal(shown, path),
 		Message: fmt.Sprintf("%s cannot be %s", diag.Path(path), shown), Label: "want " + want(schema),
 	}
 	if doc := doc(schema); doc != "" {
@@ -309,11 +324,9 @@ func (g *grammar) scalar(schema, value cue.Value, path []string) {
 	if g.again(f.Span.Spot(path[len(path)-1])) {
 		return
 	}
-	if text, err := value.String(); err == nil {
-		if near := diag.Nearest(text, members(schema)); near != "" {
-			f.Help = fmt.Sprintf("did you mean %q?", near)
-			f.Edit = &diag.Edit{Span: f.Span, Text: strconv.Quote(near)}
-		}
+	if guess := g.guess(schema, value); guess != "" {
+		f.Help = "did you mean " + guess + "?"
+		f.Edit = &diag.Edit{Span: f.Span, Text: guess}
 	}
 	g.add(f)
 }

@@ -62,7 +62,21 @@ func (l *loader) tags() []string {
 	return slices.Compact(known)
 }
 
+// tagged returns where a field takes the value of a tag.
+func (l *loader) tagged(tag string) diag.Span {
+	for _, name := range l.cue {
+		src := l.sources.get(name)
+		for _, m := range tagAttribute.FindAllSubmatchIndex(src.Content, -1) {
+			if word, _, _ := strings.Cut(string(src.Content[m[4]:m[5]]), ","); strings.TrimSpace(word) == tag {
+				return diag.Span{Source: src, Start: m[0], End: m[5] + 1}
+			}
+		}
+	}
+	return diag.Span{}
+}
+
 var (
+	tagName      = regexp.MustCompile(`injection tag "([^"]+)"`)
 	tagAttribute = regexp.MustCompile(`@(tag|if)\(([^)\n]*)`)
 	tagWord      = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`)
 )
@@ -100,8 +114,12 @@ func (l *loader) loadErrors(err error) bool {
 			}
 			return false
 		case strings.Contains(text, "cannot find package"):
-			f.Message, _, _ = strings.Cut(text[strings.Index(text, "cannot find package"):], ": ")
+			var why string
+			f.Message, why, _ = strings.Cut(text[strings.Index(text, "cannot find package"):], ": ")
 			f.Help = "vendor the package under cue.mod/pkg; nothing is fetched from the network"
+			if strings.Contains(why, "no files in package directory") {
+				f.Message, f.Help = why, "give the files there that package clause, or name theirs: import \"PATH:NAME\""
+			}
 			cut = true
 		case strings.Contains(text, "package import cycle not allowed"):
 			f.Message = "the packages import each other in a circle"
@@ -116,6 +134,10 @@ func (l *loader) loadErrors(err error) bool {
 			f.Help = `a module.cue reads: module: "example.com/platform@v0", and language: version: "v0.17.0"`
 		case strings.Contains(text, "multiple @if attributes"):
 			f.Help = "join the conditions: @if(a && b)"
+		case strings.Contains(text, "invalid number for injection tag"):
+			if m := tagName.FindStringSubmatch(text); m != nil {
+				f.Span, f.Help = l.tagged(m[1]), "give it a number: -t "+m[1]+"=3"
+			}
 		case strings.Contains(text, "previous declaration here"):
 			continue
 		case !f.Span.Valid() && strings.Contains(text, "expected operand"):

@@ -14,6 +14,7 @@ import (
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/build"
+	"cuelang.org/go/cue/literal"
 	"cuelang.org/go/cue/token"
 
 	"github.com/batchwright/batchwright/compiler/diag"
@@ -129,6 +130,34 @@ func (l *locator) find(key bool, path []string) (span diag.Span, exact bool) {
 		span, exact = l.start(), false
 	}
 	return span, exact
+}
+
+// literal is where a field's value was written as that text, else its place: a
+// field may be written several times.
+func (l *locator) literal(as string, path []string) diag.Span {
+	plain, err := literal.Unquote(as)
+	for _, span := range l.values(path) {
+		if t := text(span); t == as || err == nil && t == plain {
+			return span
+		}
+	}
+	return l.place(false, path...)
+}
+
+// values returns wherever the value of a field stands.
+func (l *locator) values(path []string) []diag.Span {
+	if l.root == nil {
+		l.build()
+	}
+	found := []*place{l.root}
+	for _, name := range path {
+		found = l.step(found, name)
+	}
+	var spans []diag.Span
+	for _, p := range found {
+		spans = append(spans, p.values...)
+	}
+	return spans
 }
 
 // written tells whether a field stands in the files.
@@ -523,7 +552,13 @@ func (l *locator) span(n ast.Node) diag.Span {
 	if !s.Valid() {
 		return s
 	}
-	// Nodes of YAML and JSON know their start only.
+	// Nodes of YAML and JSON know their start only, and their text.
+	if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+		plain, err := literal.Unquote(lit.Value)
+		if rest := s.Source.Content[s.Start:]; err == nil && strings.HasPrefix(string(rest[:min(len(plain), len(rest))]), plain) {
+			s.End = max(s.End, s.Start+len(plain))
+		}
+	}
 	if end := n.End(); end.IsValid() && strings.HasSuffix(n.Pos().Filename(), ".cue") {
 		s.End = max(s.End, min(end.Offset(), len(s.Source.Content)))
 	}

@@ -103,6 +103,7 @@ func (l *loader) lostAttributes(file *ast.File) {
 	ast.Walk(file, func(n ast.Node) bool {
 		if a, ok := n.(*ast.Attribute); ok && a.Name() == "embed" {
 			lost(a, "in a file without @extern(embed)", "begin the file with @extern(embed), above the package clause")
+			l.cut(a.Pos(), cutAttr)
 		}
 		return true
 	}, nil)
@@ -326,6 +327,7 @@ func (l *loader) compileErrors(err error) bool {
 		case strings.HasPrefix(format, "unreferenced alias or let clause"):
 			kind = cutLet
 			quiet = echoes
+			f.Message = fmt.Sprintf("%v is defined and never referred to", args[0])
 			f.Help = "remove it, or refer to it"
 		case strings.HasPrefix(format, "builtin package"):
 			kind = cutImport

@@ -24,9 +24,11 @@ func diff(want, got string) string { return cmp.Diff(want, got) }
 // follow either
 //
 //	old and new   an edit of the batch platform's blueprint, or
-//	other files   a blueprint of its own, which the arguments name,
+//	more          lines below those of the small platform of golden/cli, and
+//	other files   a blueprint of its own, or what stands beside those,
 //
-// and findings.txt, what a user sees. Guillemets in the blueprint enclose the
+// and findings.txt, what a user sees. Arguments on the second line name the
+// files to compile; those that begin with -t are tags. Guillemets in the blueprint enclose the
 // place that the finding must point at; they are taken out before compiling.
 func TestFindings(t *testing.T) {
 	files, err := filepath.Glob("diag/*.txtar")
@@ -56,6 +58,14 @@ func findingsCase(t *testing.T, file string, archive *txtar.Archive) {
 	if old, edit := given["old"]; edit {
 		given = editBatchPlatform(t, strings.TrimSuffix(old, "\n"), strings.TrimSuffix(given["new"], "\n"))
 	}
+	if more, ok := given["more"]; ok {
+		small, err := os.ReadFile("cli/small.cue")
+		if err != nil {
+			t.Fatal(err)
+		}
+		delete(given, "more")
+		given["platform.cue"] = string(small) + more
+	}
 	for name, content := range given {
 		if name == "findings.txt" {
 			continue
@@ -71,7 +81,15 @@ func findingsCase(t *testing.T, file string, archive *txtar.Archive) {
 			t.Fatal(err)
 		}
 	}
-	res, err := compiler.Compile(context.Background(), compiler.Input{Dir: dir, Paths: strings.Fields(args)})
+	in := compiler.Input{Dir: dir}
+	for _, arg := range strings.Fields(args) {
+		if tag, ok := strings.CutPrefix(arg, "-t"); ok {
+			in.Tags = append(in.Tags, tag)
+		} else {
+			in.Paths = append(in.Paths, arg)
+		}
+	}
+	res, err := compiler.Compile(context.Background(), in)
 	if err != nil {
 		t.Fatal(err)
 	}

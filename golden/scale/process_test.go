@@ -30,7 +30,7 @@ func benchProcesses(b *testing.B, command func(b *testing.B, dir string) *exec.C
 		if err := os.CopyFS(dir, os.DirFS(example)); err != nil {
 			b.Fatal(err)
 		}
-		benchProcess(b, func() *exec.Cmd { return command(b, dir) })
+		benchProcess(b, 0, func() *exec.Cmd { return command(b, dir) })
 	})
 	for _, teams := range scale.Sizes {
 		b.Run(fmt.Sprintf("teams=%d", teams), func(b *testing.B) {
@@ -38,19 +38,20 @@ func benchProcesses(b *testing.B, command func(b *testing.B, dir string) *exec.C
 			if err := scale.Write(dir, example, teams); err != nil {
 				b.Fatal(err)
 			}
-			benchProcess(b, func() *exec.Cmd { return command(b, dir) })
+			benchProcess(b, 0, func() *exec.Cmd { return command(b, dir) })
 		})
 	}
 }
 
-func benchProcess(b *testing.B, command func() *exec.Cmd) {
+// benchProcess runs a command that must exit with a status.
+func benchProcess(b *testing.B, status int, command func() *exec.Cmd) {
 	b.Helper()
 	var cpu, peak, runs float64
 	for b.Loop() {
 		cmd := command()
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
-		if err := cmd.Run(); err != nil {
+		if err := cmd.Run(); cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != status {
 			b.Fatalf("%v\n%s", err, stderr.Bytes())
 		}
 		cpu += (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
@@ -74,6 +75,29 @@ func build(b *testing.B) string {
 func BenchmarkVet(b *testing.B) {
 	bin := build(b)
 	benchProcesses(b, func(_ *testing.B, dir string) *exec.Cmd { return exec.Command(bin, "vet", dir) })
+}
+
+// BenchmarkVetMistakes checks blueprints with some twelve mistakes in each of
+// many teams, and shows the first of them or, as JSON, all.
+func BenchmarkVetMistakes(b *testing.B) {
+	bin := build(b)
+	for _, kind := range scale.Mistakes {
+		for _, format := range []string{"text", "json"} {
+			for _, teams := range scale.Sizes[1:] {
+				b.Run(fmt.Sprintf("%s/%s/teams=%d", kind, format, teams), func(b *testing.B) {
+					dir := b.TempDir()
+					if err := scale.WriteMistakes(dir, kind, teams); err != nil {
+						b.Fatal(err)
+					}
+					path := dir
+					if kind == "yaml" {
+						path = filepath.Join(dir, "platform.yaml")
+					}
+					benchProcess(b, 1, func() *exec.Cmd { return exec.Command(bin, "vet", "--format", format, path) })
+				})
+			}
+		}
+	}
 }
 
 // BenchmarkPrint compiles a blueprint and prints the folder instead of writing
