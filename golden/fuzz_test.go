@@ -56,7 +56,7 @@ func FuzzMutated(f *testing.F) {
 // FuzzGenerated: a blueprint without errors becomes a folder that passes all
 // checks, whatever machines it has and whatever its texts hold.
 func FuzzGenerated(f *testing.F) {
-	for seed := range uint64(20) {
+	for seed := range uint64(12) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) { checkSource(t, generate(t, seed)) })
