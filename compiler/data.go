@@ -3,6 +3,7 @@ package compiler
 import (
 	"bytes"
 	stdjson "encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -49,7 +50,7 @@ func (l *loader) decode(format, path, name string, content []byte) {
 // parseData parses YAML or JSON into the fields of a file.
 func parseData(format, name string, content []byte) (*ast.File, error) {
 	if format != "json" {
-		return yaml.Extract(name, content)
+		return parseYAML(name, content)
 	}
 	expr, err := json.Extract(name, content)
 	if err != nil && stdjson.Valid(content) { // then only CUE's parser says what it dislikes
@@ -73,6 +74,28 @@ func parseData(format, name string, content []byte) (*ast.File, error) {
 		return &ast.File{Filename: name, Decls: s.Elts}, nil
 	}
 	return &ast.File{Filename: name, Decls: []ast.Decl{&ast.EmbedDecl{Expr: expr}}}, nil
+}
+
+// oddLineEnds end a line to YAML, and not to CUE's decoder of it.
+const oddLineEnds = "\u0085\u2028\u2029"
+
+// parseYAML parses YAML. CUE's decoder looks for places by line and column, and
+// panics where the file has fewer lines than YAML says.
+func parseYAML(name string, content []byte) (file *ast.File, err error) {
+	if bytes.ContainsAny(content, oddLineEnds) {
+		defer func() {
+			if recover() != nil {
+				file, err = nil, errors.New("U+0085, U+2028 and U+2029 end a line in YAML: write them as escapes, such as \\u2028")
+			}
+		}()
+	}
+	content = bytes.Clone(content)
+	for i, c := range content { // so does a carriage return by itself
+		if c == '\r' && (i+1 == len(content) || content[i+1] != '\n') {
+			content[i] = '\n'
+		}
+	}
+	return yaml.Extract(name, content)
 }
 
 // secondDocument returns where the second document of a YAML file begins, or
