@@ -294,7 +294,7 @@ func nodeVersions(r *report) {
 		if c.Flex != nil {
 			need(c, "1.33.0-gke.1712000", "it uses flex-start")
 		}
-		// Source: Google's repository skills, gke-compute-classes.
+		// Source: google/skills, gke-compute-classes.
 		if c.ComputeClass && c.AnyReservation != nil && !c.AnyReservation.OnDemand {
 			need(c, "1.36.0-gke.3204000", "its ComputeClass takes any reservation and nothing else")
 		}
