@@ -347,7 +347,13 @@ func first(spans []diag.Span, what string) []diag.Span {
 	return spans
 }
 
-func text(s diag.Span) string { return string(s.Source.Content[s.Start:s.End]) }
+// text returns what stands at a span.
+func text(s diag.Span) string {
+	if !s.Valid() {
+		return ""
+	}
+	return string(s.Source.Content[s.Start:s.End])
+}
 
 // misfit returns which of two values that conflict by their types is one that
 // the schema does not accept; "" where it is not clear.
