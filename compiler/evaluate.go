@@ -189,7 +189,12 @@ func (g *grammar) explain(errs []cueerrors.Error, schema cue.Value, path []strin
 	f := diag.Finding{Code: "E0107", Severity: diag.Error, Message: withoutStructs(message(e)), Help: "correct the CUE expression here"}
 	name := diag.Path(path)
 	related := "see also here"
+	if strings.Count(format, "%") > len(args) {
+		format = "" // a text of the blueprint's own
+	}
 	switch {
+	case len(spans) > 0 && ownCheck(spans[0]):
+		f.Help = "this is a check of the blueprint's own: do what it asks for"
 	case strings.Contains(format, noArmFits):
 		f.Message = name + " fits none of its alternatives"
 		f.Help = "choose one of them"
@@ -270,8 +275,6 @@ func (g *grammar) explain(errs []cueerrors.Error, schema cue.Value, path []strin
 		f.Help = "break the circle: give one of the fields a value of its own"
 	case strings.Contains(format, bottomLiteral):
 		f.Message, f.Help = name+" is an error by definition", "give it a value"
-	case len(spans) > 0 && ownCheck(spans[0]):
-		f.Help = "this is a check of the blueprint's own: do what it asks for"
 	default:
 		f.Message, f.Help = expression(f.Message, format, args)
 	}
