@@ -1,6 +1,6 @@
 # The two targets a newcomer needs: build and test. README.md tells the rest.
 
-.PHONY: build test golden check bench clean
+.PHONY: build test golden check bench fuzz clean
 
 build:
 	go build -o bin/batchwright ./cmd/batchwright
@@ -21,6 +21,16 @@ check:
 
 bench:
 	go test -run '^$$' -bench . ./compiler ./emit/folder ./golden/scale
+
+# Every fuzz target for FUZZTIME, one after the other.
+FUZZTIME ?= 10m
+fuzz:
+	@for package in $$(go list ./...); do \
+		for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz'); do \
+			echo "== $$package $$target"; \
+			go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x $$package || exit 1; \
+		done; \
+	done
 
 clean:
 	rm -rf bin

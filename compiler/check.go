@@ -302,8 +302,12 @@ func blueprintDefinition(cc *cue.Context) (cue.Value, error) {
 }
 
 // patternOf returns the pattern constraint of a struct and the constraint on
-// its labels.
+// its labels. They do not exist where it has none, or v is a list, which CUE
+// takes for a struct whose labels are indices.
 func patternOf(v cue.Value) (constraint, label cue.Value) {
+	if v.IncompleteKind() == cue.ListKind {
+		return cue.Value{}, cue.Value{}
+	}
 	it, err := v.Fields(cue.Patterns(true))
 	if err != nil {
 		return cue.Value{}, cue.Value{}

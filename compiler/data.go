@@ -2,6 +2,7 @@ package compiler
 
 import (
 	"bytes"
+	stdjson "encoding/json"
 	"fmt"
 	"slices"
 
@@ -51,7 +52,17 @@ func parseData(format, name string, content []byte) (*ast.File, error) {
 		return yaml.Extract(name, content)
 	}
 	expr, err := json.Extract(name, content)
+	if err != nil && stdjson.Valid(content) { // then only CUE's parser says what it dislikes
+		if _, reason := parser.ParseExpr(name, content); reason != nil {
+			err = reason
+		}
+	}
 	if err != nil {
+		if stdjson.Valid(content) { // and CUE's parser says what it dislikes
+			if _, reason := parser.ParseExpr(name, content); reason != nil {
+				err = reason
+			}
+		}
 		return nil, err
 	}
 	// JSON is CUE, and only CUE's parser knows where every key starts.

@@ -64,21 +64,21 @@ func autoProvisioningNeed(p *ir.Platform) (vcpus, memoryGiB int) {
 
 // nodeCount is how many nodes of a pool stand always, can be admitted to by
 // the teams' quotas, and exist at the pool's maximum.
-type nodeCount struct{ static, admitted, ceiling int }
+type nodeCount struct{ standing, admitted, ceiling int }
 
 // countNodes counts a capacity's nodes. Kueue never admits more to a flavor than
 // the nominal quota of all its queues together, because borrowing only moves
 // what others leave unused: so the scarcest resource's quota, in whole nodes or
 // TPU slices, bounds what can run.
 func countNodes(c ir.Capacity) nodeCount {
-	static := c.MinNodes
+	standing := c.MinNodes
 	switch {
 	case c.Waiting:
-		static = 0
+		standing = 0
 	case c.Static, c.OwnsReservation():
 		// A reservation takes up its project's quota from the day it begins,
 		// used or not.
-		static = c.MaxNodes
+		standing = c.MaxNodes
 	}
 	needed := 0
 	for i := range min(len(c.Guaranteed), len(c.PerNode)) {
@@ -88,7 +88,7 @@ func countNodes(c ir.Capacity) nodeCount {
 		hosts := c.Machine.Slice.Hosts
 		needed = (needed + hosts - 1) / hosts * hosts
 	}
-	return nodeCount{static, max(static, min(needed, c.MaxNodes)), c.MaxNodes}
+	return nodeCount{standing, max(standing, min(needed, c.MaxNodes)), c.MaxNodes}
 }
 
 // wholeNodes returns how many nodes offer the total when each offers one.
@@ -152,7 +152,7 @@ func (t *demandTally) metric(k demandKind, name, subject string) *demandMetric {
 
 // add adds the nodes of one pool, with so many units each.
 func (m *demandMetric) add(n nodeCount, perNode int) {
-	m.row.Static += n.static * perNode
+	m.row.Standing += n.standing * perNode
 	m.row.Admitted += n.admitted * perNode
 	m.row.Ceiling += n.ceiling * perNode
 }
@@ -276,13 +276,16 @@ func (t *demandTally) addResizeRequests(c ir.Capacity) {
 	if !c.Queued() {
 		return
 	}
-	smallest, unit := 1, "accelerator"
+	resource, smallest, unit := c.Machine.Resource, 1, "accelerator"
 	if slice := c.Machine.Slice; slice != nil {
 		smallest, unit = slice.Chips, "TPU slice"
 	}
+	if !c.HasAccelerators() {
+		resource, unit = ir.CPU, "vCPU"
+	}
 	most := 0
 	for _, g := range c.Guaranteed {
-		if g.Resource == c.Machine.Resource {
+		if g.Resource == resource {
 			most = int(g.Quantity.Value()) / smallest
 		}
 	}
@@ -299,7 +302,7 @@ func (t *demandTally) addAllRegions() {
 	var sum ir.DemandRow
 	for _, m := range t.metrics {
 		if m.gpu {
-			sum.Static += m.row.Static
+			sum.Standing += m.row.Standing
 			sum.Admitted += m.row.Admitted
 			sum.Ceiling += m.row.Ceiling
 		}
@@ -322,7 +325,7 @@ func (t *demandTally) bound(limit ir.ResourceLimit) {
 		if m.limit != limit.Type || m.row.Ceiling <= limit.Max {
 			continue
 		}
-		m.row.Ceiling = max(m.row.Static, limit.Max)
+		m.row.Ceiling = max(m.row.Standing, limit.Max)
 		m.row.Admitted = min(m.row.Admitted, m.row.Ceiling)
 		m.note(fmt.Sprintf("auto-provisioning holds the whole cluster at %d", limit.Max))
 	}

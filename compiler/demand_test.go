@@ -68,18 +68,18 @@ func TestDemandOfBatchPlatform(t *testing.T) {
 	)
 	want := []ir.DemandRow{
 		// 8 reserved of the 16 guaranteed, which exceed the reservation, and 16 on demand.
-		{Metric: "NVIDIA_L4_GPUS", What: "nvidia-l4, on demand and reserved", Static: 8, Admitted: 24, Ceiling: 56, Unit: "GPUs"},
+		{Metric: "NVIDIA_L4_GPUS", What: "nvidia-l4, on demand and reserved", Standing: 8, Admitted: 24, Ceiling: 56, Unit: "GPUs"},
 		{Metric: "PREEMPTIBLE_NVIDIA_A100_GPUS", What: "nvidia-tesla-a100, Spot and flex-start", Admitted: 8, Ceiling: 100, Unit: "GPUs",
 			Note: "a project without this quota spends NVIDIA_A100_GPUS"},
 		{Metric: "PREEMPTIBLE_NVIDIA_L4_GPUS", What: "nvidia-l4, Spot and flex-start", Admitted: 48, Ceiling: 72, Unit: "GPUs",
 			Note: "a project without this quota spends NVIDIA_L4_GPUS"},
 		{Metric: "A2_CPUS", What: "machines of family a2", Admitted: 96, Ceiling: 1000, Unit: "vCPUs", Note: spot + capped},
-		{Metric: "CPUS", What: "machines of family e2", Static: 24, Admitted: 24, Ceiling: 24, Unit: "vCPUs",
+		{Metric: "CPUS", What: "machines of family e2", Standing: 24, Admitted: 24, Ceiling: 24, Unit: "vCPUs",
 			Note: "a project that lists E2_CPUS counts e2 there"},
-		{What: "machines of family g2", Static: 96, Admitted: 864, Ceiling: 1000, Unit: "vCPUs",
+		{What: "machines of family g2", Standing: 96, Admitted: 864, Ceiling: 1000, Unit: "vCPUs",
 			Note: "the metric's name is not verified; Google's Cluster Toolkit checks no vCPU quota for this family; " + spot + capped},
-		{Metric: "SSD_TOTAL_GB", What: "boot disks of type pd-balanced", Static: 1000, Admitted: 5000, Ceiling: 17000, Unit: "GB"},
-		{Metric: "GPUS_ALL_REGIONS", What: "GPUs of the project in all regions", Static: 8, Admitted: 80, Ceiling: 228, Unit: "GPUs",
+		{Metric: "SSD_TOTAL_GB", What: "boot disks of type pd-balanced", Standing: 1000, Admitted: 5000, Ceiling: 17000, Unit: "GB"},
+		{Metric: "GPUS_ALL_REGIONS", What: "GPUs of the project in all regions", Standing: 8, Admitted: 80, Ceiling: 228, Unit: "GPUs",
 			Note: "newer projects do not have it; whether Spot counts is not verified"},
 	}
 	if diff := cmp.Diff(want, demand(demandPlatform()).Rows); diff != "" {
@@ -170,6 +170,11 @@ func TestDemandMetrics(t *testing.T) {
 			ir.Capacity{Machine: demandV6e, Option: ir.FlexStart, Flex: queued, MaxNodes: 8, Slices: 2, PerNode: demandChips("4"), Guaranteed: demandChips("32")},
 			ir.DemandRow{Metric: "active_resize_requests", What: "open requests of queued flex-start, one a workload", Admitted: 2, Ceiling: 2, Unit: "requests",
 				Note: "at most one for each TPU slice of quota; projects start with 100"}},
+		{"requests for machines without accelerators",
+			ir.Capacity{Machine: ir.Machine{Family: "h4d", VCPUs: 192}, Option: ir.FlexStart, Flex: queued, MaxNodes: 2,
+				PerNode: demandAmounts("0", "190", "1Ti")[:2], Guaranteed: demandAmounts("0", "380", "1Ti")[:2]},
+			ir.DemandRow{Metric: "active_resize_requests", What: "open requests of queued flex-start, one a workload", Admitted: 380, Ceiling: 380, Unit: "requests",
+				Note: "at most one for each vCPU of quota; projects start with 100"}},
 		{"any reservation",
 			ir.Capacity{Name: "l4-any", Machine: demandL4, Option: ir.AnyReservation, AnyReservation: &ir.AnyReservationUse{OnDemand: true}, MaxNodes: 2},
 			ir.DemandRow{Metric: "NVIDIA_L4_GPUS", What: "nvidia-l4, on demand and reserved", Ceiling: 4, Unit: "GPUs",
@@ -215,7 +220,7 @@ func TestDemandOfCPUMachinesHasNoGPUs(t *testing.T) {
 		SystemPool: ir.SystemPool{Machine: "e2-standard-4", Family: "e2", VCPUs: 4, DiskType: "pd-standard", DiskSizeGiB: 100, NodesPerZone: 1},
 		Capacities: []ir.Capacity{{Machine: ir.Machine{Type: "n1-standard-8", Family: "n1", VCPUs: 8}, Option: ir.OnDemand, MaxNodes: 3, DiskType: "pd-standard"}},
 	}
-	want := []ir.DemandRow{{Metric: "CPUS", What: "machines of family e2, n1", Static: 4, Admitted: 4, Ceiling: 28, Unit: "vCPUs",
+	want := []ir.DemandRow{{Metric: "CPUS", What: "machines of family e2, n1", Standing: 4, Admitted: 4, Ceiling: 28, Unit: "vCPUs",
 		Note: "a project that lists E2_CPUS counts e2 there"}}
 	if diff := cmp.Diff(want, demand(p).Rows); diff != "" {
 		t.Errorf("demand (-want +got):\n%s", diff)
@@ -228,7 +233,7 @@ func TestDemandLimitNeverCutsWhatStands(t *testing.T) {
 		AutoProvisioning: ir.AutoProvisioning{Create: true, Limits: []ir.ResourceLimit{{Type: "nvidia-tesla-a100", Max: 5}}},
 	}
 	row := demand(p).Rows[0]
-	if row.Static != 10 || row.Admitted != 10 || row.Ceiling != 10 {
+	if row.Standing != 10 || row.Admitted != 10 || row.Ceiling != 10 {
 		t.Errorf("row = %+v, want 10, 10, 10", row)
 	}
 }

@@ -231,10 +231,6 @@ func (g *grammar) explain(errs []cueerrors.Error, schema cue.Value, path []strin
 		if len(values) == 2 && slices.Contains(values, "true") && slices.Contains(values, "false") && strings.HasPrefix(last(path), "_") {
 			f.Message, f.Help = "the blueprint's own check "+name+" fails", "correct what it checks, or the check"
 			related = "the check"
-		}
-		if len(values) == 2 && slices.Contains(values, "true") && slices.Contains(values, "false") && strings.HasPrefix(last(path), "_") {
-			f.Message, f.Help = "the blueprint's own check "+name+" fails", "correct what it checks, or the check"
-			related = "the check"
 			break
 		}
 		isValue := func(s diag.Span) bool { return slices.Contains(values, text(s)) }

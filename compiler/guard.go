@@ -44,6 +44,7 @@ type outcome struct {
 // A panic in it is an error: the libraries' parsers and evaluator have met
 // input that their authors did not think of.
 func guard(ctx context.Context, in Input, compile func() (*Result, error)) (*Result, error) {
+	began := time.Now()
 	_, before := held()
 	done := make(chan outcome, 1)
 	go func() {
@@ -63,12 +64,14 @@ func guard(ctx context.Context, in Input, compile func() (*Result, error)) (*Res
 	for {
 		select {
 		case o := <-done:
-			return o.result, o.err
+			if time.Since(began) < in.MaxTime { // not both at once, by chance
+				return o.result, o.err
+			}
+			return in.outOfTime(), nil
 		case <-ctx.Done():
 			return &Result{}, ctx.Err()
 		case <-expired.C:
-			return in.exceeded(fmt.Sprintf("takes more than %v to compile", in.MaxTime),
-				growth+"; if it has a reason, allow more with --max-time"), nil
+			return in.outOfTime(), nil
 		case <-tick.C:
 			memory, stacks := held()
 			switch {
@@ -85,6 +88,12 @@ func guard(ctx context.Context, in Input, compile func() (*Result, error)) (*Res
 
 // growth is what usually costs too much.
 const growth = "look for values that are made of each other several times over, comprehensions in comprehensions, and very long lists"
+
+// outOfTime is the result of a compilation that took too long.
+func (in Input) outOfTime() *Result {
+	return in.exceeded(fmt.Sprintf("takes more than %v to compile", in.MaxTime),
+		growth+"; if it has a reason, allow more with --max-time")
+}
 
 // exceeded is the result of a compilation that was given up.
 func (in Input) exceeded(message, help string) *Result {

@@ -36,6 +36,7 @@ func TestGuard(t *testing.T) {
 		{"done", t.Context(), generous, func() (*Result, error) { return &Result{}, nil }, "", ""},
 		{"failed", t.Context(), generous, func() (*Result, error) { return &Result{}, errors.New("no luck") }, "", "no luck"},
 		{"time", t.Context(), given(func(in *Input) { in.MaxTime = time.Millisecond }), block, "takes more than 1ms to compile", ""},
+		{"time, and done meanwhile", t.Context(), given(func(in *Input) { in.MaxTime = 1 }), func() (*Result, error) { return &Result{}, nil }, "takes more than 1ns to compile", ""},
 		{"memory", t.Context(), given(func(in *Input) { in.MaxMemory = 1 << 20 }), block, "takes more than 1 MiB of memory to compile", ""},
 		{"stack", t.Context(), generous, func() (*Result, error) { defer close(gone); return nil, deep(maxStack, block) }, "is nested too deep", ""},
 		{"canceled", canceled, generous, block, "", "context canceled"},

@@ -15,7 +15,6 @@ import (
 // Node labels and taints of GKE. Source: GKE documentation, "Provisioning
 // models", "Node auto-provisioning", "Compact placement" and "GPU node pools".
 const (
-	labelNodePool      = "cloud.google.com/gke-nodepool"
 	labelAccelerator   = "cloud.google.com/gke-accelerator"
 	labelMachineFamily = "cloud.google.com/machine-family"
 	labelProvisioning  = "cloud.google.com/gke-provisioning"
@@ -65,7 +64,7 @@ func lowerCapacity(b *schema.Blueprint, name string, zones []string) ir.Capacity
 		LocalSSDs:       hardware.LocalSSDs,
 		Overcommit:      in.Accept["E0602"],
 	}
-	countNodesOf(&c, in)
+	sizeCapacity(&c, in)
 	if len(in.Zones) > 0 {
 		c.Zones = sorted(in.Zones)
 	}
@@ -103,8 +102,8 @@ func lowerCapacity(b *schema.Blueprint, name string, zones []string) ir.Capacity
 	return c
 }
 
-// countNodesOf sets how many nodes a capacity has. TPUs are given in slices.
-func countNodesOf(c *ir.Capacity, in schema.Capacity) {
+// sizeCapacity sets how many nodes a capacity has. TPUs are given in slices.
+func sizeCapacity(c *ir.Capacity, in schema.Capacity) {
 	fixed, most, least := in.Nodes, in.MaxNodes, in.MinNodes
 	hosts := 1
 	if slice := c.Machine.Slice; slice != nil {
@@ -204,7 +203,7 @@ func markNodes(c *ir.Capacity) {
 		if c.Sliced() { // many pools
 			poolLabels[labelCapacity] = c.Name
 		} else {
-			labels[labelNodePool] = c.Name
+			labels[ir.LabelNodePool] = c.Name
 		}
 		poolLabels[labelResourceType] = string(c.Option)
 		c.PoolTaints = []ir.Taint{{Key: optionTaint[c.Option], Value: "true", Effect: noSchedule}}
@@ -254,9 +253,10 @@ func share(h schema.Hardware, m ir.Machine) []ir.Amount {
 			{Resource: ir.Memory, Quantity: *resource.NewQuantity(mib/int64(facts.VCPUs)<<20, resource.BinarySI)},
 		}
 	}
+	n := int64(facts.Count)
 	out := []ir.Amount{
-		{Resource: ir.CPU, Quantity: count(int(milli) / 1000 / facts.Count)},
-		{Resource: ir.Memory, Quantity: *resource.NewQuantity(mib/1024/int64(facts.Count)<<30, resource.BinarySI)},
+		{Resource: ir.CPU, Quantity: *resource.NewMilliQuantity(whole(milli/n, 1000), resource.DecimalSI)},
+		{Resource: ir.Memory, Quantity: *resource.NewQuantity(whole(mib/n, 1024)<<20, resource.BinarySI)},
 		{Resource: m.Resource, Quantity: count(1)},
 	}
 	if per := h.PerAccelerator; per != nil {
@@ -264,6 +264,14 @@ func share(h schema.Hardware, m ir.Machine) []ir.Amount {
 		out[1].Quantity = resource.MustParse(per.Memory) // the schema admits only what parses
 	}
 	return out
+}
+
+// whole rounds an amount down to whole units; less than one is left as it is.
+func whole(amount, unit int64) int64 {
+	if amount < unit {
+		return amount
+	}
+	return amount / unit * unit
 }
 
 func count(n int) resource.Quantity { return *resource.NewQuantity(int64(n), resource.DecimalSI) }
@@ -286,11 +294,12 @@ func lowerAutoProvisioning(in schema.AutoProvisioning, capacities []ir.Capacity)
 	inUse, created := map[string]int{}, map[string]bool{}
 	for _, c := range capacities {
 		inUse[c.Machine.Accelerator] += c.MaxNodes * c.Machine.AcceleratorCount
-		if c.AutoProvisioned || c.ComputeClass {
+		if !c.OwnsPools() {
 			created[c.Machine.Accelerator] = true
 		}
 	}
-	limits := maps.Clone(in.Accelerators)
+	limits := map[string]int{}
+	maps.Copy(limits, in.Accelerators)
 	for accelerator := range created {
 		if accelerator != "" {
 			limits[accelerator] = max(limits[accelerator], inUse[accelerator])
@@ -310,13 +319,17 @@ func lowerAutoProvisioning(in schema.AutoProvisioning, capacities []ir.Capacity)
 func lowerAdmissionChecks(capacities []ir.Capacity) []ir.AdmissionCheck {
 	var out []ir.AdmissionCheck
 	for _, c := range capacities {
-		if c.AdmissionCheck != "" {
-			out = append(out, ir.AdmissionCheck{
-				Name:  c.AdmissionCheck,
-				Class: "queued-provisioning.gke.io", Resources: []string{c.Machine.Resource},
-				Topology: topology(c),
-			})
+		if c.AdmissionCheck == "" {
+			continue
 		}
+		check := ir.AdmissionCheck{Name: c.AdmissionCheck, Class: "queued-provisioning.gke.io"}
+		if c.HasAccelerators() {
+			check.Resources = []string{c.Machine.Resource}
+		}
+		if c.Machine.Slice != nil {
+			check.Topology = c.Machine.Slice.Topology
+		}
+		out = append(out, check)
 	}
 	return out
 }
@@ -328,12 +341,4 @@ func keyValues(m map[string]string) []ir.KeyValue {
 		out = append(out, ir.KeyValue{Key: k, Value: m[k]})
 	}
 	return out
-}
-
-// topology is the topology of a capacity's TPU slices, "" without.
-func topology(c ir.Capacity) string {
-	if c.Machine.Slice == nil {
-		return ""
-	}
-	return c.Machine.Slice.Topology
 }

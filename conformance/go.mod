@@ -3,28 +3,28 @@ module github.com/batchwright/batchwright/conformance
 go 1.26.0
 
 require (
-	cloud.google.com/go/cloudbuild v1.36.1
-	cloud.google.com/go/monitoring v1.32.1
-	github.com/GoogleCloudPlatform/prometheus-engine v0.17.2
-	github.com/google/go-cmp v0.7.0
-	github.com/grafana/grafana-foundation-sdk/go v0.0.18
-	github.com/hashicorp/hcl/v2 v2.25.0
-	github.com/owenrumney/go-sarif/v3 v3.3.1
-	github.com/prometheus/client_golang v1.24.1
-	github.com/prometheus/common v0.71.0
-	github.com/prometheus/prometheus v0.315.0
-	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
-	github.com/zclconf/go-cty v1.19.0
-	golang.org/x/tools v0.51.0
-	google.golang.org/protobuf v1.36.12
-	k8s.io/api v0.37.0
-	k8s.io/apiextensions-apiserver v0.37.0
-	k8s.io/apimachinery v0.37.0
-	k8s.io/apiserver v0.37.0
-	sigs.k8s.io/controller-runtime v0.24.1
-	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730
-	sigs.k8s.io/kueue v0.19.2
-	sigs.k8s.io/yaml v1.6.0
+	cloud.google.com/go/cloudbuild v1.36.1 // Cloud Build's own types
+	cloud.google.com/go/monitoring v1.32.1 // Cloud Monitoring's own types of dashboards
+	github.com/GoogleCloudPlatform/prometheus-engine v0.17.2 // the CRD of PodMonitoring
+	github.com/google/go-cmp v0.7.0 // comparisons
+	github.com/grafana/grafana-foundation-sdk/go v0.0.18 // Grafana's own dashboard types
+	github.com/hashicorp/hcl/v2 v2.25.0 // reading alert policies out of Terraform
+	github.com/owenrumney/go-sarif/v3 v3.3.1 // SARIF's schema, and types that read it
+	github.com/prometheus/client_golang v1.24.1 // Kueue's metrics as it registers them
+	github.com/prometheus/common v0.71.0 // names of metrics and labels
+	github.com/prometheus/prometheus v0.315.0 // PromQL, and files of rules
+	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // checking against SARIF's schema
+	github.com/zclconf/go-cty v1.19.0 // values in Terraform
+	golang.org/x/tools v0.51.0 // txtar archives
+	google.golang.org/protobuf v1.36.12 // reading JSON into the Cloud types
+	k8s.io/api v0.37.0 // the objects' own Go types
+	k8s.io/apiextensions-apiserver v0.37.0 // checking against a CRD
+	k8s.io/apimachinery v0.37.0 // the objects' own Go types
+	k8s.io/apiserver v0.37.0 // evaluating admission policies
+	sigs.k8s.io/controller-runtime v0.24.1 // the registry of Kueue's metrics
+	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730 // JSON as Kubernetes reads it, strictly
+	sigs.k8s.io/kueue v0.19.2 // Kueue's own configuration and metrics
+	sigs.k8s.io/yaml v1.6.0 // YAML as Kubernetes reads it
 )
 
 require (

@@ -4,11 +4,12 @@ import (
 	"maps"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/batchwright/batchwright/compiler/catalog"
 )
 
 // computeClass is GKE's ComputeClass, as far as a manifest may use it: the
@@ -84,6 +85,7 @@ func (c *kubernetesCheck) computeClass(from objectKey, class *computeClass) {
 	}
 	for _, p := range class.Spec.Priorities {
 		r, spot, flex := p.Reservations, p.Spot != nil && *p.Spot, p.FlexStart != nil && p.FlexStart.Enabled
+		m, _ := catalog.Lookup(p.MachineType)
 		switch {
 		case p.MachineType == "":
 			c.errorf("%s: no machine type", from)
@@ -99,6 +101,8 @@ func (c *kubernetesCheck) computeClass(from objectKey, class *computeClass) {
 			c.errorf("%s: affinity %s and %d reservations", from, r.Affinity, len(r.Specific))
 		case r != nil && r.Affinity == "Specific" && p.Location != nil:
 			c.errorf("%s: a specific reservation has zones of its own", from)
+		case r != nil && r.Affinity != "None" && p.Storage.LocalSSDCount < m.SSDs.Bundled:
+			c.errorf("%s: a reservation of %s has %d local SSDs, and the class asks for %d", from, m.Type, m.SSDs.Bundled, p.Storage.LocalSSDCount)
 		case r == nil && !spot && !flex:
 			c.errorf("%s: nodes on demand would eat what others reserved", from)
 		case p.GPU != nil && !slices.Contains([]string{"default", "latest"}, p.GPU.DriverVersion):
@@ -125,15 +129,16 @@ func (c *kubernetesCheck) classFlavor(from objectKey, f *v1beta2.ResourceFlavor)
 	if !maps.Equal(f.Spec.NodeLabels, map[string]string{computeClassLabel: f.Name}) {
 		c.errorf("%s: pods of a ComputeClass select the class alone, not %v", from, f.Spec.NodeLabels)
 	}
-	want := []string{computeClassLabel}
+	want := []string{computeClassLabel + "=" + name + ":NoSchedule"}
 	for _, p := range class.Spec.Priorities {
 		if p.GPU != nil {
-			want = append(want, "nvidia.com/gpu")
+			want = append(want, "nvidia.com/gpu=present:NoSchedule")
+		}
+		if m, _ := catalog.Lookup(p.MachineType); m.Arch == "arm64" {
+			want = append(want, "kubernetes.io/arch=arm64:NoSchedule")
 		}
 	}
-	for _, key := range want {
-		if !slices.ContainsFunc(f.Spec.NodeTaints, func(t corev1.Taint) bool { return t.Key == key }) {
-			c.errorf("%s: GKE taints its nodes with %s", from, key)
-		}
+	if got := taints(*f); !equalSets(got, want) {
+		c.errorf("%s: GKE taints its nodes %q, not %q", from, want, got)
 	}
 }

@@ -41,6 +41,10 @@ func TestEveryMachine(t *testing.T) {
 func offers(t *testing.T) []offer {
 	var out []offer
 	add := func(m catalog.Machine, hardware string) {
+		reserved := m.Options.Reservation // by anybody, rather than by Google on request
+		if m.HasTPUs() || m.Options.OnDemand == nil || !*m.Options.OnDemand {
+			reserved = nil
+		}
 		for _, way := range []struct {
 			offered     *bool
 			consumption string
@@ -49,13 +53,13 @@ func offers(t *testing.T) []offer {
 			{m.Options.OnDemand, `onDemand: {}`, m.Zones()},
 			{m.Options.Spot, `spot: {}`, m.Zones()},
 			{m.Options.Reservation, `reservation: name: "ours"`, m.Zones()},
-			{m.Options.Reservation, `reservation: {name: "RESERVED", create: true}`, m.Zones()},
-			{m.Options.Reservation, `anyReservation: {}`, m.Zones()},
+			{reserved, `reservation: {name: "RESERVED", create: true}`, m.Zones()},
+			{reserved, `anyReservation: {}`, m.Zones()},
 			{m.Options.Calendar, `reservation: {name: "ours", kind: "calendar"}`, m.CalendarZones()},
 			{m.Options.FlexStart, `flexStart: {}`, m.FlexStartZones()},
 			{m.Options.Queued, `flexStart: queued: true`, m.FlexStartZones()},
 		} {
-			if way.offered == nil || !*way.offered || m.HasTPUs() && strings.Contains(way.consumption, "create") {
+			if way.offered == nil || !*way.offered {
 				continue
 			}
 			if way.zones == nil {

@@ -3,7 +3,6 @@ package golden_test
 import (
 	"fmt"
 	"io/fs"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -31,11 +30,10 @@ func checkNodes(folder fs.FS) []error {
 	}
 	served := map[string]bool{"system": true}
 	for _, f := range flavors {
-		if _, ok := f.Spec.NodeLabels[labelComputeClass]; ok {
-			checkComputeClass(f, fail)
-			continue
+		if _, ok := f.Spec.NodeLabels[computeClassLabel]; ok {
+			continue // GKE makes its nodes: kubernetesCheck.classFlavor
 		}
-		name, one := f.Spec.NodeLabels["cloud.google.com/gke-nodepool"]
+		name, one := f.Spec.NodeLabels[nodePoolLabel]
 		capacity, sliced := f.Spec.NodeLabels["capacity"]
 		if !one && !sliced {
 			checkAutoProvisioned(f, fail)
@@ -66,26 +64,6 @@ func checkNodes(folder fs.FS) []error {
 		}
 	}
 	return errs
-}
-
-const labelComputeClass = "cloud.google.com/compute-class"
-
-// checkComputeClass: GKE makes the nodes for pods that select the class, and
-// taints them by it, by their accelerators and by their architecture.
-func checkComputeClass(f kueue.ResourceFlavor, fail func(string, ...any)) {
-	if want := map[string]string{labelComputeClass: f.Name}; !maps.Equal(f.Spec.NodeLabels, want) {
-		fail("ResourceFlavor %s: labels %v, want %v", f.Name, f.Spec.NodeLabels, want)
-	}
-	class := labelComputeClass + "=" + f.Name + ":NoSchedule"
-	got := taints(f)
-	if !slices.Contains(got, class) {
-		fail("ResourceFlavor %s has taints %q, and its nodes will have %q", f.Name, got, class)
-	}
-	for _, t := range got {
-		if !slices.Contains([]string{class, "nvidia.com/gpu=present:NoSchedule", "kubernetes.io/arch=arm64:NoSchedule"}, t) {
-			fail("ResourceFlavor %s: nodes of a ComputeClass have no taint %s", f.Name, t)
-		}
-	}
 }
 
 // checkAutoProvisioned: the nodes come into being with the labels and taints
@@ -186,10 +164,6 @@ func TestCheckNodes(t *testing.T) {
 		{"TPU taint", "TPU hosts, static", flavors, "key: google.com/tpu", "key: nvidia.com/gpu"},
 		{"Arm taint", "A4X, reservation", flavors, "key: kubernetes.io/arch", "key: arch"},
 
-		{"label of a ComputeClass", "ComputeClass", flavors, "compute-class: some-0", "compute-class: some"},
-		{"another label beside a ComputeClass", "ComputeClass, spot", flavors, "compute-class: some-0", "compute-class: some-0\n    cloud.google.com/gke-spot: \"true\""},
-		{"taint of a ComputeClass", "ComputeClass", flavors, "value: some-0", "value: some"},
-		{"another taint beside a ComputeClass", "ComputeClass, spot", flavors, "key: nvidia.com/gpu", "key: spot"},
 		{"pool of a ComputeClass", "ComputeClass", pools, "# GKE's own pods, Kueue and JobSet.", "resource \"google_container_node_pool\" \"some_0\" {\n  name = \"some-0\"\n}"},
 	}.run(t, checkNodes)
 }

@@ -16,7 +16,7 @@ import (
 type option struct {
 	name       string
 	hardware   string   // "" is two L4
-	zones      string   // "" is two of us-central1
+	zones      string   // of one region; "" is two of us-central1
 	capacities []string // without their hardware
 	quota      string   // of each capacity; "" is 4 accelerators
 	workload   string   // "" is a Job of two pods on two accelerators each
@@ -27,11 +27,13 @@ const (
 	tpuSlice = `machine: "ct6e-standard-4t", topology: "4x4"`
 	tpuLink  = `machine: "tpu7x-standard-4t", topology: "2x2x2"`
 	a4x      = `machine: "a4x-highgpu-4g"`
+	h100     = `machine: "a3-highgpu-8g"`
 	h200     = `machine: "a3-ultragpu-8g"`
 
 	zoneA = `"us-central1-a"`
 	zoneB = `"us-central1-b"`
 	zoneC = `"us-central1-c"`
+	zoneF = `"us-east5-b"` // has TPUs by flex-start
 
 	onHost  = `pods: 2, perPod: {accelerators: 8, cpu: 2, memory: "10Gi"}`
 	onSlice = `kind: "JobSet", perPod: {accelerators: 4, cpu: 2, memory: "10Gi"}`
@@ -51,7 +53,7 @@ var options = []option{
 	{name: "reservation, created", capacities: []string{`consumption: reservation: {name: "ours", create: true}, nodes: 4, zones: ["us-central1-a"]`}},
 	{name: "reservation, created, local SSDs", hardware: `machine: "g2-standard-24", localSSDs: 2`,
 		capacities: []string{`consumption: reservation: {name: "ours", create: true}, nodes: 4, zones: ["us-central1-a"]`}},
-	{name: "reservation, created, the machine's local SSDs", hardware: h200, zones: zoneB, quota: `accelerators: 16`, workload: onEight,
+	{name: "reservation, created, the machine's local SSDs", hardware: h100, zones: zoneA, quota: `accelerators: 16`, workload: onEight,
 		capacities: []string{`consumption: reservation: {name: "ours", create: true}, nodes: 4`}},
 	{name: "reservation, created, without accelerators", hardware: `machine: "c3-standard-22-lssd"`, quota: `cpus: 20`, workload: `perPod: {cpu: 2, memory: "10Gi"}`,
 		capacities: []string{`consumption: reservation: {name: "ours", create: true}, nodes: 4, zones: ["us-central1-a"]`}},
@@ -73,6 +75,9 @@ var options = []option{
 		capacities: []string{`consumption: flexStart: {}, maxNodes: 4, placement: "compact"`}},
 	{name: "flex-start, queued", capacities: []string{`consumption: flexStart: {queued: true, maxRunSeconds: 3600}, maxNodes: 4`}},
 
+	{name: "flex-start, queued, without accelerators", hardware: `machine: "h4d-highmem-192-lssd"`, quota: `cpus: 200`, workload: `pods: 2, perPod: {cpu: 100, memory: "200Gi"}`,
+		capacities: []string{`consumption: flexStart: queued: true, maxNodes: 4, accept: W0402: "tried"`}},
+
 	{name: "auto-provisioned", capacities: []string{`consumption: onDemand: {}, autoProvisioned: true, maxNodes: 4`}},
 	{name: "auto-provisioned, spot", capacities: []string{`consumption: spot: {}, autoProvisioned: true, maxNodes: 4`}},
 	{name: "auto-provisioned, close", capacities: []string{`consumption: spot: {}, autoProvisioned: true, placement: "compact", maxNodes: 4`}},
@@ -81,11 +86,15 @@ var options = []option{
 	{name: "ComputeClass, spot", capacities: []string{`consumption: spot: {}, computeClass: true, maxNodes: 4`}},
 	{name: "ComputeClass, reservation", zones: zoneA, capacities: []string{`consumption: reservation: name: "ours", computeClass: true, maxNodes: 4, zones: ["us-central1-a"]`}},
 	{name: "ComputeClass, any reservation", capacities: []string{`consumption: anyReservation: {}, computeClass: true, maxNodes: 4`}},
+	{name: "ComputeClass, reservation, the machine's local SSDs", hardware: h200, zones: zoneB, quota: `accelerators: 16`, workload: onEight,
+		capacities: []string{`consumption: reservation: {name: "ours", block: "block-1"}, computeClass: true, maxNodes: 4`}},
 	{name: "ComputeClass, flex-start", capacities: []string{`consumption: flexStart: {}, computeClass: true, maxNodes: 4`}},
 
 	{name: "local SSDs", hardware: `machine: "g2-standard-24", localSSDs: 2`, capacities: []string{`consumption: spot: {}, maxNodes: 4`}},
 	{name: "attached GPUs", hardware: `machine: "n1-standard-8", gpus: {type: "nvidia-tesla-t4", count: 2}, localSSDs: 1`,
 		capacities: []string{`consumption: onDemand: {}, maxNodes: 4`}},
+	{name: "attached GPUs, less than a vCPU each", hardware: `machine: "n1-standard-4", gpus: {type: "nvidia-tesla-t4", count: 4}`,
+		workload: `perPod: {accelerators: 2, cpu: 1, memory: "4Gi"}`, capacities: []string{`consumption: spot: {}, maxNodes: 4`}},
 	{name: "attached GPUs, reservation, created", hardware: `machine: "n1-standard-8", gpus: {type: "nvidia-tesla-t4", count: 2}, localSSDs: 1`,
 		capacities: []string{`consumption: reservation: {name: "ours", create: true}, nodes: 4, zones: ["us-central1-a"]`}},
 	{name: "A4X, reservation", hardware: a4x, zones: zoneA, quota: `accelerators: 72`, workload: onA4X,
@@ -95,7 +104,11 @@ var options = []option{
 		capacities: []string{`consumption: onDemand: {}, slices: 2`}},
 	{name: "TPU hosts, scaling", hardware: tpuHost, zones: zoneA, quota: `accelerators: 16`, workload: onHost,
 		capacities: []string{`consumption: spot: {}, maxSlices: 4`}},
-	{name: "TPU hosts, queued", hardware: tpuHost, zones: zoneA, quota: `accelerators: 16`, workload: onHost,
+	{name: "TPU hosts, static, in two zones", hardware: tpuHost, quota: `accelerators: 16`, workload: onHost,
+		capacities: []string{`consumption: onDemand: {}, slices: 2`}},
+	{name: "TPU hosts, scaling, in two zones", hardware: tpuHost, quota: `accelerators: 16`, workload: onHost,
+		capacities: []string{`consumption: spot: {}, maxSlices: 4`}},
+	{name: "TPU hosts, queued", hardware: tpuHost, zones: zoneF, quota: `accelerators: 16`, workload: onHost,
 		capacities: []string{`consumption: flexStart: queued: true, maxSlices: 4`}},
 	{name: "TPU slices, static", hardware: tpuSlice, zones: zoneA, quota: `accelerators: 32`, workload: onSlice,
 		capacities: []string{`consumption: onDemand: {}, slices: 3`}},
@@ -103,9 +116,9 @@ var options = []option{
 		capacities: []string{`consumption: onDemand: {}, slices: 0, accept: E0602: "slices come later"`}},
 	{name: "TPU slices, scaling", hardware: tpuSlice, zones: zoneA, quota: `accelerators: 32`, workload: `slices: 2, ` + onSlice,
 		capacities: []string{`consumption: spot: {}, maxSlices: 12`}},
-	{name: "TPU slices, flex-start", hardware: tpuSlice, zones: zoneA, quota: `accelerators: 32`, workload: onSlice,
+	{name: "TPU slices, flex-start", hardware: tpuSlice, zones: zoneF, quota: `accelerators: 32`, workload: onSlice,
 		capacities: []string{`consumption: flexStart: {}, maxSlices: 2`}},
-	{name: "TPU slices, queued", hardware: tpuSlice, zones: zoneA, quota: `accelerators: 32`, workload: onSlice,
+	{name: "TPU slices, queued", hardware: tpuSlice, zones: zoneF, quota: `accelerators: 32`, workload: onSlice,
 		capacities: []string{`consumption: flexStart: queued: true, maxSlices: 2`}},
 	{name: "TPU slices, reservation", hardware: tpuSlice, zones: zoneA, quota: `accelerators: 32`, workload: onSlice,
 		capacities: []string{`consumption: reservation: name: "ours", slices: 2`}},
@@ -124,7 +137,7 @@ var options = []option{
 		`consumption: spot: {}, maxNodes: 4`,
 		`consumption: flexStart: queued: true, maxNodes: 4`,
 	}},
-	{name: "bursting, TPU slices", hardware: tpuSlice, zones: zoneA, quota: `accelerators: 32`, workload: onSlice, capacities: []string{
+	{name: "bursting, TPU slices", hardware: tpuSlice, zones: zoneF, quota: `accelerators: 32`, workload: onSlice, capacities: []string{
 		`consumption: reservation: name: "ours", slices: 2`,
 		`consumption: spot: {}, maxSlices: 2`,
 		`consumption: flexStart: queued: true, maxSlices: 2`,
@@ -139,18 +152,21 @@ func (o option) blueprint() string {
 		}
 		return s
 	}
+	zones := or(o.zones, zoneA+", "+zoneB)
+	first, _, _ := strings.Cut(zones, ",")
+	region := first[:strings.LastIndexByte(first, '-')] + `"`
 	var b strings.Builder
 	fmt.Fprintf(&b, `package platform
 
 name:    "options"
 project: "my-project"
-region:  "us-central1"
+region:  %s
 zones: [%s]
 
 hardware: some: {%s}
 tiers: batch: {priority: 10, default: true}
 workloads: train: {tier: "batch", image: "pytorch/pytorch:2.8.0", rendezvous: {}, %s}
-`, or(o.zones, zoneA+", "+zoneB), or(o.hardware, `machine: "g2-standard-24"`), or(o.workload, `pods: 2, perPod: {accelerators: 2, cpu: 2, memory: "10Gi"}`))
+`, region, zones, or(o.hardware, `machine: "g2-standard-24"`), or(o.workload, `pods: 2, perPod: {accelerators: 2, cpu: 2, memory: "10Gi"}`))
 	var names []string
 	for i, c := range o.capacities {
 		name := fmt.Sprintf("some-%d", i)

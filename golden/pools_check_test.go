@@ -74,7 +74,7 @@ type hardware struct {
 func (p nodePool) nodeLabel(key string) string {
 	m, _ := catalog.Lookup(p.machine.Type)
 	switch key {
-	case "cloud.google.com/gke-nodepool":
+	case nodePoolLabel:
 		if len(p.names) == 1 {
 			return p.names[0]
 		}
@@ -86,7 +86,7 @@ func (p nodePool) nodeLabel(key string) string {
 			return m.Accelerator
 		}
 		return ""
-	case "cloud.google.com/gke-tpu-topology":
+	case topologyLabel:
 		if topology := p.topology + p.policy; topology != "" && m.HasTPUs() {
 			return topology
 		}
@@ -154,15 +154,13 @@ func (p nodePool) checkMachine() []error {
 func (p nodePool) checkSize() []error {
 	m, _ := catalog.Lookup(p.machine.Type)
 	hosts := 1
-	if s, ok := m.Slice(p.nodeLabel("cloud.google.com/gke-tpu-topology")); ok {
+	if s, ok := m.Slice(p.nodeLabel(topologyLabel)); ok {
 		hosts = s.Hosts
 	}
 	switch {
 	case !m.HasTPUs():
 	case p.nodes >= 0 && hosts > 1 && p.nodes != 0 && p.nodes != hosts:
 		return []error{fmt.Errorf("a slice has %d hosts, and the pool %d nodes", hosts, p.nodes)}
-	case p.nodes < 0 && p.perZone[1] == 0:
-		return []error{fmt.Errorf("a pool of TPUs scales by the zone")}
 	case p.nodes < 0 && hosts > 1 && p.perZone != [2]int{0, hosts}:
 		return []error{fmt.Errorf("a slice has %d hosts, and the pool scales between %v nodes", hosts, p.perZone)}
 	}
@@ -428,7 +426,6 @@ func TestCheckPools(t *testing.T) {
 		{"slices that scale to half", "TPU slices, scaling", pools, "max_node_count  = 4", "max_node_count  = 2"},
 		{"slices that keep a node", "TPU slices, scaling", pools, "min_node_count  = 0", "min_node_count  = 1"},
 		{"slices that scale by the total", "TPU slices, scaling", pools, "max_node_count  = 4", "total_max_node_count = 4"},
-		{"hosts that scale by the total", "TPU hosts, scaling", pools, "max_node_count  = 4", "total_max_node_count = 4"},
 
 		{"slices of one name", "TPU slices, static", pools, "each.key", `"some-0"`},
 		{"names of slices", "TPU slices, static", pools, `"some-0-2"`, `"some-0-3"`},

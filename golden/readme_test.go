@@ -68,17 +68,19 @@ func TestReadme(t *testing.T) {
 // TestEveryModuleHasAReason: a dependency is a decision, and go.mod says why it
 // was taken.
 func TestEveryModuleHasAReason(t *testing.T) {
-	gomod, err := os.ReadFile(filepath.Join(root, "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := modfile.Parse("go.mod", gomod, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range file.Require {
-		if !r.Indirect && len(r.Syntax.Suffix) == 0 {
-			t.Errorf("go.mod does not say what %s is for", r.Mod.Path)
+	for _, name := range []string{"go.mod", "conformance/go.mod"} {
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := modfile.Parse(name, text, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range file.Require {
+			if !r.Indirect && len(r.Syntax.Suffix) == 0 {
+				t.Errorf("%s does not say what %s is for", name, r.Mod.Path)
+			}
 		}
 	}
 }

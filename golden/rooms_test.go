@@ -25,6 +25,7 @@ var rooms = map[string][]string{
 	"compiler":         {"schema", "compiler/catalog", "compiler/diag", "compiler/ir", "compiler/rules"},
 
 	"emit":            {},
+	"emit/hostile":    {},
 	"emit/kubeyaml":   {"compiler/ir"},
 	"emit/cloudbuild": {"compiler/ir", "emit"},
 	"emit/dashboard":  {"compiler/ir", "emit", "emit/kubeyaml"},
@@ -52,7 +53,7 @@ var formats = map[string][]string{
 	"sigs.k8s.io/kueue":                {"emit/kueue", "emit/workload"}, // the label that names a queue
 	"sigs.k8s.io/jobset":               {"emit/workload"},
 	"github.com/grafana":               {"emit/dashboard"},
-	"sigs.k8s.io/yaml":                 {"emit/cloudbuild", "emit/dashboard", "emit/guide", "emit/kueue"},
+	"sigs.k8s.io/yaml":                 {"emit/cloudbuild", "emit/dashboard", "emit/guide", "emit/hostile", "emit/kueue"},
 	"go.yaml.in/yaml":                  {"emit/kubeyaml"},
 	"github.com/spf13/cobra":           {"cmd/batchwright"},
 	"k8s.io/api/":                      {"emit/dashboard", "emit/kubeyaml", "emit/kueue", "emit/workload"},

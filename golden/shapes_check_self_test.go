@@ -291,7 +291,10 @@ func TestCheckShapes(t *testing.T) {
 		{"class without a flavor", classes, "name: l4", "name: l5", "refers to ResourceFlavor /l5"},
 		{"flavor without a class", flavors, "compute-class: l4", "compute-class: l5", "refers to ComputeClass /l5"},
 		{"flavor of more than the class", flavors, "    cloud.google.com/compute-class: l4\n", "    cloud.google.com/compute-class: l4\n    cloud.google.com/gke-spot: \"true\"\n", "select the class alone"},
-		{"class without its taint", flavors, "  - effect: NoSchedule\n    key: cloud.google.com/compute-class\n    value: l4\n", "", "GKE taints its nodes with cloud.google.com/compute-class"},
+		{"class without its taint", flavors, "  - effect: NoSchedule\n    key: cloud.google.com/compute-class\n    value: l4\n", "", `GKE taints its nodes ["cloud.google.com/compute-class=l4:NoSchedule" "nvidia.com/gpu=present:NoSchedule"]`},
+		{"class with another's taint", flavors, "key: cloud.google.com/compute-class\n    value: l4", "key: cloud.google.com/compute-class\n    value: l5", "GKE taints its nodes"},
+		{"class of Arm machines", classes, "g2-standard-24", "a4x-highgpu-4g", `"kubernetes.io/arch=arm64:NoSchedule"`},
+		{"class with one taint more", flavors, "  nodeTaints:\n", "  nodeTaints:\n  - effect: NoSchedule\n    key: spot\n    value: \"true\"\n", "GKE taints its nodes"},
 		{"pods select more than the class", job, "compute-class: l4\n", "compute-class: l4\n        cloud.google.com/gke-spot: \"true\"\n", "selected by the class alone"},
 
 		{"request for another shape", checks, "tpu-topology: 2x4", "tpu-topology: 4x4", `asks for topology "4x4", and flavor v6e has "2x4"`},

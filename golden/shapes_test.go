@@ -26,7 +26,7 @@ hardware: {
 capacity: {
 	"v6e-reserved": {hardware: "v6e", consumption: reservation: name: "ours", slices: 4}
 	"v6e-spot": {hardware: "v6e", consumption: spot: {}, maxSlices: 2}
-	"v6e-flex": {hardware: "v6e", consumption: flexStart: {queued: true, maxRunSeconds: 86400}, maxSlices: 2}
+	"v6e-flex": {hardware: "v6e", consumption: flexStart: {queued: true, maxRunSeconds: 86400}, maxSlices: 2, accept: W0415: "promised by Google"}
 	"v5p-owned": {hardware: "v5p", consumption: reservation: {name: "theirs", project: "other-project"}, maxSlices: 2}
 	"v5e-spot": {hardware: "v5e", consumption: spot: {}, maxSlices: 8}
 }

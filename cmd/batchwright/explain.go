@@ -86,27 +86,21 @@ func (c Command) explainCodes(args []string, format *choice) error {
 
 // explanation is all that is known of a code.
 type explanation struct {
-	Version  int      `json:"version"`
-	Type     string   `json:"type"`
-	Code     string   `json:"code"`
-	Severity string   `json:"severity"`
-	Title    string   `json:"title"`
-	Why      string   `json:"why"`
-	Language string   `json:"language"` // of the examples: cue, yaml or console
-	Failing  string   `json:"failing"`
-	Fixed    string   `json:"fixed"`
-	Accepted string   `json:"accepted,omitempty"` // added to failing, accepts the finding
-	Sources  []string `json:"sources"`
+	Version  int    `json:"version"`
+	Type     string `json:"type"`
+	Code     string `json:"code"`
+	Severity string `json:"severity"`
+	Title    string `json:"title"`
+	explain.Text
 }
 
 // String returns what explain prints: at most 80 columns wide, as the texts
 // are laid out.
 func (e explanation) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s[%s]: %s\n\n%s", e.Severity, e.Code, e.Title, e.Why)
-	fmt.Fprintf(&b, "\nLeads to it:\n\n%s\nMends it:\n\n%s\n", indented(e.Failing), indented(e.Fixed))
-	if e.Accepted != "" {
-		fmt.Fprintf(&b, "Accepts it, where it is meant so:\n\n%s\n", indented(e.Accepted))
+	fmt.Fprintf(&b, "%s[%s]: %s\n\n%s\n", e.Severity, e.Code, e.Title, e.Why)
+	for _, example := range e.Examples() {
+		fmt.Fprintf(&b, "%s\n\n%s\n", example.Heading, indented(example.Source))
 	}
 	for _, s := range e.Sources {
 		fmt.Fprintf(&b, "Source: %s\n", s)
@@ -151,9 +145,27 @@ func explainCode(arg string) (explanation, error) {
 		return explanation{}, usagef("there is no code %s", code)
 	}
 	return explanation{
-		Version: 1, Type: "explanation", Code: code, Severity: known[i].Severity.String(), Title: known[i].Title,
-		Why: text.Why, Language: text.Language, Failing: text.Failing, Fixed: text.Fixed, Accepted: text.Accepted, Sources: text.Sources,
+		Version: 1, Type: "explanation", Code: code, Severity: known[i].Severity.String(), Title: known[i].Title, Text: text,
 	}, nil
+}
+
+// ruleHelp returns what explain prints of a code: its reasons as plain text,
+// and with the examples as Markdown. Viewers break lines themselves.
+func ruleHelp(code string) (text, markdown string) {
+	about, ok := explain.Lookup(code)
+	if !ok {
+		return "", ""
+	}
+	var paragraphs []string
+	for p := range strings.SplitSeq(strings.TrimSpace(about.Why), "\n\n") {
+		paragraphs = append(paragraphs, strings.Join(strings.Fields(p), " "))
+	}
+	text = strings.Join(paragraphs, "\n\n")
+	markdown = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "<", `\<`).Replace(text)
+	for _, example := range about.Examples() {
+		markdown += "\n\n" + example.Heading + "\n\n```" + about.Language + "\n" + example.Source + "```"
+	}
+	return text, markdown
 }
 
 // completeExplain offers every code with its title, and fields; after a field,

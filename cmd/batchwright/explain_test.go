@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -17,5 +18,31 @@ func TestEveryCodeHasAText(t *testing.T) {
 	}
 	if d := cmp.Diff(listed, explain.Codes()); d != "" {
 		t.Errorf("codes without a text (-) and texts without a code (+):\n%s", d)
+	}
+}
+
+// GitHub takes at most 1024 characters of a rule's descriptions.
+// Source: GitHub documentation, "SARIF support for code scanning".
+func TestRuleHelp(t *testing.T) {
+	for _, c := range codes() {
+		text, markdown := ruleHelp(c.ID)
+		full, _, _ := strings.Cut(text, "\n\n")
+		if len(c.Title) > 1024 || len(full) > 1024 {
+			t.Errorf("%s: a description of %d characters", c.ID, max(len(c.Title), len(full)))
+		}
+		about, _ := explain.Lookup(c.ID)
+		if fences := strings.Count(markdown, "```"); fences != 2*len(about.Examples()) {
+			t.Errorf("%s: %d fences around %d examples:\n%s", c.ID, fences, len(about.Examples()), markdown)
+		}
+	}
+	text, markdown := ruleHelp("E0107")
+	if want := "usual value as a default with *."; !strings.HasSuffix(text, want) {
+		t.Errorf("got %q, want %q at its end", text, want)
+	}
+	if want := "usual value as a default with \\*.\n\nLeads to it:\n\n```cue\nteams: "; !strings.Contains(markdown, want) {
+		t.Errorf("got %q, want %q in it", markdown, want)
+	}
+	if text, markdown := ruleHelp("E9999"); text != "" || markdown != "" {
+		t.Errorf("an explanation of nothing: %q, %q", text, markdown)
 	}
 }

@@ -5,11 +5,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/compiler/diag"
-	"github.com/batchwright/batchwright/compiler/explain"
 	"github.com/batchwright/batchwright/emit"
 )
 
@@ -67,23 +65,6 @@ func fromRepository(dir string) func(name string) string {
 func exists(name string) bool {
 	_, err := os.Lstat(name)
 	return err == nil
-}
-
-// ruleHelp returns what explain prints of a code: its reasons as plain text,
-// and with the examples as Markdown. Viewers break lines themselves.
-func ruleHelp(code string) (text, markdown string) {
-	about, ok := explain.Lookup(code)
-	if !ok {
-		return "", ""
-	}
-	var paragraphs []string
-	for p := range strings.SplitSeq(strings.TrimSpace(about.Why), "\n\n") {
-		paragraphs = append(paragraphs, strings.Join(strings.Fields(p), " "))
-	}
-	text = strings.Join(paragraphs, "\n\n")
-	escape := strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "<", `\<`)
-	example := func(source string) string { return "```" + about.Language + "\n" + source + "```" }
-	return text, strings.Join([]string{escape.Replace(text), "Leads to it:", example(about.Failing), "Mends it:", example(about.Fixed)}, "\n\n")
 }
 
 // conflictCodes are the codes of what emit.Write refuses, with the cure.

@@ -127,28 +127,3 @@ func TestFromRepository(t *testing.T) {
 		}
 	}
 }
-
-// GitHub takes at most 1024 characters of a rule's descriptions.
-// Source: GitHub documentation, "SARIF support for code scanning".
-func TestRuleHelp(t *testing.T) {
-	for _, c := range codes() {
-		text, markdown := ruleHelp(c.ID)
-		full, _, _ := strings.Cut(text, "\n\n")
-		if len(c.Title) > 1024 || len(full) > 1024 {
-			t.Errorf("%s: a description of %d characters", c.ID, max(len(c.Title), len(full)))
-		}
-		if fences := strings.Count(markdown, "```"); text != "" && fences != 4 {
-			t.Errorf("%s: %d fences around two examples:\n%s", c.ID, fences, markdown)
-		}
-	}
-	text, markdown := ruleHelp("E0107")
-	if want := "usual value as a default with *."; !strings.HasSuffix(text, want) {
-		t.Errorf("got %q, want %q at its end", text, want)
-	}
-	if want := "usual value as a default with \\*.\n\nLeads to it:\n\n```cue\nteams: "; !strings.Contains(markdown, want) {
-		t.Errorf("got %q, want %q in it", markdown, want)
-	}
-	if text, markdown := ruleHelp("E9999"); text != "" || markdown != "" {
-		t.Errorf("an explanation of nothing: %q, %q", text, markdown)
-	}
-}

@@ -259,9 +259,9 @@ func gravest(findings []Finding, most int) []Finding {
 	return out[:min(most, len(out))]
 }
 
-// Sorted returns the findings by source, place, code and message, each once:
-// of findings with the same place, code and message the first stays. Findings
-// without a place come first.
+// Sorted returns the findings by source, place, code, message and falling
+// severity, each once: of findings that are the same in all of these the first
+// stays. Findings without a place come first.
 func (l *List) Sorted() []Finding {
 	out := slices.Clone(l.findings)
 	slices.SortStableFunc(out, compare)
@@ -274,6 +274,7 @@ func compare(a, b Finding) int {
 		cmp.Compare(a.Span.Start, b.Span.Start),
 		cmp.Compare(a.Code, b.Code),
 		cmp.Compare(a.Message, b.Message),
+		cmp.Compare(b.Severity, a.Severity),
 	)
 }
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// mostAnnotations is how many GitHub takes of each severity from a step; the
-// others it drops without a word.
+// mostAnnotations is how many are made: as many as GitHub takes of one severity
+// from a step, whose others it drops without a word.
 // Source: GitHub, actions/toolkit, docs/problem-matchers.md, "Limitations".
 const mostAnnotations = 10
 

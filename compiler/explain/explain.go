@@ -30,16 +30,29 @@ var files embed.FS
 type Text struct {
 	// Why says what would happen if it were applied all the same, and what to
 	// do. Empty lines part its paragraphs.
-	Why string
-	// Sources name where the facts come from, without line feeds.
-	Sources []string
+	Why string `json:"why"`
 	// Language is that of the examples: "cue", "yaml", or "console" for
 	// commands, each after "$ ".
-	Language string
+	Language string `json:"language"`
 	// Failing is the mistake, and Fixed its cure.
-	Failing, Fixed string
+	Failing string `json:"failing"`
+	Fixed   string `json:"fixed"`
 	// Accepted, added to Failing, accepts the finding; "" where that cannot be.
-	Accepted string
+	Accepted string `json:"accepted,omitempty"`
+	// Sources name where the facts come from, without line feeds.
+	Sources []string `json:"sources"`
+}
+
+// Example is one of a text's examples, with what to say before it.
+type Example struct{ Heading, Source string }
+
+// Examples returns the examples in the order in which they are to be read.
+func (t Text) Examples() []Example {
+	all := []Example{{"Leads to it:", t.Failing}, {"Mends it:", t.Fixed}}
+	if t.Accepted != "" {
+		all = append(all, Example{"Accepts it, where it is meant so:", t.Accepted})
+	}
+	return all
 }
 
 // Lookup returns the text of a code, such as "E0401".

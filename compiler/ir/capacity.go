@@ -1,6 +1,9 @@
 package ir
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+)
 
 // HasAccelerators tells whether the machines have any.
 func (c Capacity) HasAccelerators() bool { return c.Machine.Resource != "" }
@@ -15,9 +18,40 @@ func (c Capacity) HasTPUs() bool { return c.Machine.Resource == TPU }
 // accelerators by dynamic resource allocation.
 func (c Capacity) HasAcceleratorNetworks() bool { return c.Machine.AcceleratorNetworks }
 
-// AnyCapacity tells whether some capacity of the platform satisfies f.
-func (p *Platform) AnyCapacity(f func(Capacity) bool) bool {
-	return slices.ContainsFunc(p.Capacities, f)
+// Queued tells whether the capacity starts all nodes of a workload at once.
+func (c Capacity) Queued() bool { return c.Flex != nil && c.Flex.Queued }
+
+// OwnsPools tells whether the platform makes the capacity's node pools, rather
+// than GKE as pods need them.
+func (c Capacity) OwnsPools() bool { return !c.AutoProvisioned && !c.ComputeClass }
+
+// SSDs is how many local SSDs a node has: those that come with its machine, and
+// those that are asked for.
+func (c Capacity) SSDs() int { return c.Machine.BundledSSDs + c.LocalSSDs }
+
+// Pools returns the names of a capacity's node pools: none where GKE creates
+// them, one for each slice of multi-host TPUs, else the capacity's own.
+func (c Capacity) Pools() []string {
+	switch {
+	case !c.OwnsPools():
+		return nil
+	case c.Sliced():
+		names := make([]string, c.Slices)
+		for i := range names {
+			names[i] = c.Name + "-" + strconv.Itoa(i)
+		}
+		return names
+	}
+	return []string{c.Name}
+}
+
+// Sliced tells whether the capacity consists of multi-host TPU slices.
+func (c Capacity) Sliced() bool { return c.Machine.Slice != nil && c.Machine.Slice.Hosts > 1 }
+
+// ByCalendar tells whether the capacity consumes a reservation that was booked
+// for some days.
+func (c Capacity) ByCalendar() bool {
+	return c.Reservation != nil && c.Reservation.Kind == CalendarReservation
 }
 
 // OwnsReservation tells whether the capacity consumes a reservation of the
@@ -37,6 +71,11 @@ func (c Capacity) HasReservationMetrics() bool {
 // OnlyReserved tells whether all nodes of the capacity come from reservations.
 func (c Capacity) OnlyReserved() bool {
 	return c.Reservation != nil || c.AnyReservation != nil && !c.AnyReservation.OnDemand
+}
+
+// AnyCapacity tells whether some capacity of the platform satisfies f.
+func (p *Platform) AnyCapacity(f func(Capacity) bool) bool {
+	return slices.ContainsFunc(p.Capacities, f)
 }
 
 // CountedResources are the resources that quota is counted in, sorted: the

@@ -10,11 +10,7 @@
 // its comment says otherwise. Emitters never sort, and never change a plan.
 package ir
 
-import (
-	"strconv"
-
-	"k8s.io/apimachinery/pkg/api/resource"
-)
+import "k8s.io/apimachinery/pkg/api/resource"
 
 // Platform is one cluster with everything around it.
 type Platform struct {
@@ -126,7 +122,7 @@ const (
 // for each TPU slice, or what GKE may create by itself, and the ResourceFlavor
 // that stands for it.
 type Capacity struct {
-	Name     string // of the node pool and the ResourceFlavor
+	Name     string // of the ResourceFlavor, and of the node pool or ComputeClass
 	Hardware string // the blueprint's name of the class
 	Machine  Machine
 	Option   Option
@@ -190,36 +186,6 @@ type Capacity struct {
 	// nodes, or "".
 	Overcommit string
 }
-
-// Queued tells whether the capacity starts all nodes of a workload at once.
-func (c Capacity) Queued() bool { return c.Flex != nil && c.Flex.Queued }
-
-// OwnsPools tells whether the platform makes the capacity's node pools, rather
-// than GKE as pods need them.
-func (c Capacity) OwnsPools() bool { return !c.AutoProvisioned && !c.ComputeClass }
-
-// SSDs is how many local SSDs a node has: those that come with its machine, and
-// those that are asked for.
-func (c Capacity) SSDs() int { return c.Machine.BundledSSDs + c.LocalSSDs }
-
-// Pools returns the names of a capacity's node pools: none where GKE creates
-// them, one for each slice of multi-host TPUs, else the capacity's own.
-func (c Capacity) Pools() []string {
-	switch {
-	case !c.OwnsPools():
-		return nil
-	case c.Sliced():
-		names := make([]string, c.Slices)
-		for i := range names {
-			names[i] = c.Name + "-" + strconv.Itoa(i)
-		}
-		return names
-	}
-	return []string{c.Name}
-}
-
-// Sliced tells whether the capacity consists of multi-host TPU slices.
-func (c Capacity) Sliced() bool { return c.Machine.Slice != nil && c.Machine.Slice.Hosts > 1 }
 
 // Machine is what the catalogue knows of a machine type, with what the
 // hardware class adds to it.
@@ -288,8 +254,8 @@ type Amount struct {
 // AutoProvisioning bounds node auto-provisioning.
 type AutoProvisioning struct {
 	Profile string // OPTIMIZE_UTILIZATION or BALANCED
-	// Create is true when some capacity is auto-provisioned or limits are
-	// given: otherwise only the profile applies and GKE creates no pools.
+	// Create is true when GKE makes the pools of some capacity, or limits are
+	// given: otherwise only the profile applies and GKE makes none.
 	Create bool
 	Limits []ResourceLimit // cpu, memory, then accelerator types by name
 }
@@ -313,7 +279,7 @@ type PriorityClass struct {
 type AdmissionCheck struct {
 	Name      string   // also of its ProvisioningRequestConfig
 	Class     string   // provisioning class
-	Resources []string // resources that need the request
+	Resources []string // resources that need the request, nil for all
 	Topology  string   // of the TPU slice that is asked for, "" without
 }
 
@@ -469,10 +435,10 @@ type Demand struct {
 type DemandRow struct {
 	Metric string // name of the quota metric, "" where none is verified
 	What   string // in words
-	// Static is what stands as soon as the platform is built, Admitted what
-	// the teams' quotas can ever admit, Ceiling what all pools at their
-	// maximum would take. Static <= Admitted <= Ceiling. Counted in Unit.
-	Static, Admitted, Ceiling int
-	Unit                      string
-	Note                      string // caveat, or ""
+	// Standing is in use as soon as the platform is built, Admitted is what the
+	// teams' quotas can ever admit, Ceiling what all pools at their maximum would
+	// take. Standing <= Admitted <= Ceiling. Counted in Unit.
+	Standing, Admitted, Ceiling int
+	Unit                        string
+	Note                        string // caveat, or ""
 }

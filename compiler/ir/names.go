@@ -25,6 +25,9 @@ const PodsReadyMinutes = 30
 // after which Compute Engine takes the machines back.
 const CalendarReservation = "calendar"
 
+// LabelNodePool is the label that GKE gives nodes with the name of their pool.
+const LabelNodePool = "cloud.google.com/gke-nodepool"
+
 // LabelPlacementGroup is the label by which pods ask node auto-provisioning for
 // nodes close together. Source: GKE documentation, "Compact placement".
 const LabelPlacementGroup = "cloud.google.com/gke-placement-group"

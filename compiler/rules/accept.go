@@ -22,23 +22,23 @@ func acceptRules() []Rule {
 // acceptance is a struct of the blueprint, and the code of a finding that it
 // accepts.
 type acceptance struct {
-	at   spot
+	by   accepter
 	code string
 }
 
-// spot is a struct that can accept findings on itself and on what it holds: an
-// entity such as teams and team-a; a field such as cluster, without an entity;
+// accepter is a struct that can accept findings on itself and on what it holds:
+// an entity such as teams and team-a; a field such as cluster, without an entity;
 // or the blueprint itself, without either.
-type spot struct{ field, entity string }
+type accepter struct{ field, entity string }
 
 // path is where the acceptance stands.
 func (a acceptance) path() []string {
 	var path []string
-	if a.at.field != "" {
-		path = append(path, a.at.field)
+	if a.by.field != "" {
+		path = append(path, a.by.field)
 	}
-	if a.at.entity != "" {
-		path = append(path, a.at.entity)
+	if a.by.entity != "" {
+		path = append(path, a.by.entity)
 	}
 	return append(path, "accept", a.code)
 }
@@ -48,7 +48,7 @@ func acceptances(b *schema.Blueprint) map[acceptance]string {
 	out := map[acceptance]string{}
 	add := func(field, entity string, reasons map[string]string) {
 		for code, reason := range reasons {
-			out[acceptance{spot{field, entity}, code}] = reason
+			out[acceptance{accepter{field, entity}, code}] = reason
 		}
 	}
 	add("", "", b.Accept)
@@ -78,32 +78,36 @@ func acceptances(b *schema.Blueprint) map[acceptance]string {
 	return out
 }
 
-// spotOf returns the struct nearest to a field that can accept findings on it.
-func spotOf(path []string) spot {
+// accepterOf returns the struct nearest to a field that can accept findings on
+// it.
+func accepterOf(path []string) accepter {
 	switch path[0] {
 	case "cluster", "network", "versions", "monitoring", "delivery":
-		return spot{path[0], ""}
+		return accepter{path[0], ""}
 	case "hardware", "capacity", "tiers", "cohorts", "teams", "workloads":
 		if len(path) > 1 {
-			return spot{path[0], path[1]}
+			return accepter{path[0], path[1]}
 		}
 	}
-	return spot{}
+	return accepter{}
 }
 
-// accept turns a finding on a field into a note where the blueprint accepts it.
-func (r *report) accept(f *diag.Finding, path []string) {
-	a := acceptance{spotOf(path), f.Code}
-	if reason, ok := r.accepts[a]; ok && r.rule.CanAccept() {
-		r.accepted[a] = true
-		f.Severity, f.Accepted, f.Help, f.Edit, f.Related = diag.Note, reason, "", nil, nil
+// accepts returns the blueprint's reason for accepting what the rule finds on a
+// field, "" where it does not.
+func (r *report) accepts(path []string) string {
+	a := acceptance{accepterOf(path), r.rule.Code}
+	reason, ok := r.reasons[a]
+	if !ok || !r.rule.CanAccept() {
+		return ""
 	}
+	r.accepted[a] = true
+	return reason
 }
 
 // sortedAcceptances returns what the blueprint accepts, by place and code.
 func (r *report) sortedAcceptances() []acceptance {
-	return slices.SortedFunc(maps.Keys(r.accepts), func(a, b acceptance) int {
-		return cmp.Or(cmp.Compare(a.at.field, b.at.field), cmp.Compare(a.at.entity, b.at.entity), cmp.Compare(a.code, b.code))
+	return slices.SortedFunc(maps.Keys(r.reasons), func(a, b acceptance) int {
+		return cmp.Or(cmp.Compare(a.by.field, b.by.field), cmp.Compare(a.by.entity, b.by.entity), cmp.Compare(a.code, b.code))
 	})
 }
 

@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/diag"
@@ -16,17 +17,17 @@ func consumptionRules() []Rule {
 	return []Rule{
 		{Code: "E0401", Severity: diag.Error, Title: "the machine is not offered that way", check: offered},
 		{Code: "W0402", Severity: diag.Warning, Title: "nobody verified that the machine is offered that way", check: unverified, whole: true},
-		{Code: "N0410", Severity: diag.Note, Title: "flex-start that is not queued", check: unqueuedFlex},
 		{Code: "E0403", Severity: diag.Error, Title: "a reservation without zones", check: reservationZones},
 		{Code: "E0404", Severity: diag.Error, Title: "a reservation cannot be created like that", check: createdReservations},
 		{Code: "E0405", Severity: diag.Error, Title: "flex-start with standing nodes", check: flexCounts},
 		{Code: "E0406", Severity: diag.Error, Title: "auto-provisioned capacity that GKE would not create", check: autoProvisioned},
-		{Code: "E0414", Severity: diag.Error, Title: "what is said of a reservation does not go together", check: reservationParts},
-		{Code: "W0415", Severity: diag.Warning, Title: "a calendar reservation in a zone that is not known for it", check: calendarZones},
-		{Code: "E0416", Severity: diag.Error, Title: "a ComputeClass that GKE would not scale by", check: computeClasses},
+		{Code: "E0407", Severity: diag.Error, Title: "compact placement that is not to be had", check: compact},
 		{Code: "E0408", Severity: diag.Error, Title: "the nodes of two capacities cannot be told apart", check: sameNodes},
 		{Code: "E0409", Severity: diag.Error, Title: "auto-provisioned nodes are all alike in this", check: sharedByAutoProvisioning},
-		{Code: "E0407", Severity: diag.Error, Title: "compact placement that is not to be had", check: compact},
+		{Code: "N0410", Severity: diag.Note, Title: "flex-start that is not queued", check: unqueuedFlex},
+		{Code: "E0414", Severity: diag.Error, Title: "what is said of a reservation does not go together", check: reservationParts},
+		{Code: "W0415", Severity: diag.Warning, Title: "TPUs booked by calendar, or of flex-start, in a zone that is not known for it", check: optionZones},
+		{Code: "E0416", Severity: diag.Error, Title: "a ComputeClass that GKE would not scale by", check: computeClasses},
 	}
 }
 
@@ -36,7 +37,7 @@ var optionField = map[ir.Option][2]string{
 	ir.OnDemand:       {"onDemand", "on demand"},
 	ir.Spot:           {"spot", "as Spot nodes"},
 	ir.Reservation:    {"reservation", "from a reservation"},
-	ir.AnyReservation: {"anyReservation", "from a reservation"},
+	ir.AnyReservation: {"anyReservation", "from any reservation"},
 	ir.FlexStart:      {"flexStart", "by flex-start"},
 }
 
@@ -48,9 +49,11 @@ func supports(c ir.Capacity, m catalog.Machine) *bool {
 		return m.Options.OnDemand
 	case c.Option == ir.Spot:
 		return m.Options.Spot
-	case c.Reservation != nil && c.Reservation.Kind == "calendar":
+	case c.ByCalendar():
 		return m.Options.Calendar
-	case c.Option == ir.Reservation, c.Option == ir.AnyReservation:
+	case c.AnyReservation != nil:
+		return anyReservation(c, m)
+	case c.Option == ir.Reservation:
 		return m.Options.Reservation
 	case c.Queued():
 		return m.Options.Queued
@@ -58,6 +61,26 @@ func supports(c ir.Capacity, m catalog.Machine) *bool {
 		return m.Options.FlexStart
 	}
 }
+
+// anyReservation returns whether machines are had from whichever reservation
+// matches. Those that are not to be had on demand are not when none is left
+// either, and what is reserved of them is bound to a reservation by name, as
+// TPUs are: whether a pool gets any without naming it nobody verified. Sources:
+// Google Cloud documentation, AI Hypercomputer, "Consumption options"; GKE
+// documentation, "About custom ComputeClasses".
+func anyReservation(c ir.Capacity, m catalog.Machine) *bool {
+	switch {
+	case is(m.Options.Reservation, false):
+	case is(m.Options.OnDemand, false) && c.AnyReservation.OnDemand:
+		return m.Options.OnDemand
+	case is(m.Options.OnDemand, false), m.HasTPUs():
+		return nil
+	}
+	return m.Options.Reservation
+}
+
+// is tells whether something is verified, and so.
+func is(known *bool, so bool) bool { return known != nil && *known == so }
 
 // eachCapacity visits the capacities whose machines are known.
 func (r *report) eachCapacity(visit func(c ir.Capacity, m catalog.Machine)) {
@@ -73,24 +96,30 @@ func (r *report) eachCapacity(visit func(c ir.Capacity, m catalog.Machine)) {
 func optionSpan(c ir.Capacity) (path []string, words string) {
 	field := optionField[c.Option]
 	path, words = at("capacity", c.Name, "consumption", field[0]), field[1]
-	if c.Reservation != nil && c.Reservation.Kind == "calendar" {
+	if c.ByCalendar() {
 		path, words = append(path, "kind"), "from a calendar reservation"
 	}
 	if c.Queued() {
 		path, words = append(path, "queued"), "by queued flex-start"
+	}
+	if c.AnyReservation != nil {
+		words = "from any reservation"
+		if c.AnyReservation.OnDemand {
+			words += ", or else on demand"
+		}
 	}
 	return path, words
 }
 
 func offered(r *report) {
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
-		if ok := supports(c, m); ok != nil && !*ok {
+		if is(supports(c, m), false) {
 			var others []string
 			for _, o := range []struct {
 				name string
 				ok   *bool
 			}{{"onDemand", m.Options.OnDemand}, {"spot", m.Options.Spot}, {"reservation", m.Options.Reservation}, {"flexStart", m.Options.FlexStart}} {
-				if o.ok != nil && *o.ok {
+				if is(o.ok, true) {
 					others = append(others, o.name)
 				}
 			}
@@ -110,9 +139,11 @@ func unverified(r *report) {
 	})
 }
 
+// reservationZones: a reservation belongs to one zone. Of nodes that are linked
+// with each other linkedZone says so.
 func reservationZones(r *report) {
 	for _, c := range r.Plan.Capacities {
-		if c.Option == ir.Reservation && len(r.Blueprint.Capacity[c.Name].Zones) == 0 && len(c.Zones) > 1 {
+		if c.Option == ir.Reservation && !linked(c) && len(r.Blueprint.Capacity[c.Name].Zones) == 0 && len(c.Zones) > 1 {
 			r.addKey(at("capacity", c.Name), fmt.Sprintf("capacity %q does not say in which zones its reservation is", c.Name),
 				help("add zones: a reservation belongs to one zone, and must exist in each zone of the pool"))
 		}
@@ -120,19 +151,23 @@ func reservationZones(r *report) {
 }
 
 func createdReservations(r *report) {
-	creator := map[string]string{}
+	creator := map[zonal]string{}
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
-		if c.Reservation == nil || !c.Reservation.Create {
+		if c.Reservation == nil || !c.Reservation.Create || len(c.Zones) == 0 || is(supports(c, m), false) {
 			return
 		}
 		path := at("capacity", c.Name, "consumption", "reservation", "create")
-		first, taken := creator[c.Reservation.Name]
+		here := zonal{c.Reservation.Name, c.Zones[0]}
+		first, taken := creator[here]
 		switch {
 		case c.Reservation.Owner != "":
 			r.add(path, fmt.Sprintf("reservation %q belongs to project %q and cannot be created here", c.Reservation.Name, c.Reservation.Owner),
 				help("leave create out: the owner creates a shared reservation"))
 		case m.HasTPUs():
 			r.add(path, "reservations of TPUs are not created here", help("have the reservation made, name it, and leave create out"))
+		case is(m.Options.OnDemand, false):
+			r.add(path, fmt.Sprintf("a reservation of %s machines is requested from Google", m.Type),
+				help("request it, name it here, and leave create out"))
 		case c.Reservation.Kind != "standard":
 			r.add(path, fmt.Sprintf("a %s reservation is requested from Google, and comes into being on its date", c.Reservation.Kind),
 				help("request it, name the reservation that is made for it, and leave create out"))
@@ -145,6 +180,7 @@ func createdReservations(r *report) {
 				help("set nodes instead of maxNodes: reserved machines are paid for whether they run or not"))
 		case c.MaxNodes == 0:
 			r.add(at("capacity", c.Name, "nodes"), "a reservation of no machines cannot be created", label("want at least 1"))
+		case len(c.Zones) > 1 && len(r.Blueprint.Capacity[c.Name].Zones) == 0: // reservationZones tells
 		case len(c.Zones) > 1:
 			r.add(path, fmt.Sprintf("a reservation is created in one zone, and capacity %q has %d", c.Name, len(c.Zones)),
 				help("split the capacity, one zone each"))
@@ -152,10 +188,31 @@ func createdReservations(r *report) {
 			r.add(path, fmt.Sprintf("reservation %q is created by capacity %q already", c.Reservation.Name, first),
 				related(at("capacity", first), "the other capacity"), help("give it another name"))
 		default:
-			creator[c.Reservation.Name] = c.Name
+			creator[here] = c.Name
 		}
 	})
+	usedUp(r, creator)
 }
+
+// usedUp reports the capacities that name a reservation which is created for
+// another one, and exactly as large as that.
+func usedUp(r *report, creator map[zonal]string) {
+	for _, c := range r.Plan.Capacities {
+		if c.Reservation == nil || c.Reservation.Create || c.Reservation.Owner != "" {
+			continue
+		}
+		for _, zone := range c.Zones {
+			if first, taken := creator[zonal{c.Reservation.Name, zone}]; taken {
+				r.add(at("capacity", c.Name, "consumption", "reservation", "name"),
+					fmt.Sprintf("reservation %q is created for capacity %q, whose nodes take all of it", c.Reservation.Name, first),
+					related(at("capacity", first), "the other capacity"), help("make one capacity of them, or name another reservation"))
+			}
+		}
+	}
+}
+
+// zonal names a reservation: another zone can have one of the same name.
+type zonal struct{ name, zone string }
 
 // reservationParts: what is said of a reservation beyond its name.
 func reservationParts(r *report) {
@@ -168,25 +225,31 @@ func reservationParts(r *report) {
 		if in.SubBlock != nil && in.Block == nil {
 			r.addKey(below(path, "subBlock"), "a sub-block is part of a block, and none is named", help("add block, or leave subBlock out"))
 		}
-		if in.Days != nil && in.Kind != "calendar" {
+		if in.Days != nil && in.Kind != ir.CalendarReservation {
 			r.addKey(below(path, "days"), fmt.Sprintf("a %s reservation has no number of days", in.Kind), help(`set kind: "calendar", or leave days out`))
 		}
 	}
 }
 
-// calendarZones: TPUs can be booked by calendar in a few zones only.
-func calendarZones(r *report) {
+// optionZones: TPUs can be booked by calendar, or started by flex-start, in a few
+// zones only. Where the machine is not known at all, machineZones tells.
+func optionZones(r *report) {
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
-		if c.Reservation == nil || c.Reservation.Kind != "calendar" {
+		var known []string
+		var how, table string
+		switch {
+		case c.ByCalendar():
+			known, how, table = m.CalendarZones(), "booked by calendar", "calendar mode"
+		case c.Flex != nil:
+			known, how, table = m.FlexStartZones(), "started by flex-start", "flex-start"
+		}
+		all := m.Zones()
+		unknown := slices.DeleteFunc(without(c.Zones, known), func(z string) bool { return all != nil && !slices.Contains(all, z) })
+		if known == nil || len(unknown) == 0 {
 			return
 		}
-		known := m.CalendarZones()
-		for i, z := range r.Blueprint.Capacity[c.Name].Zones {
-			if known != nil && !slices.Contains(known, z) {
-				r.add(at("capacity", c.Name, "zones", diag.Index(i)), fmt.Sprintf("%s is not known to be booked by calendar in %s", m.Type, z),
-					label("known: %s", quoted(known)), help("check Google's table of calendar mode; zones are added over time"))
-			}
-		}
+		r.unknownZones(c, unknown, m.Type+" is not known to be "+how+" in ",
+			label("known: %s", quoted(known)), help("check Google's table of %s; zones are added over time", table))
 	})
 }
 
@@ -233,9 +296,12 @@ func autoProvisioned(r *report) {
 	}
 }
 
-// ownClasses are the ComputeClasses that GKE brings, and the name of the one
-// that pods without any get (GKE documentation: "About GKE ComputeClasses").
-var ownClasses = []string{"autopilot", "autopilot-spot", "default"}
+// ownClass tells whether GKE keeps a ComputeClass's name for itself: how names
+// begin, and the one that pods without a class get (GKE documentation: "About
+// custom ComputeClasses", "About GKE ComputeClasses").
+func ownClass(name string) bool {
+	return name == "default" || strings.HasPrefix(name, "autopilot") || strings.HasPrefix(name, "gke")
+}
 
 // computeClasses: what GKE creates by a ComputeClass comes and goes, and is
 // what the class's one priority says.
@@ -247,8 +313,9 @@ func computeClasses(r *report) {
 		path := at("capacity", c.Name, "computeClass")
 		own := "give the capacity a node pool of its own: remove computeClass"
 		switch {
-		case slices.Contains(ownClasses, c.Name):
-			r.addKey(at("capacity", c.Name), fmt.Sprintf("ComputeClass %q is GKE's own", c.Name), help("give the capacity another name"))
+		case ownClass(c.Name):
+			r.addKey(at("capacity", c.Name), fmt.Sprintf("ComputeClass %q would be one of GKE's own", c.Name),
+				help(`give the capacity another name, not "default" and none that begins with "gke" or "autopilot"`))
 		case c.HasTPUs():
 			r.add(path, "TPU slices have node pools of their own here", help("remove computeClass"))
 		case c.Machine.PlacementTopology != "":
@@ -345,10 +412,10 @@ func sharedByAutoProvisioning(r *report) {
 // unqueuedFlex: Kueue admits such a workload at once, and takes it back when
 // its pods are not ready in time.
 func unqueuedFlex(r *report) {
-	for _, c := range r.Plan.Capacities {
-		if c.Flex != nil && !c.Flex.Queued {
+	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
+		if c.Flex != nil && !c.Flex.Queued && !is(m.Options.FlexStart, false) {
 			r.addKey(at("capacity", c.Name, "consumption", "flexStart"), fmt.Sprintf("jobs on %q are evicted and queued again when flex-start has no nodes for them within %d minutes", c.Name, ir.PodsReadyMinutes),
 				help("set queued: true: then they wait before they are admitted"))
 		}
-	}
+	})
 }

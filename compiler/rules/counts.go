@@ -5,17 +5,18 @@ import (
 	"slices"
 
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// Rules on numbers of nodes.
+// Rules on numbers of nodes and of TPU slices.
 
 func countRules() []Rule {
 	return []Rule{
-		{Code: "E0411", Severity: diag.Error, Title: "a capacity needs either nodes or maxNodes", check: oneCount},
+		{Code: "E0411", Severity: diag.Error, Title: "a capacity without a size, with two, or with one in the wrong unit", check: oneCount},
 		{Code: "E0412", Severity: diag.Error, Title: "fewest nodes above most nodes", check: minAboveMax},
-		{Code: "E0417", Severity: diag.Error, Title: "linked nodes in more than one zone", check: sliceZone},
-		{Code: "E0418", Severity: diag.Error, Title: "more nodes than are linked with each other", check: linkedNodes},
 		{Code: "E0413", Severity: diag.Error, Title: "nodes do not divide evenly over the zones", check: evenNodes},
+		{Code: "E0417", Severity: diag.Error, Title: "linked nodes in more than one zone", check: linkedZone},
+		{Code: "E0418", Severity: diag.Error, Title: "more nodes than are linked with each other", check: linkedNodes},
 	}
 }
 
@@ -69,19 +70,24 @@ func minAboveMax(r *report) {
 
 func evenNodes(r *report) {
 	for _, c := range r.Plan.Capacities {
-		if n := len(c.Zones); c.Static && c.Flex == nil && !c.HasTPUs() && n > 0 && c.MaxNodes%n != 0 {
-			r.add(at("capacity", c.Name, "nodes"), fmt.Sprintf("%s in %s: GKE puts the same number into each zone", plural(c.MaxNodes, "node"), plural(n, "zone")),
-				label("want a multiple of %d", n), help("change nodes, or the capacity's zones"))
+		field := "nodes"
+		if c.HasTPUs() {
+			field = "slices"
+		}
+		if n := len(c.Zones); c.Static && c.Flex == nil && !c.Sliced() && n > 0 && c.MaxNodes%n != 0 {
+			r.add(at("capacity", c.Name, field), fmt.Sprintf("%s in %s: GKE puts the same number into each zone", plural(c.MaxNodes, "node"), plural(n, "zone")),
+				label("want a multiple of %d", n), help("change %s, or the capacity's zones", field))
 		}
 	}
 }
 
-// sliceZone: the hosts of a slice are wired together, and its node pool stands
-// in one zone.
-func sliceZone(r *report) {
+// linked tells whether a capacity's nodes are wired together.
+func linked(c ir.Capacity) bool { return c.Sliced() || c.Machine.PlacementTopology != "" }
+
+// linkedZone: nodes that are wired together stand in one zone.
+func linkedZone(r *report) {
 	for _, c := range r.Plan.Capacities {
-		linked := c.HasTPUs() || c.Machine.PlacementTopology != ""
-		if !linked || len(c.Zones) < 2 {
+		if !linked(c) || len(c.Zones) < 2 {
 			continue
 		}
 		path := at("capacity", c.Name, "zones")
@@ -100,7 +106,7 @@ func linkedNodes(r *report) {
 	const most = 18
 	for _, c := range r.Plan.Capacities {
 		switch {
-		case c.Machine.Family != "a4x" || c.ComputeClass: // reported there
+		case c.Machine.Family != "a4x" || c.ComputeClass || c.Flex != nil: // reported there
 		case !c.Static:
 			r.addKey(at("capacity", c.Name), fmt.Sprintf("%s machines are linked with each other, and do not come and go", c.Machine.Type), help("set nodes instead of maxNodes"))
 		case c.MaxNodes > most:

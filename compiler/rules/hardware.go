@@ -22,6 +22,10 @@ func hardwareRules() []Rule {
 	return []Rule{
 		{Code: "E0301", Severity: diag.Error, Title: "the machine type does not exist, or cannot be used", check: machineTypes, basic: true},
 		{Code: "E0302", Severity: diag.Error, Title: "a zone is not in the platform's region", check: zonesInRegion},
+		{Code: "E0303", Severity: diag.Error, Title: "a zone is not one of the platform's", check: capacityZones},
+		{Code: "E0304", Severity: diag.Error, Title: "the machine does not boot from that disk type", check: bootDisks},
+		{Code: "E0305", Severity: diag.Error, Title: "more per accelerator than the machine has", check: perAccelerator},
+		{Code: "E0306", Severity: diag.Error, Title: "per-accelerator figures for a machine without accelerators", check: perAcceleratorWithout},
 		{Code: "W0307", Severity: diag.Warning, Title: "a region that is not known", check: knownRegion},
 		{Code: "W0308", Severity: diag.Warning, Title: "the machine is not known in a zone", check: machineZones, resolved: true},
 		{Code: "E0309", Severity: diag.Error, Title: "GPUs that cannot be attached to the machine", check: attachedGPUs, basic: true},
@@ -29,10 +33,6 @@ func hardwareRules() []Rule {
 		{Code: "E0311", Severity: diag.Error, Title: "a TPU topology that the machine does not form", check: topologies, basic: true},
 		{Code: "W0312", Severity: diag.Warning, Title: "the control plane may be older than the nodes need", check: nodeVersions},
 		{Code: "E0313", Severity: diag.Error, Title: "a system pool whose nodes keep system pods away", check: systemPool},
-		{Code: "E0303", Severity: diag.Error, Title: "a zone is not one of the platform's", check: capacityZones},
-		{Code: "E0304", Severity: diag.Error, Title: "the machine does not boot from that disk type", check: bootDisks},
-		{Code: "E0305", Severity: diag.Error, Title: "more per accelerator than the machine has", check: perAccelerator},
-		{Code: "E0306", Severity: diag.Error, Title: "per-accelerator figures for a machine without accelerators", check: perAcceleratorWithout},
 	}
 }
 
@@ -156,15 +156,15 @@ func topologies(r *report) {
 // nearest ones that it does.
 func (r *report) topology(path []string, m catalog.Machine, topology string) {
 	all := m.Slices()
-	sides := strings.Split(topology, "x")
 	chips := 1
-	for i, side := range sides {
+	var sides []int
+	for side := range strings.SplitSeq(topology, "x") {
 		n, _ := strconv.Atoi(side) // the schema admits only numbers
 		chips *= n
-		sides[i] = fmt.Sprintf("%3d", n)
+		sides = append(sides, n)
 	}
 	slices.Sort(sides)
-	canonical := strings.ReplaceAll(strings.Join(sides, "x"), " ", "")
+	canonical := strings.ReplaceAll(strings.Trim(fmt.Sprint(sides), "[]"), " ", "x")
 	cure := help("batchwright catalog %s lists them all", m.Type)
 	if _, ok := m.Slice(canonical); ok {
 		cure = help("did you mean %q? the sides are written by size", canonical)
@@ -233,8 +233,8 @@ func knownRegion(r *report) {
 func machineZones(r *report) {
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
 		known := m.Zones()
-		unknown := slices.DeleteFunc(slices.Clone(c.Zones), func(z string) bool { return slices.Contains(known, z) })
-		if known == nil || len(unknown) == 0 || len(unknown) < len(c.Zones) && len(c.Pools()) == 0 {
+		unknown := without(c.Zones, known)
+		if known == nil || len(unknown) == 0 || len(unknown) < len(c.Zones) && !c.OwnsPools() {
 			return
 		}
 		here := slices.DeleteFunc(slices.Clone(known), func(z string) bool { return !strings.HasPrefix(z, r.Plan.Region+"-") })
@@ -247,29 +247,44 @@ func machineZones(r *report) {
 			what, kind = h.GPUs.Type, "accelerator-types"
 		}
 		cure := fmt.Sprintf(`ask: gcloud compute %s list --filter=name=%s; if it is there: accept: W0308: "..."`, kind, what)
-		written := r.Blueprint.Capacity[c.Name].Zones
-		if len(written) == 0 {
-			r.addKey(at("capacity", c.Name), fmt.Sprintf("%s is not known in %s", what, quoted(unknown)), wanted, help("give the capacity zones that have it, or %s", cure))
+		if len(r.Blueprint.Capacity[c.Name].Zones) == 0 {
+			cure = "give the capacity zones that have it, or " + cure
 		}
-		for i, z := range written {
-			if slices.Contains(unknown, z) {
-				r.add(at("capacity", c.Name, "zones", diag.Index(i)), fmt.Sprintf("%s is not known in %q", what, z), wanted, help("%s", cure))
-			}
-		}
+		r.unknownZones(c, unknown, what+" is not known in ", wanted, help("%s", cure))
 	})
 }
 
+// unknownZones reports zones of a capacity: each where the capacity names it, or
+// all of them at the capacity where they are the platform's.
+func (r *report) unknownZones(c ir.Capacity, unknown []string, message string, options ...option) {
+	written := r.Blueprint.Capacity[c.Name].Zones
+	for i, z := range written {
+		if slices.Contains(unknown, z) {
+			r.add(at("capacity", c.Name, "zones", diag.Index(i)), message+strconv.Quote(z), options...)
+		}
+	}
+	if len(written) == 0 {
+		r.addKey(at("capacity", c.Name), message+quoted(unknown), options...)
+	}
+}
+
+// without returns the names that are not among others, in their order.
+func without(names, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return slices.Contains(others, n) })
+}
+
 // nodeVersions: the release channel may well choose a newer version than the
-// lowest that is asked for, so this is no mistake yet.
+// lowest that is asked for, so this is no mistake yet. It is one, however many
+// capacities need a newer version.
 func nodeVersions(r *report) {
 	lowest := r.Blueprint.Cluster.MinVersion
 	if lowest == nil {
 		return
 	}
+	highest, capacity, reason := *lowest, "", ""
 	need := func(c ir.Capacity, version, what string) {
-		if version != "" && olderGKE(*lowest, version) {
-			r.add(at("cluster", "minVersion"), fmt.Sprintf("capacity %q needs GKE %s: %s", c.Name, version, what), label("want %s or later", version),
-				related(at("capacity", c.Name), "the capacity"), help("raise it, or leave it to the release channel"))
+		if version != "" && olderGKE(highest, version) {
+			highest, capacity, reason = version, c.Name, what
 		}
 	}
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
@@ -288,6 +303,10 @@ func nodeVersions(r *report) {
 			need(c, "1.34.1-gke.1829001", "its networks are claimed by dynamic resource allocation")
 		}
 	})
+	if capacity != "" {
+		r.add(at("cluster", "minVersion"), fmt.Sprintf("capacity %q needs GKE %s: %s", capacity, highest, reason), label("want %s or later", highest),
+			related(at("capacity", capacity), "the capacity"), help("raise it, or leave it to the release channel"))
+	}
 }
 
 func zonesInRegion(r *report) {

@@ -23,8 +23,8 @@ func nameRules() []Rule {
 		{Code: "E0206", Severity: diag.Error, Title: "a derived name is too long", check: derivedNames},
 		{Code: "E0207", Severity: diag.Error, Title: "two derived names are the same", check: collisions},
 		{Code: "W0208", Severity: diag.Warning, Title: "node pools cannot be told apart by their instances' names", check: poolPrefixes, whole: true},
-		{Code: "E0210", Severity: diag.Error, Title: "a role that is no least privilege", check: basicRoles},
 		{Code: "E0209", Severity: diag.Error, Title: "groups without a security group", check: securityGroup},
+		{Code: "E0210", Severity: diag.Error, Title: "a role that is no least privilege", check: basicRoles},
 	}
 }
 
@@ -114,6 +114,7 @@ func quotaOutsideTier(r *report) {
 func unused(r *report) {
 	b := r.Blueprint
 	uses := map[string]map[string]bool{"hardware": {}, "capacity": {}, "tiers": {}, "cohorts": {}}
+	granted := map[string]bool{} // capacities that some team has quota on
 	for _, c := range b.Capacity {
 		uses["hardware"][c.Hardware] = true
 	}
@@ -126,8 +127,11 @@ func unused(r *report) {
 		if t.Cohort != nil {
 			uses["cohorts"][*t.Cohort] = true
 		}
-		for tier := range t.Quota {
+		for tier, quota := range t.Quota {
 			uses["tiers"][tier] = true
+			for c := range quota {
+				granted[c] = true
+			}
 		}
 	}
 	for _, c := range b.Cohorts {
@@ -148,6 +152,17 @@ func unused(r *report) {
 		for _, n := range kind.defined {
 			if !used[n] {
 				r.addKey(at(kind.field, n), fmt.Sprintf("%s %q is used by no %s", kind.noun, n, kind.user), help("use it, or remove it"))
+			}
+		}
+	}
+	for _, tier := range names(b.Tiers) {
+		if !uses["tiers"][tier] {
+			continue
+		}
+		for _, c := range b.Tiers[tier].Capacity {
+			if !granted[c] {
+				r.addKey(at("capacity", c), fmt.Sprintf("no team has quota on capacity %q", c),
+					related(at("tiers", tier), "a tier that tries it"), help("give some team quota on it, or remove it"))
 			}
 		}
 	}

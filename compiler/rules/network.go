@@ -19,9 +19,9 @@ func networkRules() []Rule {
 		{Code: "E0703", Severity: diag.Error, Title: "a range is too small", check: rangeSizes},
 		{Code: "E0704", Severity: diag.Error, Title: "not a range of addresses", check: authorizedRanges},
 		{Code: "W0705", Severity: diag.Warning, Title: "the control plane is open to the internet", check: openControlPlane, whole: true},
-		{Code: "N0709", Severity: diag.Note, Title: "auto-provisioning's limits hold less than the teams are guaranteed", check: clusterLimits, whole: true},
-		{Code: "E0708", Severity: diag.Error, Title: "a limit of auto-provisioning that makes no sense", check: autoProvisioningLimits},
 		{Code: "E0706", Severity: diag.Error, Title: "too little time for maintenance", check: maintenanceTime},
+		{Code: "E0708", Severity: diag.Error, Title: "a limit of auto-provisioning that makes no sense", check: autoProvisioningLimits},
+		{Code: "N0709", Severity: diag.Note, Title: "auto-provisioning's limits hold less than the teams are guaranteed", check: clusterLimits, whole: true},
 	}
 }
 

@@ -108,9 +108,17 @@ func overcommit(r *report) {
 		if !ok || !sized(c, r.Blueprint.Capacity[c.Name]) {
 			continue
 		}
-		message := fmt.Sprintf("capacity %q guarantees %s %s, and its %s hold %s", c.Name, amount(excess.resource, excess.guaranteed), excess.resource,
-			plural(c.MaxNodes, "node"), amount(excess.resource, excess.held))
-		options := []option{help("lower the teams' quota, add nodes, or say why it is meant so: accept: E0602: \"...\"")}
+		n, unit := c.MaxNodes, "node" // a single host is a slice
+		if c.HasTPUs() {
+			n, unit = c.MaxNodes/c.Machine.Slice.Hosts, "slice"
+		}
+		hold := "hold"
+		if n == 1 {
+			hold = "holds"
+		}
+		message := fmt.Sprintf("capacity %q guarantees %s %s, and its %s %s %s", c.Name, amount(excess.resource, excess.guaranteed), excess.resource,
+			plural(n, unit), hold, amount(excess.resource, excess.held))
+		options := []option{help("lower the teams' quota, add %ss, or say why it is meant so: accept: E0602: \"...\"", unit)}
 		r.addKey(at("capacity", c.Name), message, append(options, guarantees[c.Name]...)...)
 	}
 }

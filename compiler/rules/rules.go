@@ -68,14 +68,14 @@ type Pass struct {
 	// the cluster. Only rules on what names mean are applied then.
 	NamesOnly bool
 
-	accepts  map[acceptance]string // what the blueprint accepts
-	accepted map[acceptance]bool   // and had a finding for
+	reasons  map[acceptance]string // of what the blueprint accepts
+	accepted map[acceptance]bool   // what of it was found
 }
 
 // Run applies every rule: those on what names mean first, because what depends
 // on a misspelt name is not worth reporting.
 func Run(p *Pass) {
-	p.accepts, p.accepted = acceptances(p.Blueprint), map[acceptance]bool{}
+	p.reasons, p.accepted = acceptances(p.Blueprint), map[acceptance]bool{}
 	var basic, others, last []Rule
 	for _, r := range All() {
 		switch {
@@ -101,7 +101,7 @@ func Run(p *Pass) {
 func (p *Pass) run(rules []Rule, resolved bool) {
 	for _, r := range rules {
 		if (resolved || !r.resolved) && (len(p.Broken) == 0 || !r.whole) {
-			r.check(&report{Pass: p, rule: r, said: map[diag.Spot]bool{}})
+			r.check(&report{Pass: p, rule: r, said: map[remark]bool{}})
 		}
 	}
 }
@@ -110,8 +110,15 @@ func (p *Pass) run(rules []Rule, resolved bool) {
 type report struct {
 	*Pass
 	rule    Rule
-	said    map[diag.Spot]bool // what the rule has reported
-	guesses int                // how often it asked for the nearest name
+	said    map[remark]bool // what the rule has reported
+	guesses int             // how often it asked for the nearest name
+}
+
+// remark is what one rule says of a field where it is written. Of the entities
+// that a pattern writes there, some may accept it and others not.
+type remark struct {
+	at       diag.Spot
+	accepted bool
 }
 
 // maxGuesses is how many misspelt names a rule looks for the right one of: ten
@@ -145,7 +152,8 @@ func (r *report) finding(span diag.Span, path []string, message string, options 
 	if len(path) > 1 && r.Broken[[2]string{path[0], path[1]}] {
 		return
 	}
-	here := span.Spot(path[len(path)-1])
+	reason := r.accepts(path)
+	here := remark{span.Spot(path[len(path)-1]), reason != ""}
 	if span.Valid() && r.said[here] {
 		return
 	}
@@ -154,7 +162,9 @@ func (r *report) finding(span diag.Span, path []string, message string, options 
 	for _, o := range options {
 		o(r, &f)
 	}
-	r.accept(&f, path)
+	if reason != "" {
+		f.Severity, f.Accepted, f.Help, f.Edit, f.Related = diag.Note, reason, "", nil, nil
+	}
 	r.Findings.Add(f)
 }
 

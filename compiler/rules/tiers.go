@@ -17,8 +17,8 @@ func tierRules() []Rule {
 		{Code: "E0503", Severity: diag.Error, Title: "a tier names a capacity twice", check: capacityTwice},
 		{Code: "E0504", Severity: diag.Error, Title: "compact auto-provisioned capacity beside another", check: compactAlone},
 		{Code: "E0505", Severity: diag.Error, Title: "more flavors than Kueue takes", check: flavorLimit},
-		{Code: "E0507", Severity: diag.Error, Title: "a tier mixes accelerators that cannot be queued together", check: mixedAccelerators, resolved: true},
 		{Code: "E0506", Severity: diag.Error, Title: "a tier's name is reserved", check: reservedPriority},
+		{Code: "E0507", Severity: diag.Error, Title: "a tier mixes accelerators that cannot be queued together", check: mixedAccelerators, resolved: true},
 	}
 }
 

@@ -17,12 +17,13 @@ func workloadRules() []Rule {
 	return []Rule{
 		{Code: "E0801", Severity: diag.Error, Title: "a pod fits no node", check: podFitsNode, whole: true, resolved: true},
 		{Code: "E0802", Severity: diag.Error, Title: "a workload can never be admitted", check: copyFitsQuota, whole: true, resolved: true},
+		{Code: "E0809", Severity: diag.Error, Title: "a workload goes where its pods fit no node", check: strandedPods, whole: true, resolved: true, Acceptable: true},
 		{Code: "E0803", Severity: diag.Error, Title: "a team submits to a tier it has no quota in", check: workloadTeams, whole: true, resolved: true},
 		{Code: "E0804", Severity: diag.Error, Title: "an image that is not pinned", check: pinnedImages},
+		{Code: "E0805", Severity: diag.Error, Title: "an environment variable that is set twice", check: rendezvousEnv},
 		{Code: "E0806", Severity: diag.Error, Title: "files too large for a ConfigMap", check: fileSizes},
 		{Code: "E0807", Severity: diag.Error, Title: "a workload that does not take whole TPU slices", check: wholeSlices, resolved: true},
 		{Code: "E0808", Severity: diag.Error, Title: "a workload runs longer than its nodes", check: runTimes, resolved: true},
-		{Code: "E0805", Severity: diag.Error, Title: "an environment variable that is set twice", check: rendezvousEnv},
 	}
 }
 
@@ -140,27 +141,59 @@ func admissible(s submission, capacities map[string]ir.Capacity, pool pools) (sh
 			continue
 		}
 		anyNode = true
-		lack, ok := fits(s.workload.Requests, int64(s.workload.Pods), func(res string) (resource.Quantity, bool) {
-			i := slices.IndexFunc(f.Quotas, func(q ir.ResourceQuota) bool { return q.Resource == res })
-			if i < 0 {
-				return resource.Quantity{}, false
-			}
-			most := f.Quotas[i].Nominal.DeepCopy()
-			if b := f.Quotas[i].Borrowing; b != nil {
-				lent := pool.others(s.team.Cohort, f.Flavor, f.Quotas[i])
-				if lent.Cmp(*b) > 0 {
-					lent = *b
-				}
-				most.Add(lent)
-			}
-			return most, true
-		})
+		lack, ok := fits(s.workload.Requests, int64(s.workload.Pods), quota(s, f, pool))
 		if ok {
 			return nil, true
 		}
 		short = append(short, fmt.Sprintf("%s: %s", f.Flavor, lack))
 	}
 	return short, !anyNode // podFitsNode reports what fits no node
+}
+
+// quota is what a queue can ever have of one capacity, with all that could be
+// borrowed.
+func quota(s submission, f ir.FlavorQuota, pool pools) func(string) (resource.Quantity, bool) {
+	return func(res string) (resource.Quantity, bool) {
+		i := slices.IndexFunc(f.Quotas, func(q ir.ResourceQuota) bool { return q.Resource == res })
+		if i < 0 {
+			return resource.Quantity{}, false
+		}
+		most := f.Quotas[i].Nominal.DeepCopy()
+		if b := f.Quotas[i].Borrowing; b != nil {
+			lent := pool.others(s.team.Cohort, f.Flavor, f.Quotas[i])
+			if lent.Cmp(*b) > 0 {
+				lent = *b
+			}
+			most.Add(lent)
+		}
+		return most, true
+	}
+}
+
+// strandedPods: Kueue takes the first capacity that has quota to spare, however
+// small its nodes are.
+func strandedPods(r *report) {
+	capacities, pool := capacitiesByName(r.Plan), cohortPools(r.Plan)
+	all := submissions(r.Plan)
+	for _, name := range names(all) {
+		for _, s := range all[name] {
+			requests := s.workload.Requests
+			fitting := slices.ContainsFunc(s.queue.Flavors, func(f ir.FlavorQuota) bool {
+				_, ok := fits(requests, 1, node(capacities[f.Flavor]))
+				return ok
+			})
+			for _, f := range s.queue.Flavors {
+				lack, fitsNode := fits(requests, 1, node(capacities[f.Flavor]))
+				_, admitted := fits(requests, int64(s.workload.Pods), quota(s, f, pool))
+				if !fitting || fitsNode || !admitted { // podFitsNode reports what fits no node
+					continue
+				}
+				r.addKey(at("workloads", name, "perPod"), fmt.Sprintf("workload %q can be admitted to %q, whose nodes are too small for its pods", name, f.Flavor),
+					label("wanted and offered: %s", lack), related(at("teams", s.team.Name, "quota", s.queue.Tier, f.Flavor), "the quota that admits it"),
+					help("Kueue counts no nodes, and would evict it and queue it again for ever: request less, or make a tier of each size of node"))
+			}
+		}
+	}
 }
 
 func workloadTeams(r *report) {

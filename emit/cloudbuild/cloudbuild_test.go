@@ -38,7 +38,7 @@ func platform() *ir.Platform {
 }
 
 // files returns the emitted files by path.
-func files(t *testing.T, p *ir.Platform) map[string]emit.File {
+func files(t testing.TB, p *ir.Platform) map[string]emit.File {
 	t.Helper()
 	list, err := Files(p)
 	if err != nil {

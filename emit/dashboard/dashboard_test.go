@@ -46,7 +46,7 @@ func bare() *ir.Platform {
 	}
 }
 
-func render(t *testing.T, p *ir.Platform) map[string]string {
+func render(t testing.TB, p *ir.Platform) map[string]string {
 	t.Helper()
 	files, err := Files(p)
 	if err != nil {

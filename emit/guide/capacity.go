@@ -153,7 +153,7 @@ func googleQuota(d *document, p *ir.Platform) {
 	var rows [][]markup
 	for _, r := range p.Demand.Rows {
 		rows = append(rows, []markup{
-			orElse(r.Metric, "not verified"), text(r.What), digits(r.Static), digits(r.Admitted), digits(r.Ceiling), text(r.Unit), text(r.Note),
+			orElse(r.Metric, "not verified"), text(r.What), digits(r.Standing), digits(r.Admitted), digits(r.Ceiling), text(r.Unit), text(r.Note),
 		})
 	}
 	d.Table([]markup{"Metric", "Counts", "Standing", "Admitted", "Ceiling", "Unit", "Note"}, rows)

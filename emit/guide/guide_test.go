@@ -67,8 +67,8 @@ func platform(n int) *ir.Platform {
 		Delivery: ir.Delivery{StateBucket: "my-project-gke-batch-tfstate", Account: ir.ServiceAccount{ID: "gke-batch-build"},
 			Repository: "gke-batch", APIs: []string{"compute.googleapis.com", "container.googleapis.com"}},
 		Demand: ir.Demand{Rows: []ir.DemandRow{
-			{Metric: "NVIDIA_L4_GPUS", What: "nvidia-l4", Static: 8, Admitted: 8, Ceiling: 8, Unit: "GPUs"},
-			{What: "machines of family g2", Static: 96, Admitted: 672, Ceiling: 960, Unit: "vCPUs", Note: "the metric's name is not verified"},
+			{Metric: "NVIDIA_L4_GPUS", What: "nvidia-l4", Standing: 8, Admitted: 8, Ceiling: 8, Unit: "GPUs"},
+			{What: "machines of family g2", Standing: 96, Admitted: 672, Ceiling: 960, Unit: "vCPUs", Note: "the metric's name is not verified"},
 		}},
 	}
 	for i := range n {

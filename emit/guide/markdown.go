@@ -48,7 +48,7 @@ func code(s string) markup {
 		return ""
 	}
 	fence := strings.Repeat("`", longestRun(s, '`')+1)
-	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") || strings.HasPrefix(s, " ") && strings.HasSuffix(s, " ") {
+	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") || strings.HasPrefix(s, " ") && strings.HasSuffix(s, " ") && strings.Trim(s, " ") != "" {
 		s = " " + s + " " // stripped again by the reader
 	}
 	return markup(fence + s + fence)

@@ -128,7 +128,7 @@ func remarks(d *document, p *ir.Platform) {
 	about(kind(func(_ ir.Capacity, r *ir.ReservationUse) bool { return r.Owner != "" }), "the project that owns the reservation must share it with ", code(p.Project), ".")
 	about(func(c ir.Capacity) bool { return c.Waiting }, "the reservation has not begun, so that there are no nodes and no quota yet: jobs wait, or go to the other capacities of their ",
 		"tier. Once it has begun, set `active: true` on it in the blueprint, compile and build: the pool and the quotas get their size, and no pool is replaced.")
-	about(kind(func(_ ir.Capacity, r *ir.ReservationUse) bool { return r.Kind == ir.CalendarReservation }), "when the calendar reservation ends, Compute Engine deletes it and takes ",
+	about(ir.Capacity.ByCalendar, "when the calendar reservation ends, Compute Engine deletes it and takes ",
 		"the machines back, with what runs on them. Stop the queues that use the capacity before that day, and then take it out of the blueprint or name the next reservation.")
 	about(func(c ir.Capacity) bool { return c.AnyReservation != nil }, "nodes come from the reservations of this project that are open to all instances, and match in machine type, ",
 		"accelerators and local SSDs. One that only instances which name it may consume is left alone.")

@@ -188,7 +188,7 @@ func slicesByHand(d *document, p *ir.Platform) {
 	if shapes == nil {
 		return
 	}
-	d.Para("On TPU slices the object is a JobSet with the annotation `alpha.jobset.sigs.k8s.io/exclusive-topology: cloud.google.com/gke-nodepool`: one Job for each slice, ",
+	d.Para("On TPU slices the object is a JobSet with the annotation `alpha.jobset.sigs.k8s.io/exclusive-topology: "+ir.LabelNodePool+"`: one Job for each slice, ",
 		"and in it a pod for each of the slice's nodes, which requests all chips of the node (", markup(strings.Join(shapes, "; ")), ").")
 }
 
@@ -238,7 +238,7 @@ func look(d *document, p *ir.Platform) {
 	rows := [][]markup{
 		{admin, code("kubectl get clusterqueues -o wide"), "every queue: workloads pending and admitted"},
 		{admin, code("kubectl get resourceflavors"), "the capacities, as Kueue knows them"},
-		{admin, code("kubectl get nodes -L cloud.google.com/gke-nodepool"), "the nodes that exist now, by node pool"},
+		{admin, code("kubectl get nodes -L " + ir.LabelNodePool), "the nodes that exist now, by node pool"},
 	}
 	if p.AnyCapacity(func(c ir.Capacity) bool { return c.ComputeClass }) {
 		rows = append(rows, []markup{admin, code("kubectl describe computeclasses"), "the ComputeClasses, and whether GKE takes them"})

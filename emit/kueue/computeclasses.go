@@ -148,6 +148,12 @@ func priorityOf(p *ir.Platform, c ir.Capacity) priority {
 	if zones != nil {
 		out.Location = &location{Zones: zones}
 	}
+	if c.Reservation != nil || c.AnyReservation != nil {
+		// GKE demands the count where a reservation is consumed, even of the
+		// local SSDs that come with the machine (GKE documentation: "About custom
+		// ComputeClasses").
+		out.Storage.LocalSSDCount = c.SSDs()
+	}
 	return out
 }
 

@@ -119,6 +119,18 @@ spec:
     maxRunDurationSeconds: 86400
     spot: false
 ` + storage + tail},
+		{"any reservation of machines with local SSDs", func(c *ir.Capacity) {
+			c.Option, c.AnyReservation, c.Machine.BundledSSDs = ir.AnyReservation, &ir.AnyReservationUse{}, 2
+		}, head + gpu + `    machineType: g2-standard-24
+    reservations:
+      affinity: AnyThenFail
+    spot: false
+` + storage + "      localSSDCount: 2\n" + tail},
+		{"spot machines with local SSDs", func(c *ir.Capacity) {
+			c.Option, c.Machine.BundledSSDs = ir.Spot, 2
+		}, head + gpu + `    machineType: g2-standard-24
+    spot: true
+` + storage + tail},
 		{"no GPUs, local SSDs", func(c *ir.Capacity) {
 			c.Option, c.LocalSSDs, c.GPUDriver = ir.Spot, 4, ""
 			c.Machine = ir.Machine{Type: "c3-standard-22"}

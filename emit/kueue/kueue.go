@@ -1,7 +1,7 @@
 // Package kueue renders the cluster's queueing side: Kueue's configuration and
-// its flavors, cohorts and queues, and the teams' namespaces, identities and
-// rights. A plan goes in, the folder kubernetes/ comes out, less what is there
-// for monitoring.
+// its flavors, cohorts and queues, the ComputeClasses behind flavors, and the
+// teams' namespaces, identities and rights. A plan goes in, the folder
+// kubernetes/ comes out, less what is there for monitoring.
 package kueue
 
 import (

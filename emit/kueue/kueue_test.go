@@ -77,7 +77,7 @@ func quantity(s string) *resource.Quantity {
 }
 
 // render returns the files of a plan by path.
-func render(t *testing.T, p *ir.Platform) map[string]string {
+func render(t testing.TB, p *ir.Platform) map[string]string {
 	t.Helper()
 	files, err := kueue.Files(p)
 	if err != nil {

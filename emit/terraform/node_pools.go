@@ -178,7 +178,7 @@ func size(np *body, c ir.Capacity) {
 	// Rounded up, unless that passes the maximum.
 	np.number("initial_node_count", min((least+zones-1)/zones, most/zones))
 	scaling := np.block("autoscaling")
-	if c.HasTPUs() {
+	if c.HasTPUs() && zones == 1 {
 		scaling.note("By the zone, of which there is one: GKE holds a slice's size against this",
 			"maximum, and not against the total.")
 		scaling.number("min_node_count", least)

@@ -17,7 +17,7 @@ import (
 )
 
 // emitted returns the files of a plan by name.
-func emitted(t *testing.T, p *ir.Platform) map[string][]byte {
+func emitted(t testing.TB, p *ir.Platform) map[string][]byte {
 	t.Helper()
 	files, err := Files(p)
 	if err != nil {
@@ -35,7 +35,7 @@ func emitted(t *testing.T, p *ir.Platform) map[string][]byte {
 }
 
 // parsed returns the body of a file.
-func parsed(t *testing.T, files map[string][]byte, name string) *hclsyntax.Body {
+func parsed(t testing.TB, files map[string][]byte, name string) *hclsyntax.Body {
 	t.Helper()
 	f, diags := hclsyntax.ParseConfig(files[name], name, hcl.InitialPos)
 	if diags.HasErrors() {
@@ -133,7 +133,7 @@ func plans() map[string]*ir.Platform {
 		}),
 		"tpus": edit(func(p *ir.Platform) {
 			p.Capacities = []ir.Capacity{
-				tpus("hosts", 4, 1), scaling(tpus("hosts-scaling", 4, 1)),
+				tpus("hosts", 4, 1), scaling(tpus("hosts-scaling", 4, 1)), twoZones(scaling(tpus("hosts-in-zones", 5, 1))),
 				tpus("slices", 3, 4), scaling(tpus("slices-scaling", 3, 4)), waiting(tpus("slices-waiting", 3, 4)), tpus("slices-none", 0, 4),
 				linked(tpus("slices-linked", 1, 4)), linked(tpus("slices-linked-too", 2, 4)),
 			}
@@ -144,6 +144,11 @@ func plans() map[string]*ir.Platform {
 			p.Capacities = []ir.Capacity{class}
 		}),
 	}
+}
+
+func twoZones(c ir.Capacity) ir.Capacity {
+	c.Zones = batch().Zones[:2]
+	return c
 }
 
 func waiting(c ir.Capacity) ir.Capacity {
@@ -330,6 +335,9 @@ func TestNodePools(t *testing.T) {
 		{"tpus", "hosts_scaling", map[string]string{
 			"initial_node_count": "0", "autoscaling.min_node_count": "0", "autoscaling.max_node_count": "4", "autoscaling.location_policy": `"ANY"`,
 			"autoscaling.total_min_node_count": "", "autoscaling.total_max_node_count": "",
+		}},
+		{"tpus", "hosts_in_zones", map[string]string{
+			"autoscaling.min_node_count": "", "autoscaling.max_node_count": "", "autoscaling.total_min_node_count": "0", "autoscaling.total_max_node_count": "5",
 		}},
 		{"tpus", "slices", map[string]string{
 			"for_each": `toset(["slices-0", "slices-1", "slices-2"])`, "name": "each.key", "node_count": "4",

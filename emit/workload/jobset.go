@@ -47,13 +47,9 @@ func jobSet(p *ir.Platform, w ir.Workload) *v1alpha2.JobSet {
 		},
 	}
 	if w.Slices > 0 {
-		// One Job to a slice: its pods would otherwise spread over several, and
-		// the chips of none would find each other.
-		metav1.SetMetaDataAnnotation(&j.ObjectMeta, v1alpha2.ExclusiveKey, sliceTopology)
+		// One Job to a slice, which is a node pool: its pods would otherwise
+		// spread over several, and the chips of none would find each other.
+		metav1.SetMetaDataAnnotation(&j.ObjectMeta, v1alpha2.ExclusiveKey, ir.LabelNodePool)
 	}
 	return j
 }
-
-// sliceTopology is the label that the nodes of one slice have in common: each
-// slice is a node pool.
-const sliceTopology = "cloud.google.com/gke-nodepool"

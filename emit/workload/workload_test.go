@@ -38,7 +38,7 @@ func train(name string) ir.Workload {
 }
 
 // render returns the files of workloads by path.
-func render(t *testing.T, workloads ...ir.Workload) map[string]string {
+func render(t testing.TB, workloads ...ir.Workload) map[string]string {
 	t.Helper()
 	files, err := workload.Files(&ir.Platform{Name: "demo", Workloads: workloads})
 	if err != nil {

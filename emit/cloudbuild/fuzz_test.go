@@ -1,0 +1,67 @@
+package cloudbuild
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/hostile"
+)
+
+// FuzzBuilds: a value of a plan reaches a build's step as it is, once Cloud
+// Build has substituted, and nothing else changes.
+func FuzzBuilds(f *testing.F) {
+	hostile.Seed(f)
+	read := func(t testing.TB, text string) any {
+		out := files(t, filled(text))
+		return []any{
+			hostile.Documents(t, string(out["cloudbuild/provision.yaml"].Content)),
+			hostile.Documents(t, string(out["cloudbuild/destroy.yaml"].Content)),
+		}
+	}
+	harmless := read(f, hostile.Mark)
+	f.Fuzz(func(t *testing.T, s string) {
+		hostile.Want(t, s)
+		hostile.WantPrintable(t, s)
+		hostile.Compare(t, s, harmless, read(t, s), literal)
+	})
+}
+
+// FuzzScripts: a value of a plan is one word of the scripts, which bash reads
+// as it is, and nothing else changes.
+func FuzzScripts(f *testing.F) {
+	hostile.Seed(f)
+	const create, destroy = "create-platform.sh", "destroy-platform.sh"
+	harmless := files(f, filled(hostile.Mark))
+	f.Fuzz(func(t *testing.T, s string) {
+		hostile.Want(t, s, "\x00") // which no program can be given
+		hostile.WantPrintable(t, s)
+		out, err := exec.Command("bash", "-c", text("X", s)+list("Y", []string{s, "-", s})+`printf '%s\0' "$X" "${Y[@]}"`).CombinedOutput()
+		if want := strings.Join([]string{s, s, "-", s, ""}, "\x00"); err != nil || string(out) != want {
+			t.Errorf("bash reads %q, want %q; %v", out, want, err)
+		}
+		got := files(t, filled(s))
+		for _, name := range []string{create, destroy} {
+			// Every value stands between single quotes.
+			want := strings.ReplaceAll(string(harmless[name].Content), hostile.Mark, strings.ReplaceAll(s, "'", `'\''`))
+			if d := cmp.Diff(want, string(got[name].Content)); d != "" {
+				t.Errorf("%s: %q is more than a word:\n%s", name, s, d)
+			}
+		}
+	})
+}
+
+// filled is a plan with a text wherever a build or a script takes one.
+func filled(s string) *ir.Platform {
+	p := platform()
+	p.Name, p.Project, p.Region, p.Cluster.Name = s, s, s, s
+	p.Delivery.StateBucket, p.Delivery.Repository, p.Monitoring.GrafanaNamespace = s, s, s
+	p.Delivery.Account = ir.ServiceAccount{ID: "id", Display: s, Roles: []string{s}}
+	p.NodeAccount.Display = s
+	p.Versions = ir.Versions{Kueue: s, JobSet: s, Terraform: s, Gcloud: s}
+	p.Delivery.APIs, p.Delivery.Permissions = []string{s}, []string{s}
+	return p
+}

@@ -1,0 +1,47 @@
+package dashboard
+
+import (
+	"encoding/json"
+	"path"
+	"testing"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/hostile"
+)
+
+// FuzzFiles: the texts of a plan are strings in dashboards, rules and objects.
+func FuzzFiles(f *testing.F) {
+	hostile.Seed(f)
+	harmless := read(f, hostile.Mark)
+	f.Fuzz(func(t *testing.T, s string) {
+		if labelReference.MatchString(s) {
+			t.Skip() // an alert's reference to a label
+		}
+		hostile.Want(t, s, "@") // which marks what depends on the dialect, and is in no name
+		hostile.Compare(t, s, harmless, read(t, s), nil)
+	})
+}
+
+// read returns the content of every file of a plan that holds a text.
+func read(t testing.TB, text string) any {
+	t.Helper()
+	p := plan()
+	p.Name, p.Project = text, text
+	p.Teams[0].Name, p.Teams[0].Namespace, p.Monitoring.GrafanaNamespace = text, text, "g"+text
+	p.Capacities[0].Name, p.Capacities[0].Reservation = text, &ir.ReservationUse{Name: text}
+	a := &p.Monitoring.Alerts[1]
+	a.Name, a.Expr, a.Summary, a.Action, a.Severity = text, text+" > 0", text, "Look.\n"+text, "s"+text
+	out := map[string]any{}
+	for name, content := range render(t, p) {
+		if path.Ext(name) == ".yaml" {
+			out[name] = hostile.Documents(t, content)
+			continue
+		}
+		var v any
+		if err := json.Unmarshal([]byte(content), &v); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		out[name] = v
+	}
+	return out
+}

@@ -1,0 +1,162 @@
+package guide
+
+import (
+	"html"
+	"os/exec"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/hostile"
+)
+
+// FuzzInline: a reader of Markdown, of Mermaid and a shell get a text back as
+// it is, but for what would end its line.
+func FuzzInline(f *testing.F) {
+	hostile.Seed(f)
+	f.Fuzz(func(t *testing.T, s string) {
+		hostile.Want(t, s, "\x00")
+		want := oneLine(s)
+		if strings.ContainsAny(want, "\n\r\v\f") {
+			t.Errorf("oneLine(%q) has more than one line", s)
+		}
+		if got := readText(t, string(text(s))); got != want {
+			t.Errorf("text(%q) is %q and reads as %q", s, text(s), got)
+		}
+		if got := readCode(t, string(code(s))); got != want {
+			t.Errorf("code(%q) is %q and reads as %q", s, code(s), got)
+		}
+		if got := readLabel(t, escapeLabel(s)); got != want {
+			t.Errorf("escapeLabel(%q) is %q and reads as %q", s, escapeLabel(s), got)
+		}
+		out, err := exec.Command("sh", "-c", command("printf", `%s\0`, want, want)).CombinedOutput()
+		if err != nil || string(out) != want+"\x00"+want+"\x00" {
+			t.Errorf("a shell reads %q, want %q twice; %v", out, want, err)
+		}
+	})
+}
+
+// readText reads a line of Markdown that must have nothing in it but text: what
+// could be markup is escaped.
+func readText(t *testing.T, m string) string {
+	t.Helper()
+	var b strings.Builder
+	for i := 0; i < len(m); {
+		switch c := m[i]; {
+		case c == '\\':
+			if i+1 == len(m) || m[i+1] >= utf8.RuneSelf || !strings.ContainsRune("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", rune(m[i+1])) {
+				t.Fatalf("%q: a backslash escapes nothing at %d", m, i)
+			}
+			b.WriteByte(m[i+1])
+			i += 2
+		case c == '&':
+			end := strings.IndexByte(m[i:], ';') + 1
+			entity := m[i : i+end]
+			if end == 0 || html.UnescapeString(entity) == entity {
+				t.Fatalf("%q: no entity at %d", m, i)
+			}
+			b.WriteString(html.UnescapeString(entity))
+			i += end
+		case strings.IndexByte("`*_[]~<>|@$", c) >= 0, strings.HasPrefix(m[i:], "://"), strings.HasPrefix(strings.ToLower(m[i:]), "www."):
+			t.Fatalf("%q: %q is not escaped at %d", m, c, i)
+		default:
+			b.WriteByte(c)
+			i++
+		}
+	}
+	return b.String()
+}
+
+// readCode reads a code span (CommonMark, code spans), "" for none.
+func readCode(t *testing.T, m string) string {
+	t.Helper()
+	body := strings.Trim(m, "`")
+	fence := m[:len(m)-len(strings.TrimLeft(m, "`"))]
+	if m == "" {
+		return ""
+	}
+	if fence == "" || fence+body+fence != m || longestRun(body, '`') == len(fence) {
+		t.Fatalf("%q is no code span", m)
+	}
+	for i := 0; i < len(body); { // a run of as many backticks would end it
+		run := len(body[i:]) - len(strings.TrimLeft(body[i:], "`"))
+		if run == len(fence) {
+			t.Fatalf("%q ends early", m)
+		}
+		i += max(run, 1)
+	}
+	if len(body) > 1 && body[0] == ' ' && body[len(body)-1] == ' ' && strings.Trim(body, " ") != "" {
+		body = body[1 : len(body)-1]
+	}
+	return body
+}
+
+// readLabel reads a Mermaid label between quotes.
+func readLabel(t *testing.T, m string) string {
+	t.Helper()
+	if strings.ContainsAny(m, "\"`<>[](){}|&$\\") {
+		t.Fatalf("%q has what could end a label", m)
+	}
+	return html.UnescapeString(strings.ReplaceAll(m, "#", "&#"))
+}
+
+// FuzzFiles: the texts of a plan leave the README's lines what they are, and
+// gcluster's artefact too.
+func FuzzFiles(f *testing.F) {
+	hostile.Seed(f)
+	read := func(t testing.TB, s string) (lines []string, artefact any) {
+		p := platform(2)
+		p.Name, p.Project, p.Region = s, s, s
+		p.Capacities[0].Name, p.Capacities[0].Overcommit = s, s
+		p.Teams[0].Name, p.Teams[0].Namespace, p.Teams[0].Group, p.Teams[0].Queues[0].ClusterQueue = s, s, s, s
+		p.Workloads[0].Image, p.Workloads[0].Team = s, s
+		p.Monitoring.Alerts[0] = ir.Alert{Name: s, Severity: s, Summary: s}
+		row := &p.Demand.Rows[1]
+		row.What, row.Note, row.Unit = s, s, s
+		files, err := Files(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return kinds(string(files[1].Content)), hostile.Documents(t, string(files[0].Content))
+	}
+	lines, artefact := read(f, hostile.Mark)
+	f.Fuzz(func(t *testing.T, s string) {
+		hostile.Want(t, s)
+		hostile.WantPrintable(t, s)
+		gotLines, gotArtefact := read(t, s)
+		if d := cmp.Diff(lines, gotLines); d != "" {
+			t.Errorf("%q makes other lines:\n%s", s, d)
+		}
+		hostile.Compare(t, s, artefact, gotArtefact, nil)
+	})
+}
+
+// kinds says of each line of a Markdown document what it is.
+func kinds(document string) []string {
+	var out []string
+	fence := ""
+	for line := range strings.Lines(document) {
+		line = strings.TrimSuffix(line, "\n")
+		ticks := line[:len(line)-len(strings.TrimLeft(line, "`"))]
+		kind := "paragraph"
+		switch {
+		case fence != "" && line == fence:
+			kind, fence = "end of code", ""
+		case fence != "":
+			kind = "code"
+		case len(ticks) >= 3:
+			kind, fence = "code in "+line[len(ticks):], ticks
+		case line == "":
+			kind = "blank"
+		case strings.HasPrefix(line, "#"), strings.HasPrefix(line, "- "):
+			kind, _, _ = strings.Cut(line, " ")
+		case strings.HasPrefix(line, "| "):
+			kind = strings.Repeat("cell ", strings.Count(strings.ReplaceAll(line, `\|`, ""), "|")-1)
+		}
+		out = append(out, kind)
+	}
+	return out
+}

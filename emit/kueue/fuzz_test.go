@@ -1,0 +1,33 @@
+package kueue_test
+
+import (
+	"testing"
+
+	"github.com/batchwright/batchwright/emit/hostile"
+)
+
+// FuzzFiles: the texts of a plan stay texts.
+func FuzzFiles(f *testing.F) {
+	hostile.Seed(f)
+	harmless := read(f, hostile.Mark)
+	f.Fuzz(func(t *testing.T, s string) {
+		hostile.Want(t, s)
+		hostile.Compare(t, s, harmless, read(t, s), nil)
+	})
+}
+
+// read returns the documents of every file of a plan that holds a text.
+func read(t testing.TB, text string) any {
+	t.Helper()
+	p := plan()
+	p.PriorityClasses[0].Note = text
+	p.PriorityClasses[1].Note = "before " + text + "\n" + text
+	p.Teams[0].Group = text
+	p.Capacities[0].NodeLabels[0].Value = text
+	p.Capacities[0].NodeTaints[0].Value = "x" + text
+	out := map[string]any{}
+	for name, content := range render(t, p) {
+		out[name] = hostile.Documents(t, content)
+	}
+	return out
+}

@@ -1,0 +1,294 @@
+package golden_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/ast/astutil"
+	"cuelang.org/go/cue/format"
+	"cuelang.org/go/cue/parser"
+	"cuelang.org/go/cue/token"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/batchwright/batchwright/compiler"
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/emit/folder"
+)
+
+// FuzzCompile: whatever is given as a blueprint in CUE, JSON or YAML leads to
+// findings that can be shown, or to a plan, in time.
+func FuzzCompile(f *testing.F) {
+	addSources(f)
+	f.Fuzz(func(t *testing.T, source []byte, isYAML bool) {
+		path := "-"
+		if isYAML {
+			path = "yaml:-"
+		}
+		compileSource(t, path, source)
+	})
+}
+
+// FuzzMutated: a blueprint whose fields were moved, removed, doubled, renamed
+// and given other values is found wrong, or becomes a folder that passes all
+// checks.
+func FuzzMutated(f *testing.F) {
+	for op := range byte(operations) {
+		f.Add(uint64(op), []byte{op, 3, 7})
+		f.Add(uint64(op), []byte{op, 20, 30, op, 40, 5, op, 80, 100})
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, steps []byte) {
+		if len(steps) > 30 {
+			t.Skip("nothing of the blueprint would be left")
+		}
+		checkSource(t, mutate(t, generate(t, seed), steps))
+	})
+}
+
+// FuzzGenerated: a blueprint without errors becomes a folder that passes all
+// checks, whatever machines it has and whatever its texts hold.
+func FuzzGenerated(f *testing.F) {
+	for seed := range uint64(20) {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) { checkSource(t, generate(t, seed)) })
+}
+
+// TestGenerated: most blueprints that are made at random have no errors, or
+// FuzzGenerated would not show much.
+func TestGenerated(t *testing.T) {
+	const all = 30
+	good := 0
+	for seed := range uint64(all) {
+		if compileSource(t, "-", generate(t, 1000+seed)).Plan != nil {
+			good++
+		}
+	}
+	if good < all*2/3 {
+		t.Errorf("%d of %d blueprints have no errors, want most", good, all)
+	}
+}
+
+func generate(t *testing.T, seed uint64) []byte {
+	t.Helper()
+	source, err := json.Marshal(generator{rand.New(rand.NewPCG(seed, 0))}.blueprint())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return source
+}
+
+// checkSource compiles a blueprint in CUE or JSON, and holds its folder against
+// all checks of this module.
+func checkSource(t *testing.T, source []byte) {
+	t.Helper()
+	res := compileSource(t, "-", source)
+	if res.Plan == nil {
+		return
+	}
+	tree, err := folder.Build(res.Plan)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, source)
+	}
+	checkFolder(t, treeFS(tree))
+	if t.Failed() {
+		t.Logf("%s", source)
+	}
+}
+
+// compileSource compiles a blueprint and checks what is so of all findings.
+func compileSource(t *testing.T, path string, source []byte) *compiler.Result {
+	t.Helper()
+	if len(source) > 16<<10 {
+		t.Skip("limits are tested elsewhere")
+	}
+	res, err := compiler.Compile(t.Context(), compiler.Input{
+		Dir: os.TempDir(), Paths: []string{path}, Stdin: bytes.NewReader(source), MaxTime: 20 * time.Second,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if (res.Plan == nil) != res.Findings.HasErrors() {
+		t.Errorf("plan is nil: %v, errors: %v", res.Plan == nil, res.Findings.HasErrors())
+	}
+	codes := compiler.Codes()
+	for _, f := range res.Findings.Sorted() {
+		if f.Code == "E0007" || !slices.ContainsFunc(codes, func(c diag.Code) bool { return c.ID == f.Code }) {
+			t.Errorf("%s: %s", f.Code, f.Message)
+		}
+		if f.Severity == diag.Error && f.Label == "" && f.Help == "" {
+			t.Errorf("%s: %s: neither valid values nor a cure", f.Code, f.Message)
+		}
+		spans := []diag.Span{f.Span}
+		for _, r := range f.Related {
+			spans = append(spans, r.Span)
+		}
+		if f.Edit != nil {
+			spans = append(spans, f.Edit.Span)
+		}
+		for _, s := range spans {
+			if s.Valid() && (s.Start < 0 || s.Start > s.End || s.End > len(s.Source.Content)) {
+				t.Errorf("%s: %s: bytes %d to %d of %d", f.Code, f.Message, s.Start, s.End, len(s.Source.Content))
+			}
+		}
+	}
+	var text, lines bytes.Buffer
+	if err := diag.WriteText(&text, &res.Findings, diag.TextOptions{}); err != nil {
+		t.Error(err)
+	}
+	if err := diag.WriteJSON(&lines, &res.Findings); err != nil {
+		t.Error(err)
+	}
+	if !utf8.Valid(text.Bytes()) || !utf8.Valid(lines.Bytes()) {
+		t.Errorf("not valid UTF-8:\n%q\n%q", text.Bytes(), lines.Bytes())
+	}
+	if strings.Contains(text.String(), os.TempDir()) && !bytes.Contains(source, []byte(os.TempDir())) {
+		t.Errorf("findings name an absolute path:\n%s", text.Bytes())
+	}
+	if t.Failed() {
+		t.Logf("findings:\n%s\nof:\n%s", text.Bytes(), source)
+	}
+	return res
+}
+
+// operations is how many ways there are to change a field.
+const operations = 8
+
+// mutate changes a blueprint: of every three bytes the first says how, the
+// second which field, and the third which other one, or which value.
+func mutate(t *testing.T, source []byte, steps []byte) []byte {
+	t.Helper()
+	file, err := parser.ParseFile("generated.json", source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ; len(steps) >= 3; steps = steps[3:] {
+		var fields []*ast.Field
+		ast.Walk(file, func(n ast.Node) bool {
+			if f, ok := n.(*ast.Field); ok {
+				fields = append(fields, f)
+			}
+			return true
+		}, nil)
+		if len(fields) == 0 {
+			break
+		}
+		chosen, other := fields[int(steps[1])%len(fields)], fields[int(steps[2])%len(fields)]
+		odd := oddValues()[int(steps[2])%len(oddValues())]
+		astutil.Apply(file, func(c astutil.Cursor) bool {
+			if c.Node() != ast.Node(chosen) {
+				return true
+			}
+			switch steps[0] % operations {
+			case 0:
+				c.Delete()
+			case 1:
+				chosen.Value = parse(t, odd)
+			case 2:
+				chosen.Value = copied(t, other.Value)
+			case 3:
+				chosen.Label = parse(t, text(t, other.Label)).(ast.Label)
+			case 4:
+				chosen.Label = ast.NewString(odd)
+			case 5:
+				c.InsertAfter(&ast.Field{Label: chosen.Label, Value: copied(t, other.Value)})
+			case 6:
+				chosen.Value = ast.NewList(copied(t, chosen.Value), copied(t, other.Value))
+			case 7:
+				chosen.Value = &ast.BinaryExpr{X: copied(t, chosen.Value), Op: token.AND, Y: copied(t, other.Value)}
+			}
+			return false
+		}, nil)
+	}
+	return []byte(text(t, file))
+}
+
+// oddValues are values of every kind, some of which fit somewhere.
+func oddValues() []string {
+	return []string{
+		"0", "1", "2", "3", "4", "5", "8", "12", "-1", "0.5", "1e100", "2147483648", "9223372036854775808", "true", "false", "null", "_|_", "_", "string", "int",
+		`""`, `"x"`, `"l4"`, `"l4-spot"`, `"lp"`, `"team-a"`, `"a2-highgpu-1g"`, `"n1-standard-8"`, `"ct6e-standard-4t"`, `"e2-standard-8"`, `"us-central1-b"`, `"us-east4"`,
+		`"${x}"`, `"a\nb"`, `"\u0000"`, `"é"`, `'bytes'`, "[]", "{}", "[1]", `["us-central1-a", "us-central1-c"]`, `["l4-spot", "l4-spot"]`, "{a: 1}", "{spot: {}}", "{onDemand: {}}",
+		`{reservation: name: "r"}`, `{flexStart: queued: true}`, `{flexStart: {}}`, "{accelerators: 2}", "{cpus: 2}", "{borrow: 2}", ">0", "*1 | int", "[...]", "{...}", `{[string]: 1}`,
+	}
+}
+
+func parse(t *testing.T, source string) ast.Expr {
+	t.Helper()
+	e, err := parser.ParseExpr("odd", source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func text(t *testing.T, n ast.Node) string {
+	t.Helper()
+	source, err := format.Node(n)
+	if err != nil {
+		t.Skip(err) // two changes that do not go together
+	}
+	return string(source)
+}
+
+// copied returns another tree of the same: a tree that stands in two places
+// could come to stand in itself.
+func copied(t *testing.T, e ast.Expr) ast.Expr { return parse(t, text(t, e)) }
+
+// addSources adds the repository's blueprints and cases to the corpus, and
+// some oddities.
+func addSources(f *testing.F) {
+	files, err := filepath.Glob(filepath.Join(root, "blueprints/*/*.cue"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, name := range append(files, "cli/small.cue") {
+		source, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(source, false)
+	}
+	cases, err := filepath.Glob("diag/*.txtar")
+	if err != nil || len(cases) == 0 {
+		f.Fatal("no cases", err)
+	}
+	seen := map[string]bool{}
+	for _, name := range cases {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, file := range txtar.Parse(content).Files {
+			if seen[string(file.Data)] || file.Name == "findings.txt" {
+				continue
+			}
+			seen[string(file.Data)] = true
+			source, _ := unmark(file.Name, string(file.Data))
+			f.Add([]byte(source), filepath.Ext(file.Name) == ".yaml")
+		}
+	}
+	for _, odd := range []string{
+		"", "\xef\xbb\xbfname: \"x\"", "\xff\xfen\x00", "name: \"x\"\rregion: 1", "x: 1e999999999", "{\"name\": 1e999999999}", "{\"name\": \"\\ud800\ufeff\"}", "{\"a\": {\"a\": 1, \"a\": 2}}",
+		"@extern(embed)\npackage p\nname: _ @embed(file=\"/etc/passwd\",type=text)", "@extern(embed)\npackage p\nname: _ @embed(glob=\"*.none\")",
+		"import \"tool/exec\"\nx: exec.Run & {cmd: \"true\"}", "import \"strings\"\nname: strings.Repeat(\"x\", 9)", "name: string @tag(a,type=int)", "a: a", "a: b\nb: a",
+		"x: \"\\(x)\"", "if name {}", "if true {name: \"x\"}", "{}", "[]", "_|_", "name: *\"a\" | string", "for k, v in teams {x: k}", "#Blueprint", "name!: string",
+		"teams: [string]: {bucket: true}", "teams: \"\\(name)\": {}", "let x = 1\nname: x", "name: #\"\\#(region)\"#\nregion: name", "zones: [for z in [\"a\"] {z}]", "teams: ...", "name: >0 & <\"x\"",
+	} {
+		f.Add([]byte(odd), false)
+	}
+	for _, odd := range []string{
+		"a: &a [*a]", "a: &a {b: 1}\nc: {<<: *a}", "? [a]\n: b", "!!binary YQ==", "a: !!int \"1\"", "a: .inf\nb: .nan\nc: 0o17\nd: 2001-01-01", "--- a\n--- b", "a: |+\n  x\n\n", "name: null",
+		"%YAML 1.1\n---\nname: x", "a: 'x\n\n y'", "name: *x", "a:\r\n  b: 1\rc: 2", "- a", "a: {", "\ta: 1",
+	} {
+		f.Add([]byte(odd), true)
+	}
+}

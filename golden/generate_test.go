@@ -1,0 +1,263 @@
+package golden_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/batchwright/batchwright/compiler/catalog"
+	"github.com/batchwright/batchwright/emit/hostile"
+)
+
+// generator makes blueprints at random: machines of the catalogue as they can
+// be had, and texts that mean something to one format or another. What it
+// cannot know, such as whether two capacities can be told apart, it leaves to
+// the rules: most blueprints have no errors.
+type generator struct{ *rand.Rand }
+
+type object = map[string]any
+
+// blueprint returns a blueprint, ready for JSON.
+func (g generator) blueprint() object {
+	region := g.pick("us-central1", "us-east4", "europe-west4")
+	zones := []string{region + "-a", region + "-b", region + "-c"}[:1+g.IntN(3)]
+	b := object{
+		"name": g.pick("p", "gke-batch", "a2-b-c3"), "project": "my-project", "region": region, "zones": zones,
+		"cluster": object{
+			"releaseChannel": g.pick("REGULAR", "RAPID", "STABLE"), "deletionProtection": g.chance(2), "dnsEndpoint": g.chance(2),
+			"imageStreaming": g.chance(2), "csiDrivers": object{"filestore": g.chance(2)}, "securityGroup": "gke-security-groups@example.com",
+			"systemPool":  object{"nodesPerZone": 1 + g.IntN(2)},
+			"maintenance": object{"days": []string{"SA", "SU"}, "start": "04:30", "hours": 6 + g.IntN(6)},
+		},
+		"monitoring": object{"grafana": g.chance(2), "notificationChannels": []string{"projects/my-project/notificationChannels/12"}},
+		"accept":     object{"W0203": g.reason()},
+	}
+	classes := g.classes(zones)
+	hardware, capacity := object{}, object{}
+	for _, c := range classes {
+		hardware[c.name] = c.hardware
+		for name, v := range c.capacity {
+			capacity[name] = v
+		}
+	}
+	cohorts := object{}
+	for i := range g.IntN(4) {
+		c := object{}
+		if i > 0 && g.chance(2) {
+			c["parent"] = fmt.Sprintf("cohort-%d", g.IntN(i))
+		}
+		cohorts[fmt.Sprintf("cohort-%d", i)] = c
+	}
+	tiers, use := object{}, map[string]class{}
+	for i := range 1 + g.IntN(4) {
+		c := classes[g.IntN(len(classes))]
+		name := fmt.Sprintf("tier-%d", i)
+		use[name] = c
+		tiers[name] = object{
+			"priority": g.IntN(2000) - 1000, "default": i == 0, "preempts": g.chance(2), "capacity": c.names(),
+			"queueing": g.pick("StrictFIFO", "BestEffortFIFO"), "accept": object{"W0502": g.reason()},
+		}
+	}
+	teams, quotas := object{}, map[string][]string{} // teams by tier
+	for i := range 1 + g.IntN(5) {
+		name := fmt.Sprintf("team-%c", 'a'+i)
+		t := object{"bucket": g.chance(2), "accept": object{"W0606": g.reason()}}
+		if g.chance(2) {
+			t["group"] = name + "@example.com"
+		}
+		if g.chance(3) {
+			t["namespace"] = "ns-" + name
+		}
+		if g.chance(3) {
+			t["roles"] = []string{"roles/storage.objectViewer"}
+		}
+		cohort := len(cohorts) > 0 && g.chance(2)
+		if cohort {
+			t["cohort"] = fmt.Sprintf("cohort-%d", g.IntN(len(cohorts)))
+		}
+		quota := object{}
+		for tier, c := range sorted(use) {
+			if len(quota) > 0 && g.chance(2) {
+				continue
+			}
+			quotas[tier] = append(quotas[tier], name)
+			share := object{}
+			for _, capacity := range c.names() {
+				q := object{c.unit: c.perNode * (1 + g.IntN(2))}
+				if cohort && g.chance(2) {
+					q["borrow"] = c.perNode * (1 + g.IntN(3))
+				}
+				if cohort && g.chance(3) {
+					q["lend"] = c.perNode
+				}
+				share[capacity] = q
+			}
+			quota[tier] = share
+		}
+		t["quota"] = quota
+		teams[name] = t
+	}
+	workloads := object{}
+	for i := range g.IntN(4) {
+		tier := fmt.Sprintf("tier-%d", g.IntN(len(tiers)))
+		if len(quotas[tier]) > 0 && use[tier].hosts <= 1 {
+			workloads[fmt.Sprintf("work-%d", i)] = g.workload(tier, use[tier], quotas[tier])
+		}
+	}
+	b["hardware"], b["capacity"], b["tiers"], b["cohorts"], b["teams"], b["workloads"] = hardware, capacity, tiers, cohorts, teams, workloads
+	return b
+}
+
+// class is a class of hardware with its capacities.
+type class struct {
+	name     string
+	hardware object
+	capacity object
+	unit     string // of quota: accelerators or cpus
+	perNode  int    // of the unit, or of a slice
+	hosts    int    // of a slice, 0 without TPUs
+}
+
+func (c class) names() []string {
+	var names []string
+	for name := range sorted(c.capacity) {
+		names = append(names, name)
+	}
+	return names
+}
+
+func (g generator) classes(zones []string) []class {
+	machines := slices.DeleteFunc(catalog.All(), func(m catalog.Machine) bool {
+		return m.Withheld != "" || m.VCPUs < 4 || m.MemoryGiB < 8
+	})
+	var out []class
+	for i := range 1 + g.IntN(3) {
+		m := machines[g.IntN(len(machines))]
+		if g.chance(2) { // most machines have no accelerators
+			for m.Accelerator == "" {
+				m = machines[g.IntN(len(machines))]
+			}
+		}
+		c := class{
+			name: fmt.Sprintf("class-%d", i), unit: "cpus", perNode: max(1, m.VCPUs/2), capacity: object{},
+			hardware: object{"machine": m.Type, "accept": object{"W0312": g.reason()}},
+		}
+		if m.Accelerator != "" {
+			c.unit, c.perNode = "accelerators", m.Count
+		}
+		if len(m.Disks) > 0 && g.chance(2) {
+			c.hardware["disk"] = object{"type": m.Disks[g.IntN(len(m.Disks))], "sizeGiB": 100 + g.IntN(100)}
+		}
+		if shapes := m.Slices(); len(shapes) > 0 {
+			shape := shapes[g.IntN(len(shapes))]
+			c.hardware["topology"], c.perNode, c.hosts = shape.Topology, shape.Chips, shape.Hosts
+		}
+		for option, offered := range sorted(map[string]*bool{
+			"onDemand": m.Options.OnDemand, "spot": m.Options.Spot, "flexStart": m.Options.Queued, "reservation": m.Options.Reservation,
+		}) {
+			if offered == nil || !*offered || len(c.capacity) > 0 && g.chance(2) {
+				continue
+			}
+			where, arm := zones[:1], object{}
+			switch option {
+			case "flexStart":
+				arm = object{"queued": true, "maxRunSeconds": 3600}
+			case "reservation":
+				arm = object{"name": fmt.Sprintf("reserved-%d", i)}
+			default:
+				if c.hosts == 0 {
+					where = zones
+				}
+			}
+			v := object{
+				"hardware": c.name, "consumption": object{option: arm}, "zones": where,
+				"accept": object{"E0602": g.reason(), "W0308": g.reason(), "W0402": g.reason(), "W0208": g.reason()},
+			}
+			count, most := "nodes", "maxNodes"
+			if c.hosts > 0 {
+				count, most = "slices", "maxSlices"
+			}
+			if n := len(where) * (1 + g.IntN(3)); option == "reservation" || g.chance(4) && option != "flexStart" {
+				v[count] = n
+			} else {
+				v[most] = n
+			}
+			c.capacity[fmt.Sprintf("pool-%d-%s", i, strings.ToLower(option))] = v
+		}
+		if len(c.capacity) > 0 {
+			out = append(out, c)
+		}
+	}
+	if len(out) == 0 {
+		return g.classes(zones)
+	}
+	return out
+}
+
+func (g generator) workload(tier string, c class, teams []string) object {
+	pod := object{"cpu": 1, "memory": "1Gi"}
+	if c.unit == "accelerators" {
+		pod["accelerators"] = c.perNode // all of a TPU slice's host, and of a machine
+	}
+	w := object{
+		"tier": tier, "teams": teams[:1+g.IntN(len(teams))], "kind": g.pick("Job", "JobSet"), "copies": 1 + g.IntN(3), "perPod": pod,
+		"image": g.pick("a/b:1", "us-docker.pkg.dev/p/r/i@sha256:"+strings.Repeat("0a", 32)), "retries": g.IntN(9),
+	}
+	env, files := object{}, object{}
+	for i := range g.IntN(3) {
+		env[fmt.Sprintf("_A%d", i)] = g.text()
+		files[fmt.Sprintf("%c.py", 'a'+i)] = g.text()
+	}
+	w["env"], w["files"] = env, files
+	if g.chance(2) {
+		w["command"] = []string{g.text(), g.text(), g.text()}
+	}
+	if g.chance(2) {
+		w["rendezvous"] = object{"port": 2000 + g.IntN(1000)}
+	}
+	return w
+}
+
+// text returns some hostile texts in a row.
+func (g generator) text() string {
+	texts := hostile.Texts()
+	var b strings.Builder
+	for range 1 + g.IntN(3) {
+		b.WriteString(texts[g.IntN(len(texts))])
+	}
+	return strings.ReplaceAll(b.String(), "\ufeff", "") // which CUE takes at the start of a file only
+}
+
+// reason returns a hostile text that the schema takes for a reason.
+func (g generator) reason() string {
+	for {
+		s := strings.ReplaceAll(g.text(), "\n", " ")
+		if n := utf8.RuneCountInString(s); n >= 3 && n <= 200 && strings.ContainsFunc(s, unicode.IsPrint) {
+			return s
+		}
+	}
+}
+
+func (g generator) pick(from ...string) string { return from[g.IntN(len(from))] }
+
+// chance is true once in n times.
+func (g generator) chance(n int) bool { return g.IntN(n) == 0 }
+
+// sorted ranges over a map by its keys.
+func sorted[T any](m map[string]T) func(func(string, T) bool) {
+	return func(yield func(string, T) bool) {
+		keys := make([]string, 0, len(m))
+		for k := range m {
+			keys = append(keys, k)
+		}
+		slices.Sort(keys)
+		for _, k := range keys {
+			if !yield(k, m[k]) {
+				return
+			}
+		}
+	}
+}
