@@ -13,20 +13,21 @@ import (
 
 // embedFrom lets @embed read the files of a module, and nothing else: no file
 // that a symbolic link leads to outside of it, none that is larger than a
-// blueprint may be, and nothing that is not a file, which might never end.
+// blueprint may be, and nothing that is not a file, which might never end. A
+// file outside of the module embeds from its own directory.
 func embedFrom(root string, inst *build.Instance) {
-	files := moduleFiles(root)
 	for _, i := range append(inst.Dependencies(), inst) {
 		for _, f := range i.Files {
 			source := f.Pos().File()
 			if source == nil {
-				continue
+				continue // an empty file
 			}
-			name, err := filepath.Rel(root, source.Name())
+			base := root
+			name, err := filepath.Rel(base, source.Name())
 			if err != nil || !filepath.IsLocal(name) {
-				continue
+				base, name = filepath.Split(source.Name())
 			}
-			source.SetFSLoc(token.FSLoc{FS: files, Path: filepath.ToSlash(name)})
+			source.SetFSLoc(token.FSLoc{FS: moduleFiles(base), Path: filepath.ToSlash(name)})
 		}
 	}
 }

@@ -23,13 +23,13 @@ func Format(name string, content []byte) (formatted []byte, findings diag.List, 
 	}()
 	source := &diag.Source{Name: name, Content: content}
 	switch {
-	case len(bytes.TrimSpace(content)) == 0:
-		return nil, findings, nil
 	case len(content) > MaxFile:
 		findings.Add(diag.Finding{
 			Code: "E0002", Severity: diag.Error, Message: fmt.Sprintf("larger than %d MiB", MaxFile>>20),
 			Span: diag.Span{Source: &diag.Source{Name: name}}, Help: "is this the right file?",
 		})
+		return nil, findings, nil
+	case len(bytes.TrimSpace(content)) == 0:
 		return nil, findings, nil
 	}
 	file, err := parseCUE(name, content, parser.ParseComments)

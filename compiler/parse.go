@@ -56,6 +56,7 @@ func (l *loader) parse(name string, source any, cfg parser.Config) (*ast.File, e
 	}
 	if first {
 		l.lostAttributes(file)
+		l.refusedImports(file)
 	}
 	if names := schemaNames(file); len(names) > 0 {
 		l.refers = true
@@ -106,6 +107,21 @@ func (l *loader) lostAttributes(file *ast.File) {
 		}
 		return true
 	}, nil)
+}
+
+// refusedImports reports imports of math/bits. Its Lsh shifts by any number: it
+// asks for more memory at once than there is, which ends a process before any
+// limit can.
+func (l *loader) refusedImports(file *ast.File) {
+	for s := range file.ImportSpecs() {
+		if path, err := strconv.Unquote(s.Path.Value); err == nil && path == "math/bits" {
+			l.findings.Add(diag.Finding{
+				Code: "E0107", Severity: diag.Error, Span: l.sources.span(s.Pos()),
+				Message: "math/bits is not for blueprints", Help: "do without: a shift is a multiplication by a power of two",
+			})
+			l.cut(s.Pos(), cutImport)
+		}
+	}
 }
 
 // A cut is something that CUE cannot compile, by where it stands.
