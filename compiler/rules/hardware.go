@@ -47,7 +47,7 @@ func (r *report) machine(path []string, name string, all func() []string) {
 	}
 	family, _, _ := strings.Cut(name, "-")
 	kin := slices.DeleteFunc(slices.Clone(all()), func(n string) bool { return !strings.HasPrefix(n, family+"-") })
-	options := []option{help("name a machine type that GKE offers")}
+	options := []option{help("batchwright catalog lists the machine types that are known")}
 	if len(kin) > 0 {
 		options = append(options, label("want one of %s", quoted(kin)))
 	}
