@@ -139,8 +139,9 @@ func (c *checker) field(name string, constraint, value cue.Value) error {
 			return nil
 		}
 		c.whole = false
-		c.known = c.known && !entity.Exists()
-		if text, err := constraint.MarshalJSON(); err == nil { // all of it has a default
+		if entity.Exists() {
+			c.known = false
+		} else if text, err := constraint.MarshalJSON(); err == nil { // all of it has a default
 			return c.decoders[name]("", text)
 		}
 		return nil

@@ -23,9 +23,14 @@ func demand(p *ir.Platform) ir.Demand {
 	var t demandTally
 	for _, c := range append(slices.Clone(p.Capacities), systemCapacity(p)) {
 		n := countNodes(c)
+		t.addDisks(c, n)
+		if c.ByCalendar() {
+			// Of calendar mode Google charges no quota but for disks. Source: AI
+			// Hypercomputer documentation, "Capacity overview".
+			continue
+		}
 		t.addAccelerators(c, n)
 		t.addCPUs(c, n)
-		t.addDisks(c, n)
 		t.addLocalSSDs(c, n)
 		t.addResizeRequests(c)
 	}
@@ -199,15 +204,8 @@ func (m *demandMetric) noteReservation(c ir.Capacity) {
 	if r == nil {
 		return
 	}
-	period := ""
 	if c.Waiting {
-		period += " from the day it begins"
-	}
-	if r.Kind == ir.CalendarReservation {
-		period += " until it ends"
-	}
-	if period != "" {
-		m.note("includes reservation " + r.Name + period)
+		m.note("includes reservation " + r.Name + " from the day it begins")
 	}
 	if r.Owner != "" {
 		m.note("includes reservation " + r.Name + " of project " + r.Owner + ": whether it counts in this project is not verified")

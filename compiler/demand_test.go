@@ -179,10 +179,10 @@ func TestDemandMetrics(t *testing.T) {
 			ir.Capacity{Name: "l4-any", Machine: demandL4, Option: ir.AnyReservation, AnyReservation: &ir.AnyReservationUse{OnDemand: true}, MaxNodes: 2},
 			ir.DemandRow{Metric: "NVIDIA_L4_GPUS", What: "nvidia-l4, on demand and reserved", Ceiling: 4, Unit: "GPUs",
 				Note: "includes l4-any: its nodes from a reservation use the quota that the reservation holds already"}},
-		{"calendar reservation that has not begun",
-			ir.Capacity{Machine: demandL4, Option: ir.Reservation, Static: true, MinNodes: 2, MaxNodes: 2, Waiting: true, Reservation: &ir.ReservationUse{Name: "r", Kind: "calendar"}},
+		{"future reservation that has not begun",
+			ir.Capacity{Machine: demandL4, Option: ir.Reservation, Static: true, MinNodes: 2, MaxNodes: 2, Waiting: true, Reservation: &ir.ReservationUse{Name: "r", Kind: "future"}},
 			ir.DemandRow{Metric: "NVIDIA_L4_GPUS", What: "nvidia-l4, on demand and reserved", Ceiling: 4, Unit: "GPUs",
-				Note: "includes reservation r from the day it begins until it ends"}},
+				Note: "includes reservation r from the day it begins"}},
 		{"CPUs of a reservation that has not begun",
 			ir.Capacity{Machine: ir.Machine{Type: "c3-standard-8", Family: "c3", VCPUs: 8}, Option: ir.Reservation, MaxNodes: 2, Waiting: true, Reservation: &ir.ReservationUse{Name: "r"}},
 			ir.DemandRow{Metric: "C3_CPUS", What: "machines of family c3", Ceiling: 16, Unit: "vCPUs", Note: "includes reservation r from the day it begins"}},
@@ -211,6 +211,18 @@ func TestDemandMetrics(t *testing.T) {
 		if !found {
 			t.Errorf("%s: no row %q %q", tt.name, tt.want.Metric, tt.want.What)
 		}
+	}
+}
+
+// TestDemandOfCalendarReservations: Google charges them no quota but for disks.
+func TestDemandOfCalendarReservations(t *testing.T) {
+	p := &ir.Platform{Capacities: []ir.Capacity{{
+		Machine: demandL4, Option: ir.Reservation, Static: true, MinNodes: 2, MaxNodes: 2, DiskType: "pd-balanced", DiskSizeGiB: 100,
+		Reservation: &ir.ReservationUse{Name: "r", Kind: ir.CalendarReservation},
+	}}}
+	want := []ir.DemandRow{{Metric: "SSD_TOTAL_GB", What: "boot disks of type pd-balanced", Standing: 200, Admitted: 200, Ceiling: 200, Unit: "GB"}}
+	if diff := cmp.Diff(want, demand(p).Rows); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

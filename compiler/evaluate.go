@@ -189,7 +189,12 @@ func (g *grammar) explain(errs []cueerrors.Error, schema cue.Value, path []strin
 	f := diag.Finding{Code: "E0107", Severity: diag.Error, Message: withoutStructs(message(e)), Help: "correct the CUE expression here"}
 	name := diag.Path(path)
 	related := "see also here"
+	if strings.Count(format, "%") > len(args) {
+		format = "" // a text of the blueprint's own
+	}
 	switch {
+	case len(spans) > 0 && ownCheck(spans[0]):
+		f.Help = "this is a check of the blueprint's own: do what it asks for"
 	case strings.Contains(format, noArmFits):
 		f.Message = name + " fits none of its alternatives"
 		f.Help = "choose one of them"
@@ -266,8 +271,6 @@ func (g *grammar) explain(errs []cueerrors.Error, schema cue.Value, path []strin
 		f.Help = "break the circle: give one of the fields a value of its own"
 	case strings.Contains(format, bottomLiteral):
 		f.Message, f.Help = name+" is an error by definition", "give it a value"
-	case len(spans) > 0 && ownCheck(spans[0]):
-		f.Help = "this is a check of the blueprint's own: do what it asks for"
 	default:
 		f.Message, f.Help = expression(f.Message, format, args)
 	}
@@ -343,7 +346,13 @@ func first(spans []diag.Span, what string) []diag.Span {
 	return spans
 }
 
-func text(s diag.Span) string { return string(s.Source.Content[s.Start:s.End]) }
+// text returns what stands at a span.
+func text(s diag.Span) string {
+	if !s.Valid() {
+		return ""
+	}
+	return string(s.Source.Content[s.Start:s.End])
+}
 
 // misfit returns which of two values that conflict by their types is one that
 // the schema does not accept; "" where it is not clear.

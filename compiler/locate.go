@@ -144,8 +144,26 @@ func (l *locator) literal(as string, path []string) diag.Span {
 	return l.place(false, path...)
 }
 
-// values returns wherever the value of a field stands.
+// values returns wherever the value of a field stands, and what it refers to.
 func (l *locator) values(path []string) []diag.Span {
+	var spans []diag.Span
+	for _, p := range l.reach(l.places(path)) {
+		spans = append(spans, p.values...)
+	}
+	return spans
+}
+
+// keys returns wherever the name of a field stands.
+func (l *locator) keys(path []string) []diag.Span {
+	var spans []diag.Span
+	for _, p := range l.places(path) {
+		spans = append(spans, p.keys...)
+	}
+	return spans
+}
+
+// places returns a field as the files write it.
+func (l *locator) places(path []string) []*place {
 	if l.root == nil {
 		l.build()
 	}
@@ -153,11 +171,7 @@ func (l *locator) values(path []string) []diag.Span {
 	for _, name := range path {
 		found = l.step(found, name)
 	}
-	var spans []diag.Span
-	for _, p := range found {
-		spans = append(spans, p.values...)
-	}
-	return spans
+	return found
 }
 
 // written tells whether a field stands in the files.

@@ -38,11 +38,11 @@ func lower(b *schema.Blueprint) *ir.Platform {
 	for _, name := range slices.Sorted(maps.Keys(b.Capacity)) {
 		p.Capacities = append(p.Capacities, lowerCapacity(b, name, p.Zones))
 	}
-	p.AutoProvisioning = lowerAutoProvisioning(b.Cluster.AutoProvisioning, p.Capacities)
 	p.PriorityClasses = lowerPriorityClasses(b.Tiers)
 	p.AdmissionChecks = lowerAdmissionChecks(p.Capacities)
 	p.Cohorts = lowerCohorts(b.Cohorts)
 	p.Teams = lowerTeams(b, p.Capacities)
+	p.AutoProvisioning = lowerAutoProvisioning(b.Cluster.AutoProvisioning, p)
 	p.Workloads = lowerWorkloads(b, p)
 	p.Monitoring.Alerts = alerts(p)
 	p.Delivery = delivery(p, value(b.Delivery.StateBucket, b.Project+"-"+b.Name+"-tfstate"))

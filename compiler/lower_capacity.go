@@ -288,11 +288,14 @@ func lowerSystemPool(in schema.SystemPool) ir.SystemPool {
 	}
 }
 
-func lowerAutoProvisioning(in schema.AutoProvisioning, capacities []ir.Capacity) ir.AutoProvisioning {
+// lowerAutoProvisioning bounds the cluster of a plan whose teams are lowered.
+// Limits that are not given hold all that the teams are guaranteed: GKE starts
+// no node beyond them, in any pool.
+func lowerAutoProvisioning(in schema.AutoProvisioning, p *ir.Platform) ir.AutoProvisioning {
 	out := ir.AutoProvisioning{Profile: in.Profile}
 	// The limits bound the whole cluster, so node pools count as well.
 	inUse, created := map[string]int{}, map[string]bool{}
-	for _, c := range capacities {
+	for _, c := range p.Capacities {
 		inUse[c.Machine.Accelerator] += c.MaxNodes * c.Machine.AcceleratorCount
 		if !c.OwnsPools() {
 			created[c.Machine.Accelerator] = true
@@ -306,9 +309,10 @@ func lowerAutoProvisioning(in schema.AutoProvisioning, capacities []ir.Capacity)
 		}
 	}
 	out.Create = len(created) > 0 || len(limits) > 0
+	vcpus, memoryGiB := autoProvisioningNeed(p)
 	out.Limits = []ir.ResourceLimit{
-		{Type: ir.CPU, Min: 4, Max: in.MaxCPU},
-		{Type: ir.Memory, Min: 16, Max: in.MaxMemoryGiB},
+		{Type: ir.CPU, Min: 4, Max: value(in.MaxCPU, max(1000, vcpus))},
+		{Type: ir.Memory, Min: 16, Max: value(in.MaxMemoryGiB, max(4000, memoryGiB))},
 	}
 	for _, accelerator := range slices.Sorted(maps.Keys(limits)) {
 		out.Limits = append(out.Limits, ir.ResourceLimit{Type: accelerator, Max: limits[accelerator]})

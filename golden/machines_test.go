@@ -136,6 +136,11 @@ func platformOf(zone string, offers []offer) string {
 		}
 		if o.machine.HasTPUs() {
 			size = "maxSlices"
+			for _, s := range o.machine.Slices() {
+				if strings.Contains(o.hardware, fmt.Sprintf("%q", s.Topology)) {
+					unit = fmt.Sprintf("accelerators: %d", s.Chips)
+				}
+			}
 		}
 		fmt.Fprintf(&b, "hardware: %q: {machine: %q%s}\n", name, o.machine.Type, o.hardware)
 		fmt.Fprintf(&b, "capacity: %q: {hardware: %q, consumption: %s, %s: 2}\n", name, name, strings.ReplaceAll(o.consumption, "RESERVED", name), size)

@@ -59,8 +59,8 @@ type SystemPool struct {
 // AutoProvisioning mirrors #AutoProvisioning.
 type AutoProvisioning struct {
 	Profile      string         `json:"profile"`
-	MaxCPU       int            `json:"maxCPU"`
-	MaxMemoryGiB int            `json:"maxMemoryGiB"`
+	MaxCPU       *int           `json:"maxCPU"`
+	MaxMemoryGiB *int           `json:"maxMemoryGiB"`
 	Accelerators map[string]int `json:"accelerators"`
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -9,56 +10,78 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/explain"
 )
 
 func (c Command) explain() *cobra.Command {
-	var format *choice
+	var input *inputFlags
+	var format, color *choice
 	cmd := &cobra.Command{
-		Use:   "explain CODE...",
-		Short: "Explain what a finding means and how to mend it",
+		Use:   "explain [CODE... | FIELD [PATH...]]",
+		Short: "Explain a finding, or a field of the blueprint",
 		Long: `Explain tells of each CODE of a finding, such as E0602, what would happen if
 the blueprint were applied all the same and what to do about it, with an example
 of the mistake and of its cure, how to accept it where that can be done, and
-where the facts come from.`,
+where the facts come from.
+
+Of a FIELD of the blueprint, such as cluster.maintenance.start, it tells what
+the field accepts, what it is unless written, and what it means. Names with dots
+stand in quotes, any name will do for a team or a capacity, and elements of
+lists are numbered from 0: tiers.lp.capacity[0]. Without a FIELD it tells of the
+whole blueprint, as it does for ".".
+
+PATHs are those of a blueprint, as for compile: what the field is there, and
+where that is written, is shown too. Without one it is the working directory, if
+that has CUE files.`,
 		Example: `  batchwright explain E0602
-  batchwright explain --format json E0602 W0606 | jq -r .why`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usagef("want the code of a finding, such as E0602")
-			}
-			return nil
-		},
-		ValidArgsFunction: completeCodes,
+  batchwright explain --format json E0602 W0606 | jq -r .why
+  batchwright explain cluster
+  batchwright explain capacity.any.consumption
+  batchwright explain teams.team-a.quota.lp blueprints/batch-platform`,
+		ValidArgsFunction: completeExplain,
 	}
-	cmd.RunE = c.run(func(_ *cobra.Command, args []string) error {
-		var all []explanation
-		for _, arg := range args {
-			e, err := explainCode(arg)
-			if err != nil {
-				return err
-			}
-			all = append(all, e)
+	cmd.RunE = c.run(func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) == 0:
+			return c.explainField(cmd.Context(), ".", nil, input, format, color)
+		case codePattern.MatchString(strings.ToUpper(args[0])):
+			return c.explainCodes(args, format)
 		}
-		for i, e := range all {
-			if format.value == formatJSON {
-				if err := json.NewEncoder(c.Stdout).Encode(e); err != nil {
-					return err
-				}
-				continue
-			}
-			if i > 0 {
-				fmt.Fprintln(c.Stdout)
-			}
-			if _, err := fmt.Fprint(c.Stdout, e); err != nil {
-				return err
-			}
-		}
-		return nil
+		return c.explainField(cmd.Context(), args[0], args[1:], input, format, color)
 	})
+	input = addInputFlags(cmd)
 	format = formatFlag(cmd, "of the text")
+	color = colorFlag(cmd)
 	return cmd
+}
+
+// explainCodes explains the codes of findings.
+func (c Command) explainCodes(args []string, format *choice) error {
+	var all []explanation
+	for _, arg := range args {
+		e, err := explainCode(arg)
+		if err != nil {
+			return err
+		}
+		all = append(all, e)
+	}
+	for i, e := range all {
+		if format.value == formatJSON {
+			if err := json.NewEncoder(c.Stdout).Encode(e); err != nil {
+				return err
+			}
+			continue
+		}
+		if i > 0 {
+			fmt.Fprintln(c.Stdout)
+		}
+		if _, err := fmt.Fprint(c.Stdout, e); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // explanation is all that is known of a code.
@@ -145,12 +168,26 @@ func ruleHelp(code string) (text, markdown string) {
 	return text, markdown
 }
 
-// completeCodes offers every code with its title.
-func completeCodes(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+// completeExplain offers every code with its title, and fields; after a field,
+// files.
+func completeExplain(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 && !codePattern.MatchString(strings.ToUpper(args[0])) {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
 	var offers []string
 	for _, c := range codes() {
 		if strings.HasPrefix(c.ID, strings.ToUpper(begun)) {
 			offers = append(offers, cobra.CompletionWithDesc(c.ID, c.Title))
+		}
+	}
+	if len(args) > 0 {
+		return offers, cobra.ShellCompDirectiveNoFileComp
+	}
+	above := begun[:strings.LastIndexByte(begun, '.')+1]
+	f, _, err := compiler.Explain(context.Background(), compiler.Input{}, strings.TrimSuffix(above, "."))
+	for i := 0; err == nil && i < len(f.Fields); i++ {
+		if m := f.Fields[i]; strings.HasPrefix(above+m.Name, begun) && !strings.Contains(m.Name, "*") {
+			offers = append(offers, cobra.CompletionWithDesc(above+m.Name, m.Doc))
 		}
 	}
 	return offers, cobra.ShellCompDirectiveNoFileComp

@@ -136,6 +136,14 @@ type Span struct {
 // Valid tells whether the span points somewhere.
 func (s Span) Valid() bool { return s.Source != nil }
 
+// String writes where a span starts as compilers do: file:line:column.
+func (s Span) String() string {
+	if !s.Valid() {
+		return ""
+	}
+	return place(s)
+}
+
 // Spot is a field at the place where it is written. A pattern writes a field of
 // many entities at one spot, where a mistake is one mistake.
 type Spot struct {

@@ -101,6 +101,10 @@ func (f Finding) json() jsonFinding {
 	return out
 }
 
+// MarshalJSON writes a span as WriteJSON does: its file, and where it starts and
+// ends. The zero Span is null.
+func (s Span) MarshalJSON() ([]byte, error) { return json.Marshal(s.json()) }
+
 func (s Span) json() *jsonSpan {
 	if !s.Valid() {
 		return nil

@@ -45,6 +45,15 @@ func WriteText(w io.Writer, l *List, opt TextOptions) error {
 	return err
 }
 
+// WriteExcerpt shows a place with a remark, as WriteText does a finding.
+func WriteExcerpt(w io.Writer, at Span, remark string, color bool) error {
+	p := printer{color: color, gutter: gutter(Finding{Span: at})}
+	p.buf.WriteString(p.paint(bold, place(at)+":") + " " + inline(remark) + "\n")
+	p.excerpt(at, Note, "")
+	_, err := w.Write(p.buf.Bytes())
+	return err
+}
+
 // countLine counts the findings shown and those that are not.
 func countLine(shown []Finding, hidden int) string {
 	var parts []string

@@ -131,11 +131,11 @@ func acceptable(r *report) {
 		case has(all, a.code):
 			r.addKey(a.path(), fmt.Sprintf("%s cannot be accepted: the platform would not work", a.code), help("correct what it finds, and remove this"))
 		default:
-			options := []option{help("batchwright vet --list shows them all")}
-			if near := diag.Nearest(a.code, can); near != "" {
-				options = []option{help("did you mean %q?", near)}
+			cure := help("batchwright vet --list shows which can")
+			if i := slices.IndexFunc(can, func(c string) bool { return c[1:] == a.code[1:] }); i >= 0 {
+				cure = help("did you mean %q?", can[i])
 			}
-			r.addKey(a.path(), fmt.Sprintf("no finding of code %s can be accepted", a.code), options...)
+			r.addKey(a.path(), fmt.Sprintf("no finding of code %s can be accepted", a.code), cure)
 		}
 	}
 }

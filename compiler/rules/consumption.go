@@ -255,8 +255,9 @@ func optionZones(r *report) {
 
 func flexCounts(r *report) {
 	for _, c := range r.Plan.Capacities {
-		if c.Flex == nil {
-			continue
+		in := r.Blueprint.Capacity[c.Name]
+		if c.Flex == nil || in.Nodes != nil && in.MaxNodes != nil || in.Slices != nil && in.MaxSlices != nil {
+			continue // oneCount tells of both
 		}
 		if c.Static {
 			fixed, most := "nodes", "maxNodes"

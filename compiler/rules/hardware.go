@@ -47,7 +47,7 @@ func (r *report) machine(path []string, name string, all func() []string) {
 	}
 	family, _, _ := strings.Cut(name, "-")
 	kin := slices.DeleteFunc(slices.Clone(all()), func(n string) bool { return !strings.HasPrefix(n, family+"-") })
-	options := []option{help("name a machine type that GKE offers")}
+	options := []option{help("batchwright catalog lists the machine types that are known")}
 	if len(kin) > 0 {
 		options = append(options, label("want one of %s", quoted(kin)))
 	}
@@ -294,7 +294,7 @@ func nodeVersions(r *report) {
 		if c.Flex != nil {
 			need(c, "1.33.0-gke.1712000", "it uses flex-start")
 		}
-		// Source: Google's repository skills, gke-compute-classes.
+		// Source: google/skills, gke-compute-classes.
 		if c.ComputeClass && c.AnyReservation != nil && !c.AnyReservation.OnDemand {
 			need(c, "1.36.0-gke.3204000", "its ComputeClass takes any reservation and nothing else")
 		}

@@ -3,11 +3,9 @@ package rules
 import (
 	"fmt"
 	"net/netip"
-	"slices"
 
 	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/diag"
-	"github.com/batchwright/batchwright/compiler/ir"
 )
 
 // Rules on address ranges and the cluster's surroundings.
@@ -192,24 +190,15 @@ func clusterLimits(r *report) {
 	limits := r.Blueprint.Cluster.AutoProvisioning
 	for _, l := range []struct {
 		field, what string
-		need, most  int
+		need        int
+		most        *int
 	}{
 		{"maxCPU", "vCPUs", r.Plan.Demand.VCPUs, limits.MaxCPU},
 		{"maxMemoryGiB", "GiB of memory", r.Plan.Demand.MemoryGiB, limits.MaxMemoryGiB},
 	} {
-		if l.need <= l.most {
-			continue
+		if l.most != nil && l.need > *l.most {
+			r.add(at("cluster", "autoProvisioning", l.field), fmt.Sprintf("the nodes that all guarantees need have %d %s, and the cluster stops at %d", l.need, l.what, *l.most),
+				label("want at least %d if all guarantees shall hold at once", l.need), help("raise it, or leave it out: it then follows the guarantees"))
 		}
-		path := at("cluster", "autoProvisioning", l.field)
-		span := r.Place(false, path...)
-		if i := slices.IndexFunc(r.Plan.Capacities, func(c ir.Capacity) bool { return !c.OwnsPools() }); i >= 0 && !r.Written("cluster", "autoProvisioning") {
-			c, field := r.Plan.Capacities[i], "autoProvisioned" // what switches it on
-			if c.ComputeClass {
-				field = "computeClass"
-			}
-			span = r.Place(true, "capacity", c.Name, field)
-		}
-		r.finding(span, path, fmt.Sprintf("the nodes that all guarantees need have %d %s, and the cluster stops at %d", l.need, l.what, l.most),
-			[]option{help("cluster.autoProvisioning.%s: raise it if all guarantees shall hold at once", l.field)})
 	}
 }

@@ -20,6 +20,7 @@ func quotaRules() []Rule {
 		{Code: "E0603", Severity: diag.Error, Title: "more is lent than there is", check: lendAboveNominal},
 		{Code: "E0604", Severity: diag.Error, Title: "quota counted in the wrong unit", check: quotaUnit, basic: true},
 		{Code: "E0605", Severity: diag.Error, Title: "a queue that can never run anything", check: deadQueues},
+		{Code: "W0608", Severity: diag.Warning, Title: "quota that holds no whole TPU slice", check: sliceQuota, resolved: true},
 		{Code: "W0606", Severity: diag.Warning, Title: "nobody to borrow from", check: nothingToBorrow, whole: true, resolved: true},
 	}
 }
@@ -174,6 +175,23 @@ func deadQueues(r *report) {
 			}
 		}
 	}
+}
+
+// sliceQuota: a workload takes whole slices, or hosts, so that the rest of a
+// quota is never used.
+func sliceQuota(r *report) {
+	capacities := capacitiesByName(r.Plan)
+	r.eachQuota(func(path []string, _ schema.Team, _, capacity string, q schema.Quota) {
+		slice := capacities[capacity].Machine.Slice
+		if slice == nil || nominal(q)+q.Borrow == 0 {
+			return
+		}
+		if most := nominal(q) + q.Borrow; most < slice.Chips {
+			r.addKey(path, fmt.Sprintf("%d chips, and a slice of %q has %d: none of them can ever be used", most, capacity, slice.Chips), help("give it whole slices: a multiple of %d", slice.Chips))
+		} else if rest := nominal(q) % slice.Chips; rest != 0 && q.Borrow == 0 {
+			r.addKey(path, fmt.Sprintf("%d chips, and slices of %q have %d: %d of them can never be used", nominal(q), capacity, slice.Chips, rest), help("give it whole slices: a multiple of %d", slice.Chips))
+		}
+	})
 }
 
 func nothingToBorrow(r *report) {

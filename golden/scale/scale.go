@@ -28,7 +28,7 @@ func Write(dir, example string, teams int) error {
 	var b strings.Builder
 	b.WriteString(head)
 	for _, name := range []string{"l4-ondemand", "l4-spot", "a100-compact"} {
-		fmt.Fprintf(&b, "capacity: %q: overcommit: \"many teams\"\n", name)
+		fmt.Fprintf(&b, "capacity: %q: accept: E0602: \"many teams\"\n", name)
 	}
 	b.WriteString("cohorts: {\n")
 	for i := range (teams + 1) / 2 {

@@ -1,0 +1,298 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/batchwright/batchwright/compiler"
+	"github.com/batchwright/batchwright/compiler/diag"
+)
+
+// textWidth is how many columns explanations take.
+const textWidth = 80
+
+// explainField explains the field at a path, and what it is in the blueprint
+// of some paths: without any, of the working directory if that has one.
+func (c Command) explainField(ctx context.Context, field string, paths []string, in *inputFlags, format, color *choice) error {
+	if err := checkPaths(paths); err != nil {
+		return err
+	}
+	if err := in.check(); err != nil {
+		return err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	if files, _ := filepath.Glob("*.cue"); len(paths) == 0 && len(files) > 0 {
+		paths = []string{"."}
+	}
+	f, findings, err := compiler.Explain(ctx, compiler.Input{
+		Dir: dir, Paths: paths, Tags: in.tags, Stdin: interruptible{ctx, c.Stdin},
+		MaxTime: in.maxTime, MaxMemory: in.maxMemory.Value(),
+	}, field)
+	var wrong *compiler.PathError
+	if errors.As(err, &wrong) {
+		return usageError{err}
+	}
+	if err != nil {
+		return err
+	}
+	if format.value == formatJSON {
+		err = writeFieldJSON(c.Stdout, f)
+	} else {
+		err = writeField(c.Stdout, f, colored(color.value, c.Stdout))
+	}
+	if err != nil {
+		return err
+	}
+	if err := writeFindings(c.Stderr, findings, &choice{value: formatText}, color); err != nil {
+		return err
+	}
+	if findings.HasErrors() {
+		return errFindings
+	}
+	return nil
+}
+
+// writeField explains a field to people.
+func writeField(w io.Writer, f *compiler.Field, color bool) error {
+	var b strings.Builder
+	name := f.Path
+	if name == "" || name == "." {
+		name = "a blueprint"
+	}
+	fill(&b, "", name+": "+f.Accepts)
+	for _, p := range f.Doc {
+		b.WriteString("\n")
+		fill(&b, "", p)
+	}
+	if f.Names != "" {
+		b.WriteString("\n")
+		fill(&b, "", "Each name: "+f.Names+".")
+	}
+	switch {
+	case f.Required:
+		b.WriteString("\nIt is required.\n")
+	case f.Optional:
+		b.WriteString("\nIt can be left out.\n")
+	case f.Default != nil:
+		b.WriteString("\n")
+		fill(&b, "", "Unless written it is "+string(f.Default)+".")
+	}
+	if len(f.Fields) > 0 {
+		b.WriteString("\nFields:\n")
+	}
+	for _, m := range f.Fields {
+		b.WriteString("\n")
+		fill(&b, "  ", m.Name+": "+m.Accepts+otherwise(m))
+		if m.Doc != "" {
+			fill(&b, "      ", m.Doc)
+		}
+		if m.Value != nil {
+			b.WriteString("      Here: " + brief(m.Value) + "\n")
+		}
+	}
+	if _, err := io.WriteString(w, printable(b.String())); err != nil {
+		return err
+	}
+	return writeValue(w, f, color)
+}
+
+// printable replaces what could change a terminal: a blueprint may hold
+// anything.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || unicode.IsPrint(r) {
+			return r
+		}
+		return utf8.RuneError
+	}, text)
+}
+
+// otherwise says what a field is that is not written.
+func otherwise(m compiler.Member) string {
+	switch {
+	case m.Required:
+		return " (required)"
+	case m.Default != nil:
+		return " (unless written: " + string(m.Default) + ")"
+	}
+	return ""
+}
+
+// brief is a value in one line, with the place that decides.
+func brief(v *compiler.Value) string {
+	text := v.Text
+	switch {
+	case v.Origin == compiler.Unknown:
+		text = "wrong"
+	case len(v.Names) > 0:
+		text = some(v.Names)
+	case strings.Contains(text, "\n") || len(text) > 2*textWidth:
+		text = "see there"
+	}
+	if len(v.Places) > 0 {
+		text += " (" + v.Places[0].Span.String() + ")"
+	}
+	return text
+}
+
+// mostPlaces is how many places of a value are shown.
+const mostPlaces = 5
+
+// writeValue says what a field is in the blueprint.
+func writeValue(w io.Writer, f *compiler.Field, color bool) error {
+	v := f.Value
+	if v == nil {
+		return nil
+	}
+	var b strings.Builder
+	b.WriteString("\n")
+	switch {
+	case v.Absent != "":
+		text := "This blueprint has no " + v.Absent
+		if len(v.Names) > 0 {
+			text += "; it has " + some(v.Names)
+		}
+		fill(&b, "", text+".")
+	case v.Origin == compiler.Container && f.Names != "":
+		text := "Here there are none."
+		if len(v.Names) > 0 {
+			text = fmt.Sprintf("Here there are %d: %s.", len(v.Names), some(v.Names))
+		}
+		fill(&b, "", text)
+	case len(v.Places) > 0 && v.Origin != compiler.Unknown && strings.Contains(v.Text, "\n"):
+		b.WriteString("Here it is\n\n" + beginning(indented(v.Text+"\n")))
+	case len(v.Places) > 0 && v.Origin != compiler.Unknown:
+		b.WriteString("Here it is " + v.Text + ".\n")
+	case v.Origin == compiler.Defaulted:
+		b.WriteString("Here it is not written, and so is " + v.Text + ".\n")
+	case v.Origin == compiler.Unset:
+		b.WriteString("Here it is not written.\n")
+	case v.Origin == compiler.Unknown:
+		b.WriteString("Here it is wrong, or cannot be told: see batchwright vet.\n")
+	default:
+		b.Reset()
+	}
+	if _, err := io.WriteString(w, printable(b.String())); err != nil {
+		return err
+	}
+	for i, p := range v.Places {
+		if i == mostPlaces {
+			_, err := fmt.Fprintf(w, "\nIt stands in %d more places.\n", len(v.Places)-mostPlaces)
+			return err
+		}
+		if _, err := io.WriteString(w, "\n"); err != nil {
+			return err
+		}
+		if err := diag.WriteExcerpt(w, p.Span, p.Message, color); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// beginning leaves out the lines after those that are read.
+func beginning(text string) string {
+	const most = 40
+	lines := strings.SplitAfter(text, "\n")
+	if len(lines) > most {
+		return strings.Join(lines[:most], "") + "    ...\n"
+	}
+	return text
+}
+
+// some joins names, as many as are read.
+func some(names []string) string {
+	const most = 12
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return strings.Join(names, ", ")
+}
+
+// fill writes a paragraph in lines of at most textWidth columns.
+func fill(b *strings.Builder, indent, text string) {
+	column := 0
+	for i, word := range strings.Fields(text) {
+		width := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+			b.WriteString(indent)
+			column = len(indent)
+		case column+1+width > textWidth:
+			b.WriteString("\n" + indent)
+			column = len(indent)
+		default:
+			b.WriteString(" ")
+			column++
+		}
+		b.WriteString(word)
+		column += width
+	}
+	b.WriteString("\n")
+}
+
+// jsonField is the form of a field for programs.
+type jsonField struct {
+	Version  int             `json:"version"`
+	Type     string          `json:"type"`
+	Path     string          `json:"path"`
+	Accepts  string          `json:"accepts"`
+	Required bool            `json:"required"`
+	Default  json.RawMessage `json:"default,omitempty"`
+	Doc      []string        `json:"documentation,omitempty"`
+	Names    string          `json:"names,omitempty"`
+	Fields   []jsonMember    `json:"fields,omitempty"`
+	Value    *jsonValue      `json:"value,omitempty"`
+}
+
+type jsonMember struct {
+	Name     string          `json:"name"`
+	Accepts  string          `json:"accepts"`
+	Required bool            `json:"required"`
+	Default  json.RawMessage `json:"default,omitempty"`
+	Doc      string          `json:"documentation,omitempty"`
+	Value    *jsonValue      `json:"value,omitempty"`
+}
+
+type jsonValue struct {
+	Origin compiler.Origin `json:"origin"`
+	Value  json.RawMessage `json:"value,omitempty"`
+	Names  []string        `json:"names,omitempty"`
+	Absent string          `json:"absent,omitempty"`
+	Places []jsonPlace     `json:"places,omitempty"`
+}
+
+type jsonPlace struct {
+	Message string    `json:"message"`
+	At      diag.Span `json:"at"`
+}
+
+func writeFieldJSON(w io.Writer, f *compiler.Field) error {
+	out := jsonField{1, "field", f.Path, f.Accepts, f.Required, f.Default, f.Doc, f.Names, nil, valueJSON(f.Value)}
+	for _, m := range f.Fields {
+		out.Fields = append(out.Fields, jsonMember{m.Name, m.Accepts, m.Required, m.Default, m.Doc, valueJSON(m.Value)})
+	}
+	return json.NewEncoder(w).Encode(out)
+}
+
+func valueJSON(v *compiler.Value) *jsonValue {
+	if v == nil {
+		return nil
+	}
+	out := &jsonValue{v.Origin, v.JSON, v.Names, v.Absent, nil}
+	for _, p := range v.Places {
+		out.Places = append(out.Places, jsonPlace{p.Message, p.Span})
+	}
+	return out
+}
