@@ -34,8 +34,17 @@ func Format(name string, content []byte) (formatted []byte, findings diag.List, 
 	}
 	file, err := parseCUE(name, content, parser.ParseComments)
 	if err == nil {
-		formatted, err = format.Node(file)
-		return formatted, findings, err
+		if formatted, err = format.Node(file); err != nil {
+			return nil, findings, err
+		}
+		if _, err := parseCUE(name, formatted, parser.ParseComments); err != nil {
+			findings.Add(diag.Finding{
+				Code: "E0003", Severity: diag.Error, Span: diag.Span{Source: &diag.Source{Name: name}},
+				Message: "what CUE's formatter makes of the file does not parse", Help: "look for an odd number, such as 00.5; the file was left as it is",
+			})
+			return nil, findings, nil
+		}
+		return formatted, findings, nil
 	}
 	first := cueerrors.Errors(err)[0]
 	message, args := first.Msg()
