@@ -33,7 +33,7 @@ const (
 func (g *grammar) evaluation(err error, schema cue.Value, path []string) {
 	var order []string
 	byPath := map[string][]cueerrors.Error{}
-	arms, disjunction := 0, ""
+	arms, inDisjunction := 0, ""
 	for _, e := range cueerrors.Errors(err) {
 		format, args := e.Msg()
 		if strings.Contains(format, requiredField) {
@@ -43,10 +43,10 @@ func (g *grammar) evaluation(err error, schema cue.Value, path []string) {
 		switch {
 		case arms > 0: // what keeps each arm from fitting is one mistake
 			arms--
-			at = disjunction
+			at = inDisjunction
 		case strings.Contains(format, noArmFits) && len(args) > 0:
 			arms, _ = args[0].(int)
-			disjunction = at
+			inDisjunction = at
 		}
 		if g.follows(e) {
 			g.mistakes++
@@ -64,10 +64,7 @@ func (g *grammar) evaluation(err error, schema cue.Value, path []string) {
 			schema = cue.Value{}
 		}
 		format, _ := errs[0].Msg()
-		f := g.explain(errs, schema, where)
-		if f.Path == "" {
-			f.Path = diag.Path(where)
-		}
+		f := g.finding(errs, schema, where)
 		if format == "" || ownCheck(f.Span) {
 			format = f.Message
 		}
@@ -89,81 +86,6 @@ func (g *grammar) follows(e cueerrors.Error) bool {
 	})
 }
 
-// indefinite reports a field that is written and has no definite value: where
-// it depends on another one, that one, once for all that depend on it. err is
-// what CUE says of it, or nil.
-func (g *grammar) indefinite(err error, schema cue.Value, path []string) {
-	errs := cueerrors.Errors(err)
-	if slices.ContainsFunc(errs, g.follows) || g.partial {
-		g.mistakes++
-		return
-	}
-	for _, e := range errs {
-		if format, _ := e.Msg(); strings.HasPrefix(format, undefinedField) {
-			g.evaluation(e, schema, path)
-			return
-		}
-	}
-	f := diag.Finding{
-		Code: "E0106", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.place(false, path...),
-		Message: diag.Path(path) + " has no definite value", Help: "give it one value",
-	}
-	if schema.Exists() {
-		f.Label = "want " + want(schema)
-	}
-	g.unsettled(f, f.Path, errs)
-}
-
-// undecided reports a condition that is neither true nor false.
-func (g *grammar) undecided(err error, condition diag.Span) {
-	errs := cueerrors.Errors(err)
-	if slices.ContainsFunc(errs, g.follows) || g.partial {
-		g.mistakes++
-		return
-	}
-	g.unsettled(diag.Finding{
-		Code: "E0106", Severity: diag.Error, Span: condition,
-		Message: "this condition is neither true nor false", Help: "give what it depends on a value, such as a default with *, or a tag with -t",
-	}, "this condition", errs)
-}
-
-// unsettled reports that something has no definite value, or else what it
-// depends on: CUE's errors point there.
-func (g *grammar) unsettled(f diag.Finding, what string, errs []cueerrors.Error) {
-	here := g.locate.fieldAt(f.Span)
-	var cause, clause *field
-	for _, span := range g.spans(errs...) {
-		switch at := g.locate.fieldAt(span); {
-		case at == nil || here != nil && at.value == here.value:
-		case at.clause:
-			clause = cmp.Or(clause, at)
-		case at.name == what:
-			f.Span, here = at.value, at
-		default:
-			cause = cmp.Or(cause, at)
-		}
-	}
-	if g.again(f.Span.Spot("")) {
-		return
-	}
-	if cause = cmp.Or(cause, clause); cause != nil {
-		if clause != nil && clause != cause {
-			f.Related = []diag.Related{{Span: clause.value, Message: clause.name + " depends on it"}}
-		} else if what != "" && cause != clause {
-			f.Related = []diag.Related{{Span: f.Span, Message: what + " depends on it"}}
-		}
-		f.Message, f.Span, f.Label = cause.name+" has no definite value", cause.value, ""
-		f.Help = "give it a value, or a default with *"
-		if cause.tag != "" {
-			f.Help = fmt.Sprintf("give it one: -t %s=VALUE", cause.tag)
-		}
-		if g.again(f.Span.Spot("")) {
-			return
-		}
-	}
-	g.add(f)
-}
-
 // inside tells whether an error that CUE reports of a struct was made in one of
 // its fields, going by where it was made.
 func (g *grammar) inside(e cueerrors.Error, path []string) bool {
@@ -181,119 +103,134 @@ func (g *grammar) inside(e cueerrors.Error, path []string) bool {
 	})
 }
 
-// explain turns CUE's errors about one field into a finding.
-func (g *grammar) explain(errs []cueerrors.Error, schema cue.Value, path []string) diag.Finding {
-	e := errs[0]
-	format, args := e.Msg()
-	spans := g.spans(errs...)
-	f := diag.Finding{Code: "E0107", Severity: diag.Error, Message: withoutStructs(message(e)), Help: "correct the CUE expression here"}
-	name := diag.Path(path)
-	related := "see also here"
+// finding turns CUE's errors about one field into a finding.
+func (g *grammar) finding(errs []cueerrors.Error, schema cue.Value, path []string) diag.Finding {
+	format, args := errs[0].Msg()
 	if strings.Count(format, "%") > len(args) {
 		format = "" // a text of the blueprint's own
 	}
+	name := cmp.Or(diag.Path(path), "the blueprint")
+	m := &mistake{
+		Finding: diag.Finding{Code: "E0107", Severity: diag.Error, Path: diag.Path(path), Message: withoutStructs(message(errs[0]))},
+		spans:   g.spans(errs...), others: "see also here",
+	}
 	switch {
-	case len(spans) > 0 && ownCheck(spans[0]):
-		f.Help = "this is a check of the blueprint's own: do what it asks for"
+	case len(m.spans) > 0 && ownCheck(m.spans[0]):
+		m.Help = "this is a check of the blueprint's own: do what it asks for"
 	case strings.Contains(format, noArmFits):
-		f.Message = name + " fits none of its alternatives"
-		f.Help = "choose one of them"
-		related = "one of them"
-		if value, arms, ok := alternatives(errs[1:]); ok {
-			f.Path = diag.Path(pathOf(errs[1], path))
-			f.Message = fmt.Sprintf("%s cannot be %s", f.Path, value)
-			f.Label = "want one of " + strings.Join(arms, ", ")
-			related = "its alternatives"
-			if spans = first(spans, value); len(spans) > 2 {
-				spans = spans[:2]
-			}
-		}
-	case strings.HasPrefix(format, conflicting) && len(args) >= 2:
-		var values []string
-		for _, e := range errs {
-			_, args := e.Msg()
-			for _, a := range args[:min(2, len(args))] {
-				if v := shorten(withoutStructs(fmt.Sprint(a))); !slices.Contains(values, v) {
-					values = append(values, v)
-				}
-			}
-		}
-		if wrong := misfit(schema, args); wrong != "" {
-			if at := first(spans, wrong); len(at) > 0 && text(at[0]) == wrong {
-				f.Code, f.Message, f.Label = "E0103", name+" cannot be "+wrong, "want "+want(schema)
-				f.Help, related, spans = "keep one value", "it has another one here", at
-				break
-			}
-		}
-		f.Message = fmt.Sprintf("%s cannot be %s at once", name, enumerate(values))
-		f.Help = "a field has one value: keep one, or make the other a default with *"
-		related = "another value"
-		if len(values) == 2 && slices.Contains(values, "true") && slices.Contains(values, "false") && strings.HasPrefix(last(path), "_") {
-			f.Message, f.Help = "the blueprint's own check "+name+" fails", "correct what it checks, or the check"
-			related = "the check"
-			break
-		}
-		isValue := func(s diag.Span) bool { return slices.Contains(values, text(s)) }
-		if slices.ContainsFunc(spans, isValue) {
-			spans = slices.DeleteFunc(spans, func(s diag.Span) bool { return !isValue(s) })
-		}
-		slices.SortStableFunc(spans, func(a, b diag.Span) int { return g.locate.later(b, a) })
+		m.alternatives(name, errs[1:])
+	case strings.HasPrefix(format, conflicting):
+		m.conflict(name, errs, schema, g.locate.later)
 	case strings.HasPrefix(format, outOfBound), strings.HasPrefix(format, notSatisfied):
-		value, bound := withoutStructs(fmt.Sprint(args[0])), withoutStructs(fmt.Sprint(args[1]))
-		f.Message, f.Label = fmt.Sprintf("%s cannot be %s", name, shorten(value)), "want "+bound
-		f.Help = "correct the value, or the constraint on it"
-		related = "the constraint"
-		if strings.HasPrefix(value, "{") {
-			f.Message, f.Label = fmt.Sprintf("%s does not satisfy %s", name, bound), ""
-			spans = append([]diag.Span{g.locate.place(true, path...)}, spans...)
-		} else if spans = first(spans, value); len(spans) > 0 && text(spans[0]) != value {
-			spans = append([]diag.Span{g.locate.place(false, path...)}, spans[0])
-		}
-		if len(spans) > 2 {
-			spans = spans[:2]
-		}
+		m.bound(name, withoutStructs(fmt.Sprint(args[0])), fmt.Sprint(args[1]), func(key bool) diag.Span { return g.locate.place(key, path...) })
 	case strings.HasPrefix(format, notAllowed):
-		f.Message = fmt.Sprintf("a definition of the blueprint's own does not allow the field %q", last(path))
-		f.Help = "correct the field's name, add it to the definition, or open the definition with ..."
-	case strings.HasPrefix(format, undefinedField) && len(args) > 0:
+		m.Message = fmt.Sprintf("a definition of the blueprint's own does not allow the field %q", last(path))
+		m.Help = "correct the field's name, add it to the definition, or open the definition with ..."
+	case strings.HasPrefix(format, undefinedField):
 		field := element(fmt.Sprint(args[0]))
-		f.Message = fmt.Sprintf("there is no field %q to refer to", field)
-		f.Help = "correct the reference, or write the field: references do not see the schema's defaults"
-		if near := g.locate.nearField(e.Position(), field); near != "" {
-			f.Help = fmt.Sprintf("did you mean %q?", near)
+		m.Message = fmt.Sprintf("there is no field %q to refer to", field)
+		m.Help = "correct the reference, or write the field: references do not see the schema's defaults"
+		if near := g.locate.nearField(errs[0].Position(), field); near != "" {
+			m.Help = fmt.Sprintf("did you mean %q?", near)
 		}
 	case strings.HasPrefix(format, listLengths):
-		f.Message = fmt.Sprintf("%s is given as lists of %v and of %v elements at once", name, args[0], args[1])
-		f.Help, related = "keep one of the lists", "another list"
-		spans = g.locate.values(path)
-		slices.SortStableFunc(spans, func(a, b diag.Span) int { return g.locate.later(b, a) })
+		m.Message = fmt.Sprintf("%s is given as lists of %v and of %v elements at once", name, args[0], args[1])
+		m.Help, m.others = "keep one of the lists", "another list"
+		m.spans = g.locate.values(path)
+		slices.SortStableFunc(m.spans, func(a, b diag.Span) int { return g.locate.later(b, a) })
 	case strings.Contains(format, "cycle"), strings.Contains(format, "cyclic"):
-		f.Help = "break the circle: give one of the fields a value of its own"
+		m.Help = "break the circle: give one of the fields a value of its own"
 	case strings.Contains(format, bottomLiteral):
-		f.Message, f.Help = name+" is an error by definition", "give it a value"
+		m.Message, m.Help = name+" is an error by definition", "give it a value"
 	default:
-		f.Message, f.Help = expression(f.Message, format, args)
+		m.Message, m.Help = expression(m.Message, format, args)
 	}
-	if path == nil && strings.HasPrefix(f.Message, " ") {
-		f.Message = "the blueprint" + f.Message
+	if len(m.spans) == 0 || !m.spans[0].Valid() {
+		m.spans = []diag.Span{g.locate.place(false, path...)}
 	}
-	if len(spans) > 0 {
-		if at := g.locate.fieldAt(spans[0]); at != nil && at.tag != "" {
-			f.Help += "; -t " + at.tag + "=VALUE sets it too"
+	if at := g.locate.fieldAt(m.spans[0]); at != nil && at.tag != "" {
+		m.Help += "; -t " + at.tag + "=VALUE sets it too"
+	}
+	m.Span = m.spans[0]
+	for _, span := range m.spans[1:min(len(m.spans), 4)] {
+		m.Related = append(m.Related, diag.Related{Span: span, Message: m.others})
+	}
+	return m.Finding
+}
+
+// mistake is a finding in the making.
+type mistake struct {
+	diag.Finding
+	spans  []diag.Span // its place, and others that it speaks of
+	others string      // what those are
+}
+
+// conflict words that a field has several values. One that the schema does not
+// accept is the wrong one; else it is the one that was written last.
+func (m *mistake) conflict(name string, errs []cueerrors.Error, schema cue.Value, later func(a, b diag.Span) int) {
+	var values []string
+	for _, e := range errs {
+		_, args := e.Msg()
+		for _, a := range args[:min(2, len(args))] {
+			if v := shorten(withoutStructs(fmt.Sprint(a))); !slices.Contains(values, v) {
+				values = append(values, v)
+			}
 		}
 	}
-	for i, span := range spans {
-		switch {
-		case i == 0:
-			f.Span = span
-		case len(f.Related) < 3:
-			f.Related = append(f.Related, diag.Related{Span: span, Message: related})
+	_, args := errs[0].Msg()
+	if wrong := misfit(schema, args); wrong != "" {
+		if at := first(m.spans, wrong); len(at) > 0 && text(at[0]) == wrong {
+			m.Code, m.Message, m.Label = "E0103", name+" cannot be "+wrong, "want "+want(schema)
+			m.Help, m.others, m.spans = "keep one value", "it has another one here", at
+			return
 		}
 	}
-	if !f.Span.Valid() {
-		f.Span = g.locate.place(false, path...)
+	if len(values) == 2 && slices.Contains(values, "true") && slices.Contains(values, "false") && strings.HasPrefix(last(strings.Split(name, ".")), "_") {
+		m.Message, m.Help = "the blueprint's own check "+name+" fails", "correct what it checks, or the check"
+		m.others = "the check"
+		return
 	}
-	return f
+	m.Message = fmt.Sprintf("%s cannot be %s at once", name, enumerate(values))
+	m.Help = "a field has one value: keep one, or make the other a default with *"
+	m.others = "another value"
+	isValue := func(s diag.Span) bool { return slices.Contains(values, text(s)) }
+	if slices.ContainsFunc(m.spans, isValue) {
+		m.spans = slices.DeleteFunc(m.spans, func(s diag.Span) bool { return !isValue(s) })
+	}
+	slices.SortStableFunc(m.spans, func(a, b diag.Span) int { return later(b, a) })
+}
+
+// alternatives words that none of a disjunction's arms fits, for the reasons
+// that CUE gives.
+func (m *mistake) alternatives(name string, reasons []cueerrors.Error) {
+	value, arms, ok := disjunction(reasons)
+	if !ok {
+		m.Message = name + " fits none of its alternatives"
+		m.Help, m.others = "choose one of them", "one of them"
+		return
+	}
+	if path := pathOf(reasons[0], nil); path != nil {
+		name = diag.Path(path)
+		m.Path = name
+	}
+	m.Message, m.Label = fmt.Sprintf("%s cannot be %s", name, value), "want one of "+strings.Join(arms, ", ")
+	m.Help, m.others = "choose one of them", "its alternatives"
+	m.spans = first(m.spans, value)
+	m.spans = m.spans[:min(len(m.spans), 2)]
+}
+
+// bound words that a value does not meet a constraint of the blueprint's own,
+// which CUE's error points at first.
+func (m *mistake) bound(name, value, constraint string, place func(key bool) diag.Span) {
+	m.Help, m.others = "correct the value, or the constraint on it", "the constraint"
+	m.Message, m.Label = fmt.Sprintf("%s cannot be %s", name, shorten(value)), "want "+constraint
+	if strings.HasPrefix(value, "{") {
+		m.Message, m.Label = fmt.Sprintf("%s does not satisfy %s", name, constraint), ""
+		m.spans = append([]diag.Span{place(true)}, m.spans...)
+	} else if m.spans = first(m.spans, value); len(m.spans) > 0 && text(m.spans[0]) != value {
+		m.spans = append([]diag.Span{place(false)}, m.spans...)
+	}
+	m.spans = m.spans[:min(len(m.spans), 2)]
 }
 
 // expression words what is wrong with an expression, and the cure.
@@ -370,9 +307,9 @@ func misfit(schema cue.Value, args []any) string {
 	return ""
 }
 
-// alternatives finds the value that conflicts with every arm of a disjunction,
+// disjunction finds the value that conflicts with every arm of a disjunction,
 // and the arms.
-func alternatives(errs []cueerrors.Error) (value string, arms []string, ok bool) {
+func disjunction(errs []cueerrors.Error) (value string, arms []string, ok bool) {
 	var pairs [][2]string
 	for _, e := range errs {
 		format, args := e.Msg()

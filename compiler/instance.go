@@ -36,23 +36,6 @@ func (l *loader) build(cc *cue.Context) (cue.Value, []ast.Expr, bool) {
 	}
 }
 
-// buildBare evaluates the files without what refers to the schema: the values
-// that the user wrote, which say what is wrong with them better than those that
-// the schema has spoiled. It returns a value that does not exist where no file
-// refers to the schema.
-func (l *loader) buildBare(cc *cue.Context) cue.Value {
-	if !l.refers {
-		return cue.Value{}
-	}
-	bare := *l
-	bare.bare, bare.findings = true, &diag.List{}
-	if bare.inst = bare.instance(); bare.inst == nil {
-		return cue.Value{}
-	}
-	value, _, _ := bare.build(cc)
-	return value
-}
-
 // instance makes one instance of what was read.
 func (l *loader) instance() *build.Instance {
 	root := l.moduleRoot()
