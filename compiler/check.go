@@ -58,55 +58,14 @@ func check(ctx context.Context, cc *cue.Context, files *loader, findings *diag.L
 		cue: cc, sources: files.sources, locate: out.locate, findings: findings, partial: files.partial,
 		reported: map[diag.Spot]bool{}, bare: sync.OnceValue(func() cue.Value { return files.buildBare(cc) }),
 	}
-	known, err := fieldNames(definition)
-	if err != nil {
-		return nil, err
-	}
 	if kind := value.IncompleteKind(); kind != cue.StructKind && kind != cue.BottomKind {
 		g.notAStruct(value)
 		return out, nil
 	}
 	blueprint := &schema.Blueprint{}
 	c := &checker{grammar: g, ctx: ctx, out: out, decoders: decoders(blueprint), whole: true, known: !files.partial}
-	meant := map[string]bool{}
-	hidden := map[string]cue.Value{}
-	for given, ok := fields(value); ok && given.Next(); {
-		switch sel := given.Selector(); {
-		case isConstraint(sel):
-		case !sel.IsString():
-			hidden[sel.String()] = given.Value()
-		case !slices.Contains(known, sel.Unquoted()):
-			name := sel.Unquoted()
-			meant[c.unknown(name, known, []string{name})] = true
-		}
-	}
-	fields, err := definition.Fields(cue.Optional(true))
-	if err != nil {
+	if err := c.fields(definition, value, conditions); err != nil {
 		return nil, err
-	}
-	var missing []func()
-	for fields.Next() {
-		name := fields.Selector().Unquoted()
-		field := value.LookupPath(cue.MakePath(cue.Str(name)))
-		if !field.Exists() && fields.Selector().ConstraintType() == cue.RequiredConstraint {
-			if constraint := fields.Value(); !meant[name] {
-				missing = append(missing, func() { c.missing(constraint, name, nil) })
-			}
-			c.whole = false
-			continue
-		}
-		if err := c.field(name, fields.Value(), field); err != nil {
-			return nil, err
-		}
-	}
-	c.hidden(hidden, conditions)
-	if c.own(cue.Value{}, value, nil) {
-		c.known = false
-	}
-	for _, report := range missing {
-		if c.known {
-			report()
-		}
 	}
 	if g.unexplained > 0 {
 		findings.Add(diag.Finding{
@@ -128,6 +87,49 @@ type checker struct {
 	decoders map[string]decoder
 	whole    bool // nothing is broken but entities
 	known    bool // which entities there are
+}
+
+// fields takes in every field of the blueprint, and reports those that it
+// cannot have or lacks.
+func (c *checker) fields(definition, value cue.Value, conditions []ast.Expr) error {
+	known, err := fieldNames(definition)
+	if err != nil {
+		return err
+	}
+	meant, hidden := map[string]bool{}, map[string]cue.Value{}
+	for given, ok := fields(value); ok && given.Next(); {
+		switch sel := given.Selector(); {
+		case isConstraint(sel):
+		case !sel.IsString():
+			hidden[sel.String()] = given.Value()
+		case !slices.Contains(known, sel.Unquoted()):
+			name := sel.Unquoted()
+			meant[c.unknown(name, known, []string{name})] = true
+		}
+	}
+	lacking := map[string]cue.Value{}
+	for _, name := range known {
+		constraint, presence := fieldOf(definition, name)
+		field := value.LookupPath(cue.MakePath(cue.Str(name)))
+		if !field.Exists() && presence == cue.RequiredConstraint {
+			lacking[name] = constraint
+			c.whole = false
+			continue
+		}
+		if err := c.field(name, constraint, field); err != nil {
+			return err
+		}
+	}
+	c.hidden(hidden, conditions)
+	if c.own(cue.Value{}, value, nil) {
+		c.known = false
+	}
+	for _, name := range slices.Sorted(maps.Keys(lacking)) {
+		if c.known && !meant[name] { // else it can be what cannot be evaluated
+			c.missing(lacking[name], name, nil)
+		}
+	}
+	return nil
 }
 
 // field takes in a field of the blueprint; one that does not exist has its
@@ -165,11 +167,11 @@ func (c *checker) field(name string, constraint, value cue.Value) error {
 		key := entities.Selector().Unquoted()
 		path := []string{name, key}
 		given[key] = true
-		switch {
-		case !matches(key), !c.fit(entity, entities.Value(), c.decoders[name], path...):
-			if !matches(key) {
-				c.badKey(label, key, path)
-			}
+		good := matches(key)
+		if !good {
+			c.badKey(label, key, path)
+		}
+		if !good || !c.fit(entity, entities.Value(), c.decoders[name], path...) {
 			c.out.broken[[2]string{name, key}] = true
 			if err := c.decoders[name](key, []byte("null")); err != nil {
 				return err

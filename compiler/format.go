@@ -53,10 +53,8 @@ func Format(name string, content []byte) (formatted []byte, findings diag.List, 
 		span.Start = min(pos.Offset(), len(content))
 		span.End = tokenEnd(content, span.Start)
 	}
-	findings.Add(diag.Finding{
-		Code: "E0003", Severity: diag.Error, Span: span,
-		Message: strings.TrimSpace("syntax error: " + fmt.Sprintf(message, args...)),
-		Help:    "correct the syntax; the file was left as it is",
-	})
+	f := syntaxFinding(strings.TrimSpace(fmt.Sprintf(message, args...)), span)
+	f.Help += "; the file was left as it is"
+	findings.Add(f)
 	return nil, findings, nil
 }

@@ -47,7 +47,11 @@ func (l *loader) syntax(name string, err error) {
 		if src := l.sources.get(name); !span.Valid() {
 			text, span = strings.TrimPrefix(text, src.Name+": "), diag.Span{Source: src}
 		}
-		l.syntaxError(text, span)
+		f := syntaxFinding(text, span)
+		if span.Source.Name == "-" {
+			f.Help += "; " + yamlHint
+		}
+		l.findings.Add(f)
 	}
 }
 
@@ -64,30 +68,29 @@ var yamlAnchor = regexp.MustCompile(`^([^:]+): (unknown anchor '([^']+)' referen
 // mergeConflict is what version control leaves in a file.
 var mergeConflict = regexp.MustCompile(`(?m)^<<<<<<< .*$`)
 
-func (l *loader) syntaxError(text string, span diag.Span) {
+// syntaxFinding words a syntax error, whose text is the parser's.
+func syntaxFinding(text string, span diag.Span) diag.Finding {
 	f := diag.Finding{
 		Code: "E0003", Severity: diag.Error, Message: "syntax error: " + text, Span: span,
 		Help: "correct it first: what the rest of the file means depends on it",
 	}
-	if span.Valid() {
-		src := span.Source
-		if m := mergeConflict.FindIndex(src.Content); m != nil {
-			f.Message, f.Span = "syntax error: a merge left a conflict here", diag.Span{Source: src, Start: m[0], End: m[1]}
-			f.Help = "resolve it"
-		} else if m := equals.FindSubmatchIndex(src.Content[:span.Start]); m != nil && strings.Contains(text, "expected label or ':'") {
-			f.Message, f.Span = "syntax error: fields are not written with =", diag.Span{Source: src, Start: m[2], End: m[3]}
-			f.Help = "write a colon instead"
-		} else if at := unclosed(src.Content, text, span.Start); at >= 0 {
-			f.Message = fmt.Sprintf("syntax error: this %q is not closed", src.Content[at])
-			f.Span, f.Help = diag.Span{Source: src, Start: at, End: at + 1}, "close it"
-		} else if hint := syntaxHint(text, span); hint != "" {
-			f.Help = hint
-		}
-		if src.Name == "-" {
-			f.Help += "; " + yamlHint
-		}
+	if !span.Valid() {
+		return f
 	}
-	l.findings.Add(f)
+	src := span.Source
+	if m := mergeConflict.FindIndex(src.Content); m != nil {
+		f.Message, f.Span = "syntax error: a merge left a conflict here", diag.Span{Source: src, Start: m[0], End: m[1]}
+		f.Help = "resolve it"
+	} else if m := equals.FindSubmatchIndex(src.Content[:span.Start]); m != nil && strings.Contains(text, "expected label or ':'") {
+		f.Message, f.Span = "syntax error: fields are not written with =", diag.Span{Source: src, Start: m[2], End: m[3]}
+		f.Help = "write a colon instead"
+	} else if at := unclosed(src.Content, text, span.Start); at >= 0 {
+		f.Message = fmt.Sprintf("syntax error: this %q is not closed", src.Content[at])
+		f.Span, f.Help = diag.Span{Source: src, Start: at, End: at + 1}, "close it"
+	} else if hint := syntaxHint(text, span); hint != "" {
+		f.Help = hint
+	}
+	return f
 }
 
 // equals is a field written as in other languages, at the end of what CUE could
@@ -154,6 +157,9 @@ func unclosed(content []byte, text string, end int) int {
 	var s scanner.Scanner
 	s.Init(token.NewFile("", -1, len(content)), content, func(token.Pos, string, []any) {}, 0)
 	for {
+		if longAttribute(content[min(s.Offset(), len(content)):]) {
+			return -1
+		}
 		pos, tok, _ := s.Scan()
 		at := pos.Offset()
 		switch tok {
