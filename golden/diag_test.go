@@ -28,8 +28,9 @@ func diff(want, got string) string { return cmp.Diff(want, got) }
 //	other files   a blueprint of its own, or what stands beside those,
 //
 // and findings.txt, what a user sees. Arguments on the second line name the
-// files to compile; those that begin with -t are tags. Guillemets in the blueprint enclose the
-// place that the finding must point at; they are taken out before compiling.
+// files to compile; those that begin with -t are tags. Guillemets in the
+// blueprint enclose the place that the finding must point at; they are taken
+// out before compiling.
 func TestFindings(t *testing.T) {
 	files, err := filepath.Glob("diag/*.txtar")
 	if err != nil || len(files) == 0 {
