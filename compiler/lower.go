@@ -19,9 +19,10 @@ func lower(b *schema.Blueprint) *ir.Platform {
 		Region:  b.Region,
 		Zones:   sorted(b.Zones),
 		Versions: ir.Versions{
-			Kueue: b.Versions.Kueue, JobSet: b.Versions.JobSet, Terraform: b.Versions.Terraform,
-			GoogleProvider: b.Versions.GoogleProvider, Gcloud: b.Versions.Gcloud,
+			Kueue: b.Versions.Kueue, JobSet: b.Versions.JobSet, KAI: b.Versions.KAI, Helm: b.Versions.Helm, GIB: b.Versions.GIB,
+			Terraform: b.Versions.Terraform, GoogleProvider: b.Versions.GoogleProvider, Gcloud: b.Versions.Gcloud,
 		},
+		Scheduler: ir.Scheduler(b.Scheduler),
 		Network: ir.Network{
 			Name: b.Name, Subnet: b.Name,
 			Nodes: b.Network.Nodes, Pods: b.Network.Pods, Services: b.Network.Services, ControlPlane: b.Network.ControlPlane,
@@ -34,18 +35,27 @@ func lower(b *schema.Blueprint) *ir.Platform {
 			Grafana:              b.Monitoring.Grafana,
 			GrafanaNamespace:     b.Monitoring.GrafanaNamespace,
 		},
+		Notes: b.Notes,
+	}
+	if t := b.Monitoring.TensorBoard; t != nil {
+		p.Monitoring.TensorBoard = value(t.Region, b.Region)
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.Capacity)) {
 		p.Capacities = append(p.Capacities, lowerCapacity(b, name, p.Zones))
 	}
-	p.PriorityClasses = lowerPriorityClasses(b.Tiers)
+	p.Network.GPUs = lowerGPUNetworks(b, p.Capacities)
+	p.Cluster.MultiNetworking = value(b.Cluster.MultiNetworking, len(p.Network.GPUs) > 0)
+	p.PriorityClasses = lowerPriorityClasses(b)
 	p.AdmissionChecks = lowerAdmissionChecks(p.Capacities)
 	p.Cohorts = lowerCohorts(b.Cohorts)
-	p.Teams = lowerTeams(b, p.Capacities)
+	offers := offersOf(b, p.Capacities)
+	p.SharedQueues = lowerSharedQueues(b, offers)
+	p.Teams = lowerTeams(b, offers, p.SharedQueues)
 	p.AutoProvisioning = lowerAutoProvisioning(b.Cluster.AutoProvisioning, p)
 	p.Workloads = lowerWorkloads(b, p)
 	p.Monitoring.Alerts = alerts(p)
 	p.Delivery = delivery(p, value(b.Delivery.StateBucket, b.Project+"-"+b.Name+"-tfstate"))
+	p.Delivery.InfrastructureManager = b.Delivery.InfrastructureManager
 	p.Demand = demand(p)
 	return p
 }
@@ -70,13 +80,21 @@ func lowerCluster(b *schema.Blueprint) ir.Cluster {
 	return out
 }
 
-func lowerPriorityClasses(tiers map[string]schema.Tier) []ir.PriorityClass {
+// kaiClasses are the PriorityClasses that KAI Scheduler brings along. Source:
+// KAI Scheduler's documentation, "Workload priority".
+var kaiClasses = map[string]int{"train": 50, "build-preemptible": 75, "build": 100, "inference": 125}
+
+func lowerPriorityClasses(b *schema.Blueprint) []ir.PriorityClass {
 	var out []ir.PriorityClass
-	for name, t := range tiers {
-		out = append(out, ir.PriorityClass{
-			Name: name, Value: int32(t.Priority), Default: t.Default, Preempts: t.Preempts,
-			Note: "Tier " + name + " of the batch platform",
-		})
+	for tier, t := range b.Tiers {
+		for i, class := range t.PriorityClasses(tier) {
+			value, known := kaiClasses[class.Name]
+			out = append(out, ir.PriorityClass{
+				Name: class.Name, Value: int32(class.Value), Default: t.Default && i == 0, Preempts: t.Preempts,
+				Tier: tier, Note: "Tier " + tier + " of the batch platform",
+				BuiltIn: b.Scheduler == string(ir.KAI) && known && value == class.Value,
+			})
+		}
 	}
 	slices.SortFunc(out, func(a, b ir.PriorityClass) int {
 		return cmp.Or(cmp.Compare(a.Value, b.Value), cmp.Compare(a.Name, b.Name))
@@ -106,7 +124,7 @@ func lowerCohorts(cohorts map[string]schema.Cohort) []ir.Cohort {
 	var out []ir.Cohort
 	for name, c := range cohorts {
 		if depth(name) >= 0 {
-			out = append(out, ir.Cohort{Name: name, Parent: value(c.Parent, "")})
+			out = append(out, ir.Cohort{Name: name, Parent: value(c.Parent, ""), Priority: value(c.Priority, queuePriority)})
 		}
 	}
 	slices.SortFunc(out, func(a, b ir.Cohort) int {

@@ -72,6 +72,13 @@ func lowerCapacity(b *schema.Blueprint, name string, zones []string) ir.Capacity
 		c.GPUDriver = hardware.GPUDriver
 	}
 	switch {
+	case c.Machine.AcceleratorNetworks:
+		c.GPUDirect = gpuDirects[c.Machine.Type]
+	case hardware.GPUDirect:
+		c.GPUDirect = gpuDirects[c.Machine.Type]
+		c.Networks = networksOf(c.GPUDirect)
+	}
+	switch {
 	case in.Consumption.Spot != nil:
 		c.Option = ir.Spot
 	case in.Consumption.Reservation != nil:
@@ -283,8 +290,8 @@ func vcpus(n float64) resource.Quantity {
 func lowerSystemPool(in schema.SystemPool) ir.SystemPool {
 	machine, _ := catalog.Usable(in.Machine)
 	return ir.SystemPool{
-		Name: "system", Machine: in.Machine, Family: machine.Family, VCPUs: machine.VCPUs, MemoryGiB: machine.MemoryGiB, DiskType: defaultDisk(machine), DiskSizeGiB: 100,
-		NodesPerZone: in.NodesPerZone,
+		Name: "system", Machine: in.Machine, Family: machine.Family, VCPUs: machine.VCPUs, MemoryGiB: machine.MemoryGiB,
+		DiskType: value(in.Disk.Type, defaultDisk(machine)), DiskSizeGiB: in.Disk.SizeGiB, NodesPerZone: in.NodesPerZone,
 	}
 }
 

@@ -3,6 +3,7 @@ package compiler
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -10,9 +11,30 @@ import (
 	"github.com/batchwright/batchwright/schema"
 )
 
-// lowerTeams resolves the teams and adds what they are guaranteed to the
-// capacities.
-func lowerTeams(b *schema.Blueprint, capacities []ir.Capacity) []ir.Team {
+// queuePriority is that of a queue which is given none. Source: KAI Scheduler's
+// CRD of queues, v0.17.
+const queuePriority = 100
+
+// offer is a capacity with what a unit of its quota holds.
+type offer struct {
+	capacity *ir.Capacity
+	share    []ir.Amount
+}
+
+// units is how many units of quota a capacity ever holds.
+func (o offer) units() int {
+	c := o.capacity
+	if c.HasAccelerators() {
+		return c.MaxNodes * c.Machine.AcceleratorCount
+	}
+	held := c.PerNode[0].Quantity.DeepCopy() // cpu
+	held.Mul(int64(c.MaxNodes))
+	return int(held.MilliValue() / 1000)
+}
+
+// offersOf returns what quota can be given of, by capacity. Nothing is
+// guaranteed of them yet.
+func offersOf(b *schema.Blueprint, capacities []ir.Capacity) map[string]*offer {
 	offers := map[string]*offer{}
 	for i := range capacities {
 		c := &capacities[i]
@@ -22,47 +44,108 @@ func lowerTeams(b *schema.Blueprint, capacities []ir.Capacity) []ir.Team {
 		}
 		offers[c.Name] = &offer{capacity: c, share: share(b.Hardware[c.Hardware], c.Machine)}
 	}
+	return offers
+}
+
+// lowerTeams resolves the teams and adds what they are guaranteed to the
+// capacities.
+func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.SharedQueue) []ir.Team {
+	sharedBy := map[string][]*ir.SharedQueue{}
+	for i := range shared {
+		for _, t := range shared[i].Teams {
+			sharedBy[t.Name] = append(sharedBy[t.Name], &shared[i])
+		}
+	}
 	var out []ir.Team
 	for _, name := range slices.Sorted(maps.Keys(b.Teams)) {
 		in := b.Teams[name]
 		team := ir.Team{
-			Name:        name,
-			Namespace:   value(in.Namespace, name),
-			Cohort:      value(in.Cohort, ""),
-			Group:       value(in.Group, ""),
-			KubeAccount: name + "-ksa",
-			Account:     ir.ServiceAccount{ID: "wi-" + name, Display: "Jobs of " + name, Roles: teamRoles(in.Roles)},
+			Name:            name,
+			Namespace:       value(in.Namespace, name),
+			Cohort:          value(in.Cohort, ""),
+			Priority:        value(in.Priority, queuePriority),
+			Group:           value(in.Group, ""),
+			KubeAccount:     name + "-ksa",
+			Account:         ir.ServiceAccount{ID: "wi-" + name, Display: "Jobs of " + name, Roles: teamRoles(in.Roles)},
+			NodesListBucket: in.Bucket && in.NodesListBucket,
 		}
 		if in.Bucket {
 			team.Bucket = b.Project + "-" + b.Name + "-" + name
 		}
-		for _, tier := range slices.Sorted(maps.Keys(in.Quota)) {
-			if q, ok := lowerQueue(b, name, tier, offers); ok {
+		for tier, quota := range in.Quota {
+			t, ok := b.Tiers[tier]
+			if !ok || t.Shared != nil {
+				continue
+			}
+			if q := lowerQueue(t, tier, quota, value(in.Cohort, ""), offers); len(q.Flavors) > 0 {
+				q.ClusterQueue, q.LocalQueue = ir.ClusterQueuePrefix+name+"-"+tier, ir.LocalQueuePrefix+name+"-"+tier
+				if b.Scheduler == string(ir.KAI) {
+					q.ClusterQueue, q.LocalQueue = name, name
+				}
 				team.Queues = append(team.Queues, q)
 			}
 		}
+		for _, s := range sharedBy[name] {
+			q := s.Queue
+			q.LocalQueue = ir.LocalQueuePrefix + name + "-" + q.Tier
+			team.Queues = append(team.Queues, q)
+		}
+		slices.SortFunc(team.Queues, func(a, b ir.Queue) int { return strings.Compare(a.Tier, b.Tier) })
 		out = append(out, team)
 	}
 	return out
 }
 
-// offer is a capacity with what a unit of its quota holds.
-type offer struct {
-	capacity *ir.Capacity
-	share    []ir.Amount
+// lowerSharedQueues resolves the queues that teams share, and adds what they
+// are guaranteed to the capacities.
+func lowerSharedQueues(b *schema.Blueprint, offers map[string]*offer) []ir.SharedQueue {
+	var out []ir.SharedQueue
+	for _, tier := range slices.Sorted(maps.Keys(b.Tiers)) {
+		t := b.Tiers[tier]
+		if t.Shared == nil {
+			continue
+		}
+		quota := maps.Clone(t.Shared.Quota)
+		if quota == nil {
+			quota = map[string]schema.Quota{}
+		}
+		for _, name := range t.Capacity {
+			if _, given := quota[name]; given || offers[name] == nil || offers[name].share == nil {
+				continue
+			}
+			all := new(offers[name].units())
+			if offers[name].capacity.HasAccelerators() {
+				quota[name] = schema.Quota{Accelerators: all}
+			} else {
+				quota[name] = schema.Quota{CPUs: all}
+			}
+		}
+		q := ir.SharedQueue{Queue: lowerQueue(t, tier, quota, value(t.Shared.Cohort, ""), offers)}
+		if len(q.Flavors) == 0 {
+			continue
+		}
+		q.ClusterQueue, q.Shared = ir.ClusterQueuePrefix+tier, true
+		teams := sorted(t.Shared.Teams)
+		if t.Shared.Teams == nil {
+			teams = slices.Sorted(maps.Keys(b.Teams))
+		}
+		for _, name := range teams {
+			if team, ok := b.Teams[name]; ok {
+				q.Teams = append(q.Teams, ir.SharingTeam{Name: name, Namespace: value(team.Namespace, name)})
+			}
+		}
+		out = append(out, q)
+	}
+	return out
 }
 
-func lowerQueue(b *schema.Blueprint, team, tier string, offers map[string]*offer) (ir.Queue, bool) {
-	t, ok := b.Tiers[tier]
-	if !ok {
-		return ir.Queue{}, false
+// lowerQueue resolves a quota in a tier, and adds what it guarantees to the
+// capacities. The queue has no name yet.
+func lowerQueue(t schema.Tier, tier string, quota map[string]schema.Quota, cohort string, offers map[string]*offer) ir.Queue {
+	q := ir.Queue{Tier: tier, Cohort: cohort, Strategy: t.Queueing, Preempts: t.Preempts, Resources: []string{ir.CPU, ir.Memory}}
+	for _, class := range t.PriorityClasses(tier) {
+		q.Classes = append(q.Classes, class.Name)
 	}
-	q := ir.Queue{
-		Tier: tier, ClusterQueue: ir.ClusterQueuePrefix + team + "-" + tier, LocalQueue: ir.LocalQueuePrefix + team + "-" + tier,
-		Strategy: t.Queueing, Preempts: t.Preempts, Resources: []string{ir.CPU, ir.Memory},
-	}
-	quota := b.Teams[team].Quota[tier]
-	inCohort := b.Teams[team].Cohort != nil
 	order := unique(t.Capacity)
 	for _, name := range order {
 		if _, given := quota[name]; given && offers[name] != nil && offers[name].capacity.Machine.Resource != "" {
@@ -82,12 +165,12 @@ func lowerQueue(b *schema.Blueprint, team, tier string, offers map[string]*offer
 		f := ir.FlavorQuota{Flavor: name, AdmissionCheck: o.capacity.AdmissionCheck, Waiting: o.capacity.Waiting}
 		for _, res := range q.Resources {
 			rq := ir.ResourceQuota{Resource: res, Nominal: times(o.share, res, nominal)}
-			if inCohort {
-				borrow := times(o.share, res, in.Borrow)
-				rq.Borrowing = &borrow
+			if cohort != "" {
+				if rq.BorrowsAll = in.Borrow == schema.BorrowAll; !rq.BorrowsAll {
+					rq.Borrowing = new(times(o.share, res, int(in.Borrow)))
+				}
 				if in.Lend != nil {
-					lend := times(o.share, res, *in.Lend)
-					rq.Lending = &lend
+					rq.Lending = new(times(o.share, res, *in.Lend))
 				}
 			}
 			f.Quotas = append(f.Quotas, rq)
@@ -98,7 +181,7 @@ func lowerQueue(b *schema.Blueprint, team, tier string, offers map[string]*offer
 		}
 		q.Flavors = append(q.Flavors, f)
 	}
-	return q, len(q.Flavors) > 0
+	return q
 }
 
 // times returns n units' worth of a resource.

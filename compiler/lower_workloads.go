@@ -1,6 +1,7 @@
 package compiler
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,9 +35,10 @@ func lowerWorkloads(b *schema.Blueprint, p *ir.Platform) []ir.Workload {
 			if queue < 0 {
 				continue
 			}
-			w := lowerWorkload(in, name, team, &team.Queues[queue], capacities)
+			on := within(in, &team.Queues[queue], capacities)
+			w := lowerWorkload(p, in, name, team, &team.Queues[queue], on, capacities)
 			for n := 1; n <= in.Copies; n++ {
-				out = append(out, copyOf(w, n, in.Copies, &team.Queues[queue], capacities))
+				out = append(out, copyOf(w, n, in.Copies, on))
 			}
 		}
 	}
@@ -47,8 +49,33 @@ func lowerWorkloads(b *schema.Blueprint, p *ir.Platform) []ir.Workload {
 // documents less than 30 from the notice to the end of the machine.
 const spotGrace = 25
 
-// lowerWorkload resolves what all copies of a workload have in common.
-func lowerWorkload(in schema.Workload, name string, team *ir.Team, q *ir.Queue, capacities map[string]*ir.Capacity) ir.Workload {
+// within returns the capacities of a queue that a workload can run on, in the
+// queue's order: those it names, else those that have accelerators if it asks
+// for some, else all.
+func within(in schema.Workload, q *ir.Queue, capacities map[string]*ir.Capacity) []*ir.Capacity {
+	var all, named, accelerated []*ir.Capacity
+	for _, f := range q.Flavors {
+		c := capacities[f.Flavor]
+		all = append(all, c)
+		if slices.Contains(in.Capacity, c.Name) {
+			named = append(named, c)
+		}
+		if c.HasAccelerators() {
+			accelerated = append(accelerated, c)
+		}
+	}
+	switch {
+	case named != nil:
+		return named
+	case in.PerPod.Accelerators > 0 && accelerated != nil:
+		return accelerated
+	}
+	return all
+}
+
+// lowerWorkload resolves what all copies of a workload have in common; on are
+// the capacities it can run on.
+func lowerWorkload(p *ir.Platform, in schema.Workload, name string, team *ir.Team, q *ir.Queue, on []*ir.Capacity, capacities map[string]*ir.Capacity) ir.Workload {
 	w := ir.Workload{
 		Template:      name,
 		Kind:          ir.Kind(in.Kind),
@@ -56,72 +83,102 @@ func lowerWorkload(in schema.Workload, name string, team *ir.Team, q *ir.Queue, 
 		Namespace:     team.Namespace,
 		KubeAccount:   team.KubeAccount,
 		Queue:         q.LocalQueue,
-		PriorityClass: in.Tier,
 		Pods:          value(in.Pods, 1),
-		Requests: []ir.Amount{
-			{Resource: ir.CPU, Quantity: vcpus(in.PerPod.CPU)},
-			{Resource: ir.Memory, Quantity: resource.MustParse(in.PerPod.Memory)}, // the schema admits only what parses
-		},
+		Requests:      requests(in.PerPod.CPU, in.PerPod.Memory),
 		Image:         in.Image,
 		Command:       in.Command,
 		Env:           keyValues(in.Env),
+		Bucket:        team.Bucket,
+		TensorBoard:   p.Monitoring.TensorBoard != "",
 		Files:         keyValues(in.Files),
 		Retries:       in.Retries,
+		HostNetwork:   in.HostNetwork,
 		MaxRunSeconds: value(in.MaxRunSeconds, 0),
 	}
-	if n := in.PerPod.Accelerators; n > 0 {
-		w.Requests = append(w.Requests, ir.Amount{Resource: acceleratorOf(q, capacities), Quantity: count(n)})
+	if len(q.Classes) > 0 {
+		w.PriorityClass = value(in.Priority, q.Classes[0])
 	}
-	for _, f := range q.Flavors {
-		if c := capacities[f.Flavor]; c.Sliced() {
+	for _, env := range slices.Sorted(maps.Keys(in.SecretEnv)) {
+		w.SecretEnv = append(w.SecretEnv, ir.SecretEnv{Name: env, Secret: in.SecretEnv[env].Secret, Key: in.SecretEnv[env].Key})
+	}
+	if n := in.PerPod.Accelerators; n > 0 {
+		w.Requests = append(w.Requests, ir.Amount{Resource: acceleratorOf(on), Quantity: count(n)})
+	}
+	for _, c := range on {
+		w.Capacities = append(w.Capacities, c.Name)
+	}
+	for _, c := range on {
+		if c.Sliced() {
 			w.Slices = in.Slices
 			w.Pods = value(in.Pods, in.Slices*c.Machine.Slice.Hosts)
 			break // all of them are alike, or the rules refuse
 		}
 	}
-	// A claim is for all of a node's networks, so that no other pod could share
-	// the node.
-	w.Networks = len(q.Flavors) > 0 && !slices.ContainsFunc(q.Flavors, func(f ir.FlavorQuota) bool {
-		c := capacities[f.Flavor]
-		return !c.HasAcceleratorNetworks() || c.Machine.AcceleratorCount != in.PerPod.Accelerators
-	})
+	connectGPUs(&w, in, on)
 	if len(w.Files) > 0 {
 		w.ConfigMap = name + "-files"
 	}
 	if in.Rendezvous != nil {
 		w.Port = in.Rendezvous.Port
 	}
-	w.NodeSelector, w.Tolerations = reach(q, capacities)
-	for _, f := range q.Flavors {
-		c := capacities[f.Flavor]
+	w.NodeSelector, w.Tolerations = reach(on)
+	for _, c := range on {
 		if c.Option == ir.Spot {
 			w.GraceSeconds = spotGrace
 		}
 		if c.Flex != nil && (w.MaxRunSeconds == 0 || c.Flex.MaxRunSeconds < w.MaxRunSeconds) {
 			w.MaxRunSeconds = c.Flex.MaxRunSeconds
 		}
-		w.Queued = w.Queued || c.Queued()
 	}
+	for _, name := range slices.Sorted(maps.Keys(in.Auxiliary)) {
+		if c := capacities[in.Auxiliary[name].Capacity]; c != nil {
+			w.Auxiliaries = append(w.Auxiliaries, lowerAuxiliary(name, in.Auxiliary[name], c))
+		}
+	}
+	w.Queueing = queueing(p, w, on)
 	return w
 }
 
-// acceleratorOf returns the resource of a queue's accelerators; GPUs where its
-// nodes have none, which the rules refuse.
-func acceleratorOf(q *ir.Queue, capacities map[string]*ir.Capacity) string {
-	for _, f := range q.Flavors {
-		if res := capacities[f.Flavor].Machine.Resource; res != "" {
-			return res
+func lowerAuxiliary(name string, in schema.Auxiliary, c *ir.Capacity) ir.Auxiliary {
+	out := ir.Auxiliary{Name: name, Requests: requests(in.CPU, in.Memory), Image: in.Image, Command: in.Command, Env: keyValues(in.Env)}
+	out.NodeSelector, out.Tolerations = reach([]*ir.Capacity{c})
+	return out
+}
+
+// requests returns cpu and memory, which the schema has checked to parse.
+func requests(cpu float64, memory string) []ir.Amount {
+	return []ir.Amount{{Resource: ir.CPU, Quantity: vcpus(cpu)}, {Resource: ir.Memory, Quantity: resource.MustParse(memory)}}
+}
+
+// connectGPUs gives pods that have a node to themselves its networks between
+// GPUs.
+func connectGPUs(w *ir.Workload, in schema.Workload, on []*ir.Capacity) {
+	whole := len(on) > 0 && !slices.ContainsFunc(on, func(c *ir.Capacity) bool { return c.Machine.AcceleratorCount != in.PerPod.Accelerators })
+	if !whole {
+		return
+	}
+	w.Networks = !slices.ContainsFunc(on, func(c *ir.Capacity) bool { return !c.HasAcceleratorNetworks() })
+	if w.GPUDirect = sameGPUDirect(on); w.GPUDirect != "" {
+		w.Interfaces = interfaces(on[0].Networks)
+	}
+}
+
+// acceleratorOf returns the resource of the capacities' accelerators; GPUs where
+// their nodes have none, which the rules refuse.
+func acceleratorOf(on []*ir.Capacity) string {
+	for _, c := range on {
+		if c.Machine.Resource != "" {
+			return c.Machine.Resource
 		}
 	}
 	return ir.GPU
 }
 
-// reach returns how pods of a queue get to all of its capacities: the labels
-// that the nodes of all of them have, and the taints that those of any have.
-// Kueue adds the labels of the flavor it chooses.
-func reach(q *ir.Queue, capacities map[string]*ir.Capacity) (selector []ir.KeyValue, tolerations []ir.Taint) {
-	for i, f := range q.Flavors {
-		c := capacities[f.Flavor]
+// reach returns how pods get to all of some capacities: the labels that the
+// nodes of all of them have, and the taints that those of any have. Kueue adds
+// the labels of the flavor it chooses.
+func reach(on []*ir.Capacity) (selector []ir.KeyValue, tolerations []ir.Taint) {
+	for i, c := range on {
 		if i == 0 {
 			selector = slices.Clone(c.NodeLabels)
 		} else {
@@ -139,14 +196,12 @@ func reach(q *ir.Queue, capacities map[string]*ir.Capacity) (selector []ir.KeyVa
 
 // copyOf names one copy of a workload, and gives it a placement group of its
 // own where its nodes are to stand together.
-func copyOf(w ir.Workload, n, copies int, q *ir.Queue, capacities map[string]*ir.Capacity) ir.Workload {
+func copyOf(w ir.Workload, n, copies int, on []*ir.Capacity) ir.Workload {
 	w.Name = w.Template
 	if copies > 1 {
 		w.Name += "-" + strconv.Itoa(n)
 	}
-	if slices.ContainsFunc(q.Flavors, func(f ir.FlavorQuota) bool {
-		return capacities[f.Flavor].AutoProvisioned && capacities[f.Flavor].Compact
-	}) {
+	if slices.ContainsFunc(on, func(c *ir.Capacity) bool { return c.AutoProvisioned && c.Compact }) {
 		// Auto-provisioning uses it as the name of a node pool.
 		w.PlacementGroup = w.Team + "-" + strconv.Itoa(n) + "-" + w.Template
 		w.NodeSelector = append(slices.Clone(w.NodeSelector), ir.KeyValue{Key: ir.LabelPlacementGroup, Value: w.PlacementGroup})

@@ -30,10 +30,11 @@ var rooms = map[string][]string{
 	"emit/cloudbuild": {"compiler/ir", "emit"},
 	"emit/dashboard":  {"compiler/ir", "emit", "emit/kubeyaml"},
 	"emit/guide":      {"compiler/ir", "emit"},
-	"emit/kueue":      {"compiler/ir", "emit", "emit/kubeyaml"},
+	"emit/kueue":      {"compiler/ir", "emit/kubeyaml"},
+	"emit/kubernetes": {"compiler/ir", "emit", "emit/kubeyaml", "emit/kueue"},
 	"emit/terraform":  {"compiler/ir", "emit"},
 	"emit/workload":   {"compiler/ir", "emit", "emit/kubeyaml"},
-	"emit/folder": {"compiler/ir", "emit", "emit/cloudbuild", "emit/dashboard", "emit/guide", "emit/kueue", "emit/terraform",
+	"emit/folder": {"compiler/ir", "emit", "emit/cloudbuild", "emit/dashboard", "emit/guide", "emit/kubernetes", "emit/terraform",
 		"emit/workload"},
 
 	"cmd/batchwright": {"compiler", "compiler/catalog", "compiler/diag", "compiler/explain", "emit", "emit/folder"},
@@ -50,15 +51,15 @@ var formats = map[string][]string{
 	"cuelang.org/go":                   {"compiler"},
 	"github.com/hashicorp/hcl":         {"emit/terraform"},
 	"github.com/zclconf/go-cty":        {"emit/terraform"},
-	"sigs.k8s.io/kueue":                {"emit/kueue", "emit/workload"}, // the label that names a queue
+	"sigs.k8s.io/kueue":                {"emit/kueue"},
 	"sigs.k8s.io/jobset":               {"emit/workload"},
 	"github.com/grafana":               {"emit/dashboard"},
 	"sigs.k8s.io/yaml":                 {"emit/cloudbuild", "emit/dashboard", "emit/guide", "emit/hostile", "emit/kueue"},
 	"go.yaml.in/yaml":                  {"emit/kubeyaml"},
 	"github.com/spf13/cobra":           {"cmd/batchwright"},
-	"k8s.io/api/":                      {"emit/dashboard", "emit/kubeyaml", "emit/kueue", "emit/workload"},
-	"k8s.io/apimachinery/pkg/apis/":    {"emit/dashboard", "emit/kubeyaml", "emit/kueue", "emit/workload"},
-	"k8s.io/apimachinery/pkg/runtime":  {"emit/kubeyaml", "emit/kueue", "emit/workload"},
+	"k8s.io/api/":                      {"emit/dashboard", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload"},
+	"k8s.io/apimachinery/pkg/apis/":    {"emit/dashboard", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload"},
+	"k8s.io/apimachinery/pkg/runtime":  {"emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload"},
 	"github.com/rogpeppe/go-internal/": {"cmd/batchwright", "compiler/explain"},
 }
 

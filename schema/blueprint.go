@@ -1,5 +1,11 @@
 package schema
 
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+)
+
 // Blueprint is a checked blueprint: #Blueprint with every default filled in.
 // Pointers are nil where a blueprint leaves an optional field out.
 type Blueprint struct {
@@ -10,6 +16,7 @@ type Blueprint struct {
 	Cluster    Cluster             `json:"cluster"`
 	Network    Network             `json:"network"`
 	Versions   Versions            `json:"versions"`
+	Scheduler  string              `json:"scheduler"`
 	Hardware   map[string]Hardware `json:"hardware"`
 	Capacity   map[string]Capacity `json:"capacity"`
 	Tiers      map[string]Tier     `json:"tiers"`
@@ -18,6 +25,7 @@ type Blueprint struct {
 	Workloads  map[string]Workload `json:"workloads"`
 	Monitoring Monitoring          `json:"monitoring"`
 	Delivery   Delivery            `json:"delivery"`
+	Notes      []string            `json:"notes"`
 	Accept     map[string]string   `json:"accept"`
 }
 
@@ -29,6 +37,7 @@ type Cluster struct {
 	DNSEndpoint        bool              `json:"dnsEndpoint"`
 	SecurityGroup      *string           `json:"securityGroup"`
 	DeletionProtection bool              `json:"deletionProtection"`
+	MultiNetworking    *bool             `json:"multiNetworking"`
 	ImageStreaming     bool              `json:"imageStreaming"`
 	CSIDrivers         CSIDrivers        `json:"csiDrivers"`
 	Maintenance        Maintenance       `json:"maintenance"`
@@ -54,6 +63,7 @@ type Maintenance struct {
 type SystemPool struct {
 	Machine      string `json:"machine"`
 	NodesPerZone int    `json:"nodesPerZone"`
+	Disk         Disk   `json:"disk"`
 }
 
 // AutoProvisioning mirrors #AutoProvisioning.
@@ -70,6 +80,9 @@ type Network struct {
 	Pods         string            `json:"pods"`
 	Services     string            `json:"services"`
 	ControlPlane string            `json:"controlPlane"`
+	GVNIC        string            `json:"gvnic"`
+	RDMA         string            `json:"rdma"`
+	TCPX         string            `json:"tcpx"`
 	Accept       map[string]string `json:"accept"`
 }
 
@@ -77,6 +90,9 @@ type Network struct {
 type Versions struct {
 	Kueue          string            `json:"kueue"`
 	JobSet         string            `json:"jobset"`
+	KAI            string            `json:"kai"`
+	Helm           string            `json:"helm"`
+	GIB            string            `json:"gib"`
 	Terraform      string            `json:"terraform"`
 	GoogleProvider string            `json:"googleProvider"`
 	Gcloud         string            `json:"gcloud"`
@@ -91,6 +107,7 @@ type Hardware struct {
 	LocalSSDs      int               `json:"localSSDs"`
 	PerAccelerator *PerAccelerator   `json:"perAccelerator"`
 	Disk           Disk              `json:"disk"`
+	GPUDirect      bool              `json:"gpuDirect"`
 	GPUDriver      string            `json:"gpuDriver"`
 	Accept         map[string]string `json:"accept"`
 }
@@ -116,7 +133,7 @@ type PerAccelerator struct {
 	Memory string  `json:"memory"`
 }
 
-// Disk mirrors #Hardware.disk.
+// Disk mirrors #Disk.
 type Disk struct {
 	Type    *string `json:"type"`
 	SizeGiB int     `json:"sizeGiB"`
@@ -172,56 +189,126 @@ type FlexStart struct {
 
 // Tier mirrors #Tier.
 type Tier struct {
-	Priority int               `json:"priority"`
-	Default  bool              `json:"default"`
-	Preempts bool              `json:"preempts"`
-	Capacity []string          `json:"capacity"`
-	Queueing string            `json:"queueing"`
-	Accept   map[string]string `json:"accept"`
+	Priority   *int              `json:"priority"`
+	Priorities map[string]int    `json:"priorities"`
+	Default    bool              `json:"default"`
+	Preempts   bool              `json:"preempts"`
+	Capacity   []string          `json:"capacity"`
+	Queueing   string            `json:"queueing"`
+	Shared     *Shared           `json:"shared"`
+	Accept     map[string]string `json:"accept"`
+}
+
+// PriorityClass is a tier's PriorityClass.
+type PriorityClass struct {
+	Name  string
+	Value int
+}
+
+// PriorityClasses returns the PriorityClasses of a tier of some name, by rising
+// value, then by name: the first is what jobs have that ask for none.
+func (t Tier) PriorityClasses(name string) []PriorityClass {
+	var out []PriorityClass
+	if t.Priority != nil {
+		out = append(out, PriorityClass{name, *t.Priority})
+	}
+	for name, value := range t.Priorities {
+		out = append(out, PriorityClass{name, value})
+	}
+	slices.SortFunc(out, func(a, b PriorityClass) int {
+		return cmp.Or(cmp.Compare(a.Value, b.Value), cmp.Compare(a.Name, b.Name))
+	})
+	return out
+}
+
+// Shared mirrors #Shared.
+type Shared struct {
+	Teams  []string         `json:"teams"`
+	Cohort *string          `json:"cohort"`
+	Quota  map[string]Quota `json:"quota"`
 }
 
 // Cohort mirrors #Cohort.
 type Cohort struct {
-	Parent *string           `json:"parent"`
-	Accept map[string]string `json:"accept"`
+	Parent   *string           `json:"parent"`
+	Priority *int              `json:"priority"`
+	Accept   map[string]string `json:"accept"`
 }
 
 // Team mirrors #Team.
 type Team struct {
-	Namespace *string                     `json:"namespace"`
-	Cohort    *string                     `json:"cohort"`
-	Group     *string                     `json:"group"`
-	Bucket    bool                        `json:"bucket"`
-	Roles     []string                    `json:"roles"`
-	Quota     map[string]map[string]Quota `json:"quota"`
-	Accept    map[string]string           `json:"accept"`
+	Namespace       *string                     `json:"namespace"`
+	Cohort          *string                     `json:"cohort"`
+	Priority        *int                        `json:"priority"`
+	Group           *string                     `json:"group"`
+	Bucket          bool                        `json:"bucket"`
+	NodesListBucket bool                        `json:"nodesListBucket"`
+	Roles           []string                    `json:"roles"`
+	Quota           map[string]map[string]Quota `json:"quota"`
+	Accept          map[string]string           `json:"accept"`
 }
 
 // Quota mirrors #Quota.
 type Quota struct {
-	Accelerators *int `json:"accelerators"`
-	CPUs         *int `json:"cpus"`
-	Borrow       int  `json:"borrow"`
-	Lend         *int `json:"lend"`
+	Accelerators *int   `json:"accelerators"`
+	CPUs         *int   `json:"cpus"`
+	Borrow       Borrow `json:"borrow"`
+	Lend         *int   `json:"lend"`
+}
+
+// Borrow is how much a quota may borrow, or BorrowAll.
+type Borrow int
+
+// BorrowAll borrows all that is idle.
+const BorrowAll Borrow = -1
+
+// UnmarshalJSON reads a number or "all".
+func (b *Borrow) UnmarshalJSON(in []byte) error {
+	if string(in) == `"all"` {
+		*b = BorrowAll
+		return nil
+	}
+	return json.Unmarshal(in, (*int)(b))
 }
 
 // Workload mirrors #Workload.
 type Workload struct {
-	Tier          string            `json:"tier"`
-	Teams         []string          `json:"teams"`
-	Kind          string            `json:"kind"`
-	Copies        int               `json:"copies"`
-	Pods          *int              `json:"pods"`
-	Slices        int               `json:"slices"`
-	PerPod        PerPod            `json:"perPod"`
-	Image         string            `json:"image"`
-	Command       []string          `json:"command"`
-	Env           map[string]string `json:"env"`
-	Files         map[string]string `json:"files"`
-	Rendezvous    *Rendezvous       `json:"rendezvous"`
-	MaxRunSeconds *int              `json:"maxRunSeconds"`
-	Retries       int               `json:"retries"`
-	Accept        map[string]string `json:"accept"`
+	Tier          string               `json:"tier"`
+	Capacity      []string             `json:"capacity"`
+	Priority      *string              `json:"priority"`
+	Teams         []string             `json:"teams"`
+	Kind          string               `json:"kind"`
+	Copies        int                  `json:"copies"`
+	Pods          *int                 `json:"pods"`
+	Slices        int                  `json:"slices"`
+	PerPod        PerPod               `json:"perPod"`
+	Image         string               `json:"image"`
+	Command       []string             `json:"command"`
+	Env           map[string]string    `json:"env"`
+	SecretEnv     map[string]SecretKey `json:"secretEnv"`
+	Files         map[string]string    `json:"files"`
+	Rendezvous    *Rendezvous          `json:"rendezvous"`
+	HostNetwork   bool                 `json:"hostNetwork"`
+	Auxiliary     map[string]Auxiliary `json:"auxiliary"`
+	MaxRunSeconds *int                 `json:"maxRunSeconds"`
+	Retries       int                  `json:"retries"`
+	Accept        map[string]string    `json:"accept"`
+}
+
+// SecretKey mirrors #SecretKey.
+type SecretKey struct {
+	Secret string `json:"secret"`
+	Key    string `json:"key"`
+}
+
+// Auxiliary mirrors #Auxiliary.
+type Auxiliary struct {
+	Capacity string            `json:"capacity"`
+	CPU      float64           `json:"cpu"`
+	Memory   string            `json:"memory"`
+	Image    string            `json:"image"`
+	Command  []string          `json:"command"`
+	Env      map[string]string `json:"env"`
 }
 
 // PerPod mirrors #Workload.perPod.
@@ -241,11 +328,18 @@ type Monitoring struct {
 	NotificationChannels []string          `json:"notificationChannels"`
 	Grafana              bool              `json:"grafana"`
 	GrafanaNamespace     string            `json:"grafanaNamespace"`
+	TensorBoard          *TensorBoard      `json:"tensorBoard"`
 	Accept               map[string]string `json:"accept"`
+}
+
+// TensorBoard mirrors #Monitoring.tensorBoard.
+type TensorBoard struct {
+	Region *string `json:"region"`
 }
 
 // Delivery mirrors #Delivery.
 type Delivery struct {
-	StateBucket *string           `json:"stateBucket"`
-	Accept      map[string]string `json:"accept"`
+	StateBucket           *string           `json:"stateBucket"`
+	InfrastructureManager bool              `json:"infrastructureManager"`
+	Accept                map[string]string `json:"accept"`
 }

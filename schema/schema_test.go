@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"encoding/json"
 	"io/fs"
 	"reflect"
 	"slices"
@@ -68,6 +69,12 @@ func mirror(t *testing.T, path string, v cue.Value, typ reflect.Type, optional b
 		typ = typ.Elem()
 	}
 	kind := v.IncompleteKind()
+	if reflect.PointerTo(typ).Implements(reflect.TypeFor[json.Unmarshaler]()) {
+		if typ != reflect.TypeFor[schema.Borrow]() || kind != cue.IntKind|cue.StringKind {
+			t.Errorf("%s is a %v in CUE and reads itself as %v in Go", path, kind, typ)
+		}
+		return
+	}
 	if kind == cue.BottomKind {
 		kind = cue.StructKind // a one-of is bottom until a field is set
 	}

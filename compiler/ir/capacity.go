@@ -73,6 +73,11 @@ func (c Capacity) OnlyReserved() bool {
 	return c.Reservation != nil || c.AnyReservation != nil && !c.AnyReservation.OnDemand
 }
 
+// Borrows tells whether some of the resource may be borrowed.
+func (q ResourceQuota) Borrows() bool {
+	return q.BorrowsAll || q.Borrowing != nil && !q.Borrowing.IsZero()
+}
+
 // AnyCapacity tells whether some capacity of the platform satisfies f.
 func (p *Platform) AnyCapacity(f func(Capacity) bool) bool {
 	return slices.ContainsFunc(p.Capacities, f)

@@ -20,6 +20,7 @@ type Platform struct {
 	Zones   []string // of the nodes, sorted
 
 	Versions   Versions
+	Scheduler  Scheduler
 	Network    Network
 	Cluster    Cluster
 	SystemPool SystemPool
@@ -34,18 +35,34 @@ type Platform struct {
 
 	PriorityClasses []PriorityClass // by rising value
 	AdmissionChecks []AdmissionCheck
-	Cohorts         []Cohort // parents before children
+	Cohorts         []Cohort      // parents before children
+	SharedQueues    []SharedQueue // by tier
 	Teams           []Team
 	Workloads       []Workload // by team, then name, then copy
 
 	Monitoring Monitoring
 	Delivery   Delivery
 	Demand     Demand
+
+	// Notes are what the administrator wants to be known besides: paragraphs, in
+	// their order.
+	Notes []string
 }
+
+// Scheduler is what starts the teams' jobs.
+type Scheduler string
+
+// The schedulers. What sets them apart is in the plan already: how a workload
+// names its queue (Workload.Queueing), and which capacities need an admission
+// check. Beyond that each has an emitter of its own for its queues.
+const (
+	Kueue Scheduler = "kueue"
+	KAI   Scheduler = "kai"
+)
 
 // Versions are release numbers without a leading v.
 type Versions struct {
-	Kueue, JobSet, Terraform, GoogleProvider, Gcloud string
+	Kueue, JobSet, KAI, Helm, GIB, Terraform, GoogleProvider, Gcloud string
 }
 
 // Network holds IPv4 ranges in CIDR notation.
@@ -56,6 +73,30 @@ type Network struct {
 	Pods         string
 	Services     string
 	ControlPlane string
+
+	// GPUs are the networks that GPUs of different nodes reach each other over,
+	// in the order in which nodes have them: those of GPUDirect-TCPX and TCPXO,
+	// then those of GPUDirect RDMA. nil without.
+	GPUs []GPUNetwork
+}
+
+// GPUNetwork is a VPC network beside the cluster's own.
+type GPUNetwork struct {
+	Name string // of the VPC network
+	// Profile is the network profile it is made with, which binds it to a zone
+	// and takes no firewall rules, or "".
+	Profile string
+	MTU     int // bytes
+	// Subnets are in the order in which nodes have them.
+	Subnets []GPUSubnet
+}
+
+// GPUSubnet is a subnet that a device of a node is in.
+type GPUSubnet struct {
+	Name    string // of the subnet
+	Range   string // in CIDR notation
+	Network string // of the Network that stands for it in the cluster, and of its GKENetworkParamSet
+	RDMA    bool   // the device is one of GPUDirect RDMA, which pods use past the kernel
 }
 
 // Cluster is the GKE cluster.
@@ -67,6 +108,7 @@ type Cluster struct {
 	DNSEndpoint        bool         // reachable from outside the VPC
 	SecurityGroup      string       // "" switches Google Groups for RBAC off
 	DeletionProtection bool
+	MultiNetworking    bool // nodes can have networks besides the cluster's own
 	ImageStreaming     bool
 	Filestore, GCSFuse bool // CSI drivers
 	Maintenance        Maintenance
@@ -90,7 +132,7 @@ type SystemPool struct {
 	VCPUs        int     // of one node
 	MemoryGiB    float64 // of one node
 	DiskType     string
-	DiskSizeGiB  int
+	DiskSizeGiB  int // GiB
 	NodesPerZone int
 }
 
@@ -161,6 +203,13 @@ type Capacity struct {
 	LocalSSDs   int    // asked for as ephemeral storage, besides Machine.BundledSSDs
 	GPUDriver   string // DEFAULT, LATEST or DISABLED; "" without GPUs
 
+	// GPUDirect is how the GPUs of different nodes reach each other past the
+	// CPUs, "" for not.
+	GPUDirect GPUDirect
+	// Networks are those that the nodes have besides the cluster's own, as
+	// GPUSubnet.Network names them, in the order of their devices.
+	Networks []string
+
 	// PoolLabels are the node labels the pool sets itself, beside those that
 	// GKE adds.
 	PoolLabels []KeyValue
@@ -186,6 +235,17 @@ type Capacity struct {
 	// nodes, or "".
 	Overcommit string
 }
+
+// GPUDirect is a way of GPUs to those of other nodes.
+type GPUDirect string
+
+// The ways. Source: GKE documentation, "Maximize GPU network bandwidth in
+// Standard mode clusters".
+const (
+	TCPX  GPUDirect = "TCPX"  // of a3-highgpu-8g: four networks
+	TCPXO GPUDirect = "TCPXO" // of a3-megagpu-8g: eight networks
+	RDMA  GPUDirect = "RDMA"  // of a3-ultragpu-8g and A4: nine networks, eight of them RDMA; of A4X by AcceleratorNetworks
+)
 
 // Machine is what the catalogue knows of a machine type, with what the
 // hardware class adds to it.
@@ -272,7 +332,10 @@ type PriorityClass struct {
 	Value    int32
 	Default  bool // of the whole cluster
 	Preempts bool
+	Tier     string
 	Note     string // description
+	// BuiltIn classes come with the scheduler.
+	BuiltIn bool
 }
 
 // AdmissionCheck makes a workload wait for a ProvisioningRequest.
@@ -283,31 +346,54 @@ type AdmissionCheck struct {
 	Topology  string   // of the TPU slice that is asked for, "" without
 }
 
-// Cohort groups ClusterQueues and cohorts that lend to each other.
-type Cohort struct{ Name, Parent string }
+// Cohort groups queues and cohorts that lend to each other.
+type Cohort struct {
+	Name, Parent string
+	Priority     int // of the queue it is, with KAI
+}
+
+// SharedQueue is the queue of a tier that teams share.
+type SharedQueue struct {
+	Queue // its LocalQueue is ""
+	// Teams are those that share it, each by a Queue of its own with Shared set.
+	Teams []SharingTeam
+}
+
+// SharingTeam is a team that shares a queue.
+type SharingTeam struct{ Name, Namespace string }
 
 // Team is a tenant.
 type Team struct {
 	Name        string
 	Namespace   string
 	Cohort      string         // "" for none
+	Priority    int            // of its queue, with KAI
 	Group       string         // Google group of its members, "" for none
 	KubeAccount string         // Kubernetes service account of its jobs
 	Account     ServiceAccount // Google service account behind it
 	Bucket      string         // Cloud Storage bucket, "" for none
-	Queues      []Queue        // by tier
+	// NodesListBucket lets the nodes' account list the bucket, too.
+	NodesListBucket bool
+	Queues          []Queue // by tier
 }
 
 // Queue is a team's share of one tier: a ClusterQueue, and the LocalQueue
-// through which the team's namespace uses it.
+// through which the team's namespace uses it. With KAI it is one queue, of which
+// both are the name.
 type Queue struct {
-	Tier         string
+	Tier string
+	// Classes are the PriorityClasses its jobs can have, by rising value.
+	Classes      []string
 	ClusterQueue string
 	LocalQueue   string
-	Strategy     string // StrictFIFO or BestEffortFIFO
-	Preempts     bool
-	Resources    []string      // covered resources, in the order of every FlavorQuota
-	Flavors      []FlavorQuota // in the order in which they are tried
+	// Shared tells that the ClusterQueue is that of a SharedQueue, and what
+	// follows is of all its teams.
+	Shared    bool
+	Cohort    string // it lends to and borrows from, "" for none
+	Strategy  string // StrictFIFO or BestEffortFIFO
+	Preempts  bool
+	Resources []string      // covered resources, in the order of every FlavorQuota
+	Flavors   []FlavorQuota // in the order in which they are tried
 }
 
 // FlavorQuota is a queue's quota of one capacity.
@@ -325,8 +411,10 @@ type ResourceQuota struct {
 	Resource string
 	Nominal  resource.Quantity
 	// Borrowing is the most that may be borrowed; nil where there is no cohort
-	// to borrow from.
+	// to borrow from, and with BorrowsAll.
 	Borrowing *resource.Quantity
+	// BorrowsAll tells that all that is idle in the cohort may be borrowed.
+	BorrowsAll bool
 	// Lending is the most that may be lent; nil means all.
 	Lending *resource.Quantity
 }
@@ -350,14 +438,23 @@ type Workload struct {
 	KubeAccount   string
 	Queue         string // LocalQueue
 	PriorityClass string
-	Pods          int
+	// Capacities are those of the queue it can run on, in the queue's order.
+	Capacities []string
+	// Queueing is what the queued object bears for its scheduler.
+	Queueing Queueing
+	Pods     int
 	// Slices are the TPU slices a copy runs on, each with an equal share of
 	// Pods, one for each host; 0 without multi-host TPUs.
-	Slices       int
-	Requests     []Amount // of each pod; but for cpu also its limits
-	Image        string
-	Command      []string   // nil leaves it to the image
-	Env          []KeyValue // by name
+	Slices    int
+	Requests  []Amount // of each pod; but for cpu also its limits
+	Image     string
+	Command   []string    // nil leaves it to the image
+	Env       []KeyValue  // by name
+	SecretEnv []SecretEnv // by name
+	// Bucket is the team's Cloud Storage bucket, "" without.
+	Bucket string
+	// TensorBoard tells that the pods get the name of the platform's TensorBoard.
+	TensorBoard  bool
 	Files        []KeyValue // name and content, by name
 	ConfigMap    string     // that holds Files, "" without
 	Port         int        // of the rendezvous, 0 without
@@ -370,14 +467,45 @@ type Workload struct {
 	// Networks tells that each pod, which has a node to itself, claims the
 	// networks of the node's accelerators.
 	Networks bool
+	// GPUDirect is how pods, each with a node to itself, reach the GPUs of others,
+	// "" for not.
+	GPUDirect GPUDirect
+	// Interfaces are those that each pod has besides its first, by their number:
+	// of the networks of its node, in the same order.
+	Interfaces []Interface
+	// HostNetwork gives pods the network of their node.
+	HostNetwork bool
+	// Auxiliaries are pods beside those of a JobSet, by name.
+	Auxiliaries []Auxiliary
 	// MaxRunSeconds bounds the run: what the workload asks for, and what its
 	// flex-start nodes last. 0 for no bound.
 	MaxRunSeconds int
-	// Queued tells that some capacity of the queue starts nodes on request, for
-	// MaxRunSeconds.
-	Queued bool
 	// GraceSeconds is how long a pod may take to stop; 0 leaves the default.
 	GraceSeconds int
+}
+
+// Queueing is how a job is known to its scheduler.
+type Queueing struct {
+	Labels, Annotations []KeyValue // of the object that is queued, by key
+	PodLabels           []KeyValue // of its pods, by key
+	SchedulerName       string     // of its pods, "" for the cluster's own
+}
+
+// SecretEnv is an environment variable whose value is in a Secret.
+type SecretEnv struct{ Name, Secret, Key string }
+
+// Interface is a network interface of a pod.
+type Interface struct{ Name, Network string }
+
+// Auxiliary is a pod beside a workload's.
+type Auxiliary struct {
+	Name         string
+	Requests     []Amount // but for cpu also its limits
+	Image        string
+	Command      []string   // nil leaves it to the image
+	Env          []KeyValue // by name
+	NodeSelector []KeyValue // by key
+	Tolerations  []Taint    // by key
 }
 
 // Monitoring says what is watched.
@@ -385,7 +513,9 @@ type Monitoring struct {
 	NotificationChannels []string // full resource names
 	Grafana              bool
 	GrafanaNamespace     string
-	Alerts               []Alert // by group, then name
+	// TensorBoard is the region of the Vertex AI TensorBoard, "" without.
+	TensorBoard string
+	Alerts      []Alert // by group, then name
 }
 
 // Alert is a condition somebody should know of.
@@ -408,6 +538,9 @@ type Alert struct {
 type Delivery struct {
 	StateBucket string
 	StatePrefix string
+	// InfrastructureManager runs Terraform and keeps its state, instead of the
+	// build, and StateBucket has none.
+	InfrastructureManager bool
 	// Account runs the build.
 	Account ServiceAccount
 	// Permissions are what the build needs beside the roles of Account, because

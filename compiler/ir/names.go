@@ -13,6 +13,7 @@ const (
 // Namespaces of what is installed beside the teams.
 const (
 	KueueNamespace  = "kueue-system"
+	KAINamespace    = "kai-scheduler"
 	JobSetNamespace = "jobset-system"
 )
 
@@ -24,6 +25,22 @@ const PodsReadyMinutes = 30
 // CalendarReservation is the kind of reservation that was booked for some days,
 // after which Compute Engine takes the machines back.
 const CalendarReservation = "calendar"
+
+// LabelKueueQueue names a job's LocalQueue, LabelKAIQueue a workload's queue.
+// Source: Kueue, pkg/controller/constants; KAI Scheduler's documentation,
+// "Scheduling queues".
+const (
+	LabelKueueQueue = "kueue.x-k8s.io/queue-name"
+	LabelKAIQueue   = "kai.scheduler/queue"
+)
+
+// QueueLabel is the label by which a job names its queue.
+func (p *Platform) QueueLabel() string {
+	if p.Scheduler == KAI {
+		return LabelKAIQueue
+	}
+	return LabelKueueQueue
+}
 
 // LabelNodePool is the label that GKE gives nodes with the name of their pool.
 const LabelNodePool = "cloud.google.com/gke-nodepool"
@@ -53,6 +70,21 @@ const (
 	EnvMasterPort = "MASTER_PORT"
 	EnvNodes      = "NNODES"
 	EnvJobIndex   = "JOB_INDEX"
+)
+
+// Environment of pods whose team has a bucket, and of those of a platform with
+// a TensorBoard: the bucket's name, and the TensorBoard's resource name.
+const (
+	EnvBucket      = "BUCKET"
+	EnvTensorBoard = "TENSORBOARD"
+)
+
+// TensorBoardConfig is the ConfigMap in each team's namespace that holds the
+// TensorBoard's resource name under TensorBoardKey: Google Cloud gives it a
+// number, so that the build writes it.
+const (
+	TensorBoardConfig = "tensorboard"
+	TensorBoardKey    = "name"
 )
 
 // KueueManifest is the address of the manifest of a Kueue release.

@@ -63,7 +63,7 @@ func loneBorrowers(r *report) {
 		}
 		reported[name] = true
 		verb, field := "lend to", "lend"
-		if q.Borrow > 0 {
+		if q.Borrow != 0 {
 			verb, field = "borrow from", "borrow"
 		}
 		r.addKey(at("teams", name), fmt.Sprintf("team %q has no cohort to %s", name, verb),
@@ -167,7 +167,7 @@ func deadQueues(r *report) {
 			}
 			alive := false
 			for c, q := range quota {
-				alive = alive || nominal(q) > 0 || q.Borrow > 0 || !slices.Contains(b.Tiers[tier].Capacity, c)
+				alive = alive || nominal(q) > 0 || q.Borrow != 0 || !slices.Contains(b.Tiers[tier].Capacity, c)
 			}
 			if !alive && len(b.Tiers[tier].Capacity) > 0 {
 				r.addKey(at("teams", name, "quota", tier), fmt.Sprintf("team %q is guaranteed nothing in tier %q and may borrow nothing", name, tier),
@@ -183,10 +183,10 @@ func sliceQuota(r *report) {
 	capacities := capacitiesByName(r.Plan)
 	r.eachQuota(func(path []string, _ schema.Team, _, capacity string, q schema.Quota) {
 		slice := capacities[capacity].Machine.Slice
-		if slice == nil || nominal(q)+q.Borrow == 0 {
+		if slice == nil || q.Borrow == schema.BorrowAll || nominal(q)+int(q.Borrow) == 0 {
 			return
 		}
-		if most := nominal(q) + q.Borrow; most < slice.Chips {
+		if most := nominal(q) + int(q.Borrow); most < slice.Chips {
 			r.addKey(path, fmt.Sprintf("%d chips, and a slice of %q has %d: none of them can ever be used", most, capacity, slice.Chips), help("give it whole slices: a multiple of %d", slice.Chips))
 		} else if rest := nominal(q) % slice.Chips; rest != 0 && q.Borrow == 0 {
 			r.addKey(path, fmt.Sprintf("%d chips, and slices of %q have %d: %d of them can never be used", nominal(q), capacity, slice.Chips, rest), help("give it whole slices: a multiple of %d", slice.Chips))
@@ -196,19 +196,27 @@ func sliceQuota(r *report) {
 
 func nothingToBorrow(r *report) {
 	pool := cohortPools(r.Plan)
-	for _, t := range r.Plan.Teams {
-		for _, q := range t.Queues {
-			for _, f := range q.Flavors {
-				i := slices.IndexFunc(f.Quotas, func(q ir.ResourceQuota) bool { return q.Borrowing != nil && !q.Borrowing.IsZero() })
-				if i < 0 {
-					continue
-				}
-				if others := pool.others(t.Cohort, f.Flavor, f.Quotas[i]); others.Sign() <= 0 {
-					r.add(at("teams", t.Name, "quota", q.Tier, f.Flavor, "borrow"),
-						fmt.Sprintf("no other queue of cohort %q lends anything on %q", t.Cohort, f.Flavor), help("nothing can be borrowed there: remove borrow"))
-				}
+	check := func(path []string, q ir.Queue) {
+		for _, f := range q.Flavors {
+			i := slices.IndexFunc(f.Quotas, ir.ResourceQuota.Borrows)
+			if i < 0 {
+				continue
+			}
+			if others := pool.others(q.Cohort, f.Flavor, f.Quotas[i]); others.Sign() <= 0 {
+				r.add(append(slices.Clip(path), f.Flavor, "borrow"),
+					fmt.Sprintf("no other queue of cohort %q lends anything on %q", q.Cohort, f.Flavor), help("nothing can be borrowed there: remove borrow"))
 			}
 		}
+	}
+	for _, t := range r.Plan.Teams {
+		for _, q := range t.Queues {
+			if !q.Shared {
+				check(at("teams", t.Name, "quota", q.Tier), q)
+			}
+		}
+	}
+	for _, q := range r.Plan.SharedQueues {
+		check(at("tiers", q.Tier, "shared", "quota"), q.Queue)
 	}
 }
 
@@ -228,17 +236,25 @@ func cohortPools(p *ir.Platform) pools {
 			out.root[c.Name] = out.root[c.Parent]
 		}
 	}
-	for _, t := range p.Teams {
-		for _, q := range t.Queues {
-			for _, f := range q.Flavors {
-				for _, rq := range f.Quotas {
-					key := poolKey{out.root[t.Cohort], f.Flavor, rq.Resource}
-					sum := out.lent[key]
-					sum.Add(lendable(rq))
-					out.lent[key] = sum
-				}
+	add := func(q ir.Queue) {
+		for _, f := range q.Flavors {
+			for _, rq := range f.Quotas {
+				key := poolKey{out.root[q.Cohort], f.Flavor, rq.Resource}
+				sum := out.lent[key]
+				sum.Add(lendable(rq))
+				out.lent[key] = sum
 			}
 		}
+	}
+	for _, t := range p.Teams {
+		for _, q := range t.Queues {
+			if !q.Shared {
+				add(q)
+			}
+		}
+	}
+	for _, q := range p.SharedQueues {
+		add(q.Queue)
 	}
 	return out
 }

@@ -49,7 +49,11 @@ func preemptsNothing(r *report) {
 		if !tiers[name].Preempts {
 			continue
 		}
-		lower := slices.ContainsFunc(names(tiers), func(other string) bool { return tiers[other].Priority < tiers[name].Priority })
+		own := tiers[name].PriorityClasses(name)
+		lower := len(own) != 1 || slices.ContainsFunc(names(tiers), func(other string) bool {
+			classes := tiers[other].PriorityClasses(other)
+			return len(classes) > 0 && classes[0].Value < own[0].Value
+		})
 		if !lower && len(tiers) > 1 {
 			r.add(at("tiers", name, "preempts"), fmt.Sprintf("tier %q has the lowest priority, so there is nothing it could preempt", name),
 				help("raise its priority, or remove preempts"))

@@ -159,10 +159,10 @@ func quota(s submission, f ir.FlavorQuota, pool pools) func(string) (resource.Qu
 			return resource.Quantity{}, false
 		}
 		most := f.Quotas[i].Nominal.DeepCopy()
-		if b := f.Quotas[i].Borrowing; b != nil {
-			lent := pool.others(s.team.Cohort, f.Flavor, f.Quotas[i])
-			if lent.Cmp(*b) > 0 {
-				lent = *b
+		if q := f.Quotas[i]; q.Borrows() {
+			lent := pool.others(s.queue.Cohort, f.Flavor, q)
+			if !q.BorrowsAll && lent.Cmp(*q.Borrowing) > 0 {
+				lent = *q.Borrowing
 			}
 			most.Add(lent)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/batchwright/batchwright/emit/cloudbuild"
 	"github.com/batchwright/batchwright/emit/dashboard"
 	"github.com/batchwright/batchwright/emit/guide"
-	"github.com/batchwright/batchwright/emit/kueue"
+	"github.com/batchwright/batchwright/emit/kubernetes"
 	"github.com/batchwright/batchwright/emit/terraform"
 	"github.com/batchwright/batchwright/emit/workload"
 )
@@ -32,7 +32,7 @@ func Build(p *ir.Platform) (emit.Tree, error) {
 		{"cloudbuild", cloudbuild.Files},
 		{"dashboard", dashboard.Files},
 		{"guide", guide.Files},
-		{"kueue", kueue.Files},
+		{"kubernetes", kubernetes.Files},
 		{"terraform", terraform.Files},
 		{"workload", workload.Files},
 	})

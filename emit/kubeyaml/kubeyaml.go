@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 )
@@ -73,6 +74,32 @@ func dropEmpty(value any) {
 // carries.
 func Labels(platform string) map[string]string {
 	return map[string]string{ir.LabelManagedBy: "batchwright", ir.LabelPartOf: platform}
+}
+
+// Meta returns the metadata of an object of a platform, with labels that are its
+// own to add to. The namespace is "" for an object of the cluster.
+func Meta(platform, namespace, name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: Labels(platform)}
+}
+
+// Kind returns the type of an object.
+func Kind(group schema.GroupVersion, kind string) metav1.TypeMeta {
+	return metav1.TypeMeta{APIVersion: group.String(), Kind: kind}
+}
+
+// TeamNamespaces selects the namespaces of a platform's teams.
+func TeamNamespaces(platform string) *metav1.LabelSelector {
+	return &metav1.LabelSelector{
+		MatchLabels:      map[string]string{ir.LabelPartOf: platform},
+		MatchExpressions: []metav1.LabelSelectorRequirement{{Key: ir.LabelTeam, Operator: metav1.LabelSelectorOpExists}},
+	}
+}
+
+// Manifest is a file of objects. Its name is a path, relative to that of the
+// kustomization which lists it. Without objects there is no file.
+type Manifest struct {
+	Name    string
+	Objects []any
 }
 
 // Tolerations returns what accepts the taints, one by one; nil for none. Kueue

@@ -5,6 +5,7 @@ import (
 	"sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
 const (
@@ -34,8 +35,8 @@ func admissionChecks(p *ir.Platform) []any {
 		}
 		objects = append(objects,
 			&v1beta2.ProvisioningRequestConfig{
-				TypeMeta:   kind(v1beta2.SchemeGroupVersion, "ProvisioningRequestConfig"),
-				ObjectMeta: meta(p, "", c.Name),
+				TypeMeta:   kubeyaml.Kind(v1beta2.SchemeGroupVersion, "ProvisioningRequestConfig"),
+				ObjectMeta: kubeyaml.Meta(p.Name, "", c.Name),
 				Spec: v1beta2.ProvisioningRequestConfigSpec{
 					ProvisioningClassName: c.Class,
 					Parameters:            parameters,
@@ -50,8 +51,8 @@ func admissionChecks(p *ir.Platform) []any {
 				},
 			},
 			&v1beta2.AdmissionCheck{
-				TypeMeta:   kind(v1beta2.SchemeGroupVersion, "AdmissionCheck"),
-				ObjectMeta: meta(p, "", c.Name),
+				TypeMeta:   kubeyaml.Kind(v1beta2.SchemeGroupVersion, "AdmissionCheck"),
+				ObjectMeta: kubeyaml.Meta(p.Name, "", c.Name),
 				Spec: v1beta2.AdmissionCheckSpec{
 					ControllerName: v1beta2.ProvisioningRequestControllerName,
 					Parameters: &v1beta2.AdmissionCheckParametersReference{

@@ -4,6 +4,7 @@ import (
 	"sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
 // cohorts returns the Cohorts, parents first. They hold no quota of their own:
@@ -12,8 +13,8 @@ func cohorts(p *ir.Platform) []any {
 	var objects []any
 	for _, c := range p.Cohorts {
 		objects = append(objects, &v1beta2.Cohort{
-			TypeMeta:   kind(v1beta2.SchemeGroupVersion, "Cohort"),
-			ObjectMeta: meta(p, "", c.Name),
+			TypeMeta:   kubeyaml.Kind(v1beta2.SchemeGroupVersion, "Cohort"),
+			ObjectMeta: kubeyaml.Meta(p.Name, "", c.Name),
 			Spec:       v1beta2.CohortSpec{ParentName: v1beta2.CohortReference(c.Parent)},
 		})
 	}

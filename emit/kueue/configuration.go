@@ -114,7 +114,7 @@ func configuration(p *ir.Platform) (*corev1.ConfigMap, error) {
 		ClientConnection: clientConnection{QPS: 300, Burst: 500},
 		// A job that got past the admission policy stays suspended.
 		ManageJobsWithoutQueueName:   true,
-		ManagedJobsNamespaceSelector: teamNamespaces(p),
+		ManagedJobsNamespaceSelector: kubeyaml.TeamNamespaces(p.Name),
 		// A workload of which some pods cannot run gives its quota and its nodes
 		// back: two that hold half of their nodes each would wait for each
 		// other for ever.
@@ -136,8 +136,8 @@ func configuration(p *ir.Platform) (*corev1.ConfigMap, error) {
 		return nil, err
 	}
 	return &corev1.ConfigMap{
-		TypeMeta:   kind(corev1.SchemeGroupVersion, "ConfigMap"),
-		ObjectMeta: meta(p, ir.KueueNamespace, "kueue-manager-config"),
+		TypeMeta:   kubeyaml.Kind(corev1.SchemeGroupVersion, "ConfigMap"),
+		ObjectMeta: kubeyaml.Meta(p.Name, ir.KueueNamespace, "kueue-manager-config"),
 		Data:       map[string]string{"controller_manager_config.yaml": string(text)},
 	}, nil
 }

@@ -16,8 +16,8 @@ func resourceFlavors(p *ir.Platform) []any {
 	var objects []any
 	for _, c := range p.Capacities {
 		f := &v1beta2.ResourceFlavor{
-			TypeMeta:   kind(v1beta2.SchemeGroupVersion, "ResourceFlavor"),
-			ObjectMeta: meta(p, "", c.Name),
+			TypeMeta:   kubeyaml.Kind(v1beta2.SchemeGroupVersion, "ResourceFlavor"),
+			ObjectMeta: kubeyaml.Meta(p.Name, "", c.Name),
 			Spec: v1beta2.ResourceFlavorSpec{
 				NodeLabels:  map[string]string{},
 				Tolerations: kubeyaml.Tolerations(c.NodeTaints),

@@ -10,23 +10,21 @@ import (
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
-// clusterQueue holds a team's quota in one tier. What is left to the API's
+// clusterQueue holds the quota of a tier of the team, or teams, whose namespaces
+// are given. What is left to the API's
 // defaults: no preemption where the queue does not preempt, and the next
 // flavor being tried before another workload is preempted.
-func clusterQueue(p *ir.Platform, t ir.Team, q ir.Queue) *v1beta2.ClusterQueue {
+func clusterQueue(p *ir.Platform, q ir.Queue, namespaces ...string) *v1beta2.ClusterQueue {
 	c := &v1beta2.ClusterQueue{
-		TypeMeta:   kind(v1beta2.SchemeGroupVersion, "ClusterQueue"),
-		ObjectMeta: meta(p, "", q.ClusterQueue),
+		TypeMeta:   kubeyaml.Kind(v1beta2.SchemeGroupVersion, "ClusterQueue"),
+		ObjectMeta: kubeyaml.Meta(p.Name, "", q.ClusterQueue),
 		Spec: v1beta2.ClusterQueueSpec{
-			CohortName:       v1beta2.CohortReference(t.Cohort),
-			QueueingStrategy: v1beta2.QueueingStrategy(q.Strategy),
-			NamespaceSelector: &metav1.LabelSelector{
-				MatchLabels: map[string]string{corev1.LabelMetadataName: t.Namespace},
-			},
+			CohortName:              v1beta2.CohortReference(q.Cohort),
+			QueueingStrategy:        v1beta2.QueueingStrategy(q.Strategy),
+			NamespaceSelector:       selectNamespaces(namespaces),
 			AdmissionChecksStrategy: checksOf(q),
 		},
 	}
-	c.Labels[ir.LabelTeam] = t.Name
 	if q.Preempts {
 		c.Spec.Preemption = &v1beta2.ClusterQueuePreemption{
 			WithinClusterQueue:  v1beta2.PreemptionPolicyLowerPriority,
@@ -44,6 +42,15 @@ func clusterQueue(p *ir.Platform, t ir.Team, q ir.Queue) *v1beta2.ClusterQueue {
 		c.Spec.ResourceGroups = []v1beta2.ResourceGroup{group}
 	}
 	return c
+}
+
+func selectNamespaces(names []string) *metav1.LabelSelector {
+	if len(names) == 1 {
+		return &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: names[0]}}
+	}
+	return &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+		{Key: corev1.LabelMetadataName, Operator: metav1.LabelSelectorOpIn, Values: names},
+	}}
 }
 
 // flavorQuotas is a queue's quota of one flavor: none of it while there are no
@@ -102,8 +109,8 @@ func checksOf(q ir.Queue) *v1beta2.AdmissionChecksStrategy {
 // localQueue is the team's way into a ClusterQueue.
 func localQueue(p *ir.Platform, t ir.Team, q ir.Queue) *v1beta2.LocalQueue {
 	return &v1beta2.LocalQueue{
-		TypeMeta:   kind(v1beta2.SchemeGroupVersion, "LocalQueue"),
-		ObjectMeta: meta(p, t.Namespace, q.LocalQueue),
+		TypeMeta:   kubeyaml.Kind(v1beta2.SchemeGroupVersion, "LocalQueue"),
+		ObjectMeta: kubeyaml.Meta(p.Name, t.Namespace, q.LocalQueue),
 		Spec:       v1beta2.LocalQueueSpec{ClusterQueue: v1beta2.ClusterQueueReference(q.ClusterQueue)},
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"path"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/kueue/pkg/controller/constants"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit"
@@ -19,10 +18,6 @@ import (
 const folder = "workloads"
 
 const kustomization = "kustomization.yaml"
-
-// maxRunAnnotation tells how long nodes are wanted that start on request. Kueue
-// hands it to the ProvisioningRequest as a parameter.
-const maxRunAnnotation = constants.ProvReqAnnotationPrefix + "maxRunDurationSeconds"
 
 // Files returns the folder workloads/, team by team: ConfigMaps before the
 // jobs that mount them, the kustomization last. Teams without workloads have
@@ -108,12 +103,14 @@ func meta(p *ir.Platform, w ir.Workload, name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: w.Namespace, Name: name, Labels: kubeyaml.Labels(p.Name)}
 }
 
-// queuedMeta returns the metadata of what Kueue queues.
+// queuedMeta returns the metadata of what the scheduler queues.
 func queuedMeta(p *ir.Platform, w ir.Workload) metav1.ObjectMeta {
 	m := meta(p, w, w.Name)
-	m.Labels[constants.QueueLabel] = w.Queue
-	if w.Queued && w.MaxRunSeconds != 0 {
-		m.Annotations = map[string]string{maxRunAnnotation: fmt.Sprint(w.MaxRunSeconds)}
+	for _, l := range w.Queueing.Labels {
+		m.Labels[l.Key] = l.Value
+	}
+	for _, a := range w.Queueing.Annotations {
+		metav1.SetMetaDataAnnotation(&m, a.Key, a.Value)
 	}
 	return m
 }

@@ -16,6 +16,10 @@ func train(name string) ir.Workload {
 	return ir.Workload{
 		Template: "train", Name: name, Kind: ir.Job, Team: "team-a", Namespace: "ns-a", KubeAccount: "team-a-ksa",
 		Queue: "lq-team-a-lp", PriorityClass: "lp", Pods: 2, Retries: 20, Port: 29500,
+		Queueing: ir.Queueing{
+			Labels:      []ir.KeyValue{{Key: "kueue.x-k8s.io/queue-name", Value: "lq-team-a-lp"}},
+			Annotations: []ir.KeyValue{{Key: "provreq.kueue.x-k8s.io/maxRunDurationSeconds", Value: "3600"}},
+		},
 		Requests: []ir.Amount{
 			{Resource: "cpu", Quantity: resource.MustParse("2000m")},
 			{Resource: "memory", Quantity: resource.MustParse("10Gi")},
@@ -32,7 +36,6 @@ func train(name string) ir.Workload {
 			{Key: "nvidia.com/gpu", Value: "present", Effect: "NoSchedule"},
 		},
 		MaxRunSeconds: 3600,
-		Queued:        true,
 		GraceSeconds:  25,
 	}
 }
@@ -161,6 +164,7 @@ spec:
 func TestJobSet(t *testing.T) {
 	w := train("set-1")
 	w.Kind, w.Env, w.ConfigMap, w.Files, w.NodeSelector, w.Tolerations, w.MaxRunSeconds, w.GraceSeconds = ir.JobSet, nil, "", nil, nil, nil, 0, 0
+	w.Queueing.Annotations = nil
 	w.Requests = w.Requests[:2]
 	want := `apiVersion: jobset.x-k8s.io/v1alpha2
 kind: JobSet
@@ -242,7 +246,7 @@ func onSlices() ir.Workload {
 	}
 	w.Tolerations = []ir.Taint{{Key: "google.com/tpu", Value: "present", Effect: "NoSchedule"}}
 	w.Command, w.Env, w.ConfigMap, w.Files = nil, nil, "", nil
-	w.MaxRunSeconds, w.Queued, w.GraceSeconds = 86400, false, 0
+	w.MaxRunSeconds, w.Queueing.Annotations, w.GraceSeconds = 86400, nil, 0
 	return w
 }
 
@@ -354,7 +358,10 @@ func TestWhatFollowsFromAWorkload(t *testing.T) {
 		never []string
 	}{
 		{
-			"queued slices", func(w *ir.Workload) { w.Queued, w.Slices, w.Pods = true, 1, 2 },
+			"queued slices", func(w *ir.Workload) {
+				w.Queueing.Annotations = []ir.KeyValue{{Key: "provreq.kueue.x-k8s.io/maxRunDurationSeconds", Value: "86400"}}
+				w.Slices, w.Pods = 1, 2
+			},
 			[]string{exclusive, maxRun, deadline, "replicas: 1\n", "parallelism: 2\n", "completions: 2\n"}, []string{"JOB_INDEX"},
 		},
 		{
@@ -413,6 +420,7 @@ func TestWhatFollowsFromAWorkload(t *testing.T) {
 func TestFolders(t *testing.T) {
 	plain := train("plain")
 	plain.Team, plain.Namespace, plain.ConfigMap, plain.Files, plain.Port, plain.MaxRunSeconds = "team-b", "team-b", "", nil, 0, 0
+	plain.Queueing.Annotations = nil
 	got := render(t, train("train-1"), train("train-2"), plain)
 
 	if want := `apiVersion: v1

@@ -1,10 +1,11 @@
-package kueue
+package kubernetes
 
 import (
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
 // priorityClasses returns the PriorityClasses of the tiers.
@@ -16,8 +17,8 @@ func priorityClasses(p *ir.Platform) []any {
 			policy = corev1.PreemptLowerPriority
 		}
 		objects = append(objects, &schedulingv1.PriorityClass{
-			TypeMeta:         kind(schedulingv1.SchemeGroupVersion, "PriorityClass"),
-			ObjectMeta:       meta(p, "", c.Name),
+			TypeMeta:         kubeyaml.Kind(schedulingv1.SchemeGroupVersion, "PriorityClass"),
+			ObjectMeta:       kubeyaml.Meta(p.Name, "", c.Name),
 			Value:            c.Value,
 			GlobalDefault:    c.Default,
 			Description:      c.Note,

@@ -1,9 +1,10 @@
-package kueue
+package kubernetes
 
 import (
 	rbacv1 "k8s.io/api/rbac/v1"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
 // jobSubmitterName is the ClusterRole's name, and that of its binding in each
@@ -22,8 +23,8 @@ func jobSubmitter(p *ir.Platform) *rbacv1.ClusterRole {
 		follow = []string{"get", "list", "watch"}
 	)
 	role := &rbacv1.ClusterRole{
-		TypeMeta:   kind(rbacv1.SchemeGroupVersion, "ClusterRole"),
-		ObjectMeta: meta(p, "", jobSubmitterName),
+		TypeMeta:   kubeyaml.Kind(rbacv1.SchemeGroupVersion, "ClusterRole"),
+		ObjectMeta: kubeyaml.Meta(p.Name, "", jobSubmitterName),
 		Rules: []rbacv1.PolicyRule{
 			{APIGroups: []string{"batch"}, Resources: []string{"jobs"}, Verbs: write},
 			{APIGroups: []string{"jobset.x-k8s.io"}, Resources: []string{"jobsets"}, Verbs: write},

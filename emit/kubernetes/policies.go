@@ -1,12 +1,12 @@
-package kueue
+package kubernetes
 
 import (
 	"fmt"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
-	"sigs.k8s.io/kueue/pkg/controller/constants"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
 // jobSetController is the service account that creates the Jobs of a JobSet
@@ -20,11 +20,11 @@ func admissionPolicies(p *ir.Platform) []any {
 	var objects []any
 	for _, policy := range []*admissionv1.ValidatingAdmissionPolicy{jobsAreQueued(p), servicesAreHeadless(p)} {
 		objects = append(objects, policy, &admissionv1.ValidatingAdmissionPolicyBinding{
-			TypeMeta:   kind(admissionv1.SchemeGroupVersion, "ValidatingAdmissionPolicyBinding"),
-			ObjectMeta: meta(p, "", policy.Name),
+			TypeMeta:   kubeyaml.Kind(admissionv1.SchemeGroupVersion, "ValidatingAdmissionPolicyBinding"),
+			ObjectMeta: kubeyaml.Meta(p.Name, "", policy.Name),
 			Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
 				PolicyName:        policy.Name,
-				MatchResources:    &admissionv1.MatchResources{NamespaceSelector: teamNamespaces(p)},
+				MatchResources:    &admissionv1.MatchResources{NamespaceSelector: kubeyaml.TeamNamespaces(p.Name)},
 				ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
 			},
 		})
@@ -54,9 +54,9 @@ func jobsAreQueued(p *ir.Platform) *admissionv1.ValidatingAdmissionPolicy {
 	}}
 	// Line breaks make the printer write blocks instead of folding.
 	policy.Spec.Variables = []admissionv1.Variable{
-		{Name: "queue", Expression: fmt.Sprintf("object.metadata.?labels[?'%s'].orValue('')", constants.QueueLabel)},
+		{Name: "queue", Expression: fmt.Sprintf("object.metadata.?labels[?'%s'].orValue('')", p.QueueLabel())},
 		{Name: "kept", Expression: fmt.Sprintf("request.operation == 'UPDATE'\n"+
-			"&& variables.queue == oldObject.metadata.?labels[?'%s'].orValue('')\n", constants.QueueLabel)},
+			"&& variables.queue == oldObject.metadata.?labels[?'%s'].orValue('')\n", p.QueueLabel())},
 		{Name: "queues", Expression: fmt.Sprintf("namespaceObject.metadata.?annotations[?'%s'].orValue('')\n"+
 			".split('%s').map(q, q.split('%s'))\n", queuesAnnotation, queueSeparator, classSeparator)},
 		// The class of the queue, or none.
@@ -72,7 +72,7 @@ func jobsAreQueued(p *ir.Platform) *admissionv1.ValidatingAdmissionPolicy {
 		{
 			Expression: "variables.kept || variables.class != []",
 			MessageExpression: fmt.Sprintf("'the label %s must name a queue of namespace '\n"+
-				"+ request.namespace + ': ' + variables.queues.map(q, q[0]).join('%s')\n", constants.QueueLabel, queueSeparator),
+				"+ request.namespace + ': ' + variables.queues.map(q, q[0]).join('%s')\n", p.QueueLabel(), queueSeparator),
 		},
 		{
 			Expression: fmt.Sprintf("variables.kept\n"+
@@ -117,8 +117,8 @@ func servicesAreHeadless(p *ir.Platform) *admissionv1.ValidatingAdmissionPolicy 
 // a validation. What it cannot evaluate it refuses.
 func teamPolicy(p *ir.Platform, name string, rules ...admissionv1.NamedRuleWithOperations) *admissionv1.ValidatingAdmissionPolicy {
 	return &admissionv1.ValidatingAdmissionPolicy{
-		TypeMeta:   kind(admissionv1.SchemeGroupVersion, "ValidatingAdmissionPolicy"),
-		ObjectMeta: meta(p, "", name),
+		TypeMeta:   kubeyaml.Kind(admissionv1.SchemeGroupVersion, "ValidatingAdmissionPolicy"),
+		ObjectMeta: kubeyaml.Meta(p.Name, "", name),
 		Spec: admissionv1.ValidatingAdmissionPolicySpec{
 			FailurePolicy:    new(admissionv1.Fail),
 			MatchConstraints: &admissionv1.MatchResources{ResourceRules: rules},

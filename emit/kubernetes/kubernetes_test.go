@@ -1,4 +1,4 @@
-package kueue_test
+package kubernetes_test
 
 import (
 	"strings"
@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/batchwright/batchwright/compiler/ir"
-	"github.com/batchwright/batchwright/emit/kueue"
+	"github.com/batchwright/batchwright/emit/kubernetes"
 )
 
 // plan has a team in a cohort with a group, and one with neither that waits
@@ -40,7 +40,7 @@ func plan() *ir.Platform {
 				KubeAccount: "team-a-ksa", Account: ir.ServiceAccount{ID: "wi-team-a"},
 				Queues: []ir.Queue{
 					{
-						Tier: "hp", ClusterQueue: "cq-team-a-hp", LocalQueue: "lq-team-a-hp", Strategy: "StrictFIFO", Preempts: true,
+						Tier: "hp", Cohort: "research", ClusterQueue: "cq-team-a-hp", LocalQueue: "lq-team-a-hp", Strategy: "StrictFIFO", Preempts: true,
 						Resources: []string{"cpu", "memory", "nvidia.com/gpu"},
 						Flavors: []ir.FlavorQuota{
 							{Flavor: "l4-spot", Quotas: []ir.ResourceQuota{
@@ -55,7 +55,7 @@ func plan() *ir.Platform {
 							}},
 						},
 					},
-					{Tier: "lp", ClusterQueue: "cq-team-a-lp", LocalQueue: "lq-team-a-lp", Strategy: "BestEffortFIFO"},
+					{Tier: "lp", Cohort: "research", ClusterQueue: "cq-team-a-lp", LocalQueue: "lq-team-a-lp", Strategy: "BestEffortFIFO"},
 				},
 			},
 			{
@@ -79,7 +79,7 @@ func quantity(s string) *resource.Quantity {
 // render returns the files of a plan by path.
 func render(t testing.TB, p *ir.Platform) map[string]string {
 	t.Helper()
-	files, err := kueue.Files(p)
+	files, err := kubernetes.Files(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -426,7 +426,7 @@ func BenchmarkFiles(b *testing.B) {
 		p.Teams = append(p.Teams, p.Teams[0])
 	}
 	for b.Loop() {
-		if _, err := kueue.Files(p); err != nil {
+		if _, err := kubernetes.Files(p); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,4 +1,4 @@
-package kueue
+package kubernetes
 
 import (
 	"slices"
@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
 // computeClass is GKE's ComputeClass, the part of its API that is set here.
@@ -99,7 +100,7 @@ func computeClasses(p *ir.Platform) []any {
 		}
 		objects = append(objects, &computeClass{
 			TypeMeta:   metav1.TypeMeta{APIVersion: "cloud.google.com/v1", Kind: "ComputeClass"},
-			ObjectMeta: meta(p, "", c.Name),
+			ObjectMeta: kubeyaml.Meta(p.Name, "", c.Name),
 			Spec: computeClassSpec{
 				NodePoolAutoCreation: enabled{true},
 				NodePoolConfig:       config,

@@ -1,4 +1,4 @@
-package kueue_test
+package kubernetes_test
 
 import (
 	"strings"

@@ -1,13 +1,13 @@
-package kueue
+package kubernetes
 
 import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
 const (
@@ -26,24 +26,18 @@ const (
 	accountAnnotation = "iam.gke.io/gcp-service-account"
 )
 
-// team returns a team's objects: namespace, service account, the binding of
-// its group where it has one, ClusterQueues, then LocalQueues.
+// team returns a team's objects but for its queues: namespace, service account,
+// and the binding of its group where it has one.
 func team(p *ir.Platform, t ir.Team) []any {
 	objects := []any{namespace(p, t), serviceAccount(p, t)}
 	if t.Group != "" {
 		objects = append(objects, submitters(p, t))
 	}
-	for _, q := range t.Queues {
-		objects = append(objects, clusterQueue(p, t, q))
-	}
-	for _, q := range t.Queues {
-		objects = append(objects, localQueue(p, t, q))
-	}
 	return objects
 }
 
 func namespace(p *ir.Platform, t ir.Team) *corev1.Namespace {
-	n := &corev1.Namespace{TypeMeta: kind(corev1.SchemeGroupVersion, "Namespace"), ObjectMeta: meta(p, "", t.Namespace)}
+	n := &corev1.Namespace{TypeMeta: kubeyaml.Kind(corev1.SchemeGroupVersion, "Namespace"), ObjectMeta: kubeyaml.Meta(p.Name, "", t.Namespace)}
 	n.Labels[ir.LabelTeam] = t.Name
 	n.Labels[enforceLabel] = "baseline"
 	queues := make([]string, len(t.Queues))
@@ -55,7 +49,7 @@ func namespace(p *ir.Platform, t ir.Team) *corev1.Namespace {
 }
 
 func serviceAccount(p *ir.Platform, t ir.Team) *corev1.ServiceAccount {
-	a := &corev1.ServiceAccount{TypeMeta: kind(corev1.SchemeGroupVersion, "ServiceAccount"), ObjectMeta: meta(p, t.Namespace, t.KubeAccount)}
+	a := &corev1.ServiceAccount{TypeMeta: kubeyaml.Kind(corev1.SchemeGroupVersion, "ServiceAccount"), ObjectMeta: kubeyaml.Meta(p.Name, t.Namespace, t.KubeAccount)}
 	a.Annotations = map[string]string{accountAnnotation: t.Account.Email(p.Project)}
 	// Jobs do not call the Kubernetes API, and Workload Identity takes its
 	// token from the node's metadata server.
@@ -67,17 +61,9 @@ func serviceAccount(p *ir.Platform, t ir.Team) *corev1.ServiceAccount {
 // other.
 func submitters(p *ir.Platform, t ir.Team) *rbacv1.RoleBinding {
 	return &rbacv1.RoleBinding{
-		TypeMeta:   kind(rbacv1.SchemeGroupVersion, "RoleBinding"),
-		ObjectMeta: meta(p, t.Namespace, jobSubmitterName),
+		TypeMeta:   kubeyaml.Kind(rbacv1.SchemeGroupVersion, "RoleBinding"),
+		ObjectMeta: kubeyaml.Meta(p.Name, t.Namespace, jobSubmitterName),
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: jobSubmitterName},
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: t.Group}},
-	}
-}
-
-// teamNamespaces selects the namespaces of the platform's teams.
-func teamNamespaces(p *ir.Platform) *metav1.LabelSelector {
-	return &metav1.LabelSelector{
-		MatchLabels:      map[string]string{ir.LabelPartOf: p.Name},
-		MatchExpressions: []metav1.LabelSelectorRequirement{{Key: ir.LabelTeam, Operator: metav1.LabelSelectorOpExists}},
 	}
 }

@@ -1,0 +1,73 @@
+// Package kubernetes renders what is in the cluster: the teams' namespaces,
+// identities, rights and queues, priority classes, and the ComputeClasses and
+// networks of nodes. A plan goes in, the folder kubernetes/ comes out, less what
+// is there for monitoring.
+//
+// What differs from one scheduler to another is in the scheduler's own package.
+package kubernetes
+
+import (
+	"path"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/kubeyaml"
+	"github.com/batchwright/batchwright/emit/kueue"
+)
+
+// folder is the kustomization's place in the deploy folder.
+const folder = "kubernetes"
+
+// scheduler is what a scheduler of jobs has in the folder.
+type scheduler struct {
+	// system is what it is configured by.
+	system func(*ir.Platform) ([]kubeyaml.Manifest, error)
+	// queues is what the queues of all teams have in common.
+	queues func(*ir.Platform) []kubeyaml.Manifest
+	// team is a team's queues.
+	team func(*ir.Platform, ir.Team) []any
+}
+
+func schedulerOf(p *ir.Platform) scheduler {
+	return scheduler{kueue.System, kueue.Queues, kueue.Team}
+}
+
+// Files returns the folder kubernetes/ but its subfolder monitoring, which the
+// kustomization lists last all the same. Files come in the order in which they
+// are to be applied; the kustomization is the last of them.
+func Files(p *ir.Platform) ([]emit.File, error) {
+	scheduler := schedulerOf(p)
+	manifests, err := scheduler.system(p)
+	if err != nil {
+		return nil, err
+	}
+	manifests = append(manifests,
+		kubeyaml.Manifest{Name: "system/job-submitter.yaml", Objects: []any{jobSubmitter(p)}},
+		kubeyaml.Manifest{Name: "system/admission-policies.yaml", Objects: admissionPolicies(p)},
+		kubeyaml.Manifest{Name: "priority-classes.yaml", Objects: priorityClasses(p)},
+		kubeyaml.Manifest{Name: "compute-classes.yaml", Objects: computeClasses(p)},
+	)
+	manifests = append(manifests, scheduler.queues(p)...)
+	for _, t := range p.Teams {
+		manifests = append(manifests, kubeyaml.Manifest{Name: path.Join("teams", t.Name+".yaml"), Objects: append(team(p, t), scheduler.team(p, t)...)})
+	}
+
+	files := make([]emit.File, 0, len(manifests)+1)
+	resources := make([]string, 0, len(manifests)+1)
+	for _, m := range manifests {
+		if len(m.Objects) == 0 {
+			continue
+		}
+		content, err := kubeyaml.Marshal(m.Objects...)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, emit.File{Path: path.Join(folder, m.Name), Content: content})
+		resources = append(resources, m.Name)
+	}
+	content, err := kubeyaml.Marshal(kubeyaml.NewKustomization(append(resources, "monitoring")))
+	if err != nil {
+		return nil, err
+	}
+	return append(files, emit.File{Path: path.Join(folder, "kustomization.yaml"), Content: content}), nil
+}
