@@ -140,8 +140,13 @@ func lowerWorkload(p *ir.Platform, in schema.Workload, name string, team *ir.Tea
 }
 
 func lowerAuxiliary(name string, in schema.Auxiliary, c *ir.Capacity) ir.Auxiliary {
-	out := ir.Auxiliary{Name: name, Requests: requests(in.CPU, in.Memory), Image: in.Image, Command: in.Command, Env: keyValues(in.Env)}
+	out := ir.Auxiliary{
+		Name: name, Capacity: c.Name, Requests: requests(in.CPU, in.Memory), Image: in.Image, Command: in.Command, Env: keyValues(in.Env),
+	}
 	out.NodeSelector, out.Tolerations = reach([]*ir.Capacity{c})
+	if c.Option == ir.Spot {
+		out.GraceSeconds = spotGrace
+	}
 	return out
 }
 

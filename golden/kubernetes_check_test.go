@@ -251,17 +251,34 @@ func (c *kubernetesCheck) references(from objectKey) {
 	case *computeClass:
 		c.computeClass(from, o)
 	case *batchv1.Job:
-		c.workload(from, o.ObjectMeta, o.Spec.Suspend, 1, o.Spec)
+		c.workload(from, o.ObjectMeta, o.Spec.Suspend, 1, batchv1.JobTemplateSpec{Spec: o.Spec}, false)
 	case *v1alpha2.JobSet:
-		if len(o.Spec.ReplicatedJobs) != 1 {
-			c.errorf("%s: %d replicated jobs, and nodes on request start for one", from, len(o.Spec.ReplicatedJobs))
-		}
-		if n := o.Spec.Network; o.Annotations[v1alpha2.ExclusiveKey] != "" && n != nil && !value(n.EnableDNSHostnames, true) {
+		c.jobSet(from, o)
+	}
+}
+
+// jobSet checks a JobSet: its first replicated job has the workload's own pods,
+// each of the others a pod beside them.
+func (c *kubernetesCheck) jobSet(from objectKey, o *v1alpha2.JobSet) {
+	if o.Annotations[v1alpha2.ExclusiveKey] != "" {
+		c.errorf("%s keeps pods beside its own off each other's nodes, too", from)
+	}
+	for i, r := range o.Spec.ReplicatedJobs {
+		exclusive := r.Template.Annotations[v1alpha2.ExclusiveKey]
+		if n := o.Spec.Network; exclusive != "" && n != nil && !value(n.EnableDNSHostnames, true) {
 			c.errorf("%s: the hosts of its slices have no names", from)
 		}
-		for _, r := range o.Spec.ReplicatedJobs {
-			c.workload(from, o.ObjectMeta, o.Spec.Suspend, int64(r.Replicas), r.Template.Spec)
+		if i > 0 {
+			_, accelerated := r.Template.Spec.Template.Spec.Containers[0].Resources.Limits[tpuResource]
+			if r.Replicas != 1 || value(r.Template.Spec.Parallelism, 1) != 1 || accelerated || exclusive != "" {
+				c.errorf("%s: %s is more than a pod beside its own", from, r.Name)
+			}
 		}
+		c.workload(from, o.ObjectMeta, o.Spec.Suspend, int64(r.Replicas), r.Template, i > 0)
+	}
+	if p := o.Spec.SuccessPolicy; len(o.Spec.ReplicatedJobs) > 1 &&
+		(p == nil || p.Operator != v1alpha2.OperatorAll || !slices.Equal(p.TargetReplicatedJobs, []string{o.Spec.ReplicatedJobs[0].Name})) {
+		c.errorf("%s waits for the pods beside its own: %v", from, p)
 	}
 }
 
@@ -330,10 +347,42 @@ func (c *kubernetesCheck) request(from objectKey, check string, f *v1beta2.Resou
 	}
 }
 
+// reached returns the flavors of a queue that Kueue can give a pod: those whose
+// labels agree with what the pod selects, as far as any flavor of their group
+// has the key, and whose taints it tolerates.
+func reached(pod corev1.PodSpec, queue *v1beta2.ClusterQueue, flavor func(v1beta2.ResourceFlavorReference) *v1beta2.ResourceFlavor) []*v1beta2.ResourceFlavor {
+	var out []*v1beta2.ResourceFlavor
+	for _, group := range queue.Spec.ResourceGroups {
+		known := map[string]bool{}
+		for _, quotas := range group.Flavors {
+			if f := flavor(quotas.Name); f != nil {
+				for key := range f.Spec.NodeLabels {
+					known[key] = true
+				}
+			}
+		}
+		for _, quotas := range group.Flavors {
+			f := flavor(quotas.Name)
+			if f == nil {
+				continue
+			}
+			fits := !slices.ContainsFunc(f.Spec.NodeTaints, func(t corev1.Taint) bool { return !tolerates(slices.Concat(pod.Tolerations, f.Spec.Tolerations), t) })
+			for key, value := range pod.NodeSelector {
+				fits = fits && (!known[key] || f.Spec.NodeLabels[key] == value)
+			}
+			if fits {
+				out = append(out, f)
+			}
+		}
+	}
+	return out
+}
+
 // workload checks what a Job or a replicated job of a JobSet refers to, and
-// that its pods may go to every flavor of its queue, and all of them to one.
-func (c *kubernetesCheck) workload(from objectKey, m metav1.ObjectMeta, suspend *bool, jobs int64, spec batchv1.JobSpec) {
-	pod := spec.Template.Spec
+// that its pods can run wherever Kueue sends them, and all of them on one
+// flavor. Those beside a workload's own say nothing of nodes on request.
+func (c *kubernetesCheck) workload(from objectKey, m metav1.ObjectMeta, suspend *bool, jobs int64, template batchv1.JobTemplateSpec, beside bool) {
+	spec, pod := template.Spec, template.Spec.Template.Spec
 	if suspend != nil {
 		c.errorf("%s sets suspend, which is Kueue's: applied again, it would stop", from)
 	}
@@ -368,19 +417,22 @@ func (c *kubernetesCheck) workload(from objectKey, m metav1.ObjectMeta, suspend 
 	if !ok {
 		return
 	}
-	errs := fits(pod, queue, c.flavor)
-	if pods := jobs * int64(value(spec.Parallelism, 1)); !admits(queue, pod, pods) {
+	reached := reached(pod, queue, c.flavor)
+	if len(reached) == 0 {
+		c.errorf("%s in %s: its pods reach no flavor", from, keyOf(queue))
+		return
+	}
+	errs := fits(pod, queue, reached)
+	if pods := jobs * int64(value(spec.Parallelism, 1)); !admits(queue, reached, pod, pods) {
 		errs = append(errs, fmt.Errorf("no flavor's quota holds its %d pods", pods))
 	}
-	queued := queue.Spec.AdmissionChecksStrategy != nil
-	if _, bound := m.Annotations[maxRunAnnotation]; bound != queued {
+	queued := slices.ContainsFunc(reached, func(f *v1beta2.ResourceFlavor) bool { return checked(queue, f.Name) })
+	if _, bound := m.Annotations[maxRunAnnotation]; bound != queued && !beside {
 		errs = append(errs, fmt.Errorf("says how long nodes on request are wanted: %v, and its queue has some: %v", bound, queued))
 	}
-	for _, group := range queue.Spec.ResourceGroups {
-		for _, quotas := range group.Flavors {
-			if f := c.flavor(quotas.Name); f != nil && f.Spec.NodeLabels[topologyLabel] != "" {
-				errs = append(errs, takesSlices(from.kind, m, spec, f.Spec.NodeLabels[topologyLabel])...)
-			}
+	for _, f := range reached {
+		if topology := f.Spec.NodeLabels[topologyLabel]; topology != "" {
+			errs = append(errs, takesSlices(from.kind, template.Annotations[v1alpha2.ExclusiveKey], spec, topology)...)
 		}
 	}
 	for _, err := range errs {
@@ -403,9 +455,19 @@ func value[T any](field *T, otherwise T) T {
 	return *field
 }
 
-// admits tells whether some flavor of a queue has quota for so many pods.
-func admits(queue *v1beta2.ClusterQueue, pod corev1.PodSpec, pods int64) bool {
+// checked tells whether workloads on a flavor of a queue need an admission check.
+func checked(queue *v1beta2.ClusterQueue, flavor string) bool {
+	return queue.Spec.AdmissionChecksStrategy != nil && slices.ContainsFunc(queue.Spec.AdmissionChecksStrategy.AdmissionChecks, func(c v1beta2.AdmissionCheckStrategyRule) bool {
+		return slices.Contains(c.OnFlavors, v1beta2.ResourceFlavorReference(flavor))
+	})
+}
+
+// admits tells whether some flavor of those that pods reach has quota for so many pods.
+func admits(queue *v1beta2.ClusterQueue, reached []*v1beta2.ResourceFlavor, pod corev1.PodSpec, pods int64) bool {
 	holds := func(f v1beta2.FlavorQuotas) bool {
+		if !slices.ContainsFunc(reached, func(r *v1beta2.ResourceFlavor) bool { return r.Name == string(f.Name) }) {
+			return false
+		}
 		for _, r := range f.Resources {
 			wanted := resource.Quantity{}
 			for _, container := range pod.Containers {
@@ -440,7 +502,7 @@ func admits(queue *v1beta2.ClusterQueue, pod corev1.PodSpec, pods int64) bool {
 
 // takesSlices checks that each job takes a whole TPU slice of a topology, with a
 // pod for each host, and that a slice of several hosts is its own.
-func takesSlices(kind string, m metav1.ObjectMeta, spec batchv1.JobSpec, topology string) []error {
+func takesSlices(kind, exclusive string, spec batchv1.JobSpec, topology string) []error {
 	var errs []error
 	chips := int64(1)
 	for side := range strings.SplitSeq(topology, "x") {
@@ -465,7 +527,7 @@ func takesSlices(kind string, m metav1.ObjectMeta, spec batchv1.JobSpec, topolog
 	if !slices.Equal(ports, []int32{8471, 8080}) {
 		errs = append(errs, fmt.Errorf("has ports %v, not those by which TPU hosts reach each other", ports))
 	}
-	hosts, exclusive := int32(chips/wanted.Value()), m.Annotations[v1alpha2.ExclusiveKey]
+	hosts := int32(chips / wanted.Value())
 	switch {
 	case hosts == 1 && exclusive != "":
 		errs = append(errs, fmt.Errorf("keeps other jobs off the pool of its slice of one host"))
@@ -480,8 +542,9 @@ func takesSlices(kind string, m metav1.ObjectMeta, spec batchv1.JobSpec, topolog
 	return errs
 }
 
-// fits checks that Kueue could give a pod any flavor of a queue.
-func fits(pod corev1.PodSpec, queue *v1beta2.ClusterQueue, flavor func(v1beta2.ResourceFlavorReference) *v1beta2.ResourceFlavor) []error {
+// fits checks that a pod can run on the nodes of all flavors that it reaches,
+// and asks for nothing that its queue does not cover.
+func fits(pod corev1.PodSpec, queue *v1beta2.ClusterQueue, reached []*v1beta2.ResourceFlavor) []error {
 	var errs []error
 	for _, container := range pod.Containers {
 		for name := range container.Resources.Requests {
@@ -492,26 +555,20 @@ func fits(pod corev1.PodSpec, queue *v1beta2.ClusterQueue, flavor func(v1beta2.R
 			}
 		}
 	}
-	for _, group := range queue.Spec.ResourceGroups {
-		for _, quotas := range group.Flavors {
-			f := flavor(quotas.Name)
-			if f == nil {
-				continue
+	for _, f := range reached {
+		// Kueue would add what is missing to the job, which could then not be
+		// applied again while it runs.
+		for _, t := range f.Spec.Tolerations {
+			if !slices.Contains(pod.Tolerations, t) {
+				errs = append(errs, fmt.Errorf("lacks the toleration of %s=%s that flavor %s gives", t.Key, t.Value, f.Name))
 			}
-			// Kueue would add what is missing to the job, which could then not
-			// be applied again while it runs.
-			for _, t := range f.Spec.Tolerations {
-				if !slices.Contains(pod.Tolerations, t) {
-					errs = append(errs, fmt.Errorf("lacks the toleration of %s=%s that flavor %s gives", t.Key, t.Value, quotas.Name))
-				}
-			}
-			_, class := f.Spec.NodeLabels[computeClassLabel]
-			for key, value := range pod.NodeSelector {
-				if label, ok := f.Spec.NodeLabels[key]; ok && label != value {
-					errs = append(errs, fmt.Errorf("selects %s=%s, flavor %s has %s", key, value, quotas.Name, label))
-				} else if !ok && class {
-					errs = append(errs, fmt.Errorf("selects %s=%s, and nodes of ComputeClass %s are selected by the class alone", key, value, quotas.Name))
-				}
+		}
+		if _, class := f.Spec.NodeLabels[computeClassLabel]; !class {
+			continue
+		}
+		for key, value := range pod.NodeSelector {
+			if _, ok := f.Spec.NodeLabels[key]; !ok {
+				errs = append(errs, fmt.Errorf("selects %s=%s, and nodes of ComputeClass %s are selected by the class alone", key, value, f.Name))
 			}
 		}
 	}

@@ -508,15 +508,18 @@ type SecretEnv struct{ Name, Secret, Key string }
 // Interface is a network interface of a pod.
 type Interface struct{ Name, Network string }
 
-// Auxiliary is a pod beside a workload's.
+// Auxiliary is a pod beside a workload's. It has the workload's files, and no
+// part in its rendezvous.
 type Auxiliary struct {
-	Name         string
+	Name         string   // also of its replicated job
+	Capacity     string   // it runs on, of the workload's queue
 	Requests     []Amount // but for cpu also its limits
 	Image        string
 	Command      []string   // nil leaves it to the image
 	Env          []KeyValue // by name
 	NodeSelector []KeyValue // by key
 	Tolerations  []Taint    // by key
+	GraceSeconds int        // as the workload's
 }
 
 // Monitoring says what is watched.

@@ -63,6 +63,16 @@ const (
 	LabelTeam      = "team"
 )
 
+// ReplicatedJob is the name of a JobSet's replicated job of the workload's own
+// pods: "slice" where each of its Jobs has a TPU slice. A pod of it is named, as
+// host too, WORKLOAD-REPLICATEDJOB-JOB-POD.
+func (w Workload) ReplicatedJob() string {
+	if w.Slices > 0 {
+		return "slice"
+	}
+	return "worker"
+}
+
 // Environment of pods that find each other, by the names that PyTorch gives
 // it, and the number of the pod's Job where a workload has several.
 const (

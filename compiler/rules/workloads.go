@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/schema"
 )
 
 // Rules on workloads: that they can be admitted and can run.
@@ -56,6 +57,34 @@ func submissions(p *ir.Platform) map[string][]submission {
 	return out
 }
 
+// flavors are those of the queue that the workload's own pods can run on.
+func (s submission) flavors() []ir.FlavorQuota {
+	return slices.DeleteFunc(slices.Clone(s.queue.Flavors), func(f ir.FlavorQuota) bool { return !slices.Contains(s.workload.Capacities, f.Flavor) })
+}
+
+// candidates are the capacities of its tier that a workload's own pods may run
+// on, by what it says.
+func (r *report) candidates(w schema.Workload, capacities map[string]ir.Capacity) []ir.Capacity {
+	var named, accelerated, all []ir.Capacity
+	for _, name := range r.Blueprint.Tiers[w.Tier].Capacity {
+		c := capacities[name]
+		all = append(all, c)
+		if slices.Contains(w.Capacity, name) {
+			named = append(named, c)
+		}
+		if c.HasAccelerators() {
+			accelerated = append(accelerated, c)
+		}
+	}
+	switch {
+	case named != nil:
+		return named
+	case w.PerPod.Accelerators > 0 && accelerated != nil:
+		return accelerated
+	}
+	return all
+}
+
 func capacitiesByName(p *ir.Platform) map[string]ir.Capacity {
 	out := map[string]ir.Capacity{}
 	for _, c := range p.Capacities {
@@ -95,7 +124,7 @@ func podFitsNode(r *report) {
 		for _, s := range all[name] {
 			var short []string
 			fitting := false
-			for _, f := range s.queue.Flavors {
+			for _, f := range s.flavors() {
 				lack, ok := fits(s.workload.Requests, 1, node(capacities[f.Flavor]))
 				fitting = fitting || ok
 				short = append(short, fmt.Sprintf("%s: %s", f.Flavor, lack))
@@ -136,7 +165,7 @@ func copyFitsQuota(r *report) {
 // take its pods, with all that could be borrowed.
 func admissible(s submission, capacities map[string]ir.Capacity, pool pools) (short []string, ok bool) {
 	anyNode := false
-	for _, f := range s.queue.Flavors {
+	for _, f := range s.flavors() {
 		if _, ok := fits(s.workload.Requests, 1, node(capacities[f.Flavor])); !ok {
 			continue
 		}
@@ -178,11 +207,11 @@ func strandedPods(r *report) {
 	for _, name := range names(all) {
 		for _, s := range all[name] {
 			requests := s.workload.Requests
-			fitting := slices.ContainsFunc(s.queue.Flavors, func(f ir.FlavorQuota) bool {
+			fitting := slices.ContainsFunc(s.flavors(), func(f ir.FlavorQuota) bool {
 				_, ok := fits(requests, 1, node(capacities[f.Flavor]))
 				return ok
 			})
-			for _, f := range s.queue.Flavors {
+			for _, f := range s.flavors() {
 				lack, fitsNode := fits(requests, 1, node(capacities[f.Flavor]))
 				_, admitted := fits(requests, int64(s.workload.Pods), quota(s, f, pool))
 				if !fitting || fitsNode || !admitted { // podFitsNode reports what fits no node
@@ -269,14 +298,18 @@ func wholeSlices(r *report) {
 	capacities := capacitiesByName(r.Plan)
 	for _, name := range names(r.Blueprint.Workloads) {
 		w := r.Blueprint.Workloads[name]
-		i := slices.IndexFunc(r.Blueprint.Tiers[w.Tier].Capacity, func(c string) bool { return capacities[c].Machine.Slice != nil })
+		on := r.candidates(w, capacities)
+		i := slices.IndexFunc(on, func(c ir.Capacity) bool { return c.Machine.Slice != nil })
 		if i < 0 {
 			if w.Slices > 1 {
 				r.add(at("workloads", name, "slices"), fmt.Sprintf("tier %q has no TPU slices", w.Tier), help("remove slices: pods says how many run side by side"))
 			}
 			continue
 		}
-		c := capacities[r.Blueprint.Tiers[w.Tier].Capacity[i]]
+		if r.mixedShapes(name, w, on) {
+			continue
+		}
+		c := on[i]
 		perHost, hosts := c.Machine.AcceleratorCount, c.Machine.Slice.Hosts
 		if w.PerPod.Accelerators != perHost {
 			r.add(at("workloads", name, "perPod", "accelerators"), fmt.Sprintf("a host of %q has %d chips, and one pod takes all of them", c.Name, perHost), label("want %d", perHost))
@@ -285,7 +318,7 @@ func wholeSlices(r *report) {
 		case hosts == 1 && w.Slices > 1:
 			r.add(at("workloads", name, "slices"), fmt.Sprintf("a slice of %q is one host", c.Name), help("remove slices: pods says how many run side by side"))
 		case hosts == 1:
-		case w.Slices > 1 && slices.ContainsFunc(r.Blueprint.Tiers[w.Tier].Capacity, func(c string) bool { return capacities[c].Queued() }):
+		case w.Slices > 1 && slices.ContainsFunc(on, ir.Capacity.Queued):
 			r.add(at("workloads", name, "slices"), "queued flex-start starts one slice for a workload", label("want 1"), help("submit each slice as a copy of its own, or use a capacity that is not queued"))
 		case w.Kind != string(ir.JobSet):
 			r.addKey(at("workloads", name), fmt.Sprintf("workload %q runs on slices of %d hosts, which a Job cannot keep together", name, hosts), help(`set kind: "JobSet"`))
@@ -296,6 +329,32 @@ func wholeSlices(r *report) {
 	}
 }
 
+// mixedShapes reports a workload that can run on TPU slices of different shapes:
+// its pods are counted for one.
+func (r *report) mixedShapes(name string, w schema.Workload, on []ir.Capacity) bool {
+	first := -1
+	for i, c := range on {
+		switch s := c.Machine.Slice; {
+		case s == nil:
+		case first < 0:
+			first = i
+		case shape(s) != shape(on[first].Machine.Slice):
+			path := at("workloads", name, "tier")
+			if len(w.Capacity) > 0 {
+				path = at("workloads", name, "capacity")
+			}
+			r.add(path, fmt.Sprintf("slices of %q have %s, and those of %q %s", c.Name, shape(s), on[first].Name, shape(on[first].Machine.Slice)),
+				help("a workload is made for one shape of slice: name capacities of that shape, capacity: [%q]", on[first].Name))
+			return true
+		}
+	}
+	return false
+}
+
+func shape(s *ir.Slice) string {
+	return fmt.Sprintf("%d chips on %s", s.Chips, plural(s.Hosts, "host"))
+}
+
 // runTimes: flex-start ends a node when its time is over, whatever runs on it.
 func runTimes(r *report) {
 	capacities := capacitiesByName(r.Plan)
@@ -304,10 +363,10 @@ func runTimes(r *report) {
 		if w.MaxRunSeconds == nil {
 			continue
 		}
-		for _, capacity := range r.Blueprint.Tiers[w.Tier].Capacity {
-			if flex := capacities[capacity].Flex; flex != nil && *w.MaxRunSeconds > flex.MaxRunSeconds {
-				r.add(at("workloads", name, "maxRunSeconds"), fmt.Sprintf("nodes of %q run for %d seconds at most", capacity, flex.MaxRunSeconds),
-					label("want at most %d", flex.MaxRunSeconds), related(at("capacity", capacity, "consumption", "flexStart"), "the nodes"),
+		for _, c := range r.candidates(w, capacities) {
+			if flex := c.Flex; flex != nil && *w.MaxRunSeconds > flex.MaxRunSeconds {
+				r.add(at("workloads", name, "maxRunSeconds"), fmt.Sprintf("nodes of %q run for %d seconds at most", c.Name, flex.MaxRunSeconds),
+					label("want at most %d", flex.MaxRunSeconds), related(at("capacity", c.Name, "consumption", "flexStart"), "the nodes"),
 					help("flex-start ends a node after that time, whatever runs on it"))
 				break
 			}
