@@ -43,8 +43,27 @@ func want(schema cue.Value) string {
 		}
 		return noun + bounds(schema)
 	default:
-		return kind.String()
+		return alternatives(schema)
 	}
+}
+
+// alternatives says what a constraint accepts that takes values of several
+// kinds.
+func alternatives(schema cue.Value) string {
+	op, args := schema.Expr()
+	if op != cue.OrOp {
+		return schema.IncompleteKind().String()
+	}
+	var out []string
+	for _, a := range args {
+		switch s, err := a.String(); {
+		case err == nil:
+			out = append(out, strconv.Quote(s))
+		case !a.IsConcrete(): // a default is one of the others
+			out = append(out, want(a))
+		}
+	}
+	return strings.Join(out, " or ")
 }
 
 // requiredOf returns the names of the fields that a struct must have.
@@ -114,7 +133,7 @@ func bounds(schema cue.Value) string {
 	low, high, over := "", "", ""
 	var visit func(v cue.Value)
 	visit = func(v cue.Value) {
-		op, args := v.Expr()
+		op, args := cue.Dereference(v).Expr()
 		switch op {
 		case cue.AndOp, cue.OrOp:
 			for _, a := range args {
