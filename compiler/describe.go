@@ -42,28 +42,27 @@ func want(schema cue.Value) string {
 			noun = "a whole number"
 		}
 		return noun + bounds(schema)
+	case cue.IntKind | cue.StringKind: // a number, or a word in its place
+		return "a whole number" + bounds(schema) + ` or ` + oneOf(words(schema))
 	default:
-		return alternatives(schema)
+		return kind.String()
 	}
 }
 
-// alternatives says what a constraint accepts that takes values of several
-// kinds.
-func alternatives(schema cue.Value) string {
-	op, args := schema.Expr()
+// words returns the strings that a constraint accepts beside numbers.
+func words(schema cue.Value) []string {
+	op, args := cue.Dereference(schema).Expr()
 	if op != cue.OrOp {
-		return schema.IncompleteKind().String()
+		if s, err := schema.String(); err == nil {
+			return []string{s}
+		}
+		return nil
 	}
 	var out []string
 	for _, a := range args {
-		switch s, err := a.String(); {
-		case err == nil:
-			out = append(out, strconv.Quote(s))
-		case !a.IsConcrete(): // a default is one of the others
-			out = append(out, want(a))
-		}
+		out = append(out, words(a)...)
 	}
-	return strings.Join(out, " or ")
+	return out
 }
 
 // requiredOf returns the names of the fields that a struct must have.
