@@ -244,7 +244,7 @@ func (c *kubernetesCheck) references(from objectKey) {
 		}
 	case *v1beta2.LocalQueue:
 		queue, ok := find[*v1beta2.ClusterQueue](c, from, "ClusterQueue", "", string(o.Spec.ClusterQueue))
-		if ok && !selects(queue.Spec.NamespaceSelector, from.namespace) {
+		if ok && !slices.Contains(selected(queue.Spec.NamespaceSelector), from.namespace) {
 			c.errorf("%s: %s does not admit its namespace", from, keyOf(queue))
 		}
 	case *v1beta2.ClusterQueue:
@@ -295,13 +295,36 @@ func (c *kubernetesCheck) jobSet(from objectKey, o *v1alpha2.JobSet) {
 	}
 }
 
-// selects tells whether a selector is by the name of a namespace.
-func selects(selector *metav1.LabelSelector, namespace string) bool {
-	return selector != nil && len(selector.MatchExpressions) == 0 &&
-		reflect.DeepEqual(selector.MatchLabels, map[string]string{corev1.LabelMetadataName: namespace})
+// selected returns the namespaces that a selector names, one or several; nil
+// where it selects by anything else.
+func selected(selector *metav1.LabelSelector) []string {
+	switch {
+	case selector == nil:
+	case len(selector.MatchLabels) == 1 && len(selector.MatchExpressions) == 0:
+		if name, ok := selector.MatchLabels[corev1.LabelMetadataName]; ok {
+			return []string{name}
+		}
+	case len(selector.MatchLabels) == 0 && len(selector.MatchExpressions) == 1:
+		if e := selector.MatchExpressions[0]; e.Key == corev1.LabelMetadataName && e.Operator == metav1.LabelSelectorOpIn {
+			return e.Values
+		}
+	}
+	return nil
 }
 
 func (c *kubernetesCheck) clusterQueue(from objectKey, q *v1beta2.ClusterQueue) {
+	namespaces := selected(q.Spec.NamespaceSelector)
+	if namespaces == nil {
+		c.errorf("%s does not say by name which namespaces it admits", from)
+	}
+	for _, namespace := range namespaces {
+		if !slices.ContainsFunc(c.order, func(k objectKey) bool {
+			local, ok := c.objects[k].(*v1beta2.LocalQueue)
+			return ok && k.namespace == namespace && string(local.Spec.ClusterQueue) == from.name
+		}) {
+			c.errorf("%s admits namespace %s, which has no LocalQueue to it", from, namespace)
+		}
+	}
 	if q.Spec.CohortName != "" {
 		find[*v1beta2.Cohort](c, from, "Cohort", "", string(q.Spec.CohortName))
 	}
@@ -422,8 +445,11 @@ func (c *kubernetesCheck) workload(from objectKey, m metav1.ObjectMeta, suspend 
 		return
 	}
 	if namespace, ok := c.objects[objectKey{"Namespace", "", m.Namespace}].(*corev1.Namespace); ok {
-		if want := local.Name + "=" + pod.PriorityClassName; !slices.Contains(strings.Split(namespace.Annotations["queues"], ", "), want) {
-			c.errorf("%s: %s is not one of %s's queues: %s", from, want, m.Namespace, namespace.Annotations["queues"])
+		if !slices.ContainsFunc(strings.Split(namespace.Annotations["queues"], ", "), func(queue string) bool {
+			name, classes, _ := strings.Cut(queue, "=")
+			return name == local.Name && slices.Contains(strings.Split(classes, "|"), pod.PriorityClassName)
+		}) {
+			c.errorf("%s: %s=%s is not one of %s's queues: %s", from, local.Name, pod.PriorityClassName, m.Namespace, namespace.Annotations["queues"])
 		}
 	}
 	queue, ok := c.objects[objectKey{"ClusterQueue", "", string(local.Spec.ClusterQueue)}].(*v1beta2.ClusterQueue)
@@ -435,7 +461,7 @@ func (c *kubernetesCheck) workload(from objectKey, m metav1.ObjectMeta, suspend 
 		c.errorf("%s in %s: its pods reach no flavor", from, keyOf(queue))
 		return
 	}
-	errs := fits(pod, queue, reached)
+	errs := fits(pod, queue, reached, c.flavor)
 	if pods := jobs * int64(value(spec.Parallelism, 1)); !admits(queue, reached, pod, pods) {
 		errs = append(errs, fmt.Errorf("no flavor's quota holds its %d pods", pods))
 	}
@@ -557,8 +583,25 @@ func takesSlices(kind, exclusive string, spec batchv1.JobSpec, topology string) 
 
 // fits checks that a pod can run on the nodes of all flavors that it reaches,
 // and asks for nothing that its queue does not cover.
-func fits(pod corev1.PodSpec, queue *v1beta2.ClusterQueue, reached []*v1beta2.ResourceFlavor) []error {
+func fits(pod corev1.PodSpec, queue *v1beta2.ClusterQueue, reached []*v1beta2.ResourceFlavor, flavor func(v1beta2.ResourceFlavorReference) *v1beta2.ResourceFlavor) []error {
 	var errs []error
+	var wanted []corev1.Toleration // of flavors that it reaches
+	for _, f := range reached {
+		wanted = append(wanted, f.Spec.Tolerations...)
+	}
+	for _, group := range queue.Spec.ResourceGroups {
+		for _, quotas := range group.Flavors {
+			f := flavor(quotas.Name)
+			if f == nil || slices.Contains(reached, f) {
+				continue
+			}
+			for _, t := range f.Spec.Tolerations {
+				if slices.Contains(pod.Tolerations, t) && !slices.Contains(wanted, t) {
+					errs = append(errs, fmt.Errorf("tolerates %s=%s of flavor %s, whose nodes it does not select", t.Key, t.Value, f.Name))
+				}
+			}
+		}
+	}
 	for _, container := range pod.Containers {
 		for name := range container.Resources.Requests {
 			if !slices.ContainsFunc(queue.Spec.ResourceGroups, func(g v1beta2.ResourceGroup) bool {
