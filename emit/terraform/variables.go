@@ -33,8 +33,7 @@ func inputs(p *ir.Platform) []variable {
 		},
 		{
 			"zones", "list(string)", "Zones of the nodes. A node pool can narrow them.", func() hclwrite.Tokens { return hclwrite.TokensForValue(stringTuple(p.Zones)) },
-			`length(var.zones) > 0 && alltrue([for zone in var.zones : startswith(zone, "${var.region}-")])`,
-			"At least one zone, each in the region.",
+			zonesInRegion(p), "At least one zone, each in the region.",
 		},
 		{
 			"cluster_name", "string", "Name of the cluster.", text(p.Cluster.Name),
@@ -68,6 +67,13 @@ func inputs(p *ir.Platform) []variable {
 		description: "Refuse to destroy the cluster with Terraform.",
 		value:       func() hclwrite.Tokens { return hclwrite.TokensForValue(cty.BoolVal(p.Cluster.DeletionProtection)) },
 	})
+	if p.Monitoring.TensorBoard != "" {
+		vars = append(vars, variable{
+			"tensorboard_region", "string", "Region of the TensorBoard.", text(p.Monitoring.TensorBoard),
+			`can(regex("^[a-z]+-[a-z]+[0-9]+$", var.tensorboard_region))`,
+			"A region looks like us-central1.",
+		})
+	}
 	if len(p.Monitoring.Alerts) > 0 {
 		vars = append(vars, variable{
 			"notification_channels", "list(string)", "Cloud Monitoring channels the alerts are sent to, by full resource name.",
@@ -87,6 +93,15 @@ func inputs(p *ir.Platform) []variable {
 	return vars
 }
 
+// zonesInRegion is the condition on the zones. The Terraform of Infrastructure
+// Manager does not let it look at the region.
+func zonesInRegion(p *ir.Platform) constant {
+	if p.Delivery.InfrastructureManager {
+		return `length(distinct([for zone in var.zones : replace(zone, "/-[a-z0-9]+$/", "")])) == 1`
+	}
+	return `length(var.zones) > 0 && alltrue([for zone in var.zones : startswith(zone, "${var.region}-")])`
+}
+
 const teamType constant = `map(object({
   namespace    = string
   kube_account = string
@@ -95,6 +110,8 @@ const teamType constant = `map(object({
   roles        = set(string)
   group        = optional(string)
   bucket       = optional(string)
+
+  nodes_list_bucket = optional(bool, false)
 }))`
 
 // text is the value of a string variable.
@@ -134,6 +151,9 @@ func teams(teams []ir.Team) hclwrite.Tokens {
 		}
 		if t.Bucket != "" {
 			fields = append(fields, entry{"bucket", literal(t.Bucket)})
+		}
+		if t.NodesListBucket {
+			fields = append(fields, entry{"nodes_list_bucket", hclwrite.TokensForValue(cty.True)})
 		}
 		entries[i] = entry{t.Name, object(fields)}
 	}
