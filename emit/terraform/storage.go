@@ -11,6 +11,11 @@ func hasBuckets(p *ir.Platform) bool {
 	return slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return t.Bucket != "" })
 }
 
+// nodesListBuckets tells whether nodes list the bucket of any team.
+func nodesListBuckets(p *ir.Platform) bool {
+	return slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return t.NodesListBucket })
+}
+
 func storage(b *body, p *ir.Platform) {
 	if !hasBuckets(p) {
 		return
@@ -43,7 +48,7 @@ func storage(b *body, p *ir.Platform) {
 	reader.text("role", "roles/storage.legacyBucketReader")
 	reader.expr("member", "google_service_account.team[each.key].member")
 
-	if !slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return t.NodesListBucket }) {
+	if !nodesListBuckets(p) {
 		return
 	}
 	nodes := b.resource("google_storage_bucket_iam_member", "nodes_reader")
