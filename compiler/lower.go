@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/schema"
@@ -87,11 +88,16 @@ var kaiClasses = map[string]int{"train": 50, "build-preemptible": 75, "build": 1
 func lowerPriorityClasses(b *schema.Blueprint) []ir.PriorityClass {
 	var out []ir.PriorityClass
 	for tier, t := range b.Tiers {
-		for i, class := range t.PriorityClasses(tier) {
+		classes := t.PriorityClasses(tier)
+		note := "Tier " + tier + " of the batch platform"
+		if len(classes) > 1 {
+			note += ", one of its " + strconv.Itoa(len(classes)) + " priorities"
+		}
+		for i, class := range classes {
 			value, known := kaiClasses[class.Name]
 			out = append(out, ir.PriorityClass{
 				Name: class.Name, Value: int32(class.Value), Default: t.Default && i == 0, Preempts: t.Preempts,
-				Tier: tier, Note: "Tier " + tier + " of the batch platform",
+				Tier: tier, Note: note,
 				BuiltIn: b.Scheduler == string(ir.KAI) && known && value == class.Value,
 			})
 		}
