@@ -60,6 +60,9 @@ func inputs(p *ir.Platform) []variable {
 			"Every range is CIDR notation such as 203.0.113.0/24.",
 		},
 	}
+	for _, r := range p.Network.GPURanges {
+		vars = append(vars, cidr(r.Name+"_range", gpuRanges[r.Name], r.CIDR))
+	}
 	if p.Cluster.SecurityGroup != "" {
 		vars = append(vars, variable{
 			"security_group", "string", "Google group that holds the teams' groups, for Kubernetes RBAC.", text(p.Cluster.SecurityGroup),
