@@ -101,6 +101,13 @@ func inputs(p *ir.Platform) []variable {
 	return vars
 }
 
+// gpuRanges say what the ranges of the networks between GPUs are for.
+var gpuRanges = map[string]string{
+	"tcpx":  "Range of the networks between GPUs: an eighth for each.",
+	"gvnic": "Range of the network that nodes with RDMA have besides: an address a node.",
+	"rdma":  "Range of the RDMA network: an eighth for each device of a node.",
+}
+
 // teamType is the type of the teams, as far as any of them has a field.
 func teamType(p *ir.Platform) constant {
 	list := constant("")
