@@ -197,7 +197,7 @@ func TestCheckKubernetes(t *testing.T) {
 		{"one of several priorities", team, "lq-team-a-lp=lp", "lq-team-a-lp=low|lp", ""},
 		{"none of several priorities", team, "lq-team-a-lp=lp", "lq-team-a-lp=low|lpp", "lq-team-a-lp=lp is not one of team-a's queues"},
 		{"another tier's priority", team, "lq-team-a-lp=lp", "lq-team-a-lp=hp", "lq-team-a-lp=lp is not one of team-a's queues"},
-		{"another flavor's nodes", job, "resource-type: spot", "resource-type: ondemand", "its pods reach no flavor"},
+		{"another flavor's nodes", job, "resource-type: spot", "resource-type: ondemand", "selects nodes of none of its flavors, which are [l4]"},
 		{"more pods than quota", job, "completions: 2\n", "completions: 6\n  parallelism: 6\n", "no flavor's quota holds its 6 pods"},
 		{"nodes on request nobody has", job, "  labels:\n", "  annotations:\n    provreq.kueue.x-k8s.io/maxRunDurationSeconds: \"60\"\n  labels:\n", "how long nodes on request are wanted: true, and its queue has some: false"},
 		{"resource without quota", job, "cpu: \"2\"", "cpu: \"2\"\n            memory: 1Gi", "requests memory, which the queue does not cover"},

@@ -383,40 +383,9 @@ func (c *kubernetesCheck) request(from objectKey, check string, f *v1beta2.Resou
 	}
 }
 
-// reached returns the flavors of a queue that Kueue can give a pod: those whose
-// labels agree with what the pod selects, as far as any flavor of their group
-// has the key, and whose taints it tolerates.
-func reached(pod corev1.PodSpec, queue *v1beta2.ClusterQueue, flavor func(v1beta2.ResourceFlavorReference) *v1beta2.ResourceFlavor) []*v1beta2.ResourceFlavor {
-	var out []*v1beta2.ResourceFlavor
-	for _, group := range queue.Spec.ResourceGroups {
-		known := map[string]bool{}
-		for _, quotas := range group.Flavors {
-			if f := flavor(quotas.Name); f != nil {
-				for key := range f.Spec.NodeLabels {
-					known[key] = true
-				}
-			}
-		}
-		for _, quotas := range group.Flavors {
-			f := flavor(quotas.Name)
-			if f == nil {
-				continue
-			}
-			fits := !slices.ContainsFunc(f.Spec.NodeTaints, func(t corev1.Taint) bool { return !tolerates(slices.Concat(pod.Tolerations, f.Spec.Tolerations), t) })
-			for key, value := range pod.NodeSelector {
-				fits = fits && (!known[key] || f.Spec.NodeLabels[key] == value)
-			}
-			if fits {
-				out = append(out, f)
-			}
-		}
-	}
-	return out
-}
-
 // workload checks what a Job or a replicated job of a JobSet refers to, and
-// that its pods can run wherever Kueue sends them, and all of them on one
-// flavor. Those beside a workload's own say nothing of nodes on request.
+// that its pods may go to every flavor of its queue that they reach, and all of
+// them to one. Those beside a workload's own say nothing of nodes on request.
 func (c *kubernetesCheck) workload(from objectKey, m metav1.ObjectMeta, suspend *bool, jobs int64, template batchv1.JobTemplateSpec, beside bool) {
 	spec, pod := template.Spec, template.Spec.Template.Spec
 	if suspend != nil {
@@ -456,22 +425,22 @@ func (c *kubernetesCheck) workload(from objectKey, m metav1.ObjectMeta, suspend 
 	if !ok {
 		return
 	}
-	reached := reached(pod, queue, c.flavor)
-	if len(reached) == 0 {
-		c.errorf("%s in %s: its pods reach no flavor", from, keyOf(queue))
-		return
-	}
-	errs := fits(pod, queue, reached, c.flavor)
-	if pods := jobs * int64(value(spec.Parallelism, 1)); !admits(queue, reached, pod, pods) {
+	queue, unreached := c.reached(pod, queue)
+	errs := fits(pod, queue, unreached, c.flavor)
+	if pods := jobs * int64(value(spec.Parallelism, 1)); !admits(queue, pod, pods) {
 		errs = append(errs, fmt.Errorf("no flavor's quota holds its %d pods", pods))
 	}
-	queued := slices.ContainsFunc(reached, func(f *v1beta2.ResourceFlavor) bool { return checked(queue, f.Name) })
+	queued := queue.Spec.AdmissionChecksStrategy != nil && slices.ContainsFunc(queue.Spec.AdmissionChecksStrategy.AdmissionChecks, func(r v1beta2.AdmissionCheckStrategyRule) bool {
+		return slices.ContainsFunc(r.OnFlavors, func(f v1beta2.ResourceFlavorReference) bool { return !slices.Contains(unreached, f) })
+	})
 	if _, bound := m.Annotations[maxRunAnnotation]; bound != queued && !beside {
 		errs = append(errs, fmt.Errorf("says how long nodes on request are wanted: %v, and its queue has some: %v", bound, queued))
 	}
-	for _, f := range reached {
-		if topology := f.Spec.NodeLabels[topologyLabel]; topology != "" {
-			errs = append(errs, takesSlices(from.kind, template.Annotations[v1alpha2.ExclusiveKey], spec, topology)...)
+	for _, group := range queue.Spec.ResourceGroups {
+		for _, quotas := range group.Flavors {
+			if f := c.flavor(quotas.Name); f != nil && f.Spec.NodeLabels[topologyLabel] != "" {
+				errs = append(errs, takesSlices(from.kind, template.Annotations[v1alpha2.ExclusiveKey], spec, f.Spec.NodeLabels[topologyLabel])...)
+			}
 		}
 	}
 	for _, err := range errs {
@@ -494,19 +463,9 @@ func value[T any](field *T, otherwise T) T {
 	return *field
 }
 
-// checked tells whether workloads on a flavor of a queue need an admission check.
-func checked(queue *v1beta2.ClusterQueue, flavor string) bool {
-	return queue.Spec.AdmissionChecksStrategy != nil && slices.ContainsFunc(queue.Spec.AdmissionChecksStrategy.AdmissionChecks, func(c v1beta2.AdmissionCheckStrategyRule) bool {
-		return slices.Contains(c.OnFlavors, v1beta2.ResourceFlavorReference(flavor))
-	})
-}
-
-// admits tells whether some flavor of those that pods reach has quota for so many pods.
-func admits(queue *v1beta2.ClusterQueue, reached []*v1beta2.ResourceFlavor, pod corev1.PodSpec, pods int64) bool {
+// admits tells whether some flavor of a queue has quota for so many pods.
+func admits(queue *v1beta2.ClusterQueue, pod corev1.PodSpec, pods int64) bool {
 	holds := func(f v1beta2.FlavorQuotas) bool {
-		if !slices.ContainsFunc(reached, func(r *v1beta2.ResourceFlavor) bool { return r.Name == string(f.Name) }) {
-			return false
-		}
 		for _, r := range f.Resources {
 			wanted := resource.Quantity{}
 			for _, container := range pod.Containers {
@@ -581,9 +540,39 @@ func takesSlices(kind, exclusive string, spec batchv1.JobSpec, topology string) 
 	return errs
 }
 
-// fits checks that a pod can run on the nodes of all flavors that it reaches,
-// and asks for nothing that its queue does not cover.
-func fits(pod corev1.PodSpec, queue *v1beta2.ClusterQueue, reached []*v1beta2.ResourceFlavor, flavor func(v1beta2.ResourceFlavorReference) *v1beta2.ResourceFlavor) []error {
+// reached parts the flavors of a queue as Kueue does by what a pod selects (Kueue,
+// pkg/scheduler/flavorassigner): of the labels that flavors have, it has to find
+// all in a flavor. The queue that is returned has no others, and nothing is left
+// of a pod that reaches none.
+func (c *kubernetesCheck) reached(pod corev1.PodSpec, queue *v1beta2.ClusterQueue) (_ *v1beta2.ClusterQueue, unreached []v1beta2.ResourceFlavorReference) {
+	queue = queue.DeepCopy()
+	for i := range queue.Spec.ResourceGroups {
+		group := &queue.Spec.ResourceGroups[i]
+		known := map[string]bool{}
+		for _, q := range group.Flavors {
+			if f := c.flavor(q.Name); f != nil {
+				for key := range f.Spec.NodeLabels {
+					known[key] = true
+				}
+			}
+		}
+		group.Flavors = slices.DeleteFunc(group.Flavors, func(q v1beta2.FlavorQuotas) bool {
+			f := c.flavor(q.Name)
+			for key, value := range pod.NodeSelector {
+				if f != nil && known[key] && f.Spec.NodeLabels[key] != value {
+					unreached = append(unreached, q.Name)
+					return true
+				}
+			}
+			return false
+		})
+	}
+	return queue, unreached
+}
+
+// fits checks that Kueue could give a pod any flavor of a queue, and that the pod
+// has nothing of those that it does not reach.
+func fits(pod corev1.PodSpec, queue *v1beta2.ClusterQueue, unreached []v1beta2.ResourceFlavorReference, flavor func(v1beta2.ResourceFlavorReference) *v1beta2.ResourceFlavor) []error {
 	var errs []error
 	var wanted []corev1.Toleration // of flavors that it reaches
 	for _, f := range reached {
@@ -611,20 +600,24 @@ func fits(pod corev1.PodSpec, queue *v1beta2.ClusterQueue, reached []*v1beta2.Re
 			}
 		}
 	}
-	for _, f := range reached {
-		// Kueue would add what is missing to the job, which could then not be
-		// applied again while it runs.
-		for _, t := range f.Spec.Tolerations {
-			if !slices.Contains(pod.Tolerations, t) {
-				errs = append(errs, fmt.Errorf("lacks the toleration of %s=%s that flavor %s gives", t.Key, t.Value, f.Name))
+	for _, group := range queue.Spec.ResourceGroups {
+		for _, quotas := range group.Flavors {
+			f := flavor(quotas.Name)
+			if f == nil {
+				continue
 			}
-		}
-		if _, class := f.Spec.NodeLabels[computeClassLabel]; !class {
-			continue
-		}
-		for key, value := range pod.NodeSelector {
-			if _, ok := f.Spec.NodeLabels[key]; !ok {
-				errs = append(errs, fmt.Errorf("selects %s=%s, and nodes of ComputeClass %s are selected by the class alone", key, value, f.Name))
+			// Kueue would add what is missing to the job, which could then not
+			// be applied again while it runs.
+			for _, t := range f.Spec.Tolerations {
+				if !slices.Contains(pod.Tolerations, t) {
+					errs = append(errs, fmt.Errorf("lacks the toleration of %s=%s that flavor %s gives", t.Key, t.Value, quotas.Name))
+				}
+			}
+			_, class := f.Spec.NodeLabels[computeClassLabel]
+			for key, value := range pod.NodeSelector {
+				if _, ok := f.Spec.NodeLabels[key]; !ok && class {
+					errs = append(errs, fmt.Errorf("selects %s=%s, and nodes of ComputeClass %s are selected by the class alone", key, value, quotas.Name))
+				}
 			}
 		}
 	}

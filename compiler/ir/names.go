@@ -97,6 +97,27 @@ const (
 	TensorBoardKey    = "name"
 )
 
+// InfrastructureManagerTerraform is the version of Terraform that Infrastructure
+// Manager runs, the latest it has. Source: its documentation, "Terraform and
+// Infrastructure Manager".
+const InfrastructureManagerTerraform = "1.5.7"
+
+// Deployment is the full name of the platform's deployment of Infrastructure
+// Manager.
+func (p *Platform) Deployment() string {
+	return "projects/" + p.Project + "/locations/" + p.Region + "/deployments/" + p.Name
+}
+
+// CloudDashboards is the folder of the dashboards for Cloud Monitoring, which
+// Terraform reads. Infrastructure Manager gets Terraform's own folder and no
+// other.
+func (p *Platform) CloudDashboards() string {
+	if p.Delivery.InfrastructureManager {
+		return "terraform/dashboards"
+	}
+	return "dashboards/cloud-monitoring"
+}
+
 // KueueManifest is the address of the manifest of a Kueue release.
 func (v Versions) KueueManifest() string {
 	return fmt.Sprintf("https://github.com/kubernetes-sigs/kueue/releases/download/v%s/manifests.yaml", v.Kueue)

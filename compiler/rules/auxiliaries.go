@@ -178,7 +178,7 @@ func takenPorts(r *report) {
 		if w.HostNetwork {
 			taken[10248], taken[10249], taken[10250], taken[10255], taken[10256] = kubelet, kubeProxy, kubelet, kubelet, kubeProxy
 		}
-		if w.PerPod.Accelerators > 0 && slices.ContainsFunc(r.candidates(w, capacities), ir.Capacity.HasTPUs) {
+		if w.PerPod.Accelerators > 0 && slices.ContainsFunc(r.runsOn(w), func(c string) bool { return capacities[c].HasTPUs() }) {
 			taken[8471], taken[8080] = tpuHosts, tpuCoordinator
 		}
 		if who := taken[w.Rendezvous.Port]; who != "" {

@@ -87,29 +87,6 @@ func submissions(p *ir.Platform) map[string][]submission {
 	return out
 }
 
-// candidates are the capacities of its tier that a workload's own pods may run
-// on, by what it says.
-func (r *report) candidates(w schema.Workload, capacities map[string]ir.Capacity) []ir.Capacity {
-	var named, accelerated, all []ir.Capacity
-	for _, name := range r.Blueprint.Tiers[w.Tier].Capacity {
-		c := capacities[name]
-		all = append(all, c)
-		if slices.Contains(w.Capacity, name) {
-			named = append(named, c)
-		}
-		if c.HasAccelerators() {
-			accelerated = append(accelerated, c)
-		}
-	}
-	switch {
-	case named != nil:
-		return named
-	case w.PerPod.Accelerators > 0 && accelerated != nil:
-		return accelerated
-	}
-	return all
-}
-
 func capacitiesByName(p *ir.Platform) map[string]ir.Capacity {
 	out := map[string]ir.Capacity{}
 	for _, c := range p.Capacities {
@@ -354,18 +331,18 @@ func wholeSlices(r *report) {
 	capacities := capacitiesByName(r.Plan)
 	for _, name := range names(r.Blueprint.Workloads) {
 		w := r.Blueprint.Workloads[name]
-		on := r.candidates(w, capacities)
-		i := slices.IndexFunc(on, func(c ir.Capacity) bool { return c.Machine.Slice != nil })
+		on := r.runsOn(w)
+		i := slices.IndexFunc(on, func(c string) bool { return capacities[c].Machine.Slice != nil })
 		if i < 0 {
 			if w.Slices > 1 {
 				r.add(at("workloads", name, "slices"), fmt.Sprintf("tier %q has no TPU slices", w.Tier), help("remove slices: pods says how many run side by side"))
 			}
 			continue
 		}
-		if r.mixedShapes(name, w, on) {
+		if r.mixedShapes(name, w, on, capacities) {
 			continue
 		}
-		c := on[i]
+		c := capacities[on[i]]
 		perHost, hosts := c.Machine.AcceleratorCount, c.Machine.Slice.Hosts
 		if w.PerPod.Accelerators != perHost {
 			r.add(at("workloads", name, "perPod", "accelerators"), fmt.Sprintf("a host of %q has %d chips, and one pod takes all of them", c.Name, perHost), label("want %d", perHost))
@@ -374,7 +351,7 @@ func wholeSlices(r *report) {
 		case hosts == 1 && w.Slices > 1:
 			r.add(at("workloads", name, "slices"), fmt.Sprintf("a slice of %q is one host", c.Name), help("remove slices: pods says how many run side by side"))
 		case hosts == 1:
-		case w.Slices > 1 && slices.ContainsFunc(on, ir.Capacity.Queued):
+		case w.Slices > 1 && slices.ContainsFunc(on, func(c string) bool { return capacities[c].Queued() }):
 			r.add(at("workloads", name, "slices"), "queued flex-start starts one slice for a workload", label("want 1"), help("submit each slice as a copy of its own, or use a capacity that is not queued"))
 		case w.Kind != string(ir.JobSet):
 			r.addKey(at("workloads", name), fmt.Sprintf("workload %q runs on slices of %d hosts, which a Job cannot keep together", name, hosts), help(`set kind: "JobSet"`))
@@ -387,20 +364,20 @@ func wholeSlices(r *report) {
 
 // mixedShapes reports a workload that can run on TPU slices of different shapes:
 // its pods are counted for one.
-func (r *report) mixedShapes(name string, w schema.Workload, on []ir.Capacity) bool {
-	first := -1
-	for i, c := range on {
-		switch s := c.Machine.Slice; {
+func (r *report) mixedShapes(name string, w schema.Workload, on []string, capacities map[string]ir.Capacity) bool {
+	first := ""
+	for _, c := range on {
+		switch s := capacities[c].Machine.Slice; {
 		case s == nil:
-		case first < 0:
-			first = i
-		case shape(s) != shape(on[first].Machine.Slice):
+		case first == "":
+			first = c
+		case shape(s) != shape(capacities[first].Machine.Slice):
 			path := at("workloads", name, "tier")
 			if len(w.Capacity) > 0 {
 				path = at("workloads", name, "capacity")
 			}
-			r.add(path, fmt.Sprintf("slices of %q have %s, and those of %q %s", c.Name, shape(s), on[first].Name, shape(on[first].Machine.Slice)),
-				help("a workload is made for one shape of slice: name capacities of that shape, capacity: [%q]", on[first].Name))
+			r.add(path, fmt.Sprintf("slices of %q have %s, and those of %q %s", c, shape(s), first, shape(capacities[first].Machine.Slice)),
+				help("a workload is made for one shape of slice: name capacities of that shape, capacity: [%q]", first))
 			return true
 		}
 	}
@@ -419,15 +396,32 @@ func runTimes(r *report) {
 		if w.MaxRunSeconds == nil {
 			continue
 		}
-		for _, c := range r.candidates(w, capacities) {
-			if flex := c.Flex; flex != nil && *w.MaxRunSeconds > flex.MaxRunSeconds {
-				r.add(at("workloads", name, "maxRunSeconds"), fmt.Sprintf("nodes of %q run for %d seconds at most", c.Name, flex.MaxRunSeconds),
-					label("want at most %d", flex.MaxRunSeconds), related(at("capacity", c.Name, "consumption", "flexStart"), "the nodes"),
+		for _, capacity := range r.runsOn(w) {
+			if flex := capacities[capacity].Flex; flex != nil && *w.MaxRunSeconds > flex.MaxRunSeconds {
+				r.add(at("workloads", name, "maxRunSeconds"), fmt.Sprintf("nodes of %q run for %d seconds at most", capacity, flex.MaxRunSeconds),
+					label("want at most %d", flex.MaxRunSeconds), related(at("capacity", capacity, "consumption", "flexStart"), "the nodes"),
 					help("flex-start ends a node after that time, whatever runs on it"))
 				break
 			}
 		}
 	}
+}
+
+// runsOn returns the capacities that a workload names, else those of its tier
+// that have accelerators if it asks for some, else all.
+func (r *report) runsOn(w schema.Workload) []string {
+	if w.Capacity != nil {
+		return w.Capacity
+	}
+	tier := r.Blueprint.Tiers[w.Tier].Capacity
+	if w.PerPod.Accelerators == 0 {
+		return tier
+	}
+	capacities := capacitiesByName(r.Plan)
+	if accelerated := slices.DeleteFunc(slices.Clone(tier), func(c string) bool { return !capacities[c].HasAccelerators() }); len(accelerated) > 0 {
+		return accelerated
+	}
+	return tier
 }
 
 func capacityOutsideTier(r *report) {
