@@ -176,10 +176,14 @@ func (c *kubernetesCheck) interfaces(from objectKey, queue string, pod corev1.Po
 	if !ok {
 		return
 	}
-	for _, f := range reached(pod.Spec, cluster, c.flavor) {
-		i := slices.IndexFunc(pools, func(p nodePool) bool { return slices.Contains(p.names, f.Spec.NodeLabels[nodePoolLabel]) })
-		if i < 0 || len(networks) == 0 || !slices.Equal(pools[i].networks, networks[1:]) {
-			fail("%s has interfaces in %q, and nodes of %s are not in these networks, in this order", from, networks, f.Name)
+	reached, _ := c.reached(pod.Spec, cluster)
+	for _, group := range reached.Spec.ResourceGroups {
+		for _, quotas := range group.Flavors {
+			f := c.flavor(quotas.Name)
+			i := slices.IndexFunc(pools, func(p nodePool) bool { return f != nil && slices.Contains(p.names, f.Spec.NodeLabels[nodePoolLabel]) })
+			if i < 0 || len(networks) == 0 || !slices.Equal(pools[i].networks, networks[1:]) {
+				fail("%s has interfaces in %q, and nodes of %s are not in these networks, in this order", from, networks, quotas.Name)
+			}
 		}
 	}
 }
