@@ -575,19 +575,20 @@ func (c *kubernetesCheck) reached(pod corev1.PodSpec, queue *v1beta2.ClusterQueu
 func fits(pod corev1.PodSpec, queue *v1beta2.ClusterQueue, unreached []v1beta2.ResourceFlavorReference, flavor func(v1beta2.ResourceFlavorReference) *v1beta2.ResourceFlavor) []error {
 	var errs []error
 	var wanted []corev1.Toleration // of flavors that it reaches
-	for _, f := range reached {
-		wanted = append(wanted, f.Spec.Tolerations...)
-	}
 	for _, group := range queue.Spec.ResourceGroups {
+		if len(group.Flavors) == 0 {
+			errs = append(errs, fmt.Errorf("selects nodes of none of its flavors, which are %v", unreached))
+		}
 		for _, quotas := range group.Flavors {
-			f := flavor(quotas.Name)
-			if f == nil || slices.Contains(reached, f) {
-				continue
+			if f := flavor(quotas.Name); f != nil {
+				wanted = append(wanted, f.Spec.Tolerations...)
 			}
-			for _, t := range f.Spec.Tolerations {
-				if slices.Contains(pod.Tolerations, t) && !slices.Contains(wanted, t) {
-					errs = append(errs, fmt.Errorf("tolerates %s=%s of flavor %s, whose nodes it does not select", t.Key, t.Value, f.Name))
-				}
+		}
+	}
+	for _, name := range unreached {
+		for _, t := range flavor(name).Spec.Tolerations {
+			if slices.Contains(pod.Tolerations, t) && !slices.Contains(wanted, t) {
+				errs = append(errs, fmt.Errorf("tolerates %s=%s of flavor %s, whose nodes it does not select", t.Key, t.Value, name))
 			}
 		}
 	}
