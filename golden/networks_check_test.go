@@ -176,16 +176,26 @@ func (c *kubernetesCheck) interfaces(from objectKey, queue string, pod corev1.Po
 	if !ok {
 		return
 	}
-	reached, _ := c.reached(pod.Spec, cluster)
-	for _, group := range reached.Spec.ResourceGroups {
-		for _, quotas := range group.Flavors {
-			f := c.flavor(quotas.Name)
-			i := slices.IndexFunc(pools, func(p nodePool) bool { return f != nil && slices.Contains(p.names, f.Spec.NodeLabels[nodePoolLabel]) })
-			if i < 0 || len(networks) == 0 || !slices.Equal(pools[i].networks, networks[1:]) {
-				fail("%s has interfaces in %q, and nodes of %s are not in these networks, in this order", from, networks, quotas.Name)
-			}
+	cluster, _ = c.reached(pod.Spec, cluster)
+	for _, q := range slices.Concat(flavorsOf(cluster)...) {
+		f := c.flavor(q.Name)
+		if f == nil {
+			continue // reported elsewhere
+		}
+		i := slices.IndexFunc(pools, func(p nodePool) bool { return slices.Contains(p.names, f.Spec.NodeLabels[nodePoolLabel]) })
+		if i < 0 || len(networks) == 0 || !slices.Equal(pools[i].networks, networks[1:]) {
+			fail("%s has interfaces in %q, and nodes of %s are not in these networks, in this order", from, networks, f.Name)
 		}
 	}
+}
+
+// flavorsOf returns the flavors of a queue, group by group.
+func flavorsOf(q *kueue.ClusterQueue) [][]kueue.FlavorQuotas {
+	var out [][]kueue.FlavorQuotas
+	for _, g := range q.Spec.ResourceGroups {
+		out = append(out, g.Flavors)
+	}
+	return out
 }
 
 // beyondBaseline says what of a pod the baseline Pod Security Standard refuses,
