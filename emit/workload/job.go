@@ -15,7 +15,7 @@ import (
 //
 // Kueue suspends the Job as it is created, and the API server admits none
 // without Kueue (failurePolicy of its webhooks). A suspend here would stop a
-// running Job that is applied again.
+// running Job that is applied again. KAI Scheduler leaves its pods pending.
 func job(p *ir.Platform, w ir.Workload) *batchv1.Job {
 	j := &batchv1.Job{
 		TypeMeta:   metav1.TypeMeta{APIVersion: batchv1.SchemeGroupVersion.String(), Kind: "Job"},
@@ -23,6 +23,7 @@ func job(p *ir.Platform, w ir.Workload) *batchv1.Job {
 		Spec:       jobSpec(w, w.Pods, batchv1.PodFailurePolicyActionIgnore),
 	}
 	j.Spec.BackoffLimit = new(int32(w.Retries))
+	j.Spec.Template.Labels = podLabels(w)
 	j.Spec.Template.Spec = podSpec(w, w.Name+"-0")
 	if w.Port != 0 {
 		j.Spec.Template.Spec.Subdomain = w.Name

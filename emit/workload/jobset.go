@@ -22,6 +22,7 @@ func jobSet(p *ir.Platform, w ir.Workload) *v1alpha2.JobSet {
 	// The JobSet starts all pods anew: a Job that replaced one of them would
 	// leave the others waiting for it.
 	spec.BackoffLimit = new(int32(0))
+	spec.Template.Labels = podLabels(w)
 	spec.Template.Spec = podSpec(w, w.Name+"-"+replicatedJob+"-0-0")
 	j := &v1alpha2.JobSet{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha2.SchemeGroupVersion.String(), Kind: "JobSet"},
