@@ -42,9 +42,27 @@ func want(schema cue.Value) string {
 			noun = "a whole number"
 		}
 		return noun + bounds(schema)
+	case cue.IntKind | cue.StringKind: // a number, or a word in its place
+		return "a whole number" + bounds(schema) + ` or ` + oneOf(words(schema))
 	default:
 		return kind.String()
 	}
+}
+
+// words returns the strings that a constraint accepts beside numbers.
+func words(schema cue.Value) []string {
+	op, args := cue.Dereference(schema).Expr()
+	if op != cue.OrOp {
+		if s, err := schema.String(); err == nil {
+			return []string{s}
+		}
+		return nil
+	}
+	var out []string
+	for _, a := range args {
+		out = append(out, words(a)...)
+	}
+	return out
 }
 
 // requiredOf returns the names of the fields that a struct must have.
@@ -114,7 +132,7 @@ func bounds(schema cue.Value) string {
 	low, high, over := "", "", ""
 	var visit func(v cue.Value)
 	visit = func(v cue.Value) {
-		op, args := v.Expr()
+		op, args := cue.Dereference(v).Expr()
 		switch op {
 		case cue.AndOp, cue.OrOp:
 			for _, a := range args {

@@ -73,10 +73,10 @@ func lowerCapacity(b *schema.Blueprint, name string, zones []string) ir.Capacity
 	}
 	switch {
 	case c.Machine.AcceleratorNetworks:
-		c.GPUDirect = gpuDirects[c.Machine.Type]
-	case hardware.GPUDirect:
-		c.GPUDirect = gpuDirects[c.Machine.Type]
-		c.Networks = networksOf(c.GPUDirect)
+		c.GPUDirect = ir.GPUDirect(machine.Networks.Direct)
+	case hardware.GPUDirect && machine.Networks.Direct != "":
+		c.GPUDirect = ir.GPUDirect(machine.Networks.Direct)
+		c.Networks = networksOf(machine.Networks)
 	}
 	switch {
 	case in.Consumption.Spot != nil:

@@ -1,27 +1,15 @@
 package compiler
 
 import (
-	"cmp"
 	"fmt"
 	"math/bits"
 	"net/netip"
 	"slices"
 
+	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/schema"
 )
-
-// gpuDirects are the ways of GPUs to those of other nodes, by machine type.
-// Source: GKE documentation, "Maximize GPU network bandwidth in Standard mode
-// clusters"; Google's Cluster Toolkit, examples gke-a3-ultragpu, gke-a4 and
-// gke-a4x.
-var gpuDirects = map[string]ir.GPUDirect{
-	"a3-highgpu-8g":  ir.TCPX,
-	"a3-megagpu-8g":  ir.TCPXO,
-	"a3-ultragpu-8g": ir.RDMA,
-	"a4-highgpu-8g":  ir.RDMA,
-	"a4x-highgpu-4g": ir.RDMA,
-}
 
 // Sizes of packets in bytes. Source: Google's Cluster Toolkit, examples
 // gke-a3-megagpu and gke-a3-ultragpu.
@@ -30,31 +18,26 @@ const (
 	rdmaMTU = 8896
 )
 
-// How many networks a node has besides the cluster's own.
+// rdmaSubnets and tcpxSubnets are how many a range is cut into, whatever number
+// of them the machines have: a further machine must not move those of others.
 const (
-	tcpxNetworks  = 4
-	tcpxoNetworks = 8
-	rdmaNetworks  = 8 // beside the one of gVNIC
+	rdmaSubnets = 8
+	tcpxSubnets = 8
 )
 
 // networksOf returns the networks, by the names they have in the cluster, of a
-// node in the order of its devices.
-func networksOf(d ir.GPUDirect) []string {
+// machine's nodes in the order of its devices.
+func networksOf(n catalog.Networks) []string {
+	prefix := "vpc"
+	if n.RDMA > 0 {
+		prefix = "gvnic-"
+	}
 	var out []string
-	switch d {
-	case ir.TCPX, ir.TCPXO:
-		n := tcpxNetworks
-		if d == ir.TCPXO {
-			n = tcpxoNetworks
-		}
-		for i := range n {
-			out = append(out, fmt.Sprintf("vpc%d", i+1))
-		}
-	case ir.RDMA:
-		out = append(out, "gvnic-1")
-		for i := range rdmaNetworks {
-			out = append(out, fmt.Sprintf("rdma-%d", i))
-		}
+	for i := range n.GVNIC {
+		out = append(out, fmt.Sprintf("%s%d", prefix, i+1))
+	}
+	for i := range n.RDMA {
+		out = append(out, fmt.Sprintf("rdma-%d", i))
 	}
 	return out
 }
@@ -72,7 +55,7 @@ func lowerGPUNetworks(b *schema.Blueprint, capacities []ir.Capacity) []ir.GPUNet
 		}
 	}
 	var out []ir.GPUNetwork
-	subnets := divide(b.Network.TCPX, tcpxoNetworks)
+	subnets := divide(b.Network.TCPX, tcpxSubnets)
 	for i := range max(most[ir.TCPX], most[ir.TCPXO]) {
 		network := fmt.Sprintf("vpc%d", i+1)
 		name := b.Name + "-" + network
@@ -84,7 +67,7 @@ func lowerGPUNetworks(b *schema.Blueprint, capacities []ir.Capacity) []ir.GPUNet
 	gvnic := b.Name + "-gvnic-1"
 	out = append(out, ir.GPUNetwork{Name: gvnic, MTU: rdmaMTU, Subnets: []ir.GPUSubnet{{Name: gvnic, Range: b.Network.GVNIC, Network: "gvnic-1"}}})
 	rdma := ir.GPUNetwork{Name: b.Name + "-rdma", MTU: rdmaMTU, Profile: zone + "-vpc-roce"}
-	for i, r := range divide(b.Network.RDMA, rdmaNetworks) {
+	for i, r := range divide(b.Network.RDMA, rdmaSubnets) {
 		network := fmt.Sprintf("rdma-%d", i)
 		rdma.Subnets = append(rdma.Subnets, ir.GPUSubnet{Name: b.Name + "-" + network, Range: r, Network: network, RDMA: true})
 	}
@@ -120,15 +103,13 @@ func interfaces(networks []string) []ir.Interface {
 	return out
 }
 
-// sameGPUDirect returns how the nodes of all capacities reach each other's GPUs,
+// sameGPUDirect returns how the nodes of all capacities, one at least, reach each other's GPUs,
 // "" if they differ.
 func sameGPUDirect(capacities []*ir.Capacity) ir.GPUDirect {
-	var out ir.GPUDirect
-	for i, c := range capacities {
-		if i > 0 && c.GPUDirect != out {
+	for _, c := range capacities {
+		if c.GPUDirect != capacities[0].GPUDirect {
 			return ""
 		}
-		out = cmp.Or(c.GPUDirect, "")
 	}
-	return out
+	return capacities[0].GPUDirect
 }

@@ -17,9 +17,11 @@ const (
 	queuesAnnotation = "queues"
 	queueSeparator   = ", "
 	classSeparator   = "="
-	// enforceLabel selects the Pod Security Standard a namespace enforces
-	// (Kubernetes documentation: "Pod Security Admission").
+	// enforceLabel selects the Pod Security Standard a namespace enforces, and
+	// warnLabel the one it warns of (Kubernetes documentation: "Pod Security
+	// Admission").
 	enforceLabel = "pod-security.kubernetes.io/enforce"
+	warnLabel    = "pod-security.kubernetes.io/warn"
 	// accountAnnotation binds a Kubernetes service account to a Google one
 	// (GKE documentation: "Authenticate to Google Cloud APIs from GKE
 	// workloads").
@@ -39,13 +41,44 @@ func team(p *ir.Platform, t ir.Team) []any {
 func namespace(p *ir.Platform, t ir.Team) *corev1.Namespace {
 	n := &corev1.Namespace{TypeMeta: kubeyaml.Kind(corev1.SchemeGroupVersion, "Namespace"), ObjectMeta: kubeyaml.Meta(p.Name, "", t.Namespace)}
 	n.Labels[ir.LabelTeam] = t.Name
-	n.Labels[enforceLabel] = "baseline"
+	n.Labels[enforceLabel] = baseline
+	if onTheNode(p, t) {
+		n.Labels[enforceLabel], n.Labels[warnLabel] = privileged, baseline
+	}
 	queues := make([]string, len(t.Queues))
 	for i, q := range t.Queues {
 		queues[i] = q.LocalQueue + classSeparator + q.Tier
 	}
 	n.Annotations = map[string]string{queuesAnnotation: strings.Join(queues, queueSeparator)}
 	return n
+}
+
+// Levels of the Pod Security Standards (Kubernetes documentation: "Pod Security
+// Standards").
+const (
+	baseline   = "baseline"
+	privileged = "privileged"
+)
+
+// onTheNode tells whether pods of a team need something of their node that the
+// baseline standard keeps from all: its network, or the libraries and devices of
+// GPUDirect, which every job on such GPUs takes, also one that is not in the
+// blueprint. No standard admits one of them and not the rest, so that the
+// namespace enforces none.
+func onTheNode(p *ir.Platform, t ir.Team) bool {
+	for _, w := range p.Workloads {
+		if w.Team == t.Name && w.HostNetwork {
+			return true
+		}
+	}
+	for _, q := range t.Queues {
+		for _, f := range q.Flavors {
+			if p.AnyCapacity(func(c ir.Capacity) bool { return c.Name == f.Flavor && c.GPUDirect != "" }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func serviceAccount(p *ir.Platform, t ir.Team) *corev1.ServiceAccount {
