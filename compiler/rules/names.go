@@ -197,6 +197,7 @@ func cohortCircle(r *report) {
 // prefix that Kubernetes and GKE keep for themselves.
 func reserved(namespace string) bool {
 	return namespace == "default" || namespace == ir.KueueNamespace || namespace == ir.JobSetNamespace ||
+		namespace == ir.KAINamespace || namespace == ir.KAIReservationNamespace ||
 		strings.HasPrefix(namespace, "kube-") || strings.HasPrefix(namespace, "gke-") || strings.HasPrefix(namespace, "gmp-")
 }
 
@@ -281,7 +282,7 @@ func collisions(r *report) {
 	queues := map[string]string{}
 	for _, t := range r.Plan.Teams {
 		for _, q := range t.Queues {
-			if other, taken := queues[q.ClusterQueue]; taken {
+			if other, taken := queues[q.ClusterQueue]; taken && other != t.Name {
 				r.addKey(at("teams", t.Name, "quota", q.Tier), fmt.Sprintf("ClusterQueue %q would stand for team %q as well", q.ClusterQueue, other),
 					related(at("teams", other), "the other team"), help("rename one of the teams or tiers"))
 			}

@@ -16,13 +16,17 @@ var unprotectScript string
 // Terraform has created. It copes with a platform of which only a part was ever
 // built, and keeps the bucket of the state.
 func destroy(p *ir.Platform) build {
+	kueue := ""
+	if p.Scheduler != ir.KAI {
+		kueue = ir.KueueNamespace
+	}
 	unprotect := terraform(p, 3600, "unprotect")
 	unprotect.Script = unprotectScript
 	return newBuild(p, "destroy",
 		terraform(p, 600, "terraform-init", "init", "-input=false"),
 		script(p, 5400, "drain", drainScript,
 			variable{"PROJECT", p.Project}, variable{"REGION", p.Region}, variable{"CLUSTER", p.Cluster.Name},
-			variable{"ENDPOINT", endpoint(p)}, variable{"KUEUE", ir.KueueNamespace},
+			variable{"ENDPOINT", endpoint(p)}, variable{"KUEUE", kueue},
 			variable{"PLATFORM", platformSelector(p)}, variable{"TEAMS", teamSelector(p)}),
 		unprotect,
 		terraform(p, 10800, "terraform-destroy", "destroy", "-input=false", "-auto-approve", "-lock-timeout=300s", "-var=deletion_protection=false"),

@@ -16,10 +16,13 @@ import (
 func FuzzBuilds(f *testing.F) {
 	hostile.Seed(f)
 	read := func(t testing.TB, text string) any {
-		out := files(t, filled(text))
+		p := filled(text)
+		out := files(t, p)
+		p.Scheduler = ir.KAI
 		return []any{
 			hostile.Documents(t, string(out["cloudbuild/provision.yaml"].Content)),
 			hostile.Documents(t, string(out["cloudbuild/destroy.yaml"].Content)),
+			hostile.Documents(t, string(files(t, p)["cloudbuild/provision.yaml"].Content)),
 		}
 	}
 	harmless := read(f, hostile.Mark)
@@ -61,7 +64,7 @@ func filled(s string) *ir.Platform {
 	p.Delivery.StateBucket, p.Delivery.Repository, p.Monitoring.GrafanaNamespace = s, s, s
 	p.Delivery.Account = ir.ServiceAccount{ID: "id", Display: s, Roles: []string{s}}
 	p.NodeAccount.Display = s
-	p.Versions = ir.Versions{Kueue: s, JobSet: s, Terraform: s, Gcloud: s}
+	p.Versions = ir.Versions{Kueue: s, JobSet: s, KAI: s, Helm: s, Terraform: s, Gcloud: s}
 	p.Delivery.APIs, p.Delivery.Permissions = []string{s}, []string{s}
 	return p
 }
