@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/schema"
@@ -86,11 +87,16 @@ func lowerPriorityClasses(b *schema.Blueprint) []ir.PriorityClass {
 	kai := b.Scheduler == string(ir.KAI)
 	var out []ir.PriorityClass
 	for tier, t := range b.Tiers {
-		for i, class := range t.PriorityClasses(tier) {
+		classes := t.PriorityClasses(tier)
+		note := "Tier " + tier + " of the batch platform"
+		if len(classes) > 1 {
+			note += ", one of its " + strconv.Itoa(len(classes)) + " priorities"
+		}
+		for i, class := range classes {
 			value, known := ir.KAIClass(class.Name)
 			out = append(out, ir.PriorityClass{
 				Name: class.Name, Value: int32(class.Value), Default: t.Default && i == 0, Preempts: t.Preempts || kai,
-				Tier: tier, Note: "Tier " + tier + " of the batch platform",
+				Tier: tier, Note: note,
 				BuiltIn: kai && known && value == class.Value,
 			})
 		}

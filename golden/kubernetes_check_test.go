@@ -238,7 +238,7 @@ func (c *kubernetesCheck) references(from objectKey) {
 		}
 	case *v1beta2.LocalQueue:
 		queue, ok := find[*v1beta2.ClusterQueue](c, from, "ClusterQueue", "", string(o.Spec.ClusterQueue))
-		if ok && !selects(queue.Spec.NamespaceSelector, from.namespace) {
+		if ok && !slices.Contains(selected(queue.Spec.NamespaceSelector), from.namespace) {
 			c.errorf("%s: %s does not admit its namespace", from, keyOf(queue))
 		}
 	case *v1beta2.ClusterQueue:
@@ -274,13 +274,36 @@ func (c *kubernetesCheck) references(from objectKey) {
 	}
 }
 
-// selects tells whether a selector is by the name of a namespace.
-func selects(selector *metav1.LabelSelector, namespace string) bool {
-	return selector != nil && len(selector.MatchExpressions) == 0 &&
-		reflect.DeepEqual(selector.MatchLabels, map[string]string{corev1.LabelMetadataName: namespace})
+// selected returns the namespaces that a selector names, one or several; nil
+// where it selects by anything else.
+func selected(selector *metav1.LabelSelector) []string {
+	switch {
+	case selector == nil:
+	case len(selector.MatchLabels) == 1 && len(selector.MatchExpressions) == 0:
+		if name, ok := selector.MatchLabels[corev1.LabelMetadataName]; ok {
+			return []string{name}
+		}
+	case len(selector.MatchLabels) == 0 && len(selector.MatchExpressions) == 1:
+		if e := selector.MatchExpressions[0]; e.Key == corev1.LabelMetadataName && e.Operator == metav1.LabelSelectorOpIn {
+			return e.Values
+		}
+	}
+	return nil
 }
 
 func (c *kubernetesCheck) clusterQueue(from objectKey, q *v1beta2.ClusterQueue) {
+	namespaces := selected(q.Spec.NamespaceSelector)
+	if namespaces == nil {
+		c.errorf("%s does not say by name which namespaces it admits", from)
+	}
+	for _, namespace := range namespaces {
+		if !slices.ContainsFunc(c.order, func(k objectKey) bool {
+			local, ok := c.objects[k].(*v1beta2.LocalQueue)
+			return ok && k.namespace == namespace && string(local.Spec.ClusterQueue) == from.name
+		}) {
+			c.errorf("%s admits namespace %s, which has no LocalQueue to it", from, namespace)
+		}
+	}
 	if q.Spec.CohortName != "" {
 		find[*v1beta2.Cohort](c, from, "Cohort", "", string(q.Spec.CohortName))
 	}
@@ -376,19 +399,25 @@ func (c *kubernetesCheck) workload(from objectKey, m metav1.ObjectMeta, suspend 
 		return
 	}
 	if namespace, ok := c.objects[objectKey{"Namespace", "", m.Namespace}].(*corev1.Namespace); ok {
-		if want := local.Name + "=" + pod.PriorityClassName; !slices.Contains(strings.Split(namespace.Annotations["queues"], ", "), want) {
-			c.errorf("%s: %s is not one of %s's queues: %s", from, want, m.Namespace, namespace.Annotations["queues"])
+		if !slices.ContainsFunc(strings.Split(namespace.Annotations["queues"], ", "), func(queue string) bool {
+			name, classes, _ := strings.Cut(queue, "=")
+			return name == local.Name && slices.Contains(strings.Split(classes, "|"), pod.PriorityClassName)
+		}) {
+			c.errorf("%s: %s=%s is not one of %s's queues: %s", from, local.Name, pod.PriorityClassName, m.Namespace, namespace.Annotations["queues"])
 		}
 	}
 	queue, ok := c.objects[objectKey{"ClusterQueue", "", string(local.Spec.ClusterQueue)}].(*v1beta2.ClusterQueue)
 	if !ok {
 		return
 	}
-	errs := fits(pod, queue, c.flavor)
+	queue, unreached := c.reached(pod, queue)
+	errs := fits(pod, queue, unreached, c.flavor)
 	if pods := jobs * int64(value(spec.Parallelism, 1)); !admits(queue, pod, pods) {
 		errs = append(errs, fmt.Errorf("no flavor's quota holds its %d pods", pods))
 	}
-	queued := queue.Spec.AdmissionChecksStrategy != nil
+	queued := queue.Spec.AdmissionChecksStrategy != nil && slices.ContainsFunc(queue.Spec.AdmissionChecksStrategy.AdmissionChecks, func(r v1beta2.AdmissionCheckStrategyRule) bool {
+		return slices.ContainsFunc(r.OnFlavors, func(f v1beta2.ResourceFlavorReference) bool { return !slices.Contains(unreached, f) })
+	})
 	if _, bound := m.Annotations[maxRunAnnotation]; bound != queued {
 		errs = append(errs, fmt.Errorf("says how long nodes on request are wanted: %v, and its queue has some: %v", bound, queued))
 	}
@@ -496,9 +525,58 @@ func takesSlices(kind string, m metav1.ObjectMeta, spec batchv1.JobSpec, topolog
 	return errs
 }
 
-// fits checks that Kueue could give a pod any flavor of a queue.
-func fits(pod corev1.PodSpec, queue *v1beta2.ClusterQueue, flavor func(v1beta2.ResourceFlavorReference) *v1beta2.ResourceFlavor) []error {
+// reached parts the flavors of a queue as Kueue does by what a pod selects (Kueue,
+// pkg/scheduler/flavorassigner): of the labels that flavors have, it has to find
+// all in a flavor. The queue that is returned has no others, and nothing is left
+// of a pod that reaches none.
+func (c *kubernetesCheck) reached(pod corev1.PodSpec, queue *v1beta2.ClusterQueue) (_ *v1beta2.ClusterQueue, unreached []v1beta2.ResourceFlavorReference) {
+	queue = queue.DeepCopy()
+	for i := range queue.Spec.ResourceGroups {
+		group := &queue.Spec.ResourceGroups[i]
+		known := map[string]bool{}
+		for _, q := range group.Flavors {
+			if f := c.flavor(q.Name); f != nil {
+				for key := range f.Spec.NodeLabels {
+					known[key] = true
+				}
+			}
+		}
+		group.Flavors = slices.DeleteFunc(group.Flavors, func(q v1beta2.FlavorQuotas) bool {
+			f := c.flavor(q.Name)
+			for key, value := range pod.NodeSelector {
+				if f != nil && known[key] && f.Spec.NodeLabels[key] != value {
+					unreached = append(unreached, q.Name)
+					return true
+				}
+			}
+			return false
+		})
+	}
+	return queue, unreached
+}
+
+// fits checks that Kueue could give a pod any flavor of a queue, and that the pod
+// has nothing of those that it does not reach.
+func fits(pod corev1.PodSpec, queue *v1beta2.ClusterQueue, unreached []v1beta2.ResourceFlavorReference, flavor func(v1beta2.ResourceFlavorReference) *v1beta2.ResourceFlavor) []error {
 	var errs []error
+	var wanted []corev1.Toleration // of flavors that it reaches
+	for _, group := range queue.Spec.ResourceGroups {
+		if len(group.Flavors) == 0 {
+			errs = append(errs, fmt.Errorf("selects nodes of none of its flavors, which are %v", unreached))
+		}
+		for _, quotas := range group.Flavors {
+			if f := flavor(quotas.Name); f != nil {
+				wanted = append(wanted, f.Spec.Tolerations...)
+			}
+		}
+	}
+	for _, name := range unreached {
+		for _, t := range flavor(name).Spec.Tolerations {
+			if slices.Contains(pod.Tolerations, t) && !slices.Contains(wanted, t) {
+				errs = append(errs, fmt.Errorf("tolerates %s=%s of flavor %s, whose nodes it does not select", t.Key, t.Value, name))
+			}
+		}
+	}
 	for _, container := range pod.Containers {
 		for name := range container.Resources.Requests {
 			if !slices.ContainsFunc(queue.Spec.ResourceGroups, func(g v1beta2.ResourceGroup) bool {
@@ -523,9 +601,7 @@ func fits(pod corev1.PodSpec, queue *v1beta2.ClusterQueue, flavor func(v1beta2.R
 			}
 			_, class := f.Spec.NodeLabels[computeClassLabel]
 			for key, value := range pod.NodeSelector {
-				if label, ok := f.Spec.NodeLabels[key]; ok && label != value {
-					errs = append(errs, fmt.Errorf("selects %s=%s, flavor %s has %s", key, value, quotas.Name, label))
-				} else if !ok && class {
+				if _, ok := f.Spec.NodeLabels[key]; !ok && class {
 					errs = append(errs, fmt.Errorf("selects %s=%s, and nodes of ComputeClass %s are selected by the class alone", key, value, quotas.Name))
 				}
 			}

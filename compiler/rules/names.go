@@ -8,6 +8,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/schema"
 )
 
 // Rules on names: that they resolve, are used, and lead to names that Google
@@ -72,6 +73,14 @@ func references(r *report) {
 		for i, c := range b.Tiers[name].Capacity {
 			r.resolve(at("tiers", name, "capacity", diag.Index(i)), "capacity", c, capacity)
 		}
+		if shared := b.Tiers[name].Shared; shared != nil {
+			for i, t := range shared.Teams {
+				r.resolve(at("tiers", name, "shared", "teams", diag.Index(i)), "team", t, teams)
+			}
+			if shared.Cohort != nil {
+				r.resolve(at("tiers", name, "shared", "cohort"), "cohort", *shared.Cohort, cohorts)
+			}
+		}
 	}
 	for _, name := range cohorts {
 		if parent := b.Cohorts[name].Parent; parent != nil {
@@ -98,17 +107,34 @@ func references(r *report) {
 
 func quotaOutsideTier(r *report) {
 	b := r.Blueprint
-	for _, name := range names(b.Teams) {
-		for _, tier := range names(b.Teams[name].Quota) {
-			t, ok := b.Tiers[tier]
-			if !ok || len(t.Capacity) == 0 || slices.ContainsFunc(t.Capacity, func(c string) bool { _, ok := b.Capacity[c]; return !ok }) {
-				continue // what the tier means is not known
-			}
-			for _, c := range names(b.Teams[name].Quota[tier]) {
-				r.resolveKey(at("teams", name, "quota", tier, c), "capacity of tier "+tier, c, slices.Sorted(slices.Values(t.Capacity)))
+	check := func(path []string, tier string, quota map[string]schema.Quota) {
+		if known, ok := r.capacitiesOf(tier); ok {
+			for _, c := range names(quota) {
+				r.resolveKey(below(path, c), "capacity of tier "+tier, c, known)
 			}
 		}
 	}
+	for _, name := range names(b.Teams) {
+		for _, tier := range names(b.Teams[name].Quota) {
+			check(at("teams", name, "quota", tier), tier, b.Teams[name].Quota[tier])
+		}
+	}
+	for _, tier := range names(b.Tiers) {
+		if shared := b.Tiers[tier].Shared; shared != nil {
+			check(at("tiers", tier, "shared", "quota"), tier, shared.Quota)
+		}
+	}
+}
+
+// capacitiesOf returns the capacities of a tier, sorted; not ok where it is not
+// known what the tier means.
+func (r *report) capacitiesOf(tier string) (known []string, ok bool) {
+	b := r.Blueprint
+	t := b.Tiers[tier] // none is empty
+	if len(t.Capacity) == 0 || slices.ContainsFunc(t.Capacity, func(c string) bool { _, ok := b.Capacity[c]; return !ok }) {
+		return nil, false
+	}
+	return slices.Sorted(slices.Values(t.Capacity)), true
 }
 
 func unused(r *report) {
@@ -118,9 +144,16 @@ func unused(r *report) {
 	for _, c := range b.Capacity {
 		uses["hardware"][c.Hardware] = true
 	}
-	for _, t := range b.Tiers {
+	for name, t := range b.Tiers {
 		for _, c := range t.Capacity {
 			uses["capacity"][c] = true
+			granted[c] = granted[c] || t.Shared != nil
+		}
+		if t.Shared != nil {
+			uses["tiers"][name] = true
+			if t.Shared.Cohort != nil {
+				uses["cohorts"][*t.Shared.Cohort] = true
+			}
 		}
 	}
 	for _, t := range b.Teams {
@@ -244,8 +277,13 @@ func derivedNames(r *report) {
 	for _, t := range r.Plan.Teams {
 		tooLong(at("teams", t.Name), "its bucket", t.Bucket, 63)
 		for _, q := range t.Queues {
-			// A LocalQueue's name is the value of a label.
-			tooLong(at("teams", t.Name, "quota", q.Tier), "the LocalQueue", q.LocalQueue, 63)
+			path := at("teams", t.Name, "quota", q.Tier)
+			if q.Shared {
+				path = at("tiers", q.Tier)
+			}
+			// A LocalQueue's name is the value of a label. The ClusterQueue's is no
+			// longer.
+			tooLong(path, "the LocalQueue", q.LocalQueue, 63)
 		}
 	}
 	if r.Blueprint.Delivery.StateBucket == nil {
@@ -279,14 +317,21 @@ func collisions(r *report) {
 			pools[pool] = c.Name
 		}
 	}
-	queues := map[string]string{}
+	queues := map[string][]string{} // whose they are
+	for _, q := range r.Plan.SharedQueues {
+		queues[q.ClusterQueue] = at("tiers", q.Tier)
+	}
 	for _, t := range r.Plan.Teams {
 		for _, q := range t.Queues {
-			if other, taken := queues[q.ClusterQueue]; taken && other != t.Name {
-				r.addKey(at("teams", t.Name, "quota", q.Tier), fmt.Sprintf("ClusterQueue %q would stand for team %q as well", q.ClusterQueue, other),
-					related(at("teams", other), "the other team"), help("rename one of the teams or tiers"))
+			if q.Shared {
+				continue
 			}
-			queues[q.ClusterQueue] = t.Name
+			if other, taken := queues[q.ClusterQueue]; taken && !slices.Equal(other, at("teams", t.Name)) {
+				kind := strings.TrimSuffix(other[0], "s")
+				r.addKey(at("teams", t.Name, "quota", q.Tier), fmt.Sprintf("ClusterQueue %q would stand for %s %q as well", q.ClusterQueue, kind, other[1]),
+					related(other, "the other %s", kind), help("rename one of the teams or tiers"))
+			}
+			queues[q.ClusterQueue] = at("teams", t.Name)
 		}
 	}
 	accounts := map[string]string{r.Plan.NodeAccount.ID: "the nodes", r.Plan.Delivery.Account.ID: "the build"}

@@ -25,17 +25,41 @@ func quotaRules() []Rule {
 	}
 }
 
+// grant is a quota as it is written: a team's, or that of the queue that teams
+// share.
+type grant struct {
+	schema.Quota
+	path           []string // of the quota
+	holder         []string // of the team, or of the tier's shared
+	who            string   // the holder, for a message
+	cohort         *string  // the holder's
+	tier, capacity string
+}
+
 // eachQuota visits every quota whose tier uses its capacity.
-func (r *report) eachQuota(visit func(path []string, team schema.Team, tier, capacity string, q schema.Quota)) {
+func (r *report) eachQuota(visit func(grant)) {
 	b := r.Blueprint
+	all := func(g grant, tier string, quota map[string]schema.Quota, path []string) {
+		for _, c := range names(quota) {
+			if slices.Contains(b.Tiers[tier].Capacity, c) {
+				g.Quota, g.path, g.tier, g.capacity = quota[c], below(path, c), tier, c
+				visit(g)
+			}
+		}
+	}
 	for _, name := range names(b.Teams) {
 		team := b.Teams[name]
 		for _, tier := range names(team.Quota) {
-			for _, c := range names(team.Quota[tier]) {
-				if slices.Contains(b.Tiers[tier].Capacity, c) {
-					visit(at("teams", name, "quota", tier, c), team, tier, c, team.Quota[tier][c])
-				}
+			if b.Tiers[tier].Shared == nil {
+				all(grant{holder: at("teams", name), who: fmt.Sprintf("team %q", name), cohort: team.Cohort},
+					tier, team.Quota[tier], at("teams", name, "quota", tier))
 			}
+		}
+	}
+	for _, tier := range names(b.Tiers) {
+		if s := b.Tiers[tier].Shared; s != nil {
+			all(grant{holder: at("tiers", tier, "shared"), who: fmt.Sprintf("the shared queue of tier %q", tier), cohort: s.Cohort},
+				tier, s.Quota, at("tiers", tier, "shared", "quota"))
 		}
 	}
 }
@@ -56,25 +80,24 @@ func below(path []string, field string) []string { return append(slices.Clip(pat
 
 func loneBorrowers(r *report) {
 	reported := map[string]bool{} // one mistake, however many limits it spoils
-	r.eachQuota(func(path []string, team schema.Team, _, _ string, q schema.Quota) {
-		name := path[1]
-		if team.Cohort != nil || reported[name] || q.Borrow == 0 && q.Lend == nil {
+	r.eachQuota(func(q grant) {
+		if q.cohort != nil || reported[q.who] || q.Borrow == 0 && q.Lend == nil {
 			return
 		}
-		reported[name] = true
+		reported[q.who] = true
 		verb, field := "lend to", "lend"
 		if q.Borrow != 0 {
 			verb, field = "borrow from", "borrow"
 		}
-		r.addKey(at("teams", name), fmt.Sprintf("team %q has no cohort to %s", name, verb),
-			related(below(path, field), "the limit"), help("give it a cohort, or remove its limits"))
+		r.addKey(q.holder, fmt.Sprintf("%s has no cohort to %s", q.who, verb),
+			related(below(q.path, field), "the limit"), help("give it a cohort, or remove its limits"))
 	})
 }
 
 func lendAboveNominal(r *report) {
-	r.eachQuota(func(path []string, _ schema.Team, _, _ string, q schema.Quota) {
-		if q.Lend != nil && *q.Lend > nominal(q) {
-			r.add(below(path, "lend"), fmt.Sprintf("lends %d of a guarantee of %d", *q.Lend, nominal(q)), label("want at most %d", nominal(q)))
+	r.eachQuota(func(q grant) {
+		if q.Lend != nil && *q.Lend > nominal(q.Quota) {
+			r.add(below(q.path, "lend"), fmt.Sprintf("lends %d of a guarantee of %d", *q.Lend, nominal(q.Quota)), label("want at most %d", nominal(q.Quota)))
 		}
 	})
 }
@@ -84,24 +107,37 @@ func quotaUnit(r *report) {
 	for _, c := range r.Plan.Capacities {
 		machines[c.Name] = c.Machine
 	}
-	r.eachQuota(func(path []string, _ schema.Team, _, capacity string, q schema.Quota) {
-		m := machines[capacity]
+	r.eachQuota(func(q grant) {
+		m := machines[q.capacity]
 		switch {
 		case m.VCPUs == 0: // an unknown machine
 		case m.Accelerator == "" && q.Accelerators != nil:
-			r.addKey(below(path, "accelerators"), fmt.Sprintf("%s has no accelerators", m.Type), label("want cpus"))
+			r.addKey(below(q.path, "accelerators"), fmt.Sprintf("%s has no accelerators", m.Type), label("want cpus"))
 		case m.Accelerator != "" && q.CPUs != nil:
-			r.addKey(below(path, "cpus"), fmt.Sprintf("quota on %s is counted in accelerators", m.Type), label("want accelerators"),
-				help("cpu and memory follow from hardware.%s.perAccelerator", r.Blueprint.Capacity[capacity].Hardware))
+			r.addKey(below(q.path, "cpus"), fmt.Sprintf("quota on %s is counted in accelerators", m.Type), label("want accelerators"),
+				help("cpu and memory follow from hardware.%s.perAccelerator", r.Blueprint.Capacity[q.capacity].Hardware))
 		}
 	})
 }
 
 func overcommit(r *report) {
 	guarantees := map[string][]option{} // the first few of each capacity
-	r.eachQuota(func(path []string, _ schema.Team, _, capacity string, q schema.Quota) {
-		if nominal(q) > 0 && len(guarantees[capacity]) < 3 {
-			guarantees[capacity] = append(guarantees[capacity], related(path, "guaranteed here: %d", nominal(q)))
+	guarantee := func(capacity string, path []string, format string, args ...any) {
+		if len(guarantees[capacity]) < 3 {
+			guarantees[capacity] = append(guarantees[capacity], related(path, format, args...))
+		}
+	}
+	for _, q := range r.Plan.SharedQueues {
+		quota := r.Blueprint.Tiers[q.Tier].Shared.Quota
+		for _, f := range q.Flavors {
+			if _, given := quota[f.Flavor]; !given {
+				guarantee(f.Flavor, at("tiers", q.Tier, "shared"), "guaranteed here, because it has no quota: all that it can have")
+			}
+		}
+	}
+	r.eachQuota(func(q grant) {
+		if n := nominal(q.Quota); n > 0 {
+			guarantee(q.capacity, q.path, "guaranteed here: %d", n)
 		}
 	})
 	for _, c := range r.Plan.Capacities {
@@ -119,7 +155,7 @@ func overcommit(r *report) {
 		}
 		message := fmt.Sprintf("capacity %q guarantees %s %s, and its %s %s %s", c.Name, amount(excess.resource, excess.guaranteed), excess.resource,
 			plural(n, unit), hold, amount(excess.resource, excess.held))
-		options := []option{help("lower the teams' quota, add %ss, or say why it is meant so: accept: E0602: \"...\"", unit)}
+		options := []option{help("lower the quotas, add %ss, or say why it is meant so: accept: E0602: \"...\"", unit)}
 		r.addKey(at("capacity", c.Name), message, append(options, guarantees[c.Name]...)...)
 	}
 }
@@ -160,36 +196,53 @@ func deadQueues(r *report) {
 	for _, name := range names(b.Teams) {
 		for _, tier := range names(b.Teams[name].Quota) {
 			quota := b.Teams[name].Quota[tier]
-			if len(quota) == 0 && len(b.Tiers[tier].Capacity) > 0 {
+			switch {
+			case len(b.Tiers[tier].Capacity) == 0 || b.Tiers[tier].Shared != nil:
+			case len(quota) == 0:
 				r.addKey(at("teams", name, "quota", tier), fmt.Sprintf("team %q has no quota on any capacity of tier %q", name, tier),
 					help("give it some, or remove the tier from the team"))
-				continue
-			}
-			alive := false
-			for c, q := range quota {
-				alive = alive || nominal(q) > 0 || q.Borrow != 0 || !slices.Contains(b.Tiers[tier].Capacity, c)
-			}
-			if !alive && len(b.Tiers[tier].Capacity) > 0 {
+			case dead(b.Tiers[tier], quota):
 				r.addKey(at("teams", name, "quota", tier), fmt.Sprintf("team %q is guaranteed nothing in tier %q and may borrow nothing", name, tier),
 					help("guarantee it something, or let it borrow"))
 			}
 		}
 	}
+	for _, tier := range names(b.Tiers) {
+		t := b.Tiers[tier]
+		if t.Shared == nil || slices.ContainsFunc(t.Capacity, func(c string) bool { _, given := t.Shared.Quota[c]; return !given }) {
+			continue // it has all of a capacity
+		}
+		if dead(t, t.Shared.Quota) {
+			r.addKey(at("tiers", tier, "shared", "quota"), fmt.Sprintf("the shared queue of tier %q is guaranteed nothing and may borrow nothing", tier),
+				help("guarantee it something, let it borrow, or remove quota: it then has all of its capacities"))
+		}
+	}
+}
+
+// dead tells whether a quota in a tier gives nothing; none that tells of more
+// than the tier's capacities is.
+func dead(t schema.Tier, quota map[string]schema.Quota) bool {
+	for c, q := range quota {
+		if nominal(q) > 0 || q.Borrow != 0 || !slices.Contains(t.Capacity, c) {
+			return false
+		}
+	}
+	return true
 }
 
 // sliceQuota: a workload takes whole slices, or hosts, so that the rest of a
 // quota is never used.
 func sliceQuota(r *report) {
 	capacities := capacitiesByName(r.Plan)
-	r.eachQuota(func(path []string, _ schema.Team, _, capacity string, q schema.Quota) {
-		slice := capacities[capacity].Machine.Slice
-		if slice == nil || q.Borrow == schema.BorrowAll || nominal(q)+int(q.Borrow) == 0 {
+	r.eachQuota(func(q grant) {
+		slice, own := capacities[q.capacity].Machine.Slice, nominal(q.Quota)
+		if slice == nil || q.Borrow == schema.BorrowAll || own+int(q.Borrow) == 0 {
 			return
 		}
-		if most := nominal(q) + int(q.Borrow); most < slice.Chips {
-			r.addKey(path, fmt.Sprintf("%d chips, and a slice of %q has %d: none of them can ever be used", most, capacity, slice.Chips), help("give it whole slices: a multiple of %d", slice.Chips))
-		} else if rest := nominal(q) % slice.Chips; rest != 0 && q.Borrow == 0 {
-			r.addKey(path, fmt.Sprintf("%d chips, and slices of %q have %d: %d of them can never be used", nominal(q), capacity, slice.Chips, rest), help("give it whole slices: a multiple of %d", slice.Chips))
+		if most := own + int(q.Borrow); most < slice.Chips {
+			r.addKey(q.path, fmt.Sprintf("%d chips, and a slice of %q has %d: none of them can ever be used", most, q.capacity, slice.Chips), help("give it whole slices: a multiple of %d", slice.Chips))
+		} else if rest := own % slice.Chips; rest != 0 && q.Borrow == 0 {
+			r.addKey(q.path, fmt.Sprintf("%d chips, and slices of %q have %d: %d of them can never be used", own, q.capacity, slice.Chips, rest), help("give it whole slices: a multiple of %d", slice.Chips))
 		}
 	})
 }

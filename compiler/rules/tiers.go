@@ -2,7 +2,7 @@ package rules
 
 import (
 	"fmt"
-	"slices"
+	"math"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/diag"
@@ -18,8 +18,12 @@ func tierRules() []Rule {
 		{Code: "E0503", Severity: diag.Error, Title: "a tier names a capacity twice", check: capacityTwice},
 		{Code: "E0504", Severity: diag.Error, Title: "compact auto-provisioned capacity beside another", check: compactAlone, scheduler: ir.Kueue},
 		{Code: "E0505", Severity: diag.Error, Title: "more flavors than Kueue takes", check: flavorLimit, scheduler: ir.Kueue},
-		{Code: "E0506", Severity: diag.Error, Title: "a tier's name is reserved", check: reservedPriority},
+		{Code: "E0506", Severity: diag.Error, Title: "a PriorityClass's name is reserved", check: reservedPriority},
 		{Code: "E0507", Severity: diag.Error, Title: "a tier mixes accelerators that cannot be queued together", check: mixedAccelerators, resolved: true, scheduler: ir.Kueue},
+		{Code: "E0508", Severity: diag.Error, Title: "not exactly one of priority and priorities", check: onePriority},
+		{Code: "E0509", Severity: diag.Error, Title: "two PriorityClasses of a name", check: sameClass},
+		{Code: "E0510", Severity: diag.Error, Title: "a team has quota of its own in a shared tier", check: ownQuotaInShared},
+		{Code: "E0511", Severity: diag.Error, Title: "a shared tier that no team shares", check: sharedByNobody, whole: true},
 	}
 }
 
@@ -45,18 +49,22 @@ func defaultTier(r *report) {
 	}
 }
 
+// preemptsNothing: what a tier evicts has a lower priority, in its own queues or
+// in others.
 func preemptsNothing(r *report) {
 	tiers := r.Blueprint.Tiers
+	lowest := math.MaxInt
+	for name, t := range tiers {
+		if classes := t.PriorityClasses(name); len(classes) > 0 {
+			lowest = min(lowest, classes[0].Value)
+		}
+	}
 	for _, name := range names(tiers) {
-		if !tiers[name].Preempts {
+		classes := tiers[name].PriorityClasses(name)
+		if !tiers[name].Preempts || len(classes) == 0 || len(tiers) == 1 {
 			continue
 		}
-		own := tiers[name].PriorityClasses(name)
-		lower := len(own) != 1 || slices.ContainsFunc(names(tiers), func(other string) bool {
-			classes := tiers[other].PriorityClasses(other)
-			return len(classes) > 0 && classes[0].Value < own[0].Value
-		})
-		if !lower && len(tiers) > 1 {
+		if classes[len(classes)-1].Value <= lowest {
 			r.add(at("tiers", name, "preempts"), fmt.Sprintf("tier %q has the lowest priority, so there is nothing it could preempt", name),
 				help("raise its priority, or remove preempts"))
 		}
@@ -100,9 +108,16 @@ func flavorLimit(r *report) {
 }
 
 func reservedPriority(r *report) {
+	const prefix = "system-"
 	for _, name := range names(r.Blueprint.Tiers) {
-		if strings.HasPrefix(name, "system-") {
-			r.addKey(at("tiers", name), fmt.Sprintf("PriorityClass %q: the prefix system- belongs to Kubernetes", name), help("rename the tier"))
+		t := r.Blueprint.Tiers[name]
+		if t.Priorities == nil && strings.HasPrefix(name, prefix) {
+			r.addKey(at("tiers", name), fmt.Sprintf("PriorityClass %q: the prefix %s belongs to Kubernetes", name, prefix), help("rename the tier"))
+		}
+		for _, class := range names(t.Priorities) {
+			if strings.HasPrefix(class, prefix) {
+				r.addKey(at("tiers", name, "priorities", class), fmt.Sprintf("PriorityClass %q: the prefix %s belongs to Kubernetes", class, prefix), help("rename it"))
+			}
 		}
 	}
 }
@@ -134,6 +149,65 @@ func mixedAccelerators(r *report) {
 				r.add(path, fmt.Sprintf("slices of %q have %s, and those before it %s", capacity, here, shape),
 					help("a workload is made for one shape of slice: make a tier of each"))
 			}
+		}
+	}
+}
+
+func onePriority(r *report) {
+	for _, name := range names(r.Blueprint.Tiers) {
+		t := r.Blueprint.Tiers[name]
+		switch {
+		case t.Priority == nil && t.Priorities == nil:
+			r.addKey(at("tiers", name), fmt.Sprintf("tier %q has no priority", name),
+				help("give it priority, the value of its PriorityClass, or priorities, several by their names"))
+		case t.Priority != nil && t.Priorities != nil:
+			r.addKey(at("tiers", name, "priorities"), fmt.Sprintf("tier %q has a priority already", name),
+				related(at("tiers", name, "priority"), "the first"), help("keep one of them"))
+		case t.Priority == nil && len(t.Priorities) == 0:
+			r.addKey(at("tiers", name, "priorities"), fmt.Sprintf("tier %q has no PriorityClass", name), help("name one at least, with its value"))
+		}
+	}
+}
+
+// sameClass: PriorityClasses belong to the whole cluster.
+func sameClass(r *report) {
+	first := map[string][]string{}
+	claim := func(class string, path []string) {
+		if other, taken := first[class]; taken {
+			r.addKey(path, fmt.Sprintf("PriorityClass %q is tier %q's", class, other[1]), related(other, "the first"), help("rename one of them"))
+			return
+		}
+		first[class] = path
+	}
+	tiers := r.Blueprint.Tiers
+	for _, name := range names(tiers) { // first, because their names mean more
+		if tiers[name].Priorities == nil {
+			claim(name, at("tiers", name))
+		}
+	}
+	for _, name := range names(tiers) {
+		for _, class := range names(tiers[name].Priorities) {
+			claim(class, at("tiers", name, "priorities", class))
+		}
+	}
+}
+
+func ownQuotaInShared(r *report) {
+	b := r.Blueprint
+	for _, name := range names(b.Teams) {
+		for _, tier := range names(b.Teams[name].Quota) {
+			if b.Tiers[tier].Shared != nil {
+				r.addKey(at("teams", name, "quota", tier), fmt.Sprintf("teams share the queue of tier %q, and have no quota of their own in it", tier),
+					related(at("tiers", tier, "shared"), "shared here"), help("remove it: what all of them have together stands in tiers.%s.shared.quota", tier))
+			}
+		}
+	}
+}
+
+func sharedByNobody(r *report) {
+	for _, q := range r.Plan.SharedQueues {
+		if shared := r.Blueprint.Tiers[q.Tier].Shared; len(q.Teams) == 0 && shared.Teams == nil {
+			r.addKey(at("tiers", q.Tier, "shared"), fmt.Sprintf("no team shares the queue of tier %q", q.Tier), help("define a team, or remove shared"))
 		}
 	}
 }

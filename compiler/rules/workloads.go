@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/schema"
 )
 
 // Rules on workloads: that they can be admitted and can run.
@@ -20,10 +21,14 @@ func workloadRules() []Rule {
 		{Code: "E0809", Severity: diag.Error, Title: "a workload goes where its pods fit no node", check: strandedPods, whole: true, resolved: true, Acceptable: true, scheduler: ir.Kueue},
 		{Code: "E0803", Severity: diag.Error, Title: "a team submits to a tier it has no quota in", check: workloadTeams, whole: true, resolved: true},
 		{Code: "E0804", Severity: diag.Error, Title: "an image that is not pinned", check: pinnedImages},
-		{Code: "E0805", Severity: diag.Error, Title: "an environment variable that is set twice", check: rendezvousEnv},
+		{Code: "E0805", Severity: diag.Error, Title: "an environment variable that is set twice", check: setTwice},
 		{Code: "E0806", Severity: diag.Error, Title: "files too large for a ConfigMap", check: fileSizes},
 		{Code: "E0807", Severity: diag.Error, Title: "a workload that does not take whole TPU slices", check: wholeSlices, resolved: true},
 		{Code: "E0808", Severity: diag.Error, Title: "a workload runs longer than its nodes", check: runTimes, resolved: true},
+		{Code: "E0810", Severity: diag.Error, Title: "a workload names a capacity that its tier does not use", check: capacityOutsideTier, basic: true},
+		{Code: "E0811", Severity: diag.Error, Title: "a workload names a priority that its tier does not have", check: priorityOutsideTier, basic: true},
+		{Code: "E0812", Severity: diag.Error, Title: "a workload names a capacity that its team has no quota on", check: chosenQuota, whole: true, resolved: true},
+		{Code: "E0813", Severity: diag.Error, Title: "chosen capacities that cannot be told from others", check: chosenApart, whole: true, resolved: true},
 	}
 }
 
@@ -32,6 +37,32 @@ type submission struct {
 	workload ir.Workload
 	team     *ir.Team
 	queue    *ir.Queue
+}
+
+// flavors returns the quotas of the capacities that the workload can run on.
+func (s submission) flavors() []ir.FlavorQuota {
+	return slices.DeleteFunc(slices.Clone(s.queue.Flavors), func(f ir.FlavorQuota) bool { return !slices.Contains(s.workload.Capacities, f.Flavor) })
+}
+
+// quotaPath returns where the quota of a capacity is written, or with "" that of
+// the whole queue.
+func (r *report) quotaPath(s submission, capacity string) []string {
+	if !s.queue.Shared {
+		path := at("teams", s.team.Name, "quota", s.queue.Tier)
+		if capacity != "" {
+			path = append(path, capacity)
+		}
+		return path
+	}
+	quota := r.Blueprint.Tiers[s.queue.Tier].Shared.Quota
+	_, given := quota[capacity]
+	switch {
+	case given:
+		return at("tiers", s.queue.Tier, "shared", "quota", capacity)
+	case capacity == "" && len(quota) > 0:
+		return at("tiers", s.queue.Tier, "shared", "quota")
+	}
+	return at("tiers", s.queue.Tier, "capacity") // all that it can have
 }
 
 // submissions returns the first copy of each workload of each team, by
@@ -95,7 +126,7 @@ func podFitsNode(r *report) {
 		for _, s := range all[name] {
 			var short []string
 			fitting := false
-			for _, f := range s.queue.Flavors {
+			for _, f := range s.flavors() {
 				lack, ok := fits(s.workload.Requests, 1, node(capacities[f.Flavor]))
 				fitting = fitting || ok
 				short = append(short, fmt.Sprintf("%s: %s", f.Flavor, lack))
@@ -118,6 +149,7 @@ func copyFitsQuota(r *report) {
 	all := submissions(r.Plan)
 	for _, name := range names(all) {
 		var stuck []string
+		var first submission // of those
 		var short []string
 		for _, s := range all[name] {
 			lacks, ok := admissible(s, capacities, pool)
@@ -126,14 +158,14 @@ func copyFitsQuota(r *report) {
 			}
 			if !ok {
 				if stuck = append(stuck, s.team.Name); short == nil {
-					short = lacks
+					first, short = s, lacks
 				}
 			}
 		}
 		if len(stuck) > 0 {
 			r.addKey(at("workloads", name), fmt.Sprintf("workload %q can never be admitted for %s", name, quoted(stuck)),
 				label("wanted and within quota: %s", strings.Join(short, "; ")),
-				related(at("teams", stuck[0], "quota", all[name][0].queue.Tier), "the quota"),
+				related(r.quotaPath(first, ""), "the quota"),
 				help("%s", cure))
 		}
 	}
@@ -143,7 +175,7 @@ func copyFitsQuota(r *report) {
 // take its pods, with all that could be borrowed.
 func admissible(s submission, capacities map[string]ir.Capacity, pool pools) (short []string, ok bool) {
 	anyNode := false
-	for _, f := range s.queue.Flavors {
+	for _, f := range s.flavors() {
 		if _, ok := fits(s.workload.Requests, 1, node(capacities[f.Flavor])); !ok {
 			continue
 		}
@@ -185,18 +217,18 @@ func strandedPods(r *report) {
 	for _, name := range names(all) {
 		for _, s := range all[name] {
 			requests := s.workload.Requests
-			fitting := slices.ContainsFunc(s.queue.Flavors, func(f ir.FlavorQuota) bool {
+			fitting := slices.ContainsFunc(s.flavors(), func(f ir.FlavorQuota) bool {
 				_, ok := fits(requests, 1, node(capacities[f.Flavor]))
 				return ok
 			})
-			for _, f := range s.queue.Flavors {
+			for _, f := range s.flavors() {
 				lack, fitsNode := fits(requests, 1, node(capacities[f.Flavor]))
 				_, admitted := fits(requests, int64(s.workload.Pods), quota(s, f, pool))
 				if !fitting || fitsNode || !admitted { // podFitsNode reports what fits no node
 					continue
 				}
 				r.addKey(at("workloads", name, "perPod"), fmt.Sprintf("workload %q can be admitted to %q, whose nodes are too small for its pods", name, f.Flavor),
-					label("wanted and offered: %s", lack), related(at("teams", s.team.Name, "quota", s.queue.Tier, f.Flavor), "the quota that admits it"),
+					label("wanted and offered: %s", lack), related(r.quotaPath(s, f.Flavor), "the quota that admits it"),
 					help("Kueue counts no nodes, and would evict it and queue it again for ever: request less, or make a tier of each size of node"))
 			}
 		}
@@ -216,13 +248,19 @@ func workloadTeams(r *report) {
 		if _, ok := b.Tiers[w.Tier]; !ok {
 			continue
 		}
+		shared := b.Tiers[w.Tier].Shared
 		for i, t := range w.Teams {
-			if team, ok := b.Teams[t]; ok && team.Quota[w.Tier] == nil {
-				r.add(at("workloads", name, "teams", diag.Index(i)), fmt.Sprintf("team %q has no quota in tier %q", t, w.Tier),
-					help("give it quota in the tier, or leave the team out"))
+			team, ok := b.Teams[t]
+			switch path := at("workloads", name, "teams", diag.Index(i)); {
+			case !ok:
+			case shared == nil && team.Quota[w.Tier] == nil:
+				r.add(path, fmt.Sprintf("team %q has no quota in tier %q", t, w.Tier), help("give it quota in the tier, or leave the team out"))
+			case shared != nil && shared.Teams != nil && !slices.Contains(shared.Teams, t):
+				r.add(path, fmt.Sprintf("team %q does not share the queue of tier %q", t, w.Tier),
+					related(at("tiers", w.Tier, "shared", "teams"), "those that do"), help("add it there, or leave the team out"))
 			}
 		}
-		if len(w.Teams) == 0 && !served[w.Tier] {
+		if len(w.Teams) == 0 && !served[w.Tier] && shared == nil {
 			r.add(at("workloads", name, "tier"), fmt.Sprintf("no team has quota in tier %q, so nobody submits workload %q", w.Tier, name),
 				help("give a team quota in the tier, or remove the workload"))
 		}
@@ -237,19 +275,43 @@ func pinnedImages(r *report) {
 	}
 }
 
-func rendezvousEnv(r *report) {
+// setTwice: of two values of a variable the pod would have one.
+func setTwice(r *report) {
+	buckets := map[string]string{} // a team with a bucket that submits it, by workload
+	for _, w := range r.Plan.Workloads {
+		if w.Bucket != "" && buckets[w.Template] == "" {
+			buckets[w.Template] = w.Team
+		}
+	}
 	for _, name := range names(r.Blueprint.Workloads) {
 		w := r.Blueprint.Workloads[name]
-		if w.Rendezvous == nil {
-			continue
+		type setter struct{ by, cure string }
+		set := map[string]setter{}
+		if w.Rendezvous != nil {
+			for _, v := range []string{ir.EnvMasterAddr, ir.EnvMasterPort, ir.EnvNodes} {
+				set[v] = setter{"rendezvous", "remove it, or remove rendezvous"}
+			}
+			if w.Slices > 1 {
+				set[ir.EnvJobIndex] = set[ir.EnvNodes]
+			}
 		}
-		set := []string{ir.EnvMasterAddr, ir.EnvMasterPort, ir.EnvNodes}
-		if w.Slices > 1 {
-			set = append(set, ir.EnvJobIndex)
+		if team := buckets[name]; team != "" {
+			set[ir.EnvBucket] = setter{fmt.Sprintf("team %q's bucket", team), "rename it"}
 		}
-		for _, v := range set {
-			if _, twice := w.Env[v]; twice {
-				r.addKey(at("workloads", name, "env", v), fmt.Sprintf("%s is set by rendezvous", v), help("remove it, or remove rendezvous"))
+		if r.Plan.Monitoring.TensorBoard != "" {
+			set[ir.EnvTensorBoard] = setter{"monitoring.tensorBoard", "rename it"}
+		}
+		for _, v := range names(w.Env) {
+			if s, twice := set[v]; twice {
+				r.addKey(at("workloads", name, "env", v), v+" is set by "+s.by, help("%s", s.cure))
+			}
+		}
+		for _, v := range names(w.SecretEnv) {
+			path := at("workloads", name, "secretEnv", v)
+			if s, twice := set[v]; twice {
+				r.addKey(path, v+" is set by "+s.by, help("%s", s.cure))
+			} else if _, twice := w.Env[v]; twice {
+				r.addKey(path, v+" stands in env as well", related(at("workloads", name, "env", v), "the other"), help("keep one of them"))
 			}
 		}
 	}
@@ -276,14 +338,15 @@ func wholeSlices(r *report) {
 	capacities := capacitiesByName(r.Plan)
 	for _, name := range names(r.Blueprint.Workloads) {
 		w := r.Blueprint.Workloads[name]
-		i := slices.IndexFunc(r.Blueprint.Tiers[w.Tier].Capacity, func(c string) bool { return capacities[c].Machine.Slice != nil })
+		on := r.runsOn(w)
+		i := slices.IndexFunc(on, func(c string) bool { return capacities[c].Machine.Slice != nil })
 		if i < 0 {
 			if w.Slices > 1 {
 				r.add(at("workloads", name, "slices"), fmt.Sprintf("tier %q has no TPU slices", w.Tier), help("remove slices: pods says how many run side by side"))
 			}
 			continue
 		}
-		c := capacities[r.Blueprint.Tiers[w.Tier].Capacity[i]]
+		c := capacities[on[i]]
 		perHost, hosts := c.Machine.AcceleratorCount, c.Machine.Slice.Hosts
 		if w.PerPod.Accelerators != perHost {
 			r.add(at("workloads", name, "perPod", "accelerators"), fmt.Sprintf("a host of %q has %d chips, and one pod takes all of them", c.Name, perHost), label("want %d", perHost))
@@ -292,7 +355,7 @@ func wholeSlices(r *report) {
 		case hosts == 1 && w.Slices > 1:
 			r.add(at("workloads", name, "slices"), fmt.Sprintf("a slice of %q is one host", c.Name), help("remove slices: pods says how many run side by side"))
 		case hosts == 1:
-		case w.Slices > 1 && slices.ContainsFunc(r.Blueprint.Tiers[w.Tier].Capacity, func(c string) bool { return capacities[c].Queued() }):
+		case w.Slices > 1 && slices.ContainsFunc(on, func(c string) bool { return capacities[c].Queued() }):
 			r.add(at("workloads", name, "slices"), "queued flex-start starts one slice for a workload", label("want 1"), help("submit each slice as a copy of its own, or use a capacity that is not queued"))
 		case w.Kind != string(ir.JobSet):
 			r.addKey(at("workloads", name), fmt.Sprintf("workload %q runs on slices of %d hosts, which a Job cannot keep together", name, hosts), help(`set kind: "JobSet"`))
@@ -311,12 +374,100 @@ func runTimes(r *report) {
 		if w.MaxRunSeconds == nil {
 			continue
 		}
-		for _, capacity := range r.Blueprint.Tiers[w.Tier].Capacity {
+		for _, capacity := range r.runsOn(w) {
 			if flex := capacities[capacity].Flex; flex != nil && *w.MaxRunSeconds > flex.MaxRunSeconds {
 				r.add(at("workloads", name, "maxRunSeconds"), fmt.Sprintf("nodes of %q run for %d seconds at most", capacity, flex.MaxRunSeconds),
 					label("want at most %d", flex.MaxRunSeconds), related(at("capacity", capacity, "consumption", "flexStart"), "the nodes"),
 					help("flex-start ends a node after that time, whatever runs on it"))
 				break
+			}
+		}
+	}
+}
+
+// runsOn returns the capacities that a workload names, else those of its tier.
+func (r *report) runsOn(w schema.Workload) []string {
+	if w.Capacity != nil {
+		return w.Capacity
+	}
+	return r.Blueprint.Tiers[w.Tier].Capacity
+}
+
+func capacityOutsideTier(r *report) {
+	for _, name := range names(r.Blueprint.Workloads) {
+		w := r.Blueprint.Workloads[name]
+		known, ok := r.capacitiesOf(w.Tier)
+		if !ok {
+			continue
+		}
+		for i, c := range w.Capacity {
+			r.resolve(at("workloads", name, "capacity", diag.Index(i)), "capacity of tier "+w.Tier, c, known)
+		}
+	}
+}
+
+func priorityOutsideTier(r *report) {
+	for _, name := range names(r.Blueprint.Workloads) {
+		w := r.Blueprint.Workloads[name]
+		var known []string
+		for _, class := range r.Blueprint.Tiers[w.Tier].PriorityClasses(w.Tier) {
+			known = append(known, class.Name)
+		}
+		if w.Priority != nil && known != nil {
+			slices.Sort(known)
+			r.resolve(at("workloads", name, "priority"), "priority of tier "+w.Tier, *w.Priority, known)
+		}
+	}
+}
+
+// chosenQuota: a workload would wait for ever for what its team has nothing of.
+func chosenQuota(r *report) {
+	all := submissions(r.Plan)
+	for _, name := range names(all) {
+		chosen := r.Blueprint.Workloads[name].Capacity
+		has := func(s submission, c string) bool {
+			return slices.ContainsFunc(s.queue.Flavors, func(f ir.FlavorQuota) bool { return f.Flavor == c })
+		}
+		used := 0
+		for i, c := range chosen {
+			if slices.ContainsFunc(all[name], func(s submission) bool { return has(s, c) }) {
+				used++
+				continue
+			}
+			r.add(at("workloads", name, "capacity", diag.Index(i)), fmt.Sprintf("no team that submits workload %q has quota on %q", name, c),
+				help("give one quota there, or leave the capacity out"))
+		}
+		for _, s := range all[name] {
+			if used > 0 && !slices.ContainsFunc(chosen, func(c string) bool { return has(s, c) }) {
+				r.addKey(at("workloads", name, "capacity"), fmt.Sprintf("team %q has no quota on %s", s.team.Name, quoted(chosen)),
+					related(r.quotaPath(s, ""), "its quota"), help("give it quota there, or leave it out of the workload's teams"))
+			}
+		}
+	}
+}
+
+// chosenApart: pods select the node labels that all chosen capacities have. Kueue
+// leaves out the flavors that have others, and only those. Source: Kueue,
+// pkg/scheduler/flavorassigner.
+func chosenApart(r *report) {
+	capacities := capacitiesByName(r.Plan)
+	all := submissions(r.Plan)
+	for _, name := range names(all) {
+		chosen := r.Blueprint.Workloads[name].Capacity
+		for _, s := range all[name] {
+			if !slices.Contains(chosen, s.workload.Capacities[0]) {
+				continue // chosen are none, or such as its team has nothing of
+			}
+			for _, f := range s.queue.Flavors {
+				if slices.Contains(chosen, f.Flavor) {
+					continue
+				}
+				labels := capacities[f.Flavor].NodeLabels
+				if slices.ContainsFunc(s.workload.NodeSelector, func(l ir.KeyValue) bool { return !slices.Contains(labels, l) }) {
+					continue
+				}
+				r.addKey(at("workloads", name, "capacity"), fmt.Sprintf("what the nodes of %s have in common, those of %q have as well: a job could be sent there", quoted(chosen), f.Flavor),
+					help("choose one capacity, or make a tier of those it can run on"))
 			}
 		}
 	}

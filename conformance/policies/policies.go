@@ -50,7 +50,7 @@ func Check(folder fs.FS) []error {
 	if err != nil {
 		return []error{err}
 	}
-	defaultClass, err := readDefault(folder)
+	classes, err := readClasses(folder)
 	if err != nil {
 		return []error{err}
 	}
@@ -60,14 +60,14 @@ func Check(folder fs.FS) []error {
 	}
 	var errs []error
 	for _, team := range teams {
-		namespace, queues, err := readTeam(folder, team)
+		namespace, queues, err := readTeam(folder, team, classes.of)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", team, err))
 			continue
 		}
 		requests := slices.Clone(unqueued)
 		for _, q := range queues {
-			requests = append(requests, cases(q, defaultClass)...)
+			requests = append(requests, cases(q, classes)...)
 		}
 		submitted, err := workloads(folder, namespace.Labels["team"])
 		if err != nil {
@@ -172,9 +172,9 @@ func compile(p *admissionv1.ValidatingAdmissionPolicy) (validating.Validator, er
 // queue is a LocalQueue with the PriorityClass of its jobs.
 type queue struct{ name, class string }
 
-// readTeam returns a team's namespace and its queues. A LocalQueue's name ends
-// in its tier, which is the name of a PriorityClass.
-func readTeam(folder fs.FS, team string) (*corev1.Namespace, []queue, error) {
+// readTeam returns a team's namespace and its queues, each once for each
+// PriorityClass of its tier. A LocalQueue's name ends in its tier.
+func readTeam(folder fs.FS, team string, classes map[string][]string) (*corev1.Namespace, []queue, error) {
 	text, err := fs.ReadFile(folder, team)
 	if err != nil {
 		return nil, nil, err
@@ -191,7 +191,13 @@ func readTeam(folder fs.FS, team string) (*corev1.Namespace, []queue, error) {
 			return nil, nil, err
 		}
 		if object.Kind == "LocalQueue" {
-			queues = append(queues, queue{object.Name, strings.TrimPrefix(object.Name, "lq-"+namespace.Labels["team"]+"-")})
+			tier := strings.TrimPrefix(object.Name, "lq-"+namespace.Labels["team"]+"-")
+			for _, class := range classes[tier] {
+				queues = append(queues, queue{object.Name, class})
+			}
+			if len(classes[tier]) == 0 {
+				return nil, nil, fmt.Errorf("LocalQueue %s: no PriorityClass is of tier %q", object.Name, tier)
+			}
 		}
 	}
 	return namespace, queues, nil
@@ -221,23 +227,55 @@ func workloads(folder fs.FS, team string) ([]request, error) {
 	return out, nil
 }
 
-// readDefault returns the PriorityClass of pods that name none.
-func readDefault(folder fs.FS) (string, error) {
+// classes are the PriorityClasses.
+type classes struct {
+	standard string              // of pods that name none
+	of       map[string][]string // of a tier, by rising value
+}
+
+// readClasses reads the PriorityClasses, of whose tiers their descriptions tell.
+func readClasses(folder fs.FS) (classes, error) {
 	const file = "kubernetes/priority-classes.yaml"
+	out := classes{of: map[string][]string{}}
 	text, err := fs.ReadFile(folder, file)
 	if err != nil {
-		return "", err
+		return out, err
 	}
 	for _, document := range bytes.Split(text, []byte("\n---\n")) {
 		var class schedulingv1.PriorityClass
 		if err := yaml.UnmarshalStrict(document, &class); err != nil {
-			return "", fmt.Errorf("%s: %w", file, err)
+			return out, fmt.Errorf("%s: %w", file, err)
 		}
 		if class.GlobalDefault {
-			return class.Name, nil
+			out.standard = class.Name
+		}
+		tier, _, _ := strings.Cut(strings.TrimPrefix(class.Description, "Tier "), " of ")
+		out.of[tier] = append(out.of[tier], class.Name)
+	}
+	if out.standard == "" {
+		return out, fmt.Errorf("%s: no default", file)
+	}
+	return out, nil
+}
+
+// with returns the classes of the tier that has one.
+func (c classes) with(class string) []string {
+	for _, tier := range slices.Sorted(maps.Keys(c.of)) {
+		if slices.Contains(c.of[tier], class) {
+			return slices.Clone(c.of[tier])
 		}
 	}
-	return "", fmt.Errorf("%s: no default", file)
+	return nil
+}
+
+// without returns a class of a tier that has not one, or of no tier.
+func (c classes) without(class string) string {
+	for _, tier := range slices.Sorted(maps.Keys(c.of)) {
+		if !slices.Contains(c.of[tier], class) {
+			return c.of[tier][0]
+		}
+	}
+	return otherClass
 }
 
 // request is what somebody asks of the API server.
@@ -263,18 +301,22 @@ var unqueued = []request{
 }
 
 // cases are the requests that the policies are there for, with a queue.
-func cases(q queue, defaultClass string) []request {
+func cases(q queue, all classes) []request {
 	var (
-		other    = queue{q.name, otherClass}
+		other   = queue{q.name, otherClass}
+		foreign = queue{q.name, all.without(q.class)}
+
 		unnamed  = queue{q.name, ""}
 		gone     = queue{"gone", otherClass}
 		headless = map[string]any{"metadata": map[string]any{"name": "x"}, "spec": map[string]any{"clusterIP": "None"}}
 		balancer = map[string]any{"metadata": map[string]any{"name": "x"}, "spec": map[string]any{"type": "LoadBalancer"}}
-		another  = "must be " + q.class
+		allowed  = all.with(q.class)
+		another  = "must be " + strings.Join(allowed, " or ")
+		listed   = queue{q.name, strings.Join(append(allowed, otherClass), "|")}
 		// Pods that name no class have the default one.
 		refused = another
 	)
-	if q.class == defaultClass {
+	if slices.Contains(allowed, all.standard) {
 		refused = ""
 	}
 	return []request{
@@ -291,6 +333,8 @@ func cases(q queue, defaultClass string) []request {
 		{"job of a jobset", jobSetController, jobKind, owned(job(none), "a", true), nil, ""},
 
 		{"job with another priority", member, jobKind, job(other), nil, another},
+		{"job with another tier's priority", member, jobKind, job(foreign), nil, another},
+		{"job with several priorities", member, jobKind, job(listed), nil, another},
 		{"job without a priority", member, jobKind, job(unnamed), nil, refused},
 		{"job without a field for its priority", member, jobKind, job(queue{q.name, "-"}), nil, refused},
 		{"job that gets a queue of another priority", member, jobKind, job(other), job(none), another},

@@ -5,14 +5,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit/kubernetes"
 )
 
-// plan has a team in a cohort with a group, and one with neither that waits
-// for queued flex-start capacity.
+// plan has a team with a group, and one without.
 func plan() *ir.Platform {
 	return &ir.Platform{
 		Name:    "demo",
@@ -39,41 +37,16 @@ func plan() *ir.Platform {
 				Name: "team-a", Namespace: "ns-a", Cohort: "research", Group: "team-a@example.com",
 				KubeAccount: "team-a-ksa", Account: ir.ServiceAccount{ID: "wi-team-a"},
 				Queues: []ir.Queue{
-					{
-						Tier: "hp", Cohort: "research", ClusterQueue: "cq-team-a-hp", LocalQueue: "lq-team-a-hp", Strategy: "StrictFIFO", Preempts: true,
-						Resources: []string{"cpu", "memory", "nvidia.com/gpu"},
-						Flavors: []ir.FlavorQuota{
-							{Flavor: "l4-spot", Quotas: []ir.ResourceQuota{
-								{Resource: "cpu", Nominal: resource.MustParse("1000"), Borrowing: quantity("4000m")},
-								{Resource: "memory", Nominal: resource.MustParse("1024Mi"), Borrowing: quantity("0"), Lending: quantity("512Mi")},
-								{Resource: "nvidia.com/gpu", Nominal: resource.MustParse("4"), Borrowing: quantity("4")},
-							}},
-							{Flavor: "h100-queued", AdmissionCheck: "flex-start", Quotas: []ir.ResourceQuota{
-								{Resource: "cpu", Nominal: resource.MustParse("0"), Borrowing: quantity("0")},
-								{Resource: "memory", Nominal: resource.MustParse("0"), Borrowing: quantity("0")},
-								{Resource: "nvidia.com/gpu", Nominal: resource.MustParse("0"), Borrowing: quantity("0")},
-							}},
-						},
-					},
-					{Tier: "lp", Cohort: "research", ClusterQueue: "cq-team-a-lp", LocalQueue: "lq-team-a-lp", Strategy: "BestEffortFIFO"},
+					{Tier: "hp", Classes: []string{"hp"}, ClusterQueue: "cq-team-a-hp", LocalQueue: "lq-team-a-hp"},
+					{Tier: "lp", Classes: []string{"lp"}, ClusterQueue: "cq-team-a-lp", LocalQueue: "lq-team-a-lp"},
 				},
 			},
 			{
 				Name: "team-b", Namespace: "team-b", KubeAccount: "team-b-ksa", Account: ir.ServiceAccount{ID: "wi-team-b"},
-				Queues: []ir.Queue{{
-					Tier: "lp", ClusterQueue: "cq-team-b-lp", LocalQueue: "lq-team-b-lp", Strategy: "StrictFIFO",
-					Resources: []string{"nvidia.com/gpu"},
-					Flavors: []ir.FlavorQuota{{Flavor: "l4-spot", Quotas: []ir.ResourceQuota{
-						{Resource: "nvidia.com/gpu", Nominal: resource.MustParse("4")},
-					}}},
-				}},
+				Queues: []ir.Queue{{Tier: "lp", Classes: []string{"lp"}, ClusterQueue: "cq-team-b-lp", LocalQueue: "lq-team-b-lp"}},
 			},
 		},
 	}
-}
-
-func quantity(s string) *resource.Quantity {
-	return new(resource.MustParse(s))
 }
 
 // render returns the files of a plan by path.
@@ -135,223 +108,44 @@ subjects:
   kind: Group
   name: team-a@example.com
 ---
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ClusterQueue
-metadata:
-  labels:
-    app.kubernetes.io/managed-by: batchwright
-    app.kubernetes.io/part-of: demo
-    team: team-a
-  name: cq-team-a-hp
-spec:
-  admissionChecksStrategy:
-    admissionChecks:
-    - name: flex-start
-      onFlavors:
-      - h100-queued
-  cohortName: research
-  namespaceSelector:
-    matchLabels:
-      kubernetes.io/metadata.name: ns-a
-  preemption:
-    reclaimWithinCohort: LowerPriority
-    withinClusterQueue: LowerPriority
-  queueingStrategy: StrictFIFO
-  resourceGroups:
-  - coveredResources:
-    - cpu
-    - memory
-    - nvidia.com/gpu
-    flavors:
-    - name: l4-spot
-      resources:
-      - borrowingLimit: "4"
-        name: cpu
-        nominalQuota: 1k
-      - borrowingLimit: "0"
-        lendingLimit: 512Mi
-        name: memory
-        nominalQuota: 1Gi
-      - borrowingLimit: "4"
-        name: nvidia.com/gpu
-        nominalQuota: "4"
-    - name: h100-queued
-      resources:
-      - borrowingLimit: "0"
-        name: cpu
-        nominalQuota: "0"
-      - borrowingLimit: "0"
-        name: memory
-        nominalQuota: "0"
-      - borrowingLimit: "0"
-        name: nvidia.com/gpu
-        nominalQuota: "0"
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ClusterQueue
-metadata:
-  labels:
-    app.kubernetes.io/managed-by: batchwright
-    app.kubernetes.io/part-of: demo
-    team: team-a
-  name: cq-team-a-lp
-spec:
-  cohortName: research
-  namespaceSelector:
-    matchLabels:
-      kubernetes.io/metadata.name: ns-a
-  queueingStrategy: BestEffortFIFO
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: LocalQueue
-metadata:
-  labels:
-    app.kubernetes.io/managed-by: batchwright
-    app.kubernetes.io/part-of: demo
-  name: lq-team-a-hp
-  namespace: ns-a
-spec:
-  clusterQueue: cq-team-a-hp
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: LocalQueue
-metadata:
-  labels:
-    app.kubernetes.io/managed-by: batchwright
-    app.kubernetes.io/part-of: demo
-  name: lq-team-a-lp
-  namespace: ns-a
-spec:
-  clusterQueue: cq-team-a-lp
 `
-	if diff := cmp.Diff(want, render(t, plan())["kubernetes/teams/team-a.yaml"]); diff != "" {
-		t.Errorf("team in a cohort (-want +got):\n%s", diff)
+	got, queues, _ := strings.Cut(render(t, plan())["kubernetes/teams/team-a.yaml"], "apiVersion: kueue.x-k8s.io")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("team with a group (-want +got):\n%s", diff)
+	}
+	if n := strings.Count(queues, "\nkind: "); n != 4 {
+		t.Errorf("%d objects after them, want its queues:\n%s", n, queues)
 	}
 }
 
-// TestTeamByItself: without a group nobody may submit, and without a cohort
-// there is nothing to borrow.
+// TestTeamByItself: without a group nobody may submit.
 func TestTeamByItself(t *testing.T) {
-	got := render(t, plan())["kubernetes/teams/team-b.yaml"]
-	for _, never := range []string{"RoleBinding", "cohortName", "preemption", "admissionChecks"} {
-		if strings.Contains(got, never) {
-			t.Errorf("team without group and cohort has %s:\n%s", never, got)
-		}
-	}
-	if !strings.Contains(got, `nominalQuota: "4"`) {
-		t.Errorf("team without cohort has no quota:\n%s", got)
+	if got := render(t, plan())["kubernetes/teams/team-b.yaml"]; strings.Contains(got, "RoleBinding") {
+		t.Errorf("team without a group has a RoleBinding:\n%s", got)
 	}
 }
 
-func TestResourceFlavors(t *testing.T) {
-	want := `apiVersion: kueue.x-k8s.io/v1beta2
-kind: ResourceFlavor
-metadata:
-  labels:
-    app.kubernetes.io/managed-by: batchwright
-    app.kubernetes.io/part-of: demo
-  name: h100-queued
-spec:
-  nodeLabels:
-    cloud.google.com/gke-queued: "true"
-  nodeTaints:
-  - effect: NoSchedule
-    key: nvidia.com/gpu
-    value: present
-  tolerations:
-  - effect: NoSchedule
-    key: nvidia.com/gpu
-    operator: Equal
-    value: present
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ResourceFlavor
-metadata:
-  labels:
-    app.kubernetes.io/managed-by: batchwright
-    app.kubernetes.io/part-of: demo
-  name: l4-spot
-spec:
-  nodeLabels:
-    resource-type: spot
-`
-	if diff := cmp.Diff(want, render(t, plan())["kubernetes/resource-flavors.yaml"]); diff != "" {
-		t.Errorf("resource flavors (-want +got):\n%s", diff)
+// TestQueuesOfSeveralClasses: the namespace tells the admission policy which
+// jobs may have.
+func TestQueuesOfSeveralClasses(t *testing.T) {
+	p := plan()
+	p.Teams[0].Queues[1].Classes = []string{"low", "high"}
+	const want = "queues: lq-team-a-hp=hp, lq-team-a-lp=low|high\n"
+	if got := render(t, p)["kubernetes/teams/team-a.yaml"]; !strings.Contains(got, want) {
+		t.Errorf("no %q in\n%s", want, got)
 	}
 }
 
-func TestAdmissionChecks(t *testing.T) {
-	want := `apiVersion: kueue.x-k8s.io/v1beta2
-kind: ProvisioningRequestConfig
-metadata:
-  labels:
-    app.kubernetes.io/managed-by: batchwright
-    app.kubernetes.io/part-of: demo
-  name: flex-start
-spec:
-  managedResources:
-  - nvidia.com/gpu
-  podSetUpdates:
-    nodeSelector:
-    - key: autoscaling.gke.io/provisioning-request
-      valueFromProvisioningClassDetail: ResizeRequestName
-  provisioningClassName: queued-provisioning.gke.io
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: AdmissionCheck
-metadata:
-  labels:
-    app.kubernetes.io/managed-by: batchwright
-    app.kubernetes.io/part-of: demo
-  name: flex-start
-spec:
-  controllerName: kueue.x-k8s.io/provisioning-request
-  parameters:
-    apiGroup: kueue.x-k8s.io
-    kind: ProvisioningRequestConfig
-    name: flex-start
-`
-	if diff := cmp.Diff(want, render(t, plan())["kubernetes/admission-checks.yaml"]); diff != "" {
-		t.Errorf("admission checks (-want +got):\n%s", diff)
-	}
-}
-
-// TestNetworksOfAccelerators: Kueue leaves claims of them alone, and teams may
-// make them; on other platforms Kueue and the role are as ever.
-func TestNetworksOfAccelerators(t *testing.T) {
-	const (
-		configuration = "kubernetes/system/kueue-configuration.yaml"
-		gates         = "      KueueDRAIntegration: false\n      KueueDRAIntegrationExtendedResource: false\n" +
-			"      KueueDRAIntegrationPartitionableDevices: false\n      KueueDRARejectWorkloadsWhenDRADisabled: false\n"
-		role   = "kubernetes/system/job-submitter.yaml"
-		claims = "  resources:\n  - resourceclaimtemplates\n"
-	)
+// TestClaims: teams may claim the networks of accelerators where nodes have
+// such.
+func TestClaims(t *testing.T) {
+	const role, claims = "kubernetes/system/job-submitter.yaml", "  resources:\n  - resourceclaimtemplates\n"
 	p := plan()
 	for _, want := range []bool{false, true} {
 		p.Capacities[0].Machine.AcceleratorNetworks = want
-		files := render(t, p)
-		if got := strings.Contains(files[configuration], gates); got != want {
-			t.Errorf("gates are there: %v, want %v\n%s", got, want, files[configuration])
+		if got := render(t, p)[role]; strings.Contains(got, claims) != want {
+			t.Errorf("teams may claim: %v, want %v\n%s", !want, want, got)
 		}
-		if got := strings.Contains(files[role], claims); got != want {
-			t.Errorf("teams may claim: %v, want %v\n%s", got, want, files[role])
-		}
-	}
-}
-
-// TestQueuedSlices: a request for TPUs says of which shape.
-func TestQueuedSlices(t *testing.T) {
-	p := plan()
-	p.AdmissionChecks[0].Resources, p.AdmissionChecks[0].Topology = []string{"google.com/tpu"}, "4x4"
-	want := `spec:
-  managedResources:
-  - google.com/tpu
-  parameters:
-    tpu-topology: 4x4
-  podSetUpdates:
-`
-	if got := render(t, p)["kubernetes/admission-checks.yaml"]; !strings.Contains(got, want) {
-		t.Errorf("no\n%s\nin\n%s", want, got)
 	}
 }
 
@@ -431,29 +225,4 @@ func BenchmarkFiles(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(p.Teams)), "ns/team")
-}
-
-// TestWaitingQuota: of a capacity whose reservation has not begun a queue has
-// nothing, whatever it will have.
-func TestWaitingQuota(t *testing.T) {
-	p := plan()
-	flavors := p.Teams[0].Queues[0].Flavors
-	flavors[0].Waiting = true
-	got := render(t, p)["kubernetes/teams/team-a.yaml"]
-	first := got[strings.Index(got, "- name: l4-spot"):strings.Index(got, "- name: h100-queued")]
-	want := `- name: l4-spot
-      resources:
-      - borrowingLimit: "0"
-        name: cpu
-        nominalQuota: "0"
-      - borrowingLimit: "0"
-        name: memory
-        nominalQuota: "0"
-      - borrowingLimit: "0"
-        name: nvidia.com/gpu
-        nominalQuota: "0"
-`
-	if diff := cmp.Diff(want, strings.TrimRight(first, " ")); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
 }

@@ -37,9 +37,9 @@ func admissionPolicies(p *ir.Platform) []any {
 //
 //   - without one of its namespace's queues it would start at once, past every
 //     quota, or wait for ever;
-//   - with another priority than its queue's it could evict what it must not,
-//     or keep what it has borrowed. Pods that name no class have the default
-//     one, so that only jobs of the default tier may leave it out;
+//   - with another priority than those of its queue it could evict what it must
+//     not, or keep what it has borrowed. Pods that name no class have the
+//     default one, so that only jobs of the default tier may leave it out;
 //   - with a controller it would count as part of that, and start at once if
 //     that has been admitted.
 //
@@ -58,10 +58,10 @@ func jobsAreQueued(p *ir.Platform) *admissionv1.ValidatingAdmissionPolicy {
 		{Name: "kept", Expression: fmt.Sprintf("request.operation == 'UPDATE'\n"+
 			"&& variables.queue == oldObject.metadata.?labels[?'%s'].orValue('')\n", p.QueueLabel())},
 		{Name: "queues", Expression: fmt.Sprintf("namespaceObject.metadata.?annotations[?'%s'].orValue('')\n"+
-			".split('%s').map(q, q.split('%s'))\n", queuesAnnotation, queueSeparator, classSeparator)},
-		// The class of the queue, or none.
-		{Name: "class", Expression: "variables.queues.filter(q, variables.queue != '' && q[0] == variables.queue)\n" +
-			".map(q, q[1])\n"},
+			".split('%s').map(q, q.split('%s'))\n", queuesAnnotation, queueSeparator, classesSeparator)},
+		// A list of the classes of the queue, or nothing.
+		{Name: "allowed", Expression: fmt.Sprintf("variables.queues.filter(q, variables.queue != '' && q[0] == variables.queue)\n"+
+			".map(q, q[1].split('%s'))\n", classSeparator)},
 		// A JobSet has many pod templates, a Job has one. The API server knows
 		// both types and would complain of the other's fields but for dyn.
 		{Name: "classes", Expression: "(has(dyn(object).spec.replicatedJobs)\n" +
@@ -70,17 +70,17 @@ func jobsAreQueued(p *ir.Platform) *admissionv1.ValidatingAdmissionPolicy {
 	}
 	policy.Spec.Validations = []admissionv1.Validation{
 		{
-			Expression: "variables.kept || variables.class != []",
+			Expression: "variables.kept || variables.allowed != []",
 			MessageExpression: fmt.Sprintf("'the label %s must name a queue of namespace '\n"+
 				"+ request.namespace + ': ' + variables.queues.map(q, q[0]).join('%s')\n", p.QueueLabel(), queueSeparator),
 		},
 		{
 			Expression: fmt.Sprintf("variables.kept\n"+
-				"|| variables.classes.all(c, (c == '' ? '%s' : c) in variables.class)\n", defaultClass(p)),
+				"|| variables.classes.all(c, variables.allowed.exists(a, (c == '' ? '%s' : c) in a))\n", defaultClass(p)),
 			// Demanded of an expression with line breaks.
-			Message: "the priorityClassName of pods must be that of their queue",
+			Message: "the priorityClassName of pods must be one of their queue",
 			MessageExpression: "'the priorityClassName of pods in queue '\n" +
-				"+ variables.queue + ' must be ' + variables.class.join('')\n",
+				"+ variables.queue + ' must be ' + variables.allowed.map(a, a.join(' or ')).join('')\n",
 		},
 		{
 			Expression: "object.metadata.?ownerReferences.orValue([]).filter(o, o.?controller.orValue(false)).all(o,\n" +

@@ -12,11 +12,12 @@ import (
 
 const (
 	// queuesAnnotation of a team's namespace lists its LocalQueues, each with
-	// the PriorityClass of its jobs, for the admission policy to check and to
-	// name: "lq-a-hp=hp, lq-a-lp=lp".
+	// the PriorityClasses that its jobs can have, for the admission policy to
+	// check and to name: "lq-a-lp=lp, lq-a-shared=low|high".
 	queuesAnnotation = "queues"
 	queueSeparator   = ", "
-	classSeparator   = "="
+	classesSeparator = "="
+	classSeparator   = "|"
 	// enforceLabel selects the Pod Security Standard a namespace enforces, and
 	// warnLabel the one it warns of (Kubernetes documentation: "Pod Security
 	// Admission").
@@ -47,7 +48,7 @@ func namespace(p *ir.Platform, t ir.Team) *corev1.Namespace {
 	}
 	queues := make([]string, len(t.Queues))
 	for i, q := range t.Queues {
-		queues[i] = q.LocalQueue + classSeparator + q.Tier
+		queues[i] = q.LocalQueue + classesSeparator + strings.Join(q.Classes, classSeparator)
 	}
 	n.Annotations = map[string]string{queuesAnnotation: strings.Join(queues, queueSeparator)}
 	return n

@@ -26,6 +26,7 @@ func read(t testing.TB, text string) any {
 	for _, w := range []*ir.Workload{&job, &set} {
 		w.Command = []string{text, "--flag=" + text, text + text}
 		w.Env = []ir.KeyValue{{Key: "A", Value: text}, {Key: "B", Value: "b" + text + "\n" + text}}
+		w.SecretEnv = []ir.SecretEnv{{Name: "C", Secret: text, Key: text}}
 		w.Files = []ir.KeyValue{{Key: "a", Value: text}, {Key: "b", Value: "#!/bin/sh\n" + text + "\n"}}
 	}
 	out := map[string]any{}

@@ -107,8 +107,8 @@ func requirements(w ir.Workload) (_ corev1.ResourceRequirements, accelerator str
 	return corev1.ResourceRequirements{Requests: requests, Limits: limits}, accelerator
 }
 
-// environment returns the rendezvous, where there is one, before the
-// workload's own variables, so that these can refer to it.
+// environment returns what the platform sets, then what is in Secrets, and then
+// the workload's own variables, which can refer to both.
 func environment(w ir.Workload, first string) []corev1.EnvVar {
 	var out []corev1.EnvVar
 	if w.Port != 0 {
@@ -128,8 +128,29 @@ func environment(w ir.Workload, first string) []corev1.EnvVar {
 			}})
 		}
 	}
+	out = append(out, storage(w)...)
+	for _, e := range w.SecretEnv {
+		out = append(out, corev1.EnvVar{Name: e.Name, ValueFrom: &corev1.EnvVarSource{
+			SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: e.Secret}, Key: e.Key},
+		}})
+	}
 	for _, e := range w.Env {
 		out = append(out, corev1.EnvVar{Name: e.Key, Value: e.Value})
+	}
+	return out
+}
+
+// storage names the team's bucket and the platform's TensorBoard, where there are
+// such.
+func storage(w ir.Workload) []corev1.EnvVar {
+	var out []corev1.EnvVar
+	if w.Bucket != "" {
+		out = append(out, corev1.EnvVar{Name: ir.EnvBucket, Value: w.Bucket})
+	}
+	if w.TensorBoard {
+		out = append(out, corev1.EnvVar{Name: ir.EnvTensorBoard, ValueFrom: &corev1.EnvVarSource{
+			ConfigMapKeyRef: &corev1.ConfigMapKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: ir.TensorBoardConfig}, Key: ir.TensorBoardKey},
+		}})
 	}
 	return out
 }

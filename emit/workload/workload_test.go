@@ -415,6 +415,35 @@ func TestWhatFollowsFromAWorkload(t *testing.T) {
 	}
 }
 
+// TestEnvironment: what is set by the platform comes first, so that a workload's
+// own variables can refer to it; of a Secret there is only the name.
+func TestEnvironment(t *testing.T) {
+	w := train("train-1")
+	w.Bucket, w.TensorBoard = "my-project-demo-team-a", true
+	w.SecretEnv = []ir.SecretEnv{{Name: "TOKEN", Secret: "hub", Key: "read"}}
+	w.Env = []ir.KeyValue{{Key: "ARGS", Value: "--to=gs://$(BUCKET) --token=$(TOKEN)"}}
+	const want = `        - name: NNODES
+          value: "2"
+        - name: BUCKET
+          value: my-project-demo-team-a
+        - name: TENSORBOARD
+          valueFrom:
+            configMapKeyRef:
+              key: name
+              name: tensorboard
+        - name: TOKEN
+          valueFrom:
+            secretKeyRef:
+              key: read
+              name: hub
+        - name: ARGS
+          value: --to=gs://$(BUCKET) --token=$(TOKEN)
+        image: `
+	if got := render(t, w)["workloads/team-a/train-1.yaml"]; !strings.Contains(got, want) {
+		t.Errorf("no\n%s\nin\n%s", want, got)
+	}
+}
+
 // TestFolders: copies share one ConfigMap, teams share nothing, and what a
 // workload does not have leaves no trace.
 func TestFolders(t *testing.T) {

@@ -1,0 +1,460 @@
+package kueue_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/kubeyaml"
+	"github.com/batchwright/batchwright/emit/kueue"
+)
+
+// plan has a team in a cohort with a group, and one with neither that waits
+// for queued flex-start capacity.
+func plan() *ir.Platform {
+	return &ir.Platform{
+		Name:    "demo",
+		Project: "my-project",
+		Capacities: []ir.Capacity{
+			{
+				Name:           "h100-queued",
+				NodeLabels:     []ir.KeyValue{{Key: "cloud.google.com/gke-queued", Value: "true"}},
+				NodeTaints:     []ir.Taint{{Key: "nvidia.com/gpu", Value: "present", Effect: "NoSchedule"}},
+				AdmissionCheck: "flex-start",
+			},
+			{Name: "l4-spot", NodeLabels: []ir.KeyValue{{Key: "resource-type", Value: "spot"}}},
+		},
+		PriorityClasses: []ir.PriorityClass{
+			{Name: "lp", Value: -10, Default: true, Note: "tier lp"},
+			{Name: "hp", Value: 20, Preempts: true, Note: "tier hp"},
+		},
+		AdmissionChecks: []ir.AdmissionCheck{{
+			Name: "flex-start", Class: "queued-provisioning.gke.io", Resources: []string{"nvidia.com/gpu"},
+		}},
+		Cohorts: []ir.Cohort{{Name: "all"}, {Name: "research", Parent: "all"}},
+		Teams: []ir.Team{
+			{
+				Name: "team-a", Namespace: "ns-a", Cohort: "research", Group: "team-a@example.com",
+				KubeAccount: "team-a-ksa", Account: ir.ServiceAccount{ID: "wi-team-a"},
+				Queues: []ir.Queue{
+					{
+						Tier: "hp", Cohort: "research", ClusterQueue: "cq-team-a-hp", LocalQueue: "lq-team-a-hp", Strategy: "StrictFIFO", Preempts: true,
+						Resources: []string{"cpu", "memory", "nvidia.com/gpu"},
+						Flavors: []ir.FlavorQuota{
+							{Flavor: "l4-spot", Quotas: []ir.ResourceQuota{
+								{Resource: "cpu", Nominal: resource.MustParse("1000"), Borrowing: quantity("4000m")},
+								{Resource: "memory", Nominal: resource.MustParse("1024Mi"), Borrowing: quantity("0"), Lending: quantity("512Mi")},
+								{Resource: "nvidia.com/gpu", Nominal: resource.MustParse("4"), Borrowing: quantity("4")},
+							}},
+							{Flavor: "h100-queued", AdmissionCheck: "flex-start", Quotas: []ir.ResourceQuota{
+								{Resource: "cpu", Nominal: resource.MustParse("0"), Borrowing: quantity("0")},
+								{Resource: "memory", Nominal: resource.MustParse("0"), Borrowing: quantity("0")},
+								{Resource: "nvidia.com/gpu", Nominal: resource.MustParse("0"), Borrowing: quantity("0")},
+							}},
+						},
+					},
+					{Tier: "lp", Cohort: "research", ClusterQueue: "cq-team-a-lp", LocalQueue: "lq-team-a-lp", Strategy: "BestEffortFIFO"},
+				},
+			},
+			{
+				Name: "team-b", Namespace: "team-b", KubeAccount: "team-b-ksa", Account: ir.ServiceAccount{ID: "wi-team-b"},
+				Queues: []ir.Queue{{
+					Tier: "lp", ClusterQueue: "cq-team-b-lp", LocalQueue: "lq-team-b-lp", Strategy: "StrictFIFO",
+					Resources: []string{"nvidia.com/gpu"},
+					Flavors: []ir.FlavorQuota{{Flavor: "l4-spot", Quotas: []ir.ResourceQuota{
+						{Resource: "nvidia.com/gpu", Nominal: resource.MustParse("4")},
+					}}},
+				}},
+			},
+		},
+	}
+}
+
+func quantity(s string) *resource.Quantity {
+	return new(resource.MustParse(s))
+}
+
+// render returns the manifests of a plan by name, and the teams' queues by the
+// team's name.
+func render(t testing.TB, p *ir.Platform) map[string]string {
+	t.Helper()
+	manifests, err := kueue.System(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifests = append(manifests, kueue.Queues(p)...)
+	for _, team := range p.Teams {
+		manifests = append(manifests, kubeyaml.Manifest{Name: team.Name, Objects: kueue.Team(p, team)})
+	}
+	out := map[string]string{}
+	for _, m := range manifests {
+		content, err := kubeyaml.Marshal(m.Objects...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, twice := out[m.Name]; twice {
+			t.Errorf("%s comes twice", m.Name)
+		}
+		out[m.Name] = string(content)
+	}
+	return out
+}
+
+func TestTeam(t *testing.T) {
+	want := `apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata:
+  labels:
+    app.kubernetes.io/managed-by: batchwright
+    app.kubernetes.io/part-of: demo
+    team: team-a
+  name: cq-team-a-hp
+spec:
+  admissionChecksStrategy:
+    admissionChecks:
+    - name: flex-start
+      onFlavors:
+      - h100-queued
+  cohortName: research
+  namespaceSelector:
+    matchLabels:
+      kubernetes.io/metadata.name: ns-a
+  preemption:
+    reclaimWithinCohort: LowerPriority
+    withinClusterQueue: LowerPriority
+  queueingStrategy: StrictFIFO
+  resourceGroups:
+  - coveredResources:
+    - cpu
+    - memory
+    - nvidia.com/gpu
+    flavors:
+    - name: l4-spot
+      resources:
+      - borrowingLimit: "4"
+        name: cpu
+        nominalQuota: 1k
+      - borrowingLimit: "0"
+        lendingLimit: 512Mi
+        name: memory
+        nominalQuota: 1Gi
+      - borrowingLimit: "4"
+        name: nvidia.com/gpu
+        nominalQuota: "4"
+    - name: h100-queued
+      resources:
+      - borrowingLimit: "0"
+        name: cpu
+        nominalQuota: "0"
+      - borrowingLimit: "0"
+        name: memory
+        nominalQuota: "0"
+      - borrowingLimit: "0"
+        name: nvidia.com/gpu
+        nominalQuota: "0"
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata:
+  labels:
+    app.kubernetes.io/managed-by: batchwright
+    app.kubernetes.io/part-of: demo
+    team: team-a
+  name: cq-team-a-lp
+spec:
+  cohortName: research
+  namespaceSelector:
+    matchLabels:
+      kubernetes.io/metadata.name: ns-a
+  queueingStrategy: BestEffortFIFO
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata:
+  labels:
+    app.kubernetes.io/managed-by: batchwright
+    app.kubernetes.io/part-of: demo
+  name: lq-team-a-hp
+  namespace: ns-a
+spec:
+  clusterQueue: cq-team-a-hp
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata:
+  labels:
+    app.kubernetes.io/managed-by: batchwright
+    app.kubernetes.io/part-of: demo
+  name: lq-team-a-lp
+  namespace: ns-a
+spec:
+  clusterQueue: cq-team-a-lp
+`
+	if diff := cmp.Diff(want, render(t, plan())["team-a"]); diff != "" {
+		t.Errorf("team in a cohort (-want +got):\n%s", diff)
+	}
+}
+
+// TestTeamByItself: without a cohort there is nothing to borrow.
+func TestTeamByItself(t *testing.T) {
+	got := render(t, plan())["team-b"]
+	for _, never := range []string{"cohortName", "preemption", "admissionChecks"} {
+		if strings.Contains(got, never) {
+			t.Errorf("team without a cohort has %s:\n%s", never, got)
+		}
+	}
+	if !strings.Contains(got, `nominalQuota: "4"`) {
+		t.Errorf("team without cohort has no quota:\n%s", got)
+	}
+}
+
+// shared is a queue that both teams share: it waits for nodes on two of its
+// three flavors, by two checks.
+func shared() *ir.Platform {
+	quota := func(flavor, check string) ir.FlavorQuota {
+		return ir.FlavorQuota{Flavor: flavor, AdmissionCheck: check, Quotas: []ir.ResourceQuota{{Resource: "nvidia.com/gpu", Nominal: resource.MustParse("8")}}}
+	}
+	p := plan()
+	q := ir.Queue{
+		Tier: "dws", Classes: []string{"low", "high"}, ClusterQueue: "cq-dws", Shared: true, Strategy: "BestEffortFIFO", Preempts: true,
+		Resources: []string{"nvidia.com/gpu"},
+		Flavors:   []ir.FlavorQuota{quota("h100-queued", "dws-h100"), quota("l4-spot", ""), quota("a100-queued", "dws-a100"), quota("a100-far", "dws-a100")},
+	}
+	p.SharedQueues = []ir.SharedQueue{{Queue: q, Teams: []ir.SharingTeam{{Name: "team-a", Namespace: "ns-a"}, {Name: "team-b", Namespace: "team-b"}}}}
+	for i := range p.Teams {
+		q.LocalQueue = "lq-" + p.Teams[i].Name + "-dws"
+		p.Teams[i].Queues = append(p.Teams[i].Queues, q)
+	}
+	return p
+}
+
+func TestSharedQueues(t *testing.T) {
+	got := render(t, shared())
+	want := `apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata:
+  labels:
+    app.kubernetes.io/managed-by: batchwright
+    app.kubernetes.io/part-of: demo
+  name: cq-dws
+spec:
+  admissionChecksStrategy:
+    admissionChecks:
+    - name: dws-h100
+      onFlavors:
+      - h100-queued
+    - name: dws-a100
+      onFlavors:
+      - a100-queued
+      - a100-far
+  namespaceSelector:
+    matchExpressions:
+    - key: kubernetes.io/metadata.name
+      operator: In
+      values:
+      - ns-a
+      - team-b
+  preemption:
+    reclaimWithinCohort: LowerPriority
+    withinClusterQueue: LowerPriority
+  queueingStrategy: BestEffortFIFO
+  resourceGroups:
+  - coveredResources:
+    - nvidia.com/gpu
+    flavors:
+    - name: h100-queued
+      resources:
+      - name: nvidia.com/gpu
+        nominalQuota: "8"
+    - name: l4-spot
+      resources:
+      - name: nvidia.com/gpu
+        nominalQuota: "8"
+    - name: a100-queued
+      resources:
+      - name: nvidia.com/gpu
+        nominalQuota: "8"
+    - name: a100-far
+      resources:
+      - name: nvidia.com/gpu
+        nominalQuota: "8"
+`
+	if diff := cmp.Diff(want, got["shared-queues.yaml"]); diff != "" {
+		t.Errorf("shared queues (-want +got):\n%s", diff)
+	}
+	for _, team := range []string{"team-a", "team-b"} {
+		if strings.Contains(got[team], "name: cq-dws") {
+			t.Errorf("%s has the shared queue:\n%s", team, got[team])
+		}
+		if want := "  name: lq-" + team + "-dws\n  namespace: "; !strings.Contains(got[team], want) || !strings.Contains(got[team], "  clusterQueue: cq-dws\n") {
+			t.Errorf("%s has no way into it:\n%s", team, got[team])
+		}
+	}
+}
+
+// TestSharedByOne: the queue is one namespace's, as a team's own is.
+func TestSharedByOne(t *testing.T) {
+	p := shared()
+	p.SharedQueues[0].Teams = p.SharedQueues[0].Teams[:1]
+	const want = "  namespaceSelector:\n    matchLabels:\n      kubernetes.io/metadata.name: ns-a\n"
+	if got := render(t, p)["shared-queues.yaml"]; !strings.Contains(got, want) {
+		t.Errorf("no %q in\n%s", want, got)
+	}
+}
+
+// TestBorrowsAll: without a limit all that is idle may be borrowed.
+func TestBorrowsAll(t *testing.T) {
+	p := plan()
+	quotas := p.Teams[0].Queues[0].Flavors[0].Quotas
+	for i := range quotas {
+		quotas[i].Borrowing, quotas[i].BorrowsAll = nil, true
+	}
+	got := render(t, p)["team-a"]
+	first := got[strings.Index(got, "- name: l4-spot"):strings.Index(got, "- name: h100-queued")]
+	if strings.Contains(first, "borrowingLimit") {
+		t.Errorf("a limit in\n%s", first)
+	}
+}
+
+// TestWaitingQuota: of a capacity whose reservation has not begun a queue has
+// nothing, whatever it will have.
+func TestWaitingQuota(t *testing.T) {
+	p := plan()
+	flavors := p.Teams[0].Queues[0].Flavors
+	flavors[0].Waiting = true
+	got := render(t, p)["team-a"]
+	first := got[strings.Index(got, "- name: l4-spot"):strings.Index(got, "- name: h100-queued")]
+	want := `- name: l4-spot
+      resources:
+      - borrowingLimit: "0"
+        name: cpu
+        nominalQuota: "0"
+      - borrowingLimit: "0"
+        name: memory
+        nominalQuota: "0"
+      - borrowingLimit: "0"
+        name: nvidia.com/gpu
+        nominalQuota: "0"
+`
+	if diff := cmp.Diff(want, strings.TrimRight(first, " ")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestResourceFlavors(t *testing.T) {
+	want := `apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata:
+  labels:
+    app.kubernetes.io/managed-by: batchwright
+    app.kubernetes.io/part-of: demo
+  name: h100-queued
+spec:
+  nodeLabels:
+    cloud.google.com/gke-queued: "true"
+  nodeTaints:
+  - effect: NoSchedule
+    key: nvidia.com/gpu
+    value: present
+  tolerations:
+  - effect: NoSchedule
+    key: nvidia.com/gpu
+    operator: Equal
+    value: present
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata:
+  labels:
+    app.kubernetes.io/managed-by: batchwright
+    app.kubernetes.io/part-of: demo
+  name: l4-spot
+spec:
+  nodeLabels:
+    resource-type: spot
+`
+	if diff := cmp.Diff(want, render(t, plan())["resource-flavors.yaml"]); diff != "" {
+		t.Errorf("resource flavors (-want +got):\n%s", diff)
+	}
+}
+
+func TestAdmissionChecks(t *testing.T) {
+	want := `apiVersion: kueue.x-k8s.io/v1beta2
+kind: ProvisioningRequestConfig
+metadata:
+  labels:
+    app.kubernetes.io/managed-by: batchwright
+    app.kubernetes.io/part-of: demo
+  name: flex-start
+spec:
+  managedResources:
+  - nvidia.com/gpu
+  podSetUpdates:
+    nodeSelector:
+    - key: autoscaling.gke.io/provisioning-request
+      valueFromProvisioningClassDetail: ResizeRequestName
+  provisioningClassName: queued-provisioning.gke.io
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: AdmissionCheck
+metadata:
+  labels:
+    app.kubernetes.io/managed-by: batchwright
+    app.kubernetes.io/part-of: demo
+  name: flex-start
+spec:
+  controllerName: kueue.x-k8s.io/provisioning-request
+  parameters:
+    apiGroup: kueue.x-k8s.io
+    kind: ProvisioningRequestConfig
+    name: flex-start
+`
+	if diff := cmp.Diff(want, render(t, plan())["admission-checks.yaml"]); diff != "" {
+		t.Errorf("admission checks (-want +got):\n%s", diff)
+	}
+}
+
+// TestNetworksOfAccelerators: Kueue leaves claims of them alone, and elsewhere is
+// as ever.
+func TestNetworksOfAccelerators(t *testing.T) {
+	const gates = "      KueueDRAIntegration: false\n      KueueDRAIntegrationExtendedResource: false\n" +
+		"      KueueDRAIntegrationPartitionableDevices: false\n      KueueDRARejectWorkloadsWhenDRADisabled: false\n"
+	p := plan()
+	for _, want := range []bool{false, true} {
+		p.Capacities[0].Machine.AcceleratorNetworks = want
+		if got := render(t, p)["system/kueue-configuration.yaml"]; strings.Contains(got, gates) != want {
+			t.Errorf("gates are there: %v, want %v\n%s", !want, want, got)
+		}
+	}
+}
+
+// TestQueuedSlices: a request for TPUs says of which shape.
+func TestQueuedSlices(t *testing.T) {
+	p := plan()
+	p.AdmissionChecks[0].Resources, p.AdmissionChecks[0].Topology = []string{"google.com/tpu"}, "4x4"
+	want := `spec:
+  managedResources:
+  - google.com/tpu
+  parameters:
+    tpu-topology: 4x4
+  podSetUpdates:
+`
+	if got := render(t, p)["admission-checks.yaml"]; !strings.Contains(got, want) {
+		t.Errorf("no\n%s\nin\n%s", want, got)
+	}
+}
+
+// TestOrder: what refers to something comes after it.
+func TestOrder(t *testing.T) {
+	var names []string
+	for _, m := range kueue.Queues(shared()) {
+		names = append(names, m.Name)
+	}
+	if want := []string{"resource-flavors.yaml", "admission-checks.yaml", "cohorts.yaml", "shared-queues.yaml"}; !slices.Equal(names, want) {
+		t.Errorf("order %q, want %q", names, want)
+	}
+}
