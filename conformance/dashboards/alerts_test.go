@@ -205,7 +205,7 @@ func TestKAIAlertsMeanWhatTheySay(t *testing.T) {
 		{
 			name: "the scheduler is gone, and the controller of queues is not", alert: "KAISchedulerDown",
 			series: `up{cluster="kai-departments",job="queue-controller"} 1x180`,
-			want:   `{job="kai-scheduler-default"} 1`,
+			want:   `{} 1`,
 		},
 		{
 			name: "the scheduler is there", alert: "KAISchedulerDown",
