@@ -146,8 +146,8 @@ var kaiClassValues = map[string]int32{"train": 50, "build-preemptible": 75, "bui
 // checkKAINodes holds the pods of jobs against the nodes that Terraform makes:
 // nothing adds a node selector or a toleration to them.
 func checkKAINodes(folder fs.FS, pools []nodePool) []error {
-	c := readKubernetes(folder)
-	if len(c.errs) > 0 {
+	c, err := readKubernetes(folder)
+	if err != nil || len(c.errs) > 0 {
 		return nil // checkKubernetes tells
 	}
 	check := func(from objectKey, pod corev1.PodSpec) {

@@ -123,31 +123,20 @@ func reservedPriority(r *report) {
 }
 
 // mixedAccelerators: all flavors of a ClusterQueue that cover cpu and memory
-// cover the same resources, so one queue has GPUs or TPUs; and a workload is
-// shaped for one kind of TPU slice.
+// cover the same resources, so one queue has GPUs or TPUs, beside machines
+// without either.
 func mixedAccelerators(r *report) {
 	capacities := capacitiesByName(r.Plan)
 	for _, name := range names(r.Blueprint.Tiers) {
-		first, shape := "", ""
+		first := ""
 		for i, capacity := range r.Blueprint.Tiers[name].Capacity {
-			c := capacities[capacity]
-			path := at("tiers", name, "capacity", diag.Index(i))
-			switch {
+			switch c := capacities[capacity]; {
 			case !c.HasAccelerators():
 			case first == "":
 				first = capacity
 			case capacities[first].Machine.Resource != c.Machine.Resource:
-				r.add(path, fmt.Sprintf("tier %q has both %s, of %q, and %s", name, capacities[first].Machine.Resource, first, c.Machine.Resource),
+				r.add(at("tiers", name, "capacity", diag.Index(i)), fmt.Sprintf("tier %q has both %s, of %q, and %s", name, capacities[first].Machine.Resource, first, c.Machine.Resource),
 					help("Kueue counts cpu and memory in one group of flavors, which cover the same accelerator: make a tier of each"))
-			}
-			if !c.HasTPUs() || c.Machine.Slice == nil {
-				continue
-			}
-			if here := fmt.Sprintf("%d chips on %s", c.Machine.Slice.Chips, plural(c.Machine.Slice.Hosts, "host")); shape == "" {
-				shape = here
-			} else if shape != here {
-				r.add(path, fmt.Sprintf("slices of %q have %s, and those before it %s", capacity, here, shape),
-					help("a workload is made for one shape of slice: make a tier of each"))
 			}
 		}
 	}

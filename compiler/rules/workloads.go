@@ -346,6 +346,9 @@ func wholeSlices(r *report) {
 			}
 			continue
 		}
+		if r.mixedShapes(name, w, on, capacities) {
+			continue
+		}
 		c := capacities[on[i]]
 		perHost, hosts := c.Machine.AcceleratorCount, c.Machine.Slice.Hosts
 		if w.PerPod.Accelerators != perHost {
@@ -364,6 +367,32 @@ func wholeSlices(r *report) {
 				label("want %d", w.Slices*hosts), help("leave pods out: it follows from slices"))
 		}
 	}
+}
+
+// mixedShapes reports a workload that can run on TPU slices of different shapes:
+// its pods are counted for one.
+func (r *report) mixedShapes(name string, w schema.Workload, on []string, capacities map[string]ir.Capacity) bool {
+	first := ""
+	for _, c := range on {
+		switch s := capacities[c].Machine.Slice; {
+		case s == nil:
+		case first == "":
+			first = c
+		case shape(s) != shape(capacities[first].Machine.Slice):
+			path := at("workloads", name, "tier")
+			if len(w.Capacity) > 0 {
+				path = at("workloads", name, "capacity")
+			}
+			r.add(path, fmt.Sprintf("slices of %q have %s, and those of %q %s", c, shape(s), first, shape(capacities[first].Machine.Slice)),
+				help("a workload is made for one shape of slice: name capacities of that shape, capacity: [%q]", first))
+			return true
+		}
+	}
+	return false
+}
+
+func shape(s *ir.Slice) string {
+	return fmt.Sprintf("%d chips on %s", s.Chips, plural(s.Hosts, "host"))
 }
 
 // runTimes: flex-start ends a node when its time is over, whatever runs on it.
@@ -385,12 +414,21 @@ func runTimes(r *report) {
 	}
 }
 
-// runsOn returns the capacities that a workload names, else those of its tier.
+// runsOn returns the capacities that a workload names, else those of its tier
+// that have accelerators if it asks for some, else all.
 func (r *report) runsOn(w schema.Workload) []string {
 	if w.Capacity != nil {
 		return w.Capacity
 	}
-	return r.Blueprint.Tiers[w.Tier].Capacity
+	tier := r.Blueprint.Tiers[w.Tier].Capacity
+	if w.PerPod.Accelerators == 0 {
+		return tier
+	}
+	capacities := capacitiesByName(r.Plan)
+	if accelerated := slices.DeleteFunc(slices.Clone(tier), func(c string) bool { return !capacities[c].HasAccelerators() }); len(accelerated) > 0 {
+		return accelerated
+	}
+	return tier
 }
 
 func capacityOutsideTier(r *report) {

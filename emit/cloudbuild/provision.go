@@ -30,6 +30,12 @@ var queuesScript string
 //go:embed scripts/dashboards.sh
 var dashboardsScript string
 
+//go:embed scripts/infrastructure.sh
+var infrastructureScript string
+
+//go:embed scripts/tensorboard.sh
+var tensorBoardScript string
+
 // provision returns the build that makes the platform, or changes it to what
 // the deploy folder says.
 //
@@ -37,26 +43,33 @@ var dashboardsScript string
 // project, which the person has who runs create-platform.sh and the build does
 // not need. The build sees to it that the bucket is safe to keep state in.
 func provision(p *ir.Platform) build {
-	tasks := []task{
-		script(p, 900, "access", accessScript, variable{"PROJECT", p.Project}),
-		command(p, 300, "state-bucket", "gcloud", "storage", "buckets", "update", "gs://"+p.Delivery.StateBucket,
-			"--versioning", "--uniform-bucket-level-access", "--public-access-prevention"),
-		terraform(p, 600, "terraform-init", "init", "-input=false"),
-		terraform(p, 3600, "terraform-plan", "plan", "-input=false", "-lock-timeout=300s", "-out=platform.tfplan"),
-		terraform(p, 10800, "terraform-apply", "apply", "-input=false", "-lock-timeout=300s", "platform.tfplan"),
+	tasks := []task{checkSettings(p), script(p, 900, "access", accessScript, variable{"PROJECT", p.Project})}
+	if p.Delivery.InfrastructureManager {
+		tasks = append(tasks, infrastructureManager(p, 14400, "infrastructure", infrastructureScript))
+	} else {
+		bucket := command(p, 300, "state-bucket", "gcloud", "storage", "buckets", "update")
+		bucket.Args = append(bucket.Args, "gs://$"+stateBucket, "--versioning", "--uniform-bucket-level-access", "--public-access-prevention")
+		tasks = append(tasks, bucket, terraformInit(p),
+			terraform(p, 3600, "terraform-plan", "plan", "-input=false", "-lock-timeout=300s", "-out=platform.tfplan"),
+			terraform(p, 10800, "terraform-apply", "apply", "-input=false", "-lock-timeout=300s", "platform.tfplan"))
+	}
+	tasks = append(tasks,
 		command(p, 300, "credentials", "gcloud", "container", "clusters", "get-credentials", p.Cluster.Name,
 			"--project="+p.Project, "--location="+p.Region, endpoint(p)),
 		// Before the scheduler: Kueue looks for the kinds it queues when it starts.
 		script(p, 1200, "jobset", jobSetScript,
-			variable{"MANIFEST", p.Versions.JobSetManifest()}, variable{"NAMESPACE", ir.JobSetNamespace}),
-	}
+			variable{"MANIFEST", p.Versions.JobSetManifest()}, variable{"NAMESPACE", ir.JobSetNamespace}))
 	scheduler, queues := schedulerTasks(p)
 	tasks = append(tasks, scheduler...)
 	tasks = append(tasks,
 		script(p, 300, "priorities", prioritiesScript, variable{"PLATFORM", platformSelector(p)}),
 		command(p, 7200, "manifests", "kubectl", "apply", "--server-side", "--force-conflicts", "--field-manager=batchwright", "-k", "kubernetes"),
-		queues,
-	)
+		queues)
+	if p.Monitoring.TensorBoard != "" {
+		tasks = append(tasks, script(p, 600, "tensorboard", tensorBoardScript,
+			variable{"PROJECT", p.Project}, variable{"REGION", p.Monitoring.TensorBoard}, variable{"DISPLAY_NAME", p.Cluster.Name},
+			variable{"TEAMS", teamSelector(p)}, variable{"CONFIG", ir.TensorBoardConfig}, variable{"KEY", ir.TensorBoardKey}))
+	}
 	if p.Monitoring.Grafana {
 		tasks = append(tasks, script(p, 300, "dashboards", dashboardsScript, variable{"NAMESPACE", p.Monitoring.GrafanaNamespace}))
 	}

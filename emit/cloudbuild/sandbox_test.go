@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -30,6 +31,8 @@ source "$SANDBOX/answers"
 type sandbox struct {
 	t            *testing.T
 	root, folder string
+	// substitutions are those with which steps are run.
+	substitutions map[string]string
 }
 
 func newSandbox(t *testing.T, p *ir.Platform) *sandbox {
@@ -37,7 +40,7 @@ func newSandbox(t *testing.T, p *ir.Platform) *sandbox {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("bash is not installed")
 	}
-	s := &sandbox{t: t, root: t.TempDir()}
+	s := &sandbox{t: t, root: t.TempDir(), substitutions: substitutions(p)}
 	s.folder = filepath.Join(s.root, "deploy folder")
 	s.answer("")
 	for path, f := range files(t, p) {
@@ -126,12 +129,24 @@ func (s *sandbox) script(name, stdin string, args ...string) result {
 	return s.run(s.root, nil, stdin, filepath.Join(s.folder, name), args...)
 }
 
+var reference = regexp.MustCompile(`\$\$|\$[A-Z_][A-Z0-9_]*|\$\{[A-Z_][A-Z0-9_]*\}`)
+
+// substitute does what Cloud Build does to every text of a build but scripts.
+func substitute(s string, values map[string]string) string {
+	return reference.ReplaceAllStringFunc(s, func(ref string) string {
+		if ref == "$$" {
+			return "$"
+		}
+		return values[strings.Trim(ref, "${}")]
+	})
+}
+
 // step runs a step of a build as Cloud Build does.
 func (s *sandbox) step(st step) result {
 	s.t.Helper()
 	var env []string
 	for _, e := range st.Env {
-		env = append(env, strings.ReplaceAll(e, "$$", "$"))
+		env = append(env, substitute(e, s.substitutions))
 	}
 	dir := filepath.Join(s.folder, st.Dir)
 	if st.Script != "" {
@@ -140,7 +155,7 @@ func (s *sandbox) step(st step) result {
 	}
 	var args []string
 	for _, a := range st.Args {
-		args = append(args, strings.ReplaceAll(a, "$$", "$"))
+		args = append(args, substitute(a, s.substitutions))
 	}
 	program := st.Entrypoint
 	if program == "" && strings.HasPrefix(st.Name, "hashicorp/terraform:") {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/compiler/ir"
 )
 
 // temporary is the name of a directory that mktemp makes, another each time.
@@ -35,7 +35,7 @@ func TestProvision(t *testing.T) {
 	want := lines(`
 gcloud projects get-iam-policy my-project
 gcloud storage buckets update gs://my-project-gke-batch-tfstate --versioning --uniform-bucket-level-access --public-access-prevention
-terraform init -input=false
+terraform init -input=false -backend-config=bucket=my-project-gke-batch-tfstate -backend-config=prefix=gke-batch/terraform
 terraform plan -input=false -lock-timeout=300s -out=platform.tfplan
 terraform apply -input=false -lock-timeout=300s platform.tfplan
 gcloud container clusters get-credentials gke-batch --project=my-project --location=us-central1 --dns-endpoint
@@ -178,13 +178,15 @@ func TestDrainWithKAI(t *testing.T) {
 // TestStepsStop holds that a step fails with whatever it calls: no failure is
 // passed over, and what is waited for is not waited for without end.
 func TestStepsStop(t *testing.T) {
-	s := newSandbox(t, platform())
-	kueue, kai := files(t, platform()), files(t, kaiPlatform())
-	for path, f := range map[string]emit.File{
-		"cloudbuild/provision.yaml": kueue["cloudbuild/provision.yaml"], "cloudbuild/destroy.yaml": kueue["cloudbuild/destroy.yaml"],
-		"cloudbuild/provision.yaml with KAI Scheduler": kai["cloudbuild/provision.yaml"],
-	} {
-		for _, st := range decode(t, f).Steps {
+	for _, p := range []*ir.Platform{platform(), managed(), kaiPlatform()} {
+		stepsStop(t, p)
+	}
+}
+
+func stepsStop(t *testing.T, p *ir.Platform) {
+	s := newSandbox(t, p)
+	for _, path := range []string{"cloudbuild/provision.yaml", "cloudbuild/destroy.yaml"} {
+		for _, st := range decode(t, files(t, p)[path]).Steps {
 			if st.ID == "helm" {
 				continue // copies a file of its image
 			}
@@ -209,6 +211,9 @@ case $call in
 *"batchwright/drained}"*) printf 'clusterqueue.kueue.x-k8s.io/cq-%s true\n' a old ;;
 *"get priorityclasses"*) echo 'old 1 Never ' ;;
 *"clusters list"*) echo RUNNING ;;
+*"tensorboards list"*) echo projects/1/locations/r/tensorboards/2 ;;
+*"deployments list"*) echo gke-batch ;;
+*"value(state)"*) echo ACTIVE ;;
 *"get deployment"*) echo 1 ;;
 "terraform state pull") echo '{}' ;;
 "terraform state list") echo google_container_cluster.main ;;
@@ -366,20 +371,35 @@ func TestDrain(t *testing.T) {
 	}{
 		{"no cluster", ``, 0, "No cluster gke-batch runs", nil},
 		{"cluster still comes up", `*"clusters list"*) echo PROVISIONING ;;`, 0, "No cluster gke-batch runs", nil},
-		{"no Kueue", `*"clusters list"*) echo RUNNING ;;`, 0, "Kueue does not run", []string{end}},
-		{"Kueue without pods", `*"clusters list"*) echo RUNNING ;; *"get deployment"*) echo 0 ;;`, 0, "Kueue does not run", []string{end}},
+		{"no Kueue", `*"clusters list"*) echo RUNNING ;;
+*"tensorboards list"*) echo projects/1/locations/r/tensorboards/2 ;;
+*"deployments list"*) echo gke-batch ;;
+*"value(state)"*) echo ACTIVE ;;`, 0, "Kueue does not run", []string{end}},
+		{"Kueue without pods", `*"clusters list"*) echo RUNNING ;;
+*"tensorboards list"*) echo projects/1/locations/r/tensorboards/2 ;;
+*"deployments list"*) echo gke-batch ;;
+*"value(state)"*) echo ACTIVE ;; *"get deployment"*) echo 0 ;;`, 0, "Kueue does not run", []string{end}},
 		{"all there", `
 *"clusters list"*) echo RECONCILING ;;
 *"get deployment"*) echo 1 ;;
 *"get clusterqueues"*'stopPolicy=="None"'*) printf 'cq-a\ncq-b\n' ;;`, 0, "The cluster is drained", []string{stop, end}},
 		{"a disk remains", `
 *"clusters list"*) echo RUNNING ;;
+*"tensorboards list"*) echo projects/1/locations/r/tensorboards/2 ;;
+*"deployments list"*) echo gke-batch ;;
+*"value(state)"*) echo ACTIVE ;;
 *"get persistentvolumes"*) echo 'PersistentVolume pv-1, claim team-a/data' ;;`, 1, "would outlive the cluster. Delete them, then destroy again:\n\nPersistentVolume pv-1", []string{end}},
 		{"a load balancer remains", `
 *"clusters list"*) echo RUNNING ;;
+*"tensorboards list"*) echo projects/1/locations/r/tensorboards/2 ;;
+*"deployments list"*) echo gke-batch ;;
+*"value(state)"*) echo ACTIVE ;;
 *"get services"*) echo 'Service grafana/grafana' ;;`, 1, "Service grafana/grafana", []string{end}},
 		{"a namespace remains", `
 *"clusters list"*) echo RUNNING ;;
+*"tensorboards list"*) echo projects/1/locations/r/tensorboards/2 ;;
+*"deployments list"*) echo gke-batch ;;
+*"value(state)"*) echo ACTIVE ;;
 *"get namespaces"*) echo namespace/team-a ;;`, 0, "They go with the cluster:\nnamespace/team-a", []string{end}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

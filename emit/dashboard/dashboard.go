@@ -27,7 +27,7 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 		if err != nil {
 			return nil, fmt.Errorf("dashboard: %s for Cloud Monitoring: %w", b.file, err)
 		}
-		files = append(files, emit.File{Path: "dashboards/cloud-monitoring/" + b.file + ".json", Content: content})
+		files = append(files, emit.File{Path: p.CloudDashboards() + "/" + b.file + ".json", Content: content})
 	}
 	rules, err := ruleFile(p)
 	if err != nil {

@@ -23,7 +23,6 @@ func job(p *ir.Platform, w ir.Workload) *batchv1.Job {
 		Spec:       jobSpec(w, w.Pods, batchv1.PodFailurePolicyActionIgnore),
 	}
 	j.Spec.BackoffLimit = new(int32(w.Retries))
-	j.Spec.Template.Labels = podLabels(w)
 	j.Spec.Template.Spec = podSpec(w, w.Name+"-0")
 	if w.Port != 0 {
 		j.Spec.Template.Spec.Subdomain = w.Name
@@ -44,6 +43,8 @@ func jobSpec(w ir.Workload, pods int, onDisruption batchv1.PodFailurePolicyActio
 			OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}},
 		}}},
 	}
+	spec.Template.Annotations = podAnnotations(w)
+	spec.Template.Labels = podLabels(w)
 	if w.MaxRunSeconds != 0 {
 		spec.ActiveDeadlineSeconds = new(int64(w.MaxRunSeconds))
 	}
