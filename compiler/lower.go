@@ -44,7 +44,7 @@ func lower(b *schema.Blueprint) *ir.Platform {
 	for _, name := range slices.Sorted(maps.Keys(b.Capacity)) {
 		p.Capacities = append(p.Capacities, lowerCapacity(b, name, p.Zones))
 	}
-	p.Network.GPUs = lowerGPUNetworks(b, p.Capacities)
+	p.Network.GPUs, p.Network.GPURanges = lowerGPUNetworks(b, p.Capacities)
 	p.Cluster.MultiNetworking = value(b.Cluster.MultiNetworking, len(p.Network.GPUs) > 0)
 	p.PriorityClasses = lowerPriorityClasses(b)
 	p.AdmissionChecks = lowerAdmissionChecks(p.Capacities)

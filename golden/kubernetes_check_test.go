@@ -10,8 +10,10 @@ import (
 	"strconv"
 	"strings"
 
+	networkv1 "github.com/GoogleCloudPlatform/gke-networking-api/apis/network/v1"
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -41,13 +43,27 @@ import (
 // may be the same object; a kustomization must list what is in its folder; and
 // what an object refers to must be there and fit.
 func checkKubernetes(dir fs.FS) []error {
-	c := kubernetesCheck{dir: dir, scheme: runtime.NewScheme(), objects: map[objectKey]runtime.Object{}}
+	c, err := readKubernetes(dir)
+	if err != nil {
+		return []error{err}
+	}
+	for _, o := range c.order {
+		c.references(o)
+	}
+	return c.errs
+}
+
+// readKubernetes reads the manifests. What is wrong with one of them alone is
+// among the errors of what it returns.
+func readKubernetes(dir fs.FS) (*kubernetesCheck, error) {
+	c := &kubernetesCheck{dir: dir, scheme: runtime.NewScheme(), objects: map[objectKey]runtime.Object{}}
 	for _, add := range []func(*runtime.Scheme) error{
-		admissionv1.AddToScheme, batchv1.AddToScheme, corev1.AddToScheme, rbacv1.AddToScheme, resourcev1.AddToScheme,
+		admissionv1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, corev1.AddToScheme, rbacv1.AddToScheme, resourcev1.AddToScheme,
 		schedulingv1.AddToScheme, v1alpha2.AddToScheme, v1beta2.AddToScheme, addComputeClass,
+		networkv1.AddToScheme,
 	} {
 		if err := add(c.scheme); err != nil {
-			return []error{err}
+			return nil, err
 		}
 	}
 	c.folder("kubernetes")
@@ -56,10 +72,7 @@ func checkKubernetes(dir fs.FS) []error {
 			c.folder(path.Join("workloads", team.Name()))
 		}
 	}
-	for _, o := range c.order {
-		c.references(o)
-	}
-	return c.errs
+	return c, nil
 }
 
 // monitoringFolder holds objects of other APIs and a kustomization of its own.
@@ -211,7 +224,7 @@ func find[T runtime.Object](c *kubernetesCheck, from objectKey, kind, namespace,
 
 // references checks what an object refers to.
 func (c *kubernetesCheck) references(from objectKey) {
-	if from.namespace != "" && from.namespace != ir.KueueNamespace {
+	if from.namespace != "" && from.namespace != ir.KueueNamespace && from.namespace != metav1.NamespaceSystem {
 		find[*corev1.Namespace](c, from, "Namespace", "", from.namespace)
 	}
 	switch o := c.objects[from].(type) {

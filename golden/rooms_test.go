@@ -57,6 +57,7 @@ var formats = map[string][]string{
 	"sigs.k8s.io/yaml":                 {"emit/cloudbuild", "emit/dashboard", "emit/guide", "emit/hostile", "emit/kueue"},
 	"go.yaml.in/yaml":                  {"emit/kubeyaml"},
 	"github.com/spf13/cobra":           {"cmd/batchwright"},
+	"github.com/GoogleCloudPlatform/":  {"emit/kubernetes", "emit/workload"},
 	"k8s.io/api/":                      {"emit/dashboard", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload"},
 	"k8s.io/apimachinery/pkg/apis/":    {"emit/dashboard", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload"},
 	"k8s.io/apimachinery/pkg/runtime":  {"emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload"},

@@ -3,6 +3,7 @@ package golden_test
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -737,6 +738,24 @@ func tfFunctions(folder fs.FS) map[string]function.Function {
 					all = all.And(v)
 				}
 				return all, nil
+			}}),
+		"cidrsubnet": function.New(&function.Spec{
+			Params: []function.Parameter{{Name: "prefix", Type: cty.String}, {Name: "newbits", Type: cty.Number}, {Name: "netnum", Type: cty.Number}},
+			Type:   function.StaticReturnType(cty.String),
+			Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+				prefix, err := netip.ParsePrefix(args[0].AsString())
+				if err != nil {
+					return cty.NilVal, err
+				}
+				bits, _ := args[1].AsBigFloat().Int64()
+				number, _ := args[2].AsBigFloat().Int64()
+				length := prefix.Bits() + int(bits)
+				if !prefix.Addr().Is4() || length > 32 || number >= 1<<bits {
+					return cty.NilVal, fmt.Errorf("%s has no part %d of %d", prefix, number, 1<<bits)
+				}
+				a := prefix.Masked().Addr().As4()
+				binary.BigEndian.PutUint32(a[:], binary.BigEndian.Uint32(a[:])+uint32(number)<<(32-length))
+				return cty.StringVal(netip.PrefixFrom(netip.AddrFrom4(a), length).String()), nil
 			}}),
 		"cidrhost": function.New(&function.Spec{
 			Params: []function.Parameter{{Name: "prefix", Type: cty.String}, {Name: "number", Type: cty.Number}},

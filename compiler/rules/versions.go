@@ -67,3 +67,15 @@ func gkeParts(version string) []int {
 	}
 	return out
 }
+
+// sameMinor returns that of some GKE versions, one for each minor version that
+// has it from a patch on, which is of the same minor version as another, the
+// first if that is older than all; "" if it is newer.
+func sameMinor(version string, from []string) string {
+	for _, f := range from {
+		if x, y := gkeParts(version), gkeParts(f); x[1] <= y[1] {
+			return f
+		}
+	}
+	return ""
+}

@@ -44,8 +44,10 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 	manifests = append(manifests,
 		kubeyaml.Manifest{Name: "system/job-submitter.yaml", Objects: []any{jobSubmitter(p)}},
 		kubeyaml.Manifest{Name: "system/admission-policies.yaml", Objects: admissionPolicies(p)},
+		kubeyaml.Manifest{Name: "system/gpu-installers.yaml", Objects: gpuInstallers(p)},
 		kubeyaml.Manifest{Name: "priority-classes.yaml", Objects: priorityClasses(p)},
 		kubeyaml.Manifest{Name: "compute-classes.yaml", Objects: computeClasses(p)},
+		kubeyaml.Manifest{Name: "networks.yaml", Objects: gpuNetworks(p)},
 	)
 	manifests = append(manifests, scheduler.queues(p)...)
 	for _, t := range p.Teams {

@@ -76,9 +76,12 @@ func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
 		upgrades(np, 0, 1)
 	}
 	placement(np, c)
-	if c.Machine.AcceleratorNetworks {
+	switch {
+	case c.Machine.AcceleratorNetworks:
 		np.note("GKE attaches the networks between the accelerators.")
 		np.block("network_config").text("accelerator_network_profile", "auto")
+	case len(c.Networks) > 0:
+		deviceNetworks(np, c)
 	}
 	if c.Queued() {
 		np.note("All nodes of a workload at once, or none.")

@@ -60,6 +60,9 @@ func inputs(p *ir.Platform) []variable {
 			"Every range is CIDR notation such as 203.0.113.0/24.",
 		},
 	}
+	for _, r := range p.Network.GPURanges {
+		vars = append(vars, cidr(r.Name+"_range", gpuRanges[r.Name], r.CIDR))
+	}
 	if p.Cluster.SecurityGroup != "" {
 		vars = append(vars, variable{
 			"security_group", "string", "Google group that holds the teams' groups, for Kubernetes RBAC.", text(p.Cluster.SecurityGroup),
@@ -96,6 +99,13 @@ func inputs(p *ir.Platform) []variable {
 		})
 	}
 	return vars
+}
+
+// gpuRanges say what the ranges of the networks between GPUs are for.
+var gpuRanges = map[string]string{
+	"tcpx":  "Range of the networks between GPUs: an eighth for each.",
+	"gvnic": "Range of the network that nodes with RDMA have besides: an address a node.",
+	"rdma":  "Range of the RDMA network: an eighth for each device of a node.",
 }
 
 // teamType is the type of the teams, as far as any of them has a field.

@@ -43,6 +43,7 @@ func jobSpec(w ir.Workload, pods int, onDisruption batchv1.PodFailurePolicyActio
 			OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}},
 		}}},
 	}
+	spec.Template.Annotations = podAnnotations(w)
 	if w.MaxRunSeconds != 0 {
 		spec.ActiveDeadlineSeconds = new(int64(w.MaxRunSeconds))
 	}

@@ -88,6 +88,7 @@ func podSpec(w ir.Workload, first string) corev1.PodSpec {
 		pod.ResourceClaims = []corev1.PodResourceClaim{{Name: networks, ResourceClaimTemplateName: new(w.Name)}}
 		container.Resources.Claims = []corev1.ResourceClaim{{Name: networks}}
 	}
+	pathToGPUs(w, &pod, &container)
 	pod.Containers = []corev1.Container{container}
 	return pod
 }
