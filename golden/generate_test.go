@@ -202,7 +202,7 @@ func (g generator) classes(zones []string, kai bool) []class {
 		if m.Accelerator != "" {
 			c.unit, c.perNode = "accelerators", m.Count
 		}
-		if m.Networks != (catalog.Networks{}) && g.chance(2) {
+		if m.Networks.Direct != "" && g.chance(2) {
 			c.hardware["gpuDirect"] = true
 			zones = zones[:1]
 		}
