@@ -1,6 +1,8 @@
 package dashboard
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
@@ -19,6 +21,7 @@ type section struct {
 //	@scraped    matchers of every other metric that Prometheus scrapes
 //	@system     matchers of Cloud Monitoring's own metrics
 //	@resource   matcher of the resource the reader has chosen
+//	@queue      matcher of the team's queue, of KAI Scheduler
 //	@team       matcher of the team's namespace, on a scraped metric
 //	@namespace  that namespace itself
 //	@window     time between two points of the chart
@@ -63,11 +66,41 @@ var (
 	perSecond = unit{"ops", "1/s"}
 )
 
-// myQueues has one series for each ClusterQueue of the chosen team. A team's
-// LocalQueue and its ClusterQueue differ in the prefix; matching ClusterQueues
-// by the team's name would also find those of teams whose names begin alike.
-const myQueues = `label_replace(kueue_local_queue_status{@kueue,@team},` +
-	` "cluster_queue", "` + ir.ClusterQueuePrefix + `$1", "name", "` + ir.LocalQueuePrefix + `(.*)")`
+// myQueues has one series for each ClusterQueue of the chosen team, which a label
+// names. A team's LocalQueue and its ClusterQueue differ in the prefix, and that
+// of a shared tier lacks the team; matching ClusterQueues by the team's name
+// would also find those of teams whose names begin alike.
+func myQueues(p *ir.Platform, label string) string {
+	replace := func(expr, queue, local string) string {
+		return `label_replace(` + expr + `, "` + label + `", "` + ir.ClusterQueuePrefix + queue + `", "name", "` + ir.LocalQueuePrefix + local + `")`
+	}
+	expr := replace(`kueue_local_queue_status{@kueue,@team}`, "$1", "(.*)")
+	shared := map[string]bool{}
+	for _, q := range p.SharedQueues {
+		shared[q.Tier] = true
+	}
+	if len(shared) == 0 {
+		return expr
+	}
+	var tiers []string
+	for _, c := range p.PriorityClasses {
+		if !slices.Contains(tiers, c.Tier) {
+			tiers = append(tiers, c.Tier)
+		}
+	}
+	// A name can end in another one: the last that fits, and so the longest,
+	// decides.
+	slices.SortFunc(tiers, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+	for _, tier := range tiers {
+		switch {
+		case shared[tier]:
+			expr = replace(expr, tier, ".*-"+tier)
+		case slices.ContainsFunc(tiers, func(other string) bool { return shared[other] && strings.HasSuffix(tier, "-"+other) }):
+			expr = replace(expr, "$1", "(.*-"+tier+")")
+		}
+	}
+	return expr
+}
 
 // admin returns the administrator's sections: those panels that this platform
 // can fill.
@@ -78,20 +111,19 @@ func admin(p *ir.Platform) []section {
 			reserved = append(reserved, c.Name)
 		}
 	}
-	return present([]section{
-		overview(),
-		quota(len(p.Cohorts) > 0),
-		queues(len(p.AdmissionChecks) > 0),
-		churn(),
-		capacity(p, reserved),
-		accelerators(p),
-		controller(),
-	})
+	sections, last := []section{overview(), quota(len(p.Cohorts) > 0), queues(len(p.AdmissionChecks) > 0), churn()}, controller()
+	if p.Scheduler == ir.KAI {
+		sections, last = kaiAdmin(p), kaiScheduler()
+	}
+	return present(append(sections, capacity(p, reserved), accelerators(p), last))
 }
 
 // team returns the sections of one team's dashboard.
 func team(p *ir.Platform) []section {
-	return present([]section{myQuota(), myQueue(), myJobs(p)})
+	if p.Scheduler == ir.KAI {
+		return present([]section{kaiTeam(), myJobs(p)})
+	}
+	return present([]section{myQuota(p), myQueue(), myJobs(p)})
 }
 
 // present drops skipped panels, and sections without any.
@@ -251,16 +283,20 @@ func churn() section {
 				expr: quantile("0.95", []string{"reason"}, `kueue_workload_eviction_latency_seconds_bucket{@kueue}[@window]`),
 			}},
 		},
-		{
-			title: "Node interruptions per hour", note: "A PreemptionEvent is a Spot node taken back.", shape: stack, unit: count,
-			queries: []query{{
-				by: []string{"interruption_type", "interruption_reason"},
-				// The metric is a gauge, so that rates mean nothing.
-				expr: `sum by (interruption_type, interruption_reason) (sum_over_time(` +
-					`kubernetes_io:node_interruption_count{monitored_resource="k8s_node",@system}[1h]))`,
-			}},
-		},
+		interruptions(),
 	}}
+}
+
+func interruptions() panel {
+	return panel{
+		title: "Node interruptions per hour", note: "A PreemptionEvent is a Spot node taken back.", shape: stack, unit: count,
+		queries: []query{{
+			by: []string{"interruption_type", "interruption_reason"},
+			// The metric is a gauge, so that rates mean nothing.
+			expr: `sum by (interruption_type, interruption_reason) (sum_over_time(` +
+				`kubernetes_io:node_interruption_count{monitored_resource="k8s_node",@system}[1h]))`,
+		}},
+	}
 }
 
 func capacity(p *ir.Platform, reserved []string) section {
@@ -293,7 +329,7 @@ func capacity(p *ir.Platform, reserved []string) section {
 				expr: `sum by (flavor, resource) (kueue_cluster_queue_nominal_quota{@kueue,@resource` + flavors + `)` +
 					` - sum by (flavor, resource) (kueue_cluster_queue_resource_reservation{@kueue,@resource` + flavors + `)`,
 			}},
-			skip: reserved == nil,
+			skip: reserved == nil || p.Scheduler == ir.KAI,
 		},
 		{
 			title: "Accelerators by model", note: "Chips on nodes that exist, idle ones included.", shape: stack, unit: count,
@@ -396,17 +432,20 @@ func controller() section {
 	}}
 }
 
-func myQuota() section {
+func myQuota(p *ir.Platform) section {
 	const (
 		nominal  = `kueue_cluster_queue_nominal_quota{@kueue,@resource}`
 		reserved = `kueue_cluster_queue_resource_reservation{@kueue,@resource}`
-		mine     = ` and on (cluster_queue) ` + myQueues
 	)
+	mine, note := ` and on (cluster_queue) `+myQueues(p, "cluster_queue"), ""
+	if len(p.SharedQueues) > 0 {
+		note = "Of a shared queue that of all its teams."
+	}
 	by := []string{"cluster_queue", "flavor", "resource"}
 	sum := func(expr string) string { return `sum by (cluster_queue, flavor, resource) (` + expr + mine + `)` }
 	return section{"My quota", []panel{
 		{
-			title: "Nominal, reserved and borrowed", shape: lines, unit: count,
+			title: "Nominal, reserved and borrowed", note: note, shape: lines, unit: count,
 			queries: []query{
 				{name: "nominal", by: by, expr: sum(nominal)},
 				{name: "reserved", by: by, expr: sum(reserved)},
@@ -454,11 +493,13 @@ func myJobs(p *ir.Platform) section {
 	)
 	pod := []string{"pod_name"}
 	entity := []string{"entity_name"}
+	kai := p.Scheduler == ir.KAI
 	chipped := p.AnyCapacity(ir.Capacity.HasAccelerators)
 	return section{"My jobs", []panel{
 		{
 			title: "Running workloads", shape: lines, unit: count,
 			queries: []query{{by: []string{"name"}, expr: `sum by (name) (kueue_local_queue_admitted_active_workloads{@kueue,@team})`}},
+			skip:    kai,
 		},
 		{
 			title: "My evictions per hour", shape: stack, unit: count,
@@ -466,14 +507,16 @@ func myJobs(p *ir.Platform) section {
 				by:   []string{"reason", "underlying_cause"},
 				expr: `sum by (reason, underlying_cause) (increase(kueue_local_queue_evicted_workloads_total{@kueue,@team}[1h]))`,
 			}},
+			skip: kai,
 		},
 		{
 			title: "Preemptions by my queues per hour", shape: stack, unit: count,
 			queries: []query{{
 				by: []string{"preempting_cluster_queue", "reason"},
 				expr: `sum by (preempting_cluster_queue, reason) (increase(kueue_preempted_workloads_total{@kueue}[1h])` +
-					` and on (preempting_cluster_queue) ` + strings.Replace(myQueues, `"cluster_queue"`, `"preempting_cluster_queue"`, 1) + `)`,
+					` and on (preempting_cluster_queue) ` + myQueues(p, "preempting_cluster_queue") + `)`,
 			}},
+			skip: kai,
 		},
 		{
 			title: "JobSet restarts and failures",
