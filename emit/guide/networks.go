@@ -57,6 +57,10 @@ func gpuNetworks(d *document, p *ir.Platform) {
 		}
 	}
 	d.List(items...)
+	if i := slices.IndexFunc(p.Workloads, func(w ir.Workload) bool { return w.GPUDirect != "" }); i >= 0 {
+		w := p.Workloads[i]
+		d.Para("A job by hand takes the annotations, volumes and mounts of one such, ", file("workloads/"+w.Team+"/"+w.Name+".yaml"), ".")
+	}
 }
 
 // onTheNode says what keeps pods off their nodes where the baseline Pod Security
