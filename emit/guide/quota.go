@@ -17,6 +17,10 @@ const maxGroups = 40
 // teams shows who the teams are and what each gets in every tier.
 func teams(d *document, p *ir.Platform) {
 	d.Heading(2, "Teams, tiers and quota")
+	if p.Scheduler == ir.KAI {
+		kaiTeams(d, p)
+		return
+	}
 	d.Para("A tier is a class of service, with a PriorityClass of its name. In each tier a team has one ClusterQueue, which holds its quota, ",
 		"and one LocalQueue in its namespace, which its jobs name.")
 	tiers := make([][]markup, len(p.PriorityClasses))
