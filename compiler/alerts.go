@@ -299,7 +299,7 @@ func gpuAlerts() []ir.Alert {
 func standingSlices(p *ir.Platform) []string {
 	var out []string
 	for _, c := range p.Capacities {
-		if c.Static && c.Sliced() && c.Slices > 0 && !c.Waiting {
+		if c.Static && c.Sliced() && !c.Waiting {
 			out = append(out, c.Name+"-[0-9]+")
 		}
 	}

@@ -248,11 +248,11 @@ func sliceQuota(r *report) {
 }
 
 func nothingToBorrow(r *report) {
-	pool := cohortPools(r.Plan)
+	pool, capacities := cohortPools(r.Plan), capacitiesByName(r.Plan)
 	check := func(path []string, q ir.Queue) {
 		for _, f := range q.Flavors {
 			i := slices.IndexFunc(f.Quotas, ir.ResourceQuota.Borrows)
-			if i < 0 {
+			if i < 0 || emptied(capacities[f.Flavor]) {
 				continue
 			}
 			if others := pool.others(q.Cohort, f.Flavor, f.Quotas[i]); others.Sign() <= 0 {

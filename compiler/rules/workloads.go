@@ -172,7 +172,8 @@ func copyFitsQuota(r *report) {
 }
 
 // admissible tells whether a copy fits its quota on some capacity whose nodes
-// take its pods, with all that could be borrowed.
+// take its pods, with all that could be borrowed, or waits for one that has been
+// emptied.
 func admissible(s submission, capacities map[string]ir.Capacity, pool pools) (short []string, ok bool) {
 	anyNode := false
 	for _, f := range s.flavors() {
@@ -180,6 +181,9 @@ func admissible(s submission, capacities map[string]ir.Capacity, pool pools) (sh
 			continue
 		}
 		anyNode = true
+		if emptied(capacities[f.Flavor]) {
+			return nil, true
+		}
 		lack, ok := fits(s.workload.Requests, int64(s.workload.Pods), quota(s, f, pool))
 		if ok {
 			return nil, true
@@ -188,6 +192,10 @@ func admissible(s submission, capacities map[string]ir.Capacity, pool pools) (sh
 	}
 	return short, !anyNode // podFitsNode reports what fits no node
 }
+
+// emptied tells whether a capacity was given no nodes for the time being: what
+// runs on it waits until it has some again.
+func emptied(c ir.Capacity) bool { return c.Static && c.MaxNodes == 0 }
 
 // quota is what a queue can ever have of one capacity, with all that could be
 // borrowed.

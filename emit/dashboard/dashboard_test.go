@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -207,6 +208,28 @@ func TestPanelsFollowThePlatform(t *testing.T) {
 	for _, s := range admin(bare()) {
 		if s.title == "Capacity" || s.title == "Accelerators" {
 			t.Errorf("section %s has no panel to show", s.title)
+		}
+	}
+}
+
+// TestMyQueues applies the replacements of the query to the names of LocalQueues.
+func TestMyQueues(t *testing.T) {
+	p := &ir.Platform{SharedQueues: []ir.SharedQueue{{Queue: ir.Queue{Tier: "dws"}}, {Queue: ir.Queue{Tier: "us-dws"}}}}
+	for _, tier := range []string{"big-us-dws", "us-dws", "dws", "lp"} {
+		p.PriorityClasses = append(p.PriorityClasses, ir.PriorityClass{Tier: tier})
+	}
+	replacement := regexp.MustCompile(`"cluster_queue", "([^"]*)", "name", "([^"]*)"`)
+	for local, want := range map[string]string{
+		"lq-a-lp": "cq-a-lp", "lq-a-dws": "cq-dws", "lq-a-b-dws": "cq-dws", "lq-a-us-dws": "cq-us-dws", "lq-a-big-us-dws": "cq-a-big-us-dws", "lq-a-lpdws": "cq-a-lpdws",
+	} {
+		got := ""
+		for _, m := range replacement.FindAllStringSubmatch(myQueues(p, "cluster_queue"), -1) {
+			if re := regexp.MustCompile("^(?:" + m[2] + ")$"); re.MatchString(local) {
+				got = re.ReplaceAllString(local, m[1])
+			}
+		}
+		if got != want {
+			t.Errorf("%s leads into %q, want %q", local, got, want)
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package dashboard
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
@@ -64,11 +66,41 @@ var (
 	perSecond = unit{"ops", "1/s"}
 )
 
-// myQueues has one series for each ClusterQueue of the chosen team. A team's
-// LocalQueue and its ClusterQueue differ in the prefix; matching ClusterQueues
-// by the team's name would also find those of teams whose names begin alike.
-const myQueues = `label_replace(kueue_local_queue_status{@kueue,@team},` +
-	` "cluster_queue", "` + ir.ClusterQueuePrefix + `$1", "name", "` + ir.LocalQueuePrefix + `(.*)")`
+// myQueues has one series for each ClusterQueue of the chosen team, which a label
+// names. A team's LocalQueue and its ClusterQueue differ in the prefix, and that
+// of a shared tier lacks the team; matching ClusterQueues by the team's name
+// would also find those of teams whose names begin alike.
+func myQueues(p *ir.Platform, label string) string {
+	replace := func(expr, queue, local string) string {
+		return `label_replace(` + expr + `, "` + label + `", "` + ir.ClusterQueuePrefix + queue + `", "name", "` + ir.LocalQueuePrefix + local + `")`
+	}
+	expr := replace(`kueue_local_queue_status{@kueue,@team}`, "$1", "(.*)")
+	shared := map[string]bool{}
+	for _, q := range p.SharedQueues {
+		shared[q.Tier] = true
+	}
+	if len(shared) == 0 {
+		return expr
+	}
+	var tiers []string
+	for _, c := range p.PriorityClasses {
+		if !slices.Contains(tiers, c.Tier) {
+			tiers = append(tiers, c.Tier)
+		}
+	}
+	// A name can end in another one: the last that fits, and so the longest,
+	// decides.
+	slices.SortFunc(tiers, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+	for _, tier := range tiers {
+		switch {
+		case shared[tier]:
+			expr = replace(expr, tier, ".*-"+tier)
+		case slices.ContainsFunc(tiers, func(other string) bool { return shared[other] && strings.HasSuffix(tier, "-"+other) }):
+			expr = replace(expr, "$1", "(.*-"+tier+")")
+		}
+	}
+	return expr
+}
 
 // admin returns the administrator's sections: those panels that this platform
 // can fill.
@@ -91,7 +123,7 @@ func team(p *ir.Platform) []section {
 	if p.Scheduler == ir.KAI {
 		return present([]section{kaiTeam(), myJobs(p)})
 	}
-	return present([]section{myQuota(), myQueue(), myJobs(p)})
+	return present([]section{myQuota(p), myQueue(), myJobs(p)})
 }
 
 // present drops skipped panels, and sections without any.
@@ -400,17 +432,20 @@ func controller() section {
 	}}
 }
 
-func myQuota() section {
+func myQuota(p *ir.Platform) section {
 	const (
 		nominal  = `kueue_cluster_queue_nominal_quota{@kueue,@resource}`
 		reserved = `kueue_cluster_queue_resource_reservation{@kueue,@resource}`
-		mine     = ` and on (cluster_queue) ` + myQueues
 	)
+	mine, note := ` and on (cluster_queue) `+myQueues(p, "cluster_queue"), ""
+	if len(p.SharedQueues) > 0 {
+		note = "Of a shared queue that of all its teams."
+	}
 	by := []string{"cluster_queue", "flavor", "resource"}
 	sum := func(expr string) string { return `sum by (cluster_queue, flavor, resource) (` + expr + mine + `)` }
 	return section{"My quota", []panel{
 		{
-			title: "Nominal, reserved and borrowed", shape: lines, unit: count,
+			title: "Nominal, reserved and borrowed", note: note, shape: lines, unit: count,
 			queries: []query{
 				{name: "nominal", by: by, expr: sum(nominal)},
 				{name: "reserved", by: by, expr: sum(reserved)},
@@ -479,7 +514,7 @@ func myJobs(p *ir.Platform) section {
 			queries: []query{{
 				by: []string{"preempting_cluster_queue", "reason"},
 				expr: `sum by (preempting_cluster_queue, reason) (increase(kueue_preempted_workloads_total{@kueue}[1h])` +
-					` and on (preempting_cluster_queue) ` + strings.Replace(myQueues, `"cluster_queue"`, `"preempting_cluster_queue"`, 1) + `)`,
+					` and on (preempting_cluster_queue) ` + myQueues(p, "preempting_cluster_queue") + `)`,
 			}},
 			skip: kai,
 		},

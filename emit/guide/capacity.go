@@ -72,13 +72,11 @@ func users(p *ir.Platform) map[string][]use {
 	return found
 }
 
-func usable(q ir.ResourceQuota) bool {
-	return !q.Nominal.IsZero() || q.Borrowing != nil && !q.Borrowing.IsZero()
-}
+func usable(q ir.ResourceQuota) bool { return !q.Nominal.IsZero() || q.Borrows() }
 
 // priority is a tier's place among the tiers.
 func priority(p *ir.Platform, tier string) int {
-	return slices.IndexFunc(p.PriorityClasses, func(c ir.PriorityClass) bool { return c.Name == tier })
+	return slices.IndexFunc(p.PriorityClasses, func(c ir.PriorityClass) bool { return c.Tier == tier })
 }
 
 // usedBy names tiers and their teams, tiers of the same teams together; of all
@@ -128,7 +126,7 @@ func guarantees(d *document, p *ir.Platform) {
 
 // kueueGuarantees says what becomes of guarantees that the nodes do not meet.
 func kueueGuarantees(d *document) {
-	d.Para("Guaranteed is the nominal quota of all teams together. Kueue admits by quota and does not know what a pool can hold. Where more is ",
+	d.Para("Guaranteed is the nominal quota of all queues together. Kueue admits by quota and does not know what a pool can hold. Where more is ",
 		"guaranteed than a pool at its maximum has, the jobs beyond it are admitted all the same: their pods stay Pending, nothing moves them to ",
 		"another capacity, and after ", podsReadyTimeout(), " Kueue evicts them and queues them again. Where less is guaranteed, the rest never runs a ",
 		"job: Kueue admits no more than all quotas together, and borrowing only moves them.")

@@ -36,7 +36,7 @@ func share(flavor string, nominal, borrow int64) ir.FlavorQuota {
 
 func team(name, cohort string) ir.Team {
 	queue := func(tier string, flavors ...ir.FlavorQuota) ir.Queue {
-		return ir.Queue{Tier: tier, ClusterQueue: "cq-" + name + "-" + tier, LocalQueue: "lq-" + name + "-" + tier, Resources: []string{"cpu", ir.GPU}, Flavors: flavors}
+		return ir.Queue{Tier: tier, Classes: []string{tier}, ClusterQueue: "cq-" + name + "-" + tier, LocalQueue: "lq-" + name + "-" + tier, Resources: []string{"cpu", ir.GPU}, Flavors: flavors}
 	}
 	return ir.Team{
 		Name: name, Namespace: name, Cohort: cohort, Group: name + "@example.com", KubeAccount: name + "-ksa", Account: ir.ServiceAccount{ID: "wi-" + name},
@@ -62,7 +62,7 @@ func platform(n int) *ir.Platform {
 			{Name: "l4-spot", Hardware: "l4", Machine: l4, Option: ir.Spot, Zones: []string{"us-central1-a", "us-central1-c"}, MaxNodes: 36,
 				PerNode: gpus("2", "22", "80Gi"), Guaranteed: gpus("48", "48", "240Gi")},
 		},
-		PriorityClasses: []ir.PriorityClass{{Name: "lp", Value: 10, Default: true}, {Name: "hp", Value: 20, Preempts: true}},
+		PriorityClasses: []ir.PriorityClass{{Name: "lp", Tier: "lp", Value: 10, Default: true}, {Name: "hp", Tier: "hp", Value: 20, Preempts: true}},
 		Monitoring:      ir.Monitoring{Alerts: []ir.Alert{{Name: "KueueQueueStuck", Severity: "warning", Summary: "nothing was admitted for an hour"}}},
 		Delivery: ir.Delivery{StateBucket: "my-project-gke-batch-tfstate", Account: ir.ServiceAccount{ID: "gke-batch-build"},
 			Repository: "gke-batch", APIs: []string{"compute.googleapis.com", "container.googleapis.com"}},
@@ -80,7 +80,7 @@ func platform(n int) *ir.Platform {
 		p.Teams = append(p.Teams, t)
 		for _, name := range []string{"low-priority-1", "low-priority-2"} {
 			p.Workloads = append(p.Workloads, ir.Workload{Template: "low-priority", Name: name, Kind: ir.Job, Team: t.Name, Namespace: t.Namespace,
-				PriorityClass: "lp", Pods: 2, Requests: gpus("2", "2", "10Gi"), Image: "pytorch/pytorch:2.8.0"})
+				PriorityClass: "lp", Capacities: []string{"l4-reserved", "l4-spot"}, Pods: 2, Requests: gpus("2", "2", "10Gi"), Image: "pytorch/pytorch:2.8.0"})
 		}
 	}
 	return p
@@ -107,7 +107,7 @@ func TestFewTeamsEachByItself(t *testing.T) {
 		"| `l4-spot` | `nvidia.com/gpu` | 48 | 72 | 24 beyond all quotas |  |\n",
 		"| `l4-spot` | `l4` | `g2-standard-24` | Spot | all | 0 to 36 | 72 `nvidia-l4` | `lp` of every team |\n",
 		"| not verified | machines of family g2 | 96 | 672 | 960 | vCPUs | the metric's name is not verified |\n",
-		"| `low-priority` | Job | `lp` | 8 | 2 | `2 cpu`, `10Gi memory`, `2 nvidia.com/gpu` | `pytorch/pytorch:2.8.0` |\n",
+		"| `low-priority` | Job | `lp` | `l4-reserved`, `l4-spot` | 8 | 2 | `2 cpu`, `10Gi memory`, `2 nvidia.com/gpu` | `pytorch/pytorch:2.8.0` |\n",
 		"  subgraph cohort_cohort_001[\"cohort cohort-001\"]\n    queue_cq_team_002_hp[\"cq-team-002-hp\"]\n",
 		"  queue_cq_team_000_lp --> capacity_l4_reserved & capacity_l4_spot\n",
 		"kubectl apply --server-side -f workloads/team-000/low-priority-1.yaml\n",
@@ -155,6 +155,106 @@ func TestManyTeamsFold(t *testing.T) {
 	small, large := strings.Count(render(t, platform(13)), "\n"), strings.Count(render(t, platform(400)), "\n")
 	if small != large {
 		t.Errorf("README of 13 equal teams has %d lines, of 400 equal teams %d: want as many", small, large)
+	}
+}
+
+// withShared is a platform in which two teams share the queue of a tier, which
+// has jobs of two priorities, on machines of two types.
+func withShared(n int) *ir.Platform {
+	p := platform(n)
+	big := p.Capacities[1]
+	big.Name, big.Machine.Type = "h100", "a3-highgpu-8g"
+	p.Capacities = append(p.Capacities, big)
+	p.PriorityClasses = append(p.PriorityClasses, ir.PriorityClass{Name: "low", Tier: "dws", Value: 30}, ir.PriorityClass{Name: "high", Tier: "dws", Value: 40})
+	all := share("l4-spot", 16, 0)
+	for i := range all.Quotas {
+		all.Quotas[i].Borrowing, all.Quotas[i].BorrowsAll = nil, true
+	}
+	q := ir.Queue{
+		Tier: "dws", Classes: []string{"low", "high"}, ClusterQueue: "cq-dws", Shared: true, Cohort: "cohort-000",
+		Resources: []string{"cpu", ir.GPU}, Flavors: []ir.FlavorQuota{share("h100", 8, 0), all},
+	}
+	shared := ir.SharedQueue{Queue: q}
+	for i := range 2 {
+		t := &p.Teams[i]
+		shared.Teams = append(shared.Teams, ir.SharingTeam{Name: t.Name, Namespace: t.Namespace})
+		q.LocalQueue = "lq-" + t.Name + "-dws"
+		t.Queues = slices.Insert(slices.Clone(t.Queues), 0, q)
+		p.Workloads = append(p.Workloads, ir.Workload{Template: "tune", Name: "tune", Kind: ir.Job, Team: t.Name, Namespace: t.Namespace, PriorityClass: "high",
+			Capacities: []string{"h100"}, Pods: 1, Image: "pytorch/pytorch:2.8.0", SecretEnv: []ir.SecretEnv{{Name: "TOKEN", Secret: "hub", Key: "read"}}})
+	}
+	p.SharedQueues = []ir.SharedQueue{shared}
+	return p
+}
+
+// TestSharedTier: a shared queue and its quota stand there once, and a team's
+// share of it is none.
+func TestSharedTier(t *testing.T) {
+	got := render(t, withShared(4))
+	for _, want := range []string{
+		"with a PriorityClass of its name, or with several, of which each job says which it has. In each tier that is not shared a team",
+		"| `dws` | `low` | 30 | no | no |\n| `dws` | `high` | 40 | no | no |\n",
+		"| `cq-dws` | `team-000`, `team-001` | `cohort-000` | `dws` | `h100` | 8 | 8 |\n" +
+			"| `cq-dws` | `team-000`, `team-001` | `cohort-000` | `dws` | `l4-spot` | 16 + all | 16 + all |\n",
+		"`4 + all` has no such limit.",
+		"`dws` of `team-000`, `team-001` |\n",
+		"    queue_cq_dws[\"cq-dws of 2 teams\"]\n",
+		"  queue_cq_dws --> capacity_h100 & capacity_l4_spot\n",
+		"| `tune` | Job | `dws`: `high` | `h100` | 2 |",
+		" A job that is made for one capacity of its tier selects that one's nodes",
+		"or of teams that share it one ClusterQueue, `cq-TIER`,",
+		"kubectl delete priorityclasses CLASS\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("README lacks %q", want)
+		}
+	}
+	if n := strings.Count(got, "queue_cq_dws["); n != 1 {
+		t.Errorf("the picture has the queue %d times", n)
+	}
+	many := render(t, withShared(20))
+	if want := "tier_dws[\"dws: 1 queue of 2 teams\"]\n"; !strings.Contains(many, want) || strings.Count(many, "tier_dws[") != 1 {
+		t.Errorf("README lacks %q, or has it twice", want)
+	}
+}
+
+// TestPriorities: a job by hand is told all classes that its queue takes.
+func TestPriorities(t *testing.T) {
+	p := withShared(2)
+	p.Teams[0].Queues = p.Teams[0].Queues[:1]
+	const want = "- in its pods, one of `priorityClassName: low`, `priorityClassName: high`, of which the last is served first; another tier's is refused\n"
+	if got := render(t, p); !strings.Contains(got, want) {
+		t.Errorf("README lacks %q", want)
+	}
+}
+
+// TestSecrets: a command for each namespace, with no value in it; for one of
+// many teams a command in which the namespace is left open.
+func TestSecrets(t *testing.T) {
+	p := withShared(4)
+	p.Workloads[len(p.Workloads)-1].SecretEnv = []ir.SecretEnv{{Name: "A", Secret: "hub", Key: "read"}, {Name: "B", Secret: "hub", Key: "it's"}}
+	got := render(t, p)
+	for _, want := range []string{
+		"| `hub` | `read` | `team-000` | `tune` |\n| `hub` | `it's`, `read` | `team-001` | `tune` |\n",
+		"tr -d '\\n' | kubectl create secret generic hub -n team-000 --from-file=read=/dev/stdin\n",
+		"kubectl create secret generic hub -n team-001 --from-env-file=/dev/stdin\n",
+		"or where a Secret has several values",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("README lacks %q", want)
+		}
+	}
+	p = platform(20)
+	if strings.Contains(render(t, p), "create secret") {
+		t.Error("README of a platform without Secrets makes some")
+	}
+	for i := range p.Workloads {
+		p.Workloads[i].SecretEnv = []ir.SecretEnv{{Name: "A", Secret: "hub", Key: "it's"}}
+	}
+	got = render(t, p)
+	const want = `tr -d '\n' | kubectl create secret generic hub -n NAMESPACE '--from-file=it'\''s=/dev/stdin'` + "\n"
+	if strings.Count(got, "create secret") != 1 || !strings.Contains(got, want) || strings.Contains(got, "several values") {
+		t.Errorf("README lacks %q, or has more of them", want)
 	}
 }
 

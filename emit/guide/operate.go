@@ -54,7 +54,7 @@ func build(d *document, p *ir.Platform) {
 		kueueInstall(d, p)
 	}
 	if p.Scheduler != ir.KAI || slices.ContainsFunc(p.PriorityClasses, func(c ir.PriorityClass) bool { return !c.BuiltIn }) {
-		d.Para("Where a tier's priority or preemption has changed, first delete its PriorityClass, for it cannot be changed: `kubectl delete priorityclasses TIER`. ",
+		d.Para("Where a tier's priority or preemption has changed, first delete its PriorityClass, for it cannot be changed: `kubectl delete priorityclasses ", class(p), "`. ",
 			"Pods that exist keep the priority they have. The build does this by itself.")
 	}
 	if p.Scheduler == ir.KAI {
@@ -137,6 +137,7 @@ func submit(d *document, p *ir.Platform) {
 		d.Code("sh", command("kubectl", "apply", "--server-side", "-k", folder), command(one...))
 		d.Para("A Job that has run is deleted before it is submitted anew: `kubectl delete` with the same arguments.")
 		workloads(d, p)
+		secrets(d, p)
 	}
 	if i := slices.IndexFunc(p.Teams, func(t ir.Team) bool { return len(t.Queues) > 0 }); i >= 0 {
 		byHand(d, p, p.Teams[i])
@@ -156,7 +157,7 @@ func byHand(d *document, p *ir.Platform, t ir.Team) {
 		if !slices.ContainsFunc(q.Flavors, func(f ir.FlavorQuota) bool { return slices.Contains(grouped, f.Flavor) }) {
 			n += 2
 		}
-		if slices.ContainsFunc(p.PriorityClasses, func(c ir.PriorityClass) bool { return c.Default && c.Name == q.Tier }) {
+		if slices.ContainsFunc(p.PriorityClasses, func(c ir.PriorityClass) bool { return c.Default && c.Tier == q.Tier }) {
 			n++
 		}
 		return n
@@ -165,12 +166,12 @@ func byHand(d *document, p *ir.Platform, t ir.Team) {
 	d.Para("Any other Job or JobSet needs a queue, and what belongs to it. In tier ", code(q.Tier), " of ", code(t.Name), " that is:")
 	d.List(
 		"on the object, the label "+code("kueue.x-k8s.io/queue-name: "+q.LocalQueue)+"; without a queue of its team a job is refused",
-		"in its pods, "+code("priorityClassName: "+q.Tier)+"; another tier's is refused",
+		"in its pods, "+priorities(q)+"; another tier's is refused",
 		"in its containers, requests of what quota is counted in: "+codes(q.Resources),
 		"in its pods, "+code("serviceAccountName: "+t.KubeAccount)+" to act as the team's Google service account")
 	queued(d, p)
 	slicesByHand(d, p)
-	d.Para("Leave out `suspend`, node selectors and tolerations: Kueue starts the job when quota is free, and sends its pods to the capacity it chose.")
+	d.Para("Leave out `suspend`, node selectors and tolerations: Kueue starts the job when quota is free, and sends its pods to the capacity it chose.", chosen(p))
 	if len(grouped) > 0 {
 		example := markup("")
 		if i := slices.IndexFunc(p.Workloads, func(w ir.Workload) bool { return w.PlacementGroup != "" }); i >= 0 {
@@ -182,6 +183,44 @@ func byHand(d *document, p *ir.Platform, t ir.Team) {
 	}
 	d.Para("A job whose pods are not all ready ", podsReadyTimeout(), " after its admission, as when nodes never come, is evicted and queued again.")
 	cannot(d)
+}
+
+// priorities says which PriorityClass the jobs of a queue name.
+func priorities(q ir.Queue) markup {
+	var names []string
+	for _, c := range q.Classes {
+		names = append(names, "priorityClassName: "+c)
+	}
+	if len(names) < 2 {
+		return codes(names)
+	}
+	return "one of " + codes(names) + ", of which the last is served first"
+}
+
+// chosen says how a job chooses, where a queue leads to machines of several
+// types.
+func chosen(p *ir.Platform) markup {
+	machines := map[string]string{}
+	for _, c := range p.Capacities {
+		machines[c.Name] = c.Machine.Type
+	}
+	for _, t := range p.Teams {
+		for _, q := range t.Queues {
+			if slices.ContainsFunc(q.Flavors, func(f ir.FlavorQuota) bool { return machines[f.Flavor] != machines[q.Flavors[0].Flavor] }) {
+				return " A job that is made for one capacity of its tier selects that one's nodes, by the node labels that it has in " +
+					file("kubernetes/resource-flavors.yaml") + ": Kueue then passes over the others."
+			}
+		}
+	}
+	return ""
+}
+
+// class is what stands for a PriorityClass in commands.
+func class(p *ir.Platform) markup {
+	if manyClasses(p) {
+		return "CLASS"
+	}
+	return "TIER"
 }
 
 // queued says what a job needs where all its nodes start at once.
@@ -239,9 +278,12 @@ func workloads(d *document, p *ir.Platform) {
 		}
 		templates[i].objects++
 	}
-	class := markup("Tier")
-	if p.Scheduler == ir.KAI {
-		class = "PriorityClass"
+	tier := map[string]markup{} // by PriorityClass
+	for _, c := range p.PriorityClasses {
+		tier[c.Name] = code(c.Tier)
+		if c.Name != c.Tier {
+			tier[c.Name] += ": " + code(c.Name)
+		}
 	}
 	var rows [][]markup
 	for _, t := range templates {
@@ -250,10 +292,10 @@ func workloads(d *document, p *ir.Platform) {
 			requests = append(requests, amount(a.Resource, a.Quantity)+" "+a.Resource)
 		}
 		rows = append(rows, []markup{
-			code(t.Template), text(string(t.Kind)), code(t.PriorityClass), digits(t.objects), digits(t.Pods), codes(requests), code(t.Image),
+			code(t.Template), text(string(t.Kind)), tier[t.PriorityClass], codes(t.Capacities), digits(t.objects), digits(t.Pods), codes(requests), code(t.Image),
 		})
 	}
-	d.Table([]markup{"Workload", "Kind", class, "In all teams", "Pods", "Each pod requests", "Image"}, rows)
+	d.Table([]markup{"Workload", "Kind", "Tier", "Can run on", "In all teams", "Pods", "Each pod requests", "Image"}, rows)
 }
 
 // look says how to see what goes on.
@@ -329,14 +371,18 @@ func remove(d *document, p *ir.Platform) {
 	d.Code("sh",
 		"./create-platform.sh",
 		patch+quote(`{"spec":{"stopPolicy":"None"}}`))
+	shared := markup("")
+	if len(p.SharedQueues) > 0 {
+		shared = ", or of teams that share it one ClusterQueue, " + code(ir.ClusterQueuePrefix+"TIER") + ","
+	}
 	d.Para("After the build an administrator deletes what is left, in this order and as far as it applies. A team leaves its namespace, which goes with all ",
-		"in it, and its queues; a tier leaves every team's two queues and its PriorityClass; a capacity leaves its flavor, which goes when no queue has it.")
+		"in it, and its queues; a tier leaves every team's two queues", shared, " and its PriorityClass; a capacity leaves its flavor, which goes when no queue has it.")
 	d.Code("sh",
 		"kubectl delete namespaces NAMESPACE",
 		"kubectl delete localqueues -n NAMESPACE "+ir.LocalQueuePrefix+"TEAM-TIER",
 		"kubectl delete clusterqueues "+ir.ClusterQueuePrefix+"TEAM-TIER...",
 		"kubectl delete cohorts COHORT",
-		"kubectl delete priorityclasses TIER",
+		"kubectl delete priorityclasses "+string(class(p)),
 		"kubectl delete resourceflavors CAPACITY")
 }
 

@@ -94,7 +94,15 @@ func (m *mermaid) eachQueue(p *ir.Platform) {
 				continue
 			}
 			for _, q := range t.Queues {
-				arrows = append(arrows, arrow{m.node("queue", q.ClusterQueue, q.ClusterQueue), flavors(q)})
+				if !q.Shared {
+					arrows = append(arrows, arrow{m.node("queue", q.ClusterQueue, q.ClusterQueue), flavors(q)})
+				}
+			}
+		}
+		for _, q := range p.SharedQueues {
+			if q.Cohort == cohort {
+				label := q.ClusterQueue + " of " + string(count(len(q.Teams), "team", "teams"))
+				arrows = append(arrows, arrow{m.node("queue", q.ClusterQueue, label), flavors(q.Queue)})
 			}
 		}
 	}
@@ -120,10 +128,12 @@ func (m *mermaid) eachQueue(p *ir.Platform) {
 // eachTier draws the queues of a tier as one.
 func (m *mermaid) eachTier(p *ir.Platform) {
 	queues := map[string]int{}
+	shared := map[string]bool{}      // tiers whose queues lead into one
 	reached := map[string][]string{} // capacities by tier, as first seen
 	for _, t := range p.Teams {
 		for _, q := range t.Queues {
 			queues[q.Tier]++
+			shared[q.Tier] = q.Shared
 			for _, f := range flavors(q) {
 				if !slices.Contains(reached[q.Tier], f) {
 					reached[q.Tier] = append(reached[q.Tier], f)
@@ -135,10 +145,15 @@ func (m *mermaid) eachTier(p *ir.Platform) {
 	teams := m.node("all", "teams", fmt.Sprintf("%d teams in %d cohorts", len(p.Teams), cohorts))
 	var tiers, ids []string
 	for _, c := range p.PriorityClasses {
-		if queues[c.Name] > 0 {
-			tiers = append(tiers, c.Name)
-			ids = append(ids, m.node("tier", c.Name, fmt.Sprintf("%s: %d queues", c.Name, queues[c.Name])))
+		if queues[c.Tier] == 0 || slices.Contains(tiers, c.Tier) {
+			continue
 		}
+		label := fmt.Sprintf("%s: %d queues", c.Tier, queues[c.Tier])
+		if shared[c.Tier] {
+			label = fmt.Sprintf("%s: 1 queue of %d teams", c.Tier, queues[c.Tier])
+		}
+		tiers = append(tiers, c.Tier)
+		ids = append(ids, m.node("tier", c.Tier, label))
 	}
 	capacities := m.capacities(p)
 	m.arrows(teams, ids)

@@ -21,13 +21,16 @@ func teams(d *document, p *ir.Platform) {
 		kaiTeams(d, p)
 		return
 	}
-	d.Para("A tier is a class of service, with a PriorityClass of its name. In each tier a team has one ClusterQueue, which holds its quota, ",
-		"and one LocalQueue in its namespace, which its jobs name.")
-	tiers := make([][]markup, len(p.PriorityClasses))
-	for i, c := range p.PriorityClasses {
-		tiers[i] = []markup{code(c.Name), digits(int(c.Value)), yes(c.Preempts), yes(c.Default)}
+	classes, queues := markup("with a PriorityClass of its name"), markup("In each tier a team has one ClusterQueue")
+	if manyClasses(p) {
+		classes += ", or with several, of which each job says which it has"
 	}
-	d.Table([]markup{"Tier", "Priority", "Evicts lower priorities", "Default"}, tiers)
+	if len(p.SharedQueues) > 0 {
+		queues = "In each tier that is not shared a team has one ClusterQueue"
+	}
+	d.Para("A tier is a class of service, ", classes, ". ", queues, ", which holds its quota, ",
+		"and one LocalQueue in its namespace, which its jobs name.")
+	tiers(d, p)
 
 	resources := resources(p)
 	head := []markup{"Tier", "Capacity, in the order tried"}
@@ -39,10 +42,60 @@ func teams(d *document, p *ir.Platform) {
 	} else {
 		teamGroups(d, p, resources, head)
 	}
+	sharedQueues(d, p, resources, head)
 	access(d, p)
 	nesting(d, p)
-	d.Para("Quota reads as `4 + 2`: 4 are guaranteed (nominalQuota), and 2 more at most can be borrowed from the cohort (borrowingLimit). ",
+	all := markup("")
+	if borrowsAll(p) {
+		all = "`4 + all` has no such limit. "
+	}
+	d.Para("Quota reads as `4 + 2`: 4 are guaranteed (nominalQuota), and 2 more at most can be borrowed from the cohort (borrowingLimit). ", all,
 		"A guarantee that lies unused is lent to the cohort and comes back when its owner needs it; where lending is limited, the limit is given.")
+}
+
+// tiers shows the tiers by their PriorityClasses.
+func tiers(d *document, p *ir.Platform) {
+	head := []markup{"Tier", "Priority", "Evicts lower priorities", "Default"}
+	named := manyClasses(p)
+	if named {
+		head = slices.Insert(head, 1, "PriorityClass")
+	}
+	var rows [][]markup
+	for _, c := range p.PriorityClasses {
+		row := []markup{code(c.Tier), digits(int(c.Value)), yes(c.Preempts), yes(c.Default)}
+		if named {
+			row = slices.Insert(row, 1, code(c.Name))
+		}
+		rows = append(rows, row)
+	}
+	d.Table(head, rows)
+}
+
+// manyClasses tells whether some PriorityClass is not named like its tier, as
+// where a tier has several.
+func manyClasses(p *ir.Platform) bool {
+	return slices.ContainsFunc(p.PriorityClasses, func(c ir.PriorityClass) bool { return c.Name != c.Tier })
+}
+
+// sharedQueues shows the queues that teams share.
+func sharedQueues(d *document, p *ir.Platform, resources []string, head []markup) {
+	if len(p.SharedQueues) == 0 {
+		return
+	}
+	d.Para("In a shared tier teams have one ClusterQueue, and its quota, together. Each leads into it by a LocalQueue of its own, ", code(ir.LocalQueuePrefix+"TEAM-TIER"), ".")
+	var rows [][]markup
+	for _, q := range p.SharedQueues {
+		var names []string
+		for _, t := range q.Teams {
+			names = append(names, t.Name)
+		}
+		who := markup("every team")
+		if len(names) < len(p.Teams) {
+			who = some(names)
+		}
+		rows = append(rows, quotaRows(q.Queue, resources, []markup{code(q.ClusterQueue), who, orNone(q.Cohort)})...)
+	}
+	d.Table(append([]markup{"ClusterQueue", "Shared by", "Cohort"}, head...), rows)
 }
 
 // eachTeam shows every team with its quota.
@@ -53,7 +106,11 @@ func eachTeam(d *document, p *ir.Platform, resources []string, head []markup) {
 			code(t.Name), code(t.Namespace), orNone(t.Cohort), orElse(t.Group, "cluster administrators only"),
 			code(t.Account.Email(p.Project)), orNone(t.Bucket),
 		})
-		quota = append(quota, quotaRows(t, resources, []markup{code(t.Name)}, true)...)
+		for _, q := range t.Queues {
+			if !q.Shared {
+				quota = append(quota, quotaRows(q, resources, []markup{code(t.Name), code(q.LocalQueue)})...)
+			}
+		}
 	}
 	d.Table([]markup{"Team", "Namespace", "Cohort", "Who submits", "Jobs run as", "Bucket"}, people)
 	d.Table(append([]markup{"Team", "LocalQueue"}, head...), quota)
@@ -96,7 +153,11 @@ func teamGroups(d *document, p *ir.Platform, resources []string, head []markup) 
 			names = append(names, t.Name)
 		}
 		members = append(members, []markup{digits(i + 1), digits(len(group)), some(names)})
-		quota = append(quota, quotaRows(group[0], resources, []markup{digits(i + 1)}, false)...)
+		for _, q := range group[0].Queues {
+			if !q.Shared {
+				quota = append(quota, quotaRows(q, resources, []markup{digits(i + 1)})...)
+			}
+		}
 	}
 	d.Para("Teams of equal quota make a group here. Every team by itself, with its namespace, people and identities, stands in ",
 		file("kubernetes/teams/"), ".")
@@ -166,24 +227,32 @@ func members(p *ir.Platform) map[string][]string {
 	return teams
 }
 
-// quotaRows returns a row for every tier and capacity of a team, each led by
-// the same cells and, where wanted, by the LocalQueue.
-func quotaRows(t ir.Team, resources []string, lead []markup, localQueue bool) [][]markup {
+// quotaRows returns a row for every capacity of a queue, each led by the same
+// cells.
+func quotaRows(q ir.Queue, resources []string, lead []markup) [][]markup {
 	var rows [][]markup
-	for _, q := range t.Queues {
-		for _, f := range q.Flavors {
-			row := slices.Clone(lead)
-			if localQueue {
-				row = append(row, code(q.LocalQueue))
-			}
-			row = append(row, code(q.Tier), code(f.Flavor))
-			for _, r := range resources {
-				row = append(row, quotaCell(f, r))
-			}
-			rows = append(rows, row)
+	for _, f := range q.Flavors {
+		row := append(slices.Clone(lead), code(q.Tier), code(f.Flavor))
+		for _, r := range resources {
+			row = append(row, quotaCell(f, r))
 		}
+		rows = append(rows, row)
 	}
 	return rows
+}
+
+// borrowsAll tells whether some quota borrows without a limit.
+func borrowsAll(p *ir.Platform) bool {
+	for _, t := range p.Teams {
+		for _, q := range t.Queues {
+			for _, f := range q.Flavors {
+				if slices.ContainsFunc(f.Quotas, func(q ir.ResourceQuota) bool { return q.BorrowsAll }) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // quotaCell shows a queue's quota of one resource; nothing where the queue
@@ -195,7 +264,10 @@ func quotaCell(f ir.FlavorQuota, resourceName string) markup {
 	}
 	q := f.Quotas[i]
 	cell := text(amount(resourceName, q.Nominal))
-	if q.Borrowing != nil && !q.Borrowing.IsZero() {
+	switch {
+	case q.BorrowsAll:
+		cell += " + all"
+	case q.Borrows():
 		cell += " + " + text(amount(resourceName, *q.Borrowing))
 	}
 	if q.Lending != nil {

@@ -1,0 +1,96 @@
+package guide
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// secret is a Secret that workloads take values from, in every namespace where
+// they take the same of it.
+type secret struct {
+	name       string
+	keys       []string // sorted
+	namespaces []string // in the order of the teams
+	workloads  []string // templates, sorted
+}
+
+// secrets says how to make what is not in the folder.
+func secrets(d *document, p *ir.Platform) {
+	all := secretsOf(p)
+	if all == nil {
+		return
+	}
+	var rows [][]markup
+	var commands []string
+	lines := markup("")
+	for _, s := range all {
+		rows = append(rows, []markup{code(s.name), codes(s.keys), some(s.namespaces), codes(s.workloads)})
+		if len(s.keys) > 1 {
+			lines = ", or where a Secret has several values a line `KEY=VALUE` for each"
+		}
+		if len(s.namespaces) > fewTeams {
+			commands = append(commands, s.create("NAMESPACE"))
+			continue
+		}
+		for _, namespace := range s.namespaces {
+			commands = append(commands, s.create(namespace))
+		}
+	}
+	d.Para("Some workloads take values from Secrets, which are not in this folder:")
+	d.Table([]markup{"Secret", "Keys", "In namespaces", "Workloads"}, rows)
+	d.Para("An administrator makes them. Each of these commands reads the value from the keyboard", lines,
+		", up to Ctrl-D on a line of its own: it gets into no file and no shell's history.")
+	d.Code("sh", commands...)
+	d.Para("A job whose Secret is not there waits for it, and after ", podsReadyTimeout(), " is evicted and queued again. To change a value, delete the Secret and make it anew.")
+}
+
+// secretsOf returns the Secrets by name, then by the first team that needs them
+// so.
+func secretsOf(p *ir.Platform) []secret {
+	var each []secret // of one namespace
+	for _, w := range p.Workloads {
+		for _, e := range w.SecretEnv {
+			i := slices.IndexFunc(each, func(s secret) bool { return s.name == e.Secret && s.namespaces[0] == w.Namespace })
+			if i < 0 {
+				i = len(each)
+				each = append(each, secret{name: e.Secret, namespaces: []string{w.Namespace}})
+			}
+			each[i].keys, each[i].workloads = with(each[i].keys, e.Key), with(each[i].workloads, w.Template)
+		}
+	}
+	var all []secret
+	for _, s := range each {
+		i := slices.IndexFunc(all, func(o secret) bool { return o.name == s.name && slices.Equal(o.keys, s.keys) })
+		if i < 0 {
+			all = append(all, s)
+			continue
+		}
+		all[i].namespaces = append(all[i].namespaces, s.namespaces...)
+		for _, w := range s.workloads {
+			all[i].workloads = with(all[i].workloads, w)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b secret) int { return strings.Compare(a.name, b.name) })
+	return all
+}
+
+// with adds a name to sorted names, unless it is there.
+func with(names []string, name string) []string {
+	at, found := slices.BinarySearch(names, name)
+	if found {
+		return names
+	}
+	return slices.Insert(names, at, name)
+}
+
+// create is the command that makes the Secret in a namespace of what it reads:
+// of one value less its line end, or of lines.
+func (s secret) create(namespace string) string {
+	words := []string{"kubectl", "create", "secret", "generic", s.name, "-n", namespace}
+	if len(s.keys) > 1 {
+		return command(append(words, "--from-env-file=/dev/stdin")...)
+	}
+	return `tr -d '\n' | ` + command(append(words, "--from-file="+s.keys[0]+"=/dev/stdin")...)
+}
