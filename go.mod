@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	cuelang.org/go v0.17.1 // the blueprint's language
+	github.com/GoogleCloudPlatform/gke-networking-api v0.2.10 // the objects' own Go types
 	github.com/agext/levenshtein v1.2.1 // did you mean
 	github.com/google/go-cmp v0.7.0 // comparisons in tests
 	github.com/grafana/grafana-foundation-sdk/go v0.0.18 // Grafana's own dashboard types

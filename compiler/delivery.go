@@ -7,10 +7,12 @@ import (
 )
 
 // delivery decides how a platform is built: where its state lies, and what its
-// build may do. It reads the parts of the plan that the build makes.
+// build may do. It reads the parts of the plan that the build makes, and whether
+// Infrastructure Manager makes them.
 func delivery(p *ir.Platform, stateBucket string) ir.Delivery {
 	return ir.Delivery{
-		StateBucket: stateBucket,
+		StateBucket:           stateBucket,
+		InfrastructureManager: p.Delivery.InfrastructureManager,
 		// Platforms that share a bucket keep apart.
 		StatePrefix: p.Name + "/terraform",
 		Account: ir.ServiceAccount{
@@ -37,9 +39,14 @@ func nodeRoles() []string {
 }
 
 // teamRoles returns the roles of a team's service account: its jobs write logs
-// and metrics, and whatever the blueprint adds.
-func teamRoles(extra []string) []string {
-	return sorted(append([]string{"roles/logging.logWriter", "roles/monitoring.metricWriter"}, extra...))
+// and metrics and, where there is a TensorBoard, to that, and whatever the
+// blueprint adds. Source: Vertex AI documentation, "Set up Vertex AI TensorBoard".
+func teamRoles(extra []string, tensorBoard bool) []string {
+	roles := append([]string{"roles/logging.logWriter", "roles/monitoring.metricWriter"}, extra...)
+	if tensorBoard {
+		roles = append(roles, "roles/aiplatform.user")
+	}
+	return sorted(roles)
 }
 
 // buildRoles returns the roles of the build's service account on the project
@@ -62,14 +69,30 @@ func buildRoles(p *ir.Platform) []string {
 	if slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return t.Bucket != "" }) {
 		roles = append(roles, "roles/storage.admin")
 	}
+	// Whoever has Infrastructure Manager apply something may manage deployments
+	// (roles/config.admin), and it acts as an account with roles/config.agent.
+	if p.Delivery.InfrastructureManager {
+		roles = append(roles, "roles/config.admin", "roles/config.agent")
+	}
 	return sorted(roles)
 }
 
 // buildPermissions returns what the build needs beside its roles. Of the
 // predefined roles only roles/compute.admin and wider ones may create and
-// delete a reservation, and those that may make a resource policy may much else.
+// delete a reservation, and those that may make a resource policy or a
+// TensorBoard may much else (Vertex AI documentation: "Access control with IAM").
 func buildPermissions(p *ir.Platform) []string {
 	var out []string
+	if p.Monitoring.TensorBoard != "" {
+		out = append(out,
+			"aiplatform.locations.get", // the operation that makes it
+			"aiplatform.tensorboards.create",
+			"aiplatform.tensorboards.delete",
+			"aiplatform.tensorboards.get",
+			"aiplatform.tensorboards.list",
+			"aiplatform.tensorboards.update",
+		)
+	}
 	if p.AnyCapacity(func(c ir.Capacity) bool { return c.Reservation != nil && c.Reservation.Create }) {
 		out = append(out,
 			"compute.reservations.create",
@@ -118,6 +141,12 @@ func apis(p *ir.Platform) []string {
 		"monitoring.googleapis.com",
 		"serviceusage.googleapis.com",
 		"storage.googleapis.com",
+	}
+	if p.Monitoring.TensorBoard != "" {
+		names = append(names, "aiplatform.googleapis.com")
+	}
+	if p.Delivery.InfrastructureManager {
+		names = append(names, "config.googleapis.com")
 	}
 	if p.Cluster.ImageStreaming {
 		names = append(names, "containerfilesystem.googleapis.com")

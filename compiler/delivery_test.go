@@ -52,6 +52,13 @@ func TestDeliveryFollowsThePlan(t *testing.T) {
 	}{
 		{"team bucket", func(p *ir.Platform) { p.Teams = []ir.Team{{Bucket: "b"}} }, []string{"roles/storage.admin"}},
 		{"team without bucket", func(p *ir.Platform) { p.Teams = []ir.Team{{}} }, nil},
+		{"TensorBoard", func(p *ir.Platform) { p.Monitoring.TensorBoard = "us-central1" }, []string{
+			"aiplatform.locations.get", "aiplatform.tensorboards.create", "aiplatform.tensorboards.delete", "aiplatform.tensorboards.get",
+			"aiplatform.tensorboards.list", "aiplatform.tensorboards.update", "aiplatform.googleapis.com",
+		}},
+		{"Infrastructure Manager", func(p *ir.Platform) { p.Delivery.InfrastructureManager = true }, []string{
+			"roles/config.admin", "roles/config.agent", "config.googleapis.com",
+		}},
 		{"alerts", func(p *ir.Platform) { p.Monitoring.Alerts = []ir.Alert{{}} }, []string{"roles/monitoring.alertPolicyEditor"}},
 		{"image streaming", func(p *ir.Platform) { p.Cluster.ImageStreaming = true }, []string{"containerfilesystem.googleapis.com"}},
 		{"Filestore", func(p *ir.Platform) { p.Cluster.Filestore = true }, []string{"file.googleapis.com"}},
@@ -123,8 +130,11 @@ func TestDeliveryIsSortedAndNarrow(t *testing.T) {
 func TestTeamRoles(t *testing.T) {
 	extra := []string{"roles/storage.objectViewer", "roles/logging.logWriter", "roles/aiplatform.user"}
 	want := []string{"roles/aiplatform.user", "roles/logging.logWriter", "roles/monitoring.metricWriter", "roles/storage.objectViewer"}
-	if diff := cmp.Diff(want, teamRoles(extra)); diff != "" {
+	if diff := cmp.Diff(want, teamRoles(extra, false)); diff != "" {
 		t.Errorf("teamRoles (-want +got):\n%s", diff)
+	}
+	if got := teamRoles(nil, true); !slices.Contains(got, "roles/aiplatform.user") {
+		t.Errorf("jobs cannot write to the TensorBoard: %q", got)
 	}
 	if extra[0] != "roles/storage.objectViewer" {
 		t.Errorf("teamRoles changed its argument: %v", extra)

@@ -1,10 +1,9 @@
 package compiler
 
 import (
+	"encoding/binary"
 	"fmt"
-	"math/bits"
 	"net/netip"
-	"slices"
 
 	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/ir"
@@ -18,12 +17,9 @@ const (
 	rdmaMTU = 8896
 )
 
-// rdmaSubnets and tcpxSubnets are how many a range is cut into, whatever number
-// of them the machines have: a further machine must not move those of others.
-const (
-	rdmaSubnets = 8
-	tcpxSubnets = 8
-)
+// partBits says how many parts a range is cut into, eight, whatever number of
+// them the machines have: a further machine must not move those of others.
+const partBits = 3
 
 // networksOf returns the networks, by the names they have in the cluster, of a
 // machine's nodes in the order of its devices.
@@ -43,9 +39,9 @@ func networksOf(n catalog.Networks) []string {
 }
 
 // lowerGPUNetworks returns the networks that the capacities' nodes have besides
-// the cluster's own. Those of RDMA are bound to a zone, the first that one of
-// them is in: the rules refuse another.
-func lowerGPUNetworks(b *schema.Blueprint, capacities []ir.Capacity) []ir.GPUNetwork {
+// the cluster's own, and the ranges that these take. Those of RDMA are bound to
+// a zone, the first that one of them is in: the rules refuse another.
+func lowerGPUNetworks(b *schema.Blueprint, capacities []ir.Capacity) (networks []ir.GPUNetwork, ranges []ir.NamedRange) {
 	most := map[ir.GPUDirect]int{} // how many networks
 	zone := ""
 	for _, c := range capacities {
@@ -54,43 +50,42 @@ func lowerGPUNetworks(b *schema.Blueprint, capacities []ir.Capacity) []ir.GPUNet
 			zone = c.Zones[0]
 		}
 	}
-	var out []ir.GPUNetwork
-	subnets := divide(b.Network.TCPX, tcpxSubnets)
-	for i := range max(most[ir.TCPX], most[ir.TCPXO]) {
-		network := fmt.Sprintf("vpc%d", i+1)
-		name := b.Name + "-" + network
-		out = append(out, ir.GPUNetwork{Name: name, MTU: tcpxMTU, Subnets: []ir.GPUSubnet{{Name: name, Range: subnets[i], Network: network}}})
+	take := func(name, cidr string) { ranges = append(ranges, ir.NamedRange{Name: name, CIDR: cidr}) }
+	subnet := func(network, cidr string, cut ir.Cut) ir.GPUSubnet {
+		return ir.GPUSubnet{Name: b.Name + "-" + network, Range: part(cidr, cut), Cut: cut, Network: network, RDMA: cut.Of == "rdma"}
 	}
-	if most[ir.RDMA] == 0 {
-		return out
+	if n := max(most[ir.TCPX], most[ir.TCPXO]); n > 0 {
+		take("tcpx", b.Network.TCPX)
+		for i := range n {
+			s := subnet(fmt.Sprintf("vpc%d", i+1), b.Network.TCPX, ir.Cut{Of: "tcpx", Bits: partBits, Index: i})
+			networks = append(networks, ir.GPUNetwork{Short: s.Network, Name: s.Name, MTU: tcpxMTU, Subnets: []ir.GPUSubnet{s}})
+		}
 	}
-	gvnic := b.Name + "-gvnic-1"
-	out = append(out, ir.GPUNetwork{Name: gvnic, MTU: rdmaMTU, Subnets: []ir.GPUSubnet{{Name: gvnic, Range: b.Network.GVNIC, Network: "gvnic-1"}}})
-	rdma := ir.GPUNetwork{Name: b.Name + "-rdma", MTU: rdmaMTU, Profile: zone + "-vpc-roce"}
-	for i, r := range divide(b.Network.RDMA, rdmaSubnets) {
-		network := fmt.Sprintf("rdma-%d", i)
-		rdma.Subnets = append(rdma.Subnets, ir.GPUSubnet{Name: b.Name + "-" + network, Range: r, Network: network, RDMA: true})
+	if most[ir.RDMA] > 0 {
+		take("gvnic", b.Network.GVNIC)
+		take("rdma", b.Network.RDMA)
+		gvnic := subnet("gvnic-1", b.Network.GVNIC, ir.Cut{Of: "gvnic"})
+		rdma := ir.GPUNetwork{Short: "rdma", Name: b.Name + "-rdma", MTU: rdmaMTU, Profile: zone + "-vpc-roce"}
+		for i := range most[ir.RDMA] - 1 {
+			rdma.Subnets = append(rdma.Subnets, subnet(fmt.Sprintf("rdma-%d", i), b.Network.RDMA, ir.Cut{Of: "rdma", Bits: partBits, Index: i}))
+		}
+		networks = append(networks, ir.GPUNetwork{Short: gvnic.Network, Name: gvnic.Name, MTU: rdmaMTU, Subnets: []ir.GPUSubnet{gvnic}}, rdma)
 	}
-	return append(out, rdma)
+	return networks, ranges
 }
 
-// divide cuts an IPv4 range into n equal ones, n being a power of two. Of a
-// range that is none, or too small, which the rules refuse, each part is the
-// whole.
-func divide(cidr string, n int) []string {
+// part returns a part of an IPv4 range; all of it if it is none, or too small,
+// which the rules refuse.
+func part(cidr string, cut ir.Cut) string {
 	whole, err := netip.ParsePrefix(cidr)
-	length := whole.Bits() + bits.Len(uint(n-1))
+	length := whole.Bits() + cut.Bits
 	if err != nil || !whole.Addr().Is4() || length > 32 {
-		return slices.Repeat([]string{cidr}, n)
+		return cidr
 	}
-	out := make([]string, n)
 	a := whole.Masked().Addr().As4()
-	first := uint32(a[0])<<24 | uint32(a[1])<<16 | uint32(a[2])<<8 | uint32(a[3])
-	for i := range out {
-		v := first + uint32(i)<<(32-length)
-		out[i] = netip.PrefixFrom(netip.AddrFrom4([4]byte{byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)}), length).String()
-	}
-	return out
+	first := binary.BigEndian.Uint32(a[:]) + uint32(cut.Index)<<(32-length)
+	binary.BigEndian.PutUint32(a[:], first)
+	return netip.PrefixFrom(netip.AddrFrom4(a), length).String()
 }
 
 // interfaces returns those of a pod that has all the networks of its node: the
@@ -103,8 +98,8 @@ func interfaces(networks []string) []ir.Interface {
 	return out
 }
 
-// sameGPUDirect returns how the nodes of all capacities, one at least, reach each other's GPUs,
-// "" if they differ.
+// sameGPUDirect returns how the nodes of all capacities, of which there is one at
+// least, reach each other's GPUs, "" if they differ.
 func sameGPUDirect(capacities []*ir.Capacity) ir.GPUDirect {
 	for _, c := range capacities {
 		if c.GPUDirect != capacities[0].GPUDirect {

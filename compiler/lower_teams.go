@@ -66,7 +66,7 @@ func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.Share
 			Priority:        value(in.Priority, queuePriority),
 			Group:           value(in.Group, ""),
 			KubeAccount:     name + "-ksa",
-			Account:         ir.ServiceAccount{ID: "wi-" + name, Display: "Jobs of " + name, Roles: teamRoles(in.Roles)},
+			Account:         ir.ServiceAccount{ID: "wi-" + name, Display: "Jobs of " + name, Roles: teamRoles(in.Roles, b.Monitoring.TensorBoard != nil)},
 			NodesListBucket: in.Bucket && in.NodesListBucket,
 		}
 		if in.Bucket {

@@ -140,8 +140,13 @@ func lowerWorkload(p *ir.Platform, in schema.Workload, name string, team *ir.Tea
 }
 
 func lowerAuxiliary(name string, in schema.Auxiliary, c *ir.Capacity) ir.Auxiliary {
-	out := ir.Auxiliary{Name: name, Requests: requests(in.CPU, in.Memory), Image: in.Image, Command: in.Command, Env: keyValues(in.Env)}
+	out := ir.Auxiliary{
+		Name: name, Capacity: c.Name, Requests: requests(in.CPU, in.Memory), Image: in.Image, Command: in.Command, Env: keyValues(in.Env),
+	}
 	out.NodeSelector, out.Tolerations = reach([]*ir.Capacity{c})
+	if c.Option == ir.Spot {
+		out.GraceSeconds = spotGrace
+	}
 	return out
 }
 
@@ -151,14 +156,18 @@ func requests(cpu float64, memory string) []ir.Amount {
 }
 
 // connectGPUs gives pods that have a node to themselves its networks between
-// GPUs.
+// GPUs, where there is another pod to reach. Those on their node's network see
+// all of them as they are.
 func connectGPUs(w *ir.Workload, in schema.Workload, on []*ir.Capacity) {
 	whole := len(on) > 0 && !slices.ContainsFunc(on, func(c *ir.Capacity) bool { return c.Machine.AcceleratorCount != in.PerPod.Accelerators })
 	if !whole {
 		return
 	}
 	w.Networks = !slices.ContainsFunc(on, func(c *ir.Capacity) bool { return !c.HasAcceleratorNetworks() })
-	if w.GPUDirect = sameGPUDirect(on); w.GPUDirect != "" {
+	if w.Pods > 1 && !in.HostNetwork {
+		w.GPUDirect = sameGPUDirect(on)
+	}
+	if w.GPUDirect != "" {
 		w.Interfaces = interfaces(on[0].Networks)
 	}
 }

@@ -44,7 +44,7 @@ func TestBlueprints(t *testing.T) {
 // checkFolder holds a folder against all checks of this module.
 func checkFolder(t *testing.T, files fs.FS) {
 	t.Helper()
-	for _, err := range slices.Concat(checkTerraform(t, files), checkKubernetes(files), checkNodes(files), checkPools(files), checkGhpc(files), checkGuide(files)) {
+	for _, err := range slices.Concat(checkTerraform(t, files), checkKubernetes(files), checkNodes(files), checkPools(files), checkNetworks(files), checkGhpc(files), checkGuide(files)) {
 		t.Error(err)
 	}
 }

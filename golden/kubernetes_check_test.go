@@ -10,8 +10,10 @@ import (
 	"strconv"
 	"strings"
 
+	networkv1 "github.com/GoogleCloudPlatform/gke-networking-api/apis/network/v1"
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -41,13 +43,27 @@ import (
 // may be the same object; a kustomization must list what is in its folder; and
 // what an object refers to must be there and fit.
 func checkKubernetes(dir fs.FS) []error {
-	c := kubernetesCheck{dir: dir, scheme: runtime.NewScheme(), objects: map[objectKey]runtime.Object{}}
+	c, err := readKubernetes(dir)
+	if err != nil {
+		return []error{err}
+	}
+	for _, o := range c.order {
+		c.references(o)
+	}
+	return c.errs
+}
+
+// readKubernetes reads the manifests. What is wrong with one of them alone is
+// among the errors of what it returns.
+func readKubernetes(dir fs.FS) (*kubernetesCheck, error) {
+	c := &kubernetesCheck{dir: dir, scheme: runtime.NewScheme(), objects: map[objectKey]runtime.Object{}}
 	for _, add := range []func(*runtime.Scheme) error{
-		admissionv1.AddToScheme, batchv1.AddToScheme, corev1.AddToScheme, rbacv1.AddToScheme, resourcev1.AddToScheme,
-		schedulingv1.AddToScheme, v1alpha2.AddToScheme, v1beta2.AddToScheme, addComputeClass,
+		admissionv1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, corev1.AddToScheme, rbacv1.AddToScheme, resourcev1.AddToScheme,
+		schedulingv1.AddToScheme, v1alpha2.AddToScheme, v1beta2.AddToScheme, addComputeClass, addKAIQueue,
+		networkv1.AddToScheme,
 	} {
 		if err := add(c.scheme); err != nil {
-			return []error{err}
+			return nil, err
 		}
 	}
 	c.folder("kubernetes")
@@ -56,10 +72,7 @@ func checkKubernetes(dir fs.FS) []error {
 			c.folder(path.Join("workloads", team.Name()))
 		}
 	}
-	for _, o := range c.order {
-		c.references(o)
-	}
-	return c.errs
+	return c, nil
 }
 
 // monitoringFolder holds objects of other APIs and a kustomization of its own.
@@ -211,7 +224,7 @@ func find[T runtime.Object](c *kubernetesCheck, from objectKey, kind, namespace,
 
 // references checks what an object refers to.
 func (c *kubernetesCheck) references(from objectKey) {
-	if from.namespace != "" && from.namespace != ir.KueueNamespace {
+	if from.namespace != "" && from.namespace != ir.KueueNamespace && from.namespace != metav1.NamespaceSystem {
 		find[*corev1.Namespace](c, from, "Namespace", "", from.namespace)
 	}
 	switch o := c.objects[from].(type) {
@@ -250,18 +263,37 @@ func (c *kubernetesCheck) references(from objectKey) {
 		c.classFlavor(from, o)
 	case *computeClass:
 		c.computeClass(from, o)
+	case *kaiQueue:
+		c.kaiQueue(from, o)
 	case *batchv1.Job:
-		c.workload(from, o.ObjectMeta, o.Spec.Suspend, 1, o.Spec)
+		c.workload(from, o.ObjectMeta, o.Spec.Suspend, 1, batchv1.JobTemplateSpec{Spec: o.Spec}, false)
 	case *v1alpha2.JobSet:
-		if len(o.Spec.ReplicatedJobs) != 1 {
-			c.errorf("%s: %d replicated jobs, and nodes on request start for one", from, len(o.Spec.ReplicatedJobs))
-		}
-		if n := o.Spec.Network; o.Annotations[v1alpha2.ExclusiveKey] != "" && n != nil && !value(n.EnableDNSHostnames, true) {
+		c.jobSet(from, o)
+	}
+}
+
+// jobSet checks a JobSet: its first replicated job has the workload's own pods,
+// each of the others a pod beside them.
+func (c *kubernetesCheck) jobSet(from objectKey, o *v1alpha2.JobSet) {
+	if o.Annotations[v1alpha2.ExclusiveKey] != "" {
+		c.errorf("%s keeps pods beside its own off each other's nodes, too", from)
+	}
+	for i, r := range o.Spec.ReplicatedJobs {
+		exclusive := r.Template.Annotations[v1alpha2.ExclusiveKey]
+		if n := o.Spec.Network; exclusive != "" && n != nil && !value(n.EnableDNSHostnames, true) {
 			c.errorf("%s: the hosts of its slices have no names", from)
 		}
-		for _, r := range o.Spec.ReplicatedJobs {
-			c.workload(from, o.ObjectMeta, o.Spec.Suspend, int64(r.Replicas), r.Template.Spec)
+		if i > 0 {
+			_, accelerated := r.Template.Spec.Template.Spec.Containers[0].Resources.Limits[tpuResource]
+			if r.Replicas != 1 || value(r.Template.Spec.Parallelism, 1) != 1 || accelerated || exclusive != "" {
+				c.errorf("%s: %s is more than a pod beside its own", from, r.Name)
+			}
 		}
+		c.workload(from, o.ObjectMeta, o.Spec.Suspend, int64(r.Replicas), r.Template, i > 0)
+	}
+	if p := o.Spec.SuccessPolicy; len(o.Spec.ReplicatedJobs) > 1 &&
+		(p == nil || p.Operator != v1alpha2.OperatorAll || !slices.Equal(p.TargetReplicatedJobs, []string{o.Spec.ReplicatedJobs[0].Name})) {
+		c.errorf("%s waits for the pods beside its own: %v", from, p)
 	}
 }
 
@@ -354,13 +386,17 @@ func (c *kubernetesCheck) request(from objectKey, check string, f *v1beta2.Resou
 }
 
 // workload checks what a Job or a replicated job of a JobSet refers to, and
-// that its pods may go to every flavor of its queue, and all of them to one.
-func (c *kubernetesCheck) workload(from objectKey, m metav1.ObjectMeta, suspend *bool, jobs int64, spec batchv1.JobSpec) {
-	pod := spec.Template.Spec
+// that its pods may go to every flavor of its queue that they reach, and all of
+// them to one. Those beside a workload's own say nothing of nodes on request.
+func (c *kubernetesCheck) workload(from objectKey, m metav1.ObjectMeta, suspend *bool, jobs int64, template batchv1.JobTemplateSpec, beside bool) {
+	spec, pod := template.Spec, template.Spec.Template.Spec
 	if suspend != nil {
 		c.errorf("%s sets suspend, which is Kueue's: applied again, it would stop", from)
 	}
-	find[*schedulingv1.PriorityClass](c, from, "PriorityClass", "", pod.PriorityClassName)
+	_, kai := m.Labels[kaiQueueLabel]
+	if _, own := kaiClassValues[pod.PriorityClassName]; !kai || !own {
+		find[*schedulingv1.PriorityClass](c, from, "PriorityClass", "", pod.PriorityClassName)
+	}
 	find[*corev1.ServiceAccount](c, from, "ServiceAccount", m.Namespace, pod.ServiceAccountName)
 	if pod.Subdomain != "" {
 		find[*corev1.Service](c, from, "Service", m.Namespace, pod.Subdomain)
@@ -377,6 +413,10 @@ func (c *kubernetesCheck) workload(from objectKey, m metav1.ObjectMeta, suspend 
 		}) {
 			c.errorf("%s: no container uses its claim %s", from, claim.Name)
 		}
+	}
+	if kai {
+		c.kaiWorkload(from, m, jobs, spec)
+		return
 	}
 	local, ok := find[*v1beta2.LocalQueue](c, from, "LocalQueue", m.Namespace, m.Labels[constants.QueueLabel])
 	if !ok {
@@ -402,13 +442,13 @@ func (c *kubernetesCheck) workload(from objectKey, m metav1.ObjectMeta, suspend 
 	queued := queue.Spec.AdmissionChecksStrategy != nil && slices.ContainsFunc(queue.Spec.AdmissionChecksStrategy.AdmissionChecks, func(r v1beta2.AdmissionCheckStrategyRule) bool {
 		return slices.ContainsFunc(r.OnFlavors, func(f v1beta2.ResourceFlavorReference) bool { return !slices.Contains(unreached, f) })
 	})
-	if _, bound := m.Annotations[maxRunAnnotation]; bound != queued {
+	if _, bound := m.Annotations[maxRunAnnotation]; bound != queued && !beside {
 		errs = append(errs, fmt.Errorf("says how long nodes on request are wanted: %v, and its queue has some: %v", bound, queued))
 	}
 	for _, group := range queue.Spec.ResourceGroups {
 		for _, quotas := range group.Flavors {
 			if f := c.flavor(quotas.Name); f != nil && f.Spec.NodeLabels[topologyLabel] != "" {
-				errs = append(errs, takesSlices(from.kind, m, spec, f.Spec.NodeLabels[topologyLabel])...)
+				errs = append(errs, takesSlices(from.kind, template.Annotations[v1alpha2.ExclusiveKey], spec, f.Spec.NodeLabels[topologyLabel])...)
 			}
 		}
 	}
@@ -469,7 +509,7 @@ func admits(queue *v1beta2.ClusterQueue, pod corev1.PodSpec, pods int64) bool {
 
 // takesSlices checks that each job takes a whole TPU slice of a topology, with a
 // pod for each host, and that a slice of several hosts is its own.
-func takesSlices(kind string, m metav1.ObjectMeta, spec batchv1.JobSpec, topology string) []error {
+func takesSlices(kind, exclusive string, spec batchv1.JobSpec, topology string) []error {
 	var errs []error
 	chips := int64(1)
 	for side := range strings.SplitSeq(topology, "x") {
@@ -494,7 +534,7 @@ func takesSlices(kind string, m metav1.ObjectMeta, spec batchv1.JobSpec, topolog
 	if !slices.Equal(ports, []int32{8471, 8080}) {
 		errs = append(errs, fmt.Errorf("has ports %v, not those by which TPU hosts reach each other", ports))
 	}
-	hosts, exclusive := int32(chips/wanted.Value()), m.Annotations[v1alpha2.ExclusiveKey]
+	hosts := int32(chips / wanted.Value())
 	switch {
 	case hosts == 1 && exclusive != "":
 		errs = append(errs, fmt.Errorf("keeps other jobs off the pool of its slice of one host"))

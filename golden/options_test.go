@@ -28,6 +28,8 @@ const (
 	tpuLink  = `machine: "tpu7x-standard-4t", topology: "2x2x2"`
 	a4x      = `machine: "a4x-highgpu-4g"`
 	h100     = `machine: "a3-highgpu-8g"`
+	h100Mega = `machine: "a3-megagpu-8g"`
+	b200     = `machine: "a4-highgpu-8g"`
 	h200     = `machine: "a3-ultragpu-8g"`
 
 	zoneA = `"us-central1-a"`
@@ -35,10 +37,11 @@ const (
 	zoneC = `"us-central1-c"`
 	zoneF = `"us-east5-b"` // has TPUs by flex-start
 
-	onHost  = `pods: 2, perPod: {accelerators: 8, cpu: 2, memory: "10Gi"}`
-	onSlice = `kind: "JobSet", perPod: {accelerators: 4, cpu: 2, memory: "10Gi"}`
-	onEight = `perPod: {accelerators: 8, cpu: 2, memory: "10Gi"}`
-	onA4X   = `kind: "JobSet", pods: 2, perPod: {accelerators: 4, cpu: 2, memory: "10Gi"}`
+	onHost      = `pods: 2, perPod: {accelerators: 8, cpu: 2, memory: "10Gi"}`
+	onSlice     = `kind: "JobSet", perPod: {accelerators: 4, cpu: 2, memory: "10Gi"}`
+	onEight     = `perPod: {accelerators: 8, cpu: 2, memory: "10Gi"}`
+	onTwoEights = `kind: "JobSet", pods: 2, ` + onEight
+	onA4X       = `kind: "JobSet", pods: 2, perPod: {accelerators: 4, cpu: 2, memory: "10Gi"}`
 )
 
 // options are all ways of obtaining machines.
@@ -99,6 +102,17 @@ var options = []option{
 		capacities: []string{`consumption: reservation: {name: "ours", create: true}, nodes: 4, zones: ["us-central1-a"]`}},
 	{name: "A4X, reservation", hardware: a4x, zones: zoneA, quota: `accelerators: 72`, workload: onA4X,
 		capacities: []string{`consumption: reservation: {name: "ours", block: "block-1", subBlock: "sub-1"}, nodes: 18`}},
+
+	{name: "TCPX", hardware: h100 + `, gpuDirect: true`, zones: zoneA, quota: `accelerators: 16`, workload: onTwoEights,
+		capacities: []string{`consumption: spot: {}, maxNodes: 4`}},
+	{name: "TCPXO", hardware: h100Mega + `, gpuDirect: true`, zones: zoneA, quota: `accelerators: 16`, workload: onTwoEights,
+		capacities: []string{`consumption: onDemand: {}, maxNodes: 4, placement: "compact"`}},
+	{name: "RDMA", hardware: h200 + `, gpuDirect: true`, zones: zoneB, quota: `accelerators: 16`, workload: onTwoEights,
+		capacities: []string{`consumption: flexStart: queued: true, maxNodes: 4`}},
+	{name: "RDMA, reservation, block", hardware: b200 + `, gpuDirect: true`, zones: zoneB, quota: `accelerators: 16`, workload: onTwoEights,
+		capacities: []string{`consumption: reservation: {name: "ours", block: "block-1"}, nodes: 2`}},
+	{name: "RDMA, bursting", hardware: h200 + `, gpuDirect: true`, zones: zoneB, quota: `accelerators: 16`, workload: onTwoEights,
+		capacities: []string{`consumption: reservation: {name: "ours"}, nodes: 2`, `consumption: spot: {}, maxNodes: 4`}},
 
 	{name: "TPU hosts, static", hardware: tpuHost, zones: zoneA, quota: `accelerators: 16`, workload: onHost,
 		capacities: []string{`consumption: onDemand: {}, slices: 2`}},

@@ -52,6 +52,8 @@ type nodePool struct {
 	topology string // tpu_topology
 	policy   string // topology that a workload policy names
 
+	networks []string // besides the cluster's own, by their keys
+
 	spot, flexStart, queued bool
 
 	affinity       string // consume_reservation_type
@@ -387,6 +389,14 @@ func nodePools(folder fs.FS) ([]nodePool, error) {
 			p.policy = cmp.Or(topologies[name], noPolicy)
 		}
 		p.queued = r.block("queued_provisioning").isTrue("enabled")
+
+		for _, b := range r.block("network_config").Blocks {
+			each := tfBody{b.Body, "", r.source, r.ctx}
+			for it := each.value("for_each").ElementIterator(); it.Next(); {
+				_, name := it.Element()
+				p.networks = append(p.networks, name.AsString())
+			}
+		}
 
 		config := r.block("node_config")
 		p.machine = config.hardware("guest_accelerator", "type", "count")

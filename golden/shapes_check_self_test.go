@@ -223,7 +223,6 @@ apiVersion: jobset.x-k8s.io/v1alpha2
 kind: JobSet
 metadata:
   annotations:
-    alpha.jobset.sigs.k8s.io/exclusive-topology: cloud.google.com/gke-nodepool
     provreq.kueue.x-k8s.io/maxRunDurationSeconds: "3600"
   labels:
     kueue.x-k8s.io/queue-name: tpus
@@ -236,6 +235,9 @@ spec:
   - name: worker
     replicas: 2
     template:
+      metadata:
+        annotations:
+          alpha.jobset.sigs.k8s.io/exclusive-topology: cloud.google.com/gke-nodepool
       spec:
         backoffLimit: 0
         completionMode: Indexed
@@ -253,6 +255,25 @@ spec:
                   google.com/tpu: "4"
                 requests:
                   google.com/tpu: "4"
+            priorityClassName: lp
+            serviceAccountName: ksa
+            tolerations:
+            - effect: NoSchedule
+              key: google.com/tpu
+              operator: Equal
+              value: present
+`
+
+// beside is another replicated job of slices.yaml.
+const beside = `  - name: upload
+    replicas: 1
+    template:
+      spec:
+        template:
+          spec:
+            containers:
+            - name: upload
+              resources: {}
             priorityClassName: lp
             serviceAccountName: ksa
             tolerations:
@@ -300,19 +321,21 @@ func TestCheckShapes(t *testing.T) {
 		{"request for another shape", checks, "tpu-topology: 2x4", "tpu-topology: 4x4", `asks for topology "4x4", and flavor v6e has "2x4"`},
 		{"request for no shape", checks, "  parameters:\n    tpu-topology: 2x4\n", "", `asks for topology "", and flavor v6e has "2x4"`},
 		{"request for another resource", checks, "- google.com/tpu", "- nvidia.com/gpu", "asks for nvidia.com/gpu, which flavor v6e does not have"},
-		{"nodes on request for no time", slices, "    provreq.kueue.x-k8s.io/maxRunDurationSeconds: \"3600\"\n", "", "how long nodes on request are wanted: false, and its queue has some: true"},
+		{"nodes on request for no time", slices, "provreq.kueue", "x.kueue", "how long nodes on request are wanted: false, and its queue has some: true"},
 
 		{"larger slices than jobs", flavors, "topology: 2x4", "topology: 4x4", "2 of 2 pods at once, and a slice of 4x4 has 4 hosts"},
 		{"not all hosts at once", slices, "parallelism: 2", "parallelism: 1", "1 of 2 pods at once"},
 		{"slices of single hosts", flavors, "topology: 2x4", "topology: 2x2", "keeps other jobs off the pool of its slice of one host"},
 		{"part of a host", slices, "google.com/tpu: \"4\"", "google.com/tpu: \"8\"", "requests 4 and at most 8 of the 8 chips"},
-		{"slices shared", slices, "    alpha.jobset.sigs.k8s.io/exclusive-topology: cloud.google.com/gke-nodepool\n", "", "does not keep a slice of 2 hosts together"},
+		{"slices shared", slices, "exclusive-topology: cloud", "other-topology: cloud", "does not keep a slice of 2 hosts together"},
 		{"slices by zone", slices, "cloud.google.com/gke-nodepool", "topology.kubernetes.io/zone", "does not keep a slice of 2 hosts together"},
 		{"hosts that restart alone", slices, "backoffLimit: 0", "backoffLimit: 3", "restart alone"},
 		{"hosts without names", slices, "enableDNSHostnames: true", "enableDNSHostnames: false", "the hosts of its slices have no names"},
 		{"hosts without ports", slices, "              - containerPort: 8080\n", "", "has ports [8471]"},
 		{"replicas beyond the quota", team, "nominalQuota: \"16\"", "nominalQuota: \"12\"", "no flavor's quota holds its 4 pods"},
-		{"two kinds of pods", slices, "  - name: worker\n    replicas: 2\n", "  - name: leader\n    template: {}\n  - name: worker\n    replicas: 2\n", "2 replicated jobs"},
+		{"pods beside kept apart, too", slices, "  annotations:\n    provreq", "  annotations:\n    alpha.jobset.sigs.k8s.io/exclusive-topology: cloud.google.com/gke-nodepool\n    provreq", "keeps pods beside its own off"},
+		{"pods that are waited for", slices, "  - name: worker\n    replicas: 2\n", beside + "  - name: worker\n    replicas: 2\n", "waits for the pods beside its own"},
+		{"many pods beside", slices, "  - name: worker\n    replicas: 2\n", beside + "  - name: worker\n    replicas: 2\n", "worker is more than a pod beside its own"},
 	} {
 		t.Run(test.name, func(t *testing.T) { breakManifest(t, shapes, test.file, test.old, test.new, test.want) })
 	}

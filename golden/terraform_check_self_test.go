@@ -110,6 +110,8 @@ func TestTerraformCheckFails(t *testing.T) {
 		{name: "depends_on nothing", extra: tfNetwork("depends_on = [google_compute_network.other]"), want: "there is no google_compute_network.other"},
 		{name: "lifecycle", extra: tfNetwork("lifecycle {\n    prevent = true\n  }"), want: "lifecycle has no prevent"},
 		{name: "variable in a backend", extra: "terraform {\n  backend \"gcs\" {\n    bucket = var.name\n  }\n}\n", want: "Variables not allowed"},
+		{name: "backend of Infrastructure Manager", extra: "terraform {\n  required_version = \"~> 1.5.0\"\n\n  backend \"gcs\" {\n    bucket = \"b\"\n  }\n}\n", want: "takes no backend"},
+		{name: "condition on another variable", extra: "terraform {\n  required_version = \"~> 1.5.0\"\n}\n\nvariable \"y\" {\n  description = \"\"\n  type        = string\n  default     = \"\"\n\n  validation {\n    condition     = var.y != var.name\n    error_message = \"No.\"\n  }\n}\n\noutput \"y\" {\n  description = \"\"\n  value       = var.y\n}\n", want: "looks at name, which Terraform 1.5"},
 
 		{name: "no such resource type", schema: true, extra: "resource \"google_compute_netwrk\" \"y\" {\n}\n", want: "the provider has no resource google_compute_netwrk"},
 		{name: "no such argument", schema: true, extra: tfNetwork("nome = 1"), want: `named "nome"`},

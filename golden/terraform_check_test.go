@@ -3,6 +3,7 @@ package golden_test
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -86,6 +87,7 @@ func (r *tfRoot) check() []error {
 	}
 	r.assign(values)
 	r.used()
+	r.older()
 	r.acyclic()
 	if len(r.errs) > 0 {
 		return r.errs
@@ -108,6 +110,45 @@ func (r *tfRoot) diags(diags hcl.Diagnostics) {
 	for _, d := range diags {
 		if d.Severity == hcl.DiagError {
 			r.errs = append(r.errs, d)
+		}
+	}
+}
+
+// older checks a root that Infrastructure Manager is to apply, which has Terraform
+// 1.5 and keeps the state itself: no backend, and no condition of a variable that
+// looks at another, which is of 1.9.
+func (r *tfRoot) older() {
+	var backend *hclsyntax.Block
+	old := false
+	for _, body := range r.bodies {
+		for _, block := range body.Blocks {
+			if block.Type != "terraform" {
+				continue
+			}
+			if a := block.Body.Attributes["required_version"]; a != nil {
+				v, _ := a.Expr.Value(nil)
+				old = v.Type() == cty.String && v.AsString() == "~> 1.5.0"
+			}
+			for _, b := range block.Body.Blocks {
+				if b.Type == "backend" {
+					backend = b
+				}
+			}
+		}
+	}
+	if !old {
+		return
+	}
+	if backend != nil {
+		r.errorf(backend.Range(), "Infrastructure Manager takes no backend")
+	}
+	for name, v := range r.variables {
+		for _, validation := range v.block.Body.Blocks {
+			for _, traversal := range hclsyntax.Variables(validation.Body.Attributes["condition"].Expr) {
+				if at, ok := traversal[1].(hcl.TraverseAttr); traversal.RootName() == "var" && ok && at.Name != name {
+					r.errorf(validation.Range(), "variable %s looks at %s, which Terraform 1.5 does not allow", name, at.Name)
+				}
+			}
 		}
 	}
 }
@@ -697,6 +738,24 @@ func tfFunctions(folder fs.FS) map[string]function.Function {
 					all = all.And(v)
 				}
 				return all, nil
+			}}),
+		"cidrsubnet": function.New(&function.Spec{
+			Params: []function.Parameter{{Name: "prefix", Type: cty.String}, {Name: "newbits", Type: cty.Number}, {Name: "netnum", Type: cty.Number}},
+			Type:   function.StaticReturnType(cty.String),
+			Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+				prefix, err := netip.ParsePrefix(args[0].AsString())
+				if err != nil {
+					return cty.NilVal, err
+				}
+				bits, _ := args[1].AsBigFloat().Int64()
+				number, _ := args[2].AsBigFloat().Int64()
+				length := prefix.Bits() + int(bits)
+				if !prefix.Addr().Is4() || length > 32 || number >= 1<<bits {
+					return cty.NilVal, fmt.Errorf("%s has no part %d of %d", prefix, number, 1<<bits)
+				}
+				a := prefix.Masked().Addr().As4()
+				binary.BigEndian.PutUint32(a[:], binary.BigEndian.Uint32(a[:])+uint32(number)<<(32-length))
+				return cty.StringVal(netip.PrefixFrom(netip.AddrFrom4(a), length).String()), nil
 			}}),
 		"cidrhost": function.New(&function.Spec{
 			Params: []function.Parameter{{Name: "prefix", Type: cty.String}, {Name: "number", Type: cty.Number}},

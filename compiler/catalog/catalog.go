@@ -98,6 +98,11 @@ type Networks struct {
 	// "TCPX", "TCPXO", "RDMA", or "" for none.
 	Direct string `json:"direct,omitzero"`
 
+	// From are the lowest GKE versions that have the variant, one for each of
+	// the minor versions it came to by a patch, nil where all have it that a
+	// blueprint can ask for.
+	From []string `json:"from,omitzero"`
+
 	// Unverified tells that the numbers are not known, wherever they are 0.
 	Unverified bool `json:"unverified,omitzero"`
 }

@@ -78,11 +78,14 @@ type Network struct {
 	// in the order in which nodes have them: those of GPUDirect-TCPX and TCPXO,
 	// then those of GPUDirect RDMA. nil without.
 	GPUs []GPUNetwork
+	// GPURanges are the ranges that the subnets of GPUs are cut from.
+	GPURanges []NamedRange
 }
 
 // GPUNetwork is a VPC network beside the cluster's own.
 type GPUNetwork struct {
-	Name string // of the VPC network
+	Short string // what sets it apart from the platform's others
+	Name  string // of the VPC network
 	// Profile is the network profile it is made with, which binds it to a zone
 	// and takes no firewall rules, or "".
 	Profile string
@@ -95,8 +98,16 @@ type GPUNetwork struct {
 type GPUSubnet struct {
 	Name    string // of the subnet
 	Range   string // in CIDR notation
+	Cut     Cut    // how it comes about
 	Network string // of the Network that stands for it in the cluster, and of its GKENetworkParamSet
 	RDMA    bool   // the device is one of GPUDirect RDMA, which pods use past the kernel
+}
+
+// Cut is a part of a range: that of the number Index, from 0, of 1<<Bits equal
+// ones.
+type Cut struct {
+	Of          string // name of one of Network.GPURanges
+	Bits, Index int
 }
 
 // Cluster is the GKE cluster.
@@ -497,15 +508,18 @@ type SecretEnv struct{ Name, Secret, Key string }
 // Interface is a network interface of a pod.
 type Interface struct{ Name, Network string }
 
-// Auxiliary is a pod beside a workload's.
+// Auxiliary is a pod beside a workload's. It has the workload's files, and no
+// part in its rendezvous.
 type Auxiliary struct {
-	Name         string
+	Name         string   // also of its replicated job
+	Capacity     string   // it runs on, of the workload's queue
 	Requests     []Amount // but for cpu also its limits
 	Image        string
 	Command      []string   // nil leaves it to the image
 	Env          []KeyValue // by name
 	NodeSelector []KeyValue // by key
 	Tolerations  []Taint    // by key
+	GraceSeconds int        // as the workload's
 }
 
 // Monitoring says what is watched.

@@ -15,6 +15,8 @@ const (
 	KueueNamespace  = "kueue-system"
 	KAINamespace    = "kai-scheduler"
 	JobSetNamespace = "jobset-system"
+	// KAIReservationNamespace is where KAI Scheduler holds GPUs that pods share.
+	KAIReservationNamespace = "kai-resource-reservation"
 )
 
 // PodsReadyMinutes is how long Kueue gives the pods of an admitted workload to
@@ -63,6 +65,16 @@ const (
 	LabelTeam      = "team"
 )
 
+// ReplicatedJob is the name of a JobSet's replicated job of the workload's own
+// pods: "slice" where each of its Jobs has a TPU slice. A pod of it is named, as
+// host too, WORKLOAD-REPLICATEDJOB-JOB-POD.
+func (w Workload) ReplicatedJob() string {
+	if w.Slices > 0 {
+		return "slice"
+	}
+	return "worker"
+}
+
 // Environment of pods that find each other, by the names that PyTorch gives
 // it, and the number of the pod's Job where a workload has several.
 const (
@@ -86,6 +98,27 @@ const (
 	TensorBoardConfig = "tensorboard"
 	TensorBoardKey    = "name"
 )
+
+// InfrastructureManagerTerraform is the version of Terraform that Infrastructure
+// Manager runs, the latest it has. Source: its documentation, "Terraform and
+// Infrastructure Manager".
+const InfrastructureManagerTerraform = "1.5.7"
+
+// Deployment is the full name of the platform's deployment of Infrastructure
+// Manager.
+func (p *Platform) Deployment() string {
+	return "projects/" + p.Project + "/locations/" + p.Region + "/deployments/" + p.Name
+}
+
+// CloudDashboards is the folder of the dashboards for Cloud Monitoring, which
+// Terraform reads. Infrastructure Manager gets Terraform's own folder and no
+// other.
+func (p *Platform) CloudDashboards() string {
+	if p.Delivery.InfrastructureManager {
+		return "terraform/dashboards"
+	}
+	return "dashboards/cloud-monitoring"
+}
 
 // KueueManifest is the address of the manifest of a Kueue release.
 func (v Versions) KueueManifest() string {

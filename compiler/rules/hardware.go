@@ -298,6 +298,9 @@ func nodeVersions(r *report) {
 		if c.ComputeClass && c.AnyReservation != nil && !c.AnyReservation.OnDemand {
 			need(c, "1.36.0-gke.3204000", "its ComputeClass takes any reservation and nothing else")
 		}
+		if len(c.Networks) > 0 {
+			need(c, sameMinor(*lowest, m.Networks.From), "its GPUs reach those of other nodes by GPUDirect")
+		}
 		// Source: Google's Cluster Toolkit, module gke-node-pool.
 		if c.Machine.AcceleratorNetworks {
 			need(c, "1.34.1-gke.1829001", "its networks are claimed by dynamic resource allocation")

@@ -102,6 +102,9 @@ func references(r *report) {
 		for i, t := range w.Teams {
 			r.resolve(at("workloads", name, "teams", diag.Index(i)), "team", t, teams)
 		}
+		for _, a := range names(w.Auxiliary) {
+			r.resolve(at("workloads", name, "auxiliary", a, "capacity"), "capacity", w.Auxiliary[a].Capacity, capacity)
+		}
 	}
 }
 
@@ -230,6 +233,7 @@ func cohortCircle(r *report) {
 // prefix that Kubernetes and GKE keep for themselves.
 func reserved(namespace string) bool {
 	return namespace == "default" || namespace == ir.KueueNamespace || namespace == ir.JobSetNamespace ||
+		namespace == ir.KAINamespace || namespace == ir.KAIReservationNamespace ||
 		strings.HasPrefix(namespace, "kube-") || strings.HasPrefix(namespace, "gke-") || strings.HasPrefix(namespace, "gmp-")
 }
 
@@ -295,9 +299,12 @@ func derivedNames(r *report) {
 		host := w.Name + "-" + strconv.Itoa(w.Pods-1)
 		if w.Kind == ir.JobSet {
 			jobs := max(1, w.Slices)
-			host = fmt.Sprintf("%s-worker-%d-%d-abcde", w.Name, jobs-1, w.Pods/jobs-1)
+			host = fmt.Sprintf("%s-%s-%d-%d-abcde", w.Name, w.ReplicatedJob(), jobs-1, w.Pods/jobs-1)
 		}
 		tooLong(at("workloads", w.Template), "its last pod", host, 63)
+		for _, a := range w.Auxiliaries {
+			tooLong(at("workloads", w.Template, "auxiliary", a.Name), "its pod", w.Name+"-"+a.Name+"-0-0-abcde", 63)
+		}
 		tooLong(at("workloads", w.Template), "its placement group", w.PlacementGroup, 40)
 	}
 }
@@ -325,7 +332,7 @@ func collisions(r *report) {
 			if q.Shared {
 				continue
 			}
-			if other, taken := queues[q.ClusterQueue]; taken {
+			if other, taken := queues[q.ClusterQueue]; taken && !slices.Equal(other, at("teams", t.Name)) {
 				kind := strings.TrimSuffix(other[0], "s")
 				r.addKey(at("teams", t.Name, "quota", q.Tier), fmt.Sprintf("ClusterQueue %q would stand for %s %q as well", q.ClusterQueue, kind, other[1]),
 					related(other, "the other %s", kind), help("rename one of the teams or tiers"))
@@ -351,6 +358,11 @@ func collisions(r *report) {
 				return
 			}
 			templates[key] = w.Template
+		}
+		for _, a := range w.Auxiliaries {
+			if a.Name == w.ReplicatedJob() {
+				r.addKey(at("workloads", w.Template, "auxiliary", a.Name), fmt.Sprintf("%q is what the JobSet calls the workload's own pods", a.Name), help("rename it"))
+			}
 		}
 		if w.Name == "kustomization" {
 			r.addKey(at("workloads", w.Template), `a workload cannot be named "kustomization"`, help("the file of that name lists the others; rename the workload"))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/ir"
 )
 
 // Rules on address ranges and the cluster's surroundings.
@@ -29,9 +30,14 @@ type namedRange struct {
 	prefix netip.Prefix // invalid where the text is no range
 }
 
+// ranges returns the ranges that the platform takes: those between GPUs only
+// where there are some.
 func (r *report) ranges() []namedRange {
 	n := r.Blueprint.Network
 	out := []namedRange{{"nodes", n.Nodes, netip.Prefix{}}, {"pods", n.Pods, netip.Prefix{}}, {"services", n.Services, netip.Prefix{}}, {"controlPlane", n.ControlPlane, netip.Prefix{}}}
+	for _, used := range r.Plan.Network.GPURanges {
+		out = append(out, namedRange{field: used.Name, text: used.CIDR})
+	}
 	for i := range out {
 		if p, err := netip.ParsePrefix(out[i].text); err == nil && p == p.Masked() {
 			out[i].prefix = p
@@ -102,6 +108,12 @@ func rangeSizes(r *report) {
 	for _, c := range r.Plan.Capacities {
 		nodes += c.MaxNodes
 	}
+	direct := map[ir.GPUDirect]int{} // nodes
+	for _, c := range r.Plan.Capacities {
+		if len(c.Networks) > 0 {
+			direct[c.GPUDirect] += c.MaxNodes
+		}
+	}
 	for _, n := range r.ranges() {
 		if !n.prefix.IsValid() {
 			continue
@@ -119,6 +131,12 @@ func rangeSizes(r *report) {
 			if room := addresses / 256; nodes > room {
 				r.add(at("network", n.field), fmt.Sprintf("network.pods, %s, has room for the pods of %d nodes, and the platform can have %d", n.text, room, nodes), help("set a wider range, a /24 for each node: network: pods: ..."))
 			}
+		case "gvnic":
+			r.subnetSize(n, 1, direct[ir.RDMA])
+		case "rdma":
+			r.subnetSize(n, 8, direct[ir.RDMA])
+		case "tcpx":
+			r.subnetSize(n, 8, direct[ir.TCPX]+direct[ir.TCPXO])
 		case "services":
 			if bits > 27 {
 				r.add(at("network", n.field), "GKE takes a range of Services of /27 or wider", help("widen the range"))
@@ -128,6 +146,22 @@ func rangeSizes(r *report) {
 				r.add(at("network", n.field), fmt.Sprintf("GKE takes a /28 for the control plane, not a /%d", bits), label("want a /28"))
 			}
 		}
+	}
+}
+
+// subnetSize reports a range that is cut into parts with less room than so many
+// nodes take.
+func (r *report) subnetSize(n namedRange, parts, nodes int) {
+	// Of every range Google Cloud keeps four addresses, and takes none narrower
+	// than a /29.
+	room := max(0, 1<<(32-n.prefix.Bits())/parts-4)
+	if room < max(nodes, 4) {
+		of := "has"
+		if parts > 1 {
+			of = fmt.Sprintf("is cut into %d parts, each of which has", parts)
+		}
+		r.add(at("network", n.field), fmt.Sprintf("network.%s, %s, %s room for %d nodes, and those with GPUDirect can be %d", n.field, n.text, of, room, nodes),
+			help("set a wider range: network: %s: ...", n.field))
 	}
 }
 

@@ -21,7 +21,7 @@ func quotaRules() []Rule {
 		{Code: "E0604", Severity: diag.Error, Title: "quota counted in the wrong unit", check: quotaUnit, basic: true},
 		{Code: "E0605", Severity: diag.Error, Title: "a queue that can never run anything", check: deadQueues},
 		{Code: "W0608", Severity: diag.Warning, Title: "quota that holds no whole TPU slice", check: sliceQuota, resolved: true},
-		{Code: "W0606", Severity: diag.Warning, Title: "nobody to borrow from", check: nothingToBorrow, whole: true, resolved: true},
+		{Code: "W0606", Severity: diag.Warning, Title: "nobody to borrow from", check: nothingToBorrow, whole: true, resolved: true, scheduler: ir.Kueue},
 	}
 }
 
@@ -248,11 +248,11 @@ func sliceQuota(r *report) {
 }
 
 func nothingToBorrow(r *report) {
-	pool := cohortPools(r.Plan)
+	pool, capacities := cohortPools(r.Plan), capacitiesByName(r.Plan)
 	check := func(path []string, q ir.Queue) {
 		for _, f := range q.Flavors {
 			i := slices.IndexFunc(f.Quotas, ir.ResourceQuota.Borrows)
-			if i < 0 {
+			if i < 0 || emptied(capacities[f.Flavor]) {
 				continue
 			}
 			if others := pool.others(q.Cohort, f.Flavor, f.Quotas[i]); others.Sign() <= 0 {

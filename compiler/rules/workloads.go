@@ -18,7 +18,7 @@ func workloadRules() []Rule {
 	return []Rule{
 		{Code: "E0801", Severity: diag.Error, Title: "a pod fits no node", check: podFitsNode, whole: true, resolved: true},
 		{Code: "E0802", Severity: diag.Error, Title: "a workload can never be admitted", check: copyFitsQuota, whole: true, resolved: true},
-		{Code: "E0809", Severity: diag.Error, Title: "a workload goes where its pods fit no node", check: strandedPods, whole: true, resolved: true, Acceptable: true},
+		{Code: "E0809", Severity: diag.Error, Title: "a workload goes where its pods fit no node", check: strandedPods, whole: true, resolved: true, Acceptable: true, scheduler: ir.Kueue},
 		{Code: "E0803", Severity: diag.Error, Title: "a team submits to a tier it has no quota in", check: workloadTeams, whole: true, resolved: true},
 		{Code: "E0804", Severity: diag.Error, Title: "an image that is not pinned", check: pinnedImages},
 		{Code: "E0805", Severity: diag.Error, Title: "an environment variable that is set twice", check: setTwice},
@@ -142,6 +142,10 @@ func podFitsNode(r *report) {
 
 func copyFitsQuota(r *report) {
 	capacities, pool := capacitiesByName(r.Plan), cohortPools(r.Plan)
+	cure := "a copy's pods run side by side on one capacity: use fewer or smaller pods, or raise the quota or what may be borrowed"
+	if r.Plan.Scheduler == ir.KAI {
+		cure = fmt.Sprintf("a copy's pods run side by side, and within the guarantee if its priority is %d or more: use fewer or smaller pods, or raise the quota or what may be borrowed", ir.KAINonPreemptible)
+	}
 	all := submissions(r.Plan)
 	for _, name := range names(all) {
 		var stuck []string
@@ -149,6 +153,9 @@ func copyFitsQuota(r *report) {
 		var short []string
 		for _, s := range all[name] {
 			lacks, ok := admissible(s, capacities, pool)
+			if r.Plan.Scheduler == ir.KAI {
+				lacks, ok = startable(r.Plan, s, capacities)
+			}
 			if !ok {
 				if stuck = append(stuck, s.team.Name); short == nil {
 					first, short = s, lacks
@@ -159,13 +166,14 @@ func copyFitsQuota(r *report) {
 			r.addKey(at("workloads", name), fmt.Sprintf("workload %q can never be admitted for %s", name, quoted(stuck)),
 				label("wanted and within quota: %s", strings.Join(short, "; ")),
 				related(r.quotaPath(first, ""), "the quota"),
-				help("a copy's pods run side by side on one capacity: use fewer or smaller pods, or raise the quota or what may be borrowed"))
+				help("%s", cure))
 		}
 	}
 }
 
 // admissible tells whether a copy fits its quota on some capacity whose nodes
-// take its pods, with all that could be borrowed.
+// take its pods, with all that could be borrowed, or waits for one that has been
+// emptied.
 func admissible(s submission, capacities map[string]ir.Capacity, pool pools) (short []string, ok bool) {
 	anyNode := false
 	for _, f := range s.flavors() {
@@ -173,6 +181,9 @@ func admissible(s submission, capacities map[string]ir.Capacity, pool pools) (sh
 			continue
 		}
 		anyNode = true
+		if emptied(capacities[f.Flavor]) {
+			return nil, true
+		}
 		lack, ok := fits(s.workload.Requests, int64(s.workload.Pods), quota(s, f, pool))
 		if ok {
 			return nil, true
@@ -181,6 +192,10 @@ func admissible(s submission, capacities map[string]ir.Capacity, pool pools) (sh
 	}
 	return short, !anyNode // podFitsNode reports what fits no node
 }
+
+// emptied tells whether a capacity was given no nodes for the time being: what
+// runs on it waits until it has some again.
+func emptied(c ir.Capacity) bool { return c.Static && c.MaxNodes == 0 }
 
 // quota is what a queue can ever have of one capacity, with all that could be
 // borrowed.
@@ -339,6 +354,9 @@ func wholeSlices(r *report) {
 			}
 			continue
 		}
+		if r.mixedShapes(name, w, on, capacities) {
+			continue
+		}
 		c := capacities[on[i]]
 		perHost, hosts := c.Machine.AcceleratorCount, c.Machine.Slice.Hosts
 		if w.PerPod.Accelerators != perHost {
@@ -357,6 +375,32 @@ func wholeSlices(r *report) {
 				label("want %d", w.Slices*hosts), help("leave pods out: it follows from slices"))
 		}
 	}
+}
+
+// mixedShapes reports a workload that can run on TPU slices of different shapes:
+// its pods are counted for one.
+func (r *report) mixedShapes(name string, w schema.Workload, on []string, capacities map[string]ir.Capacity) bool {
+	first := ""
+	for _, c := range on {
+		switch s := capacities[c].Machine.Slice; {
+		case s == nil:
+		case first == "":
+			first = c
+		case shape(s) != shape(capacities[first].Machine.Slice):
+			path := at("workloads", name, "tier")
+			if len(w.Capacity) > 0 {
+				path = at("workloads", name, "capacity")
+			}
+			r.add(path, fmt.Sprintf("slices of %q have %s, and those of %q %s", c, shape(s), first, shape(capacities[first].Machine.Slice)),
+				help("a workload is made for one shape of slice: name capacities of that shape, capacity: [%q]", first))
+			return true
+		}
+	}
+	return false
+}
+
+func shape(s *ir.Slice) string {
+	return fmt.Sprintf("%d chips on %s", s.Chips, plural(s.Hosts, "host"))
 }
 
 // runTimes: flex-start ends a node when its time is over, whatever runs on it.
@@ -378,12 +422,21 @@ func runTimes(r *report) {
 	}
 }
 
-// runsOn returns the capacities that a workload names, else those of its tier.
+// runsOn returns the capacities that a workload names, else those of its tier
+// that have accelerators if it asks for some, else all.
 func (r *report) runsOn(w schema.Workload) []string {
 	if w.Capacity != nil {
 		return w.Capacity
 	}
-	return r.Blueprint.Tiers[w.Tier].Capacity
+	tier := r.Blueprint.Tiers[w.Tier].Capacity
+	if w.PerPod.Accelerators == 0 {
+		return tier
+	}
+	capacities := capacitiesByName(r.Plan)
+	if accelerated := slices.DeleteFunc(slices.Clone(tier), func(c string) bool { return !capacities[c].HasAccelerators() }); len(accelerated) > 0 {
+		return accelerated
+	}
+	return tier
 }
 
 func capacityOutsideTier(r *report) {

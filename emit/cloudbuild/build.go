@@ -10,11 +10,12 @@ import (
 // build is the part of a Cloud Build build that the platform uses (Cloud Build
 // documentation: "Build configuration file schema").
 type build struct {
-	Options        options  `json:"options"`
-	ServiceAccount string   `json:"serviceAccount"`
-	Steps          []step   `json:"steps"`
-	Tags           []string `json:"tags"`
-	Timeout        string   `json:"timeout"`
+	Options        options           `json:"options"`
+	ServiceAccount string            `json:"serviceAccount"`
+	Steps          []step            `json:"steps"`
+	Substitutions  map[string]string `json:"substitutions"`
+	Tags           []string          `json:"tags"`
+	Timeout        string            `json:"timeout"`
 }
 
 type options struct {
@@ -48,8 +49,9 @@ func newBuild(p *ir.Platform, kind string, tasks ...task) build {
 	b := build{
 		ServiceAccount: literal("projects/" + p.Project + "/serviceAccounts/" + p.Delivery.Account.Email(p.Project)),
 		// A build with an account of its own must say where its log goes.
-		Options: options{Logging: "CLOUD_LOGGING_ONLY"},
-		Tags:    []string{"batchwright", literal(p.Name), kind},
+		Options:       options{Logging: "CLOUD_LOGGING_ONLY"},
+		Substitutions: substitutions(p),
+		Tags:          []string{"batchwright", literal(p.Name), kind},
 	}
 	total := 0
 	for _, t := range tasks {
@@ -70,6 +72,20 @@ func terraform(p *ir.Platform, seconds int, id string, args ...string) task {
 		Args: args,
 		Env:  []string{"TF_IN_AUTOMATION=true"},
 	}}
+}
+
+// terraformInit returns the step that finds the state.
+func terraformInit(p *ir.Platform) task {
+	return terraform(p, 600, "terraform-init", "init", "-input=false", "-backend-config=bucket=$"+stateBucket, "-backend-config=prefix=$"+statePrefix)
+}
+
+// infrastructureManager returns a step that runs a script on the deployment of
+// Infrastructure Manager.
+func infrastructureManager(p *ir.Platform, seconds int, id, body string, variables ...variable) task {
+	account := "projects/" + p.Project + "/serviceAccounts/" + p.Delivery.Account.Email(p.Project)
+	return script(p, seconds, id, body, append([]variable{
+		{"DEPLOYMENT", p.Deployment()}, {"ACCOUNT", account}, {"TERRAFORM", "=" + ir.InfrastructureManagerTerraform},
+	}, variables...)...)
 }
 
 // command returns a step that runs a program of the Google Cloud CLI's image,

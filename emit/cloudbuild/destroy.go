@@ -9,6 +9,9 @@ import (
 //go:embed scripts/drain.sh
 var drainScript string
 
+//go:embed scripts/release.sh
+var releaseScript string
+
 //go:embed scripts/unprotect.sh
 var unprotectScript string
 
@@ -16,15 +19,21 @@ var unprotectScript string
 // Terraform has created. It copes with a platform of which only a part was ever
 // built, and keeps the bucket of the state.
 func destroy(p *ir.Platform) build {
+	kueue := ""
+	if p.Scheduler != ir.KAI {
+		kueue = ir.KueueNamespace
+	}
+	drain := script(p, 5400, "drain", drainScript,
+		variable{"PROJECT", p.Project}, variable{"REGION", p.Region}, variable{"CLUSTER", p.Cluster.Name},
+		variable{"ENDPOINT", endpoint(p)}, variable{"KUEUE", kueue},
+		variable{"PLATFORM", platformSelector(p)}, variable{"TEAMS", teamSelector(p)})
+	if p.Delivery.InfrastructureManager {
+		return newBuild(p, "destroy", checkSettings(p), drain, infrastructureManager(p, 14400, "infrastructure", releaseScript,
+			variable{"PROJECT", p.Project}, variable{"REGION", p.Region}, variable{"CLUSTER", p.Cluster.Name}))
+	}
 	unprotect := terraform(p, 3600, "unprotect")
 	unprotect.Script = unprotectScript
-	return newBuild(p, "destroy",
-		terraform(p, 600, "terraform-init", "init", "-input=false"),
-		script(p, 5400, "drain", drainScript,
-			variable{"PROJECT", p.Project}, variable{"REGION", p.Region}, variable{"CLUSTER", p.Cluster.Name},
-			variable{"ENDPOINT", endpoint(p)}, variable{"KUEUE", ir.KueueNamespace},
-			variable{"PLATFORM", platformSelector(p)}, variable{"TEAMS", teamSelector(p)}),
-		unprotect,
+	return newBuild(p, "destroy", checkSettings(p), terraformInit(p), drain, unprotect,
 		terraform(p, 10800, "terraform-destroy", "destroy", "-input=false", "-auto-approve", "-lock-timeout=300s", "-var=deletion_protection=false"),
 	)
 }

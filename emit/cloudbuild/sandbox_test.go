@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -30,6 +31,8 @@ source "$SANDBOX/answers"
 type sandbox struct {
 	t            *testing.T
 	root, folder string
+	// substitutions are those with which steps are run.
+	substitutions map[string]string
 }
 
 func newSandbox(t *testing.T, p *ir.Platform) *sandbox {
@@ -37,18 +40,21 @@ func newSandbox(t *testing.T, p *ir.Platform) *sandbox {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("bash is not installed")
 	}
-	s := &sandbox{t: t, root: t.TempDir()}
+	s := &sandbox{t: t, root: t.TempDir(), substitutions: substitutions(p)}
 	s.folder = filepath.Join(s.root, "deploy folder")
 	s.answer("")
 	for path, f := range files(t, p) {
 		s.write(filepath.Join("deploy folder", path), string(f.Content), max(f.Mode, 0o644))
 	}
 	s.write("deploy folder/kubernetes/system/kueue-configuration.yaml", "kind: ConfigMap\n", 0o644)
+	s.write("deploy folder/kubernetes/priority-classes.yaml", "kind: PriorityClass\n", 0o644)
+	s.write("deploy folder/kubernetes/cohorts.yaml", "kind: Cohort\n", 0o644)
 	s.write("deploy folder/kubernetes/teams/a.yaml", "kind: Namespace\n", 0o644)
 	s.write("deploy folder/terraform/main.tf", "", 0o644)
 	for _, program := range []string{"gcloud", "kubectl", "terraform", "curl", "sleep"} {
 		s.write(filepath.Join("bin", program), stub, 0o755)
 	}
+	s.write("deploy folder/helm", stub, 0o755) // where a step before puts it
 	for _, program := range []string{"awk", "bash", "cat", "cp", "dirname", "mktemp", "rm", "sha256sum", "xargs"} {
 		real, err := exec.LookPath(program)
 		if err != nil {
@@ -123,12 +129,24 @@ func (s *sandbox) script(name, stdin string, args ...string) result {
 	return s.run(s.root, nil, stdin, filepath.Join(s.folder, name), args...)
 }
 
+var reference = regexp.MustCompile(`\$\$|\$[A-Z_][A-Z0-9_]*|\$\{[A-Z_][A-Z0-9_]*\}`)
+
+// substitute does what Cloud Build does to every text of a build but scripts.
+func substitute(s string, values map[string]string) string {
+	return reference.ReplaceAllStringFunc(s, func(ref string) string {
+		if ref == "$$" {
+			return "$"
+		}
+		return values[strings.Trim(ref, "${}")]
+	})
+}
+
 // step runs a step of a build as Cloud Build does.
 func (s *sandbox) step(st step) result {
 	s.t.Helper()
 	var env []string
 	for _, e := range st.Env {
-		env = append(env, strings.ReplaceAll(e, "$$", "$"))
+		env = append(env, substitute(e, s.substitutions))
 	}
 	dir := filepath.Join(s.folder, st.Dir)
 	if st.Script != "" {
@@ -137,7 +155,7 @@ func (s *sandbox) step(st step) result {
 	}
 	var args []string
 	for _, a := range st.Args {
-		args = append(args, strings.ReplaceAll(a, "$$", "$"))
+		args = append(args, substitute(a, s.substitutions))
 	}
 	program := st.Entrypoint
 	if program == "" && strings.HasPrefix(st.Name, "hashicorp/terraform:") {

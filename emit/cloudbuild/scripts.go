@@ -35,6 +35,7 @@ func createScript(p *ir.Platform) []byte {
 		text("NODE_EMAIL", p.NodeAccount.Email(p.Project)),
 		text("NODE_DISPLAY_NAME", p.NodeAccount.Display),
 		text("CONDITION", grantCondition(d.GrantableRoles)),
+		text("INFRASTRUCTURE_MANAGER", strconv.FormatBool(d.InfrastructureManager)),
 	))
 }
 
@@ -51,6 +52,7 @@ func common(p *ir.Platform) []string {
 		text("REGION", p.Region),
 		text("EMAIL", d.Account.Email(p.Project)),
 		text("BUCKET", d.StateBucket),
+		text("HOLDS", holds(d)),
 		text("SOURCE_PREFIX", p.Name+"/source"),
 		text("REPOSITORY", d.Repository),
 		text("NEEDS_WORKER_POOL", strconv.FormatBool(!p.Cluster.DNSEndpoint)),
@@ -61,6 +63,14 @@ func common(p *ir.Platform) []string {
 		// manage custom roles").
 		text("CUSTOM_ROLE", strings.ReplaceAll(d.Account.ID, "-", "_")),
 	}
+}
+
+// holds says what is in the bucket. The sources of builds are in it always.
+func holds(d ir.Delivery) string {
+	if d.InfrastructureManager {
+		return "sources of the builds"
+	}
+	return "Terraform state"
 }
 
 // fill puts assignments and common functions into a script, in place of its

@@ -1,6 +1,6 @@
 // Package dashboard renders what watches a platform: dashboards for Cloud
 // Monitoring and Grafana, Prometheus rules, and the objects that let Google
-// Managed Prometheus scrape Kueue and JobSet.
+// Managed Prometheus scrape the scheduler and JobSet.
 //
 // A panel is written once, in panels.go; cloud.go and grafana.go render it in
 // their dialects. Alerts come resolved in the plan.
@@ -27,7 +27,7 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 		if err != nil {
 			return nil, fmt.Errorf("dashboard: %s for Cloud Monitoring: %w", b.file, err)
 		}
-		files = append(files, emit.File{Path: "dashboards/cloud-monitoring/" + b.file + ".json", Content: content})
+		files = append(files, emit.File{Path: p.CloudDashboards() + "/" + b.file + ".json", Content: content})
 	}
 	rules, err := ruleFile(p)
 	if err != nil {
@@ -64,6 +64,25 @@ func firstTeam(p *ir.Platform) string {
 		return ""
 	}
 	return p.Teams[0].Namespace
+}
+
+// firstQueue is the queue of KAI Scheduler that a team's dashboard shows when it
+// is opened, or "" on a platform without any.
+func firstQueue(p *ir.Platform) string {
+	for _, t := range p.Teams {
+		for _, q := range t.Queues {
+			return q.LocalQueue
+		}
+	}
+	return ""
+}
+
+// schedulerName is what the scheduler is called in a sentence.
+func schedulerName(p *ir.Platform) string {
+	if p.Scheduler == ir.KAI {
+		return "KAI Scheduler"
+	}
+	return "Kueue"
 }
 
 // indented prints a value as JSON. PromQL is full of < and >, which JSON can

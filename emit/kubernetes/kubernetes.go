@@ -11,6 +11,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/kai"
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 	"github.com/batchwright/batchwright/emit/kueue"
 )
@@ -29,6 +30,9 @@ type scheduler struct {
 }
 
 func schedulerOf(p *ir.Platform) scheduler {
+	if p.Scheduler == ir.KAI {
+		return scheduler{kai.System, kai.Queues, kai.Team}
+	}
 	return scheduler{kueue.System, kueue.Queues, kueue.Team}
 }
 
@@ -44,8 +48,10 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 	manifests = append(manifests,
 		kubeyaml.Manifest{Name: "system/job-submitter.yaml", Objects: []any{jobSubmitter(p)}},
 		kubeyaml.Manifest{Name: "system/admission-policies.yaml", Objects: admissionPolicies(p)},
+		kubeyaml.Manifest{Name: "system/gpu-installers.yaml", Objects: gpuInstallers(p)},
 		kubeyaml.Manifest{Name: "priority-classes.yaml", Objects: priorityClasses(p)},
 		kubeyaml.Manifest{Name: "compute-classes.yaml", Objects: computeClasses(p)},
+		kubeyaml.Manifest{Name: "networks.yaml", Objects: gpuNetworks(p)},
 	)
 	manifests = append(manifests, scheduler.queues(p)...)
 	for _, t := range p.Teams {

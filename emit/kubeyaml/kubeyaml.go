@@ -24,8 +24,8 @@ import (
 // API object, or a small struct of a kind that has no published Go type.
 //
 // The output is what sigs.k8s.io/yaml prints, less what a typed struct adds to
-// it and nobody wrote: the status, and empty metadata and spec. Keys are
-// sorted, quantities canonical.
+// it and nobody wrote: the status, and empty structs. Keys are sorted,
+// quantities canonical.
 func Marshal(objects ...any) ([]byte, error) {
 	var out bytes.Buffer
 	for i, object := range objects {
@@ -50,16 +50,16 @@ func Marshal(objects ...any) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// dropEmpty removes every empty metadata and spec below value. Both are
-// structs, not pointers, in the Kubernetes API, so that an empty one is never
-// different from none. Other empty objects, such as emptyDir, do mean
-// something.
+// dropEmpty removes every empty metadata and spec below value, and the interface
+// matcher of a GKE Network. They are structs, not pointers, in their APIs, so
+// that an empty one is never different from none. Other empty objects, such as
+// emptyDir, do mean something.
 func dropEmpty(value any) {
 	switch value := value.(type) {
 	case map[string]any:
 		for key, child := range value {
 			dropEmpty(child)
-			if fields, ok := child.(map[string]any); ok && len(fields) == 0 && (key == "metadata" || key == "spec") {
+			if fields, ok := child.(map[string]any); ok && len(fields) == 0 && (key == "metadata" || key == "spec" || key == "nodeInterfaceMatcher") {
 				delete(value, key)
 			}
 		}

@@ -2,7 +2,12 @@ package terraform
 
 import "github.com/batchwright/batchwright/compiler/ir"
 
+// backend says where the state is. Infrastructure Manager, which keeps it itself,
+// takes no root that says so.
 func backend(b *body, p *ir.Platform) {
+	if p.Delivery.InfrastructureManager {
+		return
+	}
 	gcs := b.block("terraform").block("backend", "gcs")
 	gcs.text("bucket", p.Delivery.StateBucket)
 	gcs.text("prefix", p.Delivery.StatePrefix)

@@ -46,6 +46,9 @@ func cluster(b *body, p *ir.Platform) {
 	c.text("networking_mode", "VPC_NATIVE")
 	c.note("Dataplane V2, which also enforces network policies.")
 	c.text("datapath_provider", "ADVANCED_DATAPATH")
+	if p.Cluster.MultiNetworking {
+		c.flag("enable_multi_networking", true)
+	}
 	firstNodes(c)
 
 	c.block("release_channel").text("channel", p.Cluster.ReleaseChannel)

@@ -13,8 +13,18 @@ import (
 func monitoring(b *body, p *ir.Platform) {
 	dashboard := b.resource("google_monitoring_dashboard", "main")
 	dashboard.raw("for_each", hclwrite.TokensForFunctionCall("toset", tuple(literal("admin"), literal("team"))))
-	dashboard.expr("dashboard_json", `file("${path.module}/../dashboards/cloud-monitoring/${each.key}.json")`)
+	path := constant(`file("${path.module}/../dashboards/cloud-monitoring/${each.key}.json")`)
+	if p.Delivery.InfrastructureManager {
+		path = `file("${path.module}/dashboards/${each.key}.json")`
+	}
+	dashboard.expr("dashboard_json", path)
 
+	if p.Monitoring.TensorBoard != "" {
+		b.note("What the build looks it up by is this name: Google Cloud numbers it.")
+		board := b.resource("google_vertex_ai_tensorboard", "main")
+		board.expr("display_name", "var.cluster_name")
+		board.expr("region", "var.tensorboard_region")
+	}
 	if len(p.Monitoring.Alerts) == 0 {
 		return
 	}

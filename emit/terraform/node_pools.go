@@ -43,7 +43,11 @@ func inCluster(np *body) {
 }
 
 func systemPool(b *body, p *ir.Platform) {
-	b.note("GKE's own pods, Kueue and JobSet.")
+	if p.Scheduler == ir.KAI {
+		b.note("GKE's own pods, KAI Scheduler and JobSet.")
+	} else {
+		b.note("GKE's own pods, Kueue and JobSet.")
+	}
 	np := pool(b, p.SystemPool.Name)
 	np.expr("node_locations", "var.zones")
 	np.note("In each zone.")
@@ -76,9 +80,12 @@ func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
 		upgrades(np, 0, 1)
 	}
 	placement(np, c)
-	if c.Machine.AcceleratorNetworks {
+	switch {
+	case c.Machine.AcceleratorNetworks:
 		np.note("GKE attaches the networks between the accelerators.")
 		np.block("network_config").text("accelerator_network_profile", "auto")
+	case len(c.Networks) > 0:
+		deviceNetworks(np, c)
 	}
 	if c.Queued() {
 		np.note("All nodes of a workload at once, or none.")

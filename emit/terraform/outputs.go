@@ -29,4 +29,7 @@ func outputs(b *body, p *ir.Platform) {
 		output("team_buckets", "Bucket of each team that has one.",
 			"{ for name, bucket in google_storage_bucket.team : name => bucket.url }")
 	}
+	if p.Monitoring.TensorBoard != "" {
+		output("tensorboard", "Resource name of the TensorBoard.", "google_vertex_ai_tensorboard.main.name")
+	}
 }

@@ -11,6 +11,11 @@ func hasBuckets(p *ir.Platform) bool {
 	return slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return t.Bucket != "" })
 }
 
+// nodesListBuckets tells whether nodes list the bucket of any team.
+func nodesListBuckets(p *ir.Platform) bool {
+	return slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return t.NodesListBucket })
+}
+
 func storage(b *body, p *ir.Platform) {
 	if !hasBuckets(p) {
 		return
@@ -35,4 +40,20 @@ func storage(b *body, p *ir.Platform) {
 	member.expr("bucket", "google_storage_bucket.team[each.key].name")
 	member.text("role", "roles/storage.objectUser")
 	member.expr("member", "google_service_account.team[each.key].member")
+
+	b.note("Programs that take a bucket for a file system ask what the bucket is.")
+	reader := b.resource("google_storage_bucket_iam_member", "team_reader")
+	reader.expr("for_each", "local.team_buckets")
+	reader.expr("bucket", "google_storage_bucket.team[each.key].name")
+	reader.text("role", "roles/storage.legacyBucketReader")
+	reader.expr("member", "google_service_account.team[each.key].member")
+
+	if !nodesListBuckets(p) {
+		return
+	}
+	nodes := b.resource("google_storage_bucket_iam_member", "nodes_reader")
+	nodes.expr("for_each", "{ for name, team in var.teams : name => team.bucket if team.nodes_list_bucket }")
+	nodes.expr("bucket", "google_storage_bucket.team[each.key].name")
+	nodes.text("role", "roles/storage.legacyBucketReader")
+	nodes.expr("member", "google_service_account.nodes.member")
 }

@@ -37,6 +37,7 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 		{"variables.tf", variables},
 		{"terraform.tfvars", values},
 		{"network.tf", network},
+		{"gpu_networks.tf", gpuNetworks},
 		{"cluster.tf", cluster},
 		{"node_pools.tf", nodePools},
 		{"placement.tf", placements},

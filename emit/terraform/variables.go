@@ -20,6 +20,11 @@ type variable struct {
 // inputs are the root's variables in the order of variables.tf and
 // terraform.tfvars. A variable that nothing would use is left out.
 func inputs(p *ir.Platform) []variable {
+	// Terraform before 1.9 does not let a condition look at another variable.
+	zones, message := constant(`length(var.zones) > 0 && alltrue([for zone in var.zones : startswith(zone, "${var.region}-")])`), "At least one zone, each in the region."
+	if p.Delivery.InfrastructureManager {
+		zones, message = `length(var.zones) > 0 && alltrue([for zone in var.zones : can(regex("^[a-z]+-[a-z]+[0-9]+-[a-z0-9]+$", zone))])`, "At least one zone, each like us-central1-a."
+	}
 	vars := []variable{
 		{
 			"project_id", "string", "Google Cloud project of the platform.", text(p.Project),
@@ -33,8 +38,7 @@ func inputs(p *ir.Platform) []variable {
 		},
 		{
 			"zones", "list(string)", "Zones of the nodes. A node pool can narrow them.", func() hclwrite.Tokens { return hclwrite.TokensForValue(stringTuple(p.Zones)) },
-			`length(var.zones) > 0 && alltrue([for zone in var.zones : startswith(zone, "${var.region}-")])`,
-			"At least one zone, each in the region.",
+			zones, message,
 		},
 		{
 			"cluster_name", "string", "Name of the cluster.", text(p.Cluster.Name),
@@ -56,6 +60,9 @@ func inputs(p *ir.Platform) []variable {
 			"Every range is CIDR notation such as 203.0.113.0/24.",
 		},
 	}
+	for _, r := range p.Network.GPURanges {
+		vars = append(vars, cidr(r.Name+"_range", gpuRanges[r.Name], r.CIDR))
+	}
 	if p.Cluster.SecurityGroup != "" {
 		vars = append(vars, variable{
 			"security_group", "string", "Google group that holds the teams' groups, for Kubernetes RBAC.", text(p.Cluster.SecurityGroup),
@@ -68,6 +75,13 @@ func inputs(p *ir.Platform) []variable {
 		description: "Refuse to destroy the cluster with Terraform.",
 		value:       func() hclwrite.Tokens { return hclwrite.TokensForValue(cty.BoolVal(p.Cluster.DeletionProtection)) },
 	})
+	if p.Monitoring.TensorBoard != "" {
+		vars = append(vars, variable{
+			"tensorboard_region", "string", "Region of the TensorBoard.", text(p.Monitoring.TensorBoard),
+			`can(regex("^[a-z]+-[a-z]+[0-9]+$", var.tensorboard_region))`,
+			"A region looks like us-central1.",
+		})
+	}
 	if len(p.Monitoring.Alerts) > 0 {
 		vars = append(vars, variable{
 			"notification_channels", "list(string)", "Cloud Monitoring channels the alerts are sent to, by full resource name.",
@@ -78,7 +92,7 @@ func inputs(p *ir.Platform) []variable {
 	}
 	if len(p.Teams) > 0 {
 		vars = append(vars, variable{
-			"teams", teamType, "Tenants, by name: the namespace and Kubernetes service account of their jobs, the Google service account behind it with its project roles, the Google group of the members, and their bucket.",
+			"teams", teamType(p), "Tenants, by name: the namespace and Kubernetes service account of their jobs, the Google service account behind it with its project roles, the Google group of the members, and their bucket.",
 			func() hclwrite.Tokens { return teams(p.Teams) },
 			`alltrue([for team in values(var.teams) : can(regex("^[a-z][-a-z0-9]{4,28}[a-z0-9]$", team.account_id))])`,
 			"The ID of a service account has 6 to 30 lower-case letters, digits and dashes.",
@@ -87,7 +101,23 @@ func inputs(p *ir.Platform) []variable {
 	return vars
 }
 
-const teamType constant = `map(object({
+// gpuRanges say what the ranges of the networks between GPUs are for.
+var gpuRanges = map[string]string{
+	"tcpx":  "Range of the networks between GPUs: an eighth for each.",
+	"gvnic": "Range of the network that nodes with RDMA have besides: an address a node.",
+	"rdma":  "Range of the RDMA network: an eighth for each device of a node.",
+}
+
+// teamType is the type of the teams, as far as any of them has a field.
+func teamType(p *ir.Platform) constant {
+	list := constant("")
+	if nodesListBuckets(p) {
+		list = "\n  nodes_list_bucket = optional(bool, false)\n"
+	}
+	return teamFields + list + "}))"
+}
+
+const teamFields constant = `map(object({
   namespace    = string
   kube_account = string
   account_id   = string
@@ -95,7 +125,7 @@ const teamType constant = `map(object({
   roles        = set(string)
   group        = optional(string)
   bucket       = optional(string)
-}))`
+`
 
 // text is the value of a string variable.
 func text(s string) func() hclwrite.Tokens {
@@ -134,6 +164,9 @@ func teams(teams []ir.Team) hclwrite.Tokens {
 		}
 		if t.Bucket != "" {
 			fields = append(fields, entry{"bucket", literal(t.Bucket)})
+		}
+		if t.NodesListBucket {
+			fields = append(fields, entry{"nodes_list_bucket", hclwrite.TokensForValue(cty.True)})
 		}
 		entries[i] = entry{t.Name, object(fields)}
 	}

@@ -8,8 +8,13 @@ import (
 
 func versions(b *body, p *ir.Platform) {
 	terraform := b.block("terraform")
-	terraform.note("1.9: a validation may look at another variable.")
-	terraform.text("required_version", ">= 1.9")
+	if p.Delivery.InfrastructureManager {
+		terraform.note("Infrastructure Manager has no later one.")
+		terraform.text("required_version", "~> 1.5.0")
+	} else {
+		terraform.note("1.9: a validation may look at another variable.")
+		terraform.text("required_version", ">= 1.9")
+	}
 	// A provider keeps its promises within a major version; the minor one is
 	// the first that has every argument used here.
 	minor := p.Versions.GoogleProvider[:strings.LastIndex(p.Versions.GoogleProvider, ".")]

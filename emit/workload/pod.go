@@ -45,6 +45,7 @@ func podSpec(w ir.Workload, first string) corev1.PodSpec {
 		RestartPolicy:      corev1.RestartPolicyNever,
 		ServiceAccountName: w.KubeAccount,
 		PriorityClassName:  w.PriorityClass,
+		SchedulerName:      w.Queueing.SchedulerName,
 		Tolerations:        kubeyaml.Tolerations(w.Tolerations),
 	}
 	for _, s := range w.NodeSelector {
@@ -52,6 +53,12 @@ func podSpec(w ir.Workload, first string) corev1.PodSpec {
 			pod.NodeSelector = make(map[string]string, len(w.NodeSelector))
 		}
 		pod.NodeSelector[s.Key] = s.Value
+	}
+	if w.HostNetwork {
+		// The ports of containers are then the node's: two such pods do not fit on
+		// one. Names in the cluster are asked for all the same.
+		pod.HostNetwork = true
+		pod.DNSPolicy = corev1.DNSClusterFirstWithHostNet
 	}
 	if w.GraceSeconds != 0 {
 		pod.TerminationGracePeriodSeconds = new(int64(w.GraceSeconds))
@@ -82,6 +89,7 @@ func podSpec(w ir.Workload, first string) corev1.PodSpec {
 		pod.ResourceClaims = []corev1.PodResourceClaim{{Name: networks, ResourceClaimTemplateName: new(w.Name)}}
 		container.Resources.Claims = []corev1.ResourceClaim{{Name: networks}}
 	}
+	pathToGPUs(w, &pod, &container)
 	pod.Containers = []corev1.Container{container}
 	return pod
 }

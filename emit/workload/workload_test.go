@@ -254,8 +254,6 @@ func TestSlices(t *testing.T) {
 	want := `apiVersion: jobset.x-k8s.io/v1alpha2
 kind: JobSet
 metadata:
-  annotations:
-    alpha.jobset.sigs.k8s.io/exclusive-topology: cloud.google.com/gke-nodepool
   labels:
     app.kubernetes.io/managed-by: batchwright
     app.kubernetes.io/part-of: demo
@@ -273,9 +271,12 @@ spec:
   network:
     enableDNSHostnames: true
   replicatedJobs:
-  - name: worker
+  - name: slice
     replicas: 2
     template:
+      metadata:
+        annotations:
+          alpha.jobset.sigs.k8s.io/exclusive-topology: cloud.google.com/gke-nodepool
       spec:
         activeDeadlineSeconds: 86400
         backoffLimit: 0
@@ -293,7 +294,7 @@ spec:
             containers:
             - env:
               - name: MASTER_ADDR
-                value: pretrain-worker-0-0.pretrain.ns-a.svc.cluster.local
+                value: pretrain-slice-0-0.pretrain.ns-a.svc.cluster.local
               - name: MASTER_PORT
                 value: "29500"
               - name: NNODES
@@ -388,6 +389,68 @@ func TestWhatFollowsFromAWorkload(t *testing.T) {
 				"                claims:\n                - name: networks\n",
 				"            resourceClaims:\n            - name: networks\n              resourceClaimTemplateName: pretrain\n",
 			}, nil,
+		},
+		{
+			"the network of the nodes", func(w *ir.Workload) { w.HostNetwork = true },
+			[]string{"            dnsPolicy: ClusterFirstWithHostNet\n            hostNetwork: true\n", ports}, []string{"hostPort"},
+		},
+		{
+			"a pod beside", func(w *ir.Workload) {
+				w.HostNetwork, w.Files, w.ConfigMap, w.Retries = true, []ir.KeyValue{{Key: "a", Value: "b"}}, "files", 1
+				w.Auxiliaries = []ir.Auxiliary{{
+					Name: "upload", Requests: []ir.Amount{{Resource: "cpu", Quantity: resource.MustParse("1")}}, Image: "uploader:1", Command: []string{"upload"},
+					NodeSelector: []ir.KeyValue{{Key: "cloud.google.com/gke-nodepool", Value: "cpu"}}, GraceSeconds: 25,
+				}}
+			},
+			[]string{`
+  - name: upload
+    replicas: 1
+    template:
+      spec:
+        activeDeadlineSeconds: 86400
+        backoffLimit: 1
+        completionMode: Indexed
+        completions: 1
+        parallelism: 1
+        podFailurePolicy:
+          rules:
+          - action: Ignore
+            onPodConditions:
+            - status: "True"
+              type: DisruptionTarget
+        template:
+          spec:
+            containers:
+            - command:
+              - upload
+              image: uploader:1
+              name: worker
+              resources:
+                requests:
+                  cpu: "1"
+              securityContext:
+                allowPrivilegeEscalation: false
+                seccompProfile:
+                  type: RuntimeDefault
+              volumeMounts:
+              - mountPath: /workload
+                name: files
+                readOnly: true
+            nodeSelector:
+              cloud.google.com/gke-nodepool: cpu
+            priorityClassName: lp
+            restartPolicy: Never
+            serviceAccountName: team-a-ksa
+            terminationGracePeriodSeconds: 25
+            volumes:
+            - configMap:
+                name: files
+              name: files
+  successPolicy:
+    operator: All
+    targetReplicatedJobs:
+    - slice
+`, "    maxRestarts: 1\n"}, nil,
 		},
 		{
 			"GPUs", func(w *ir.Workload) {

@@ -7,6 +7,7 @@ PROJECT='my-project'
 REGION='us-central1'
 EMAIL='gke-batch-build@my-project.iam.gserviceaccount.com'
 BUCKET='my-project-gke-batch-tfstate'
+HOLDS='Terraform state'
 SOURCE_PREFIX='gke-batch/source'
 REPOSITORY='gke-batch'
 NEEDS_WORKER_POOL='false'
@@ -102,13 +103,13 @@ Usage: destroy-platform.sh [--yes] [--worker-pool=POOL]
 Destroys the platform $NAME in project $PROJECT, region $REGION,
 through cloudbuild/destroy.yaml:
 
-  1. stops the queues, deletes the teams' namespaces with all their jobs, and
-     waits until load balancers and disks are gone
+  1. deletes the teams' namespaces with all their jobs, and waits until load
+     balancers and disks are gone
   2. switches the cluster's deletion protection off
   3. deletes everything Terraform has created. It stops at a bucket of a team
      that still holds objects: empty it, then destroy again.
 
-The bucket of the Terraform state, the Artifact Registry repository with its
+The bucket of the $HOLDS, the Artifact Registry repository with its
 images, the build's service account and the APIs stay. The commands that remove
 them are printed at the end.
 
@@ -172,7 +173,7 @@ if ((${#PERMISSIONS[@]} > 0)); then
   echo 'name of a deleted one is blocked for up to 37 days.'
 fi
 echo
-echo 'The Terraform state in all its versions, and the sources of the builds:'
+echo "The bucket of the $HOLDS, with all it holds:"
 say gcloud storage rm --recursive "gs://$BUCKET"
 echo
 echo 'The APIs, in case the project has no other use for them:'

@@ -32,3 +32,11 @@ resource "google_storage_bucket_iam_member" "team" {
   role     = "roles/storage.objectUser"
   member   = google_service_account.team[each.key].member
 }
+
+# Programs that take a bucket for a file system ask what the bucket is.
+resource "google_storage_bucket_iam_member" "team_reader" {
+  for_each = local.team_buckets
+  bucket   = google_storage_bucket.team[each.key].name
+  role     = "roles/storage.legacyBucketReader"
+  member   = google_service_account.team[each.key].member
+}

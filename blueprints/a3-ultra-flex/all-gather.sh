@@ -1,0 +1,32 @@
+# Measures NCCL's all-gather over all GPUs of the pods. The first pod runs it,
+# once it reaches all of them over SSH; the others serve it until it has gone.
+set -eu
+
+port=222
+ssh_options="-q -p $port -o StrictHostKeyChecking=no -o ConnectTimeout=5"
+/sbin/ldconfig
+/scripts/container_entry.sh daemon &
+
+# The pods' names differ in their number alone: MASTER_ADDR is that of pod 0.
+name_of() { echo "${MASTER_ADDR/-0./-$1.}"; }
+
+if [ "$JOB_COMPLETION_INDEX" -ne 0 ]; then
+	until ssh $ssh_options "$MASTER_ADDR" true; do sleep 5; done
+	while ssh $ssh_options "$MASTER_ADDR" true; do sleep 5; done
+	exit
+fi
+
+for index in $(seq 0 $((NNODES - 1))); do
+	host=$(name_of "$index")
+	until ssh $ssh_options "$host" true; do sleep 5; done
+	echo "$host slots=8" >>/tmp/hosts
+done
+
+. /usr/local/gib/scripts/set_nccl_env.sh
+export NCCL_NET=gIB NCCL_TESTS_SPLIT_MASK=0x0
+passed=""
+for variable in ${!NCCL_*} LD_LIBRARY_PATH PATH; do passed="$passed -x $variable"; done
+mpirun --hostfile /tmp/hosts $passed \
+	--bind-to none --mca orte_keep_fqdn_hostnames 1 --mca plm_rsh_no_tree_spawn 1 \
+	--mca plm_rsh_agent "ssh $ssh_options" --mca btl self,tcp --mca btl_tcp_if_include eth0 \
+	/third_party/nccl-tests/build/all_gather_perf -b 1K -e 8G -f 2 -g 1 -w 5 --iters 100 -c 1

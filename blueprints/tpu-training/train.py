@@ -1,0 +1,54 @@
+"""Adds up an array over all chips of all slices, again and again.
+
+Stands for a training: it starts on every host of every slice at once, uses all
+chips, and logs how fast they exchange what they have.
+"""
+
+import os
+import time
+
+import jax
+import jax.numpy as jnp
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+STEPS = 100
+ELEMENTS = 1 << 24  # a chip
+
+
+def main():
+    # GKE has told every host which it is, and where the first one is.
+    jax.distributed.initialize()
+    chips = jax.devices()
+    slices = {getattr(chip, "slice_index", 0) for chip in chips}
+    first = jax.process_index() == 0
+    print(f"host {jax.process_index()} of {jax.process_count()}: {jax.local_device_count()} of {len(chips)} chips, {len(slices)} slices", flush=True)
+
+    logs = None
+    if first and "LOGS" in os.environ:
+        from tensorboardX import SummaryWriter
+
+        logs = SummaryWriter(os.environ["LOGS"])
+
+    mesh = Mesh(chips, "chip")
+    parts = NamedSharding(mesh, PartitionSpec("chip"))
+    make = jax.jit(lambda: jnp.ones((len(chips), ELEMENTS), jnp.float32), out_shardings=parts)
+    add = jax.jit(lambda x: x.sum(axis=0), out_shardings=NamedSharding(mesh, PartitionSpec()))
+
+    x = make()
+    total = add(x).block_until_ready()  # compiles
+    if float(total[0]) != len(chips):
+        raise SystemExit(f"{len(chips)} chips add up to {float(total[0])}")
+    for step in range(STEPS):
+        begin = time.monotonic()
+        add(x).block_until_ready()
+        gigabytes = ELEMENTS * 4 / 1e9 / (time.monotonic() - begin)
+        if logs:
+            logs.add_scalar("gigabytes_a_second", gigabytes, step)
+        if first and step % 10 == 0:
+            print(f"step {step}: {gigabytes:.1f} GB/s", flush=True)
+    if logs:
+        logs.close()
+
+
+if __name__ == "__main__":
+    main()

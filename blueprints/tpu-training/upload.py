@@ -1,0 +1,31 @@
+"""Takes what a training logs to the Vertex AI TensorBoard, until it is told to stop.
+
+JobSet stops it when the training has ended.
+"""
+
+import os
+import signal
+import threading
+
+from google.cloud import aiplatform
+
+
+def main():
+    stop = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    # projects/PROJECT/locations/REGION/tensorboards/ID
+    _, project, _, region, _, board = os.environ["TENSORBOARD"].split("/")
+    aiplatform.init(project=project, location=region)
+    aiplatform.start_upload_tb_log(
+        tensorboard_id=board,
+        tensorboard_experiment_name=os.environ["EXPERIMENT"],
+        logdir=os.environ["LOGS"],
+    )
+    try:
+        stop.wait()
+    finally:
+        aiplatform.end_upload_tb_log()  # uploads what is left
+
+
+if __name__ == "__main__":
+    main()

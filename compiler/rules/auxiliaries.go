@@ -1,0 +1,214 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// Rules on pods beside a workload's, and on pods that have the network of their
+// node.
+
+func auxiliaryRules() []Rule {
+	return []Rule{
+		{Code: "E0830", Severity: diag.Error, Title: "a Job with pods beside its own", check: auxiliariesOfJobs},
+		{Code: "E0831", Severity: diag.Error, Title: "a pod beside a workload on a capacity it cannot use", check: auxiliaryCapacity, resolved: true},
+		{Code: "E0832", Severity: diag.Error, Title: "a pod beside a workload fits no node", check: auxiliaryFitsNode, whole: true, resolved: true},
+		{Code: "E0833", Severity: diag.Error, Title: "a pod beside a workload can never be admitted", check: auxiliaryFitsQuota, whole: true, resolved: true},
+		{Code: "E0834", Severity: diag.Error, Title: "pods with the network of a node that they share", check: sharedHostNetwork, resolved: true},
+		{Code: "E0835", Severity: diag.Error, Title: "a port that is taken", check: takenPorts, resolved: true},
+		{Code: "W0836", Severity: diag.Warning, Title: "pods that act as the nodes", check: nodeIdentity, resolved: true},
+	}
+}
+
+func auxiliariesOfJobs(r *report) {
+	for _, name := range names(r.Blueprint.Workloads) {
+		if w := r.Blueprint.Workloads[name]; len(w.Auxiliary) > 0 && w.Kind != string(ir.JobSet) {
+			r.addKey(at("workloads", name, "auxiliary"), fmt.Sprintf("workload %q is a Job, whose pods are all alike", name), help(`set kind: "JobSet"`))
+		}
+	}
+}
+
+func auxiliaryCapacity(r *report) {
+	capacities := capacitiesByName(r.Plan)
+	for _, name := range names(r.Blueprint.Workloads) {
+		w := r.Blueprint.Workloads[name]
+		tier := r.Blueprint.Tiers[w.Tier]
+		for _, a := range names(w.Auxiliary) {
+			capacity := w.Auxiliary[a].Capacity
+			path := at("workloads", name, "auxiliary", a, "capacity")
+			switch {
+			case !slices.Contains(tier.Capacity, capacity):
+				var plain []string
+				for _, c := range tier.Capacity {
+					if !capacities[c].HasAccelerators() {
+						plain = append(plain, c)
+					}
+				}
+				options := []option{related(at("tiers", w.Tier, "capacity"), "the tier's capacities"), help("add it to the tier: a workload's pods are all admitted by one queue")}
+				if plain != nil {
+					options = append(options, label("want one of %s", quoted(plain)))
+				}
+				r.add(path, fmt.Sprintf("tier %q does not use capacity %q", w.Tier, capacity), options...)
+			case capacities[capacity].HasAccelerators():
+				r.add(path, fmt.Sprintf("nodes of %q have %s, which pod %q would keep from others", capacity, capacities[capacity].Machine.Resource, a),
+					help("name a capacity of machines without accelerators"))
+			}
+		}
+	}
+}
+
+// eachAuxiliary visits the pods beside each workload as each team submits them,
+// but for those whose capacity is reported already.
+func (r *report) eachAuxiliary(visit func(s submission, a ir.Auxiliary, c ir.Capacity)) {
+	capacities := capacitiesByName(r.Plan)
+	all := submissions(r.Plan)
+	for _, name := range names(all) {
+		for _, s := range all[name] {
+			for _, a := range s.workload.Auxiliaries {
+				c := capacities[a.Capacity]
+				if !c.HasAccelerators() && slices.Contains(r.Blueprint.Tiers[s.queue.Tier].Capacity, a.Capacity) {
+					visit(s, a, c)
+				}
+			}
+		}
+	}
+}
+
+func auxiliaryFitsNode(r *report) {
+	r.eachAuxiliary(func(s submission, a ir.Auxiliary, c ir.Capacity) {
+		if lack, ok := fits(a.Requests, 1, node(c)); !ok {
+			r.addKey(at("workloads", s.workload.Template, "auxiliary", a.Name), fmt.Sprintf("pod %q fits no node of %q", a.Name, c.Name),
+				label("wanted and offered: %s", lack), help("request less, or use hardware with larger machines"))
+		}
+	})
+}
+
+// auxiliaryFitsQuota: Kueue admits a workload with all its pods, or not at all.
+func auxiliaryFitsQuota(r *report) {
+	pool := cohortPools(r.Plan)
+	r.eachAuxiliary(func(s submission, a ir.Auxiliary, c ir.Capacity) {
+		path := at("workloads", s.workload.Template, "auxiliary", a.Name)
+		if _, ok := fits(a.Requests, 1, node(c)); !ok {
+			return
+		}
+		i := slices.IndexFunc(s.queue.Flavors, func(f ir.FlavorQuota) bool { return f.Flavor == c.Name })
+		if i < 0 {
+			r.add(append(path, "capacity"), fmt.Sprintf("team %q has no quota on %q, so that workload %q can never be admitted for it", s.team.Name, c.Name, s.workload.Template),
+				related(at("teams", s.team.Name, "quota", s.queue.Tier), "the team's quota"), help("give the team quota on it, in cpus"))
+			return
+		}
+		if slices.Contains(s.workload.Capacities, c.Name) {
+			return // the workload's own pods count against the same quota
+		}
+		var requests []ir.Amount
+		for _, other := range s.workload.Auxiliaries {
+			if other.Capacity == c.Name {
+				requests = sum(requests, other.Requests)
+			}
+		}
+		if lack, ok := fits(requests, 1, quota(s, s.queue.Flavors[i], pool)); !ok {
+			r.addKey(path, fmt.Sprintf("workload %q can never be admitted for %q with the pods beside it", s.workload.Template, s.team.Name),
+				label("wanted and within quota: %s", lack), help("request less, or raise the quota on %q", c.Name))
+		}
+	})
+}
+
+// sum adds amounts of resources.
+func sum(a, b []ir.Amount) []ir.Amount {
+	out := slices.Clone(a)
+	for _, add := range b {
+		i := slices.IndexFunc(out, func(have ir.Amount) bool { return have.Resource == add.Resource })
+		if i < 0 {
+			out = append(out, ir.Amount{Resource: add.Resource})
+			i = len(out) - 1
+		}
+		quantity := out[i].Quantity.DeepCopy()
+		quantity.Add(add.Quantity)
+		out[i].Quantity = quantity
+	}
+	return out
+}
+
+// sharedHostNetwork: what listens on a port of the node keeps it from the other
+// pods there.
+func sharedHostNetwork(r *report) {
+	capacities := capacitiesByName(r.Plan)
+	all := submissions(r.Plan)
+	for _, name := range names(all) {
+		w := r.Blueprint.Workloads[name]
+		if !w.HostNetwork {
+			continue
+		}
+		for _, c := range all[name][0].workload.Capacities {
+			m := capacities[c].Machine
+			if m.AcceleratorCount > 0 && w.PerPod.Accelerators == m.AcceleratorCount {
+				continue
+			}
+			options := []option{help("remove hostNetwork: pods then have addresses of their own")}
+			if m.AcceleratorCount > 0 {
+				options = append(options, label("want perPod.accelerators: %d with it, all of a node of %q", m.AcceleratorCount, c))
+			}
+			r.add(at("workloads", name, "hostNetwork"), fmt.Sprintf("several pods of workload %q fit on a node of %q, and would share its ports", name, c), options...)
+			break
+		}
+	}
+}
+
+// Ports of a node, by who listens there. Source: Kubernetes documentation, "Ports
+// and Protocols"; GKE documentation, "Deploy TPU workloads in GKE Standard" and
+// "Deploy TPU Multislices in GKE", for those of TPUs.
+const (
+	tpuHosts       = "the hosts of a TPU slice"
+	tpuCoordinator = "the coordinator of several TPU slices"
+	kubelet        = "the kubelet"
+	kubeProxy      = "kube-proxy"
+)
+
+func takenPorts(r *report) {
+	capacities := capacitiesByName(r.Plan)
+	for _, name := range names(r.Blueprint.Workloads) {
+		w := r.Blueprint.Workloads[name]
+		if w.Rendezvous == nil {
+			continue
+		}
+		taken := map[int]string{}
+		if w.HostNetwork {
+			taken[10248], taken[10249], taken[10250], taken[10255], taken[10256] = kubelet, kubeProxy, kubelet, kubelet, kubeProxy
+		}
+		if w.PerPod.Accelerators > 0 && slices.ContainsFunc(r.runsOn(w), func(c string) bool { return capacities[c].HasTPUs() }) {
+			taken[8471], taken[8080] = tpuHosts, tpuCoordinator
+		}
+		if who := taken[w.Rendezvous.Port]; who != "" {
+			r.add(at("workloads", name, "rendezvous", "port"), fmt.Sprintf("port %d is that of %s", w.Rendezvous.Port, who), help("take another, such as 29500"))
+		}
+	}
+}
+
+// nodeIdentity: GKE leads what such pods ask the metadata server to that of
+// Compute Engine, which knows only the node. Source: GKE documentation, "About
+// Workload Identity Federation for GKE", restrictions.
+func nodeIdentity(r *report) {
+	all := submissions(r.Plan)
+	for _, name := range names(all) {
+		if !r.Blueprint.Workloads[name].HostNetwork {
+			continue
+		}
+		for _, s := range all[name] {
+			team := r.Blueprint.Teams[s.team.Name]
+			if !team.Bucket && len(team.Roles) == 0 {
+				continue
+			}
+			what := "roles"
+			if team.Bucket {
+				what = "bucket"
+			}
+			r.add(at("workloads", name, "hostNetwork"), fmt.Sprintf("with the network of their nodes, pods of workload %q act as the nodes, and not as team %q, whose %s they cannot use", name, s.team.Name, what),
+				related(at("teams", s.team.Name), "the team"),
+				help("remove hostNetwork where the pods need Google Cloud, or accept it where they do not"))
+			break
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/batchwright/batchwright/compiler/catalog"
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// Rules on the networks over which GPUs of different nodes reach each other.
+
+func gpuNetworkRules() []Rule {
+	return []Rule{
+		{Code: "E0710", Severity: diag.Error, Title: "GPUDirect on a machine that has none", check: noGPUDirect, resolved: true},
+		{Code: "E0711", Severity: diag.Error, Title: "GPUDirect on node pools that GKE creates", check: createdWithoutNetworks, resolved: true},
+		{Code: "E0712", Severity: diag.Error, Title: "an RDMA network in more than one zone", check: oneRDMAZone, resolved: true},
+		{Code: "E0713", Severity: diag.Error, Title: "GPUDirect in a cluster without multi-networking", check: multiNetworkingOff, resolved: true},
+		{Code: "W0714", Severity: diag.Warning, Title: "pods that take whole nodes but none of their networks", check: unconnectedPods, resolved: true},
+	}
+}
+
+func noGPUDirect(r *report) {
+	for _, name := range names(r.Blueprint.Hardware) {
+		h := r.Blueprint.Hardware[name]
+		m, known := catalog.Usable(h.Machine)
+		if !h.GPUDirect || !known || m.Networks.Direct != "" {
+			continue
+		}
+		what := "GPUs that reach those of other nodes through the CPUs alone"
+		if m.Accelerator == "" || m.HasTPUs() {
+			what = "no GPUs"
+		}
+		r.add(at("hardware", name, "gpuDirect"), fmt.Sprintf("%s has %s", h.Machine, what),
+			help("leave gpuDirect out, or choose one of %s", quoted(directMachines())))
+	}
+}
+
+// directMachines are the machine types that have GPUDirect where it is asked
+// for.
+func directMachines() []string {
+	var out []string
+	for _, m := range catalog.All() {
+		if m.Withheld == "" && m.Networks.Direct != "" && !m.Networks.Unverified {
+			out = append(out, m.Type)
+		}
+	}
+	return out
+}
+
+// createdWithoutNetworks: node auto-provisioning and ComputeClasses know nothing
+// of additional networks. Source: GKE documentation, "Maximize GPU network
+// bandwidth in Standard mode clusters": the pools are made with them.
+func createdWithoutNetworks(r *report) {
+	r.eachCapacity(func(c ir.Capacity, _ catalog.Machine) {
+		if len(c.Networks) == 0 || c.OwnsPools() {
+			return
+		}
+		field := "autoProvisioned"
+		if c.ComputeClass {
+			field = "computeClass"
+		}
+		r.add(at("capacity", c.Name, field), "GKE creates node pools without the networks between GPUs",
+			related(at("hardware", c.Hardware, "gpuDirect"), "the hardware is to have them"),
+			help("leave %s out, or use hardware without gpuDirect", field))
+	})
+}
+
+// oneRDMAZone: a network's profile names its zone, and the platform has one such
+// network.
+func oneRDMAZone(r *report) {
+	first := "" // capacity whose zone it is
+	var zone []string
+	r.eachCapacity(func(c ir.Capacity, _ catalog.Machine) {
+		if c.GPUDirect != ir.RDMA || len(c.Networks) == 0 {
+			return
+		}
+		path := at("capacity", c.Name, "zones")
+		say := r.add
+		if !r.Written(path...) {
+			path, say = at("capacity", c.Name), r.addKey
+		}
+		switch {
+		case len(c.Zones) > 1:
+			say(path, fmt.Sprintf("capacity %q is in %s, and an RDMA network is in one", c.Name, plural(len(c.Zones), "zone")),
+				help("choose one of them: zones: [%q]", c.Zones[0]))
+		case first == "":
+			first, zone = c.Name, c.Zones
+		case !slices.Equal(c.Zones, zone):
+			say(path, fmt.Sprintf("capacity %q is in %s, and the RDMA network in %s", c.Name, c.Zones[0], zone[0]),
+				related(at("capacity", first), "its zone is this one's"), help("choose one zone for both, or make a platform for each"))
+		}
+	})
+}
+
+func multiNetworkingOff(r *report) {
+	on := r.Blueprint.Cluster.MultiNetworking
+	if on == nil || *on {
+		return
+	}
+	for _, c := range r.Plan.Capacities {
+		if len(c.Networks) > 0 {
+			r.add(at("cluster", "multiNetworking"), fmt.Sprintf("nodes of capacity %q have networks besides the cluster's own", c.Name),
+				related(at("hardware", c.Hardware, "gpuDirect"), "which this asks for"), help("leave multiNetworking out: it is then on where it is needed"))
+			return
+		}
+	}
+}
+
+// unconnectedPods: interfaces are named in the pod, before it is known which of
+// the capacities it goes to.
+func unconnectedPods(r *report) {
+	capacities := map[string]ir.Capacity{}
+	for _, c := range r.Plan.Capacities {
+		capacities[c.Name] = c
+	}
+	for _, w := range r.Plan.Workloads {
+		in := r.Blueprint.Workloads[w.Template]
+		if w.Pods < 2 || len(w.Interfaces) > 0 || in.HostNetwork {
+			continue
+		}
+		connected, other := "", ""
+		for _, name := range w.Capacities {
+			c := capacities[name]
+			if len(c.Networks) > 0 && c.Machine.AcceleratorCount == in.PerPod.Accelerators {
+				connected = name
+			}
+		}
+		for _, name := range w.Capacities {
+			if c := capacities[name]; connected != "" && (c.GPUDirect != capacities[connected].GPUDirect || c.Machine.AcceleratorCount != in.PerPod.Accelerators) {
+				other = name
+			}
+		}
+		if other == "" {
+			continue
+		}
+		path := at("workloads", w.Template, "tier")
+		if r.Written("workloads", w.Template, "capacity") {
+			path = at("workloads", w.Template, "capacity")
+		}
+		r.add(path, fmt.Sprintf("its pods can go to %q, and so have no interfaces in the networks of %q", other, connected),
+			related(at("capacity", other), "whose nodes lack these networks"),
+			help("choose where it runs: capacity: [%q]", connected))
+	}
+}

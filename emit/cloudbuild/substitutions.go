@@ -1,0 +1,97 @@
+package cloudbuild
+
+import (
+	_ "embed"
+	"slices"
+	"strconv"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+//go:embed scripts/settings.sh
+var settingsScript string
+
+// Substitutions that a build uses: where the Terraform state is.
+const (
+	stateBucket = "_TF_STATE_BUCKET"
+	statePrefix = "_TF_STATE_PREFIX"
+)
+
+// setting is a value that a build takes as a substitution, and that the deploy
+// folder was compiled for: node pools, quotas and jobs follow from it. With
+// another the build stops.
+type setting struct {
+	name  string // of the substitution
+	field string // of the blueprint
+	value string
+}
+
+// settings returns what of a platform goes by the name of a substitution. Where
+// a value is not one, as with several teams, there is none.
+func settings(p *ir.Platform) []setting {
+	out := []setting{
+		{"_CLUSTER_NAME", "name", p.Cluster.Name},
+		{"_JOBSET_VERSION", "versions.jobset", p.Versions.JobSet},
+	}
+	if p.Scheduler == ir.KAI {
+		out = append(out, setting{"_KAI_VERSION", "versions.kai", p.Versions.KAI})
+	} else {
+		out = append(out, setting{"_KUEUE_VERSION", "versions.kueue", p.Versions.Kueue})
+	}
+	if len(p.Teams) == 1 {
+		out = append(out, setting{"_NAMESPACE", "teams", p.Teams[0].Namespace})
+	}
+	out = append(out, tpuSettings(p)...)
+	out = append(out, setting{"_REGION", "region", p.Region})
+	if len(p.Zones) == 1 {
+		out = append(out, setting{"_ZONE", "zones", p.Zones[0]})
+	}
+	return out
+}
+
+// tpuSettings returns those of a platform whose TPU slices are all of one kind.
+func tpuSettings(p *ir.Platform) []setting {
+	pools, chips := 0, 0
+	var kinds []string
+	for _, c := range p.Capacities {
+		if !c.HasTPUs() || c.Machine.Slice == nil {
+			continue
+		}
+		if kind := c.TPUType(); !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+		pools += len(c.Pools())
+		chips += c.MaxNodes * c.Machine.AcceleratorCount
+	}
+	if len(kinds) != 1 {
+		return nil
+	}
+	return []setting{
+		{"_NUM_OF_CHIPS", "capacity", strconv.Itoa(chips)},
+		{"_NUM_TPU_POOLS", "capacity", strconv.Itoa(pools)},
+		{"_TPU_TYPE", "hardware", kinds[0]},
+	}
+}
+
+// checkSettings returns the step that compares what a build was given with what
+// its folder was compiled for.
+func checkSettings(p *ir.Platform) task {
+	t := script(p, 60, "settings", settingsScript)
+	for _, s := range settings(p) {
+		t.Env = append(t.Env, "SETTING"+s.name+"="+s.field+"|"+literal(s.value)+"|$"+s.name)
+	}
+	return t
+}
+
+// substitutions returns the substitutions of both builds, with the folder's own
+// values.
+func substitutions(p *ir.Platform) map[string]string {
+	out := map[string]string{}
+	if !p.Delivery.InfrastructureManager {
+		out[stateBucket], out[statePrefix] = p.Delivery.StateBucket, p.Delivery.StatePrefix
+	}
+	for _, s := range settings(p) {
+		out[s.name] = s.value
+	}
+	return out
+}

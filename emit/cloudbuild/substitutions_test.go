@@ -1,0 +1,190 @@
+package cloudbuild
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// slicesOf returns a platform of one team with TPU slices of a topology.
+func slicesOf(family string, slice ir.Slice, count int) *ir.Platform {
+	p := platform()
+	p.Zones = []string{"us-central1-a"}
+	p.Teams = []ir.Team{{Name: "a", Namespace: "tpu-training"}}
+	p.Capacities = []ir.Capacity{{
+		Name: "slices", Slices: count, MaxNodes: count * slice.Hosts,
+		Machine: ir.Machine{Family: family, Resource: ir.TPU, AcceleratorCount: 4, Slice: &slice},
+	}}
+	return p
+}
+
+func TestSubstitutions(t *testing.T) {
+	with := func(more map[string]string) map[string]string {
+		all := map[string]string{
+			"_TF_STATE_BUCKET": "my-project-gke-batch-tfstate", "_TF_STATE_PREFIX": "gke-batch/terraform",
+			"_REGION": "us-central1", "_CLUSTER_NAME": "gke-batch", "_JOBSET_VERSION": "0.12.0", "_KUEUE_VERSION": "0.19.2",
+		}
+		maps.Copy(all, more)
+		maps.DeleteFunc(all, func(_, value string) bool { return value == "" })
+		return all
+	}
+	tpus := slicesOf("ct5lp", ir.Slice{Topology: "4x4", Chips: 16, Hosts: 4}, 2)
+	none := slicesOf("ct4p", ir.Slice{Topology: "2x2x4", Chips: 16, Hosts: 4}, 0)
+	two := slicesOf("ct5lp", ir.Slice{Topology: "4x4", Chips: 16, Hosts: 4}, 2)
+	two.Capacities = append(two.Capacities, slicesOf("ct5lp", ir.Slice{Topology: "4x8", Chips: 32, Hosts: 8}, 1).Capacities...)
+	two.Teams = append(two.Teams, ir.Team{Name: "b"})
+	kai, managed := kaiPlatform(), platform()
+	managed.Delivery.InfrastructureManager = true
+	one := map[string]string{"_ZONE": "us-central1-a", "_NAMESPACE": "tpu-training"}
+	for _, test := range []struct {
+		name     string
+		platform *ir.Platform
+		want     map[string]string
+	}{
+		{"any", platform(), with(nil)},
+		{"slices", tpus, with(map[string]string{"_ZONE": one["_ZONE"], "_NAMESPACE": one["_NAMESPACE"], "_TPU_TYPE": "v5litepod-16", "_NUM_TPU_POOLS": "2", "_NUM_OF_CHIPS": "32"})},
+		{"no slices", none, with(map[string]string{"_ZONE": one["_ZONE"], "_NAMESPACE": one["_NAMESPACE"], "_TPU_TYPE": "v4-32", "_NUM_TPU_POOLS": "0", "_NUM_OF_CHIPS": "0"})},
+		{"slices of two kinds, two teams", two, with(map[string]string{"_ZONE": one["_ZONE"]})},
+		{"KAI Scheduler", kai, with(map[string]string{"_KUEUE_VERSION": "", "_KAI_VERSION": "0.17.0"})},
+		{"Infrastructure Manager", managed, with(map[string]string{"_TF_STATE_BUCKET": "", "_TF_STATE_PREFIX": ""})},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			for _, b := range []build{provision(test.platform), destroy(test.platform)} {
+				if diff := cmp.Diff(test.want, b.Substitutions); diff != "" {
+					t.Errorf("substitutions (-want +got):\n%s", diff)
+				}
+			}
+		})
+	}
+}
+
+// TestSettingsStop: every substitution is either used, or must be what the
+// folder was compiled for, in both builds.
+func TestSettingsStop(t *testing.T) {
+	p := slicesOf("ct5lp", ir.Slice{Topology: "4x4", Chips: 16, Hosts: 4}, 2)
+	s := newSandbox(t, p)
+	for _, b := range []build{provision(p), destroy(p)} {
+		if b.Steps[0].ID != "settings" {
+			t.Errorf("%s comes before what is built is compared", b.Steps[0].ID)
+		}
+		for name, value := range b.Substitutions {
+			s.substitutions = maps.Clone(b.Substitutions)
+			if r := s.step(b.Steps[0]); r.code != 0 {
+				t.Fatalf("exit code %d with the folder's own values\n%s", r.code, r.output)
+			}
+			s.substitutions[name] = "other | $(id) '"
+			r := s.step(b.Steps[0])
+			if strings.HasPrefix(name, "_TF_") {
+				if r.code != 0 {
+					t.Errorf("%s may be another: exit code %d\n%s", name, r.code, r.output)
+				}
+				continue
+			}
+			want := name + ` is "other | $(id) '", and this folder was compiled for "` + value + `": change `
+			if r.code != 1 || !strings.Contains(r.output, want) || len(lines(r.output)) != 1 {
+				t.Errorf("%s: exit code %d, want 1 and %q\n%s", name, r.code, want, r.output)
+			}
+		}
+	}
+}
+
+// TestStateIsElsewhere: the bucket and the prefix of the state are those that
+// the build is given, wherever it looks for them.
+func TestStateIsElsewhere(t *testing.T) {
+	s := newSandbox(t, platform())
+	s.substitutions[stateBucket], s.substitutions[statePrefix] = "elsewhere", "a/b"
+	var calls []string
+	for _, b := range []build{provision(platform()), destroy(platform())} {
+		for _, st := range b.Steps {
+			if st.ID == "state-bucket" || st.ID == "terraform-init" {
+				calls = append(calls, s.step(st).calls...)
+			}
+		}
+	}
+	init := "terraform init -input=false -backend-config=bucket=elsewhere -backend-config=prefix=a/b"
+	want := []string{"gcloud storage buckets update gs://elsewhere --versioning --uniform-bucket-level-access --public-access-prevention", init, init}
+	if diff := cmp.Diff(want, calls); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
+
+func managed() *ir.Platform {
+	p := platform()
+	p.Delivery.InfrastructureManager = true
+	p.Monitoring.TensorBoard = "europe-west4"
+	return p
+}
+
+func TestInfrastructureManager(t *testing.T) {
+	p := managed()
+	want := []string{"settings", "access", "infrastructure", "credentials", "jobset", "kueue", "priorities", "manifests", "queues", "tensorboard", "dashboards"}
+	if diff := cmp.Diff(want, ids(provision(p))); diff != "" {
+		t.Errorf("provision (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"settings", "drain", "infrastructure"}, ids(destroy(p))); diff != "" {
+		t.Errorf("destroy (-want +got):\n%s", diff)
+	}
+	s := newSandbox(t, p)
+	const (
+		deployment = "projects/my-project/locations/us-central1/deployments/gke-batch"
+		apply      = "gcloud infra-manager deployments apply " + deployment + " --service-account=projects/my-project/serviceAccounts/gke-batch-build@my-project.iam.gserviceaccount.com" +
+			" --tf-version-constraint==1.5.7 --local-source=terraform --inputs-file=terraform/terraform.tfvars --quiet"
+		remove = "gcloud infra-manager deployments delete " + deployment + " --delete-policy=delete --quiet"
+	)
+	st := find(t, provision(p), "infrastructure")
+	for state, code := range map[string]int{"ACTIVE": 0, "FAILED": 1, "": 1} {
+		s.answer(`case $call in *"value(state)"*) echo ` + state + ` ;; esac`)
+		if r := s.step(st); r.code != code || r.calls[0] != apply {
+			t.Errorf("state %q: exit code %d, calls %q\n%s", state, r.code, r.calls, r.output)
+		}
+	}
+
+	st = find(t, destroy(p), "infrastructure")
+	s.write("deploy folder/terraform/terraform.tfvars", "region              = \"us-central1\"\ndeletion_protection = true\n", 0o644)
+	s.answer(`case $call in *"deployments list"*) echo gke-batch-2 ;; esac`)
+	if r := s.step(st); r.code != 0 || len(r.calls) != 1 || !strings.Contains(r.output, "Nothing has been built") {
+		t.Errorf("nothing built: exit code %d, calls %q", r.code, r.calls)
+	}
+	s.answer(`case $call in *"deployments list"*) printf '%s\n' other gke-batch ;; esac`)
+	if r := s.step(st); r.code != 0 || r.calls[len(r.calls)-1] != remove || slices.Contains(r.calls, apply) {
+		t.Errorf("without a cluster: exit code %d, calls %q", r.code, r.calls)
+	}
+	s.answer(`case $call in *"deployments list"*) echo gke-batch ;; *"clusters list"*) echo gke-batch ;; esac`)
+	r := s.step(st)
+	if n := len(r.calls); r.code != 0 || r.calls[n-2] != apply || r.calls[n-1] != remove {
+		t.Errorf("exit code %d, calls %q", r.code, r.calls)
+	}
+	if got, want := s.read("deploy folder/terraform/terraform.tfvars"), "region              = \"us-central1\"\ndeletion_protection = false\n"; got != want {
+		t.Errorf("applied with\n%s", got)
+	}
+}
+
+// TestTensorBoard: there is one of the name, or the build stops.
+func TestTensorBoard(t *testing.T) {
+	s := newSandbox(t, managed())
+	st := find(t, provision(managed()), "tensorboard")
+	const name = "projects/1/locations/europe-west4/tensorboards/2"
+	s.answer(`case $call in *"tensorboards list"*) echo ` + name + ` ;; *"get namespaces"*) printf '%s\n' a b ;; esac`)
+	r := s.step(st)
+	want := []string{
+		`gcloud ai tensorboards list --project=my-project --region=europe-west4 --filter=displayName=\"gke-batch\" --format=value\(name\)`,
+		`kubectl get namespaces -l team\,app.kubernetes.io/part-of=gke-batch -o jsonpath=\{range\ .items\[\*\]\}\{.metadata.name\}\{\"\\n\"\}\{end\}`,
+		"kubectl create configmap tensorboard --from-literal=name=" + name + " --dry-run=client -o yaml",
+		"kubectl apply --server-side --force-conflicts --field-manager=batchwright -n a -f -",
+		"kubectl apply --server-side --force-conflicts --field-manager=batchwright -n b -f -",
+	}
+	if diff := cmp.Diff(want, r.calls); r.code != 0 || diff != "" {
+		t.Errorf("exit code %d, calls (-want +got):\n%s\n%s", r.code, diff, r.output)
+	}
+	for _, answer := range []string{"", "printf '%s\\n' x y"} {
+		s.answer(`case $call in *"tensorboards list"*) ` + answer + ` ;; esac`)
+		if r := s.step(st); r.code != 1 || len(r.calls) != 1 || !strings.Contains(r.output, "Want one TensorBoard") {
+			t.Errorf("exit code %d, calls %q\n%s", r.code, r.calls, r.output)
+		}
+	}
+}

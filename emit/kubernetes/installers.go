@@ -1,0 +1,201 @@
+package kubernetes
+
+import (
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/kubeyaml"
+)
+
+// Images that installers need besides. Source: Google's own installers, see
+// installer; the host's preparation runs in an unpinned image there.
+const (
+	pauseImage    = "gke.gcr.io/pause:3.8@sha256:880e63f94b145e46f1b1082bb71b85e21f16b99b180b9996407d61240ceb9830"
+	shellImage    = "ubuntu:24.04"
+	injectorImage = "gcr.io/gke-release/nri-device-injector@sha256:6e79483d52abdc28454bf186320b10a56b0f117a10e8d65d5c74dbb821a76970"
+)
+
+// hostBin is the folder of a node that has the folders ir.HostGIB and
+// ir.HostNVIDIA.
+const hostBin = "/home/kubernetes/bin"
+
+// installer puts what a way between GPUs needs onto nodes. Google publishes a
+// manifest for each (GoogleCloudPlatform/container-engine-accelerators:
+// gpudirect-rdma, gpudirect-tcpx, gpudirect-tcpxo, nri_device_injector), which
+// take some images unpinned, and go to nodes by their GPU alone. These do the
+// same to the nodes of the platform's pools, and have the same names: of one
+// cluster's two installers each would undo the other's work.
+type installer struct {
+	name       string
+	pools      []string
+	hostPaths  []hostPath
+	steps      []corev1.Container // one after the other
+	stays      *corev1.Container  // nil for one that waits
+	sharesNet  bool               // with the node
+	sharesPIDs bool               // with the node
+}
+
+// hostPath is a folder of the node, and where installers have it.
+type hostPath struct{ name, host, path string }
+
+// gpuInstallers returns the installers of the ways that the platform's pools
+// have.
+func gpuInstallers(p *ir.Platform) []any {
+	var all []installer
+	for _, arm := range []bool{false, true} {
+		all = append(all, gib(p, arm))
+	}
+	all = append(all, tcpx(p), tcpxo(p), injector(p))
+	var objects []any
+	for _, i := range all {
+		if len(i.pools) > 0 {
+			objects = append(objects, i.daemonSet(p))
+		}
+	}
+	return objects
+}
+
+// pools returns the node pools whose nodes reach each other in one of some ways.
+func pools(p *ir.Platform, arm bool, ways ...ir.GPUDirect) []string {
+	var out []string
+	for _, c := range p.Capacities {
+		if c.Machine.Arm == arm && slices.Contains(ways, c.GPUDirect) {
+			out = append(out, c.Pools()...)
+		}
+	}
+	return out
+}
+
+// gib installs the NCCL plugin of GPUDirect RDMA, and lets the kernel say
+// nothing of packets on the RDMA interfaces that it takes for stray ones. On a
+// new node the plugin appears at once: the first pods can be there before it.
+func gib(p *ir.Platform, arm bool) installer {
+	name := "nccl-rdma-installer"
+	if arm {
+		name += "-arm64"
+	}
+	return installer{
+		name: name, pools: pools(p, arm, ir.RDMA), sharesNet: true,
+		hostPaths: []hostPath{{"bin", hostBin, "/host"}},
+		steps: []corev1.Container{shell("install", p.Versions.GIBImage(arm), `set -eu
+for martians in /proc/sys/net/ipv4/conf/gpu*rdma*/log_martians; do
+  [ ! -e "$martians" ] || echo 0 >"$martians"
+done
+/scripts/container_entry.sh install --install-nccl
+mkdir -p /host/nvidia/lib64
+cp -r /var/lib/gib/lib64/. /host/nvidia/lib64
+if [ -d /host/gib ]; then
+  cp -r /var/lib/gib/. /host/gib
+else
+  rm -rf /host/gib.new
+  cp -r /var/lib/gib /host/gib.new
+  mv /host/gib.new /host/gib
+fi
+`)},
+	}
+}
+
+// tcpx installs the NCCL plugin of GPUDirect-TCPX.
+func tcpx(p *ir.Platform) installer {
+	return installer{
+		name: "nccl-tcpx-installer", pools: pools(p, false, ir.TCPX), sharesNet: true, hostPaths: pluginPaths(),
+		steps: []corev1.Container{plugin(ir.TCPXPlugin, "/var/lib/tcpx")},
+	}
+}
+
+// tcpxo installs the NCCL plugin of GPUDirect-TCPXO, once the node's kernel lets
+// pods see the devices that it sends by.
+func tcpxo(p *ir.Platform) installer {
+	prepare := shell("prepare", shellImage, `exec nsenter --all --target 1 -- bash -eu -c '
+iptables -C INPUT -p tcp -j ACCEPT 2>/dev/null || iptables -I INPUT -p tcp -j ACCEPT
+modprobe import-helper
+for device in $(lspci -nD -d 1ae0:0084 | cut -d " " -f 1); do
+  mkdir -p "`+ir.HostApertures+`/$device"
+  mountpoint -q "`+ir.HostApertures+`/$device" ||
+    mount --bind "$(readlink -f "/sys/bus/pci/devices/$device")" "`+ir.HostApertures+`/$device"
+done
+chmod -R a+r `+ir.HostApertures+`
+chmod a+rw `+ir.HostApertures+`/*/resource*'
+`)
+	return installer{
+		name: "nccl-tcpxo-installer", pools: pools(p, false, ir.TCPXO), sharesNet: true, sharesPIDs: true, hostPaths: pluginPaths(),
+		steps: []corev1.Container{prepare, plugin(ir.TCPXOPlugin, "/var/lib/tcpxo")},
+	}
+}
+
+// injector gives the daemon beside a pod the GPUs that the pod has.
+func injector(p *ir.Platform) installer {
+	return installer{
+		name: "device-injector", pools: pools(p, false, ir.TCPX, ir.TCPXO), sharesNet: true, sharesPIDs: true,
+		hostPaths: []hostPath{{"dev", "/dev", "/dev"}, {"nri", "/var/run/nri", "/var/run/nri"}},
+		stays:     &corev1.Container{Name: "device-injector", Image: injectorImage},
+	}
+}
+
+// pluginPaths are the folders that the plugins' images install to.
+func pluginPaths() []hostPath {
+	return []hostPath{{"bin", hostBin, "/usr/local"}, {"var-lib", "/var/lib", "/var/lib"}}
+}
+
+func plugin(image, installed string) corev1.Container {
+	return shell("install", image, `set -eu
+chmod 755 /scripts/container_entry.sh
+/scripts/container_entry.sh install --install-nccl
+mkdir -p /usr/local/nvidia/lib64
+cp -r `+installed+`/lib64/. /usr/local/nvidia/lib64
+`)
+}
+
+func shell(name, image, script string) corev1.Container {
+	return corev1.Container{Name: name, Image: image, Command: []string{"/bin/sh", "-c", script}}
+}
+
+func (i installer) daemonSet(p *ir.Platform) *appsv1.DaemonSet {
+	selector := map[string]string{"k8s-app": i.name}
+	d := &appsv1.DaemonSet{
+		TypeMeta: kubeyaml.Kind(appsv1.SchemeGroupVersion, "DaemonSet"),
+		// GKE admits pods of the priority only here.
+		ObjectMeta: kubeyaml.Meta(p.Name, metav1.NamespaceSystem, i.name),
+		Spec: appsv1.DaemonSetSpec{
+			Selector:       &metav1.LabelSelector{MatchLabels: selector},
+			UpdateStrategy: appsv1.DaemonSetUpdateStrategy{Type: appsv1.RollingUpdateDaemonSetStrategyType},
+			Template:       corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: selector}},
+		},
+	}
+	pod := &d.Spec.Template.Spec
+	pod.PriorityClassName = "system-node-critical"
+	pod.HostNetwork, pod.HostPID = i.sharesNet, i.sharesPIDs
+	// The nodes of the pools, whatever keeps other pods off them.
+	pod.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
+	pod.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
+		RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
+			MatchExpressions: []corev1.NodeSelectorRequirement{{Key: ir.LabelNodePool, Operator: corev1.NodeSelectorOpIn, Values: i.pools}},
+		}}},
+	}}
+	var mounts []corev1.VolumeMount
+	for _, h := range i.hostPaths {
+		pod.Volumes = append(pod.Volumes, corev1.Volume{Name: h.name, VolumeSource: corev1.VolumeSource{
+			HostPath: &corev1.HostPathVolumeSource{Path: h.host, Type: new(corev1.HostPathDirectoryOrCreate)},
+		}})
+		mounts = append(mounts, corev1.VolumeMount{Name: h.name, MountPath: h.path})
+	}
+	// They request nothing, so that a pod that takes a whole node still fits.
+	onHost := func(c corev1.Container) corev1.Container {
+		c.VolumeMounts = mounts
+		c.SecurityContext = &corev1.SecurityContext{Privileged: new(true)}
+		return c
+	}
+	for _, step := range i.steps {
+		pod.InitContainers = append(pod.InitContainers, onHost(step))
+	}
+	if i.stays != nil {
+		pod.Containers = []corev1.Container{onHost(*i.stays)}
+	} else {
+		pod.Containers = []corev1.Container{{Name: "pause", Image: pauseImage}}
+	}
+	return d
+}

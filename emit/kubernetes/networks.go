@@ -1,0 +1,37 @@
+package kubernetes
+
+import (
+	networkv1 "github.com/GoogleCloudPlatform/gke-networking-api/apis/network/v1"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/kubeyaml"
+)
+
+// gpuNetworks returns what makes the networks between GPUs known in the cluster,
+// for pods to name: a Network for each subnet, and the parameters by which GKE
+// finds the node's device in it.
+func gpuNetworks(p *ir.Platform) []any {
+	var objects []any
+	for _, n := range p.Network.GPUs {
+		for _, s := range n.Subnets {
+			mode := networkv1.NetDevice
+			if s.RDMA {
+				mode = networkv1.RDMA
+			}
+			params := &networkv1.GKENetworkParamSet{
+				TypeMeta:   kubeyaml.Kind(networkv1.SchemeGroupVersion, "GKENetworkParamSet"),
+				ObjectMeta: kubeyaml.Meta(p.Name, "", s.Network),
+				Spec:       networkv1.GKENetworkParamSetSpec{VPC: n.Name, VPCSubnet: s.Name, DeviceMode: mode},
+			}
+			objects = append(objects, params, &networkv1.Network{
+				TypeMeta:   kubeyaml.Kind(networkv1.SchemeGroupVersion, "Network"),
+				ObjectMeta: kubeyaml.Meta(p.Name, "", s.Network),
+				Spec: networkv1.NetworkSpec{
+					Type:          networkv1.DeviceNetworkType,
+					ParametersRef: &networkv1.NetworkParametersReference{Group: networkv1.GroupName, Kind: params.Kind, Name: params.Name},
+				},
+			})
+		}
+	}
+	return objects
+}

@@ -1,0 +1,346 @@
+package golden_test
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+
+	networkv1 "github.com/GoogleCloudPlatform/gke-networking-api/apis/network/v1"
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/batchwright/batchwright/compiler/catalog"
+)
+
+// checkNetworks holds the networks between GPUs against each other: those that
+// Terraform makes, those that the cluster knows, those that node pools have, and
+// those that pods name.
+func checkNetworks(folder fs.FS) []error {
+	var errs []error
+	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	made, err := gpuSubnets(folder)
+	if err != nil {
+		return []error{err}
+	}
+	pools, err := nodePools(folder)
+	if err != nil {
+		return []error{err}
+	}
+	c, err := readKubernetes(folder)
+	if err != nil {
+		return []error{err}
+	}
+	checkRanges(made, fail)
+
+	for _, name := range slices.Sorted(maps.Keys(made)) {
+		if _, ok := c.objects[objectKey{"Network", "", name}]; !ok {
+			fail("there is no Network for subnet %s", name)
+		}
+	}
+	for _, key := range c.order {
+		n, ok := c.objects[key].(*networkv1.Network)
+		if !ok {
+			continue
+		}
+		subnet, ok := made[n.Name]
+		if !ok {
+			fail("%s: Terraform makes no subnet for it", key)
+			continue
+		}
+		ref := n.Spec.ParametersRef
+		if n.Spec.Type != networkv1.DeviceNetworkType || ref == nil || ref.Group != networkv1.GroupName || ref.Kind != "GKENetworkParamSet" {
+			fail("%s: of type %s with parameters %v", key, n.Spec.Type, ref)
+			continue
+		}
+		mode := networkv1.NetDevice
+		if subnet.profile != "" {
+			mode = networkv1.RDMA
+		}
+		want := networkv1.GKENetworkParamSetSpec{VPC: subnet.vpc, VPCSubnet: subnet.name, DeviceMode: mode}
+		if params, ok := find[*networkv1.GKENetworkParamSet](c, key, "GKENetworkParamSet", "", ref.Name); ok && params.Spec != want {
+			fail("%s: %+v, and Terraform makes %+v", key, params.Spec, want)
+		}
+	}
+
+	installed := map[string]bool{} // pools that a plugin for NCCL is installed on
+	for _, key := range c.order {
+		if d, ok := c.objects[key].(*appsv1.DaemonSet); ok && strings.HasPrefix(d.Name, "nccl-") {
+			for _, term := range d.Spec.Template.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+				for _, e := range term.MatchExpressions {
+					for _, pool := range e.Values {
+						installed[pool] = true
+					}
+				}
+			}
+		}
+	}
+	vars, err := tfVars(folder)
+	if err != nil {
+		return []error{err}
+	}
+	var zones []string
+	for it := vars["zones"].ElementIterator(); it.Next(); {
+		_, zone := it.Element()
+		zones = append(zones, zone.AsString())
+	}
+	everywhere := `["` + strings.Join(zones, `", "`) + `"]`
+	multi := false
+	for _, p := range pools {
+		multi = multi || len(p.networks) > 0
+		m, _ := catalog.Lookup(p.machine.Type)
+		if n := m.Networks.GVNIC + m.Networks.RDMA; len(p.networks) > 0 && len(p.networks) != n {
+			fail("node pool %s: %d networks for %d devices", p.label, len(p.networks), n)
+		}
+		for _, name := range p.networks {
+			subnet, ok := made[name]
+			if !ok {
+				fail("node pool %s: there is no network %s", p.label, name)
+			} else if zone := strings.TrimSuffix(subnet.profile, "-vpc-roce"); zone != "" && strings.Replace(p.zones, "var.zones", everywhere, 1) != `["`+zone+`"]` {
+				fail("node pool %s stands in %s, and network %s in %s", p.label, p.zones, name, zone)
+			}
+		}
+		for _, name := range p.names {
+			if direct := len(p.networks) > 0 || m.Networks.Direct != "" && m.Arch == "arm64"; direct != installed[name] {
+				fail("node pool %s: GPUs reach those of other nodes: %v, and a plugin for NCCL is installed: %v", name, direct, installed[name])
+			}
+		}
+	}
+	clusters, err := tfResources(folder, "terraform/cluster.tf", "google_container_cluster")
+	if err != nil || len(clusters) != 1 {
+		return append(errs, cmp.Or(err, fmt.Errorf("%d clusters", len(clusters))))
+	}
+	if multi && !clusters[0].isTrue("enable_multi_networking") {
+		fail("nodes have several networks, and the cluster takes one")
+	}
+
+	for _, key := range c.order {
+		switch o := c.objects[key].(type) {
+		case *batchv1.Job:
+			c.interfaces(key, o.Labels[queueLabel], o.Spec.Template, pools, fail)
+		case *v1alpha2.JobSet:
+			for _, r := range o.Spec.ReplicatedJobs {
+				c.interfaces(key, o.Labels[queueLabel], r.Template.Spec.Template, pools, fail)
+			}
+		}
+	}
+	return append(errs, c.errs...)
+}
+
+const queueLabel = "kueue.x-k8s.io/queue-name"
+
+// interfaces checks that a pod with interfaces has those of the nodes it can go
+// to, in the order of their devices, and that its namespace lets it have what it
+// takes from its node.
+func (c *kubernetesCheck) interfaces(from objectKey, queue string, pod corev1.PodTemplateSpec, pools []nodePool, fail func(string, ...any)) {
+	if namespace, ok := c.objects[objectKey{"Namespace", "", from.namespace}].(*corev1.Namespace); ok {
+		level := namespace.Labels["pod-security.kubernetes.io/enforce"]
+		if beyond := beyondBaseline(pod.Spec); beyond != "" && level != "privileged" {
+			fail("%s: %s, and its namespace enforces %s", from, beyond, level)
+		}
+	}
+	text, ok := pod.Annotations[networkv1.InterfaceAnnotationKey]
+	if !ok {
+		return
+	}
+	all, err := networkv1.ParseInterfaceAnnotation(text)
+	if err != nil {
+		fail("%s: %w", from, err)
+		return
+	}
+	var networks []string
+	for i, in := range all {
+		networks = append(networks, value(in.Network, ""))
+		if want := fmt.Sprintf("eth%d", i); in.InterfaceName != want {
+			fail("%s: interface %s, want %s", from, in.InterfaceName, want)
+		}
+	}
+	if len(all) < 2 || networks[0] != networkv1.DefaultPodNetworkName || pod.Annotations[networkv1.DefaultInterfaceAnnotationKey] != all[0].InterfaceName {
+		fail("%s: the first of its interfaces %v is not in the cluster's network", from, all)
+	}
+	local, ok := c.objects[objectKey{"LocalQueue", from.namespace, queue}].(*kueue.LocalQueue)
+	if !ok {
+		return // reported elsewhere
+	}
+	cluster, ok := c.objects[objectKey{"ClusterQueue", "", string(local.Spec.ClusterQueue)}].(*kueue.ClusterQueue)
+	if !ok {
+		return
+	}
+	cluster, _ = c.reached(pod.Spec, cluster)
+	for _, q := range slices.Concat(flavorsOf(cluster)...) {
+		f := c.flavor(q.Name)
+		if f == nil {
+			continue // reported elsewhere
+		}
+		i := slices.IndexFunc(pools, func(p nodePool) bool { return slices.Contains(p.names, f.Spec.NodeLabels[nodePoolLabel]) })
+		if i < 0 || len(networks) == 0 || !slices.Equal(pools[i].networks, networks[1:]) {
+			fail("%s has interfaces in %q, and nodes of %s are not in these networks, in this order", from, networks, f.Name)
+		}
+	}
+}
+
+// flavorsOf returns the flavors of a queue, group by group.
+func flavorsOf(q *kueue.ClusterQueue) [][]kueue.FlavorQuotas {
+	var out [][]kueue.FlavorQuotas
+	for _, g := range q.Spec.ResourceGroups {
+		out = append(out, g.Flavors)
+	}
+	return out
+}
+
+// beyondBaseline says what of a pod the baseline Pod Security Standard refuses,
+// of what pods here may have; "" for nothing.
+func beyondBaseline(pod corev1.PodSpec) string {
+	if pod.HostNetwork {
+		return "it has its node's network"
+	}
+	for _, v := range pod.Volumes {
+		if v.HostPath != nil {
+			return "it mounts " + v.HostPath.Path + " of its node"
+		}
+	}
+	for _, container := range slices.Concat(pod.InitContainers, pod.Containers) {
+		if s := container.SecurityContext; s != nil && s.Capabilities != nil && len(s.Capabilities.Add) > 0 {
+			return fmt.Sprintf("it has capabilities %v", s.Capabilities.Add)
+		}
+	}
+	return ""
+}
+
+// gpuSubnet is a subnet between GPUs, as Terraform makes it.
+type gpuSubnet struct {
+	name, vpc, profile, cidr string
+}
+
+// checkRanges: no two subnets meet.
+func checkRanges(made map[string]gpuSubnet, fail func(string, ...any)) {
+	names := slices.Sorted(maps.Keys(made))
+	for i, a := range names {
+		p, err := netip.ParsePrefix(made[a].cidr)
+		if err != nil || p != p.Masked() {
+			fail("subnet %s: range %q", a, made[a].cidr)
+			continue
+		}
+		for _, b := range names[:i] {
+			if q, err := netip.ParsePrefix(made[b].cidr); err == nil && p.Overlaps(q) {
+				fail("subnets %s and %s overlap: %s, %s", a, b, p, q)
+			}
+		}
+	}
+}
+
+// gpuSubnets returns the subnets between GPUs by their keys, with the names that
+// their resources give them.
+func gpuSubnets(folder fs.FS) (map[string]gpuSubnet, error) {
+	const file = "terraform/gpu_networks.tf"
+	source, err := fs.ReadFile(folder, file)
+	if err != nil {
+		return nil, nil // there are none
+	}
+	parsed, diags := hclsyntax.ParseConfig(source, file, hcl.InitialPos)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	vars, err := tfVars(folder)
+	if err != nil {
+		return nil, err
+	}
+	main, err := tfResources(folder, "terraform/network.tf", "google_compute_network")
+	if err != nil || len(main) != 1 {
+		return nil, cmp.Or(err, fmt.Errorf("%d networks of the cluster", len(main)))
+	}
+	ctx := &hcl.EvalContext{Functions: tfFunctions(folder), Variables: map[string]cty.Value{
+		"var":                    cty.ObjectVal(vars),
+		"google_compute_network": cty.ObjectVal(map[string]cty.Value{"main": cty.ObjectVal(map[string]cty.Value{"name": main[0].value("name")})}),
+	}}
+	locals := map[string]cty.Value{}
+	names := map[string]hclsyntax.Expression{} // of the resources, by kind
+	for _, b := range parsed.Body.(*hclsyntax.Body).Blocks {
+		if b.Type == "resource" {
+			names[b.Labels[0]] = b.Body.Attributes["name"].Expr
+			continue
+		}
+		for name, a := range b.Body.Attributes {
+			if locals[name], diags = a.Expr.Value(ctx); diags.HasErrors() {
+				return nil, diags
+			}
+		}
+	}
+	named := func(kind, key string) string {
+		each := ctx.NewChild()
+		each.Variables = map[string]cty.Value{"each": cty.ObjectVal(map[string]cty.Value{"key": cty.StringVal(key)})}
+		if v, diags := names[kind].Value(each); !diags.HasErrors() {
+			return v.AsString()
+		}
+		return ""
+	}
+	out := map[string]gpuSubnet{}
+	for key, subnet := range locals["gpu_subnets"].AsValueMap() {
+		short := subnet.GetAttr("network").AsString()
+		s := gpuSubnet{name: named("google_compute_subnetwork", key), vpc: named("google_compute_network", short), cidr: subnet.GetAttr("range").AsString()}
+		if profile := locals["gpu_networks"].GetAttr(short).GetAttr("profile"); !profile.IsNull() {
+			s.profile = profile.AsString()
+		}
+		out[key] = s
+	}
+	return out, nil
+}
+
+// tfVars returns the values of the root's variables.
+func tfVars(folder fs.FS) (map[string]cty.Value, error) {
+	const file = "terraform/terraform.tfvars"
+	source, err := fs.ReadFile(folder, file)
+	if err != nil {
+		return nil, err
+	}
+	parsed, diags := hclsyntax.ParseConfig(source, file, hcl.InitialPos)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	vars := map[string]cty.Value{}
+	for name, a := range parsed.Body.(*hclsyntax.Body).Attributes {
+		if vars[name], diags = a.Expr.Value(nil); diags.HasErrors() {
+			return nil, diags
+		}
+	}
+	return vars, nil
+}
+
+// TestCheckNetworks breaks platforms in ways that each half alone would let
+// pass.
+func TestCheckNetworks(t *testing.T) {
+	const (
+		made, pools, cluster = "terraform/gpu_networks.tf", "terraform/node_pools.tf", "terraform/cluster.tf"
+		known, installers    = "kubernetes/networks.yaml", "kubernetes/system/gpu-installers.yaml"
+		pods, team           = "workloads/vision/train.yaml", "kubernetes/teams/vision.yaml"
+	)
+	breaks{
+		{"subnets that meet", "RDMA", made, "cidrsubnet(var.rdma_range, 3, 1)", "cidrsubnet(var.rdma_range, 3, 0)"},
+		{"subnets of one range", "RDMA", made, "var.gvnic_range", "var.rdma_range"},
+		{"name of a subnet", "RDMA", made, "name          = \"${google_compute_network.main.name}-${each.key}\"", "name          = \"${google_compute_network.main.name}-sub-${each.key}\""},
+		{"network of a subnet", "RDMA", made, `rdma-3  = { network = "rdma"`, `rdma-3  = { network = "gvnic-1"`},
+		{"RDMA in another zone", "RDMA", made, "us-central1-b-vpc-roce", "us-central1-a-vpc-roce"},
+		{"no RDMA", "RDMA", made, `"us-central1-b-vpc-roce"`, "null"},
+		{"unknown subnet", "RDMA", known, "name: rdma-7", "name: rdma-8"},
+		{"mode of a device", "RDMA", known, "deviceMode: RDMA", "deviceMode: NetDevice"},
+		{"parameters of another", "RDMA", known, "kind: GKENetworkParamSet\n    name: rdma-7", "kind: GKENetworkParamSet\n    name: rdma-6"},
+		{"order of devices", "RDMA", pools, `"gvnic-1", "rdma-0"`, `"rdma-0", "gvnic-1"`},
+		{"a device without a network", "RDMA", pools, `, "rdma-7"]`, `]`},
+		{"one network for the cluster", "RDMA", cluster, "enable_multi_networking ", "enable_l4_ilb_subsetting "},
+		{"order of interfaces", "TCPX", pods, `"network":"vpc2"`, `"network":"vpc1"`},
+		{"name of an interface", "TCPX", pods, `"interfaceName":"eth2"`, `"interfaceName":"eth5"`},
+		{"interface that is none", "TCPXO", pods, `"network":"vpc8"`, `"network":"vpc9"`},
+		{"no plugin", "TCPXO", installers, "- some-0", "- some-1"},
+		{"folders of the node", "RDMA", team, "enforce: privileged", "enforce: baseline"},
+	}.run(t, checkNetworks)
+}
