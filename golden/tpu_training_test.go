@@ -420,7 +420,7 @@ func TestSlicesOffAndOn(t *testing.T) {
 		"kubernetes/shared-queues.yaml": regexp.MustCompile(`^        nominalQuota: `),
 		"cloudbuild/provision.yaml":     regexp.MustCompile(`_NUM_`),
 		"cloudbuild/destroy.yaml":       regexp.MustCompile(`_NUM_`),
-		"README.md":                     regexp.MustCompile("slices|google.com/tpu|tpu-v4|vCPUs|GB|quota"),
+		"README.md":                     regexp.MustCompile("slices|google.com/tpu|tpu-v4|vCPUs|GB|quota|queue_cq_train"),
 	}
 	on, off, again := compileTPUs(t, "slices=2"), compileTPUs(t, "slices=0"), compileTPUs(t, "slices=2")
 	if d := cmp.Diff(on, again); d != "" {
