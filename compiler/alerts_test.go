@@ -79,6 +79,17 @@ func TestAlertsFollowThePlatform(t *testing.T) {
 	}
 }
 
+// TestAlertsFollowTheScheduler: nothing watches a scheduler that is not there.
+func TestAlertsFollowTheScheduler(t *testing.T) {
+	kai := alertNames(&ir.Platform{Name: "plain", Scheduler: ir.KAI})
+	want := []string{
+		"HostErrors", "JobSetFailures", "KAIEvictionChurn", "KAINothingStarts", "KAIQueueControllerDown", "KAISchedulerDown", "KAISchedulingSlow",
+	}
+	if diff := gocmp.Diff(want, kai); diff != "" {
+		t.Errorf("alerts with KAI Scheduler (-want +got):\n%s", diff)
+	}
+}
+
 // fullPlatform has every kind of alert.
 func fullPlatform() *ir.Platform {
 	return &ir.Platform{
@@ -99,8 +110,17 @@ func fullPlatform() *ir.Platform {
 }
 
 func TestAlertsAreComplete(t *testing.T) {
+	t.Run("kueue", func(t *testing.T) { completeAlerts(t, alerts(fullPlatform())) })
+	t.Run("kai", func(t *testing.T) {
+		p := fullPlatform()
+		p.Scheduler = ir.KAI
+		completeAlerts(t, alerts(p))
+	})
+}
+
+func completeAlerts(t *testing.T, list []ir.Alert) {
+	t.Helper()
 	label := regexp.MustCompile(`\{\{(\w+)\}\}`)
-	list := alerts(fullPlatform())
 	if !slices.IsSortedFunc(list, func(a, b ir.Alert) int {
 		return cmp.Or(strings.Compare(a.Group, b.Group), strings.Compare(a.Name, b.Name))
 	}) {

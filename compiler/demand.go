@@ -22,7 +22,7 @@ import (
 func demand(p *ir.Platform) ir.Demand {
 	var t demandTally
 	for _, c := range append(slices.Clone(p.Capacities), systemCapacity(p)) {
-		n := countNodes(c)
+		n := countNodes(p, c)
 		t.addDisks(c, n)
 		if c.ByCalendar() {
 			// Of calendar mode Google charges no quota but for disks. Source: AI
@@ -60,7 +60,7 @@ func systemCapacity(p *ir.Platform) ir.Capacity {
 func autoProvisioningNeed(p *ir.Platform) (vcpus, memoryGiB int) {
 	memory := 0.0
 	for _, c := range append(slices.Clone(p.Capacities), systemCapacity(p)) {
-		n := countNodes(c).admitted
+		n := countNodes(p, c).admitted
 		vcpus += n * c.Machine.VCPUs
 		memory += float64(n) * c.Machine.MemoryGiB
 	}
@@ -71,11 +71,12 @@ func autoProvisioningNeed(p *ir.Platform) (vcpus, memoryGiB int) {
 // the teams' quotas, and exist at the pool's maximum.
 type nodeCount struct{ standing, admitted, ceiling int }
 
-// countNodes counts a capacity's nodes. Kueue never admits more to a flavor than
+// countNodes counts a capacity's nodes. KAI Scheduler counts the GPUs of all
+// capacities together, and gives what is idle away, so that all can run. Kueue never admits more to a flavor than
 // the nominal quota of all its queues together, because borrowing only moves
 // what others leave unused: so the scarcest resource's quota, in whole nodes or
 // TPU slices, bounds what can run.
-func countNodes(c ir.Capacity) nodeCount {
+func countNodes(p *ir.Platform, c ir.Capacity) nodeCount {
 	standing := c.MinNodes
 	switch {
 	case c.Waiting:
@@ -84,6 +85,9 @@ func countNodes(c ir.Capacity) nodeCount {
 		// A reservation takes up its project's quota from the day it begins,
 		// used or not.
 		standing = c.MaxNodes
+	}
+	if p.Scheduler == ir.KAI {
+		return nodeCount{standing, c.MaxNodes, c.MaxNodes}
 	}
 	needed := 0
 	for i := range min(len(c.Guaranteed), len(c.PerNode)) {

@@ -122,7 +122,7 @@ func TestDemandCountsNodes(t *testing.T) {
 		{"standing TPU slices", ir.Capacity{Static: true, MaxNodes: 8, Slices: 2, Machine: demandV6e, PerNode: demandChips("4"), Guaranteed: demandChips("4")}, nodeCount{8, 8, 8}},
 	}
 	for _, tt := range tests {
-		if got := countNodes(tt.c); got != tt.want {
+		if got := countNodes(&ir.Platform{}, tt.c); got != tt.want {
 			t.Errorf("%s: countNodes = %+v, want %+v", tt.name, got, tt.want)
 		}
 	}

@@ -81,11 +81,10 @@ func lowerCluster(b *schema.Blueprint) ir.Cluster {
 	return out
 }
 
-// kaiClasses are the PriorityClasses that KAI Scheduler brings along. Source:
-// KAI Scheduler's documentation, "Workload priority".
-var kaiClasses = map[string]int{"train": 50, "build-preemptible": 75, "build": 100, "inference": 125}
-
 func lowerPriorityClasses(b *schema.Blueprint) []ir.PriorityClass {
+	// KAI Scheduler goes by the values alone: in a queue the higher evicts the
+	// lower, unless that is never evicted.
+	kai := b.Scheduler == string(ir.KAI)
 	var out []ir.PriorityClass
 	for tier, t := range b.Tiers {
 		classes := t.PriorityClasses(tier)
@@ -94,11 +93,11 @@ func lowerPriorityClasses(b *schema.Blueprint) []ir.PriorityClass {
 			note += ", one of its " + strconv.Itoa(len(classes)) + " priorities"
 		}
 		for i, class := range classes {
-			value, known := kaiClasses[class.Name]
+			value, known := ir.KAIClass(class.Name)
 			out = append(out, ir.PriorityClass{
-				Name: class.Name, Value: int32(class.Value), Default: t.Default && i == 0, Preempts: t.Preempts,
+				Name: class.Name, Value: int32(class.Value), Default: t.Default && i == 0, Preempts: t.Preempts || kai,
 				Tier: tier, Note: note,
-				BuiltIn: b.Scheduler == string(ir.KAI) && known && value == class.Value,
+				BuiltIn: kai && known && value == class.Value,
 			})
 		}
 	}

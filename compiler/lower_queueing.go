@@ -11,18 +11,13 @@ import (
 // hands it to the ProvisioningRequest as a parameter.
 const maxRunAnnotation = "provreq.kueue.x-k8s.io/maxRunDurationSeconds"
 
-// KAI Scheduler's names. Source: its documentation, "Scheduling queues",
-// "Workload priority" and "Batch and gang scheduling", v0.17.
+// KAI Scheduler's labels and annotations. It reads those of a Job or JobSet before
+// those of its pods. Source: KAI Scheduler 0.17,
+// pkg/podgrouper/podgrouper/plugins/constants and defaultgrouper.
 const (
-	kaiScheduler      = "kai-scheduler"
 	kaiPreemptibility = "kai.scheduler/preemptibility"
 	kaiMinMember      = "kai.scheduler/batch-min-member"
 )
-
-// kaiPreemptible is the priority from which on KAI Scheduler takes a workload
-// for one that must not be evicted, and so never gives it more than its queue's
-// quota.
-const kaiPreemptible = 100
 
 // queueing returns how a workload is known to the platform's scheduler. The
 // workload has all but its name; on are the capacities it can run on.
@@ -37,15 +32,16 @@ func queueing(p *ir.Platform, w ir.Workload, on []*ir.Capacity) ir.Queueing {
 	return q
 }
 
+// kaiQueueing puts the labels on the pods, too, so that they can be selected by
+// them. A Job starts with any of its pods unless told how many it takes; those of
+// a JobSet start together.
 func kaiQueueing(p *ir.Platform, w ir.Workload) ir.Queueing {
 	preemptibility := "preemptible"
-	for _, c := range p.PriorityClasses {
-		if c.Name == w.PriorityClass && c.Value >= kaiPreemptible {
-			preemptibility = "non-preemptible"
-		}
+	if p.NonPreemptible(w.PriorityClass) {
+		preemptibility = "non-preemptible"
 	}
 	labels := []ir.KeyValue{{Key: kaiPreemptibility, Value: preemptibility}, {Key: ir.LabelKAIQueue, Value: w.Queue}}
-	q := ir.Queueing{Labels: labels, PodLabels: labels, SchedulerName: kaiScheduler}
+	q := ir.Queueing{Labels: labels, PodLabels: labels, SchedulerName: ir.KAISchedulerName}
 	if w.Kind == ir.Job && w.Pods > 1 {
 		q.Annotations = []ir.KeyValue{{Key: kaiMinMember, Value: strconv.Itoa(w.Pods)}}
 	}

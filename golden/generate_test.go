@@ -35,7 +35,20 @@ func (g generator) blueprint() object {
 		"monitoring": object{"grafana": g.chance(2), "notificationChannels": []string{"projects/my-project/notificationChannels/12"}},
 		"accept":     object{"W0203": g.reason()},
 	}
-	classes := g.classes(zones)
+	kai := g.chance(4)
+	if kai {
+		b["scheduler"] = "kai"
+	}
+	if g.chance(2) {
+		b["notes"] = []string{g.reason(), g.reason()}
+	}
+	if g.chance(4) {
+		b["monitoring"].(object)["tensorBoard"] = object{"region": g.pick("us-central1", "europe-west4")}
+	}
+	if g.chance(4) {
+		b["delivery"] = object{"infrastructureManager": true}
+	}
+	classes := g.classes(zones, kai)
 	hardware, capacity := object{}, object{}
 	for _, c := range classes {
 		hardware[c.name] = c.hardware
@@ -46,25 +59,53 @@ func (g generator) blueprint() object {
 	cohorts := object{}
 	for i := range g.IntN(4) {
 		c := object{}
-		if i > 0 && g.chance(2) {
+		if kai {
+			c["priority"] = g.IntN(300)
+		} else if i > 0 && g.chance(2) {
 			c["parent"] = fmt.Sprintf("cohort-%d", g.IntN(i))
 		}
 		cohorts[fmt.Sprintf("cohort-%d", i)] = c
 	}
-	tiers, use := object{}, map[string]class{}
-	for i := range 1 + g.IntN(4) {
+	tiers, use, classesOf := object{}, map[string]class{}, map[string][]string{}
+	count := 1 + g.IntN(4)
+	if kai { // which has one queue a team
+		count = 1
+	}
+	for i := range count {
 		c := classes[g.IntN(len(classes))]
 		name := fmt.Sprintf("tier-%d", i)
 		use[name] = c
-		tiers[name] = object{
-			"priority": g.IntN(2000) - 1000, "default": i == 0, "preempts": g.chance(2), "capacity": c.names(),
-			"queueing": g.pick("StrictFIFO", "BestEffortFIFO"), "accept": object{"W0502": g.reason()},
+		t := object{"default": i == 0, "capacity": c.names(), "accept": object{"W0502": g.reason()}}
+		if !kai {
+			t["preempts"], t["queueing"] = g.chance(2), g.pick("StrictFIFO", "BestEffortFIFO")
 		}
+		if g.chance(2) {
+			t["priority"] = g.IntN(2000) - 1000
+		} else {
+			priorities := object{}
+			for j := range 1 + g.IntN(3) {
+				class := fmt.Sprintf("class-%d-%d", i, j)
+				priorities[class] = g.IntN(2000) - 1000
+				classesOf[name] = append(classesOf[name], class)
+			}
+			t["priorities"] = priorities
+		}
+		if !kai && g.chance(3) {
+			t["shared"] = object{}
+			if g.chance(2) {
+				quota := object{}
+				for _, capacity := range c.names() {
+					quota[capacity] = object{c.unit: c.perNode}
+				}
+				t["shared"] = object{"quota": quota}
+			}
+		}
+		tiers[name] = t
 	}
 	teams, quotas := object{}, map[string][]string{} // teams by tier
 	for i := range 1 + g.IntN(5) {
 		name := fmt.Sprintf("team-%c", 'a'+i)
-		t := object{"bucket": g.chance(2), "accept": object{"W0606": g.reason()}}
+		t := object{"bucket": g.chance(2), "nodesListBucket": g.chance(2), "accept": object{"W0606": g.reason()}}
 		if g.chance(2) {
 			t["group"] = name + "@example.com"
 		}
@@ -78,8 +119,15 @@ func (g generator) blueprint() object {
 		if cohort {
 			t["cohort"] = fmt.Sprintf("cohort-%d", g.IntN(len(cohorts)))
 		}
+		if kai {
+			t["priority"] = g.IntN(300)
+		}
 		quota := object{}
 		for tier, c := range sorted(use) {
+			if tiers[tier].(object)["shared"] != nil {
+				quotas[tier] = append(quotas[tier], name)
+				continue
+			}
 			if len(quota) > 0 && g.chance(2) {
 				continue
 			}
@@ -89,8 +137,10 @@ func (g generator) blueprint() object {
 				q := object{c.unit: c.perNode * (1 + g.IntN(2))}
 				if cohort && g.chance(2) {
 					q["borrow"] = c.perNode * (1 + g.IntN(3))
+				} else if cohort && g.chance(2) {
+					q["borrow"] = "all"
 				}
-				if cohort && g.chance(3) {
+				if cohort && !kai && g.chance(3) {
 					q["lend"] = c.perNode
 				}
 				share[capacity] = q
@@ -104,7 +154,11 @@ func (g generator) blueprint() object {
 	for i := range g.IntN(4) {
 		tier := fmt.Sprintf("tier-%d", g.IntN(len(tiers)))
 		if len(quotas[tier]) > 0 && use[tier].hosts <= 1 {
-			workloads[fmt.Sprintf("work-%d", i)] = g.workload(tier, use[tier], quotas[tier])
+			w := g.workload(tier, use[tier], quotas[tier])
+			if names := classesOf[tier]; names != nil && g.chance(2) {
+				w["priority"] = names[g.IntN(len(names))]
+			}
+			workloads[fmt.Sprintf("work-%d", i)] = w
 		}
 	}
 	b["hardware"], b["capacity"], b["tiers"], b["cohorts"], b["teams"], b["workloads"] = hardware, capacity, tiers, cohorts, teams, workloads
@@ -129,7 +183,7 @@ func (c class) names() []string {
 	return names
 }
 
-func (g generator) classes(zones []string) []class {
+func (g generator) classes(zones []string, kai bool) []class {
 	machines := slices.DeleteFunc(catalog.All(), func(m catalog.Machine) bool {
 		return m.Withheld != "" || m.VCPUs < 4 || m.MemoryGiB < 8
 	})
@@ -148,6 +202,10 @@ func (g generator) classes(zones []string) []class {
 		if m.Accelerator != "" {
 			c.unit, c.perNode = "accelerators", m.Count
 		}
+		if m.Networks.Direct != "" && g.chance(2) {
+			c.hardware["gpuDirect"] = true
+			zones = zones[:1]
+		}
 		if len(m.Disks) > 0 && g.chance(2) {
 			c.hardware["disk"] = object{"type": m.Disks[g.IntN(len(m.Disks))], "sizeGiB": 100 + g.IntN(100)}
 		}
@@ -158,7 +216,7 @@ func (g generator) classes(zones []string) []class {
 		for option, offered := range sorted(map[string]*bool{
 			"onDemand": m.Options.OnDemand, "spot": m.Options.Spot, "flexStart": m.Options.Queued, "reservation": m.Options.Reservation,
 		}) {
-			if offered == nil || !*offered || len(c.capacity) > 0 && g.chance(2) {
+			if offered == nil || !*offered || len(c.capacity) > 0 && (kai || g.chance(2)) || kai && option == "flexStart" {
 				continue
 			}
 			where, arm := zones[:1], object{}
@@ -192,7 +250,7 @@ func (g generator) classes(zones []string) []class {
 		}
 	}
 	if len(out) == 0 {
-		return g.classes(zones)
+		return g.classes(zones, kai)
 	}
 	return out
 }
@@ -212,6 +270,15 @@ func (g generator) workload(tier string, c class, teams []string) object {
 		files[fmt.Sprintf("%c.py", 'a'+i)] = g.text()
 	}
 	w["env"], w["files"] = env, files
+	if g.chance(3) {
+		w["secretEnv"] = object{"_TOKEN": object{"secret": "tokens", "key": g.pick("token", ".a_b-C")}}
+	}
+	if c.hosts > 0 && g.chance(2) {
+		w["hostNetwork"] = true
+	}
+	if g.chance(3) {
+		w["capacity"] = c.names()[:1]
+	}
 	if g.chance(2) {
 		w["command"] = []string{g.text(), g.text(), g.text()}
 	}

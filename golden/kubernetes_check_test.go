@@ -59,7 +59,7 @@ func readKubernetes(dir fs.FS) (*kubernetesCheck, error) {
 	c := &kubernetesCheck{dir: dir, scheme: runtime.NewScheme(), objects: map[objectKey]runtime.Object{}}
 	for _, add := range []func(*runtime.Scheme) error{
 		admissionv1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, corev1.AddToScheme, rbacv1.AddToScheme, resourcev1.AddToScheme,
-		schedulingv1.AddToScheme, v1alpha2.AddToScheme, v1beta2.AddToScheme, addComputeClass,
+		schedulingv1.AddToScheme, v1alpha2.AddToScheme, v1beta2.AddToScheme, addComputeClass, addKAIQueue,
 		networkv1.AddToScheme,
 	} {
 		if err := add(c.scheme); err != nil {
@@ -263,6 +263,8 @@ func (c *kubernetesCheck) references(from objectKey) {
 		c.classFlavor(from, o)
 	case *computeClass:
 		c.computeClass(from, o)
+	case *kaiQueue:
+		c.kaiQueue(from, o)
 	case *batchv1.Job:
 		c.workload(from, o.ObjectMeta, o.Spec.Suspend, 1, batchv1.JobTemplateSpec{Spec: o.Spec}, false)
 	case *v1alpha2.JobSet:
@@ -391,7 +393,10 @@ func (c *kubernetesCheck) workload(from objectKey, m metav1.ObjectMeta, suspend 
 	if suspend != nil {
 		c.errorf("%s sets suspend, which is Kueue's: applied again, it would stop", from)
 	}
-	find[*schedulingv1.PriorityClass](c, from, "PriorityClass", "", pod.PriorityClassName)
+	_, kai := m.Labels[kaiQueueLabel]
+	if _, own := kaiClassValues[pod.PriorityClassName]; !kai || !own {
+		find[*schedulingv1.PriorityClass](c, from, "PriorityClass", "", pod.PriorityClassName)
+	}
 	find[*corev1.ServiceAccount](c, from, "ServiceAccount", m.Namespace, pod.ServiceAccountName)
 	if pod.Subdomain != "" {
 		find[*corev1.Service](c, from, "Service", m.Namespace, pod.Subdomain)
@@ -408,6 +413,10 @@ func (c *kubernetesCheck) workload(from objectKey, m metav1.ObjectMeta, suspend 
 		}) {
 			c.errorf("%s: no container uses its claim %s", from, claim.Name)
 		}
+	}
+	if kai {
+		c.kaiWorkload(from, m, jobs, spec)
+		return
 	}
 	local, ok := find[*v1beta2.LocalQueue](c, from, "LocalQueue", m.Namespace, m.Labels[constants.QueueLabel])
 	if !ok {

@@ -1,6 +1,7 @@
 package golden_test
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -23,6 +24,9 @@ func checkNodes(folder fs.FS) []error {
 	pools, err := nodePools(folder)
 	if err != nil {
 		return []error{err}
+	}
+	if _, err := fs.Stat(folder, "kubernetes/resource-flavors.yaml"); errors.Is(err, fs.ErrNotExist) {
+		return checkKAINodes(folder, pools)
 	}
 	flavors, err := resourceFlavors(folder)
 	if err != nil {

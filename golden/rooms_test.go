@@ -30,8 +30,9 @@ var rooms = map[string][]string{
 	"emit/cloudbuild": {"compiler/ir", "emit"},
 	"emit/dashboard":  {"compiler/ir", "emit", "emit/kubeyaml"},
 	"emit/guide":      {"compiler/ir", "emit"},
+	"emit/kai":        {"compiler/ir", "emit/kubeyaml"},
 	"emit/kueue":      {"compiler/ir", "emit/kubeyaml"},
-	"emit/kubernetes": {"compiler/ir", "emit", "emit/kubeyaml", "emit/kueue"},
+	"emit/kubernetes": {"compiler/ir", "emit", "emit/kai", "emit/kubeyaml", "emit/kueue"},
 	"emit/terraform":  {"compiler/ir", "emit"},
 	"emit/workload":   {"compiler/ir", "emit", "emit/kubeyaml"},
 	"emit/folder": {"compiler/ir", "emit", "emit/cloudbuild", "emit/dashboard", "emit/guide", "emit/kubernetes", "emit/terraform",
@@ -59,8 +60,8 @@ var formats = map[string][]string{
 	"github.com/spf13/cobra":           {"cmd/batchwright"},
 	"github.com/GoogleCloudPlatform/":  {"emit/kubernetes", "emit/workload"},
 	"k8s.io/api/":                      {"emit/dashboard", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload"},
-	"k8s.io/apimachinery/pkg/apis/":    {"emit/dashboard", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload"},
-	"k8s.io/apimachinery/pkg/runtime":  {"emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload"},
+	"k8s.io/apimachinery/pkg/apis/":    {"emit/dashboard", "emit/kai", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload"},
+	"k8s.io/apimachinery/pkg/runtime":  {"emit/kai", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload"},
 	"github.com/rogpeppe/go-internal/": {"cmd/batchwright", "compiler/explain"},
 }
 

@@ -106,6 +106,12 @@ func (p *Platform) AnyCapacity(f func(Capacity) bool) bool {
 	return slices.ContainsFunc(p.Capacities, f)
 }
 
+// NonPreemptible tells whether KAI Scheduler never evicts jobs of a PriorityClass.
+func (p *Platform) NonPreemptible(class string) bool {
+	i := slices.IndexFunc(p.PriorityClasses, func(c PriorityClass) bool { return c.Name == class })
+	return i >= 0 && p.PriorityClasses[i].Value >= KAINonPreemptible
+}
+
 // CountedResources are the resources that quota is counted in, sorted: the
 // accelerators of the platform, or cpu on a platform without any.
 func (p *Platform) CountedResources() []string {

@@ -15,6 +15,8 @@ const (
 	KueueNamespace  = "kueue-system"
 	KAINamespace    = "kai-scheduler"
 	JobSetNamespace = "jobset-system"
+	// KAIReservationNamespace is where KAI Scheduler holds GPUs that pods share.
+	KAIReservationNamespace = "kai-resource-reservation"
 )
 
 // PodsReadyMinutes is how long Kueue gives the pods of an admitted workload to

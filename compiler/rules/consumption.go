@@ -24,7 +24,7 @@ func consumptionRules() []Rule {
 		{Code: "E0407", Severity: diag.Error, Title: "compact placement that is not to be had", check: compact},
 		{Code: "E0408", Severity: diag.Error, Title: "the nodes of two capacities cannot be told apart", check: sameNodes},
 		{Code: "E0409", Severity: diag.Error, Title: "auto-provisioned nodes are all alike in this", check: sharedByAutoProvisioning},
-		{Code: "N0410", Severity: diag.Note, Title: "flex-start that is not queued", check: unqueuedFlex},
+		{Code: "N0410", Severity: diag.Note, Title: "flex-start that is not queued", check: unqueuedFlex, scheduler: ir.Kueue},
 		{Code: "E0414", Severity: diag.Error, Title: "what is said of a reservation does not go together", check: reservationParts},
 		{Code: "W0415", Severity: diag.Warning, Title: "TPUs booked by calendar, or of flex-start, in a zone that is not known for it", check: optionZones},
 		{Code: "E0416", Severity: diag.Error, Title: "a ComputeClass that GKE would not scale by", check: computeClasses},

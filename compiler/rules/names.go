@@ -233,6 +233,7 @@ func cohortCircle(r *report) {
 // prefix that Kubernetes and GKE keep for themselves.
 func reserved(namespace string) bool {
 	return namespace == "default" || namespace == ir.KueueNamespace || namespace == ir.JobSetNamespace ||
+		namespace == ir.KAINamespace || namespace == ir.KAIReservationNamespace ||
 		strings.HasPrefix(namespace, "kube-") || strings.HasPrefix(namespace, "gke-") || strings.HasPrefix(namespace, "gmp-")
 }
 
@@ -331,7 +332,7 @@ func collisions(r *report) {
 			if q.Shared {
 				continue
 			}
-			if other, taken := queues[q.ClusterQueue]; taken {
+			if other, taken := queues[q.ClusterQueue]; taken && !slices.Equal(other, at("teams", t.Name)) {
 				kind := strings.TrimSuffix(other[0], "s")
 				r.addKey(at("teams", t.Name, "quota", q.Tier), fmt.Sprintf("ClusterQueue %q would stand for %s %q as well", q.ClusterQueue, kind, other[1]),
 					related(other, "the other %s", kind), help("rename one of the teams or tiers"))

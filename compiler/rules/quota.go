@@ -21,7 +21,7 @@ func quotaRules() []Rule {
 		{Code: "E0604", Severity: diag.Error, Title: "quota counted in the wrong unit", check: quotaUnit, basic: true},
 		{Code: "E0605", Severity: diag.Error, Title: "a queue that can never run anything", check: deadQueues},
 		{Code: "W0608", Severity: diag.Warning, Title: "quota that holds no whole TPU slice", check: sliceQuota, resolved: true},
-		{Code: "W0606", Severity: diag.Warning, Title: "nobody to borrow from", check: nothingToBorrow, whole: true, resolved: true},
+		{Code: "W0606", Severity: diag.Warning, Title: "nobody to borrow from", check: nothingToBorrow, whole: true, resolved: true, scheduler: ir.Kueue},
 	}
 }
 

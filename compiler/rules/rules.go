@@ -33,10 +33,11 @@ type Rule struct {
 	// acceptances.
 	Acceptable bool
 	check      func(*report)
-	whole      bool // needs every entity of the blueprint
-	basic      bool // on what names mean
-	resolved   bool // needs all that basic rules hold
-	last       bool // on what the others found
+	whole      bool         // needs every entity of the blueprint
+	basic      bool         // on what names mean
+	resolved   bool         // needs all that basic rules hold
+	last       bool         // on what the others found
+	scheduler  ir.Scheduler // on what is so with this one alone; "" with any
 }
 
 // CanAccept tells whether a blueprint can accept the rule's findings.
@@ -44,7 +45,7 @@ func (r Rule) CanAccept() bool { return !r.last && (r.Acceptable || r.Severity !
 
 // All returns every rule, by code.
 func All() []Rule {
-	all := slices.Concat(nameRules(), hardwareRules(), consumptionRules(), countRules(), tierRules(), quotaRules(), networkRules(), gpuNetworkRules(), versionRules(), workloadRules(), auxiliaryRules(), acceptRules())
+	all := slices.Concat(nameRules(), hardwareRules(), consumptionRules(), countRules(), tierRules(), quotaRules(), networkRules(), gpuNetworkRules(), versionRules(), workloadRules(), auxiliaryRules(), kaiRules(), acceptRules())
 	slices.SortFunc(all, func(a, b Rule) int { return strings.Compare(a.Code, b.Code) })
 	return all
 }
@@ -100,7 +101,7 @@ func Run(p *Pass) {
 // run applies rules, those that need all names resolved only if they are.
 func (p *Pass) run(rules []Rule, resolved bool) {
 	for _, r := range rules {
-		if (resolved || !r.resolved) && (len(p.Broken) == 0 || !r.whole) {
+		if (r.scheduler == "" || r.scheduler == p.Plan.Scheduler) && (resolved || !r.resolved) && (len(p.Broken) == 0 || !r.whole) {
 			r.check(&report{Pass: p, rule: r, said: map[remark]bool{}})
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/ir"
 )
 
 // Rules on tiers.
@@ -13,12 +14,12 @@ import (
 func tierRules() []Rule {
 	return []Rule{
 		{Code: "E0501", Severity: diag.Error, Title: "not exactly one default tier", check: defaultTier, whole: true},
-		{Code: "W0502", Severity: diag.Warning, Title: "a tier preempts nothing", check: preemptsNothing, whole: true},
+		{Code: "W0502", Severity: diag.Warning, Title: "a tier preempts nothing", check: preemptsNothing, whole: true, scheduler: ir.Kueue},
 		{Code: "E0503", Severity: diag.Error, Title: "a tier names a capacity twice", check: capacityTwice},
-		{Code: "E0504", Severity: diag.Error, Title: "compact auto-provisioned capacity beside another", check: compactAlone},
-		{Code: "E0505", Severity: diag.Error, Title: "more flavors than Kueue takes", check: flavorLimit},
+		{Code: "E0504", Severity: diag.Error, Title: "compact auto-provisioned capacity beside another", check: compactAlone, scheduler: ir.Kueue},
+		{Code: "E0505", Severity: diag.Error, Title: "more flavors than Kueue takes", check: flavorLimit, scheduler: ir.Kueue},
 		{Code: "E0506", Severity: diag.Error, Title: "a PriorityClass's name is reserved", check: reservedPriority},
-		{Code: "E0507", Severity: diag.Error, Title: "a tier mixes accelerators that cannot be queued together", check: mixedAccelerators, resolved: true},
+		{Code: "E0507", Severity: diag.Error, Title: "a tier mixes accelerators that cannot be queued together", check: mixedAccelerators, resolved: true, scheduler: ir.Kueue},
 		{Code: "E0508", Severity: diag.Error, Title: "not exactly one of priority and priorities", check: onePriority},
 		{Code: "E0509", Severity: diag.Error, Title: "two PriorityClasses of a name", check: sameClass},
 		{Code: "E0510", Severity: diag.Error, Title: "a team has quota of its own in a shared tier", check: ownQuotaInShared},
@@ -36,6 +37,7 @@ func defaultTier(r *report) {
 	}
 	switch {
 	case len(tiers) == 0:
+	case len(defaults) == 0 && r.Plan.Scheduler == ir.KAI: // which has a default itself
 	case len(defaults) == 0:
 		r.addKey(at("tiers"), "no tier is the default for pods that name no PriorityClass",
 			help("set default: true on the tier whose priority such pods should have"))

@@ -23,6 +23,8 @@ func versionFloors(r *report) {
 	for _, f := range []struct{ field, name, version, floor, below string }{
 		{"kueue", "Kueue", v.Kueue, "0.19.0", ""},
 		{"jobset", "JobSet", v.JobSet, "0.12.0", ""},
+		{"kai", "KAI Scheduler", v.KAI, "0.16.0", ""},
+		{"helm", "Helm", v.Helm, "3.8.0", ""},
 		{"terraform", "Terraform", v.Terraform, "1.9.0", "2.0.0"},
 		{"googleProvider", "the google provider", v.GoogleProvider, "7.45.0", "8.0.0"},
 	} {
@@ -33,6 +35,10 @@ func versionFloors(r *report) {
 			}
 			r.add(at("versions", f.field), fmt.Sprintf("the folder does not work with %s %s", f.name, f.version), label("want %s", want))
 		}
+	}
+	// These two are older than 0.12, and were taken back.
+	if v.KAI == "0.20.0" || v.KAI == "0.20.1" {
+		r.add(at("versions", "kai"), fmt.Sprintf("KAI Scheduler %s was released by mistake and retracted", v.KAI), label("want 0.16.0 or later, neither 0.20.0 nor 0.20.1"))
 	}
 }
 

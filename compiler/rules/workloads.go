@@ -18,7 +18,7 @@ func workloadRules() []Rule {
 	return []Rule{
 		{Code: "E0801", Severity: diag.Error, Title: "a pod fits no node", check: podFitsNode, whole: true, resolved: true},
 		{Code: "E0802", Severity: diag.Error, Title: "a workload can never be admitted", check: copyFitsQuota, whole: true, resolved: true},
-		{Code: "E0809", Severity: diag.Error, Title: "a workload goes where its pods fit no node", check: strandedPods, whole: true, resolved: true, Acceptable: true},
+		{Code: "E0809", Severity: diag.Error, Title: "a workload goes where its pods fit no node", check: strandedPods, whole: true, resolved: true, Acceptable: true, scheduler: ir.Kueue},
 		{Code: "E0803", Severity: diag.Error, Title: "a team submits to a tier it has no quota in", check: workloadTeams, whole: true, resolved: true},
 		{Code: "E0804", Severity: diag.Error, Title: "an image that is not pinned", check: pinnedImages},
 		{Code: "E0805", Severity: diag.Error, Title: "an environment variable that is set twice", check: setTwice},
@@ -142,6 +142,10 @@ func podFitsNode(r *report) {
 
 func copyFitsQuota(r *report) {
 	capacities, pool := capacitiesByName(r.Plan), cohortPools(r.Plan)
+	cure := "a copy's pods run side by side on one capacity: use fewer or smaller pods, or raise the quota or what may be borrowed"
+	if r.Plan.Scheduler == ir.KAI {
+		cure = fmt.Sprintf("a copy's pods run side by side, and within the guarantee if its priority is %d or more: use fewer or smaller pods, or raise the quota or what may be borrowed", ir.KAINonPreemptible)
+	}
 	all := submissions(r.Plan)
 	for _, name := range names(all) {
 		var stuck []string
@@ -149,6 +153,9 @@ func copyFitsQuota(r *report) {
 		var short []string
 		for _, s := range all[name] {
 			lacks, ok := admissible(s, capacities, pool)
+			if r.Plan.Scheduler == ir.KAI {
+				lacks, ok = startable(r.Plan, s, capacities)
+			}
 			if !ok {
 				if stuck = append(stuck, s.team.Name); short == nil {
 					first, short = s, lacks
@@ -159,7 +166,7 @@ func copyFitsQuota(r *report) {
 			r.addKey(at("workloads", name), fmt.Sprintf("workload %q can never be admitted for %s", name, quoted(stuck)),
 				label("wanted and within quota: %s", strings.Join(short, "; ")),
 				related(r.quotaPath(first, ""), "the quota"),
-				help("a copy's pods run side by side on one capacity: use fewer or smaller pods, or raise the quota or what may be borrowed"))
+				help("%s", cure))
 		}
 	}
 }

@@ -20,7 +20,7 @@ import (
 // TestAlertsMeanWhatTheySay evaluates the emitted expressions over small
 // histories, sampled every minute.
 func TestAlertsMeanWhatTheySay(t *testing.T) {
-	exprs := alertExpressions(t)
+	exprs := alertExpressions(t, platform)
 	for _, test := range []struct {
 		name   string
 		alert  string
@@ -177,8 +177,64 @@ func quotas(pending, nominal, reserved string) string {
 		kueue_cluster_queue_resource_reservation{LEADER,cluster_queue="cq-a-lp",flavor="l4-spot",resource="nvidia.com/gpu"} ` + reserved + `x20`
 }
 
+// TestKAIAlertsMeanWhatTheySay does the same for KAI Scheduler, whose counters
+// are there from the first event on.
+func TestKAIAlertsMeanWhatTheySay(t *testing.T) {
+	exprs := alertExpressions(t, "../../golden/kai-departments")
+	for _, test := range []struct{ name, alert, series, want string }{
+		{
+			name: "jobs are tried and none starts", alert: "KAINothingStarts",
+			series: `kai_podgroups_acted_on_by_action{cluster="kai-departments",action="allocate"} 0+5x180
+				kai_podgroups_scheduled_by_action{cluster="kai-departments",action="allocate"} 7x180`,
+			want: `{} 150`,
+		},
+		{
+			name: "one has started", alert: "KAINothingStarts",
+			series: `kai_podgroups_acted_on_by_action{cluster="kai-departments",action="allocate"} 0+5x180
+				kai_podgroups_scheduled_by_action{cluster="kai-departments",action="reclaim"} 7x90 8x90`,
+		},
+		{
+			name: "nothing waits", alert: "KAINothingStarts",
+			series: `kai_podgroups_acted_on_by_action{cluster="kai-departments",action="allocate"} 5x180
+				kai_podgroups_scheduled_by_action{cluster="kai-departments",action="allocate"} 7x180`,
+		},
+		{
+			name: "another cluster's jobs", alert: "KAINothingStarts",
+			series: `kai_podgroups_acted_on_by_action{cluster="other",action="allocate"} 0+5x180`,
+		},
+		{
+			name: "the scheduler is gone, and the controller of queues is not", alert: "KAISchedulerDown",
+			series: `up{cluster="kai-departments",job="queue-controller"} 1x180`,
+			want:   `{} 1`,
+		},
+		{
+			name: "the scheduler is there", alert: "KAISchedulerDown",
+			series: `up{cluster="kai-departments",job="kai-scheduler-default"} 1x180`,
+		},
+		{
+			name: "a slow cycle", alert: "KAISchedulingSlow",
+			series: `kai_e2e_scheduling_latency_milliseconds{cluster="kai-departments"} 45000x180`,
+			want:   `{} 45000`,
+		},
+		{
+			name: "evictions of one action", alert: "KAIEvictionChurn",
+			series: `kai_pod_group_evicted_pods_total{cluster="kai-departments",podgroup="a",action="reclaim"} 0+1x180
+				kai_pod_group_evicted_pods_total{cluster="kai-departments",podgroup="a",action="preempt"} 3x180`,
+			want: `{action="reclaim"} 60`,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			expr := exprs[test.alert]
+			if expr == "" {
+				t.Fatalf("there is no alert %s", test.alert)
+			}
+			evaluate(t, expr, "2h", test.series, test.want)
+		})
+	}
+}
+
 // alertExpressions reads the platform's rules, by alert, each on one line.
-func alertExpressions(t *testing.T) map[string]string {
+func alertExpressions(t *testing.T, platform string) map[string]string {
 	t.Helper()
 	content, err := os.ReadFile(platform + "/dashboards/alert-rules.yaml")
 	if err != nil {

@@ -11,17 +11,30 @@ import (
 //go:embed kueue-metrics.tsv
 var kueueMetrics string
 
-// A metric is one that Kueue exports.
+// kaiMetrics lists the metrics of KAI Scheduler's controller of queues and of its
+// scheduler in the same way. Source: KAI Scheduler 0.17,
+// pkg/queuecontroller/metrics and pkg/scheduler/metrics, both of which put kai_
+// before the names.
+//
+//go:embed kai-metrics.tsv
+var kaiMetrics string
+
+// A metric is one that a scheduler exports.
 type metric struct {
 	kind   string   // counter, gauge or histogram
-	labels []string // that Kueue itself sets
+	labels []string // that the scheduler itself sets
 }
 
-func inventory() map[string]metric {
+// inventory reads a list of metrics.
+func inventory(list string) map[string]metric {
 	metrics := map[string]metric{}
-	for line := range strings.Lines(kueueMetrics) {
+	for line := range strings.Lines(list) {
 		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		metrics[fields[0]] = metric{kind: fields[1], labels: strings.Split(fields[2], ",")}
+		m := metric{kind: fields[1]}
+		if fields[2] != "" {
+			m.labels = strings.Split(fields[2], ",")
+		}
+		metrics[fields[0]] = m
 	}
 	return metrics
 }

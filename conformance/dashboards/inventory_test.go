@@ -32,7 +32,7 @@ func TestInventory(t *testing.T) {
 		}
 	}
 	listed := map[string][]string{}
-	for name, m := range inventory() {
+	for name, m := range inventory(kueueMetrics) {
 		listed[name] = sorted(m.labels)
 	}
 	if diff := cmp.Diff(registered, listed); diff != "" {

@@ -12,7 +12,7 @@ import (
 )
 
 // checkQuery parses PromQL, whose variables have been filled, and holds it
-// against the metrics Kueue exports.
+// against the metrics the schedulers export.
 func checkQuery(query string) []error {
 	_, errs := queryLabels(query)
 	return errs
@@ -25,7 +25,7 @@ func queryLabels(query string) (map[string]bool, []error) {
 	if err != nil {
 		return nil, []error{fmt.Errorf("query %s: %w", query, err)}
 	}
-	c := checker{metrics: inventory()}
+	c := checker{metrics: inventory(kueueMetrics + kaiMetrics)}
 	have := c.labels(expr)
 	for i, err := range c.errs {
 		c.errs[i] = fmt.Errorf("query %s: %w", query, err)
@@ -78,7 +78,9 @@ func (c *checker) selector(s *parser.VectorSelector) map[string]bool {
 	}
 	switch {
 	case strings.HasPrefix(name, "kueue_"), strings.HasPrefix(name, "multikueue_"):
-		return c.kueueSelector(name, s.LabelMatchers)
+		return c.ownSelector("Kueue", name, s.LabelMatchers)
+	case strings.HasPrefix(name, "kai_"):
+		return c.ownSelector("KAI Scheduler", name, s.LabelMatchers)
 	case strings.Contains(name, ":"), strings.Contains(name, "/"):
 		c.systemSelector(name, s.LabelMatchers)
 	case strings.HasPrefix(name, "jobset_"):
@@ -89,10 +91,11 @@ func (c *checker) selector(s *parser.VectorSelector) map[string]bool {
 	return nil
 }
 
-func (c *checker) kueueSelector(name string, matchers []*labels.Matcher) map[string]bool {
+// ownSelector checks a metric of a scheduler.
+func (c *checker) ownSelector(scheduler, name string, matchers []*labels.Matcher) map[string]bool {
 	m, suffix, ok := c.metric(name)
 	if !ok {
-		c.errorf("Kueue has no metric %s", name)
+		c.errorf("%s has no metric %s", scheduler, name)
 		return nil
 	}
 	if slices.Contains(m.labels, "replica_role") {
@@ -109,7 +112,7 @@ func (c *checker) kueueSelector(name string, matchers []*labels.Matcher) map[str
 		}
 	}
 	if slices.Contains(m.labels, "namespace") && matcher(matchers, "namespace") != nil {
-		c.errorf("%s: namespace is Kueue's own; the queue's is exported_namespace", name)
+		c.errorf("%s: namespace is %s's own; the queue's is exported_namespace", name, scheduler)
 	}
 	return have
 }

@@ -62,7 +62,9 @@ func checkScraping(content []byte) []error {
 		case "monitoring.googleapis.com/v1 PodMonitoring":
 			token, podErrs := checkPodMonitoring(document)
 			errs = append(errs, podErrs...)
-			wanted = append(wanted, token)
+			if token != "" {
+				wanted = append(wanted, token)
+			}
 		default:
 			errs = append(errs, fmt.Errorf("unexpected %s %s", kind.APIVersion, kind.Kind))
 		}
@@ -90,7 +92,7 @@ func strict(document []byte, into any) []error {
 }
 
 // checkPodMonitoring holds an object against the CRD that Managed Prometheus
-// ships, as an API server would, and returns the Secret it reads.
+// ships, as an API server would, and returns the Secret it reads, or "".
 func checkPodMonitoring(document []byte) (token string, errs []error) {
 	encoded, err := yaml.YAMLToJSONStrict(document)
 	if err != nil {
@@ -139,7 +141,11 @@ func checkPodMonitoring(document []byte) (token string, errs []error) {
 	if err := yaml.Unmarshal(document, &secret); err != nil || len(secret.Spec.Endpoints) != 1 {
 		return "", append(errs, fmt.Errorf("PodMonitoring: want one endpoint"))
 	}
-	return secret.Metadata.Namespace + "/" + secret.Spec.Endpoints[0].Authorization.Credentials.Secret.Name, errs
+	name := secret.Spec.Endpoints[0].Authorization.Credentials.Secret.Name
+	if name == "" {
+		return "", errs
+	}
+	return secret.Metadata.Namespace + "/" + name, errs
 }
 
 // podMonitoringSchema finds the schema of PodMonitoring v1 among the CRDs of

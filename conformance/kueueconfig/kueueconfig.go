@@ -5,6 +5,7 @@ package kueueconfig
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"reflect"
@@ -23,16 +24,21 @@ import (
 )
 
 const (
-	file = "kubernetes/system/kueue-configuration.yaml"
-	key  = "controller_manager_config.yaml"
+	file    = "kubernetes/system/kueue-configuration.yaml"
+	key     = "controller_manager_config.yaml"
+	flavors = "kubernetes/resource-flavors.yaml"
 )
 
 // Check checks the configuration in a deploy folder: that Kueue decodes it
 // strictly and knows its feature gates; that it differs from Kueue's defaults
 // in nothing but the frameworks, the metrics, the concurrency of the release,
 // the managed jobs and how long pods are waited for; and that the managed jobs
-// are those of the teams' namespaces.
+// are those of the teams' namespaces. A folder without Kueue's flavors is one
+// without Kueue.
 func Check(folder fs.FS) []error {
+	if _, err := fs.Stat(folder, flavors); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	text, err := fs.ReadFile(folder, file)
 	if err != nil {
 		return []error{err}

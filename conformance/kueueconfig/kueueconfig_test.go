@@ -76,6 +76,7 @@ func TestCheck(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			text := strings.Replace(configuration, test.old, test.new, 1)
 			err := errors.Join(kueueconfig.Check(fstest.MapFS{
+				"kubernetes/resource-flavors.yaml":           {},
 				"kubernetes/system/kueue-configuration.yaml": {Data: []byte(text)},
 				"kubernetes/teams/team-a.yaml":               {Data: []byte(team)},
 			})...)

@@ -6,6 +6,7 @@ package policies
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -50,7 +51,8 @@ func Check(folder fs.FS) []error {
 	if err != nil {
 		return []error{err}
 	}
-	classes, err := readClasses(folder)
+	kai := usesKAI(policies)
+	classes, err := readClasses(folder, kai)
 	if err != nil {
 		return []error{err}
 	}
@@ -65,9 +67,15 @@ func Check(folder fs.FS) []error {
 			errs = append(errs, fmt.Errorf("%s: %w", team, err))
 			continue
 		}
-		requests := slices.Clone(unqueued)
+		requests := unqueued()
 		for _, q := range queues {
 			requests = append(requests, cases(q, classes)...)
+		}
+		if kai {
+			requests = asKAI(requests)
+			for _, q := range queues {
+				requests = append(requests, kaiCases(q)...)
+			}
 		}
 		submitted, err := workloads(folder, namespace.Labels["team"])
 		if err != nil {
@@ -173,7 +181,9 @@ func compile(p *admissionv1.ValidatingAdmissionPolicy) (validating.Validator, er
 type queue struct{ name, class string }
 
 // readTeam returns a team's namespace and its queues, each once for each
-// PriorityClass of its tier. A LocalQueue's name ends in its tier.
+// PriorityClass of its tier. A LocalQueue's name ends in its tier. The classes of
+// a queue of KAI Scheduler, whose own are in no file, are those that the namespace
+// lists.
 func readTeam(folder fs.FS, team string, classes map[string][]string) (*corev1.Namespace, []queue, error) {
 	text, err := fs.ReadFile(folder, team)
 	if err != nil {
@@ -189,6 +199,13 @@ func readTeam(folder fs.FS, team string, classes map[string][]string) (*corev1.N
 		var object metav1.PartialObjectMetadata
 		if err := yaml.Unmarshal(document, &object); err != nil {
 			return nil, nil, err
+		}
+		if object.Kind == "Queue" {
+			listed := strings.TrimPrefix(namespace.Annotations["queues"], object.Name+"=")
+			classes[object.Name] = strings.Split(listed, "|")
+			for _, class := range classes[object.Name] {
+				queues = append(queues, queue{object.Name, class})
+			}
 		}
 		if object.Kind == "LocalQueue" {
 			tier := strings.TrimPrefix(object.Name, "lq-"+namespace.Labels["team"]+"-")
@@ -234,10 +251,18 @@ type classes struct {
 }
 
 // readClasses reads the PriorityClasses, of whose tiers their descriptions tell.
-func readClasses(folder fs.FS) (classes, error) {
+// KAI Scheduler has some of its own, one of them the default where the cluster
+// has none.
+func readClasses(folder fs.FS, kai bool) (classes, error) {
 	const file = "kubernetes/priority-classes.yaml"
 	out := classes{of: map[string][]string{}}
+	if kai {
+		out.standard = kaiDefault
+	}
 	text, err := fs.ReadFile(folder, file)
+	if kai && errors.Is(err, fs.ErrNotExist) {
+		return out, nil
+	}
 	if err != nil {
 		return out, err
 	}
@@ -294,10 +319,12 @@ var (
 )
 
 // unqueued are requests that are refused with or without queues.
-var unqueued = []request{
-	{"job without labels", member, jobKind, job(none), nil, queueLabel},
-	{"job with an empty queue", member, jobKind, job(queue{}), nil, queueLabel},
-	{"jobset without a queue", member, jobSetKind, jobSet(none, ""), nil, queueLabel},
+func unqueued() []request {
+	return []request{
+		{"job without labels", member, jobKind, job(none), nil, queueLabel},
+		{"job with an empty queue", member, jobKind, job(queue{}), nil, queueLabel},
+		{"jobset without a queue", member, jobSetKind, jobSet(none, ""), nil, queueLabel},
+	}
 }
 
 // cases are the requests that the policies are there for, with a queue.

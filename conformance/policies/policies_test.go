@@ -78,3 +78,47 @@ func TestCheck(t *testing.T) {
 		})
 	}
 }
+
+// TestCheckKAI breaks the policies on KAI Scheduler's queues.
+func TestCheckKAI(t *testing.T) {
+	const folder, file = "../../golden/kai-departments", "kubernetes/system/admission-policies.yaml"
+	for _, test := range []struct {
+		name, old, new string
+		want           string // part of an error; "" for none at all
+	}{
+		{name: "nothing"},
+		{"any queue admitted", "variables.allowed != []", "true", "job with half a queue: refused with"},
+		{"any scheduler admitted", "== 'kai-scheduler'", "!= 'x'", "job without a scheduler: admitted"},
+		{"another scheduler demanded", "== 'kai-scheduler'", "== 'volcano'", "job with a queue: refused"},
+		{"one pod is enough", "variables.pods.all(p,", "variables.pods.exists(p,", "jobset with a job of the cluster's scheduler: admitted"},
+		{"clean-up refused", "variables.kept || variables.pods", "variables.pods", "job without a scheduler that was there: refused"},
+		{"queue demanded of pods", ".orValue(variables.queue) == variables.queue", ".orValue('') == variables.queue", "job with a queue: refused"},
+		{"pods in another queue", ".orValue(variables.queue) == variables.queue", ".orValue(variables.queue) != ''", "job whose pods name another queue: admitted"},
+		{"pods with a priority by label", "&& p.?metadata.labels[?'priorityClassName'].orValue('') == ''", "", "job whose pods name a priority by label: admitted"},
+		{"jobs with a priority by label", "? oldObject.metadata.?labels[?'priorityClassName'].orValue('') : '')", "? '' : object.metadata.?labels[?'priorityClassName'].orValue(''))", "job that names a priority by label: admitted"},
+		{"labels may be added", "? oldObject.metadata.?labels[?'priorityClassName'].orValue('') : '')", "? object.metadata.?labels[?'priorityClassName'].orValue('') : '')", "job that gets a priority by label: admitted"},
+		{"labels may not stay", "? oldObject.metadata.?labels[?'priorityClassName'].orValue('') : '')", "? '' : '')", "job with a priority by label that was there: refused"},
+		{"another default", "(c == '' ? 'train' : c)", "(c == '' ? 'inference' : c)", "job without a priority: refused"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			files := fstest.MapFS{}
+			for _, name := range []string{file, "kubernetes/teams/project-a.yaml", "workloads/project-a/training-job-1.yaml"} {
+				text, err := os.ReadFile(folder + "/" + name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if name == file && !strings.Contains(string(text), test.old) {
+					t.Fatalf("%s has no %q", file, test.old)
+				}
+				files[name] = &fstest.MapFile{Data: []byte(strings.Replace(string(text), test.old, test.new, 1))}
+			}
+			err := errors.Join(policies.Check(files)...)
+			switch {
+			case test.want == "" && err != nil:
+				t.Errorf("unexpected: %v", err)
+			case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
+	}
+}

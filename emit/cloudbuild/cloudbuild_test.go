@@ -38,6 +38,14 @@ func platform() *ir.Platform {
 	}
 }
 
+// kaiPlatform is platform with KAI Scheduler.
+func kaiPlatform() *ir.Platform {
+	p := platform()
+	p.Scheduler = ir.KAI
+	p.Versions.KAI, p.Versions.Helm = "0.17.0", "3.19.0"
+	return p
+}
+
 // files returns the emitted files by path.
 func files(t testing.TB, p *ir.Platform) map[string]emit.File {
 	t.Helper()
@@ -87,6 +95,13 @@ func TestSteps(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, ids(decode(t, out["cloudbuild/provision.yaml"]))); diff != "" {
 		t.Errorf("provision (-want +got):\n%s", diff)
+	}
+	want = []string{
+		"settings", "access", "state-bucket", "terraform-init", "terraform-plan", "terraform-apply",
+		"credentials", "jobset", "helm", "kai", "priorities", "manifests", "queues", "dashboards",
+	}
+	if diff := cmp.Diff(want, ids(decode(t, files(t, kaiPlatform())["cloudbuild/provision.yaml"]))); diff != "" {
+		t.Errorf("provision with KAI Scheduler (-want +got):\n%s", diff)
 	}
 	want = []string{"settings", "terraform-init", "drain", "unprotect", "terraform-destroy"}
 	if diff := cmp.Diff(want, ids(decode(t, out["cloudbuild/destroy.yaml"]))); diff != "" {
@@ -142,7 +157,7 @@ func TestHostileValues(t *testing.T) {
 	p := platform()
 	p.Name, p.Project, p.Region, p.Cluster.Name = hostile, hostile, hostile, hostile
 	p.Delivery.StateBucket, p.Monitoring.GrafanaNamespace = hostile, hostile
-	p.Versions = ir.Versions{Kueue: hostile, JobSet: hostile, Terraform: hostile, Gcloud: hostile}
+	p.Versions = ir.Versions{Kueue: hostile, JobSet: hostile, KAI: hostile, Helm: hostile, Terraform: hostile, Gcloud: hostile}
 	out := files(t, p)
 
 	provision := decode(t, out["cloudbuild/provision.yaml"])

@@ -19,9 +19,13 @@ var unprotectScript string
 // Terraform has created. It copes with a platform of which only a part was ever
 // built, and keeps the bucket of the state.
 func destroy(p *ir.Platform) build {
+	kueue := ""
+	if p.Scheduler != ir.KAI {
+		kueue = ir.KueueNamespace
+	}
 	drain := script(p, 5400, "drain", drainScript,
 		variable{"PROJECT", p.Project}, variable{"REGION", p.Region}, variable{"CLUSTER", p.Cluster.Name},
-		variable{"ENDPOINT", endpoint(p)}, variable{"KUEUE", ir.KueueNamespace},
+		variable{"ENDPOINT", endpoint(p)}, variable{"KUEUE", kueue},
 		variable{"PLATFORM", platformSelector(p)}, variable{"TEAMS", teamSelector(p)})
 	if p.Delivery.InfrastructureManager {
 		return newBuild(p, "destroy", checkSettings(p), drain, infrastructureManager(p, 14400, "infrastructure", releaseScript,

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/hostile"
 )
 
@@ -16,10 +17,11 @@ import (
 func FuzzBuilds(f *testing.F) {
 	hostile.Seed(f)
 	read := func(t testing.TB, text string) any {
-		out := files(t, filled(text))
+		kueue, kai := filled(text), filled(text)
+		kai.Scheduler = ir.KAI
 		var builds []any
-		for _, name := range []string{"cloudbuild/provision.yaml", "cloudbuild/destroy.yaml"} {
-			build := hostile.Documents(t, string(out[name].Content))[0].(map[string]any)
+		for _, f := range []emit.File{files(t, kueue)["cloudbuild/provision.yaml"], files(t, kueue)["cloudbuild/destroy.yaml"], files(t, kai)["cloudbuild/provision.yaml"]} {
+			build := hostile.Documents(t, string(f.Content))[0].(map[string]any)
 			values := map[string]string{}
 			for name, value := range build["substitutions"].(map[string]any) {
 				values[name] = value.(string)
@@ -92,7 +94,7 @@ func filled(s string) *ir.Platform {
 	p.Delivery.StateBucket, p.Delivery.Repository, p.Monitoring.GrafanaNamespace = s, s, s
 	p.Delivery.Account = ir.ServiceAccount{ID: "id", Display: s, Roles: []string{s}}
 	p.NodeAccount.Display = s
-	p.Versions = ir.Versions{Kueue: s, JobSet: s, Terraform: s, Gcloud: s}
+	p.Versions = ir.Versions{Kueue: s, JobSet: s, KAI: s, Helm: s, Terraform: s, Gcloud: s}
 	p.Delivery.APIs, p.Delivery.Permissions = []string{s}, []string{s}
 	return p
 }

@@ -47,11 +47,14 @@ func newSandbox(t *testing.T, p *ir.Platform) *sandbox {
 		s.write(filepath.Join("deploy folder", path), string(f.Content), max(f.Mode, 0o644))
 	}
 	s.write("deploy folder/kubernetes/system/kueue-configuration.yaml", "kind: ConfigMap\n", 0o644)
+	s.write("deploy folder/kubernetes/priority-classes.yaml", "kind: PriorityClass\n", 0o644)
+	s.write("deploy folder/kubernetes/cohorts.yaml", "kind: Cohort\n", 0o644)
 	s.write("deploy folder/kubernetes/teams/a.yaml", "kind: Namespace\n", 0o644)
 	s.write("deploy folder/terraform/main.tf", "", 0o644)
 	for _, program := range []string{"gcloud", "kubectl", "terraform", "curl", "sleep"} {
 		s.write(filepath.Join("bin", program), stub, 0o755)
 	}
+	s.write("deploy folder/helm", stub, 0o755) // where a step before puts it
 	for _, program := range []string{"awk", "bash", "cat", "cp", "dirname", "mktemp", "rm", "sha256sum", "xargs"} {
 		real, err := exec.LookPath(program)
 		if err != nil {

@@ -72,10 +72,113 @@ kubectl get clusterqueues.kueue.x-k8s.io -l app.kubernetes.io/part-of=gke-batch 
 	}
 }
 
+// TestProvisionWithKAI runs what is different of the build with KAI Scheduler.
+func TestProvisionWithKAI(t *testing.T) {
+	s := newSandbox(t, kaiPlatform())
+	b := provision(kaiPlatform())
+	helm := find(t, b, "helm")
+	if helm.Name != "alpine/helm:3.19.0" || helm.Entrypoint != "cp" || !slices.Equal(helm.Args, []string{"/usr/bin/helm", "/workspace/helm"}) {
+		t.Errorf("Helm is taken out of its image by %+v", helm)
+	}
+	var got []string
+	for _, id := range []string{"kai", "priorities", "queues"} {
+		r := s.step(find(t, b, id))
+		if r.code != 0 {
+			t.Fatalf("step %s: exit code %d\n%s", id, r.code, r.output)
+		}
+		got = append(got, r.calls...)
+	}
+	want := lines(`
+helm upgrade kai-scheduler oci://ghcr.io/kai-scheduler/kai-scheduler/kai-scheduler --install --version=v0.17.0 --namespace=kai-scheduler --create-namespace --set=defaultQueue.createDefaultQueue=false --wait --timeout=15m
+kubectl wait configs.kai.scheduler/kai-config --for=condition=Ready --timeout=600s
+kubectl create --dry-run=server -f -
+kubectl create --dry-run=client --validate=false -f kubernetes/priority-classes.yaml -o jsonpath=\{.metadata.name\}\ \{.value\}\ \{.preemptionPolicy\}\ \{.globalDefault\}\{\"\\n\"\}
+kubectl get priorityclasses.scheduling.k8s.io -l app.kubernetes.io/part-of=gke-batch -o jsonpath=\{range\ .items\[\*\]\}\{.metadata.name\}\ \{.value\}\ \{.preemptionPolicy\}\ \{.globalDefault\}\{\"\\n\"\}\{end\}
+kubectl create --dry-run=client --validate=false -f kubernetes/cohorts.yaml -o name
+kubectl create --dry-run=client --validate=false -f kubernetes/teams -o name
+kubectl get queues.scheduling.run.ai -l app.kubernetes.io/part-of=gke-batch -o jsonpath=\{range\ .items\[\*\]\}queue.scheduling.run.ai/\{.metadata.name\}\ \{.metadata.labels.team\}\{\"\\n\"\}\{end\}
+`)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
+
+// TestKAIWaits holds that the build goes on when the webhook answers, and gives
+// up when it never does.
+func TestKAIWaits(t *testing.T) {
+	s := newSandbox(t, kaiPlatform())
+	st := find(t, provision(kaiPlatform()), "kai")
+	s.answer(`if [[ $call == "kubectl create"* && ! -e $SANDBOX/second ]]; then : >"$SANDBOX/second"; exit 1; fi`)
+	if r := s.step(st); r.code != 0 || len(r.matching("sleep")) != 1 {
+		t.Errorf("exit code %d, calls %q", r.code, r.calls)
+	}
+	s.answer(`if [[ $call == "kubectl create"* ]]; then echo refused >&2; exit 1; fi`)
+	if r := s.step(st); r.code != 1 || len(r.matching("kubectl create")) != 60 || !strings.Contains(r.output, "refused") {
+		t.Errorf("exit code %d, %d calls\n%s", r.code, len(r.calls), r.output)
+	}
+}
+
+// TestKAIQueues holds that queues which are gone get nothing more, those of teams
+// are named before the cohorts they are in, and nothing is deleted.
+func TestKAIQueues(t *testing.T) {
+	s := newSandbox(t, kaiPlatform())
+	st := find(t, provision(kaiPlatform()), "queues")
+	const (
+		wanted = `
+case $call in
+*"-f kubernetes/cohorts.yaml"*) echo queue.scheduling.run.ai/department ;;
+*"-f kubernetes/teams"*) printf 'namespace/a\nqueue.scheduling.run.ai/a\n' ;;
+`
+		stop = `kubectl patch --type=merge -p \{\"spec\":\{\"resources\":\{\"cpu\":\{\"limit\":0\,\"quota\":0\}\,\"gpu\":\{\"limit\":0\,\"quota\":0\}\,\"memory\":\{\"limit\":0\,\"quota\":0\}\}\}\} queue.scheduling.run.ai/b queue.scheduling.run.ai/former`
+	)
+	s.answer(wanted + `*get*) printf 'queue.scheduling.run.ai/%s\n' 'former ' 'department ' 'b b' 'a a' ;;
+esac`)
+	r := s.step(st)
+	if diff := cmp.Diff([]string{stop}, r.matching("kubectl patch")); diff != "" || r.code != 0 {
+		t.Errorf("exit code %d, patches (-want +got):\n%s\n%s", r.code, diff, r.output)
+	}
+	if want := "ended:\n  kubectl delete queue.scheduling.run.ai/b\n  kubectl delete queue.scheduling.run.ai/former\n"; !strings.Contains(r.output, want) {
+		t.Errorf("output lacks %q:\n%s", want, r.output)
+	}
+	if got := r.matching("kubectl delete"); got != nil {
+		t.Errorf("called %q", got)
+	}
+
+	s.answer(wanted + `*get*) printf 'queue.scheduling.run.ai/%s\n' 'department ' 'a a' ;;
+esac`)
+	if r := s.step(st); r.code != 0 || r.output != "" || r.matching("kubectl patch") != nil {
+		t.Errorf("no change: exit code %d, calls %q\n%s", r.code, r.calls, r.output)
+	}
+}
+
+// TestKAIPrioritiesOfItsOwn: a platform may have no PriorityClass but the
+// scheduler's.
+func TestKAIPrioritiesOfItsOwn(t *testing.T) {
+	s := newSandbox(t, kaiPlatform())
+	if err := os.Remove(filepath.Join(s.folder, "kubernetes", "priority-classes.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	s.answer(`case $call in *"get priorityclasses"*) echo 'old 1 Never ' ;; esac`)
+	r := s.step(find(t, provision(kaiPlatform()), "priorities"))
+	if want := []string{"kubectl delete priorityclasses.scheduling.k8s.io old"}; r.code != 0 || !slices.Equal(r.matching("kubectl delete"), want) {
+		t.Errorf("exit code %d, calls %q\n%s", r.code, r.calls, r.output)
+	}
+}
+
+func TestDrainWithKAI(t *testing.T) {
+	s := newSandbox(t, kaiPlatform())
+	s.answer(`case $call in *"clusters list"*) echo RUNNING ;; esac`)
+	r := s.step(find(t, destroy(kaiPlatform()), "drain"))
+	end := `kubectl delete namespaces -l team\,app.kubernetes.io/part-of=gke-batch --wait=false`
+	if r.code != 0 || !slices.Contains(r.calls, end) || strings.Contains(strings.Join(r.calls, "\n"), "queue") {
+		t.Errorf("exit code %d, calls %q\n%s", r.code, r.calls, r.output)
+	}
+}
+
 // TestStepsStop holds that a step fails with whatever it calls: no failure is
 // passed over, and what is waited for is not waited for without end.
 func TestStepsStop(t *testing.T) {
-	for _, p := range []*ir.Platform{platform(), managed()} {
+	for _, p := range []*ir.Platform{platform(), managed(), kaiPlatform()} {
 		stepsStop(t, p)
 	}
 }
@@ -84,6 +187,9 @@ func stepsStop(t *testing.T, p *ir.Platform) {
 	s := newSandbox(t, p)
 	for _, path := range []string{"cloudbuild/provision.yaml", "cloudbuild/destroy.yaml"} {
 		for _, st := range decode(t, files(t, p)[path]).Steps {
+			if st.ID == "helm" {
+				continue // copies a file of its image
+			}
 			s.answer(running)
 			for _, failing := range s.step(st).calls {
 				pattern := strings.ReplaceAll(quote(temporary.ReplaceAllString(failing, "TEMP")), "TEMP", "'*'")
@@ -101,6 +207,7 @@ func stepsStop(t *testing.T, p *ir.Platform) {
 const running = `
 case $call in
 *"-f kubernetes/teams"*) echo clusterqueue.kueue.x-k8s.io/cq-a ;;
+*"get queues"*) printf 'queue.scheduling.run.ai/%s\n' 'a a' 'old ' ;;
 *"batchwright/drained}"*) printf 'clusterqueue.kueue.x-k8s.io/cq-%s true\n' a old ;;
 *"get priorityclasses"*) echo 'old 1 Never ' ;;
 *"clusters list"*) echo RUNNING ;;

@@ -33,7 +33,9 @@ func settings(p *ir.Platform) []setting {
 		{"_CLUSTER_NAME", "name", p.Cluster.Name},
 		{"_JOBSET_VERSION", "versions.jobset", p.Versions.JobSet},
 	}
-	if p.Scheduler != ir.KAI {
+	if p.Scheduler == ir.KAI {
+		out = append(out, setting{"_KAI_VERSION", "versions.kai", p.Versions.KAI})
+	} else {
 		out = append(out, setting{"_KUEUE_VERSION", "versions.kueue", p.Versions.Kueue})
 	}
 	if len(p.Teams) == 1 {

@@ -38,8 +38,7 @@ func TestSubstitutions(t *testing.T) {
 	two := slicesOf("ct5lp", ir.Slice{Topology: "4x4", Chips: 16, Hosts: 4}, 2)
 	two.Capacities = append(two.Capacities, slicesOf("ct5lp", ir.Slice{Topology: "4x8", Chips: 32, Hosts: 8}, 1).Capacities...)
 	two.Teams = append(two.Teams, ir.Team{Name: "b"})
-	kai, managed := platform(), platform()
-	kai.Scheduler = ir.KAI
+	kai, managed := kaiPlatform(), platform()
 	managed.Delivery.InfrastructureManager = true
 	one := map[string]string{"_ZONE": "us-central1-a", "_NAMESPACE": "tpu-training"}
 	for _, test := range []struct {
@@ -51,7 +50,7 @@ func TestSubstitutions(t *testing.T) {
 		{"slices", tpus, with(map[string]string{"_ZONE": one["_ZONE"], "_NAMESPACE": one["_NAMESPACE"], "_TPU_TYPE": "v5litepod-16", "_NUM_TPU_POOLS": "2", "_NUM_OF_CHIPS": "32"})},
 		{"no slices", none, with(map[string]string{"_ZONE": one["_ZONE"], "_NAMESPACE": one["_NAMESPACE"], "_TPU_TYPE": "v4-32", "_NUM_TPU_POOLS": "0", "_NUM_OF_CHIPS": "0"})},
 		{"slices of two kinds, two teams", two, with(map[string]string{"_ZONE": one["_ZONE"]})},
-		{"KAI Scheduler", kai, with(map[string]string{"_KUEUE_VERSION": ""})},
+		{"KAI Scheduler", kai, with(map[string]string{"_KUEUE_VERSION": "", "_KAI_VERSION": "0.17.0"})},
 		{"Infrastructure Manager", managed, with(map[string]string{"_TF_STATE_BUCKET": "", "_TF_STATE_PREFIX": ""})},
 	} {
 		t.Run(test.name, func(t *testing.T) {

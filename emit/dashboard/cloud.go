@@ -14,6 +14,7 @@ var cloudMatchers = strings.NewReplacer(
 	"@scraped", `${cluster}`,
 	"@system", `${cluster_name}`,
 	"@resource", `${resource}`,
+	"@queue", `${queue}`,
 	"@team", `${team}`,
 	"@namespace", `${team.value}`,
 	"@window", `${__interval}`,
@@ -145,11 +146,18 @@ func cloudFilters(p *ir.Platform, b board) []cloudFilter {
 	filters := []cloudFilter{
 		{LabelKey: "cluster", TemplateVariable: "cluster", StringValue: p.Name, FilterType: "RESOURCE_LABEL"},
 		{LabelKey: "cluster_name", TemplateVariable: "cluster_name", StringValue: p.Name, FilterType: "RESOURCE_LABEL"},
-		{LabelKey: "resource", TemplateVariable: "resource", StringValue: p.CountedResources()[0], FilterType: "METRIC_LABEL"},
+	}
+	if p.Scheduler != ir.KAI {
+		filters = append(filters, cloudFilter{
+			LabelKey: "resource", TemplateVariable: "resource", StringValue: p.CountedResources()[0], FilterType: "METRIC_LABEL",
+		})
+	}
+	if b.team && p.Scheduler == ir.KAI {
+		filters = append(filters, cloudFilter{LabelKey: "queue_name", TemplateVariable: "queue", StringValue: firstQueue(p), FilterType: "METRIC_LABEL"})
 	}
 	if b.team {
 		// The namespace label of the scraped metric itself: the target's own
-		// namespace is Kueue's.
+		// namespace is the scheduler's.
 		filters = append(filters, cloudFilter{
 			LabelKey: "exported_namespace", TemplateVariable: "team", StringValue: firstTeam(p), FilterType: "METRIC_LABEL",
 		})

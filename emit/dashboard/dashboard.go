@@ -1,6 +1,6 @@
 // Package dashboard renders what watches a platform: dashboards for Cloud
 // Monitoring and Grafana, Prometheus rules, and the objects that let Google
-// Managed Prometheus scrape Kueue and JobSet.
+// Managed Prometheus scrape the scheduler and JobSet.
 //
 // A panel is written once, in panels.go; cloud.go and grafana.go render it in
 // their dialects. Alerts come resolved in the plan.
@@ -64,6 +64,25 @@ func firstTeam(p *ir.Platform) string {
 		return ""
 	}
 	return p.Teams[0].Namespace
+}
+
+// firstQueue is the queue of KAI Scheduler that a team's dashboard shows when it
+// is opened, or "" on a platform without any.
+func firstQueue(p *ir.Platform) string {
+	for _, t := range p.Teams {
+		for _, q := range t.Queues {
+			return q.LocalQueue
+		}
+	}
+	return ""
+}
+
+// schedulerName is what the scheduler is called in a sentence.
+func schedulerName(p *ir.Platform) string {
+	if p.Scheduler == ir.KAI {
+		return "KAI Scheduler"
+	}
+	return "Kueue"
 }
 
 // indented prints a value as JSON. PromQL is full of < and >, which JSON can

@@ -47,6 +47,14 @@ func bare() *ir.Platform {
 	}
 }
 
+// kaiPlan is plan with KAI Scheduler.
+func kaiPlan() *ir.Platform {
+	p := plan()
+	p.Scheduler = ir.KAI
+	p.Teams[1].Queues = []ir.Queue{{LocalQueue: "team-b"}}
+	return p
+}
+
 func render(t testing.TB, p *ir.Platform) map[string]string {
 	t.Helper()
 	files, err := Files(p)
@@ -83,6 +91,15 @@ func TestFiles(t *testing.T) {
 	}{
 		"with Grafana":    {plan(), append(slices.Clone(always), grafana...)},
 		"without Grafana": {bare(), always},
+		"with KAI Scheduler": {kaiPlan(), append([]string{
+			"dashboards/alert-rules.yaml",
+			"dashboards/cloud-monitoring/admin.json",
+			"dashboards/cloud-monitoring/team.json",
+			"kubernetes/monitoring/jobset.yaml",
+			"kubernetes/monitoring/kai-scheduler-default.yaml",
+			"kubernetes/monitoring/kustomization.yaml",
+			"kubernetes/monitoring/queue-controller.yaml",
+		}, grafana...)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
@@ -98,6 +115,45 @@ func TestFiles(t *testing.T) {
 				t.Errorf("files (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestNothingOfKueueWithKAI: a panel on metrics that nothing exports is empty for
+// ever.
+func TestNothingOfKueueWithKAI(t *testing.T) {
+	for path, content := range render(t, kaiPlan()) {
+		if strings.Contains(strings.ToLower(content), "kueue") {
+			t.Errorf("%s speaks of Kueue", path)
+		}
+	}
+	for path, content := range render(t, plan()) {
+		if strings.Contains(content, "kai_") {
+			t.Errorf("%s speaks of KAI Scheduler", path)
+		}
+	}
+}
+
+// TestKAIQueues: what a cohort's queue has is what its teams have, and must not be
+// added to it.
+func TestKAIQueues(t *testing.T) {
+	p := kaiPlan()
+	p.Cohorts = []ir.Cohort{{Name: "a"}, {Name: "b"}}
+	for _, s := range admin(p) {
+		for _, panel := range s.panels {
+			for _, q := range panel.queries {
+				switch {
+				case !strings.Contains(q.expr, "kai_queue_"):
+				case s.title == "Cohorts" && !strings.Contains(q.expr, `,queue_name=~"a|b"}`):
+					t.Errorf("%s: not of cohorts alone: %s", panel.title, q.expr)
+				case s.title != "Cohorts" && !strings.Contains(q.expr, `,queue_name!~"a|b"}`):
+					t.Errorf("%s: not of teams alone: %s", panel.title, q.expr)
+				}
+			}
+		}
+	}
+	p.Cohorts = nil
+	if slices.ContainsFunc(admin(p), func(s section) bool { return s.title == "Cohorts" }) {
+		t.Error("cohorts are shown where there are none")
 	}
 }
 
@@ -219,11 +275,23 @@ func TestAnyReservation(t *testing.T) {
 }
 
 func TestCloudVariables(t *testing.T) {
-	var got cloudBoard
+	var got, kai cloudBoard
 	if err := json.Unmarshal([]byte(render(t, plan())["dashboards/cloud-monitoring/team.json"]), &got); err != nil {
 		t.Fatal(err)
 	}
+	if err := json.Unmarshal([]byte(render(t, kaiPlan())["dashboards/cloud-monitoring/team.json"]), &kai); err != nil {
+		t.Fatal(err)
+	}
 	want := []cloudFilter{
+		{"cluster", "cluster", "gke-batch", "RESOURCE_LABEL"},
+		{"cluster_name", "cluster_name", "gke-batch", "RESOURCE_LABEL"},
+		{"queue_name", "queue", "team-b", "METRIC_LABEL"},
+		{"exported_namespace", "team", "team-a", "METRIC_LABEL"},
+	}
+	if diff := cmp.Diff(want, kai.DashboardFilters); diff != "" {
+		t.Errorf("filters with KAI Scheduler (-want +got):\n%s", diff)
+	}
+	want = []cloudFilter{
 		{"cluster", "cluster", "gke-batch", "RESOURCE_LABEL"},
 		{"cluster_name", "cluster_name", "gke-batch", "RESOURCE_LABEL"},
 		{"resource", "resource", "google.com/tpu", "METRIC_LABEL"},
@@ -406,11 +474,23 @@ func TestScraping(t *testing.T) {
 		want := podMonitoringSpec{
 			Endpoints: []scrapeEndpoint{{
 				Port: 8443, Scheme: "https", Path: "/metrics", Interval: "30s",
-				TLS:           tlsConfig{InsecureSkipVerify: true},
-				Authorization: authorization{"Bearer", credentials{secretKey{target + "-metrics-collector-token", "token"}}},
+				TLS:           &tlsConfig{InsecureSkipVerify: true},
+				Authorization: &authorization{"Bearer", credentials{secretKey{target + "-metrics-collector-token", "token"}}},
 			}},
 		}
 		want.Selector.MatchLabels = map[string]string{"app.kubernetes.io/name": target, "control-plane": "controller-manager"}
+		if diff := cmp.Diff(want, monitoring.Spec); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", target, diff)
+		}
+	}
+	kai := render(t, kaiPlan())
+	for _, target := range []string{"kai-scheduler-default", "queue-controller"} {
+		var monitoring podMonitoring
+		if err := yaml.UnmarshalStrict([]byte(kai["kubernetes/monitoring/"+target+".yaml"]), &monitoring); err != nil {
+			t.Fatal(err)
+		}
+		want := podMonitoringSpec{Endpoints: []scrapeEndpoint{{Port: 8080, Scheme: "http", Path: "/metrics", Interval: "30s"}}}
+		want.Selector.MatchLabels = map[string]string{"app": target}
 		if diff := cmp.Diff(want, monitoring.Spec); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", target, diff)
 		}

@@ -31,8 +31,14 @@ func read(t testing.TB, text string) any {
 	p.Capacities[0].Name, p.Capacities[0].Reservation = text, &ir.ReservationUse{Name: text}
 	a := &p.Monitoring.Alerts[1]
 	a.Name, a.Expr, a.Summary, a.Action, a.Severity = text, text+" > 0", text, "Look.\n"+text, "s"+text
-	out := map[string]any{}
-	for name, content := range render(t, p) {
+	kai := *p
+	kai.Scheduler = ir.KAI
+	kai.Cohorts = []ir.Cohort{{Name: text}}
+	out, files := map[string]any{}, render(t, p)
+	for name, content := range render(t, &kai) {
+		files["kai/"+name] = content
+	}
+	for name, content := range files {
 		if path.Ext(name) == ".yaml" {
 			out[name] = hostile.Documents(t, content)
 			continue

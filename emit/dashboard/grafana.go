@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -28,6 +29,7 @@ var grafanaMatchers = strings.NewReplacer(
 	"@scraped", `cluster="$cluster"`,
 	"@system", `cluster_name="$cluster"`,
 	"@resource", `resource=~"$resource"`,
+	"@queue", `queue_name="$queue"`,
 	"@team", `exported_namespace="$team"`,
 	"@namespace", `$team`,
 	"@window", `$__rate_interval`,
@@ -39,9 +41,9 @@ func grafanaJSON(p *ir.Platform, b board) ([]byte, error) {
 	//lint:ignore SA1019 The sidecar loads the classic schema; version 2 is a resource of Grafana's API.
 	builder := dashboard.NewDashboardBuilder(b.title).
 		Uid(p.Name+"-"+b.file).
-		Description("Quota, queues and accelerators of platform "+p.Name+". The data source is a Prometheus that scrapes Kueue and JobSet; "+
+		Description("Quota, queues and accelerators of platform "+p.Name+". The data source is a Prometheus that scrapes "+schedulerName(p)+" and JobSet; "+
 			"panels on nodes, pods and reservations need Google Managed Prometheus.").
-		Tags([]string{"kueue", p.Name}).
+		Tags([]string{string(cmp.Or(p.Scheduler, ir.Kueue)), p.Name}).
 		Time("now-6h", "now").
 		Refresh("1m").
 		Tooltip(dashboard.DashboardCursorSyncCrosshair)
@@ -81,8 +83,12 @@ func grafanaJSON(p *ir.Platform, b board) ([]byte, error) {
 // grafanaVariables are the choices above a dashboard. The data source is one of
 // them, so that the file names none that only one Grafana has.
 func grafanaVariables(p *ir.Platform, b board) []cog.Builder[dashboard.VariableModel] {
+	source := dashboard.NewDatasourceVariableBuilder("datasource").Label("Data source").Type("prometheus")
+	if p.Scheduler == ir.KAI {
+		return kaiVariables(p, b, source)
+	}
 	variables := []cog.Builder[dashboard.VariableModel]{
-		dashboard.NewDatasourceVariableBuilder("datasource").Label("Data source").Type("prometheus"),
+		source,
 		labelValues("cluster", "Cluster", `label_values(kueue_cluster_queue_status, cluster)`, one(p.Name)),
 		labelValues("resource", "Resource", `label_values(kueue_cluster_queue_nominal_quota{cluster="$cluster"}, resource)`,
 			dashboard.StringOrArrayOfString{ArrayOfString: p.CountedResources()}).Multi(true),
@@ -90,6 +96,23 @@ func grafanaVariables(p *ir.Platform, b board) []cog.Builder[dashboard.VariableM
 	if b.team {
 		variables = append(variables, labelValues("team", "Team",
 			`label_values(kueue_local_queue_status{cluster="$cluster"}, exported_namespace)`, one(firstTeam(p))))
+	}
+	return variables
+}
+
+// kaiVariables has the queue and the namespace of the team apart: no metric of
+// KAI Scheduler has both.
+func kaiVariables(p *ir.Platform, b board, source cog.Builder[dashboard.VariableModel]) []cog.Builder[dashboard.VariableModel] {
+	variables := []cog.Builder[dashboard.VariableModel]{
+		source,
+		labelValues("cluster", "Cluster", `label_values(kai_queue_info, cluster)`, one(p.Name)),
+	}
+	if b.team {
+		namespace := firstTeam(p)
+		variables = append(variables,
+			labelValues("queue", "Queue", `label_values(kai_queue_info{cluster="$cluster"}, queue_name)`, one(firstQueue(p))),
+			dashboard.NewTextBoxVariableBuilder("team").Label("Namespace").DefaultValue(dashboard.StringOrMap{String: &namespace}).
+				Current(dashboard.VariableOption{Text: one(namespace), Value: one(namespace)}))
 	}
 	return variables
 }

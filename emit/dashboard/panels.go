@@ -21,6 +21,7 @@ type section struct {
 //	@scraped    matchers of every other metric that Prometheus scrapes
 //	@system     matchers of Cloud Monitoring's own metrics
 //	@resource   matcher of the resource the reader has chosen
+//	@queue      matcher of the team's queue, of KAI Scheduler
 //	@team       matcher of the team's namespace, on a scraped metric
 //	@namespace  that namespace itself
 //	@window     time between two points of the chart
@@ -110,19 +111,18 @@ func admin(p *ir.Platform) []section {
 			reserved = append(reserved, c.Name)
 		}
 	}
-	return present([]section{
-		overview(),
-		quota(len(p.Cohorts) > 0),
-		queues(len(p.AdmissionChecks) > 0),
-		churn(),
-		capacity(p, reserved),
-		accelerators(p),
-		controller(),
-	})
+	sections, last := []section{overview(), quota(len(p.Cohorts) > 0), queues(len(p.AdmissionChecks) > 0), churn()}, controller()
+	if p.Scheduler == ir.KAI {
+		sections, last = kaiAdmin(p), kaiScheduler()
+	}
+	return present(append(sections, capacity(p, reserved), accelerators(p), last))
 }
 
 // team returns the sections of one team's dashboard.
 func team(p *ir.Platform) []section {
+	if p.Scheduler == ir.KAI {
+		return present([]section{kaiTeam(), myJobs(p)})
+	}
 	return present([]section{myQuota(p), myQueue(), myJobs(p)})
 }
 
@@ -283,16 +283,20 @@ func churn() section {
 				expr: quantile("0.95", []string{"reason"}, `kueue_workload_eviction_latency_seconds_bucket{@kueue}[@window]`),
 			}},
 		},
-		{
-			title: "Node interruptions per hour", note: "A PreemptionEvent is a Spot node taken back.", shape: stack, unit: count,
-			queries: []query{{
-				by: []string{"interruption_type", "interruption_reason"},
-				// The metric is a gauge, so that rates mean nothing.
-				expr: `sum by (interruption_type, interruption_reason) (sum_over_time(` +
-					`kubernetes_io:node_interruption_count{monitored_resource="k8s_node",@system}[1h]))`,
-			}},
-		},
+		interruptions(),
 	}}
+}
+
+func interruptions() panel {
+	return panel{
+		title: "Node interruptions per hour", note: "A PreemptionEvent is a Spot node taken back.", shape: stack, unit: count,
+		queries: []query{{
+			by: []string{"interruption_type", "interruption_reason"},
+			// The metric is a gauge, so that rates mean nothing.
+			expr: `sum by (interruption_type, interruption_reason) (sum_over_time(` +
+				`kubernetes_io:node_interruption_count{monitored_resource="k8s_node",@system}[1h]))`,
+		}},
+	}
 }
 
 func capacity(p *ir.Platform, reserved []string) section {
@@ -325,7 +329,7 @@ func capacity(p *ir.Platform, reserved []string) section {
 				expr: `sum by (flavor, resource) (kueue_cluster_queue_nominal_quota{@kueue,@resource` + flavors + `)` +
 					` - sum by (flavor, resource) (kueue_cluster_queue_resource_reservation{@kueue,@resource` + flavors + `)`,
 			}},
-			skip: reserved == nil,
+			skip: reserved == nil || p.Scheduler == ir.KAI,
 		},
 		{
 			title: "Accelerators by model", note: "Chips on nodes that exist, idle ones included.", shape: stack, unit: count,
@@ -489,11 +493,13 @@ func myJobs(p *ir.Platform) section {
 	)
 	pod := []string{"pod_name"}
 	entity := []string{"entity_name"}
+	kai := p.Scheduler == ir.KAI
 	chipped := p.AnyCapacity(ir.Capacity.HasAccelerators)
 	return section{"My jobs", []panel{
 		{
 			title: "Running workloads", shape: lines, unit: count,
 			queries: []query{{by: []string{"name"}, expr: `sum by (name) (kueue_local_queue_admitted_active_workloads{@kueue,@team})`}},
+			skip:    kai,
 		},
 		{
 			title: "My evictions per hour", shape: stack, unit: count,
@@ -501,6 +507,7 @@ func myJobs(p *ir.Platform) section {
 				by:   []string{"reason", "underlying_cause"},
 				expr: `sum by (reason, underlying_cause) (increase(kueue_local_queue_evicted_workloads_total{@kueue,@team}[1h]))`,
 			}},
+			skip: kai,
 		},
 		{
 			title: "Preemptions by my queues per hour", shape: stack, unit: count,
@@ -509,6 +516,7 @@ func myJobs(p *ir.Platform) section {
 				expr: `sum by (preempting_cluster_queue, reason) (increase(kueue_preempted_workloads_total{@kueue}[1h])` +
 					` and on (preempting_cluster_queue) ` + myQueues(p, "preempting_cluster_queue") + `)`,
 			}},
+			skip: kai,
 		},
 		{
 			title: "JobSet restarts and failures",

@@ -10,27 +10,36 @@ import (
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
-// A target is a controller that Managed Prometheus scrapes. Its release serves
-// metrics over HTTPS on port 8443 to callers who may get /metrics, and ships a
-// ClusterRole that may, bound to nobody.
+// A target is a controller that Managed Prometheus scrapes. The releases of
+// Kueue and JobSet serve metrics over HTTPS on port 8443 to callers who may get
+// /metrics, and ship a ClusterRole that may, bound to nobody. KAI Scheduler serves
+// them over HTTP on port 8080 to everybody.
 type target struct {
 	name      string // also the metrics' label job
 	namespace string
-	reader    string            // the ClusterRole
+	reader    string            // the ClusterRole, "" for none
 	pods      map[string]string // labels of the controller's pods
 }
 
-// Source: config/default and config/components/rbac of the Kueue 0.19 and
-// JobSet 0.12 releases.
-var targets = []target{
-	{
-		name: "kueue", namespace: ir.KueueNamespace, reader: "kueue-metrics-reader",
-		pods: map[string]string{"app.kubernetes.io/name": "kueue", "control-plane": "controller-manager"},
-	},
-	{
+// targets returns what is scraped, by name. Source: config/default and
+// config/components/rbac of the Kueue 0.19 and JobSet 0.12 releases, and KAI
+// Scheduler 0.17, pkg/operator/operands.
+func targets(p *ir.Platform) []target {
+	jobset := target{
 		name: "jobset", namespace: ir.JobSetNamespace, reader: "jobset-metrics-reader",
 		pods: map[string]string{"app.kubernetes.io/name": "jobset", "control-plane": "controller-manager"},
-	},
+	}
+	if p.Scheduler == ir.KAI {
+		kai := func(app string) target {
+			return target{name: app, namespace: ir.KAINamespace, pods: map[string]string{"app": app}}
+		}
+		return []target{jobset, kai(ir.KAISchedulerService), kai(ir.KAIQueueService)}
+	}
+	kueue := target{
+		name: "kueue", namespace: ir.KueueNamespace, reader: "kueue-metrics-reader",
+		pods: map[string]string{"app.kubernetes.io/name": "kueue", "control-plane": "controller-manager"},
+	}
+	return []target{kueue, jobset}
 }
 
 // collectors are the accounts of Managed Prometheus's collectors: GKE versions
@@ -41,9 +50,12 @@ var collectors = []rbacv1.Subject{
 	{Kind: rbacv1.ServiceAccountKind, Name: "collector", Namespace: "gmp-system"},
 }
 
-// metricsPort is given by number: the Kubernetes name of the container port
-// has changed between releases.
-const metricsPort = 8443
+// Ports are given by number: the Kubernetes name of the container port has
+// changed between releases.
+const (
+	securePort = 8443
+	plainPort  = 8080
+)
 
 // The types below are the part of monitoring.googleapis.com/v1 PodMonitoring
 // that is emitted. Its Go module brings all of Prometheus along.
@@ -60,12 +72,12 @@ type podMonitoringSpec struct {
 }
 
 type scrapeEndpoint struct {
-	Port          int           `json:"port"`
-	Scheme        string        `json:"scheme"`
-	Path          string        `json:"path"`
-	Interval      string        `json:"interval"`
-	TLS           tlsConfig     `json:"tls"`
-	Authorization authorization `json:"authorization"`
+	Port          int            `json:"port"`
+	Scheme        string         `json:"scheme"`
+	Path          string         `json:"path"`
+	Interval      string         `json:"interval"`
+	TLS           *tlsConfig     `json:"tls,omitempty"`
+	Authorization *authorization `json:"authorization,omitempty"`
 }
 
 type tlsConfig struct {
@@ -91,7 +103,7 @@ type secretKey struct {
 func scrapeFiles(p *ir.Platform) ([]emit.File, error) {
 	var files []emit.File
 	var resources []string
-	for _, t := range targets {
+	for _, t := range targets(p) {
 		content, err := kubeyaml.Marshal(t.objects(p.Name)...)
 		if err != nil {
 			return nil, err
@@ -107,10 +119,24 @@ func scrapeFiles(p *ir.Platform) ([]emit.File, error) {
 	return append(files, emit.File{Path: "kubernetes/monitoring/kustomization.yaml", Content: content}), nil
 }
 
+// monitoring returns what is to be scraped, at one endpoint.
+func (t target) monitoring(platform string, endpoint scrapeEndpoint) *podMonitoring {
+	endpoint.Path, endpoint.Interval = "/metrics", "30s"
+	return &podMonitoring{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "monitoring.googleapis.com/v1", Kind: "PodMonitoring"},
+		ObjectMeta: metav1.ObjectMeta{Name: t.name, Namespace: t.namespace, Labels: kubeyaml.Labels(platform)},
+		Spec:       podMonitoringSpec{Selector: metav1.LabelSelector{MatchLabels: t.pods}, Endpoints: []scrapeEndpoint{endpoint}},
+	}
+}
+
 // objects returns an account that may read the target's metrics, a token of
 // it, the permission of Managed Prometheus's collectors to read that token and
-// no other Secret, and what is to be scraped with it.
+// no other Secret, and what is to be scraped with it; of a target that anybody may
+// read the last alone.
 func (t target) objects(platform string) []any {
+	if t.reader == "" {
+		return []any{t.monitoring(platform, scrapeEndpoint{Port: plainPort, Scheme: "http"})}
+	}
 	const group = rbacv1.GroupName
 	account := t.name + "-metrics-collector"
 	token := account + "-token"
@@ -156,18 +182,11 @@ func (t target) objects(platform string) []any {
 			RoleRef:    rbacv1.RoleRef{APIGroup: group, Kind: "Role", Name: tokenReader},
 			Subjects:   collectors,
 		},
-		&podMonitoring{
-			TypeMeta:   metav1.TypeMeta{APIVersion: "monitoring.googleapis.com/v1", Kind: "PodMonitoring"},
-			ObjectMeta: meta(t.name),
-			Spec: podMonitoringSpec{
-				Selector: metav1.LabelSelector{MatchLabels: t.pods},
-				Endpoints: []scrapeEndpoint{{
-					Port: metricsPort, Scheme: "https", Path: "/metrics", Interval: "30s",
-					// The controllers sign their certificates themselves.
-					TLS:           tlsConfig{InsecureSkipVerify: true},
-					Authorization: authorization{Type: "Bearer", Credentials: credentials{secretKey{Name: token, Key: corev1.ServiceAccountTokenKey}}},
-				}},
-			},
-		},
+		t.monitoring(platform, scrapeEndpoint{
+			Port: securePort, Scheme: "https",
+			// The controllers sign their certificates themselves.
+			TLS:           &tlsConfig{InsecureSkipVerify: true},
+			Authorization: &authorization{Type: "Bearer", Credentials: credentials{secretKey{Name: token, Key: corev1.ServiceAccountTokenKey}}},
+		}),
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/kai"
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 	"github.com/batchwright/batchwright/emit/kueue"
 )
@@ -29,6 +30,9 @@ type scheduler struct {
 }
 
 func schedulerOf(p *ir.Platform) scheduler {
+	if p.Scheduler == ir.KAI {
+		return scheduler{kai.System, kai.Queues, kai.Team}
+	}
 	return scheduler{kueue.System, kueue.Queues, kueue.Team}
 }
 

@@ -89,15 +89,52 @@ func jobsAreQueued(p *ir.Platform) *admissionv1.ValidatingAdmissionPolicy {
 			Message: "metadata.ownerReferences must not name a controller: only the Jobs of a JobSet have one",
 		},
 	}
+	if p.Scheduler == ir.KAI {
+		jobsAreKAIs(policy)
+	}
 	return policy
 }
 
-// defaultClass is the PriorityClass of pods that name none, or "".
+// kaiPriorityLabel is the label by which a job or its pods can name a
+// PriorityClass, which KAI Scheduler heeds before the pods' own field. Source: KAI
+// Scheduler's documentation, "Workload priority".
+const kaiPriorityLabel = "priorityClassName"
+
+// jobsAreKAIs refuses besides what KAI Scheduler would not see, or see otherwise
+// than the policy:
+//
+//   - pods of the cluster's own scheduler, which knows no quota;
+//   - pods that say another queue than their job, whose own goes first;
+//   - a PriorityClass in a label.
+func jobsAreKAIs(policy *admissionv1.ValidatingAdmissionPolicy) {
+	policy.Spec.Variables = append(policy.Spec.Variables, admissionv1.Variable{Name: "pods", Expression: "(has(dyn(object).spec.replicatedJobs)\n" +
+		"? dyn(object).spec.replicatedJobs.map(j, j.template.spec) : [dyn(object).spec])\n" +
+		".map(j, j.template)\n"})
+	policy.Spec.Validations = append(policy.Spec.Validations,
+		admissionv1.Validation{
+			Expression: fmt.Sprintf("variables.kept || variables.pods.all(p,\n"+
+				"p.spec.?schedulerName.orValue('') == '%s'\n"+
+				"&& p.?metadata.labels[?'%s'].orValue(variables.queue) == variables.queue\n"+
+				"&& p.?metadata.labels[?'%s'].orValue('') == '')\n", ir.KAISchedulerName, ir.LabelKAIQueue, kaiPriorityLabel),
+			Message: fmt.Sprintf("pods must have schedulerName %s, no other queue than their job, and no label %s", ir.KAISchedulerName, kaiPriorityLabel),
+		},
+		admissionv1.Validation{
+			Expression: fmt.Sprintf("object.metadata.?labels[?'%[1]s'].orValue('') == (request.operation == 'UPDATE'\n"+
+				"? oldObject.metadata.?labels[?'%[1]s'].orValue('') : '')\n", kaiPriorityLabel),
+			Message: fmt.Sprintf("the label %s would stand for that of the pods", kaiPriorityLabel),
+		})
+}
+
+// defaultClass is the PriorityClass of pods that name none, or "". KAI Scheduler
+// knows of one where the cluster has none.
 func defaultClass(p *ir.Platform) string {
 	for _, c := range p.PriorityClasses {
-		if c.Default {
+		if c.Default && !c.BuiltIn {
 			return c.Name
 		}
+	}
+	if p.Scheduler == ir.KAI {
+		return ir.KAIDefaultClass
 	}
 	return ""
 }

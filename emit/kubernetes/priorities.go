@@ -8,10 +8,14 @@ import (
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
-// priorityClasses returns the PriorityClasses of the tiers.
+// priorityClasses returns the PriorityClasses of the tiers, but for those that
+// come with the scheduler.
 func priorityClasses(p *ir.Platform) []any {
 	var objects []any
 	for _, c := range p.PriorityClasses {
+		if c.BuiltIn {
+			continue
+		}
 		policy := corev1.PreemptNever
 		if c.Preempts {
 			policy = corev1.PreemptLowerPriority

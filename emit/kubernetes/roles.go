@@ -32,8 +32,14 @@ func jobSubmitter(p *ir.Platform) *rbacv1.ClusterRole {
 			{APIGroups: []string{""}, Resources: []string{"events", "pods"}, Verbs: follow},
 			{APIGroups: []string{""}, Resources: []string{"pods/log"}, Verbs: []string{"get"}},
 			{APIGroups: []string{"events.k8s.io"}, Resources: []string{"events"}, Verbs: follow},
-			{APIGroups: []string{"kueue.x-k8s.io"}, Resources: []string{"localqueues", "workloads"}, Verbs: follow},
 		},
+	}
+	if p.Scheduler == ir.KAI {
+		// Queues are the cluster's, and only a ClusterRoleBinding would let
+		// anybody see them.
+		role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{"scheduling.run.ai"}, Resources: []string{"podgroups"}, Verbs: follow})
+	} else {
+		role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{"kueue.x-k8s.io"}, Resources: []string{"localqueues", "workloads"}, Verbs: follow})
 	}
 	if p.AnyCapacity(ir.Capacity.HasAcceleratorNetworks) {
 		role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{"resource.k8s.io"}, Resources: []string{"resourceclaimtemplates"}, Verbs: write})

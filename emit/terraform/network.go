@@ -37,8 +37,15 @@ func network(b *body, p *ir.Platform) {
 	log.flag("enable", true)
 	log.text("filter", "ERRORS_ONLY")
 
-	b.note("GKE opens only 443 and 10250 from a private control plane to the nodes. The",
-		"webhooks of Kueue and JobSet listen on 9443, Kueue's visibility API on 8082.")
+	ports := []string{"8082", "9443"}
+	if p.Scheduler == ir.KAI {
+		ports = []string{"9443"}
+		b.note("GKE opens only 443 and 10250 from a private control plane to the nodes. The",
+			"webhooks of KAI Scheduler and JobSet listen on 9443.")
+	} else {
+		b.note("GKE opens only 443 and 10250 from a private control plane to the nodes. The",
+			"webhooks of Kueue and JobSet listen on 9443, Kueue's visibility API on 8082.")
+	}
 	firewall := b.resource("google_compute_firewall", "webhooks")
 	firewall.expr("name", `"${google_compute_network.main.name}-webhooks"`)
 	firewall.expr("network", "google_compute_network.main.id")
@@ -47,7 +54,7 @@ func network(b *body, p *ir.Platform) {
 	firewall.expr("target_service_accounts", "[google_service_account.nodes.email]")
 	allow := firewall.block("allow")
 	allow.text("protocol", "tcp")
-	allow.texts("ports", []string{"8082", "9443"})
+	allow.texts("ports", ports)
 }
 
 func secondaryRange(subnet *body, name string, cidr constant) {

@@ -43,7 +43,11 @@ func inCluster(np *body) {
 }
 
 func systemPool(b *body, p *ir.Platform) {
-	b.note("GKE's own pods, Kueue and JobSet.")
+	if p.Scheduler == ir.KAI {
+		b.note("GKE's own pods, KAI Scheduler and JobSet.")
+	} else {
+		b.note("GKE's own pods, Kueue and JobSet.")
+	}
 	np := pool(b, p.SystemPool.Name)
 	np.expr("node_locations", "var.zones")
 	np.note("In each zone.")

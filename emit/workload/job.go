@@ -15,7 +15,7 @@ import (
 //
 // Kueue suspends the Job as it is created, and the API server admits none
 // without Kueue (failurePolicy of its webhooks). A suspend here would stop a
-// running Job that is applied again.
+// running Job that is applied again. KAI Scheduler leaves its pods pending.
 func job(p *ir.Platform, w ir.Workload) *batchv1.Job {
 	j := &batchv1.Job{
 		TypeMeta:   metav1.TypeMeta{APIVersion: batchv1.SchemeGroupVersion.String(), Kind: "Job"},
@@ -44,6 +44,7 @@ func jobSpec(w ir.Workload, pods int, onDisruption batchv1.PodFailurePolicyActio
 		}}},
 	}
 	spec.Template.Annotations = podAnnotations(w)
+	spec.Template.Labels = podLabels(w)
 	if w.MaxRunSeconds != 0 {
 		spec.ActiveDeadlineSeconds = new(int64(w.MaxRunSeconds))
 	}

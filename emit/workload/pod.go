@@ -45,6 +45,7 @@ func podSpec(w ir.Workload, first string) corev1.PodSpec {
 		RestartPolicy:      corev1.RestartPolicyNever,
 		ServiceAccountName: w.KubeAccount,
 		PriorityClassName:  w.PriorityClass,
+		SchedulerName:      w.Queueing.SchedulerName,
 		Tolerations:        kubeyaml.Tolerations(w.Tolerations),
 	}
 	for _, s := range w.NodeSelector {

@@ -114,3 +114,16 @@ func queuedMeta(p *ir.Platform, w ir.Workload) metav1.ObjectMeta {
 	}
 	return m
 }
+
+// podLabels are the labels by which a scheduler knows a workload's pods; nil for
+// none.
+func podLabels(w ir.Workload) map[string]string {
+	var labels map[string]string
+	for _, l := range w.Queueing.PodLabels {
+		if labels == nil {
+			labels = make(map[string]string, len(w.Queueing.PodLabels))
+		}
+		labels[l.Key] = l.Value
+	}
+	return labels
+}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/batchwright/batchwright/conformance/cloudbuild"
 	"github.com/batchwright/batchwright/conformance/dashboards"
+	"github.com/batchwright/batchwright/conformance/kaiqueues"
 	"github.com/batchwright/batchwright/conformance/kueueconfig"
 	"github.com/batchwright/batchwright/conformance/policies"
 )
@@ -25,6 +26,7 @@ var checkers = []struct {
 }{
 	{"cloudbuild", cloudbuild.Check},
 	{"dashboards", dashboards.Check},
+	{"kaiqueues", kaiqueues.Check},
 	{"kueueconfig", kueueconfig.Check},
 	{"policies", policies.Check},
 }

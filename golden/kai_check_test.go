@@ -1,0 +1,186 @@
+package golden_test
+
+import (
+	"io/fs"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
+)
+
+// kaiQueue is KAI Scheduler's Queue, as far as a manifest may use it. Pointers
+// tell what is written from what is not.
+type kaiQueue struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              struct {
+		ParentQueue string `json:"parentQueue,omitempty"`
+		Priority    *int   `json:"priority"`
+		Resources   struct {
+			CPU    kaiShare `json:"cpu"`
+			GPU    kaiShare `json:"gpu"`
+			Memory kaiShare `json:"memory"`
+		} `json:"resources"`
+	} `json:"spec"`
+}
+
+type kaiShare struct {
+	Limit *int64 `json:"limit"`
+	Quota *int64 `json:"quota"`
+}
+
+// DeepCopyObject makes the type known to a scheme; nothing here copies.
+func (q *kaiQueue) DeepCopyObject() runtime.Object { return q }
+
+func addKAIQueue(scheme *runtime.Scheme) error {
+	scheme.AddKnownTypeWithName(schema.GroupVersionKind{Group: "scheduling.run.ai", Version: "v2", Kind: "Queue"}, &kaiQueue{})
+	return nil
+}
+
+const (
+	kaiQueueLabel          = "kai.scheduler/queue"
+	kaiPreemptibilityLabel = "kai.scheduler/preemptibility"
+	kaiMinMember           = "kai.scheduler/batch-min-member"
+)
+
+// kaiQueue checks that a queue lets something run, that its parent is there and
+// is nobody's child, and that what a parent guarantees is what its children do.
+func (c *kubernetesCheck) kaiQueue(from objectKey, q *kaiQueue) {
+	r := q.Spec.Resources
+	for _, s := range []kaiShare{r.CPU, r.GPU, r.Memory} {
+		if s.Limit == nil || s.Quota == nil || q.Spec.Priority == nil {
+			c.errorf("%s: a limit, a quota or the priority is not written", from)
+			return
+		}
+	}
+	if *r.CPU.Limit != -1 || *r.CPU.Quota != -1 || *r.Memory.Limit != -1 || *r.Memory.Quota != -1 {
+		c.errorf("%s: cpu or memory is not free", from)
+	}
+	if limit, quota := *r.GPU.Limit, *r.GPU.Quota; quota < 0 || limit != -1 && limit < quota || limit == 0 {
+		c.errorf("%s: %d GPUs guaranteed, and %d at most", from, quota, limit)
+	}
+	if q.Spec.ParentQueue != "" {
+		if parent, ok := find[*kaiQueue](c, from, "Queue", "", q.Spec.ParentQueue); ok && (parent.Spec.ParentQueue != "" || parent.Labels["team"] != "") {
+			c.errorf("%s: its parent is a team's queue, or has a parent", from)
+		}
+	}
+	if team := q.Labels["team"]; team != "" {
+		return
+	}
+	guaranteed := int64(0)
+	for _, key := range c.order {
+		if child, ok := c.objects[key].(*kaiQueue); ok && child.Spec.ParentQueue == q.Name && child.Spec.Resources.GPU.Quota != nil {
+			guaranteed += *child.Spec.Resources.GPU.Quota
+		}
+	}
+	if *r.GPU.Quota != guaranteed || *r.GPU.Limit != -1 {
+		c.errorf("%s: guarantees %d GPUs and %d at most, and its teams %d", from, *r.GPU.Quota, *r.GPU.Limit, guaranteed)
+	}
+}
+
+// kaiWorkload checks that KAI Scheduler finds the queue, the priority and the
+// size of a job, and can start it.
+func (c *kubernetesCheck) kaiWorkload(from objectKey, m metav1.ObjectMeta, jobs int64, spec batchv1.JobSpec) {
+	pod, template := spec.Template.Spec, spec.Template.Labels
+	name := m.Labels[kaiQueueLabel]
+	if template[kaiQueueLabel] != name || template[kaiPreemptibilityLabel] != m.Labels[kaiPreemptibilityLabel] {
+		c.errorf("%s: its pods are labelled %v", from, template)
+	}
+	if pod.SchedulerName != "kai-scheduler" {
+		c.errorf("%s: scheduler %q starts it", from, pod.SchedulerName)
+	}
+	if namespace, ok := c.objects[objectKey{"Namespace", "", m.Namespace}].(*corev1.Namespace); ok {
+		allowed := strings.Split(strings.TrimPrefix(namespace.Annotations["queues"], name+"="), "|")
+		if !slices.Contains(allowed, pod.PriorityClassName) {
+			c.errorf("%s: %s=%s is not one of %s's queues: %s", from, name, pod.PriorityClassName, m.Namespace, namespace.Annotations["queues"])
+		}
+	}
+	value := kaiClassValues[pod.PriorityClassName]
+	if class, ok := c.objects[objectKey{"PriorityClass", "", pod.PriorityClassName}].(*schedulingv1.PriorityClass); ok {
+		value = class.Value
+	}
+	preemptibility := "preemptible"
+	if value >= 100 {
+		preemptibility = "non-preemptible"
+	}
+	if m.Labels[kaiPreemptibilityLabel] != preemptibility {
+		c.errorf("%s: %s, and a priority of %d", from, m.Labels[kaiPreemptibilityLabel], value)
+	}
+	pods, gang := int64(*spec.Parallelism), ""
+	if from.kind == "Job" && pods > 1 {
+		gang = strconv.FormatInt(pods, 10)
+	}
+	if m.Annotations[kaiMinMember] != gang {
+		c.errorf("%s: %d pods, and it starts with %q", from, pods, m.Annotations[kaiMinMember])
+	}
+	queue, ok := find[*kaiQueue](c, from, "Queue", "", name)
+	if !ok {
+		return
+	}
+	if queue.Labels["team"] == "" {
+		c.errorf("%s: jobs in %s, which is no team's, wait for ever", from, keyOf(queue))
+	}
+	wanted := int64(0)
+	for _, container := range pod.Containers {
+		gpus := container.Resources.Requests["nvidia.com/gpu"]
+		wanted += gpus.Value() * pods * jobs
+	}
+	gpu := queue.Spec.Resources.GPU
+	if preemptibility == "non-preemptible" && wanted > *gpu.Quota || *gpu.Limit != -1 && wanted > *gpu.Limit {
+		c.errorf("%s: takes %d GPUs, and %s guarantees %d and gives %d at most", from, wanted, keyOf(queue), *gpu.Quota, *gpu.Limit)
+	}
+}
+
+// kaiClassValues are the PriorityClasses of KAI Scheduler's chart. Source: KAI
+// Scheduler's documentation, "Workload priority".
+var kaiClassValues = map[string]int32{"train": 50, "build-preemptible": 75, "build": 100, "inference": 125}
+
+// checkKAINodes holds the pods of jobs against the nodes that Terraform makes:
+// nothing adds a node selector or a toleration to them.
+func checkKAINodes(folder fs.FS, pools []nodePool) []error {
+	c, err := readKubernetes(folder)
+	if err != nil || len(c.errs) > 0 {
+		return nil // checkKubernetes tells
+	}
+	check := func(from objectKey, pod corev1.PodSpec) {
+		reached := 0
+		for _, pool := range pools {
+			selected := !slices.ContainsFunc(slices.Sorted(maps.Keys(pod.NodeSelector)), func(key string) bool {
+				return pool.nodeLabel(key) != pod.NodeSelector[key]
+			})
+			if !selected {
+				continue
+			}
+			reached++
+			for _, taint := range pool.nodeTaints() {
+				key, rest, _ := strings.Cut(taint, "=")
+				text, effect, _ := strings.Cut(rest, ":")
+				if !tolerates(pod.Tolerations, corev1.Taint{Key: key, Value: text, Effect: corev1.TaintEffect(effect)}) {
+					c.errorf("%s selects nodes of pool %s, and does not tolerate %s", from, pool.label, taint)
+				}
+			}
+		}
+		if reached == 0 || len(pod.NodeSelector) == 0 {
+			c.errorf("%s selects no node pool's nodes: %v", from, pod.NodeSelector)
+		}
+	}
+	for _, key := range c.order {
+		switch o := c.objects[key].(type) {
+		case *batchv1.Job:
+			check(key, o.Spec.Template.Spec)
+		case *v1alpha2.JobSet:
+			for _, r := range o.Spec.ReplicatedJobs {
+				check(key, r.Template.Spec.Template.Spec)
+			}
+		}
+	}
+	return c.errs
+}
