@@ -30,11 +30,10 @@ func infrastructure(d *document, p *ir.Platform) {
 	version := "--tf-version-constraint==" + ir.InfrastructureManagerTerraform
 	preview := "projects/" + p.Project + "/locations/" + p.Region + "/previews/" + p.Name
 	d.Para("Infrastructure Manager makes the network, the cluster, its node pools, the identities, the dashboards and the alerts, with Terraform ",
-		text(ir.InfrastructureManagerTerraform), ", and keeps the state. A preview says what it would change, once there is a deployment; delete it afterwards:")
+		text(ir.InfrastructureManagerTerraform), ", and keeps the state. Once there is a deployment, a preview says what it would change; exported, it is a plan in JSON:")
 	d.Code("sh",
 		command("gcloud", "infra-manager", "previews", "create", preview, "--deployment="+p.Deployment(), account, source, inputs),
-		command("gcloud", "infra-manager", "previews", "describe", preview),
-		command("gcloud", "infra-manager", "previews", "delete", preview))
+		command("gcloud", "infra-manager", "previews", "export", preview))
 	d.Para("Let it make, or change, everything:")
 	d.Code("sh", command("gcloud", "infra-manager", "deployments", "apply", p.Deployment(), account, version, source, inputs))
 }
