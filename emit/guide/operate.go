@@ -309,7 +309,11 @@ func look(d *document, p *ir.Platform) {
 	}
 	d.Table([]markup{"Who", "Command", "Shows"}, rows)
 	d.Para("Dashboards for the administrator and for the teams are in ", console("Cloud Monitoring", "monitoring/dashboards", p.Project), ", from ",
-		file("dashboards/cloud-monitoring/"), ".", grafana(p))
+		file(p.CloudDashboards()+"/"), ".", grafana(p))
+	if p.Monitoring.TensorBoard != "" {
+		d.Para("What jobs log for TensorBoard is in ", console("Vertex AI", "vertex-ai/experiments/experiments", p.Project), ", region ", code(p.Monitoring.TensorBoard),
+			". Every team can read and write all of it.")
+	}
 	var alerts [][]markup
 	for _, a := range p.Monitoring.Alerts {
 		alerts = append(alerts, []markup{code(a.Name), text(a.Severity), text(a.Summary)})
@@ -339,25 +343,7 @@ func kueueLook(p *ir.Platform) [][]markup {
 			[]markup{team, code(command("kubectl", "describe", "workloads", "-n", ns)), "why a job waits"},
 		)
 	}
-<<<<<<< HEAD
 	return rows
-=======
-	d.Table([]markup{"Who", "Command", "Shows"}, rows)
-	d.Para("Dashboards for the administrator and for the teams are in ", console("Cloud Monitoring", "monitoring/dashboards", p.Project), ", from ",
-		file(p.CloudDashboards()+"/"), ".", grafana(p))
-	if p.Monitoring.TensorBoard != "" {
-		d.Para("What jobs log for TensorBoard is in ", console("Vertex AI", "vertex-ai/experiments/experiments", p.Project), ", region ", code(p.Monitoring.TensorBoard),
-			". Every team can read and write all of it.")
-	}
-	var alerts [][]markup
-	for _, a := range p.Monitoring.Alerts {
-		alerts = append(alerts, []markup{code(a.Name), text(a.Severity), text(a.Summary)})
-	}
-	if len(alerts) > 0 {
-		d.Para("These alerts are policies of Cloud Monitoring; ", file("dashboards/alert-rules.yaml"), " has them for a Prometheus server.")
-	}
-	d.Table([]markup{"Alert", "Severity", "Says"}, alerts)
->>>>>>> w-tpu
 }
 
 func grafana(p *ir.Platform) markup {
