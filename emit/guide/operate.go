@@ -18,10 +18,11 @@ func build(d *document, p *ir.Platform) {
 	d.Heading(2, "Build it")
 	groups(d, p)
 	d.Para("One command, with the Google Cloud CLI signed in to project ", code(p.Project), ". It enables the services the platform needs, ",
-		"makes the service account of the build (", code(p.Delivery.Account.Email(p.Project)), "), the versioned bucket of the Terraform state (",
+		"makes the service account of the build (", code(p.Delivery.Account.Email(p.Project)), "), ", holds(p), " (",
 		code(p.Delivery.StateBucket), ") and the repository of the teams' images (", code(p.Delivery.Repository), "), and submits ",
 		file("cloudbuild/provision.yaml"), ", which does the rest. It stops at the first error and can be run again at any time, also to apply a change.")
 	d.Code("sh", "./create-platform.sh")
+	substitutions(d, p)
 	if p.Scheduler != ir.KAI {
 		d.Para("What an administrator has stopped stays so: a build keeps the `stopPolicy` that was set on a ClusterQueue by hand.")
 	}
@@ -31,14 +32,13 @@ func build(d *document, p *ir.Platform) {
 	}
 
 	d.Heading(3, "Step by step")
-	d.Para("The same by hand, from this folder. It takes Terraform 1.9 or later, which finds its credentials after `gcloud auth application-default login`, ",
-		"and `kubectl` with `gke-gcloud-auth-plugin`. Prepare the project: all of the above but the build.")
+	tools := markup("Terraform 1.9 or later, which finds its credentials after `gcloud auth application-default login`, and ")
+	if p.Delivery.InfrastructureManager {
+		tools = ""
+	}
+	d.Para("The same by hand, from this folder. It takes ", tools, "`kubectl` with `gke-gcloud-auth-plugin`. Prepare the project: all of the above but the build.")
 	d.Code("sh", "./create-platform.sh --prepare")
-	d.Para("Make the network, the cluster, its node pools, the identities, the dashboards and the alerts:")
-	d.Code("sh",
-		"terraform -chdir=terraform init",
-		"terraform -chdir=terraform plan -out=platform.tfplan",
-		"terraform -chdir=terraform apply platform.tfplan")
+	infrastructure(d, p)
 	d.Para("Let `kubectl` speak to the cluster:")
 	d.Code("sh", credentials(p))
 	const jobset = "deployment/jobset-controller-manager"
@@ -63,6 +63,7 @@ func build(d *document, p *ir.Platform) {
 		d.Para("Make the flavors, the cohorts and the teams with their queues. Kueue may run before its webhooks answer: if one does not answer yet, repeat this.")
 	}
 	d.Code("sh", "kubectl apply --server-side --force-conflicts --field-manager=batchwright -k kubernetes")
+	tensorBoard(d, p)
 	if p.Monitoring.Grafana {
 		d.Para("Put the dashboards where a Grafana of the cluster looks for them, in namespace ", code(p.Monitoring.GrafanaNamespace), ":")
 		d.Code("sh",
@@ -137,6 +138,7 @@ func submit(d *document, p *ir.Platform) {
 		d.Code("sh", command("kubectl", "apply", "--server-side", "-k", folder), command(one...))
 		d.Para("A Job that has run is deleted before it is submitted anew: `kubectl delete` with the same arguments.")
 		workloads(d, p)
+		beside(d, p)
 		secrets(d, p)
 	}
 	if i := slices.IndexFunc(p.Teams, func(t ir.Team) bool { return len(t.Queues) > 0 }); i >= 0 {
@@ -307,7 +309,11 @@ func look(d *document, p *ir.Platform) {
 	}
 	d.Table([]markup{"Who", "Command", "Shows"}, rows)
 	d.Para("Dashboards for the administrator and for the teams are in ", console("Cloud Monitoring", "monitoring/dashboards", p.Project), ", from ",
-		file("dashboards/cloud-monitoring/"), ".", grafana(p))
+		file(p.CloudDashboards()+"/"), ".", grafana(p))
+	if p.Monitoring.TensorBoard != "" {
+		d.Para("What jobs log for TensorBoard is in ", console("Vertex AI", "vertex-ai/experiments/experiments", p.Project), ", region ", code(p.Monitoring.TensorBoard),
+			". Every team can read and write all of it.")
+	}
 	var alerts [][]markup
 	for _, a := range p.Monitoring.Alerts {
 		alerts = append(alerts, []markup{code(a.Name), text(a.Severity), text(a.Summary)})
@@ -393,7 +399,7 @@ func undo(d *document, p *ir.Platform) {
 	d.Para("It asks first, then submits ", file("cloudbuild/destroy.yaml"), ": ", stops(p), "the teams' namespaces go with all jobs in them, ",
 		"the cluster's deletion protection is switched off, and what Terraform made is deleted.", buckets(p), " What stays:")
 	d.List(
-		"the bucket of the Terraform state, "+code(p.Delivery.StateBucket)+", with all its versions",
+		holds(p)+", "+code(p.Delivery.StateBucket)+", with all it holds",
 		"the repository of images, "+code(p.Delivery.Repository),
 		"the service account of the build, "+code(p.Delivery.Account.Email(p.Project))+", and the enabled services",
 		"logs and metrics, until their retention ends")
@@ -413,6 +419,10 @@ func buckets(p *ir.Platform) markup {
 	if !slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return t.Bucket != "" }) {
 		return ""
 	}
-	return " Deletion stops at a team's bucket that still holds objects: empty the bucket, old versions too, with `gcloud storage rm --recursive --all-versions " +
-		"\"gs://BUCKET/**\"`, or keep it, by taking it out of the state with `terraform state rm`."
+	empty := markup(" Deletion stops at a team's bucket that still holds objects: empty the bucket, old versions too, with `gcloud storage rm --recursive --all-versions " +
+		"\"gs://BUCKET/**\"`")
+	if p.Delivery.InfrastructureManager {
+		return empty + "."
+	}
+	return empty + ", or keep it, by taking it out of the state with `terraform state rm`."
 }

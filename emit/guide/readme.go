@@ -17,12 +17,14 @@ func readme(p *ir.Platform) []byte {
 	intro(d, p)
 	teams(d, p)
 	capacities(d, p)
+	gpuNetworks(d, p)
 	guarantees(d, p)
 	picture(d, p)
 	notes(d, p)
 	googleQuota(d, p)
 	build(d, p)
 	submit(d, p)
+	onTheNode(d, p)
 	look(d, p)
 	remove(d, p)
 	undo(d, p)
@@ -70,6 +72,10 @@ func files(d *document, p *ir.Platform) {
 	if p.AnyCapacity(func(c ir.Capacity) bool { return c.ComputeClass }) {
 		classes = "ComputeClasses, "
 	}
+	toolkit := markup("lets Cluster Toolkit's `gcluster deploy` take this folder")
+	if p.Delivery.InfrastructureManager {
+		toolkit += ": with a state of its own, so not for what Infrastructure Manager has deployed"
+	}
 	rows := [][]markup{
 		{file("create-platform.sh"), "builds everything, or brings it up to date"},
 		{file("destroy-platform.sh"), "takes it down"},
@@ -87,7 +93,7 @@ func files(d *document, p *ir.Platform) {
 	}
 	rows = append(rows,
 		[]markup{file("dashboards/"), "dashboards and alert rules"},
-		[]markup{file(".ghpc/artifacts/expanded_blueprint.yaml"), "lets Cluster Toolkit's `gcluster deploy` take this folder"},
+		[]markup{file(".ghpc/artifacts/expanded_blueprint.yaml"), toolkit},
 	)
 	d.Table([]markup{"Path", "What it is"}, rows)
 }

@@ -103,8 +103,8 @@ Usage: destroy-platform.sh [--yes] [--worker-pool=POOL]
 Destroys the platform $NAME in project $PROJECT, region $REGION,
 through cloudbuild/destroy.yaml:
 
-  1. stops the queues, deletes the teams' namespaces with all their jobs, and
-     waits until load balancers and disks are gone
+  1. deletes the teams' namespaces with all their jobs, and waits until load
+     balancers and disks are gone
   2. switches the cluster's deletion protection off
   3. deletes everything Terraform has created. It stops at a bucket of a team
      that still holds objects: empty it, then destroy again.

@@ -1,0 +1,201 @@
+# GKE's own pods, Kueue and JobSet.
+resource "google_container_node_pool" "system" {
+  name           = "system"
+  cluster        = google_container_cluster.main.name
+  location       = google_container_cluster.main.location
+  node_locations = var.zones
+
+  # In each zone.
+  node_count = 3
+
+  management {
+    auto_repair  = true
+    auto_upgrade = true
+  }
+
+  upgrade_settings {
+    strategy        = "SURGE"
+    max_surge       = 1
+    max_unavailable = 0
+  }
+
+  node_config {
+    machine_type    = "n1-standard-4"
+    image_type      = "COS_CONTAINERD"
+    disk_type       = "pd-standard"
+    disk_size_gb    = 200
+    service_account = google_service_account.nodes.email
+    oauth_scopes    = ["https://www.googleapis.com/auth/cloud-platform"]
+
+    gcfs_config {
+      enabled = true
+    }
+
+    gvnic {
+      enabled = true
+    }
+
+    workload_metadata_config {
+      mode = "GKE_METADATA"
+    }
+
+    shielded_instance_config {
+      enable_secure_boot          = true
+      enable_integrity_monitoring = true
+    }
+  }
+}
+
+# On demand: list price, as long as there is stock.
+resource "google_container_node_pool" "cpu" {
+  name               = "cpu"
+  cluster            = google_container_cluster.main.name
+  location           = google_container_cluster.main.location
+  node_locations     = var.zones
+  initial_node_count = 0
+
+  autoscaling {
+    total_min_node_count = 0
+    total_max_node_count = 2
+
+    # Wherever there is stock, rather than evenly over the zones.
+    location_policy = "ANY"
+  }
+
+  management {
+    auto_repair  = true
+    auto_upgrade = true
+  }
+
+  # Accelerators are scarce: upgrades make do with the nodes there are.
+  upgrade_settings {
+    strategy        = "SURGE"
+    max_surge       = 0
+    max_unavailable = 1
+  }
+
+  node_config {
+    machine_type    = "n1-standard-4"
+    image_type      = "COS_CONTAINERD"
+    disk_type       = "pd-balanced"
+    disk_size_gb    = 100
+    service_account = google_service_account.nodes.email
+    oauth_scopes    = ["https://www.googleapis.com/auth/cloud-platform"]
+    labels = {
+      resource-type = "ondemand"
+    }
+
+    taint {
+      key    = "ondemand"
+      value  = "true"
+      effect = "NO_SCHEDULE"
+    }
+
+    reservation_affinity {
+      consume_reservation_type = "NO_RESERVATION"
+    }
+
+    gcfs_config {
+      enabled = true
+    }
+
+    gvnic {
+      enabled = true
+    }
+
+    workload_metadata_config {
+      mode = "GKE_METADATA"
+    }
+
+    shielded_instance_config {
+      enable_secure_boot          = true
+      enable_integrity_monitoring = true
+    }
+  }
+
+  lifecycle {
+    # Read at creation only; any later change of it would replace the pool.
+    ignore_changes = [initial_node_count]
+  }
+
+  # A cluster needs a pool for GKE's own pods first.
+  depends_on = [google_container_node_pool.system]
+}
+
+# On demand: list price, as long as there is stock.
+resource "google_container_node_pool" "slices" {
+  # A pool for each slice: its hosts start and stop together.
+  for_each       = toset(["slices-0", "slices-1"])
+  name           = each.key
+  cluster        = google_container_cluster.main.name
+  location       = google_container_cluster.main.location
+  node_locations = var.zones
+  node_count     = 4
+
+  management {
+    auto_repair  = true
+    auto_upgrade = true
+  }
+
+  # Accelerators are scarce: upgrades make do with the nodes there are.
+  upgrade_settings {
+    strategy        = "SURGE"
+    max_surge       = 0
+    max_unavailable = 1
+  }
+
+  # Linked with each other: the chips of the slice form this topology.
+  placement_policy {
+    type         = "COMPACT"
+    tpu_topology = "4x4"
+  }
+
+  node_config {
+    machine_type    = "ct5lp-hightpu-4t"
+    image_type      = "COS_CONTAINERD"
+    disk_type       = "pd-balanced"
+    disk_size_gb    = 100
+    service_account = google_service_account.nodes.email
+    oauth_scopes    = ["https://www.googleapis.com/auth/cloud-platform"]
+    labels = {
+      capacity      = "slices"
+      resource-type = "ondemand"
+    }
+
+    taint {
+      key    = "ondemand"
+      value  = "true"
+      effect = "NO_SCHEDULE"
+    }
+
+    taint {
+      key    = "google.com/tpu"
+      value  = "present"
+      effect = "NO_SCHEDULE"
+    }
+
+    reservation_affinity {
+      consume_reservation_type = "NO_RESERVATION"
+    }
+
+    gcfs_config {
+      enabled = true
+    }
+
+    gvnic {
+      enabled = true
+    }
+
+    workload_metadata_config {
+      mode = "GKE_METADATA"
+    }
+
+    shielded_instance_config {
+      enable_secure_boot          = true
+      enable_integrity_monitoring = true
+    }
+  }
+
+  # A cluster needs a pool for GKE's own pods first.
+  depends_on = [google_container_node_pool.system]
+}

@@ -1,0 +1,38 @@
+project_id            = "my-project"
+region                = "us-west4"
+zones                 = ["us-west4-a"]
+cluster_name          = "tpu-training"
+node_range            = "10.129.0.0/20"
+pod_range             = "192.168.64.0/20"
+service_range         = "192.168.80.0/20"
+control_plane_range   = "172.16.0.32/28"
+authorized_networks   = {}
+deletion_protection   = true
+tensorboard_region    = "us-central1"
+notification_channels = []
+teams = {
+  tpu-research = {
+    namespace    = "tpu-research"
+    kube_account = "tpu-research-ksa"
+    account_id   = "wi-tpu-research"
+    display_name = "Jobs of tpu-research"
+    roles = [
+      "roles/aiplatform.user",
+      "roles/logging.logWriter",
+      "roles/monitoring.metricWriter",
+    ]
+  }
+  tpu-training = {
+    namespace    = "tpu-training"
+    kube_account = "tpu-training-ksa"
+    account_id   = "wi-tpu-training"
+    display_name = "Jobs of tpu-training"
+    roles = [
+      "roles/aiplatform.user",
+      "roles/logging.logWriter",
+      "roles/monitoring.metricWriter",
+    ]
+    bucket            = "my-project-tpu-training-tpu-training"
+    nodes_list_bucket = true
+  }
+}
