@@ -49,15 +49,20 @@ func compileTPUs(t *testing.T, tags ...string) emit.Tree {
 
 // tpuForms are the ways in which the blueprint can be compiled.
 var tpuForms = [][]string{
-	nil, {"type=v5e"}, {"slices=0"}, {"autoscaled=true"}, {"managed=true"}, {"perTeam"},
-	{"type=v5e", "autoscaled=true", "managed=true", "perTeam"}, {"slices=0", "perTeam"},
+	nil, {"type=v4"}, {"slices=0"}, {"autoscaled=true"}, {"managed=true"}, {"perTeam"},
+	{"autoscaled=true", "managed=true", "perTeam"}, {"slices=0", "perTeam"},
 }
 
-// TestTPUForms holds every form against the checks of the goldens.
+// TestTPUForms holds every form against the checks of the goldens, those of the
+// conformance module as well where goldens are updated.
 func TestTPUForms(t *testing.T) {
 	for _, tags := range tpuForms {
 		t.Run(strings.Join(tags, ","), func(t *testing.T) {
-			checkFolder(t, treeFS(compileTPUs(t, tags...)))
+			tree := compileTPUs(t, tags...)
+			checkFolder(t, treeFS(tree))
+			if *update {
+				conform(t, tree)
+			}
 		})
 	}
 }
@@ -76,10 +81,10 @@ func TestTPUPools(t *testing.T) {
 		tags []string
 		want string // of the slices
 	}{
-		{nil, "slices-0 slices-1: ct4p-hightpu-4t, 4 nodes, compact 2x2x4, capacity=slices resource-type=ondemand"},
-		{[]string{"slices=0"}, ": ct4p-hightpu-4t, 4 nodes, compact 2x2x4, capacity=slices resource-type=ondemand"},
-		{[]string{"type=v5e"}, "slices-0 slices-1: ct5lp-hightpu-4t, 4 nodes, compact 4x4, capacity=slices resource-type=ondemand"},
-		{[]string{"autoscaled=true"}, "slices-0 slices-1: ct4p-hightpu-4t, 0 or 4 nodes, compact 2x2x4, capacity=slices resource-type=ondemand"},
+		{nil, "slices-0 slices-1: ct5lp-hightpu-4t, 4 nodes, compact 4x4, capacity=slices resource-type=ondemand"},
+		{[]string{"slices=0"}, ": ct5lp-hightpu-4t, 4 nodes, compact 4x4, capacity=slices resource-type=ondemand"},
+		{[]string{"type=v4"}, "slices-0 slices-1: ct4p-hightpu-4t, 4 nodes, compact 2x2x4, capacity=slices resource-type=ondemand"},
+		{[]string{"autoscaled=true"}, "slices-0 slices-1: ct5lp-hightpu-4t, 0 or 4 nodes, compact 4x4, capacity=slices resource-type=ondemand"},
 	} {
 		pools, err := nodePools(treeFS(compileTPUs(t, test.tags...)))
 		if err != nil {
@@ -236,7 +241,7 @@ func TestTPUQueues(t *testing.T) {
 	for _, f := range objects[kueue.ResourceFlavor](t, shared, "kubernetes/resource-flavors.yaml", "ResourceFlavor") {
 		flavors[f.Name] = f.Spec.NodeLabels
 	}
-	if got := flavors["slices"]; got["cloud.google.com/gke-tpu-accelerator"] != "tpu-v4-podslice" || got[topologyLabel] != "2x2x4" {
+	if got := flavors["slices"]; got["cloud.google.com/gke-tpu-accelerator"] != "tpu-v5-lite-podslice" || got[topologyLabel] != "4x4" {
 		t.Errorf("slices are known by %v", got)
 	}
 }
@@ -261,9 +266,7 @@ func TestTPUWorkloads(t *testing.T) {
 	} {
 		set := objects[v1alpha2.JobSet](t, files, "workloads/tpu-training/"+name+".yaml", "JobSet")[0]
 		got := describeJobSet(set)
-		if name == "tensorboard" { // those of the others do not look at them
-			got = got[:len(got):len(got)]
-		} else {
+		if name != "tensorboard" { // the others do not look at them
 			for i := range got {
 				got[i], _, _ = strings.Cut(got[i], ", BUCKET")
 			}
@@ -375,8 +378,8 @@ func tpuBuild(t *testing.T, files fs.FS) cloudBuild {
 func TestTPUSubstitutions(t *testing.T) {
 	want := map[string]string{
 		"_TF_STATE_BUCKET": "my-project-tpu-training-tfstate", "_TF_STATE_PREFIX": "tpu-training/terraform",
-		"_REGION": "us-central2", "_ZONE": "us-central2-b", "_CLUSTER_NAME": "tpu-training",
-		"_TPU_TYPE": "v4-32", "_NUM_TPU_POOLS": "2", "_NUM_OF_CHIPS": "32",
+		"_REGION": "us-west4", "_ZONE": "us-west4-a", "_CLUSTER_NAME": "tpu-training",
+		"_TPU_TYPE": "v5litepod-16", "_NUM_TPU_POOLS": "2", "_NUM_OF_CHIPS": "32",
 		"_JOBSET_VERSION": "0.12.0", "_KUEUE_VERSION": "0.19.2",
 	}
 	if d := cmp.Diff(want, tpuBuild(t, treeFS(compileTPUs(t))).Substitutions); d != "" {
@@ -420,7 +423,7 @@ func TestSlicesOffAndOn(t *testing.T) {
 		"kubernetes/shared-queues.yaml": regexp.MustCompile(`^        nominalQuota: `),
 		"cloudbuild/provision.yaml":     regexp.MustCompile(`_NUM_`),
 		"cloudbuild/destroy.yaml":       regexp.MustCompile(`_NUM_`),
-		"README.md":                     regexp.MustCompile("slices|google.com/tpu|tpu-v4|vCPUs|GB|quota"),
+		"README.md":                     regexp.MustCompile("slices|google.com/tpu|tpu-v5|vCPUs|GB|quota|queue_cq_train"),
 	}
 	on, off, again := compileTPUs(t, "slices=2"), compileTPUs(t, "slices=0"), compileTPUs(t, "slices=2")
 	if d := cmp.Diff(on, again); d != "" {

@@ -110,7 +110,7 @@ func auxiliaryFitsQuota(r *report) {
 			}
 		}
 		if lack, ok := fits(requests, 1, quota(s, s.queue.Flavors[i], pool)); !ok {
-			r.addKey(path, fmt.Sprintf("workload %q can never be admitted for %q with the pods beside it", s.workload.Template, s.team.Name),
+			r.addKey(at("workloads", s.workload.Template, "auxiliary"), fmt.Sprintf("workload %q can never be admitted for %q with the pods beside it", s.workload.Template, s.team.Name),
 				label("wanted and within quota: %s", lack), help("request less, or raise the quota on %q", c.Name))
 		}
 	})

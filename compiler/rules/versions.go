@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/ir"
 )
 
 // Rules on versions: the folder uses what older releases do not have.
@@ -13,6 +14,7 @@ import (
 func versionRules() []Rule {
 	return []Rule{
 		{Code: "E0707", Severity: diag.Error, Title: "a release that the folder does not work with", check: versionFloors},
+		{Code: "N0837", Severity: diag.Note, Title: "a release that nothing runs", check: unusedTerraform},
 	}
 }
 
@@ -37,6 +39,14 @@ func versionFloors(r *report) {
 	// These two are older than 0.12, and were taken back.
 	if v.KAI == "0.20.0" || v.KAI == "0.20.1" {
 		r.add(at("versions", "kai"), fmt.Sprintf("KAI Scheduler %s was released by mistake and retracted", v.KAI), label("want 0.16.0 or later, neither 0.20.0 nor 0.20.1"))
+	}
+}
+
+// unusedTerraform: Infrastructure Manager has the Terraform that it has.
+func unusedTerraform(r *report) {
+	if r.Blueprint.Delivery.InfrastructureManager && r.Written("versions", "terraform") {
+		r.add(at("versions", "terraform"), fmt.Sprintf("Infrastructure Manager runs Terraform %s, and not %s", ir.InfrastructureManagerTerraform, r.Blueprint.Versions.Terraform),
+			related(at("delivery", "infrastructureManager"), "it runs Terraform"), help("remove it, or let the build run Terraform"))
 	}
 }
 

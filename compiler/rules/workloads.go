@@ -277,9 +277,17 @@ func workloadTeams(r *report) {
 
 func pinnedImages(r *report) {
 	for _, name := range names(r.Blueprint.Workloads) {
-		if image := r.Blueprint.Workloads[name].Image; strings.HasSuffix(image, ":latest") {
-			r.add(at("workloads", name, "image"), fmt.Sprintf("image %q is another one tomorrow", image), help("pin it by a version or by digest"))
+		w := r.Blueprint.Workloads[name]
+		r.pinned(at("workloads", name, "image"), w.Image)
+		for _, a := range names(w.Auxiliary) {
+			r.pinned(at("workloads", name, "auxiliary", a, "image"), w.Auxiliary[a].Image)
 		}
+	}
+}
+
+func (r *report) pinned(path []string, image string) {
+	if strings.HasSuffix(image, ":latest") {
+		r.add(path, fmt.Sprintf("image %q is another one tomorrow", image), help("pin it by a version or by digest"))
 	}
 }
 
@@ -312,6 +320,13 @@ func setTwice(r *report) {
 		for _, v := range names(w.Env) {
 			if s, twice := set[v]; twice {
 				r.addKey(at("workloads", name, "env", v), v+" is set by "+s.by, help("%s", s.cure))
+			}
+		}
+		for _, a := range names(w.Auxiliary) { // which have no part in a rendezvous
+			for _, v := range []string{ir.EnvBucket, ir.EnvTensorBoard} {
+				if _, given := w.Auxiliary[a].Env[v]; given && set[v].by != "" {
+					r.addKey(at("workloads", name, "auxiliary", a, "env", v), v+" is set by "+set[v].by, help("%s", set[v].cure))
+				}
 			}
 		}
 		for _, v := range names(w.SecretEnv) {

@@ -122,7 +122,7 @@ func remarks(d *document, p *ir.Platform) {
 	}
 
 	about(ir.Capacity.Sliced, "each TPU slice is a node pool, which has all of its nodes or none. Another number of slices in the blueprint, 0 too, makes or ",
-		"deletes the pools of the highest numbers, with what runs on them, and leaves the others alone.")
+		"deletes the pools of the highest numbers, with what runs on them, and leaves the others alone. Where there are none, jobs wait in their queue.")
 	about(kind(func(c ir.Capacity, r *ir.ReservationUse) bool { return !r.Create && !c.Waiting }), "the reservation must be there before the build, in each zone of the ",
 		"capacity, for the same machine type, accelerators and local SSDs, and only for instances that name it. A node that differs gets no machine of it.")
 	about(kind(func(_ ir.Capacity, r *ir.ReservationUse) bool { return r.Owner != "" }), "the project that owns the reservation must share it with ", code(p.Project), ".")

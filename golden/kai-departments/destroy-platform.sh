@@ -7,6 +7,7 @@ PROJECT='my-project'
 REGION='us-central1'
 EMAIL='kai-departments-build@my-project.iam.gserviceaccount.com'
 BUCKET='my-project-kai-departments-tfstate'
+HOLDS='Terraform state'
 SOURCE_PREFIX='kai-departments/source'
 REPOSITORY='kai-departments'
 NEEDS_WORKER_POOL='false'
@@ -100,7 +101,7 @@ through cloudbuild/destroy.yaml:
   3. deletes everything Terraform has created. It stops at a bucket of a team
      that still holds objects: empty it, then destroy again.
 
-The bucket of the Terraform state, the Artifact Registry repository with its
+The bucket of the $HOLDS, the Artifact Registry repository with its
 images, the build's service account and the APIs stay. The commands that remove
 them are printed at the end.
 
@@ -164,7 +165,7 @@ if ((${#PERMISSIONS[@]} > 0)); then
   echo 'name of a deleted one is blocked for up to 37 days.'
 fi
 echo
-echo 'The Terraform state in all its versions, and the sources of the builds:'
+echo "The bucket of the $HOLDS, with all it holds:"
 say gcloud storage rm --recursive "gs://$BUCKET"
 echo
 echo 'The APIs, in case the project has no other use for them:'

@@ -5,7 +5,7 @@ set -euo pipefail
 
 NAME='tpu-training'
 PROJECT='my-project'
-REGION='us-central2'
+REGION='us-west4'
 EMAIL='tpu-training-build@my-project.iam.gserviceaccount.com'
 BUCKET='my-project-tpu-training-tfstate'
 HOLDS='Terraform state'

@@ -147,11 +147,11 @@ resource "google_container_node_pool" "slices" {
   # Linked with each other: the chips of the slice form this topology.
   placement_policy {
     type         = "COMPACT"
-    tpu_topology = "2x2x4"
+    tpu_topology = "4x4"
   }
 
   node_config {
-    machine_type    = "ct4p-hightpu-4t"
+    machine_type    = "ct5lp-hightpu-4t"
     image_type      = "COS_CONTAINERD"
     disk_type       = "pd-balanced"
     disk_size_gb    = 100

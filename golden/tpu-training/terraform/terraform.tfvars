@@ -1,6 +1,6 @@
 project_id            = "my-project"
-region                = "us-central2"
-zones                 = ["us-central2-b"]
+region                = "us-west4"
+zones                 = ["us-west4-a"]
 cluster_name          = "tpu-training"
 node_range            = "10.129.0.0/20"
 pod_range             = "192.168.64.0/20"
