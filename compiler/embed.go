@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"strings"
 
 	"cuelang.org/go/cue/build"
 	"cuelang.org/go/cue/token"
@@ -22,24 +24,31 @@ func embedFrom(root string, inst *build.Instance) {
 			if source == nil {
 				continue // an empty file
 			}
-			base := root
+			base, at := root, ""
 			name, err := filepath.Rel(base, source.Name())
 			if err != nil || !filepath.IsLocal(name) {
 				base, name = filepath.Split(source.Name())
+				// CUE takes directories of equal paths for the same, whatever
+				// they are in.
+				at = strings.Trim(filepath.ToSlash(base), "/")
 			}
-			source.SetFSLoc(token.FSLoc{FS: moduleFiles(base), Path: filepath.ToSlash(name)})
+			source.SetFSLoc(token.FSLoc{FS: moduleFiles{base, at}, Path: path.Join(at, filepath.ToSlash(name))})
 		}
 	}
 }
 
-// moduleFiles are the files below a directory, for embedding.
-type moduleFiles string
+// moduleFiles are the files below a directory, for embedding. They are known by
+// their paths in it, below the one that at is.
+type moduleFiles struct{ dir, at string }
 
 // Open opens a directory, or a file that may be embedded. Of another one it
 // returns what cannot be read and says why: an error would be taken for a
 // missing file.
 func (m moduleFiles) Open(name string) (fs.File, error) {
-	root, err := os.OpenRoot(string(m))
+	if m.at != "" {
+		name = path.Join(".", strings.TrimPrefix(strings.TrimPrefix(name, m.at), "/"))
+	}
+	root, err := os.OpenRoot(m.dir)
 	if err != nil {
 		return nil, err
 	}

@@ -103,11 +103,12 @@ func (l *locator) embedded(in scope, into *place, a *ast.Attribute) {
 	if m == nil {
 		return
 	}
-	files := moduleFiles(l.inst.Root)
-	dir, err := filepath.Rel(l.inst.Root, in.dir)
-	if err != nil {
-		return
+	root := l.inst.Root
+	dir, err := filepath.Rel(root, in.dir)
+	if err != nil || !filepath.IsLocal(dir) {
+		root, dir = in.dir, "."
 	}
+	files := moduleFiles{dir: root}
 	dir = filepath.ToSlash(dir)
 	names, err := fs.Glob(files, path.Join(dir, m[2]))
 	if err != nil {
@@ -118,7 +119,7 @@ func (l *locator) embedded(in scope, into *place, a *ast.Attribute) {
 		if err != nil {
 			continue // CUE says so
 		}
-		absolute := filepath.Join(l.inst.Root, filepath.FromSlash(name))
+		absolute := filepath.Join(root, filepath.FromSlash(name))
 		file, err := parseData(strings.TrimPrefix(path.Ext(name), "."), absolute, content)
 		if err != nil {
 			continue

@@ -24,7 +24,7 @@ import (
 func TestBlueprints(t *testing.T) {
 	for _, name := range blueprints(t) {
 		t.Run(name, func(t *testing.T) {
-			tree := compileFolder(t, filepath.Join(root, "blueprints", name))
+			tree := compileFolder(t, directories(filepath.Join(root, "blueprints"), name)...)
 			files := treeFS(tree)
 			checkFolder(t, files)
 			if _, err := os.Stat(tfSchema); *update && err != nil {
@@ -79,19 +79,24 @@ func TestEveryGoldenHasAProducer(t *testing.T) {
 // locale.
 func TestDeterminism(t *testing.T) {
 	for _, name := range blueprints(t) {
-		want := compileFolder(t, filepath.Join(root, "blueprints", name))
+		here := directories(filepath.Join(root, "blueprints"), name)
+		want := compileFolder(t, here...)
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "another place")
-			if err := os.CopyFS(dir, os.DirFS(filepath.Join(root, "blueprints", name))); err != nil {
-				t.Fatal(err)
+			var files []string
+			for i, there := range directories(dir, name) {
+				if err := os.CopyFS(there, os.DirFS(here[i])); err != nil {
+					t.Fatal(err)
+				}
+				found, err := filepath.Glob(filepath.Join(there, "*.cue"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				files = append(files, found...)
 			}
 			t.Setenv("TZ", "Pacific/Apia")
 			t.Setenv("LANG", "tr_TR.UTF-8")
 			t.Setenv("LC_ALL", "tr_TR.UTF-8")
-			files, err := filepath.Glob(filepath.Join(dir, "*.cue"))
-			if err != nil {
-				t.Fatal(err)
-			}
 			slices.Reverse(files)
 			got := compileFolder(t, files...)
 			if len(got) != len(want) {
@@ -120,6 +125,21 @@ func blueprints(t *testing.T) []string {
 		}
 	}
 	return names
+}
+
+// bases are the blueprints that others are laid over.
+var bases = map[string][]string{
+	"batch-platform-dws": {"batch-platform"},
+}
+
+// directories returns those that a blueprint is compiled from, below a folder:
+// what it is laid over, and its own.
+func directories(folder, name string) []string {
+	var out []string
+	for _, n := range append(slices.Clone(bases[name]), name) {
+		out = append(out, filepath.Join(folder, n))
+	}
+	return out
 }
 
 // compileFolder compiles a blueprint that must have no errors or warnings.

@@ -1,7 +1,8 @@
 // Package golden holds what batchwright is known to print, and the tests that
 // say why that is right.
 //
-// golden/<blueprint> is the deploy folder of blueprints/<blueprint>. Nothing
+// golden/<blueprint> is the deploy folder of blueprints/<blueprint>, laid over
+// others where it is an overlay. Nothing
 // is blessed because it is what the compiler prints: before a folder is
 // compared or updated it is held against the parsers, schemas and API types of
 // the tools that will read it.

@@ -60,7 +60,7 @@ func readKubernetes(dir fs.FS) (*kubernetesCheck, error) {
 	for _, add := range []func(*runtime.Scheme) error{
 		admissionv1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, corev1.AddToScheme, rbacv1.AddToScheme, resourcev1.AddToScheme,
 		schedulingv1.AddToScheme, v1alpha2.AddToScheme, v1beta2.AddToScheme, addComputeClass, addKAIQueue,
-		networkv1.AddToScheme,
+		networkv1.Install,
 	} {
 		if err := add(c.scheme); err != nil {
 			return nil, err

@@ -16,7 +16,7 @@ import (
 func kaiRules() []Rule {
 	return []Rule{
 		{Code: "E1001", Severity: diag.Error, Title: "KAI Scheduler with more than one tier", check: oneTier, scheduler: ir.KAI},
-		{Code: "E1002", Severity: diag.Error, Title: "KAI Scheduler does nothing of the kind", check: noEquivalent, scheduler: ir.KAI},
+		{Code: "E1002", Severity: diag.Error, Title: "something that KAI Scheduler does not do", check: noEquivalent, scheduler: ir.KAI},
 		{Code: "E1003", Severity: diag.Error, Title: "capacities that KAI Scheduler tries in no order", check: unordered, scheduler: ir.KAI, resolved: true, Acceptable: true},
 		{Code: "W1004", Severity: diag.Warning, Title: "GPUs of different capacities are counted together", check: countedTogether, scheduler: ir.KAI, resolved: true},
 		{Code: "E1005", Severity: diag.Error, Title: "quota that KAI Scheduler does not count", check: uncounted, scheduler: ir.KAI, resolved: true, Acceptable: true},

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,10 +35,14 @@ import (
 const (
 	file       = "kubernetes/system/admission-policies.yaml"
 	queueLabel = "kueue.x-k8s.io/queue-name"
-	otherClass = "system-cluster-critical" // a PriorityClass of no queue
-	member     = "member@example.com"
+	// enforceLabel is the Pod Security Standard of a namespace.
+	enforceLabel = "pod-security.kubernetes.io/enforce"
+	otherClass   = "system-cluster-critical" // a PriorityClass of no queue
+	member       = "member@example.com"
 	// jobSetController creates the Jobs of a JobSet.
 	jobSetController = "system:serviceaccount:jobset-system:jobset-controller-manager"
+	// jobController creates the pods of a Job.
+	jobController = "system:serviceaccount:kube-system:job-controller"
 	// collector removes finalizers from what is deleted.
 	collector = "system:serviceaccount:kube-system:generic-garbage-collector"
 )
@@ -82,6 +87,16 @@ func Check(folder fs.FS) []error {
 			errs = append(errs, err)
 		}
 		requests = append(requests, submitted...)
+		for _, r := range submitted {
+			made, err := pods(r)
+			if err != nil {
+				errs = append(errs, err)
+			}
+			requests = append(requests, made...)
+		}
+		if namespace.Labels[enforceLabel] == "privileged" {
+			requests = append(requests, escapes()...)
+		}
 		for _, r := range requests {
 			if err := r.check(policies, namespace); err != nil {
 				errs = append(errs, fmt.Errorf("%s: %s: %w", team, r.name, err))
@@ -244,6 +259,88 @@ func workloads(folder fs.FS, team string) ([]request, error) {
 	return out, nil
 }
 
+// pods are the requests for the pods of a Job or JobSet.
+func pods(r request) ([]request, error) {
+	var templates []corev1.PodTemplateSpec
+	switch r.kind {
+	case jobKind:
+		var job batchv1.Job
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(r.object, &job); err != nil {
+			return nil, fmt.Errorf("%s: %w", r.name, err)
+		}
+		templates = append(templates, job.Spec.Template)
+	case jobSetKind:
+		var set struct {
+			Spec struct {
+				ReplicatedJobs []struct {
+					Template batchv1.JobTemplateSpec `json:"template"`
+				} `json:"replicatedJobs"`
+			} `json:"spec"`
+		}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(r.object, &set); err != nil {
+			return nil, fmt.Errorf("%s: %w", r.name, err)
+		}
+		for _, j := range set.Spec.ReplicatedJobs {
+			templates = append(templates, j.Template.Spec.Template)
+		}
+	}
+	var out []request
+	for _, t := range templates {
+		pod, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&corev1.Pod{ObjectMeta: t.ObjectMeta, Spec: t.Spec})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", r.name, err)
+		}
+		out = append(out, request{r.name + "'s pod", jobController, podKind, pod, nil, ""})
+	}
+	return out, nil
+}
+
+// escapes are requests for pods that could have their node, which are refused
+// also where no Pod Security Standard does.
+func escapes() []request {
+	var out []request
+	escape := func(name string, edit func(*corev1.PodSpec)) {
+		spec := corev1.PodSpec{
+			Containers: []corev1.Container{{Name: "worker", Image: "a/b:1", SecurityContext: &corev1.SecurityContext{}}},
+			Volumes:    []corev1.Volume{{Name: "node"}},
+		}
+		edit(&spec)
+		pod, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&corev1.Pod{Spec: spec})
+		if err != nil {
+			panic(err) // a mistake of this package
+		}
+		out = append(out, request{name, jobController, podKind, pod, nil, "must"})
+	}
+	escape("pod with the processes of its node", func(s *corev1.PodSpec) { s.HostPID = true })
+	escape("pod with the memory of its node", func(s *corev1.PodSpec) { s.HostIPC = true })
+	escape("privileged pod", func(s *corev1.PodSpec) { s.Containers[0].SecurityContext.Privileged = new(true) })
+	escape("privileged before it starts", func(s *corev1.PodSpec) {
+		s.InitContainers = []corev1.Container{{Name: "first", Image: "a/b:1", SecurityContext: &corev1.SecurityContext{Privileged: new(true)}}}
+	})
+	escape("pod with all of /proc", func(s *corev1.PodSpec) { s.Containers[0].SecurityContext.ProcMount = new(corev1.UnmaskedProcMount) })
+	escape("pod with all system calls", func(s *corev1.PodSpec) {
+		s.SecurityContext = &corev1.PodSecurityContext{SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeUnconfined}}
+	})
+	for _, capability := range []corev1.Capability{"SYS_ADMIN", "NET_ADMIN", "ALL"} {
+		escape("pod with capability "+string(capability), func(s *corev1.PodSpec) {
+			s.Containers[0].SecurityContext.Capabilities = &corev1.Capabilities{Add: []corev1.Capability{capability}}
+		})
+	}
+	for _, folder := range []string{"/", "/etc", "/home/kubernetes/bin", "/home/kubernetes/bin/gib/..", "/sys", "/proc/sys", "/var/run/nri"} {
+		escape("pod with its node's "+folder, func(s *corev1.PodSpec) {
+			s.Volumes[0].HostPath = &corev1.HostPathVolumeSource{Path: folder}
+			s.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "node", MountPath: "/x", ReadOnly: true}}
+		})
+	}
+	for _, folder := range []string{"/home/kubernetes/bin/gib", "/home/kubernetes/bin/nvidia"} {
+		escape("pod that writes to its node's "+folder, func(s *corev1.PodSpec) {
+			s.Volumes[0].HostPath = &corev1.HostPathVolumeSource{Path: folder}
+			s.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "node", MountPath: "/x"}}
+		})
+	}
+	return out
+}
+
 // classes are the PriorityClasses.
 type classes struct {
 	standard string              // of pods that name none
@@ -315,6 +412,7 @@ type request struct {
 var (
 	jobKind     = schema.GroupVersionKind{Group: "batch", Version: "v1", Kind: "Job"}
 	jobSetKind  = schema.GroupVersionKind{Group: "jobset.x-k8s.io", Version: "v1alpha2", Kind: "JobSet"}
+	podKind     = schema.GroupVersionKind{Version: "v1", Kind: "Pod"}
 	serviceKind = schema.GroupVersionKind{Version: "v1", Kind: "Service"}
 )
 

@@ -53,6 +53,13 @@ func TestCheck(t *testing.T) {
 		{"slices without their queue", "lq-team-a-lp\n  name: slices", "lq\n  name: slices", "slices.yaml: JobSet: refused"},
 		{"slices of another priority", "priorityClassName: lp", "priorityClassName: hp", "slices.yaml: JobSet: refused"},
 		{"job's service with an address", "clusterIP: None", "type: ClusterIP", "job.yaml: Service: refused"},
+		{"processes of the node", "!object.spec.?hostPID.orValue(false) && ", "", "pod with the processes of its node: admitted"},
+		{"only what runs later is looked at", " + object.spec.?initContainers.orValue([])", "", "privileged before it starts: admitted"},
+		{"privileged containers", "!c.?securityContext.?privileged.orValue(false)\n", "true\n", "privileged pod: admitted"},
+		{"capabilities of anybody", " && c.image in ['us-docker", " || c.image in ['us-docker", "pod with capability NET_ADMIN: admitted"},
+		{"folders by their beginning", "v.hostPath.path in\n      ['/home/kubernetes/bin/nvidia', '/sys', '/proc/sys']", "v.hostPath.path.startsWith('/home/kubernetes/bin')", "pod with its node's /home/kubernetes/bin: admitted"},
+		{"libraries that can be written", "m.?readOnly.orValue(false)", "true", "pod that writes to its node's /home/kubernetes/bin/nvidia: admitted"},
+		{"kernel of the node", "v.hostPath.path in ['/sys', '/proc/sys'])", "v.hostPath.path in ['/sys'])", "pod with its node's /proc/sys: admitted"},
 		{"binds another policy", "policyName: jobs-are-queued", "policyName: jobs", "does not enforce"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

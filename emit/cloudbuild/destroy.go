@@ -2,6 +2,7 @@ package cloudbuild
 
 import (
 	_ "embed"
+	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 )
@@ -12,21 +13,28 @@ var drainScript string
 //go:embed scripts/release.sh
 var releaseScript string
 
+//go:embed scripts/stop-kueue.bash
+var stopKueue string
+
 //go:embed scripts/unprotect.sh
 var unprotectScript string
+
+// stopMark is the line of drain.sh that gives way to what stops the queues. KAI
+// Scheduler's need none: jobs end with their namespace.
+const stopMark = "# STOP\n"
 
 // destroy returns the build that empties the cluster and deletes all that
 // Terraform has created. It copes with a platform of which only a part was ever
 // built, and keeps the bucket of the state.
 func destroy(p *ir.Platform) build {
-	kueue := ""
-	if p.Scheduler != ir.KAI {
-		kueue = ir.KueueNamespace
+	stop, variables := "", []variable{
+		{"PROJECT", p.Project}, {"REGION", p.Region}, {"CLUSTER", p.Cluster.Name}, {"ENDPOINT", endpoint(p)}, {"TEAMS", teamSelector(p)},
 	}
-	drain := script(p, 5400, "drain", drainScript,
-		variable{"PROJECT", p.Project}, variable{"REGION", p.Region}, variable{"CLUSTER", p.Cluster.Name},
-		variable{"ENDPOINT", endpoint(p)}, variable{"KUEUE", kueue},
-		variable{"PLATFORM", platformSelector(p)}, variable{"TEAMS", teamSelector(p)})
+	if p.Scheduler != ir.KAI {
+		stop = stopKueue
+		variables = append(variables, variable{"KUEUE", ir.KueueNamespace}, variable{"PLATFORM", platformSelector(p)})
+	}
+	drain := script(p, 5400, "drain", strings.Replace(drainScript, stopMark, stop, 1), variables...)
 	if p.Delivery.InfrastructureManager {
 		return newBuild(p, "destroy", checkSettings(p), drain, infrastructureManager(p, 14400, "infrastructure", releaseScript,
 			variable{"PROJECT", p.Project}, variable{"BUILD_REGION", p.Delivery.Region},

@@ -49,6 +49,7 @@ func newSandbox(t *testing.T, p *ir.Platform) *sandbox {
 	s.write("deploy folder/kubernetes/system/kueue-configuration.yaml", "kind: ConfigMap\n", 0o644)
 	s.write("deploy folder/kubernetes/priority-classes.yaml", "kind: PriorityClass\n", 0o644)
 	s.write("deploy folder/kubernetes/cohorts.yaml", "kind: Cohort\n", 0o644)
+	s.write("deploy folder/kubernetes/shared-queues.yaml", "kind: ClusterQueue\n", 0o644)
 	s.write("deploy folder/kubernetes/teams/a.yaml", "kind: Namespace\n", 0o644)
 	s.write("deploy folder/terraform/main.tf", "", 0o644)
 	for _, program := range []string{"gcloud", "kubectl", "terraform", "curl", "sleep"} {

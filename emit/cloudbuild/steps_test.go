@@ -49,6 +49,7 @@ kubectl apply --server-side --force-conflicts --field-manager=batchwright --dry-
 kubectl create --dry-run=client --validate=false -f kubernetes/priority-classes.yaml -o jsonpath=\{.metadata.name\}\ \{.value\}\ \{.preemptionPolicy\}\ \{.globalDefault\}\{\"\\n\"\}
 kubectl get priorityclasses.scheduling.k8s.io -l app.kubernetes.io/part-of=gke-batch -o jsonpath=\{range\ .items\[\*\]\}\{.metadata.name\}\ \{.value\}\ \{.preemptionPolicy\}\ \{.globalDefault\}\{\"\\n\"\}\{end\}
 kubectl apply --server-side --force-conflicts --field-manager=batchwright -k kubernetes
+kubectl create --dry-run=client --validate=false -f kubernetes/shared-queues.yaml -o name
 kubectl create --dry-run=client --validate=false -f kubernetes/teams -o name
 kubectl get clusterqueues.kueue.x-k8s.io -l app.kubernetes.io/part-of=gke-batch -o jsonpath=\{range\ .items\[\*\]\}clusterqueue.kueue.x-k8s.io/\{.metadata.name\}\ \{.metadata.annotations.batchwright/drained\}\{\"\\n\"\}\{end\}
 kubectl get clusterqueues.kueue.x-k8s.io -l app.kubernetes.io/part-of=gke-batch -o jsonpath=\{range\ .items\[\?\(@.spec.stopPolicy==\"None\"\)\]\}\{.metadata.name\}\{\"\ \"\}\{.status.conditions\[\?\(@.type==\"Active\"\)\].status\}\{\"\ \"\}\{.status.conditions\[\?\(@.type==\"Active\"\)\].message\}\{\"\\n\"\}\{end\}
@@ -313,11 +314,12 @@ func TestQueues(t *testing.T) {
 	const (
 		wanted = `
 case $call in
+*create*shared-queues*) echo clusterqueue.kueue.x-k8s.io/cq-shared ;;
 *create*) printf 'namespace/team-a\nclusterqueue.kueue.x-k8s.io/cq-a\nclusterqueue.kueue.x-k8s.io/cq-b\nclusterqueue.kueue.x-k8s.io/cq-c\n' ;;
 `
 		// Of cq-c an administrator has stopped, nothing is said.
 		stopped = wanted + `
-*'batchwright/drained}'*) printf 'clusterqueue.kueue.x-k8s.io/cq-%s\n' 'a true' 'b true' 'c ' 'old ' 'older true' ;;
+*'batchwright/drained}'*) printf 'clusterqueue.kueue.x-k8s.io/cq-%s\n' 'a true' 'b true' 'c ' 'old ' 'older true' 'shared ' ;;
 *'stopPolicy=="None"'*) printf 'cq-a True \ncq-b True \n' ;;
 esac`
 		stop = `kubectl patch --type=merge -p \{\"metadata\":\{\"annotations\":\{\"batchwright/drained\":\"true\"\}\}\,\"spec\":\{\"stopPolicy\":\"HoldAndDrain\"\,\"resourceGroups\":null\,\"admissionChecksStrategy\":null\}\} clusterqueue.kueue.x-k8s.io/cq-old clusterqueue.kueue.x-k8s.io/cq-older`
@@ -336,7 +338,7 @@ esac`
 	}
 
 	s.answer(wanted + `
-*'batchwright/drained}'*) printf 'clusterqueue.kueue.x-k8s.io/cq-%s\n' 'a ' 'b ' 'c ' ;;
+*'batchwright/drained}'*) printf 'clusterqueue.kueue.x-k8s.io/cq-%s\n' 'a ' 'b ' 'c ' 'shared ' ;;
 *'stopPolicy=="None"'*) printf "cq-a True \ncq-b False Can't admit new workloads\ncq-c  \n" ;;
 esac`)
 	r = s.step(st)

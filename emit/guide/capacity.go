@@ -18,7 +18,11 @@ func capacities(d *document, p *ir.Platform) {
 	if p.AnyCapacity(ir.Capacity.Sliced) {
 		pools = "; those of TPU slices have a number besides"
 	}
-	d.Para("A capacity is some hardware obtained in one way. Its node pool, where it has one, and its ResourceFlavor have its name", pools, ".")
+	if p.Scheduler == ir.KAI {
+		d.Para("A capacity is some hardware obtained in one way. Its node pool has its name.")
+	} else {
+		d.Para("A capacity is some hardware obtained in one way. Its node pool, where it has one, and its ResourceFlavor have its name", pools, ".")
+	}
 	users := users(p)
 	var rows [][]markup
 	for _, c := range p.Capacities {
@@ -101,10 +105,12 @@ func usedBy(uses []use, all int) markup {
 // guarantees holds the teams' quota against the hardware.
 func guarantees(d *document, p *ir.Platform) {
 	d.Heading(2, "What is guaranteed and what exists")
-	d.Para("Guaranteed is the nominal quota of all queues together. Kueue admits by quota and does not know what a pool can hold. Where more is ",
-		"guaranteed than a pool at its maximum has, the jobs beyond it are admitted all the same: their pods stay Pending, nothing moves them to ",
-		"another capacity, and after ", podsReadyTimeout(), " Kueue evicts them and queues them again. Where less is guaranteed, the rest never runs a ",
-		"job: Kueue admits no more than all quotas together, and borrowing only moves them.")
+	if p.Scheduler == ir.KAI {
+		d.Para("Guaranteed is the quota of all teams together. KAI Scheduler starts a job only on nodes that have room for it. Where more is guaranteed than there is, ",
+			"guarantees wait for each other; where less is, the rest goes to whoever asks for more than the guarantee.")
+	} else {
+		kueueGuarantees(d)
+	}
 	var rows [][]markup
 	for _, c := range p.Capacities {
 		counted := cmp.Or(c.Machine.Resource, ir.CPU)
@@ -112,10 +118,18 @@ func guarantees(d *document, p *ir.Platform) {
 		existing := find(c.PerNode, counted)
 		existing.Mul(int64(c.MaxNodes))
 		rows = append(rows, []markup{
-			code(c.Name), code(counted), text(amount(counted, guaranteed)), text(amount(counted, existing)), balance(counted, guaranteed, existing), text(c.Overcommit),
+			code(c.Name), code(counted), text(amount(counted, guaranteed)), text(amount(counted, existing)), balance(p, counted, guaranteed, existing), text(c.Overcommit),
 		})
 	}
 	d.Table([]markup{"Capacity", "Counted in", "Guaranteed", "Exist at most", "Balance", "The administrator's reason to guarantee more"}, rows)
+}
+
+// kueueGuarantees says what becomes of guarantees that the nodes do not meet.
+func kueueGuarantees(d *document) {
+	d.Para("Guaranteed is the nominal quota of all queues together. Kueue admits by quota and does not know what a pool can hold. Where more is ",
+		"guaranteed than a pool at its maximum has, the jobs beyond it are admitted all the same: their pods stay Pending, nothing moves them to ",
+		"another capacity, and after ", podsReadyTimeout(), " Kueue evicts them and queues them again. Where less is guaranteed, the rest never runs a ",
+		"job: Kueue admits no more than all quotas together, and borrowing only moves them.")
 }
 
 // find returns the amount of a resource, 0 where there is none.
@@ -128,16 +142,21 @@ func find(amounts []ir.Amount, resourceName string) resource.Quantity {
 	return resource.Quantity{}
 }
 
-func balance(counted string, guaranteed, existing resource.Quantity) markup {
+func balance(p *ir.Platform, counted string, guaranteed, existing resource.Quantity) markup {
 	rest := existing.DeepCopy()
 	rest.Sub(guaranteed)
-	switch rest.Sign() {
-	case 0:
+	switch {
+	case rest.Sign() == 0:
 		return "even"
-	case 1:
+	case rest.Sign() > 0 && p.Scheduler == ir.KAI:
+		return text(amount(counted, rest)) + " for whoever asks"
+	case rest.Sign() > 0:
 		return text(amount(counted, rest)) + " beyond all quotas"
 	default:
 		rest.Neg()
+		if p.Scheduler == ir.KAI {
+			return text(amount(counted, rest)) + " too few"
+		}
 		return text(amount(counted, rest)) + " can be admitted without a node"
 	}
 }
@@ -147,7 +166,7 @@ func googleQuota(d *document, p *ir.Platform) {
 	d.Heading(2, "Google Cloud quota to request")
 	d.Para("In region ", code(p.Region), ", on the ", console("Quotas page", "iam-admin/quotas", p.Project), ". ",
 		"Standing is in use as soon as the platform is built. Admitted is the most that the teams' quotas can start, in whole nodes: request no less. ",
-		"Ceiling is all pools at their maximum, which only a change of the teams' quotas can reach.")
+		ceiling(p))
 	var rows [][]markup
 	for _, r := range p.Demand.Rows {
 		rows = append(rows, []markup{
@@ -156,6 +175,14 @@ func googleQuota(d *document, p *ir.Platform) {
 	}
 	d.Table([]markup{"Metric", "Counts", "Standing", "Admitted", "Ceiling", "Unit", "Note"}, rows)
 	limits(d, p)
+}
+
+// ceiling says what Ceiling is.
+func ceiling(p *ir.Platform) markup {
+	if p.Scheduler == ir.KAI {
+		return "Ceiling is all pools at their maximum, which is the same: KAI Scheduler gives idle GPUs to whoever asks."
+	}
+	return "Ceiling is all pools at their maximum, which only a change of the teams' quotas can reach."
 }
 
 // limits warns where node auto-provisioning allows the cluster less than the

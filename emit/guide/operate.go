@@ -23,7 +23,9 @@ func build(d *document, p *ir.Platform) {
 		file("cloudbuild/provision.yaml"), ", which does the rest. It stops at the first error and can be run again at any time, also to apply a change.")
 	d.Code("sh", "./create-platform.sh")
 	substitutions(d, p)
-	d.Para("What an administrator has stopped stays so: a build keeps the `stopPolicy` that was set on a ClusterQueue by hand.")
+	if p.Scheduler != ir.KAI {
+		d.Para("What an administrator has stopped stays so: a build keeps the `stopPolicy` that was set on a ClusterQueue by hand.")
+	}
 	if !p.Cluster.DNSEndpoint {
 		d.Para("The control plane cannot be reached from outside its network: give both scripts a private worker pool inside it, `--worker-pool=POOL`, ",
 			"and run `kubectl` inside it too.")
@@ -39,23 +41,27 @@ func build(d *document, p *ir.Platform) {
 	infrastructure(d, p)
 	d.Para("Let `kubectl` speak to the cluster:")
 	d.Code("sh", credentials(p))
-	const jobset, kueue = "deployment/jobset-controller-manager", "deployment/kueue-controller-manager"
+	const jobset = "deployment/jobset-controller-manager"
 	// The field managers are those of the build, so that either may follow the
 	// other.
 	d.Para("Install JobSet, and wait until it runs:")
 	d.Code("sh",
 		command("kubectl", "apply", "--server-side", "--force-conflicts", "--field-manager=jobset-release", "-f", p.Versions.JobSetManifest()),
 		command("kubectl", "rollout", "status", "-n", ir.JobSetNamespace, jobset))
-	d.Para("Install Kueue and, after it, the platform's configuration of Kueue. The release brings a configuration of its own, so keep the order and leave ",
-		"nothing out when you repeat this; Kueue reads its configuration only when it starts.")
-	d.Code("sh",
-		command("kubectl", "apply", "--server-side", "--force-conflicts", "--field-manager=kueue-release", "-f", p.Versions.KueueManifest()),
-		"kubectl apply --server-side --force-conflicts --field-manager=kueue-release -f kubernetes/system/kueue-configuration.yaml",
-		command("kubectl", "rollout", "restart", "-n", ir.KueueNamespace, kueue),
-		command("kubectl", "rollout", "status", "-n", ir.KueueNamespace, kueue))
-	d.Para("Where a tier's priority or preemption has changed, first delete its PriorityClass, for it cannot be changed: `kubectl delete priorityclasses ", class(p), "`. ",
-		"Pods that exist keep the priority they have. The build does this by itself.")
-	d.Para("Make the flavors, the cohorts and the teams with their queues. Kueue may run before its webhooks answer: if one does not answer yet, repeat this.")
+	if p.Scheduler == ir.KAI {
+		kaiInstall(d, p)
+	} else {
+		kueueInstall(d, p)
+	}
+	if p.Scheduler != ir.KAI || slices.ContainsFunc(p.PriorityClasses, func(c ir.PriorityClass) bool { return !c.BuiltIn }) {
+		d.Para("Where a tier's priority or preemption has changed, first delete its PriorityClass, for it cannot be changed: `kubectl delete priorityclasses ", class(p), "`. ",
+			"Pods that exist keep the priority they have. The build does this by itself.")
+	}
+	if p.Scheduler == ir.KAI {
+		d.Para("Make the cohorts and the teams with their queues. KAI Scheduler may run before its webhook answers: if it does not answer yet, repeat this.")
+	} else {
+		d.Para("Make the flavors, the cohorts and the teams with their queues. Kueue may run before its webhooks answer: if one does not answer yet, repeat this.")
+	}
 	d.Code("sh", "kubectl apply --server-side --force-conflicts --field-manager=batchwright -k kubernetes")
 	tensorBoard(d, p)
 	if p.Monitoring.Grafana {
@@ -65,6 +71,18 @@ func build(d *document, p *ir.Platform) {
 				" | kubectl apply --server-side --field-manager=batchwright -f -",
 			"kubectl apply --server-side --force-conflicts --field-manager=batchwright -k dashboards")
 	}
+}
+
+// kueueInstall says how Kueue is installed by hand.
+func kueueInstall(d *document, p *ir.Platform) {
+	const kueue = "deployment/kueue-controller-manager"
+	d.Para("Install Kueue and, after it, the platform's configuration of Kueue. The release brings a configuration of its own, so keep the order and leave ",
+		"nothing out when you repeat this; Kueue reads its configuration only when it starts.")
+	d.Code("sh",
+		command("kubectl", "apply", "--server-side", "--force-conflicts", "--field-manager=kueue-release", "-f", p.Versions.KueueManifest()),
+		"kubectl apply --server-side --force-conflicts --field-manager=kueue-release -f kubernetes/system/kueue-configuration.yaml",
+		command("kubectl", "rollout", "restart", "-n", ir.KueueNamespace, kueue),
+		command("kubectl", "rollout", "status", "-n", ir.KueueNamespace, kueue))
 }
 
 // groups names the Google groups that must be there.
@@ -130,6 +148,10 @@ func submit(d *document, p *ir.Platform) {
 
 // byHand says what a job of a team needs that is not of the blueprint.
 func byHand(d *document, p *ir.Platform, t ir.Team) {
+	if p.Scheduler == ir.KAI {
+		kaiByHand(d, p, t)
+		return
+	}
 	grouped := placementGroups(p)
 	// Of the default tier if possible, but rather not of one with more to it.
 	rank := func(q ir.Queue) int {
@@ -162,8 +184,7 @@ func byHand(d *document, p *ir.Platform, t ir.Team) {
 			code(ir.LabelPlacementGroup), example, ".")
 	}
 	d.Para("A job whose pods are not all ready ", podsReadyTimeout(), " after its admission, as when nodes never come, is evicted and queued again.")
-	d.Para("A team cannot make pods without a job, CronJobs, Services that are not headless, Secrets or PersistentVolumeClaims in its namespace, nor ",
-		"run `kubectl exec`: ask an administrator.")
+	cannot(d)
 }
 
 // priorities says which PriorityClass the jobs of a queue name.
@@ -282,22 +303,9 @@ func workloads(d *document, p *ir.Platform) {
 // look says how to see what goes on.
 func look(d *document, p *ir.Platform) {
 	d.Heading(2, "Look at it")
-	const admin, team = "administrators", "the team"
-	rows := [][]markup{
-		{admin, code("kubectl get clusterqueues -o wide"), "every queue: workloads pending and admitted"},
-		{admin, code("kubectl get resourceflavors"), "the capacities, as Kueue knows them"},
-		{admin, code("kubectl get nodes -L " + ir.LabelNodePool), "the nodes that exist now, by node pool"},
-	}
-	if p.AnyCapacity(func(c ir.Capacity) bool { return c.ComputeClass }) {
-		rows = append(rows, []markup{admin, code("kubectl describe computeclasses"), "the ComputeClasses, and whether GKE takes them"})
-	}
-	if len(p.Teams) > 0 {
-		ns := p.Teams[0].Namespace
-		rows = append(rows,
-			[]markup{team, code(command("kubectl", "get", "localqueues", "-n", ns)), "a team's queues"},
-			[]markup{team, code(command("kubectl", "get", "workloads", "-n", ns)), "a team's jobs, and in which queue they wait or run"},
-			[]markup{team, code(command("kubectl", "describe", "workloads", "-n", ns)), "why a job waits"},
-		)
+	rows := kueueLook(p)
+	if p.Scheduler == ir.KAI {
+		rows = kaiLook(p)
 	}
 	d.Table([]markup{"Who", "Command", "Shows"}, rows)
 	d.Para("Dashboards for the administrator and for the teams are in ", console("Cloud Monitoring", "monitoring/dashboards", p.Project), ", from ",
@@ -316,6 +324,28 @@ func look(d *document, p *ir.Platform) {
 	d.Table([]markup{"Alert", "Severity", "Says"}, alerts)
 }
 
+// kueueLook are the commands by which queues and jobs are looked at.
+func kueueLook(p *ir.Platform) [][]markup {
+	const admin, team = "administrators", "the team"
+	rows := [][]markup{
+		{admin, code("kubectl get clusterqueues -o wide"), "every queue: workloads pending and admitted"},
+		{admin, code("kubectl get resourceflavors"), "the capacities, as Kueue knows them"},
+		{admin, code("kubectl get nodes -L " + ir.LabelNodePool), "the nodes that exist now, by node pool"},
+	}
+	if p.AnyCapacity(func(c ir.Capacity) bool { return c.ComputeClass }) {
+		rows = append(rows, []markup{admin, code("kubectl describe computeclasses"), "the ComputeClasses, and whether GKE takes them"})
+	}
+	if len(p.Teams) > 0 {
+		ns := p.Teams[0].Namespace
+		rows = append(rows,
+			[]markup{team, code(command("kubectl", "get", "localqueues", "-n", ns)), "a team's queues"},
+			[]markup{team, code(command("kubectl", "get", "workloads", "-n", ns)), "a team's jobs, and in which queue they wait or run"},
+			[]markup{team, code(command("kubectl", "describe", "workloads", "-n", ns)), "why a job waits"},
+		)
+	}
+	return rows
+}
+
 func grafana(p *ir.Platform) markup {
 	if !p.Monitoring.Grafana {
 		return ""
@@ -327,6 +357,10 @@ func grafana(p *ir.Platform) markup {
 // prune.
 func remove(d *document, p *ir.Platform) {
 	if len(p.Teams) == 0 {
+		return
+	}
+	if p.Scheduler == ir.KAI {
+		kaiRemove(d, p)
 		return
 	}
 	const patch = "kubectl patch clusterqueues QUEUE... --type=merge -p "
@@ -362,7 +396,7 @@ func remove(d *document, p *ir.Platform) {
 func undo(d *document, p *ir.Platform) {
 	d.Heading(2, "Undo it")
 	d.Code("sh", "./destroy-platform.sh")
-	d.Para("It asks first, then submits ", file("cloudbuild/destroy.yaml"), ": the queues stop, the teams' namespaces go with all jobs in them, ",
+	d.Para("It asks first, then submits ", file("cloudbuild/destroy.yaml"), ": ", stops(p), "the teams' namespaces go with all jobs in them, ",
 		"the cluster's deletion protection is switched off, and what Terraform made is deleted.", buckets(p), " What stays:")
 	d.List(
 		holds(p)+", "+code(p.Delivery.StateBucket)+", with all it holds",
@@ -370,6 +404,14 @@ func undo(d *document, p *ir.Platform) {
 		"the service account of the build, "+code(p.Delivery.Account.Email(p.Project))+", and the enabled services",
 		"logs and metrics, until their retention ends")
 	d.Para("The script prints the commands that remove the rest.")
+}
+
+// stops says what else ends the teams' jobs.
+func stops(p *ir.Platform) markup {
+	if p.Scheduler == ir.KAI {
+		return ""
+	}
+	return "the queues stop, "
 }
 
 // buckets says what becomes of the teams' buckets.

@@ -17,6 +17,10 @@ const maxGroups = 40
 // teams shows who the teams are and what each gets in every tier.
 func teams(d *document, p *ir.Platform) {
 	d.Heading(2, "Teams, tiers and quota")
+	if p.Scheduler == ir.KAI {
+		kaiTeams(d, p)
+		return
+	}
 	classes, queues := markup("with a PriorityClass of its name"), markup("In each tier a team has one ClusterQueue")
 	if manyClasses(p) {
 		classes += ", or with several, of which each job says which it has"

@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	networkv1 "github.com/GoogleCloudPlatform/gke-networking-api/apis/network/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit/kubeyaml"
@@ -12,6 +13,7 @@ import (
 // finds the node's device in it.
 func gpuNetworks(p *ir.Platform) []any {
 	var objects []any
+	version := schema.GroupVersion(networkv1.GroupVersion)
 	for _, n := range p.Network.GPUs {
 		for _, s := range n.Subnets {
 			mode := networkv1.NetDevice
@@ -19,12 +21,12 @@ func gpuNetworks(p *ir.Platform) []any {
 				mode = networkv1.RDMA
 			}
 			params := &networkv1.GKENetworkParamSet{
-				TypeMeta:   kubeyaml.Kind(networkv1.SchemeGroupVersion, "GKENetworkParamSet"),
+				TypeMeta:   kubeyaml.Kind(version, "GKENetworkParamSet"),
 				ObjectMeta: kubeyaml.Meta(p.Name, "", s.Network),
 				Spec:       networkv1.GKENetworkParamSetSpec{VPC: n.Name, VPCSubnet: s.Name, DeviceMode: mode},
 			}
 			objects = append(objects, params, &networkv1.Network{
-				TypeMeta:   kubeyaml.Kind(networkv1.SchemeGroupVersion, "Network"),
+				TypeMeta:   kubeyaml.Kind(version, "Network"),
 				ObjectMeta: kubeyaml.Meta(p.Name, "", s.Network),
 				Spec: networkv1.NetworkSpec{
 					Type:          networkv1.DeviceNetworkType,

@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"fmt"
+	"slices"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 
@@ -18,7 +19,11 @@ const jobSetController = "system:serviceaccount:" + ir.JobSetNamespace + ":jobse
 // namespaces, each policy followed by its binding.
 func admissionPolicies(p *ir.Platform) []any {
 	var objects []any
-	for _, policy := range []*admissionv1.ValidatingAdmissionPolicy{jobsAreQueued(p), servicesAreHeadless(p)} {
+	policies := []*admissionv1.ValidatingAdmissionPolicy{jobsAreQueued(p), servicesAreHeadless(p)}
+	if slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return onTheNode(p, t) }) {
+		policies = append(policies, podsKeepOffTheNode(p))
+	}
+	for _, policy := range policies {
 		objects = append(objects, policy, &admissionv1.ValidatingAdmissionPolicyBinding{
 			TypeMeta:   kubeyaml.Kind(admissionv1.SchemeGroupVersion, "ValidatingAdmissionPolicyBinding"),
 			ObjectMeta: kubeyaml.Meta(p.Name, "", policy.Name),

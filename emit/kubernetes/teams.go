@@ -65,7 +65,7 @@ const (
 // baseline standard keeps from all: its network, or the libraries and devices of
 // GPUDirect, which every job on such GPUs takes, also one that is not in the
 // blueprint. No standard admits one of them and not the rest, so that the
-// namespace enforces none.
+// namespace enforces none, and podsKeepOffTheNode refuses the rest.
 func onTheNode(p *ir.Platform, t ir.Team) bool {
 	for _, w := range p.Workloads {
 		if w.Team == t.Name && w.HostNetwork {

@@ -126,6 +126,7 @@ func plans() map[string]*ir.Platform {
 		"any": edit(func(p *ir.Platform) {
 			p.Capacities = []ir.Capacity{anyReservation("any", true), anyReservation("any-only", false)}
 		}),
+		"connected": connected(),
 		"machines": edit(func(p *ir.Platform) {
 			bundled := ssds(batch().Capacities[1], 0)
 			bundled.Name, bundled.Machine.BundledSSDs, bundled.Machine.AcceleratorNetworks, bundled.Machine.PlacementTopology = "linked", 4, true, "1x72"

@@ -480,6 +480,54 @@ func TestWhatFollowsFromAWorkload(t *testing.T) {
 
 // TestEnvironment: what is set by the platform comes first, so that a workload's
 // own variables can refer to it; of a Secret there is only the name.
+// TestGPUDirect: what a pod has to reach the GPUs of others by.
+func TestGPUDirect(t *testing.T) {
+	const (
+		rdma   = "              - mountPath: /usr/local/gib\n                name: gib\n                readOnly: true\n"
+		lock   = "                - IPC_LOCK\n"
+		daemon = "              restartPolicy: Always\n"
+	)
+	for _, test := range []struct {
+		way   ir.GPUDirect
+		want  []string
+		never []string
+	}{
+		{"", nil, []string{"hostPath", "networking.gke.io", "LD_LIBRARY_PATH"}},
+		{ir.RDMA, []string{rdma, lock, "path: /home/kubernetes/bin/gib\n                type: Directory\n"}, []string{daemon, "devices.gke.io"}},
+		{ir.TCPX, []string{lock, daemon, ir.TCPXDaemon, "- NET_ADMIN\n", "- emptyDir: {}\n              name: tcpx-socket\n",
+			"devices.gke.io/container.tcpx-daemon: |\n                [\n                  {\"path\":\"/dev/nvidia0\"},\n                  {\"path\":\"/dev/nvidia1\"},\n                  {\"path\":\"/dev/nvidiactl\"},\n                  {\"path\":\"/dev/nvidia-uvm\"}\n                ]\n",
+		}, []string{rdma, "dmabuf"}},
+		{ir.TCPXO, []string{daemon, ir.TCPXODaemon, "- NET_BIND_SERVICE\n", "/dev/dmabuf_import_helper", "mountPath: /dev/aperture_devices\n", "- name: NCCL_FASTRAK_LLCM_DEVICE_DIRECTORY\n                value: mine\n"},
+			[]string{lock, "value: /dev/aperture_devices"}},
+	} {
+		t.Run(string(test.way), func(t *testing.T) {
+			w := train("train")
+			w.Kind, w.GPUDirect = ir.JobSet, test.way
+			w.Env = []ir.KeyValue{{Key: "NCCL_FASTRAK_LLCM_DEVICE_DIRECTORY", Value: "mine"}}
+			want := test.want
+			if test.way != "" {
+				w.Interfaces = []ir.Interface{{Name: "eth1", Network: "net-b"}, {Name: "eth2", Network: "net-a"}}
+				want = append(want, "networking.gke.io/default-interface: eth0\n", "networking.gke.io/interfaces: |\n                [\n"+
+					"                  {\"interfaceName\":\"eth0\",\"network\":\"default\"},\n"+
+					"                  {\"interfaceName\":\"eth1\",\"network\":\"net-b\"},\n"+
+					"                  {\"interfaceName\":\"eth2\",\"network\":\"net-a\"}\n                ]\n",
+					"- name: LD_LIBRARY_PATH\n                value: /usr/local/nvidia/lib64\n")
+			}
+			got := render(t, w)["workloads/team-a/train.yaml"]
+			for _, want := range want {
+				if !strings.Contains(got, want) {
+					t.Errorf("no\n%s\nin\n%s", want, got)
+				}
+			}
+			for _, never := range test.never {
+				if strings.Contains(got, never) {
+					t.Errorf("%q in\n%s", never, got)
+				}
+			}
+		})
+	}
+}
+
 func TestEnvironment(t *testing.T) {
 	w := train("train-1")
 	w.Bucket, w.TensorBoard = "my-project-demo-team-a", true

@@ -6,8 +6,10 @@ set -euo pipefail
 NAME='kai-departments'
 PROJECT='my-project'
 REGION='us-central1'
+BUILD_REGION='us-central1'
 EMAIL='kai-departments-build@my-project.iam.gserviceaccount.com'
 BUCKET='my-project-kai-departments-tfstate'
+HOLDS='Terraform state'
 SOURCE_PREFIX='kai-departments/source'
 REPOSITORY='kai-departments'
 NEEDS_WORKER_POOL='false'
@@ -43,6 +45,7 @@ NODE_ACCOUNT='kai-departments-nodes'
 NODE_EMAIL='kai-departments-nodes@my-project.iam.gserviceaccount.com'
 NODE_DISPLAY_NAME='Nodes of kai-departments'
 CONDITION='api.getAttribute("iam.googleapis.com/modifiedGrantsByRole", []).hasOnly(["roles/artifactregistry.reader", "roles/container.defaultNodeServiceAccount", "roles/logging.logWriter", "roles/monitoring.metricWriter", "roles/serviceusage.serviceUsageConsumer"])'
+INFRASTRUCTURE_MANAGER='false'
 
 fail() {
   printf '%s: %s\n' "${0##*/}" "$1" >&2
@@ -84,7 +87,7 @@ need_way_in() {
 
 submit() { # build
   local arguments=(
-    --project="$PROJECT" --region="$REGION" --config="$1"
+    --project="$PROJECT" --region="$BUILD_REGION" --config="$1"
     --gcs-source-staging-dir="gs://$BUCKET/$SOURCE_PREFIX"
   )
   if [[ -n $WORKER_POOL ]]; then
@@ -103,7 +106,7 @@ Builds the platform $NAME in project $PROJECT, region $REGION:
   1. enables the APIs the platform needs
   2. creates the build's service account $EMAIL
      and gives it the rights to build the platform, and no others
-  3. creates the nodes' service account, the bucket of the Terraform state
+  3. creates the nodes' service account, the bucket of the $HOLDS
      (gs://$BUCKET) and the Artifact Registry repository $REPOSITORY
   4. submits cloudbuild/provision.yaml and waits for it
 
@@ -164,9 +167,15 @@ account "$NODE_ACCOUNT" "$NODE_EMAIL" "$NODE_DISPLAY_NAME"
 attempt gcloud iam service-accounts add-iam-policy-binding "$NODE_EMAIL" --project="$PROJECT" \
   --member="serviceAccount:$EMAIL" --role=roles/iam.serviceAccountUser --condition=None
 
+# Infrastructure Manager acts as the build, at its request.
+if [[ $INFRASTRUCTURE_MANAGER == true ]]; then
+  attempt gcloud iam service-accounts add-iam-policy-binding "$EMAIL" --project="$PROJECT" \
+    --member="serviceAccount:$EMAIL" --role=roles/iam.serviceAccountUser --condition=None
+fi
+
 echo "- Artifact Registry repository $REPOSITORY"
-if ! gcloud artifacts repositories describe "$REPOSITORY" --project="$PROJECT" --location="$REGION" >/dev/null 2>&1; then
-  gcloud artifacts repositories create "$REPOSITORY" --project="$PROJECT" --location="$REGION" \
+if ! gcloud artifacts repositories describe "$REPOSITORY" --project="$PROJECT" --location="$BUILD_REGION" >/dev/null 2>&1; then
+  gcloud artifacts repositories create "$REPOSITORY" --project="$PROJECT" --location="$BUILD_REGION" \
     --repository-format=docker --description="Images of the teams of $NAME"
 fi
 
@@ -175,7 +184,7 @@ fi
 echo "- bucket gs://$BUCKET"
 existing=$(gcloud storage buckets list --project="$PROJECT" --filter="name=\"$BUCKET\"" --format='value(name)')
 if [[ -z $existing ]]; then
-  gcloud storage buckets create "gs://$BUCKET" --project="$PROJECT" --location="$REGION" \
+  gcloud storage buckets create "gs://$BUCKET" --project="$PROJECT" --location="$BUILD_REGION" \
     --uniform-bucket-level-access --public-access-prevention
   gcloud storage buckets update "gs://$BUCKET" --versioning
 fi

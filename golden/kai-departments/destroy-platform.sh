@@ -5,8 +5,10 @@ set -euo pipefail
 NAME='kai-departments'
 PROJECT='my-project'
 REGION='us-central1'
+BUILD_REGION='us-central1'
 EMAIL='kai-departments-build@my-project.iam.gserviceaccount.com'
 BUCKET='my-project-kai-departments-tfstate'
+HOLDS='Terraform state'
 SOURCE_PREFIX='kai-departments/source'
 REPOSITORY='kai-departments'
 NEEDS_WORKER_POOL='false'
@@ -77,7 +79,7 @@ need_way_in() {
 
 submit() { # build
   local arguments=(
-    --project="$PROJECT" --region="$REGION" --config="$1"
+    --project="$PROJECT" --region="$BUILD_REGION" --config="$1"
     --gcs-source-staging-dir="gs://$BUCKET/$SOURCE_PREFIX"
   )
   if [[ -n $WORKER_POOL ]]; then
@@ -100,7 +102,7 @@ through cloudbuild/destroy.yaml:
   3. deletes everything Terraform has created. It stops at a bucket of a team
      that still holds objects: empty it, then destroy again.
 
-The bucket of the Terraform state, the Artifact Registry repository with its
+The bucket of the $HOLDS, the Artifact Registry repository with its
 images, the build's service account and the APIs stay. The commands that remove
 them are printed at the end.
 
@@ -147,7 +149,7 @@ The platform $NAME is destroyed. These remain; remove what nothing else needs.
 
 The images of the teams:
 END
-say gcloud artifacts repositories delete "$REPOSITORY" --project="$PROJECT" --location="$REGION"
+say gcloud artifacts repositories delete "$REPOSITORY" --project="$PROJECT" --location="$BUILD_REGION"
 echo
 echo "The build's service account with its roles:"
 for role in "${ROLES[@]}" roles/resourcemanager.projectIamAdmin; do
@@ -164,7 +166,7 @@ if ((${#PERMISSIONS[@]} > 0)); then
   echo 'name of a deleted one is blocked for up to 37 days.'
 fi
 echo
-echo 'The Terraform state in all its versions, and the sources of the builds:'
+echo "The bucket of the $HOLDS, with all it holds:"
 say gcloud storage rm --recursive "gs://$BUCKET"
 echo
 echo 'The APIs, in case the project has no other use for them:'

@@ -8,9 +8,11 @@ patch() { # merge patch; reads ClusterQueues
 }
 
 wanted=
-if [[ -e kubernetes/teams ]]; then
-  wanted=$(kubectl create --dry-run=client --validate=false -f kubernetes/teams -o name)
-fi
+for manifests in kubernetes/shared-queues.yaml kubernetes/teams; do
+  if [[ -e $manifests ]]; then
+    wanted+=$(kubectl create --dry-run=client --validate=false -f "$manifests" -o name)$'\n'
+  fi
+done
 # With the mark of a queue that was stopped here or by a destroy.
 live=$(kubectl get clusterqueues.kueue.x-k8s.io -l "$PLATFORM" \
   -o 'jsonpath={range .items[*]}clusterqueue.kueue.x-k8s.io/{.metadata.name} {.metadata.annotations.batchwright/drained}{"\n"}{end}')

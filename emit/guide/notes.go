@@ -1,0 +1,31 @@
+package guide
+
+import (
+	"strings"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// notes prints what the administrator wants to be known besides.
+func notes(d *document, p *ir.Platform) {
+	if len(p.Notes) == 0 {
+		return
+	}
+	d.Heading(2, "Notes")
+	for _, n := range p.Notes {
+		d.Para(plain(n))
+	}
+}
+
+// plain shows a text that begins a paragraph as it is: its first word starts no
+// other kind of block.
+func plain(s string) markup {
+	m := string(text(s))
+	if rest := strings.TrimLeft(m, "0123456789"); rest != m && (strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, ")")) {
+		return markup(m[:len(m)-len(rest)] + `\` + rest) // a numbered item
+	}
+	if strings.HasPrefix(m, "#") || strings.HasPrefix(m, "-") || strings.HasPrefix(m, "+") || strings.HasPrefix(m, "=") {
+		return markup(`\` + m)
+	}
+	return markup(strings.TrimLeft(m, " "))
+}

@@ -1,0 +1,134 @@
+package kai
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/kubeyaml"
+)
+
+// quota is a queue's quota of GPUs on a capacity, beside cpu.
+func quota(nominal int64, borrowing *resource.Quantity, all bool) ir.FlavorQuota {
+	return ir.FlavorQuota{Flavor: "h100", Quotas: []ir.ResourceQuota{
+		{Resource: ir.CPU, Nominal: resource.MustParse("100")},
+		{Resource: ir.GPU, Nominal: *resource.NewQuantity(nominal, resource.DecimalSI), Borrowing: borrowing, BorrowsAll: all},
+	}}
+}
+
+func TestShare(t *testing.T) {
+	waiting := quota(4, nil, false)
+	waiting.Waiting = true
+	four := resource.MustParse("4")
+	for _, test := range []struct {
+		name    string
+		flavors []ir.FlavorQuota
+		want    share
+	}{
+		{"nothing", nil, share{Limit: 0, Quota: 0}},
+		{"no cohort", []ir.FlavorQuota{quota(8, nil, false)}, share{Limit: 8, Quota: 8}},
+		{"some", []ir.FlavorQuota{quota(8, &four, false)}, share{Limit: 12, Quota: 8}},
+		{"all", []ir.FlavorQuota{quota(8, nil, true)}, share{Limit: -1, Quota: 8}},
+		{"capacities together", []ir.FlavorQuota{quota(8, &four, false), quota(2, nil, false)}, share{Limit: 14, Quota: 10}},
+		{"all of one of them", []ir.FlavorQuota{quota(8, nil, true), quota(2, &four, false)}, share{Limit: -1, Quota: 10}},
+		{"a reservation that has not begun", []ir.FlavorQuota{quota(8, nil, false), waiting}, share{Limit: 8, Quota: 8}},
+	} {
+		if got := gpus(ir.Queue{Flavors: test.flavors}); got != test.want {
+			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
+		}
+	}
+}
+
+func TestQueues(t *testing.T) {
+	queue := func(n int64) []ir.Queue {
+		return []ir.Queue{{LocalQueue: "vision", Flavors: []ir.FlavorQuota{quota(n, nil, true)}}}
+	}
+	p := &ir.Platform{
+		Name:    "demo",
+		Cohorts: []ir.Cohort{{Name: "research", Priority: 200}, {Name: "nobody", Priority: 100}},
+		Teams: []ir.Team{
+			{Name: "vision", Namespace: "ns", Cohort: "research", Priority: 150, Queues: queue(8)},
+			{Name: "speech", Cohort: "research", Queues: queue(3)},
+			{Name: "alone", Queues: queue(5)},
+			{Name: "idle", Cohort: "research"},
+		},
+	}
+	manifests := Queues(p)
+	if len(manifests) != 1 || manifests[0].Name != "cohorts.yaml" {
+		t.Fatalf("manifests %v", manifests)
+	}
+	got, err := kubeyaml.Marshal(append(manifests[0].Objects, Team(p, p.Teams[0])...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `apiVersion: scheduling.run.ai/v2
+kind: Queue
+metadata:
+  labels:
+    app.kubernetes.io/managed-by: batchwright
+    app.kubernetes.io/part-of: demo
+  name: research
+spec:
+  priority: 200
+  resources:
+    cpu:
+      limit: -1
+      quota: -1
+    gpu:
+      limit: -1
+      quota: 11
+    memory:
+      limit: -1
+      quota: -1
+---
+apiVersion: scheduling.run.ai/v2
+kind: Queue
+metadata:
+  labels:
+    app.kubernetes.io/managed-by: batchwright
+    app.kubernetes.io/part-of: demo
+  name: nobody
+spec:
+  priority: 100
+  resources:
+    cpu:
+      limit: -1
+      quota: -1
+    gpu:
+      limit: -1
+      quota: 0
+    memory:
+      limit: -1
+      quota: -1
+---
+apiVersion: scheduling.run.ai/v2
+kind: Queue
+metadata:
+  labels:
+    app.kubernetes.io/managed-by: batchwright
+    app.kubernetes.io/part-of: demo
+    team: vision
+  name: vision
+spec:
+  parentQueue: research
+  priority: 150
+  resources:
+    cpu:
+      limit: -1
+      quota: -1
+    gpu:
+      limit: -1
+      quota: 8
+    memory:
+      limit: -1
+      quota: -1
+`
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("queues (-want +got):\n%s", diff)
+	}
+	if got := Team(p, p.Teams[3]); got != nil {
+		t.Errorf("a team without quota has queues: %v", got)
+	}
+}

@@ -1,0 +1,116 @@
+package kubernetes
+
+import (
+	"slices"
+	"strings"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// baselineCapabilities are those that the baseline Pod Security Standard lets
+// containers add (Kubernetes documentation: "Pod Security Standards").
+var baselineCapabilities = []string{
+	"AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT",
+}
+
+// reach is what pods of the platform's teams have of their nodes.
+type reach struct {
+	network   bool
+	libraries []string // folders, read-only
+	devices   []string // folders
+	lock      bool     // memory in its place
+
+	// daemons are images of what may tune the node's kernel: it mounts these
+	// folders and adds these capabilities.
+	daemons, kernel, capabilities []string
+}
+
+func reachOf(p *ir.Platform) reach {
+	var r reach
+	r.network = slices.ContainsFunc(p.Workloads, func(w ir.Workload) bool { return w.HostNetwork })
+	has := func(ways ...ir.GPUDirect) bool {
+		return p.AnyCapacity(func(c ir.Capacity) bool { return slices.Contains(ways, c.GPUDirect) })
+	}
+	if has(ir.RDMA) {
+		r.libraries = append(r.libraries, ir.HostGIB)
+	}
+	if has(ir.RDMA, ir.TCPX, ir.TCPXO) {
+		r.libraries = append(r.libraries, ir.HostNVIDIA)
+	}
+	r.lock = has(ir.RDMA, ir.TCPX)
+	if has(ir.TCPXO) {
+		r.devices = append(r.devices, ir.HostApertures)
+		r.daemons = append(r.daemons, ir.TCPXODaemon)
+	}
+	if has(ir.TCPX) {
+		r.daemons = append(r.daemons, ir.TCPXDaemon)
+	}
+	if r.daemons != nil {
+		r.kernel, r.capabilities = []string{"/sys", "/proc/sys"}, []string{"NET_ADMIN"}
+	}
+	return r
+}
+
+// podsKeepOffTheNode takes the place of the baseline Pod Security Standard in the
+// namespaces that cannot enforce it: it refuses what that does, but for what some
+// pods need of their nodes. Without it, who may submit a job there could have a
+// node, and what others run on it.
+func podsKeepOffTheNode(p *ir.Platform) *admissionv1.ValidatingAdmissionPolicy {
+	r := reachOf(p)
+	policy := teamPolicy(p, "pods-keep-off-the-node", rule("", "v1", "pods"))
+	// A pod that is there was admitted; what ends it changes it.
+	policy.Spec.MatchConstraints.ResourceRules[0].Operations = []admissionv1.OperationType{admissionv1.Create}
+	policy.Spec.Variables = []admissionv1.Variable{
+		{Name: "containers", Expression: "object.spec.containers + object.spec.?initContainers.orValue([])"},
+		{Name: "folders", Expression: "object.spec.?volumes.orValue([]).filter(v, has(v.hostPath))"},
+	}
+	add := func(expression, message string) {
+		policy.Spec.Validations = append(policy.Spec.Validations, admissionv1.Validation{Expression: expression, Message: message})
+	}
+	shared := "!object.spec.?hostPID.orValue(false) && !object.spec.?hostIPC.orValue(false)\n"
+	if !r.network {
+		shared += "&& !object.spec.?hostNetwork.orValue(false)\n" +
+			"&& variables.containers.all(c, c.?ports.orValue([]).all(p, p.?hostPort.orValue(0) == 0))\n"
+	}
+	add(shared, "pods must not share what their node has")
+	add("variables.containers.all(c, !c.?securityContext.?privileged.orValue(false)\n"+
+		"&& c.?securityContext.?procMount.orValue('Default') == 'Default'\n"+
+		"&& c.?securityContext.?seccompProfile.?type.orValue('') != 'Unconfined'\n"+
+		"&& c.?securityContext.?appArmorProfile.?type.orValue('') != 'Unconfined')\n"+
+		"&& object.spec.?securityContext.?seccompProfile.?type.orValue('') != 'Unconfined'\n"+
+		"&& object.spec.?securityContext.?appArmorProfile.?type.orValue('') != 'Unconfined'\n",
+		"containers must be neither privileged nor unconfined")
+	capabilities := baselineCapabilities
+	if r.lock {
+		capabilities = append(slices.Clone(capabilities), "IPC_LOCK")
+	}
+	allowed := "k in " + celList(capabilities)
+	if r.daemons != nil {
+		allowed += "\n|| k in " + celList(r.capabilities) + " && c.image in " + celList(r.daemons)
+	}
+	add("variables.containers.all(c, c.?securityContext.?capabilities.?add.orValue([]).all(k,\n"+allowed+"))\n", "containers must not add such capabilities")
+
+	folders := slices.Concat(r.libraries, r.devices, r.kernel)
+	add("variables.folders.all(v, v.hostPath.path in\n"+celList(folders)+")\n", "pods must mount no other folders of their node than "+strings.Join(folders, ", "))
+	if r.libraries != nil {
+		add("variables.containers.all(c, c.?volumeMounts.orValue([]).all(m, m.?readOnly.orValue(false)\n"+
+			"|| !variables.folders.exists(v, v.name == m.name && v.hostPath.path in "+celList(r.libraries)+")))\n",
+			"containers must mount "+strings.Join(r.libraries, " and ")+" read-only: others use them as well")
+	}
+	if r.daemons != nil {
+		add("variables.containers.all(c, c.image in "+celList(r.daemons)+" || c.?volumeMounts.orValue([]).all(m,\n"+
+			"!variables.folders.exists(v, v.name == m.name && v.hostPath.path in "+celList(r.kernel)+")))\n",
+			"containers but for GPUDirect's daemons must not mount "+strings.Join(r.kernel, " and "))
+	}
+	return policy
+}
+
+// celList is a list of strings in CEL, none of which has a quote.
+func celList(words []string) string {
+	if len(words) == 0 {
+		return "[]"
+	}
+	return "['" + strings.Join(words, "', '") + "']"
+}

@@ -1,0 +1,76 @@
+package terraform
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// connected is a plan of nodes with a network of gVNIC and two of RDMA.
+func connected() *ir.Platform {
+	return edit(func(p *ir.Platform) {
+		p.Cluster.MultiNetworking = true
+		p.Network.GPURanges = []ir.NamedRange{{Name: "gvnic", CIDR: "192.168.64.0/18"}, {Name: "rdma", CIDR: "192.168.128.0/18"}}
+		p.Network.GPUs = []ir.GPUNetwork{
+			{Short: "gvnic-1", MTU: 8896, Subnets: []ir.GPUSubnet{{Network: "gvnic-1", Cut: ir.Cut{Of: "gvnic"}}}},
+			{Short: "rdma", MTU: 8896, Profile: "us-central1-a-vpc-roce", Subnets: []ir.GPUSubnet{
+				{Network: "rdma-0", Cut: ir.Cut{Of: "rdma", Bits: 3}}, {Network: "rdma-1", Cut: ir.Cut{Of: "rdma", Bits: 3, Index: 1}},
+			}},
+		}
+		p.Capacities[1].GPUDirect, p.Capacities[1].Networks = ir.RDMA, []string{"gvnic-1", "rdma-0", "rdma-1"}
+	})
+}
+
+func TestGPUNetworks(t *testing.T) {
+	files := emitted(t, connected())
+	const tables = `locals {
+  # VPC networks that nodes have besides the cluster's own. A profile makes one for
+  # RDMA within a zone; it then takes no firewall rules.
+  gpu_networks = {
+    gvnic-1 = { mtu = 8896, profile = null }
+    rdma    = { mtu = 8896, profile = "us-central1-a-vpc-roce" }
+  }
+
+  # Their subnets, by the names that pods know them by.
+  gpu_subnets = {
+    gvnic-1 = { network = "gvnic-1", range = var.gvnic_range }
+    rdma-0  = { network = "rdma", range = cidrsubnet(var.rdma_range, 3, 0) }
+    rdma-1  = { network = "rdma", range = cidrsubnet(var.rdma_range, 3, 1) }
+  }
+}
+`
+	if got := string(files["gpu_networks.tf"]); !strings.HasPrefix(got, tables) {
+		t.Errorf("no\n%s\nat the start of\n%s", tables, got)
+	}
+	for _, want := range []string{`gvnic_range           = "192.168.64.0/18"`, `rdma_range            = "192.168.128.0/18"`} {
+		if !strings.Contains(string(files["terraform.tfvars"]), want+"\n") {
+			t.Errorf("no %s in\n%s", want, files["terraform.tfvars"])
+		}
+	}
+	for _, block := range []struct {
+		file   string
+		labels []string
+		want   map[string]string
+	}{
+		{"cluster.tf", []string{"google_container_cluster", "main"}, map[string]string{"enable_multi_networking": "true", "datapath_provider": `"ADVANCED_DATAPATH"`}},
+		{"node_pools.tf", []string{"google_container_node_pool", label(connected().Capacities[1].Name)}, map[string]string{
+			"network_config.dynamic.for_each":           `["gvnic-1", "rdma-0", "rdma-1"]`,
+			"network_config.dynamic.content.subnetwork": "google_compute_subnetwork.gpu[additional_node_network_configs.value].name",
+			"node_config.gvnic.enabled":                 "true",
+		}},
+		{"gpu_networks.tf", []string{"google_compute_firewall", "gpu"}, map[string]string{
+			"for_each": "{ for name, network in local.gpu_networks : name => network if network.profile == null }",
+		}},
+	} {
+		if diff := cmp.Diff(block.want, pick(flat(t, files, block.file, block.labels...), block.want)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", block.labels, diff)
+		}
+	}
+	without := emitted(t, batch())
+	if without["gpu_networks.tf"] != nil || strings.Contains(string(without["cluster.tf"]), "multi_networking") || strings.Contains(string(without["variables.tf"]), "rdma_range") {
+		t.Error("networks between GPUs, with no GPUs in any")
+	}
+}

@@ -1,0 +1,173 @@
+#!/usr/bin/env bash
+# Destroys the platform with Cloud Build. Run it again after any failure.
+set -euo pipefail
+
+NAME='a3-ultra-flex'
+PROJECT='my-project'
+REGION='us-central1'
+BUILD_REGION='us-central1'
+EMAIL='a3-ultra-flex-build@my-project.iam.gserviceaccount.com'
+BUCKET='my-project-a3-ultra-flex-tfstate'
+HOLDS='Terraform state'
+SOURCE_PREFIX='a3-ultra-flex/source'
+REPOSITORY='a3-ultra-flex'
+NEEDS_WORKER_POOL='false'
+APIS=(
+  'artifactregistry.googleapis.com'
+  'cloudbuild.googleapis.com'
+  'cloudresourcemanager.googleapis.com'
+  'compute.googleapis.com'
+  'container.googleapis.com'
+  'containerfilesystem.googleapis.com'
+  'iam.googleapis.com'
+  'iamcredentials.googleapis.com'
+  'logging.googleapis.com'
+  'monitoring.googleapis.com'
+  'serviceusage.googleapis.com'
+  'storage.googleapis.com'
+)
+ROLES=(
+  'roles/compute.networkAdmin'
+  'roles/compute.securityAdmin'
+  'roles/container.admin'
+  'roles/iam.serviceAccountAdmin'
+  'roles/logging.logWriter'
+  'roles/monitoring.alertPolicyEditor'
+  'roles/monitoring.dashboardEditor'
+)
+PERMISSIONS=(
+)
+CUSTOM_ROLE='a3_ultra_flex_build'
+
+fail() {
+  printf '%s: %s\n' "${0##*/}" "$1" >&2
+  exit 1
+}
+
+# begin reads the command line and goes to the deploy folder. It sets GIVEN to
+# whether the one option is there that the other script does not have, and
+# WORKER_POOL.
+begin() { # that option, arguments
+  local option=$1
+  GIVEN=false
+  WORKER_POOL=
+  while shift && (($# > 0)); do
+    case $1 in
+    "$option") GIVEN=true ;;
+    --worker-pool=?*) WORKER_POOL=${1#*=} ;;
+    -h | --help)
+      usage
+      exit 0
+      ;;
+    *)
+      usage >&2
+      exit 2
+      ;;
+    esac
+  done
+  cd -- "$(dirname -- "${BASH_SOURCE[0]}")"
+  command -v gcloud >/dev/null || fail 'gcloud is not installed: see https://cloud.google.com/sdk/docs/install'
+  # A question in the middle of a script is not read; its default is the safe one.
+  export CLOUDSDK_CORE_DISABLE_PROMPTS=1
+}
+
+need_way_in() {
+  if [[ -z $WORKER_POOL && $NEEDS_WORKER_POOL == true ]]; then
+    fail 'the control plane cannot be reached from outside its network: name a worker pool inside it, --worker-pool=POOL'
+  fi
+}
+
+submit() { # build
+  local arguments=(
+    --project="$PROJECT" --region="$BUILD_REGION" --config="$1"
+    --gcs-source-staging-dir="gs://$BUCKET/$SOURCE_PREFIX"
+  )
+  if [[ -n $WORKER_POOL ]]; then
+    arguments+=(--worker-pool="$WORKER_POOL")
+  fi
+  echo "Submitting $1. Its log is in Cloud Logging, at the address below."
+  gcloud builds submit . "${arguments[@]}"
+}
+
+usage() {
+  cat <<END
+Usage: destroy-platform.sh [--yes] [--worker-pool=POOL]
+
+Destroys the platform $NAME in project $PROJECT, region $REGION,
+through cloudbuild/destroy.yaml:
+
+  1. deletes the teams' namespaces with all their jobs, and waits until load
+     balancers and disks are gone
+  2. switches the cluster's deletion protection off
+  3. deletes everything Terraform has created. It stops at a bucket of a team
+     that still holds objects: empty it, then destroy again.
+
+The bucket of the $HOLDS, the Artifact Registry repository with its
+images, the build's service account and the APIs stay. The commands that remove
+them are printed at the end.
+
+Options:
+  --yes               do not ask
+  --worker-pool=POOL  build in a private worker pool,
+                      projects/PROJECT/locations/REGION/workerPools/NAME;
+                      necessary where the cluster has no public DNS endpoint
+  -h, --help          show this text
+END
+}
+
+# say prints a command so that it can be pasted into a shell.
+say() {
+  printf ' '
+  printf ' %q' "$@"
+  printf '\n'
+}
+
+begin --yes "$@"
+sure=$GIVEN
+need_way_in
+
+existing=$(gcloud storage buckets list --project="$PROJECT" --filter="name=\"$BUCKET\"" --format='value(name)')
+if [[ -z $existing ]]; then
+  echo "Project $PROJECT has no bucket gs://$BUCKET, so nothing of the platform $NAME was ever built."
+  exit 0
+fi
+gcloud iam service-accounts describe "$EMAIL" --project="$PROJECT" >/dev/null ||
+  fail "the build's service account is needed once more: run ./create-platform.sh --prepare"
+
+if [[ $sure == false ]]; then
+  echo "This destroys the platform $NAME in project $PROJECT: the cluster, every job in it, and its network."
+  printf 'Type the name of the platform to go on: '
+  answer=
+  read -r answer || true
+  [[ $answer == "$NAME" ]] || fail 'nothing was destroyed'
+fi
+
+submit cloudbuild/destroy.yaml
+
+cat <<END
+The platform $NAME is destroyed. These remain; remove what nothing else needs.
+
+The images of the teams:
+END
+say gcloud artifacts repositories delete "$REPOSITORY" --project="$PROJECT" --location="$BUILD_REGION"
+echo
+echo "The build's service account with its roles:"
+for role in "${ROLES[@]}" roles/resourcemanager.projectIamAdmin; do
+  say gcloud projects remove-iam-policy-binding "$PROJECT" --member="serviceAccount:$EMAIL" --role="$role" --all
+done
+if ((${#PERMISSIONS[@]} > 0)); then
+  say gcloud projects remove-iam-policy-binding "$PROJECT" --member="serviceAccount:$EMAIL" \
+    --role="projects/$PROJECT/roles/$CUSTOM_ROLE" --all
+fi
+say gcloud iam service-accounts delete "$EMAIL" --project="$PROJECT"
+if ((${#PERMISSIONS[@]} > 0)); then
+  echo
+  echo "The custom role $CUSTOM_ROLE may stay: bound to nobody it gives no rights, and the"
+  echo 'name of a deleted one is blocked for up to 37 days.'
+fi
+echo
+echo "The bucket of the $HOLDS, with all it holds:"
+say gcloud storage rm --recursive "gs://$BUCKET"
+echo
+echo 'The APIs, in case the project has no other use for them:'
+say gcloud services disable "${APIS[@]}" --project="$PROJECT"

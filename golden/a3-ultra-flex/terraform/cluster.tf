@@ -1,0 +1,184 @@
+resource "google_container_cluster" "main" {
+  name                  = var.cluster_name
+  location              = var.region
+  node_locations        = var.zones
+  deletion_protection   = var.deletion_protection
+  min_master_version    = "1.32"
+  enable_shielded_nodes = true
+  network               = google_compute_network.main.id
+  subnetwork            = google_compute_subnetwork.main.id
+  networking_mode       = "VPC_NATIVE"
+
+  # Dataplane V2, which also enforces network policies.
+  datapath_provider       = "ADVANCED_DATAPATH"
+  enable_multi_networking = true
+
+  # GKE creates no cluster without a pool. This one lives for minutes, but must
+  # not run as the project's default service account, which may not even exist.
+  remove_default_node_pool = true
+  initial_node_count       = 1
+
+  node_config {
+    service_account = google_service_account.nodes.email
+    oauth_scopes    = ["https://www.googleapis.com/auth/cloud-platform"]
+
+    shielded_instance_config {
+      enable_secure_boot          = true
+      enable_integrity_monitoring = true
+    }
+  }
+
+  release_channel {
+    channel = "REGULAR"
+  }
+
+  ip_allocation_policy {
+    cluster_secondary_range_name  = google_compute_subnetwork.main.secondary_ip_range[0].range_name
+    services_secondary_range_name = google_compute_subnetwork.main.secondary_ip_range[1].range_name
+  }
+
+  private_cluster_config {
+    enable_private_nodes    = true
+    enable_private_endpoint = length(var.authorized_networks) == 0
+    master_ipv4_cidr_block  = var.control_plane_range
+  }
+
+  # GKE demands this block of a private endpoint. Without ranges it admits only
+  # the cluster's own subnet.
+  master_authorized_networks_config {
+    gcp_public_cidrs_access_enabled = false
+
+    dynamic "cidr_blocks" {
+      for_each = var.authorized_networks
+
+      content {
+        display_name = cidr_blocks.key
+        cidr_block   = cidr_blocks.value
+      }
+    }
+  }
+
+  # The DNS endpoint is guarded by IAM. The provisioning build, which runs
+  # outside the VPC, comes in through it.
+  control_plane_endpoints_config {
+    dns_endpoint_config {
+      allow_external_traffic = true
+    }
+  }
+
+  workload_identity_config {
+    workload_pool = "${var.project_id}.svc.id.goog"
+  }
+
+  authenticator_groups_config {
+    security_group = var.security_group
+  }
+
+  master_auth {
+    client_certificate_config {
+      issue_client_certificate = false
+    }
+  }
+
+  # Nobody gets rights by reaching the API server, or by having a Google account.
+  anonymous_authentication_config {
+    mode = "LIMITED"
+  }
+
+  rbac_binding_config {
+    enable_insecure_binding_system_authenticated   = false
+    enable_insecure_binding_system_unauthenticated = false
+  }
+
+  addons_config {
+    gce_persistent_disk_csi_driver_config {
+      enabled = true
+    }
+
+    gcp_filestore_csi_driver_config {
+      enabled = false
+    }
+
+    gcs_fuse_csi_driver_config {
+      enabled = true
+    }
+  }
+
+  # Also of the pools that GKE creates by itself.
+  node_pool_defaults {
+    node_config_defaults {
+      insecure_kubelet_readonly_port_enabled = "FALSE"
+
+      gcfs_config {
+        enabled = true
+      }
+    }
+  }
+
+  node_pool_auto_config {
+    node_kubelet_config {
+      insecure_kubelet_readonly_port_enabled = "FALSE"
+    }
+  }
+
+  cluster_autoscaling {
+    enabled             = false
+    autoscaling_profile = "OPTIMIZE_UTILIZATION"
+  }
+
+  logging_config {
+    enable_components = [
+      "SYSTEM_COMPONENTS",
+      "WORKLOADS",
+    ]
+  }
+
+  monitoring_config {
+    enable_components = [
+      "APISERVER",
+      "CADVISOR",
+      "CONTROLLER_MANAGER",
+      "DAEMONSET",
+      "DCGM",
+      "DEPLOYMENT",
+      "HPA",
+      "JOBSET",
+      "KUBELET",
+      "POD",
+      "SCHEDULER",
+      "STATEFULSET",
+      "STORAGE",
+      "SYSTEM_COMPONENTS",
+    ]
+
+    managed_prometheus {
+      enabled = true
+    }
+  }
+
+  # Costs by namespace, and so by team.
+  cost_management_config {
+    enabled = true
+  }
+
+  # UTC. The dates only anchor the first window; it recurs on the days below.
+  maintenance_policy {
+    recurring_window {
+      start_time = "2024-01-06T03:00:00Z"
+      end_time   = "2024-01-06T09:00:00Z"
+      recurrence = "FREQ=WEEKLY;BYDAY=SA,SU"
+    }
+  }
+
+  lifecycle {
+    # The provider reports no node_config once the default pool is gone, and a
+    # change of it would replace the cluster.
+    ignore_changes = [node_config]
+  }
+
+  # Nodes cannot join without their roles, nor pull public images without NAT.
+  depends_on = [
+    google_compute_router_nat.main,
+    google_project_iam_member.nodes,
+  ]
+}

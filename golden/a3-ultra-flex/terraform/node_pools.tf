@@ -1,0 +1,157 @@
+# GKE's own pods, Kueue and JobSet.
+resource "google_container_node_pool" "system" {
+  name           = "system"
+  cluster        = google_container_cluster.main.name
+  location       = google_container_cluster.main.location
+  node_locations = var.zones
+
+  # In each zone.
+  node_count = 1
+
+  management {
+    auto_repair  = true
+    auto_upgrade = true
+  }
+
+  upgrade_settings {
+    strategy        = "SURGE"
+    max_surge       = 1
+    max_unavailable = 0
+  }
+
+  node_config {
+    machine_type    = "e2-standard-16"
+    image_type      = "COS_CONTAINERD"
+    disk_type       = "pd-balanced"
+    disk_size_gb    = 100
+    service_account = google_service_account.nodes.email
+    oauth_scopes    = ["https://www.googleapis.com/auth/cloud-platform"]
+
+    gcfs_config {
+      enabled = true
+    }
+
+    gvnic {
+      enabled = true
+    }
+
+    workload_metadata_config {
+      mode = "GKE_METADATA"
+    }
+
+    shielded_instance_config {
+      enable_secure_boot          = true
+      enable_integrity_monitoring = true
+    }
+  }
+}
+
+# Flex-start: Dynamic Workload Scheduler starts the nodes when it has them.
+resource "google_container_node_pool" "a3_ultra" {
+  name               = "a3-ultra"
+  cluster            = google_container_cluster.main.name
+  location           = google_container_cluster.main.location
+  node_locations     = var.zones
+  initial_node_count = 0
+
+  autoscaling {
+    total_min_node_count = 0
+    total_max_node_count = 64
+
+    # Wherever there is stock, rather than evenly over the zones.
+    location_policy = "ANY"
+  }
+
+  # GKE repairs by making another node, which flex-start cannot promise.
+  management {
+    auto_repair  = false
+    auto_upgrade = true
+  }
+
+  # A network for each device, in their order: pods find the devices by it.
+  network_config {
+    dynamic "additional_node_network_configs" {
+      for_each = ["gvnic-1", "rdma-0", "rdma-1", "rdma-2", "rdma-3", "rdma-4", "rdma-5", "rdma-6", "rdma-7"]
+
+      content {
+        network    = google_compute_network.gpu[local.gpu_subnets[additional_node_network_configs.value].network].name
+        subnetwork = google_compute_subnetwork.gpu[additional_node_network_configs.value].name
+      }
+    }
+  }
+
+  # All nodes of a workload at once, or none.
+  queued_provisioning {
+    enabled = true
+  }
+
+  node_config {
+    machine_type     = "a3-ultragpu-8g"
+    image_type       = "COS_CONTAINERD"
+    disk_type        = "hyperdisk-balanced"
+    disk_size_gb     = 100
+    flex_start       = true
+    max_run_duration = "604800s"
+    service_account  = google_service_account.nodes.email
+    oauth_scopes     = ["https://www.googleapis.com/auth/cloud-platform"]
+    labels = {
+      "cloud.google.com/gke-queued" = "true"
+      resource-type                 = "flex-start"
+    }
+
+    taint {
+      key    = "flex-start"
+      value  = "true"
+      effect = "NO_SCHEDULE"
+    }
+
+    taint {
+      key    = "nvidia.com/gpu"
+      value  = "present"
+      effect = "NO_SCHEDULE"
+    }
+
+    guest_accelerator {
+      type  = "nvidia-h200-141gb"
+      count = 8
+
+      gpu_driver_installation_config {
+        gpu_driver_version = "DEFAULT"
+      }
+    }
+
+    # For images, logs and emptyDir volumes.
+    ephemeral_storage_local_ssd_config {
+      local_ssd_count = 32
+    }
+
+    reservation_affinity {
+      consume_reservation_type = "NO_RESERVATION"
+    }
+
+    gcfs_config {
+      enabled = true
+    }
+
+    gvnic {
+      enabled = true
+    }
+
+    workload_metadata_config {
+      mode = "GKE_METADATA"
+    }
+
+    shielded_instance_config {
+      enable_secure_boot          = true
+      enable_integrity_monitoring = true
+    }
+  }
+
+  lifecycle {
+    # Read at creation only; any later change of it would replace the pool.
+    ignore_changes = [initial_node_count]
+  }
+
+  # A cluster needs a pool for GKE's own pods first.
+  depends_on = [google_container_node_pool.system]
+}

@@ -1,0 +1,11 @@
+terraform {
+  # 1.9: a validation may look at another variable.
+  required_version = ">= 1.9"
+
+  required_providers {
+    google = {
+      source  = "hashicorp/google"
+      version = "~> 7.45"
+    }
+  }
+}

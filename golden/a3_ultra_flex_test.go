@@ -1,0 +1,222 @@
+package golden_test
+
+import (
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+
+	networkv1 "github.com/GoogleCloudPlatform/gke-networking-api/apis/network/v1"
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+)
+
+// The A3 Ultra reference system's own tables, written here by hand from Google's
+// Cluster Toolkit (examples/gke-consumption-options,
+// dws-flex-start-queued-provisioning), so that a change of the compiler cannot
+// change them.
+var (
+	// subnet, range, in a network with the profile
+	a3UltraSubnets = []string{
+		"gvnic-1 192.168.64.0/18 ",
+		"rdma-0 192.168.128.0/21 us-central1-b-vpc-roce",
+		"rdma-1 192.168.136.0/21 us-central1-b-vpc-roce",
+		"rdma-2 192.168.144.0/21 us-central1-b-vpc-roce",
+		"rdma-3 192.168.152.0/21 us-central1-b-vpc-roce",
+		"rdma-4 192.168.160.0/21 us-central1-b-vpc-roce",
+		"rdma-5 192.168.168.0/21 us-central1-b-vpc-roce",
+		"rdma-6 192.168.176.0/21 us-central1-b-vpc-roce",
+		"rdma-7 192.168.184.0/21 us-central1-b-vpc-roce",
+	}
+	// network, mode of its devices, in the order of devices and interfaces
+	a3UltraNetworks = []string{
+		"gvnic-1 NetDevice", "rdma-0 RDMA", "rdma-1 RDMA", "rdma-2 RDMA", "rdma-3 RDMA", "rdma-4 RDMA", "rdma-5 RDMA", "rdma-6 RDMA", "rdma-7 RDMA",
+	}
+	a3UltraPriorities = []string{"very-low 100", "low 250", "medium 500", "high 750", "very-high 1000"}
+)
+
+func a3UltraFlex(t *testing.T) fs.FS {
+	return treeFS(compileFolder(t, root+"/blueprints/a3-ultra-flex"))
+}
+
+func TestA3UltraFlexNetworks(t *testing.T) {
+	files := a3UltraFlex(t)
+	vars, err := tfVars(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"node_range": "192.168.0.0/18", "pod_range": "10.4.0.0/14", "service_range": "10.0.32.0/20"} {
+		if got := vars[name].AsString(); got != want {
+			t.Errorf("%s is %s, want %s", name, got, want)
+		}
+	}
+	made, err := gpuSubnets(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for name, s := range sorted(made) {
+		got = append(got, name+" "+s.cidr+" "+s.profile)
+	}
+	if d := cmp.Diff(a3UltraSubnets, got); d != "" {
+		t.Errorf("subnets (-reference +compiled):\n%s", d)
+	}
+	got = nil
+	for _, p := range objects[networkv1.GKENetworkParamSet](t, files, "kubernetes/networks.yaml", "GKENetworkParamSet") {
+		got = append(got, p.Name+" "+string(p.Spec.DeviceMode))
+	}
+	if d := cmp.Diff(a3UltraNetworks, got); d != "" {
+		t.Errorf("networks in the cluster (-reference +compiled):\n%s", d)
+	}
+}
+
+// TestA3UltraFlexPool: one pool of 64 nodes, which the reference limits by quota
+// alone. It departs in one setting: automatic upgrades stay on, because a
+// release channel, which the cluster has here and there, demands them.
+func TestA3UltraFlexPool(t *testing.T) {
+	files := a3UltraFlex(t)
+	resources, err := tfResources(files, "terraform/node_pools.tf", "google_container_node_pool")
+	if err != nil || len(resources) != 2 {
+		t.Fatalf("%d node pools: %v", len(resources), err)
+	}
+	system, pool := resources[0], resources[1]
+	if got := system.block("node_config").text("machine_type"); got != "e2-standard-16" {
+		t.Errorf("system pool of %s", got)
+	}
+	config, scaling, management := pool.block("node_config"), pool.block("autoscaling"), pool.block("management")
+	got := map[string]string{
+		"machine": config.text("machine_type"), "accelerator": config.block("guest_accelerator").text("type"),
+		"count": fmt.Sprint(config.block("guest_accelerator").number("count")), "flex start": config.expression("flex_start"),
+		"queued": pool.block("queued_provisioning").expression("enabled"), "repair": management.expression("auto_repair"), "upgrade": management.expression("auto_upgrade"),
+		"least": scaling.expression("total_min_node_count"), "most": scaling.expression("total_max_node_count"),
+		"reservations": config.block("reservation_affinity").text("consume_reservation_type"), "zones": pool.expression("node_locations"),
+	}
+	want := map[string]string{
+		"machine": "a3-ultragpu-8g", "accelerator": "nvidia-h200-141gb", "count": "8", "flex start": "true", "queued": "true",
+		"repair": "false", "upgrade": "true", "least": "0", "most": "64", "reservations": "NO_RESERVATION", "zones": "var.zones",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("pool (-reference +compiled):\n%s", d)
+	}
+	pools, err := nodePools(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var networks []string
+	for _, n := range a3UltraNetworks {
+		networks = append(networks, strings.Fields(n)[0])
+	}
+	if d := cmp.Diff(networks, pools[1].networks); d != "" {
+		t.Errorf("networks of the nodes (-reference +compiled):\n%s", d)
+	}
+	clusters, err := tfResources(files, "terraform/cluster.tf", "google_container_cluster")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := clusters[0]
+	if c.text("min_master_version") != "1.32" || !c.isTrue("enable_multi_networking") || c.text("datapath_provider") != "ADVANCED_DATAPATH" ||
+		!c.block("addons_config").block("gcs_fuse_csi_driver_config").isTrue("enabled") || !strings.Contains(c.block("monitoring_config").expression("enable_components"), `"DCGM"`) {
+		t.Error("the cluster lacks its version, multi-networking, Dataplane V2, the Cloud Storage driver or DCGM metrics")
+	}
+}
+
+func TestA3UltraFlexQueue(t *testing.T) {
+	files := a3UltraFlex(t)
+	flavors := objects[kueue.ResourceFlavor](t, files, "kubernetes/resource-flavors.yaml", "ResourceFlavor")
+	queues := objects[kueue.ClusterQueue](t, files, "kubernetes/shared-queues.yaml", "ClusterQueue")
+	checks := objects[kueue.ProvisioningRequestConfig](t, files, "kubernetes/admission-checks.yaml", "ProvisioningRequestConfig")
+	if len(flavors) != 1 || len(queues) != 1 || len(checks) != 1 {
+		t.Fatalf("%d flavors, %d queues, %d checks, want one of each", len(flavors), len(queues), len(checks))
+	}
+	if check := checks[0].Spec; check.ProvisioningClassName != "queued-provisioning.gke.io" || !slices.Equal(check.ManagedResources, []corev1.ResourceName{"nvidia.com/gpu"}) {
+		t.Errorf("nodes are requested by %+v", check)
+	}
+	var gpus []string
+	for _, g := range queues[0].Spec.ResourceGroups {
+		for _, f := range g.Flavors {
+			for _, r := range f.Resources {
+				if r.Name == "nvidia.com/gpu" {
+					gpus = append(gpus, string(f.Name)+" "+r.NominalQuota.String())
+				}
+			}
+		}
+	}
+	if want := []string{flavors[0].Name + " 512"}; !slices.Equal(gpus, want) {
+		t.Errorf("GPUs %q, want %q", gpus, want)
+	}
+	if s := queues[0].Spec.AdmissionChecksStrategy; s == nil || len(s.AdmissionChecks) != 1 || string(s.AdmissionChecks[0].Name) != checks[0].Name {
+		t.Errorf("admission checks %+v, want %s", s, checks[0].Name)
+	}
+	var priorities []string
+	for _, c := range objects[schedulingv1.PriorityClass](t, files, "kubernetes/priority-classes.yaml", "PriorityClass") {
+		priorities = append(priorities, fmt.Sprintf("%s %d", c.Name, c.Value))
+	}
+	if d := cmp.Diff(a3UltraPriorities, priorities); d != "" {
+		t.Errorf("priorities (-reference +compiled):\n%s", d)
+	}
+	installers := objects[appsv1.DaemonSet](t, files, "kubernetes/system/gpu-installers.yaml", "DaemonSet")
+	if len(installers) != 1 || installers[0].Name != "nccl-rdma-installer" {
+		t.Errorf("%d installers, want that of GPUDirect RDMA", len(installers))
+	}
+}
+
+func TestA3UltraFlexWorkloads(t *testing.T) {
+	files := a3UltraFlex(t)
+	for _, team := range []string{"products", "research"} {
+		sample := objects[batchv1.Job](t, files, "workloads/"+team+"/sample.yaml", "Job")[0]
+		pod := sample.Spec.Template.Spec
+		gpus := pod.Containers[0].Resources.Limits["nvidia.com/gpu"]
+		got := []string{
+			fmt.Sprint(*sample.Spec.Parallelism), fmt.Sprint(*sample.Spec.Completions), gpus.String(), strings.Join(pod.Containers[0].Command, " "),
+			sample.Annotations["provreq.kueue.x-k8s.io/maxRunDurationSeconds"], sample.Spec.Template.Annotations[networkv1.InterfaceAnnotationKey],
+		}
+		if want := []string{"1", "1", "1", "sleep 120", "600", ""}; !slices.Equal(got, want) {
+			t.Errorf("sample of %s: %q, want %q", team, got, want)
+		}
+
+		gather := objects[v1alpha2.JobSet](t, files, "workloads/"+team+"/all-gather.yaml", "JobSet")[0]
+		job := gather.Spec.ReplicatedJobs[0].Template.Spec
+		pod = job.Template.Spec
+		gpus = pod.Containers[0].Resources.Limits["nvidia.com/gpu"]
+		if *job.Parallelism != 2 || *job.Completions != 2 || gpus.String() != "8" {
+			t.Errorf("all-gather of %s: %d of %d pods with %s GPUs each", team, *job.Parallelism, *job.Completions, gpus.String())
+		}
+		interfaces, err := networkv1.ParseInterfaceAnnotation(job.Template.Annotations[networkv1.InterfaceAnnotationKey])
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"eth0 default"}
+		for i, n := range a3UltraNetworks {
+			want = append(want, fmt.Sprintf("eth%d %s", i+1, strings.Fields(n)[0]))
+		}
+		got = nil
+		for _, i := range interfaces {
+			got = append(got, i.InterfaceName+" "+value(i.Network, ""))
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("interfaces of %s (-reference +compiled):\n%s", team, d)
+		}
+		for _, taint := range []corev1.Taint{
+			{Key: "cloud.google.com/gke-queued", Value: "true", Effect: "NoSchedule"}, {Key: "nvidia.com/gpu", Value: "present", Effect: "NoSchedule"},
+		} {
+			if !tolerates(pod.Tolerations, taint) {
+				t.Errorf("all-gather of %s does not tolerate %s", team, taint.ToString())
+			}
+		}
+		var mounts []string
+		for _, m := range pod.Containers[0].VolumeMounts {
+			mounts = append(mounts, m.MountPath)
+		}
+		for _, path := range []string{"/usr/local/gib", "/usr/local/nvidia", "/dev/shm"} {
+			if !slices.Contains(mounts, path) {
+				t.Errorf("all-gather of %s mounts %q, without %s", team, mounts, path)
+			}
+		}
+	}
+}

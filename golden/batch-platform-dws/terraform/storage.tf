@@ -1,0 +1,42 @@
+locals {
+  team_buckets = { for name, team in var.teams : name => team.bucket if team.bucket != null }
+}
+
+# Terraform does not delete a bucket that holds anything.
+resource "google_storage_bucket" "team" {
+  for_each                    = local.team_buckets
+  name                        = each.value
+  location                    = var.region
+  uniform_bucket_level_access = true
+  public_access_prevention    = "enforced"
+
+  versioning {
+    enabled = true
+  }
+
+  # Overwritten and deleted objects can be had back for 30 days.
+  lifecycle_rule {
+    condition {
+      days_since_noncurrent_time = 30
+    }
+
+    action {
+      type = "Delete"
+    }
+  }
+}
+
+resource "google_storage_bucket_iam_member" "team" {
+  for_each = local.team_buckets
+  bucket   = google_storage_bucket.team[each.key].name
+  role     = "roles/storage.objectUser"
+  member   = google_service_account.team[each.key].member
+}
+
+# Programs that take a bucket for a file system ask what the bucket is.
+resource "google_storage_bucket_iam_member" "team_reader" {
+  for_each = local.team_buckets
+  bucket   = google_storage_bucket.team[each.key].name
+  role     = "roles/storage.legacyBucketReader"
+  member   = google_service_account.team[each.key].member
+}
