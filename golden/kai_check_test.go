@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -134,6 +135,9 @@ func (c *kubernetesCheck) kaiWorkload(from objectKey, m metav1.ObjectMeta, jobs 
 		wanted += gpus.Value() * pods * jobs
 	}
 	gpu := queue.Spec.Resources.GPU
+	if gpu.Limit == nil || gpu.Quota == nil {
+		return // reported at the queue
+	}
 	if preemptibility == "non-preemptible" && wanted > *gpu.Quota || *gpu.Limit != -1 && wanted > *gpu.Limit {
 		c.errorf("%s: takes %d GPUs, and %s guarantees %d and gives %d at most", from, wanted, keyOf(queue), *gpu.Quota, *gpu.Limit)
 	}
@@ -183,4 +187,34 @@ func checkKAINodes(folder fs.FS, pools []nodePool) []error {
 		}
 	}
 	return c.errs
+}
+
+// TestCheckKAI breaks platforms whose jobs KAI Scheduler starts.
+func TestCheckKAI(t *testing.T) {
+	const (
+		cohorts, team, job = "kubernetes/cohorts.yaml", "kubernetes/teams/project-d.yaml", "workloads/project-d/interactive.yaml"
+		vision, train      = "kubernetes/teams/vision.yaml", "workloads/vision/train.yaml"
+	)
+	breaks{
+		{"no limit", "kai", team, "      limit: -1\n      quota: 8\n", "      quota: 8\n"},
+		{"no quota of cpu", "kai", team, "      limit: -1\n      quota: -1\n", "      limit: -1\n"},
+		{"quota of cpu", "kai", team, "      limit: -1\n      quota: -1\n", "      limit: -1\n      quota: 8\n"},
+		{"limit below the guarantee", "KAI", vision, "limit: 4", "limit: 3"},
+		{"nothing may run", "KAI", vision, "limit: 4\n      quota: 4", "limit: 0\n      quota: 0"},
+		{"a parent that is not there", "kai", team, "parentQueue: department-2", "parentQueue: department-3"},
+		{"a parent that is a team", "kai", team, "parentQueue: department-2", "parentQueue: project-a"},
+		{"a third level", "kai", cohorts, "  priority: 100\n", "  parentQueue: department-1\n  priority: 100\n"},
+		{"a parent that guarantees more", "kai", cohorts, "quota: 16", "quota: 17"},
+		{"a parent with a limit", "kai", cohorts, "limit: -1\n      quota: 16", "limit: 16\n      quota: 16"},
+		{"a queue that is not there", "kai", job, "kai.scheduler/queue: project-d", "kai.scheduler/queue: default-queue"},
+		{"a cohort's queue", "kai", job, "kai.scheduler/queue: project-d", "kai.scheduler/queue: department-2"},
+		{"pods in another queue", "kai", job, "        kai.scheduler/queue: project-d", "        kai.scheduler/queue: project-c"},
+		{"another scheduler", "kai", job, "schedulerName: kai-scheduler", "schedulerName: default-scheduler"},
+		{"another priority", "kai", job, "priorityClassName: build", "priorityClassName: inference"},
+		{"a priority that is nowhere", "KAI", train, "priorityClassName: batch", "priorityClassName: other"},
+		{"preemptible all the same", "kai", job, "preemptibility: non-preemptible", "preemptibility: preemptible"},
+		{"pods of a Job by themselves", "KAI", train, "    kai.scheduler/batch-min-member: \"2\"\n", "    other: \"2\"\n"},
+		{"more than is guaranteed", "kai", job, "nvidia.com/gpu: \"5\"", "nvidia.com/gpu: \"9\""},
+		{"more than the limit", "KAI, JobSet", train, "parallelism: 2", "parallelism: 3"},
+	}.run(t, checkKubernetes)
 }

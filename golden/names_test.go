@@ -12,8 +12,8 @@ import (
 )
 
 // TestNamesAreHarmless: names stand in PromQL, in CEL and in paths as they are.
-// So every constraint of the schema on a string but #Reason and #Note, which are for
-// people, takes only characters that mean nothing there.
+// So every constraint of the schema on a string but #Reason and #Note, which are
+// for people, takes only characters that mean nothing there.
 func TestNamesAreHarmless(t *testing.T) {
 	source, err := schema.Files.ReadFile("blueprint.cue")
 	if err != nil {

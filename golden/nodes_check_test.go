@@ -168,12 +168,17 @@ func TestCheckNodes(t *testing.T) {
 		{"TPU taint", "TPU hosts, static", flavors, "key: google.com/tpu", "key: nvidia.com/gpu"},
 		{"Arm taint", "A4X, reservation", flavors, "key: kubernetes.io/arch", "key: arch"},
 
+		{"pool of KAI's jobs", "KAI", pools, `= "some-0"`, `= "some"`},
+		{"taint of KAI's nodes", "KAI, JobSet", pools, `value  = "present"`, `value  = "true"`},
+		{"toleration of KAI's jobs", "kai", "workloads/project-d/interactive.yaml", "key: reserved", "key: spot"},
+		{"selector of KAI's jobs", "kai", "workloads/project-d/interactive.yaml", "resource-type: reservation", "resource-type: spot"},
+
 		{"pool of a ComputeClass", "ComputeClass", pools, "# GKE's own pods, Kueue and JobSet.", "resource \"google_container_node_pool\" \"some_0\" {\n  name = \"some-0\"\n}"},
 	}.run(t, checkNodes)
 }
 
-// breaks are edits of a platform's folder: of the batch platform's, or of an
-// option's, by its name.
+// breaks are edits of a platform's folder: of the batch platform's, of the KAI
+// Scheduler reference system's, or of an option's, by its name.
 type breaks []struct{ name, platform, file, old, new string }
 
 // run holds that a check has nothing against any of the platforms, and
@@ -183,9 +188,12 @@ func (b breaks) run(t *testing.T, check func(fs.FS) []error) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			var tree emit.Tree
-			if test.platform == "batch" {
+			switch test.platform {
+			case "batch":
 				tree = compileFolder(t, root+"/blueprints/batch-platform")
-			} else {
+			case "kai":
+				tree = compileFolder(t, root+"/blueprints/kai-departments")
+			default:
 				tree = compileText(t, optionNamed(t, test.platform).blueprint())
 			}
 			for _, err := range check(treeFS(tree)) {

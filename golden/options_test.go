@@ -20,6 +20,7 @@ type option struct {
 	capacities []string // without their hardware
 	quota      string   // of each capacity; "" is 4 accelerators
 	workload   string   // "" is a Job of two pods on two accelerators each
+	scheduler  string   // "" is Kueue
 }
 
 const (
@@ -158,6 +159,19 @@ var options = []option{
 	}},
 }
 
+// kaiOptions are ways of obtaining machines for jobs that KAI Scheduler starts.
+var kaiOptions = []option{
+	{name: "KAI", capacities: []string{`consumption: onDemand: {}, nodes: 4`}},
+	{name: "KAI, JobSet", workload: `kind: "JobSet", pods: 2, perPod: {accelerators: 2, cpu: 2, memory: "10Gi"}`,
+		capacities: []string{`consumption: reservation: name: "ours", nodes: 4, zones: ["us-central1-a"]`}},
+	{name: "KAI, scaling", capacities: []string{`consumption: spot: {}, maxNodes: 4, accept: W1009: "tried"`}},
+	{name: "KAI, flex-start", capacities: []string{`consumption: flexStart: {}, maxNodes: 4, accept: W1009: "tried"`}},
+	{name: "KAI, one of two", workload: `capacity: ["some-1"], pods: 2, perPod: {accelerators: 2, cpu: 2, memory: "10Gi"}`,
+		capacities: []string{`consumption: onDemand: {}, nodes: 4`, `consumption: spot: {}, nodes: 4`}},
+	{name: "KAI, TCPX", hardware: h100 + `, gpuDirect: true`, zones: zoneA, quota: `accelerators: 16`, workload: onTwoEights,
+		capacities: []string{`consumption: reservation: name: "ours", nodes: 2`}},
+}
+
 // blueprint returns the option's platform.
 func (o option) blueprint() string {
 	or := func(s, otherwise string) string {
@@ -189,6 +203,12 @@ workloads: train: {tier: "batch", image: "pytorch/pytorch:2.8.0", rendezvous: {}
 		fmt.Fprintf(&b, "teams: vision: quota: batch: %q: {%s}\n", name, or(o.quota, "accelerators: 4"))
 	}
 	fmt.Fprintf(&b, "tiers: batch: capacity: [%s]\n", strings.Join(names, ", "))
+	if o.scheduler != "" {
+		fmt.Fprintf(&b, "scheduler: %q\n", o.scheduler)
+		if len(o.capacities) > 1 {
+			b.WriteString("tiers: batch: accept: W1004: \"tried\"\n")
+		}
+	}
 	return b.String()
 }
 
@@ -206,7 +226,7 @@ func compileText(t *testing.T, blueprint string) emit.Tree {
 // TestEveryOption compiles a small platform with each way of obtaining
 // machines, and holds the folder against the same checks as the goldens.
 func TestEveryOption(t *testing.T) {
-	for _, o := range options {
+	for _, o := range allOptions() {
 		t.Run(o.name, func(t *testing.T) {
 			t.Parallel()
 			checkFolder(t, treeFS(compileText(t, o.blueprint())))
@@ -214,11 +234,22 @@ func TestEveryOption(t *testing.T) {
 	}
 }
 
+// allOptions returns the options of both schedulers.
+func allOptions() []option {
+	all := slices.Clone(options)
+	for _, o := range kaiOptions {
+		o.scheduler = "kai"
+		all = append(all, o)
+	}
+	return all
+}
+
 func optionNamed(t *testing.T, name string) option {
 	t.Helper()
-	i := slices.IndexFunc(options, func(o option) bool { return o.name == name })
+	all := allOptions()
+	i := slices.IndexFunc(all, func(o option) bool { return o.name == name })
 	if i < 0 {
 		t.Fatalf("no option %q", name)
 	}
-	return options[i]
+	return all[i]
 }

@@ -26,6 +26,9 @@ func FuzzInline(f *testing.F) {
 		if got := readText(t, string(text(s))); got != want {
 			t.Errorf("text(%q) is %q and reads as %q", s, text(s), got)
 		}
+		if got := readText(t, string(plain(s))); got != strings.Trim(want, " ") {
+			t.Errorf("plain(%q) is %q and reads as %q", s, plain(s), got)
+		}
 		if got := readCode(t, string(code(s))); got != want {
 			t.Errorf("code(%q) is %q and reads as %q", s, code(s), got)
 		}
@@ -113,6 +116,7 @@ func FuzzFiles(f *testing.F) {
 		p.Capacities[0].Name, p.Capacities[0].Overcommit = s, s
 		p.Teams[0].Name, p.Teams[0].Namespace, p.Teams[0].Group, p.Teams[0].Queues[0].ClusterQueue = s, s, s, s
 		p.Workloads[0].Image, p.Workloads[0].Team = s, s
+		p.Notes = []string{"a" + s, "1. " + s, "- " + s}
 		p.Monitoring.Alerts[0] = ir.Alert{Name: s, Severity: s, Summary: s}
 		row := &p.Demand.Rows[1]
 		row.What, row.Note, row.Unit = s, s, s

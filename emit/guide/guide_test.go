@@ -646,3 +646,75 @@ vars:
 		t.Errorf("%s (-want +got):\n%s", files[0].Path, diff)
 	}
 }
+
+// kaiPlatform is a platform of some teams with KAI Scheduler.
+func kaiPlatform(n int) *ir.Platform {
+	p := platform(n)
+	p.Scheduler = ir.KAI
+	p.Versions.KAI = "0.17.0"
+	p.PriorityClasses = []ir.PriorityClass{
+		{Name: "train", Value: 50, Tier: "gpu", BuiltIn: true}, {Name: "build", Value: 100, Tier: "gpu", BuiltIn: true},
+	}
+	for i := range p.Teams {
+		t := &p.Teams[i]
+		t.Priority = 100
+		t.Queues = []ir.Queue{{
+			Tier: "gpu", Classes: []string{"train", "build"}, ClusterQueue: t.Name, LocalQueue: t.Name, Cohort: t.Cohort,
+			Resources: []string{ir.GPU}, Flavors: []ir.FlavorQuota{share("l4-reserved", 4, 2)},
+		}}
+	}
+	p.Workloads, p.Monitoring.Alerts = nil, nil
+	return p
+}
+
+// TestKAI: the same sections in the same order, in the words of the other
+// scheduler.
+func TestKAI(t *testing.T) {
+	headings := func(readme string) []string {
+		var out []string
+		for line := range strings.Lines(readme) {
+			if strings.HasPrefix(line, "## ") && !strings.HasPrefix(line, "## Remove") {
+				out = append(out, line)
+			}
+		}
+		return out
+	}
+	for _, n := range []int{2, fewTeams + 1} {
+		got := render(t, kaiPlatform(n))
+		if diff := cmp.Diff(headings(render(t, platform(n))), headings(got)); diff != "" {
+			t.Errorf("%d teams: sections (-kueue +kai):\n%s", n, diff)
+		}
+		if i := strings.Index(strings.ToLower(got), "kueue"); i >= 0 {
+			t.Errorf("%d teams: speaks of Kueue: %s", n, got[max(0, i-100):i+100])
+		}
+	}
+	got := render(t, kaiPlatform(2))
+	for _, want := range []string{
+		"KAI Scheduler 0.17.0 starts them",
+		"| `gpu` | `build` | 100 | never, and so never has more than its team is guaranteed |",
+		"| `team-000` | `team-000` | `cohort-000` | 100 | 4 | 6 | `l4-reserved` |",
+		"--version=v0.17.0",
+		"`kai.scheduler/queue: team-000`",
+		"`schedulerName: kai-scheduler`",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("README lacks %q", want)
+		}
+	}
+	p := kaiPlatform(2)
+	p.Teams[0].Queues[0].Flavors[0].Quotas[1].BorrowsAll = true
+	if want := "| 4 | all that there are |"; !strings.Contains(render(t, p), want) {
+		t.Errorf("README lacks %q", want)
+	}
+}
+
+func TestNotes(t *testing.T) {
+	p := platform(2)
+	if strings.Contains(render(t, p), "## Notes") {
+		t.Error("notes without any")
+	}
+	p.Notes = []string{"1. First.", "# Second *one*"}
+	if want := "\n## Notes\n\n1\\. First.\n\n\\# Second \\*one\\*\n\n## "; !strings.Contains(render(t, p), want) {
+		t.Errorf("README lacks %q:\n%s", want, render(t, p))
+	}
+}

@@ -20,12 +20,13 @@ func notes(d *document, p *ir.Platform) {
 // plain shows a text that begins a paragraph as it is: its first word starts no
 // other kind of block.
 func plain(s string) markup {
-	m := string(text(s))
-	if rest := strings.TrimLeft(m, "0123456789"); rest != m && (strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, ")")) {
-		return markup(m[:len(m)-len(rest)] + `\` + rest) // a numbered item
-	}
-	if strings.HasPrefix(m, "#") || strings.HasPrefix(m, "-") || strings.HasPrefix(m, "+") || strings.HasPrefix(m, "=") {
+	m := strings.Trim(string(text(s)), " ")
+	rest := strings.TrimLeft(m, "0123456789")
+	switch {
+	case rest != m && (strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, ")")): // a numbered item
+		return markup(m[:len(m)-len(rest)] + `\` + rest)
+	case strings.IndexAny(m, "#+-=") == 0:
 		return markup(`\` + m)
 	}
-	return markup(strings.TrimLeft(m, " "))
+	return markup(m)
 }

@@ -1,0 +1,156 @@
+package golden_test
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// The KAI Scheduler reference system's own table, written by hand from the
+// reference: two departments, and two projects in each that are guaranteed eight
+// GPUs and have no limit.
+var kaiDepartmentsQueues = []string{
+	// queue, parent, priority, GPUs guaranteed and at most
+	"department-1 - 200 16 -1",
+	"department-2 - 100 16 -1",
+	"project-a department-1 150 8 -1",
+	"project-b department-1 100 8 -1",
+	"project-c department-2 150 8 -1",
+	"project-d department-2 100 8 -1",
+}
+
+func TestKAIDepartmentsQueues(t *testing.T) {
+	files := treeFS(compileFolder(t, root+"/blueprints/kai-departments"))
+	teams, err := fs.Glob(files, "kubernetes/teams/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, file := range append(teams, "kubernetes/cohorts.yaml") {
+		for _, q := range objects[kaiQueue](t, files, file, "Queue") {
+			gpu, parent := q.Spec.Resources.GPU, q.Spec.ParentQueue
+			if parent == "" {
+				parent = "-"
+			}
+			got = append(got, fmt.Sprintf("%s %s %d %d %d", q.Name, parent, *q.Spec.Priority, *gpu.Quota, *gpu.Limit))
+			for name, free := range map[string]kaiShare{"cpu": q.Spec.Resources.CPU, "memory": q.Spec.Resources.Memory} {
+				if *free.Limit != -1 || *free.Quota != -1 {
+					t.Errorf("%s: %s has quota %d and limit %d", q.Name, name, *free.Quota, *free.Limit)
+				}
+			}
+		}
+	}
+	slices.Sort(got)
+	if d := cmp.Diff(kaiDepartmentsQueues, got); d != "" {
+		t.Errorf("(-reference +compiled):\n%s", d)
+	}
+}
+
+// The jobs of the demonstration, each one pod.
+var kaiDepartmentsJobs = []string{
+	// project and job, GPUs, class, whether it may be evicted
+	"project-a/training-job-1 4 train preemptible",
+	"project-a/training-job-b 3 train preemptible",
+	"project-b/training-job-3 6 train preemptible",
+	"project-c/training-job-2 2 train preemptible",
+	"project-c/training-job-a 4 train preemptible",
+	"project-d/interactive 5 build non-preemptible",
+}
+
+func TestKAIDepartmentsJobs(t *testing.T) {
+	files := treeFS(compileFolder(t, root+"/blueprints/kai-departments"))
+	names, err := fs.Glob(files, "workloads/*/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, file := range names {
+		if path.Base(file) == "kustomization.yaml" {
+			continue
+		}
+		for _, j := range objects[batchv1.Job](t, files, file, "Job") {
+			pod := j.Spec.Template.Spec
+			if *j.Spec.Parallelism != 1 || pod.SchedulerName != "kai-scheduler" || j.Labels["kai.scheduler/queue"] != j.Namespace {
+				t.Errorf("%s: %d pods, scheduler %q, labels %v", j.Name, *j.Spec.Parallelism, pod.SchedulerName, j.Labels)
+			}
+			gpus := pod.Containers[0].Resources.Limits["nvidia.com/gpu"]
+			got = append(got, fmt.Sprintf("%s/%s %s %s %s", j.Namespace, j.Name, gpus.String(), pod.PriorityClassName, j.Labels["kai.scheduler/preemptibility"]))
+		}
+	}
+	slices.Sort(got)
+	if d := cmp.Diff(kaiDepartmentsJobs, got); d != "" {
+		t.Errorf("(-reference +compiled):\n%s", d)
+	}
+}
+
+// TestKAIDepartmentsHardware: four nodes of eight GPUs, which do not scale.
+func TestKAIDepartmentsHardware(t *testing.T) {
+	pools, err := nodePools(treeFS(compileFolder(t, root+"/blueprints/kai-departments")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(pools, func(p nodePool) bool { return p.names[0] == "h100-reserved" })
+	if i < 0 || len(pools) != 2 {
+		t.Fatalf("pools %+v", pools)
+	}
+	if p := pools[i]; p.nodes != 4 || p.machine.Type != "a3-highgpu-8g" || p.machine.Accelerator != "nvidia-h100-80gb" {
+		t.Errorf("%d nodes of %+v", p.nodes, p.machine)
+	}
+}
+
+// TestNothingOfKueueWithKAI: one scheduler's objects, installation, metrics and
+// words mean nothing on a platform of the other.
+func TestNothingOfKueueWithKAI(t *testing.T) {
+	for _, f := range compileFolder(t, root+"/blueprints/kai-departments") {
+		if strings.Contains(strings.ToLower(f.Path), "kueue") || strings.Contains(strings.ToLower(string(f.Content)), "kueue") {
+			t.Errorf("%s speaks of Kueue", f.Path)
+		}
+	}
+	for _, f := range compileFolder(t, root+"/blueprints/batch-platform") {
+		if strings.Contains(string(f.Content), "scheduling.run.ai") || strings.Contains(string(f.Content), "kai-scheduler") {
+			t.Errorf("%s speaks of KAI Scheduler", f.Path)
+		}
+	}
+}
+
+// TestKAIDepartmentsNotes: the guide says under which conditions the
+// demonstration goes as it is told, and how it ends.
+func TestKAIDepartmentsNotes(t *testing.T) {
+	content, err := fs.ReadFile(treeFS(compileFolder(t, root+"/blueprints/kai-departments")), "README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, notes, ok := strings.Cut(string(content), "\n## Notes\n")
+	notes, _, _ = strings.Cut(notes, "\n## ")
+	for _, want := range []string{
+		"Cordon the fourth node", "in this order", "training-job-3 has to be one pod", "training-job-a has to be preemptible", "because it is a Job",
+		"node 1 has training-job-1 and training-job-a, node 2 training-job-3 and training-job-2, node 3 interactive and training-job-b, and node 4 is free",
+	} {
+		if !ok || !strings.Contains(notes, want) {
+			t.Errorf("the notes do not say %q:\n%s", want, notes)
+		}
+	}
+}
+
+// TestKAIPriorityClassesOfItsOwn: those that come with the chart are not applied
+// again, and others are.
+func TestKAIPriorityClassesOfItsOwn(t *testing.T) {
+	files := treeFS(compileFolder(t, root+"/blueprints/kai-departments"))
+	if _, err := fs.Stat(files, "kubernetes/priority-classes.yaml"); err == nil {
+		t.Error("PriorityClasses of the chart are applied")
+	}
+	for _, team := range []string{"project-a", "project-d"} {
+		for _, n := range objects[corev1.Namespace](t, files, "kubernetes/teams/"+team+".yaml", "Namespace") {
+			if got, want := n.Annotations["queues"], team+"=train|build"; got != want {
+				t.Errorf("namespace %s lists %q, want %q", n.Name, got, want)
+			}
+		}
+	}
+}
