@@ -235,7 +235,8 @@ func queued(d *document, p *ir.Platform) {
 	}
 	if len(names) > 0 {
 		d.Para("In a queue that has ", codes(names), " the object also needs the annotation `provreq.kueue.x-k8s.io/maxRunDurationSeconds`: for how many seconds, as a string, ",
-			"it wants the nodes, which start all at once.")
+			"it wants the nodes, which start all at once. They are the job's alone, even where its pods do not fill them. When the time is over they go, ",
+			"and Kueue deactivates a job that still runs.")
 	}
 }
 
