@@ -44,7 +44,7 @@ func substitutions(d *document, p *ir.Platform) {
 	others := markup("The builds' substitutions")
 	if !p.Delivery.InfrastructureManager {
 		others = "Their other substitutions"
-		d.Para("The state can be in another bucket, which the build's account may administer. Give its name to this build and, when the time comes, to ",
+		d.Para("The state can be in another bucket, which the build's account may administer. Prepare the project as below, then give the bucket to this build and, when the time comes, to ",
 			file("cloudbuild/destroy.yaml"), ":")
 		d.Code("sh", command("gcloud", "builds", "submit", ".", "--project="+p.Project, "--region="+p.Delivery.Region, "--config=cloudbuild/provision.yaml",
 			"--gcs-source-staging-dir=gs://"+p.Delivery.StateBucket+"/"+p.SourcePrefix(), "--substitutions=_TF_STATE_BUCKET=BUCKET,_TF_STATE_PREFIX=PREFIX"))
