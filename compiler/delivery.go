@@ -7,12 +7,13 @@ import (
 )
 
 // delivery decides how a platform is built: where its state lies, and what its
-// build may do. It reads the parts of the plan that the build makes, and whether
-// Infrastructure Manager makes them.
+// build may do. It reads the parts of the plan that the build makes, whether
+// Infrastructure Manager makes them, and in which region that is done.
 func delivery(p *ir.Platform, stateBucket string) ir.Delivery {
 	return ir.Delivery{
 		StateBucket:           stateBucket,
 		InfrastructureManager: p.Delivery.InfrastructureManager,
+		Region:                p.Delivery.Region,
 		// Platforms that share a bucket keep apart.
 		StatePrefix: p.Name + "/terraform",
 		Account: ir.ServiceAccount{

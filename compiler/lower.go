@@ -55,7 +55,7 @@ func lower(b *schema.Blueprint) *ir.Platform {
 	p.AutoProvisioning = lowerAutoProvisioning(b.Cluster.AutoProvisioning, p)
 	p.Workloads = lowerWorkloads(b, p)
 	p.Monitoring.Alerts = alerts(p)
-	p.Delivery.InfrastructureManager = b.Delivery.InfrastructureManager
+	p.Delivery.InfrastructureManager, p.Delivery.Region = b.Delivery.InfrastructureManager, value(b.Delivery.Region, b.Region)
 	p.Delivery = delivery(p, value(b.Delivery.StateBucket, b.Project+"-"+b.Name+"-tfstate"))
 	p.Demand = demand(p)
 	return p

@@ -50,7 +50,7 @@ func compileTPUs(t *testing.T, tags ...string) emit.Tree {
 // tpuForms are the ways in which the blueprint can be compiled.
 var tpuForms = [][]string{
 	nil, {"type=v4"}, {"slices=0"}, {"autoscaled=true"}, {"managed=true"}, {"perTeam"},
-	{"autoscaled=true", "managed=true", "perTeam"}, {"slices=0", "perTeam"},
+	{"type=v4", "autoscaled=true", "managed=true", "perTeam"}, {"slices=0", "perTeam"},
 }
 
 // TestTPUForms holds every form against the checks of the goldens, those of the

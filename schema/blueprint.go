@@ -341,5 +341,6 @@ type TensorBoard struct {
 type Delivery struct {
 	StateBucket           *string           `json:"stateBucket"`
 	InfrastructureManager bool              `json:"infrastructureManager"`
+	Region                *string           `json:"region"`
 	Accept                map[string]string `json:"accept"`
 }

@@ -550,6 +550,8 @@ type Alert struct {
 
 // Delivery says how the platform is built.
 type Delivery struct {
+	// Region of the builds, the bucket and the repository.
+	Region      string
 	StateBucket string
 	StatePrefix string
 	// InfrastructureManager runs Terraform and keeps its state, instead of the

@@ -107,7 +107,7 @@ const InfrastructureManagerTerraform = "1.5.7"
 // Deployment is the full name of the platform's deployment of Infrastructure
 // Manager.
 func (p *Platform) Deployment() string {
-	return "projects/" + p.Project + "/locations/" + p.Region + "/deployments/" + p.Name
+	return "projects/" + p.Project + "/locations/" + p.Delivery.Region + "/deployments/" + p.Name
 }
 
 // CloudDashboards is the folder of the dashboards for Cloud Monitoring, which

@@ -216,16 +216,25 @@ func localSSDs(r *report) {
 
 // knownRegion: the tables are partial, so that what they lack may exist.
 func knownRegion(r *report) {
-	region := r.Blueprint.Region
-	known := catalog.Regions()
-	if has(known, region) {
-		return
+	check := func(region string, path ...string) {
+		known := catalog.Regions()
+		if has(known, region) {
+			return
+		}
+		cure := help("check its name; if it exists, say so: accept: W0307: \"...\"")
+		if near := diag.Nearest(region, known); near != "" {
+			cure = help("did you mean %q? if not: accept: W0307: \"...\"", near)
+		}
+		r.add(path, fmt.Sprintf("region %q is not known", region), cure)
 	}
-	cure := help("check its name; if it exists, say so: accept: W0307: \"...\"")
-	if near := diag.Nearest(region, known); near != "" {
-		cure = help("did you mean %q? if not: accept: W0307: \"...\"", near)
+	b := r.Blueprint
+	check(b.Region, "region")
+	if region := b.Delivery.Region; region != nil {
+		check(*region, "delivery", "region")
 	}
-	r.add(at("region"), fmt.Sprintf("region %q is not known", region), cure)
+	if t := b.Monitoring.TensorBoard; t != nil && t.Region != nil {
+		check(*t.Region, "monitoring", "tensorBoard", "region")
+	}
 }
 
 // machineZones: GKE refuses a pool in a zone without such machines. Where it

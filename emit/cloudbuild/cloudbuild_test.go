@@ -24,6 +24,7 @@ func platform() *ir.Platform {
 		NodeAccount: ir.ServiceAccount{ID: "gke-batch-nodes", Display: "Nodes of gke-batch"},
 		Monitoring:  ir.Monitoring{Grafana: true, GrafanaNamespace: "monitoring"},
 		Delivery: ir.Delivery{
+			Region:      "us-central1",
 			StateBucket: "my-project-gke-batch-tfstate",
 			StatePrefix: "gke-batch/terraform",
 			Account: ir.ServiceAccount{

@@ -37,7 +37,8 @@ func destroy(p *ir.Platform) build {
 	drain := script(p, 5400, "drain", strings.Replace(drainScript, stopMark, stop, 1), variables...)
 	if p.Delivery.InfrastructureManager {
 		return newBuild(p, "destroy", checkSettings(p), drain, infrastructureManager(p, 14400, "infrastructure", releaseScript,
-			variable{"PROJECT", p.Project}, variable{"REGION", p.Region}, variable{"CLUSTER", p.Cluster.Name}))
+			variable{"PROJECT", p.Project}, variable{"BUILD_REGION", p.Delivery.Region},
+			variable{"REGION", p.Region}, variable{"CLUSTER", p.Cluster.Name}))
 	}
 	unprotect := terraform(p, 3600, "unprotect")
 	unprotect.Script = unprotectScript

@@ -91,7 +91,7 @@ func FuzzScripts(f *testing.F) {
 func filled(s string) *ir.Platform {
 	p := platform()
 	p.Name, p.Project, p.Region, p.Cluster.Name = s, s, s, s
-	p.Delivery.StateBucket, p.Delivery.Repository, p.Monitoring.GrafanaNamespace = s, s, s
+	p.Delivery.StateBucket, p.Delivery.Repository, p.Delivery.Region, p.Monitoring.GrafanaNamespace = s, s, s, s
 	p.Delivery.Account = ir.ServiceAccount{ID: "id", Display: s, Roles: []string{s}}
 	p.NodeAccount.Display = s
 	p.Versions = ir.Versions{Kueue: s, JobSet: s, KAI: s, Helm: s, Terraform: s, Gcloud: s}

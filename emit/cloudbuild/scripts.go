@@ -50,6 +50,7 @@ func common(p *ir.Platform) []string {
 		text("NAME", p.Name),
 		text("PROJECT", p.Project),
 		text("REGION", p.Region),
+		text("BUILD_REGION", d.Region),
 		text("EMAIL", d.Account.Email(p.Project)),
 		text("BUCKET", d.StateBucket),
 		text("HOLDS", holds(d)),

@@ -261,7 +261,7 @@ func TestScriptsTakeNoValueForShell(t *testing.T) {
 	const hostile = "a'b\"c$(touch trace)`touch trace`\\d; touch trace\n* ${HOME} $$ !x"
 	p := platform()
 	p.Name, p.Project, p.Region = hostile, hostile, hostile
-	p.Delivery.StateBucket, p.Delivery.Repository = hostile, hostile
+	p.Delivery.StateBucket, p.Delivery.Repository, p.Delivery.Region = hostile, hostile, hostile
 	p.Delivery.Account.ID, p.Delivery.Account.Display = hostile, hostile
 	p.Delivery.APIs, p.Delivery.Account.Roles, p.Delivery.Permissions = []string{hostile}, []string{hostile, "--flag"}, []string{hostile}
 	p.Delivery.GrantableRoles = []string{hostile}

@@ -28,7 +28,7 @@ func infrastructure(d *document, p *ir.Platform) {
 	account := "--service-account=projects/" + p.Project + "/serviceAccounts/" + p.Delivery.Account.Email(p.Project)
 	const source, inputs = "--local-source=terraform", "--inputs-file=terraform/terraform.tfvars"
 	version := "--tf-version-constraint==" + ir.InfrastructureManagerTerraform
-	preview := "projects/" + p.Project + "/locations/" + p.Region + "/previews/" + p.Name
+	preview := "projects/" + p.Project + "/locations/" + p.Delivery.Region + "/previews/" + p.Name
 	d.Para("Infrastructure Manager makes the network, the cluster, its node pools, the identities, the dashboards and the alerts, with Terraform ",
 		text(ir.InfrastructureManagerTerraform), ", and keeps the state. Once there is a deployment, a preview says what it would change; exported, it is a plan in JSON:")
 	d.Code("sh",

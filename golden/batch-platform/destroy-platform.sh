@@ -5,6 +5,7 @@ set -euo pipefail
 NAME='gke-batch'
 PROJECT='my-project'
 REGION='us-central1'
+BUILD_REGION='us-central1'
 EMAIL='gke-batch-build@my-project.iam.gserviceaccount.com'
 BUCKET='my-project-gke-batch-tfstate'
 HOLDS='Terraform state'
@@ -86,7 +87,7 @@ need_way_in() {
 
 submit() { # build
   local arguments=(
-    --project="$PROJECT" --region="$REGION" --config="$1"
+    --project="$PROJECT" --region="$BUILD_REGION" --config="$1"
     --gcs-source-staging-dir="gs://$BUCKET/$SOURCE_PREFIX"
   )
   if [[ -n $WORKER_POOL ]]; then
@@ -156,7 +157,7 @@ The platform $NAME is destroyed. These remain; remove what nothing else needs.
 
 The images of the teams:
 END
-say gcloud artifacts repositories delete "$REPOSITORY" --project="$PROJECT" --location="$REGION"
+say gcloud artifacts repositories delete "$REPOSITORY" --project="$PROJECT" --location="$BUILD_REGION"
 echo
 echo "The build's service account with its roles:"
 for role in "${ROLES[@]}" roles/resourcemanager.projectIamAdmin; do

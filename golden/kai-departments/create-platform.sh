@@ -6,6 +6,7 @@ set -euo pipefail
 NAME='kai-departments'
 PROJECT='my-project'
 REGION='us-central1'
+BUILD_REGION='us-central1'
 EMAIL='kai-departments-build@my-project.iam.gserviceaccount.com'
 BUCKET='my-project-kai-departments-tfstate'
 HOLDS='Terraform state'
@@ -86,7 +87,7 @@ need_way_in() {
 
 submit() { # build
   local arguments=(
-    --project="$PROJECT" --region="$REGION" --config="$1"
+    --project="$PROJECT" --region="$BUILD_REGION" --config="$1"
     --gcs-source-staging-dir="gs://$BUCKET/$SOURCE_PREFIX"
   )
   if [[ -n $WORKER_POOL ]]; then
@@ -173,8 +174,8 @@ if [[ $INFRASTRUCTURE_MANAGER == true ]]; then
 fi
 
 echo "- Artifact Registry repository $REPOSITORY"
-if ! gcloud artifacts repositories describe "$REPOSITORY" --project="$PROJECT" --location="$REGION" >/dev/null 2>&1; then
-  gcloud artifacts repositories create "$REPOSITORY" --project="$PROJECT" --location="$REGION" \
+if ! gcloud artifacts repositories describe "$REPOSITORY" --project="$PROJECT" --location="$BUILD_REGION" >/dev/null 2>&1; then
+  gcloud artifacts repositories create "$REPOSITORY" --project="$PROJECT" --location="$BUILD_REGION" \
     --repository-format=docker --description="Images of the teams of $NAME"
 fi
 
@@ -183,7 +184,7 @@ fi
 echo "- bucket gs://$BUCKET"
 existing=$(gcloud storage buckets list --project="$PROJECT" --filter="name=\"$BUCKET\"" --format='value(name)')
 if [[ -z $existing ]]; then
-  gcloud storage buckets create "gs://$BUCKET" --project="$PROJECT" --location="$REGION" \
+  gcloud storage buckets create "gs://$BUCKET" --project="$PROJECT" --location="$BUILD_REGION" \
     --uniform-bucket-level-access --public-access-prevention
   gcloud storage buckets update "gs://$BUCKET" --versioning
 fi

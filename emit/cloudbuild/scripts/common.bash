@@ -38,7 +38,7 @@ need_way_in() {
 
 submit() { # build
   local arguments=(
-    --project="$PROJECT" --region="$REGION" --config="$1"
+    --project="$PROJECT" --region="$BUILD_REGION" --config="$1"
     --gcs-source-staging-dir="gs://$BUCKET/$SOURCE_PREFIX"
   )
   if [[ -n $WORKER_POOL ]]; then

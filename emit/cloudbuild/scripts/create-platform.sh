@@ -84,8 +84,8 @@ if [[ $INFRASTRUCTURE_MANAGER == true ]]; then
 fi
 
 echo "- Artifact Registry repository $REPOSITORY"
-if ! gcloud artifacts repositories describe "$REPOSITORY" --project="$PROJECT" --location="$REGION" >/dev/null 2>&1; then
-  gcloud artifacts repositories create "$REPOSITORY" --project="$PROJECT" --location="$REGION" \
+if ! gcloud artifacts repositories describe "$REPOSITORY" --project="$PROJECT" --location="$BUILD_REGION" >/dev/null 2>&1; then
+  gcloud artifacts repositories create "$REPOSITORY" --project="$PROJECT" --location="$BUILD_REGION" \
     --repository-format=docker --description="Images of the teams of $NAME"
 fi
 
@@ -94,7 +94,7 @@ fi
 echo "- bucket gs://$BUCKET"
 existing=$(gcloud storage buckets list --project="$PROJECT" --filter="name=\"$BUCKET\"" --format='value(name)')
 if [[ -z $existing ]]; then
-  gcloud storage buckets create "gs://$BUCKET" --project="$PROJECT" --location="$REGION" \
+  gcloud storage buckets create "gs://$BUCKET" --project="$PROJECT" --location="$BUILD_REGION" \
     --uniform-bucket-level-access --public-access-prevention
   gcloud storage buckets update "gs://$BUCKET" --versioning
 fi

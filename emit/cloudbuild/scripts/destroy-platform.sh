@@ -66,7 +66,7 @@ The platform $NAME is destroyed. These remain; remove what nothing else needs.
 
 The images of the teams:
 END
-say gcloud artifacts repositories delete "$REPOSITORY" --project="$PROJECT" --location="$REGION"
+say gcloud artifacts repositories delete "$REPOSITORY" --project="$PROJECT" --location="$BUILD_REGION"
 echo
 echo "The build's service account with its roles:"
 for role in "${ROLES[@]}" roles/resourcemanager.projectIamAdmin; do

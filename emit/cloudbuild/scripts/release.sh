@@ -4,7 +4,7 @@
 # off first.
 set -euo pipefail
 
-deployments=$(gcloud infra-manager deployments list --project="$PROJECT" --location="$REGION" --format='value(name.basename())')
+deployments=$(gcloud infra-manager deployments list --project="$PROJECT" --location="$BUILD_REGION" --format='value(name.basename())')
 if [[ $'\n'$deployments$'\n' != *$'\n'"${DEPLOYMENT##*/}"$'\n'* ]]; then
   echo 'Nothing has been built.'
   exit 0
