@@ -61,6 +61,14 @@ func demandPlatform() *ir.Platform {
 // Spot A100 and up to 600 CPUs". Here that is 24 (admitted) to 56 (ceiling) L4
 // besides 48 to 72 Spot L4, 8 to 100 Spot A100, and more vCPUs: a machine
 // counts with all of its 24, of which the quotas hand out one a GPU.
+// TestAllNodesWithKAI: whoever asks gets what is idle, so that all nodes can run.
+func TestAllNodesWithKAI(t *testing.T) {
+	c := ir.Capacity{MinNodes: 1, MaxNodes: 8}
+	if got, want := countNodes(&ir.Platform{Scheduler: ir.KAI}, c), (nodeCount{1, 8, 8}); got != want {
+		t.Errorf("countNodes = %+v, want %+v", got, want)
+	}
+}
+
 func TestDemandOfBatchPlatform(t *testing.T) {
 	const (
 		capped = "auto-provisioning holds the whole cluster at 1000"
