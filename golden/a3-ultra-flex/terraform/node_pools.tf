@@ -6,7 +6,7 @@ resource "google_container_node_pool" "system" {
   node_locations = var.zones
 
   # In each zone.
-  node_count = 1
+  node_count = 2
 
   management {
     auto_repair  = true
