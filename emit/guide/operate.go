@@ -90,9 +90,11 @@ func groups(d *document, p *ir.Platform) {
 	if !hasGroups(p) {
 		return
 	}
-	var names []string // several teams may share one
+	var names []string
+	seen := map[string]bool{"": true} // several teams may share one
 	for _, t := range p.Teams {
-		if t.Group != "" && !slices.Contains(names, t.Group) {
+		if !seen[t.Group] {
+			seen[t.Group] = true
 			names = append(names, t.Group)
 		}
 	}
