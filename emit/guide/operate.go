@@ -169,7 +169,7 @@ func byHand(d *document, p *ir.Platform, t ir.Team) {
 	q := slices.MaxFunc(t.Queues, func(a, b ir.Queue) int { return cmp.Compare(rank(a), rank(b)) })
 	d.Para("Any other Job or JobSet needs a queue, and what belongs to it. In tier ", code(q.Tier), " of ", code(t.Name), " that is:")
 	d.List(
-		"on the object, the label "+code("kueue.x-k8s.io/queue-name: "+q.LocalQueue)+"; without a queue of its team a job is refused",
+		"on the object, the label "+code(p.QueueLabel()+": "+q.LocalQueue)+"; without a queue of its team a job is refused",
 		"in its pods, "+priorities(q)+"; another tier's is refused",
 		"in its containers, requests of what quota is counted in: "+codes(q.Resources),
 		"in its pods, "+code("serviceAccountName: "+t.KubeAccount)+" to act as the team's Google service account")
@@ -236,7 +236,7 @@ func queued(d *document, p *ir.Platform) {
 		}
 	}
 	if len(names) > 0 {
-		d.Para("In a queue that has ", codes(names), " the object also needs the annotation `provreq.kueue.x-k8s.io/maxRunDurationSeconds`: for how many seconds, as a string, ",
+		d.Para("In a queue that has ", codes(names), " the object also needs the annotation ", code(ir.AnnotationMaxRun), ": for how many seconds, as a string, ",
 			"it wants the nodes, which start all at once.")
 	}
 }
