@@ -147,12 +147,12 @@ func cloudFilters(p *ir.Platform, b board) []cloudFilter {
 		{LabelKey: "cluster", TemplateVariable: "cluster", StringValue: p.Name, FilterType: "RESOURCE_LABEL"},
 		{LabelKey: "cluster_name", TemplateVariable: "cluster_name", StringValue: p.Name, FilterType: "RESOURCE_LABEL"},
 	}
-	if p.Scheduler != ir.KAI {
+	switch {
+	case p.Scheduler != ir.KAI:
 		filters = append(filters, cloudFilter{
 			LabelKey: "resource", TemplateVariable: "resource", StringValue: p.CountedResources()[0], FilterType: "METRIC_LABEL",
 		})
-	}
-	if b.team && p.Scheduler == ir.KAI {
+	case b.team:
 		filters = append(filters, cloudFilter{LabelKey: "queue_name", TemplateVariable: "queue", StringValue: firstQueue(p), FilterType: "METRIC_LABEL"})
 	}
 	if b.team {

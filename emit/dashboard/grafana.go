@@ -2,7 +2,6 @@ package dashboard
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -43,7 +42,7 @@ func grafanaJSON(p *ir.Platform, b board) ([]byte, error) {
 		Uid(p.Name+"-"+b.file).
 		Description("Quota, queues and accelerators of platform "+p.Name+". The data source is a Prometheus that scrapes "+schedulerName(p)+" and JobSet; "+
 			"panels on nodes, pods and reservations need Google Managed Prometheus.").
-		Tags([]string{string(cmp.Or(p.Scheduler, ir.Kueue)), p.Name}).
+		Tags([]string{string(p.Scheduler), p.Name}).
 		Time("now-6h", "now").
 		Refresh("1m").
 		Tooltip(dashboard.DashboardCursorSyncCrosshair)
