@@ -9,6 +9,26 @@ import (
 
 // What is different in the README of a platform whose jobs KAI Scheduler starts.
 
+// kaiStarts says that KAI Scheduler starts the teams' jobs.
+func kaiStarts(p *ir.Platform) markup {
+	return "A team submits Jobs and JobSets to a queue of its own; KAI Scheduler " + text(p.Versions.KAI) +
+		" starts them as quota allows, packs them onto nodes, and gives away what teams leave unused."
+}
+
+// kaiApplied names what is in the folder kubernetes/.
+func kaiApplied(markup) markup { return "rights, priorities, cohorts, teams" }
+
+// kaiNamed says what has the name of a capacity.
+func kaiNamed(d *document, _ *ir.Platform) {
+	d.Para("A capacity is some hardware obtained in one way. Its node pool has its name.")
+}
+
+// kaiGuarantees says what becomes of guarantees that the nodes do not meet.
+func kaiGuarantees(d *document) {
+	d.Para("Guaranteed is the quota of all teams together. KAI Scheduler starts a job only on nodes that have room for it. Where more is guaranteed than there is, ",
+		"guarantees wait for each other; where less is, the rest goes to whoever asks for more than the guarantee.")
+}
+
 // kaiTeams shows who the teams are and what each is guaranteed.
 func kaiTeams(d *document, p *ir.Platform) {
 	d.Para("A team has one queue of KAI Scheduler, by its own name, in the queue of its cohort. A queue counts GPUs, whatever their type; cpu and memory are free. ",

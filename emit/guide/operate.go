@@ -23,8 +23,8 @@ func build(d *document, p *ir.Platform) {
 		file("cloudbuild/provision.yaml"), ", which does the rest. It stops at the first error and can be run again at any time, also to apply a change.")
 	d.Code("sh", "./create-platform.sh")
 	substitutions(d, p)
-	if p.Scheduler != ir.KAI {
-		d.Para("What an administrator has stopped stays so: a build keeps the `stopPolicy` that was set on a ClusterQueue by hand.")
+	if kept := schedulerOf(p).kept; kept != "" {
+		d.Para(kept)
 	}
 	if !p.Cluster.DNSEndpoint {
 		d.Para("The control plane cannot be reached from outside its network: give both scripts a private worker pool inside it, `--worker-pool=POOL`, ",
@@ -48,20 +48,12 @@ func build(d *document, p *ir.Platform) {
 	d.Code("sh",
 		command("kubectl", "apply", "--server-side", "--force-conflicts", "--field-manager=jobset-release", "-f", p.Versions.JobSetManifest()),
 		command("kubectl", "rollout", "status", "-n", ir.JobSetNamespace, jobset))
-	if p.Scheduler == ir.KAI {
-		kaiInstall(d, p)
-	} else {
-		kueueInstall(d, p)
-	}
-	if p.Scheduler != ir.KAI || slices.ContainsFunc(p.PriorityClasses, func(c ir.PriorityClass) bool { return !c.BuiltIn }) {
+	schedulerOf(p).install(d, p)
+	if slices.ContainsFunc(p.PriorityClasses, func(c ir.PriorityClass) bool { return !c.BuiltIn }) {
 		d.Para("Where a tier's priority or preemption has changed, first delete its PriorityClass, for it cannot be changed: `kubectl delete priorityclasses ", class(p), "`. ",
 			"Pods that exist keep the priority they have. The build does this by itself.")
 	}
-	if p.Scheduler == ir.KAI {
-		d.Para("Make the cohorts and the teams with their queues. KAI Scheduler may run before its webhook answers: if it does not answer yet, repeat this.")
-	} else {
-		d.Para("Make the flavors, the cohorts and the teams with their queues. Kueue may run before its webhooks answer: if one does not answer yet, repeat this.")
-	}
+	d.Para(schedulerOf(p).apply)
 	d.Code("sh", "kubectl apply --server-side --force-conflicts --field-manager=batchwright -k kubernetes")
 	tensorBoard(d, p)
 	if p.Monitoring.Grafana {
@@ -144,16 +136,12 @@ func submit(d *document, p *ir.Platform) {
 		secrets(d, p)
 	}
 	if i := slices.IndexFunc(p.Teams, func(t ir.Team) bool { return len(t.Queues) > 0 }); i >= 0 {
-		byHand(d, p, p.Teams[i])
+		schedulerOf(p).byHand(d, p, p.Teams[i])
 	}
 }
 
-// byHand says what a job of a team needs that is not of the blueprint.
-func byHand(d *document, p *ir.Platform, t ir.Team) {
-	if p.Scheduler == ir.KAI {
-		kaiByHand(d, p, t)
-		return
-	}
+// kueueByHand says what a job of a team needs that is not of the blueprint.
+func kueueByHand(d *document, p *ir.Platform, t ir.Team) {
 	grouped := placementGroups(p)
 	// Of the default tier if possible, but rather not of one with more to it.
 	rank := func(q ir.Queue) int {
@@ -305,11 +293,7 @@ func workloads(d *document, p *ir.Platform) {
 // look says how to see what goes on.
 func look(d *document, p *ir.Platform) {
 	d.Heading(2, "Look at it")
-	rows := kueueLook(p)
-	if p.Scheduler == ir.KAI {
-		rows = kaiLook(p)
-	}
-	d.Table([]markup{"Who", "Command", "Shows"}, rows)
+	d.Table([]markup{"Who", "Command", "Shows"}, schedulerOf(p).look(p))
 	d.Para("Dashboards for the administrator and for the teams are in ", console("Cloud Monitoring", "monitoring/dashboards", p.Project), ", from ",
 		file(p.CloudDashboards()+"/"), ".", grafana(p))
 	if p.Monitoring.TensorBoard != "" {
@@ -355,16 +339,15 @@ func grafana(p *ir.Platform) markup {
 	return " The same for Grafana, in namespace " + code(p.Monitoring.GrafanaNamespace) + ", are in " + file("dashboards/grafana/") + "."
 }
 
-// remove says how a team, a tier or a capacity is taken out: apply does not
-// prune.
+// remove says how a team or a capacity is taken out: apply does not prune.
 func remove(d *document, p *ir.Platform) {
-	if len(p.Teams) == 0 {
-		return
+	if len(p.Teams) > 0 {
+		schedulerOf(p).remove(d, p)
 	}
-	if p.Scheduler == ir.KAI {
-		kaiRemove(d, p)
-		return
-	}
+}
+
+// kueueRemove says how a team, a tier or a capacity is taken out.
+func kueueRemove(d *document, p *ir.Platform) {
 	const patch = "kubectl patch clusterqueues QUEUE... --type=merge -p "
 	d.Heading(2, "Remove a team, a tier or a capacity")
 	d.Para("Take it out of the blueprint and compile: that removes its files, and what other files say of it. A build deletes a dropped team's Google ",
@@ -398,7 +381,7 @@ func remove(d *document, p *ir.Platform) {
 func undo(d *document, p *ir.Platform) {
 	d.Heading(2, "Undo it")
 	d.Code("sh", "./destroy-platform.sh")
-	d.Para("It asks first, then submits ", file("cloudbuild/destroy.yaml"), ": ", stops(p), "the teams' namespaces go with all jobs in them, ",
+	d.Para("It asks first, then submits ", file("cloudbuild/destroy.yaml"), ": ", schedulerOf(p).stops, "the teams' namespaces go with all jobs in them, ",
 		"the cluster's deletion protection is switched off, and what Terraform made is deleted.", buckets(p), " What stays:")
 	d.List(
 		holds(p)+", "+code(p.Delivery.StateBucket)+", with all it holds",
@@ -406,14 +389,6 @@ func undo(d *document, p *ir.Platform) {
 		"the service account of the build, "+code(p.Delivery.Account.Email(p.Project))+", and the enabled services",
 		"logs and metrics, until their retention ends")
 	d.Para("The script prints the commands that remove the rest.")
-}
-
-// stops says what else ends the teams' jobs.
-func stops(p *ir.Platform) markup {
-	if p.Scheduler == ir.KAI {
-		return ""
-	}
-	return "the queues stop, "
 }
 
 // buckets says what becomes of the teams' buckets.
