@@ -116,19 +116,21 @@ func admin(p *ir.Platform) []section {
 			reserved = append(reserved, c.Name)
 		}
 	}
-	sections, last := []section{overview(), quota(len(p.Cohorts) > 0), queues(len(p.AdmissionChecks) > 0), churn()}, controller()
-	if p.Scheduler == ir.KAI {
-		sections, last = kaiAdmin(p), kaiScheduler()
-	}
-	return present(p, append(sections, capacity(p, reserved), accelerators(p), last))
+	s := schedulerOf(p)
+	return present(p, append(s.admin(p), capacity(p, reserved), accelerators(p), s.controller()))
 }
+
+// kueueAdmin returns the administrator's sections on the queues.
+func kueueAdmin(p *ir.Platform) []section {
+	return []section{overview(), quota(len(p.Cohorts) > 0), queues(len(p.AdmissionChecks) > 0), churn()}
+}
+
+// kueueTeam returns a team's sections on its queues.
+func kueueTeam(p *ir.Platform) []section { return []section{myQuota(p), myQueue()} }
 
 // team returns the sections of one team's dashboard.
 func team(p *ir.Platform) []section {
-	if p.Scheduler == ir.KAI {
-		return present(p, []section{kaiTeam(), myJobs(p)})
-	}
-	return present(p, []section{myQuota(p), myQueue(), myJobs(p)})
+	return present(p, append(schedulerOf(p).team(p), myJobs(p)))
 }
 
 // present drops skipped panels, those on Kueue's metrics where another scheduler
