@@ -49,8 +49,9 @@ func provision(p *ir.Platform) build {
 			variable{"MANIFEST", p.Versions.JobSetManifest()}, variable{"NAMESPACE", ir.JobSetNamespace}))
 	scheduler := schedulerOf(p)
 	tasks = append(tasks, scheduler.install...)
+	tasks = append(tasks, script(p, 300, "priorities", prioritiesScript, variable{"PLATFORM", platformSelector(p)}))
+	tasks = append(tasks, scheduler.prepare...)
 	tasks = append(tasks,
-		script(p, 300, "priorities", prioritiesScript, variable{"PLATFORM", platformSelector(p)}),
 		command(p, 7200, "manifests", "kubectl", "apply", "--server-side", "--force-conflicts", "--field-manager=batchwright", "-k", "kubernetes"),
 		scheduler.queues)
 	if p.Monitoring.TensorBoard != "" {

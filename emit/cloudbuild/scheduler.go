@@ -9,6 +9,9 @@ import (
 //go:embed scripts/kueue.sh
 var kueueScript string
 
+//go:embed scripts/local-queues.sh
+var localQueuesScript string
+
 //go:embed scripts/queues.sh
 var queuesScript string
 
@@ -27,6 +30,9 @@ type scheduler struct {
 	version setting
 	// install are the tasks that install it.
 	install []task
+	// prepare are the tasks that take away what cannot be changed, before the
+	// queues are applied.
+	prepare []task
 	// queues looks after its queues once they are applied.
 	queues task
 	// stop is the part of drain.sh that stops the queues, and variables what it
@@ -47,6 +53,7 @@ func kueue(p *ir.Platform) scheduler {
 	return scheduler{
 		version:   setting{"_KUEUE_VERSION", "versions.kueue", p.Versions.Kueue},
 		install:   []task{script(p, 1200, "kueue", kueueScript, variable{"MANIFEST", p.Versions.KueueManifest()}, namespace)},
+		prepare:   []task{script(p, 600, "local-queues", localQueuesScript, platform)},
 		queues:    script(p, 1800, "queues", queuesScript, platform),
 		stop:      stopKueue,
 		variables: []variable{{"KUEUE", ir.KueueNamespace}, platform},

@@ -50,8 +50,12 @@ func build(d *document, p *ir.Platform) {
 		command("kubectl", "rollout", "status", "-n", ir.JobSetNamespace, jobset))
 	schedulerOf(p).install(d, p)
 	if slices.ContainsFunc(p.PriorityClasses, func(c ir.PriorityClass) bool { return !c.BuiltIn }) {
+		moved, does := schedulerOf(p).moved, markup("this")
+		if moved != "" {
+			does = "both"
+		}
 		d.Para("Where a tier's priority or preemption has changed, first delete its PriorityClass, for it cannot be changed: `kubectl delete priorityclasses ", class(p), "`. ",
-			"Pods that exist keep the priority they have. The build does this by itself.")
+			"Pods that exist keep the priority they have. ", moved, "The build does ", does, " by itself.")
 	}
 	d.Para(schedulerOf(p).apply)
 	d.Code("sh", "kubectl apply --server-side --force-conflicts --field-manager=batchwright -k kubernetes")
@@ -225,7 +229,8 @@ func queued(d *document, p *ir.Platform) {
 	}
 	if len(names) > 0 {
 		d.Para("In a queue that has ", codes(names), " the object also needs the annotation ", code(ir.AnnotationMaxRun), ": for how many seconds, as a string, ",
-			"it wants the nodes, which start all at once.")
+			"it wants the nodes, which start all at once. They are the job's alone, even where its pods do not fill them. When the time is over they go, ",
+			"and Kueue deactivates a job that still runs.")
 	}
 }
 

@@ -17,6 +17,7 @@ type scheduler struct {
 	spare, lacking markup // what nodes are beyond the guarantees, or guarantees beyond the nodes
 	ceiling        markup // what the Google Cloud quota of that name is
 	kept           markup // what a build leaves as it is, "" for nothing
+	moved          markup // what to delete by hand where teams go to another queue, "" for nothing
 	apply          markup // how the queues are made
 	stops          markup // what else ends the teams' jobs, "" for nothing
 }
@@ -39,7 +40,9 @@ func schedulerOf(p *ir.Platform) scheduler {
 		lacking: " can be admitted without a node",
 		ceiling: "Ceiling is all pools at their maximum, which only a change of the teams' quotas can reach.",
 		kept:    "What an administrator has stopped stays so: a build keeps the `stopPolicy` that was set on a ClusterQueue by hand.",
-		apply:   "Make the flavors, the cohorts and the teams with their queues. Kueue may run before its webhooks answer: if one does not answer yet, repeat this.",
-		stops:   "the queues stop, ",
+		moved: "Where teams begin or cease to share a tier, first delete their LocalQueues in it, for they cannot be led to another ClusterQueue: " +
+			"`kubectl delete localqueues -n NAMESPACE " + ir.LocalQueuePrefix + "TEAM-TIER`. ",
+		apply: "Make the flavors, the cohorts and the teams with their queues. Kueue may run before its webhooks answer: if one does not answer yet, repeat this.",
+		stops: "the queues stop, ",
 	}
 }
