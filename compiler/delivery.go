@@ -6,26 +6,18 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// delivery decides how a platform is built: where its state lies, and what its
-// build may do. It reads the parts of the plan that the build makes, whether
-// Infrastructure Manager makes them, and in which region that is done.
-func delivery(p *ir.Platform, stateBucket string) ir.Delivery {
-	return ir.Delivery{
-		StateBucket:           stateBucket,
-		InfrastructureManager: p.Delivery.InfrastructureManager,
-		Region:                p.Delivery.Region,
-		// Platforms that share a bucket keep apart.
-		StatePrefix: p.Name + "/terraform",
-		Account: ir.ServiceAccount{
-			ID:      p.Name + "-build",
-			Display: "Builds " + p.Name,
-			Roles:   buildRoles(p),
-		},
-		Permissions:    buildPermissions(p),
-		GrantableRoles: grantableRoles(p),
-		Repository:     p.Name,
-		APIs:           apis(p),
-	}
+// delivery completes how a platform is built, of which the blueprint says the
+// region, the bucket, and who runs Terraform: it decides where in the bucket the
+// state lies, and what the build may do, by the parts of the plan that it makes.
+func delivery(p *ir.Platform) ir.Delivery {
+	d := p.Delivery
+	d.StatePrefix = p.Name + "/terraform" // platforms that share a bucket keep apart
+	d.Account = ir.ServiceAccount{ID: p.Name + "-build", Display: "Builds " + p.Name, Roles: buildRoles(p)}
+	d.Permissions = buildPermissions(p)
+	d.GrantableRoles = grantableRoles(p)
+	d.Repository = p.Name
+	d.APIs = apis(p)
+	return d
 }
 
 // nodeRoles returns the roles of the nodes' service account: what GKE demands,

@@ -19,7 +19,8 @@ func TestDelivery(t *testing.T) {
 			{Name: "two", Account: ir.ServiceAccount{Roles: []string{"roles/bigquery.user", "roles/logging.logWriter"}}},
 		},
 	}
-	got := delivery(p, "state")
+	p.Delivery.StateBucket = "state"
+	got := delivery(p)
 	if got.StateBucket != "state" || got.StatePrefix != "a/terraform" || got.Repository != "a" || got.Account.ID != "a-build" {
 		t.Errorf("delivery = %+v", got)
 	}
@@ -33,11 +34,11 @@ func TestDelivery(t *testing.T) {
 // the cluster, and nobody where no team has a group.
 func TestGroupsAreGrantable(t *testing.T) {
 	p := &ir.Platform{Teams: []ir.Team{{Name: "one"}, {Name: "two"}}}
-	if got := delivery(p, "b").GrantableRoles; got != nil {
+	if got := delivery(p).GrantableRoles; got != nil {
 		t.Errorf("without a group: %q", got)
 	}
 	p.Teams[0].Group, p.Teams[1].Group = "one@example.com", "two@example.com"
-	if got := delivery(p, "b").GrantableRoles; !slices.Equal(got, []string{ir.MemberRole}) {
+	if got := delivery(p).GrantableRoles; !slices.Equal(got, []string{ir.MemberRole}) {
 		t.Errorf("with groups: %q", got)
 	}
 }
@@ -80,13 +81,13 @@ func TestDeliveryFollowsThePlan(t *testing.T) {
 			p.Capacities = []ir.Capacity{{ComputeClass: true, Machine: ir.Machine{PlacementTopology: "1x72"}}}
 		}, nil},
 	}
-	least := rights(delivery(&ir.Platform{Name: "p"}, "b"))
+	least := rights(delivery(&ir.Platform{Name: "p"}))
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			p := &ir.Platform{Name: "p"}
 			tt.with(p)
 			var added []string
-			for _, right := range rights(delivery(p, "b")) {
+			for _, right := range rights(delivery(p)) {
 				if !slices.Contains(least, right) {
 					added = append(added, right)
 				}
@@ -110,7 +111,7 @@ func TestDeliveryIsSortedAndNarrow(t *testing.T) {
 		Monitoring: ir.Monitoring{Alerts: []ir.Alert{{}}},
 		Capacities: []ir.Capacity{{Reservation: &ir.ReservationUse{Create: true}}},
 	}
-	d := delivery(p, "b")
+	d := delivery(p)
 	for name, list := range map[string][]string{"roles": d.Account.Roles, "permissions": d.Permissions, "APIs": d.APIs} {
 		if !slices.IsSorted(list) {
 			t.Errorf("%s are not sorted: %v", name, list)

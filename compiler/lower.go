@@ -55,8 +55,12 @@ func lower(b *schema.Blueprint) *ir.Platform {
 	p.AutoProvisioning = lowerAutoProvisioning(b.Cluster.AutoProvisioning, p)
 	p.Workloads = lowerWorkloads(b, p)
 	p.Monitoring.Alerts = alerts(p)
-	p.Delivery.InfrastructureManager, p.Delivery.Region = b.Delivery.InfrastructureManager, value(b.Delivery.Region, b.Region)
-	p.Delivery = delivery(p, value(b.Delivery.StateBucket, b.Project+"-"+b.Name+"-tfstate"))
+	p.Delivery = ir.Delivery{
+		Region:                value(b.Delivery.Region, b.Region),
+		StateBucket:           value(b.Delivery.StateBucket, b.Project+"-"+b.Name+"-tfstate"),
+		InfrastructureManager: b.Delivery.InfrastructureManager,
+	}
+	p.Delivery = delivery(p)
 	p.Demand = demand(p)
 	return p
 }

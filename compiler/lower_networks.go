@@ -42,10 +42,12 @@ func networksOf(n catalog.Networks) []string {
 // the cluster's own, and the ranges that these take. Those of RDMA are bound to
 // a zone, the first that one of them is in: the rules refuse another.
 func lowerGPUNetworks(b *schema.Blueprint, capacities []ir.Capacity) (networks []ir.GPUNetwork, ranges []ir.NamedRange) {
-	most := map[ir.GPUDirect]int{} // how many networks
+	most := map[ir.GPUDirect][]string{} // names of the networks
 	zone := ""
 	for _, c := range capacities {
-		most[c.GPUDirect] = max(most[c.GPUDirect], len(c.Networks))
+		if len(c.Networks) > len(most[c.GPUDirect]) {
+			most[c.GPUDirect] = c.Networks
+		}
 		if c.GPUDirect == ir.RDMA && c.Networks != nil && len(c.Zones) > 0 && (zone == "" || c.Zones[0] < zone) {
 			zone = c.Zones[0]
 		}
@@ -54,20 +56,24 @@ func lowerGPUNetworks(b *schema.Blueprint, capacities []ir.Capacity) (networks [
 	subnet := func(network, cidr string, cut ir.Cut) ir.GPUSubnet {
 		return ir.GPUSubnet{Name: b.Name + "-" + network, Range: part(cidr, cut), Cut: cut, Network: network, RDMA: cut.Of == "rdma"}
 	}
-	if n := max(most[ir.TCPX], most[ir.TCPXO]); n > 0 {
+	tcpx := most[ir.TCPX] // which begin as those of TCPXO
+	if len(most[ir.TCPXO]) > len(tcpx) {
+		tcpx = most[ir.TCPXO]
+	}
+	if tcpx != nil {
 		take("tcpx", b.Network.TCPX)
-		for i := range n {
-			s := subnet(fmt.Sprintf("vpc%d", i+1), b.Network.TCPX, ir.Cut{Of: "tcpx", Bits: partBits, Index: i})
+		for i, name := range tcpx {
+			s := subnet(name, b.Network.TCPX, ir.Cut{Of: "tcpx", Bits: partBits, Index: i})
 			networks = append(networks, ir.GPUNetwork{Short: s.Network, Name: s.Name, MTU: tcpxMTU, Subnets: []ir.GPUSubnet{s}})
 		}
 	}
-	if most[ir.RDMA] > 0 {
+	if names := most[ir.RDMA]; names != nil { // the first is the kernel's
 		take("gvnic", b.Network.GVNIC)
 		take("rdma", b.Network.RDMA)
-		gvnic := subnet("gvnic-1", b.Network.GVNIC, ir.Cut{Of: "gvnic"})
+		gvnic := subnet(names[0], b.Network.GVNIC, ir.Cut{Of: "gvnic"})
 		rdma := ir.GPUNetwork{Short: "rdma", Name: b.Name + "-rdma", MTU: rdmaMTU, Profile: zone + "-vpc-roce"}
-		for i := range most[ir.RDMA] - 1 {
-			rdma.Subnets = append(rdma.Subnets, subnet(fmt.Sprintf("rdma-%d", i), b.Network.RDMA, ir.Cut{Of: "rdma", Bits: partBits, Index: i}))
+		for i, name := range names[1:] {
+			rdma.Subnets = append(rdma.Subnets, subnet(name, b.Network.RDMA, ir.Cut{Of: "rdma", Bits: partBits, Index: i}))
 		}
 		networks = append(networks, ir.GPUNetwork{Short: gvnic.Network, Name: gvnic.Name, MTU: rdmaMTU, Subnets: []ir.GPUSubnet{gvnic}}, rdma)
 	}

@@ -7,17 +7,11 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// maxRunAnnotation tells how long nodes are wanted that start on request. Kueue
-// hands it to the ProvisioningRequest as a parameter.
-const maxRunAnnotation = "provreq.kueue.x-k8s.io/maxRunDurationSeconds"
-
-// KAI Scheduler's labels and annotations. It reads those of a Job or JobSet before
-// those of its pods. Source: KAI Scheduler 0.17,
-// pkg/podgrouper/podgrouper/plugins/constants and defaultgrouper.
-const (
-	kaiPreemptibility = "kai.scheduler/preemptibility"
-	kaiMinMember      = "kai.scheduler/batch-min-member"
-)
+// kaiPreemptibility is a label that tells whether KAI Scheduler may evict a job. It
+// reads labels and annotations of a Job or JobSet before those of its pods. Source:
+// KAI Scheduler 0.17, pkg/podgrouper/podgrouper/plugins/constants and
+// defaultgrouper.
+const kaiPreemptibility = "kai.scheduler/preemptibility"
 
 // queueing returns how a workload is known to the platform's scheduler. The
 // workload has all but its name; on are the capacities it can run on.
@@ -27,7 +21,7 @@ func queueing(p *ir.Platform, w ir.Workload, on []*ir.Capacity) ir.Queueing {
 	}
 	q := ir.Queueing{Labels: []ir.KeyValue{{Key: ir.LabelKueueQueue, Value: w.Queue}}}
 	if w.MaxRunSeconds != 0 && slices.ContainsFunc(on, func(c *ir.Capacity) bool { return c.Queued() }) {
-		q.Annotations = []ir.KeyValue{{Key: maxRunAnnotation, Value: strconv.Itoa(w.MaxRunSeconds)}}
+		q.Annotations = []ir.KeyValue{{Key: ir.AnnotationMaxRun, Value: strconv.Itoa(w.MaxRunSeconds)}}
 	}
 	return q
 }
@@ -43,7 +37,7 @@ func kaiQueueing(p *ir.Platform, w ir.Workload) ir.Queueing {
 	labels := []ir.KeyValue{{Key: kaiPreemptibility, Value: preemptibility}, {Key: ir.LabelKAIQueue, Value: w.Queue}}
 	q := ir.Queueing{Labels: labels, PodLabels: labels, SchedulerName: ir.KAISchedulerName}
 	if w.Kind == ir.Job && w.Pods > 1 {
-		q.Annotations = []ir.KeyValue{{Key: kaiMinMember, Value: strconv.Itoa(w.Pods)}}
+		q.Annotations = []ir.KeyValue{{Key: ir.AnnotationKAIMembers, Value: strconv.Itoa(w.Pods)}}
 	}
 	return q
 }

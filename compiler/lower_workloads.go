@@ -36,7 +36,8 @@ func lowerWorkloads(b *schema.Blueprint, p *ir.Platform) []ir.Workload {
 				continue
 			}
 			on := within(in, &team.Queues[queue], capacities)
-			w := lowerWorkload(p, in, name, team, &team.Queues[queue], on, capacities)
+			w := lowerWorkload(p, in, name, team, &team.Queues[queue], on)
+			w.Auxiliaries = lowerAuxiliaries(in.Auxiliary, capacities)
 			for n := 1; n <= in.Copies; n++ {
 				out = append(out, copyOf(w, n, in.Copies, on))
 			}
@@ -73,9 +74,9 @@ func within(in schema.Workload, q *ir.Queue, capacities map[string]*ir.Capacity)
 	return all
 }
 
-// lowerWorkload resolves what all copies of a workload have in common; on are
-// the capacities it can run on.
-func lowerWorkload(p *ir.Platform, in schema.Workload, name string, team *ir.Team, q *ir.Queue, on []*ir.Capacity, capacities map[string]*ir.Capacity) ir.Workload {
+// lowerWorkload resolves what all copies of a workload have in common, but for the
+// pods beside its own; on are the capacities it can run on.
+func lowerWorkload(p *ir.Platform, in schema.Workload, name string, team *ir.Team, q *ir.Queue, on []*ir.Capacity) ir.Workload {
 	w := ir.Workload{
 		Template:      name,
 		Kind:          ir.Kind(in.Kind),
@@ -130,22 +131,28 @@ func lowerWorkload(p *ir.Platform, in schema.Workload, name string, team *ir.Tea
 			w.MaxRunSeconds = c.Flex.MaxRunSeconds
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(in.Auxiliary)) {
-		if c := capacities[in.Auxiliary[name].Capacity]; c != nil {
-			w.Auxiliaries = append(w.Auxiliaries, lowerAuxiliary(name, in.Auxiliary[name], c))
-		}
-	}
 	w.Queueing = queueing(p, w, on)
 	return w
 }
 
-func lowerAuxiliary(name string, in schema.Auxiliary, c *ir.Capacity) ir.Auxiliary {
-	out := ir.Auxiliary{
-		Name: name, Capacity: c.Name, Requests: requests(in.CPU, in.Memory), Image: in.Image, Command: in.Command, Env: keyValues(in.Env),
-	}
-	out.NodeSelector, out.Tolerations = reach([]*ir.Capacity{c})
-	if c.Option == ir.Spot {
-		out.GraceSeconds = spotGrace
+// lowerAuxiliaries resolves the pods beside a workload's own, but for those on a
+// capacity that is not there.
+func lowerAuxiliaries(all map[string]schema.Auxiliary, capacities map[string]*ir.Capacity) []ir.Auxiliary {
+	var out []ir.Auxiliary
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		in := all[name]
+		c := capacities[in.Capacity]
+		if c == nil {
+			continue
+		}
+		a := ir.Auxiliary{
+			Name: name, Capacity: c.Name, Requests: requests(in.CPU, in.Memory), Image: in.Image, Command: in.Command, Env: keyValues(in.Env),
+		}
+		a.NodeSelector, a.Tolerations = reach([]*ir.Capacity{c})
+		if c.Option == ir.Spot {
+			a.GraceSeconds = spotGrace
+		}
+		out = append(out, a)
 	}
 	return out
 }

@@ -2,7 +2,6 @@ package golden_test
 
 import (
 	"io/fs"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -158,15 +157,8 @@ func checkKAINodes(folder fs.FS, pools []nodePool) []error {
 		return nil // checkKubernetes tells
 	}
 	check := func(from objectKey, pod corev1.PodSpec) {
-		reached := 0
-		for _, pool := range pools {
-			selected := !slices.ContainsFunc(slices.Sorted(maps.Keys(pod.NodeSelector)), func(key string) bool {
-				return pool.nodeLabel(key) != pod.NodeSelector[key]
-			})
-			if !selected {
-				continue
-			}
-			reached++
+		selected := selectedPools(pod, pools)
+		for _, pool := range selected {
 			for _, taint := range pool.nodeTaints() {
 				key, rest, _ := strings.Cut(taint, "=")
 				text, effect, _ := strings.Cut(rest, ":")
@@ -175,7 +167,7 @@ func checkKAINodes(folder fs.FS, pools []nodePool) []error {
 				}
 			}
 		}
-		if reached == 0 || len(pod.NodeSelector) == 0 {
+		if len(selected) == 0 || len(pod.NodeSelector) == 0 {
 			c.errorf("%s selects no node pool's nodes: %v", from, pod.NodeSelector)
 		}
 	}
@@ -190,6 +182,18 @@ func checkKAINodes(folder fs.FS, pools []nodePool) []error {
 		}
 	}
 	return c.errs
+}
+
+// selectedPools returns the node pools that a pod selects.
+func selectedPools(pod corev1.PodSpec, pools []nodePool) []nodePool {
+	return slices.DeleteFunc(slices.Clone(pools), func(pool nodePool) bool {
+		for key, value := range pod.NodeSelector {
+			if pool.nodeLabel(key) != value {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // TestCheckKAI breaks platforms whose jobs KAI Scheduler starts.

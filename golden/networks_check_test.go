@@ -19,6 +19,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	"sigs.k8s.io/kueue/pkg/controller/constants"
 
 	"github.com/batchwright/batchwright/compiler/catalog"
 )
@@ -127,22 +128,20 @@ func checkNetworks(folder fs.FS) []error {
 	for _, key := range c.order {
 		switch o := c.objects[key].(type) {
 		case *batchv1.Job:
-			c.interfaces(key, o.Labels[queueLabel], o.Spec.Template, pools, fail)
+			c.interfaces(key, o.Labels, o.Spec.Template, pools, fail)
 		case *v1alpha2.JobSet:
 			for _, r := range o.Spec.ReplicatedJobs {
-				c.interfaces(key, o.Labels[queueLabel], r.Template.Spec.Template, pools, fail)
+				c.interfaces(key, o.Labels, r.Template.Spec.Template, pools, fail)
 			}
 		}
 	}
 	return append(errs, c.errs...)
 }
 
-const queueLabel = "kueue.x-k8s.io/queue-name"
-
 // interfaces checks that a pod with interfaces has those of the nodes it can go
 // to, in the order of their devices, and that its namespace lets it have what it
-// takes from its node.
-func (c *kubernetesCheck) interfaces(from objectKey, queue string, pod corev1.PodTemplateSpec, pools []nodePool, fail func(string, ...any)) {
+// takes from its node. The labels are the job's.
+func (c *kubernetesCheck) interfaces(from objectKey, labels map[string]string, pod corev1.PodTemplateSpec, pools []nodePool, fail func(string, ...any)) {
 	if namespace, ok := c.objects[objectKey{"Namespace", "", from.namespace}].(*corev1.Namespace); ok {
 		level := namespace.Labels["pod-security.kubernetes.io/enforce"]
 		if beyond := beyondBaseline(pod.Spec); beyond != "" && level != "privileged" {
@@ -168,7 +167,18 @@ func (c *kubernetesCheck) interfaces(from objectKey, queue string, pod corev1.Po
 	if len(all) < 2 || networks[0] != networkv1.DefaultPodNetworkName || pod.Annotations[networkv1.DefaultInterfaceAnnotationKey] != all[0].InterfaceName {
 		fail("%s: the first of its interfaces %v is not in the cluster's network", from, all)
 	}
-	local, ok := c.objects[objectKey{"LocalQueue", from.namespace, queue}].(*kueue.LocalQueue)
+	check := func(what string, pool nodePool) {
+		if len(networks) == 0 || !slices.Equal(pool.networks, networks[1:]) {
+			fail("%s has interfaces in %q, and nodes of %s are not in these networks, in this order", from, networks, what)
+		}
+	}
+	if _, kai := labels[kaiQueueLabel]; kai {
+		for _, pool := range selectedPools(pod.Spec, pools) { // there are some, or checkKAINodes tells
+			check(pool.label, pool)
+		}
+		return
+	}
+	local, ok := c.objects[objectKey{"LocalQueue", from.namespace, labels[constants.QueueLabel]}].(*kueue.LocalQueue)
 	if !ok {
 		return // reported elsewhere
 	}
@@ -177,25 +187,19 @@ func (c *kubernetesCheck) interfaces(from objectKey, queue string, pod corev1.Po
 		return
 	}
 	cluster, _ = c.reached(pod.Spec, cluster)
-	for _, q := range slices.Concat(flavorsOf(cluster)...) {
-		f := c.flavor(q.Name)
-		if f == nil {
-			continue // reported elsewhere
-		}
-		i := slices.IndexFunc(pools, func(p nodePool) bool { return slices.Contains(p.names, f.Spec.NodeLabels[nodePoolLabel]) })
-		if i < 0 || len(networks) == 0 || !slices.Equal(pools[i].networks, networks[1:]) {
-			fail("%s has interfaces in %q, and nodes of %s are not in these networks, in this order", from, networks, f.Name)
+	for _, group := range cluster.Spec.ResourceGroups {
+		for _, q := range group.Flavors {
+			f := c.flavor(q.Name)
+			if f == nil {
+				continue // reported elsewhere
+			}
+			var pool nodePool // without networks, unless it is there
+			if i := slices.IndexFunc(pools, func(p nodePool) bool { return slices.Contains(p.names, f.Spec.NodeLabels[nodePoolLabel]) }); i >= 0 {
+				pool = pools[i]
+			}
+			check(f.Name, pool)
 		}
 	}
-}
-
-// flavorsOf returns the flavors of a queue, group by group.
-func flavorsOf(q *kueue.ClusterQueue) [][]kueue.FlavorQuotas {
-	var out [][]kueue.FlavorQuotas
-	for _, g := range q.Spec.ResourceGroups {
-		out = append(out, g.Flavors)
-	}
-	return out
 }
 
 // beyondBaseline says what of a pod the baseline Pod Security Standard refuses,
@@ -340,6 +344,7 @@ func TestCheckNetworks(t *testing.T) {
 		{"order of interfaces", "TCPX", pods, `"network":"vpc2"`, `"network":"vpc1"`},
 		{"name of an interface", "TCPX", pods, `"interfaceName":"eth2"`, `"interfaceName":"eth5"`},
 		{"interface that is none", "TCPXO", pods, `"network":"vpc8"`, `"network":"vpc9"`},
+		{"order of KAI's interfaces", "KAI, TCPX", pods, `"network":"vpc2"`, `"network":"vpc1"`},
 		{"no plugin", "TCPXO", installers, "- some-0", "- some-1"},
 		{"folders of the node", "RDMA", team, "enforce: privileged", "enforce: baseline"},
 	}.run(t, checkNetworks)

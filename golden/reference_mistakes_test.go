@@ -2,6 +2,7 @@ package golden_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/netip"
@@ -416,7 +417,8 @@ type tile struct {
 	queries          [][2]string
 }
 
-// tiles returns the tiles of the dashboards for Cloud Monitoring.
+// tiles returns the tiles of the dashboards for Cloud Monitoring, of which every
+// folder has some.
 func tiles(folder fs.FS) ([]tile, []error) {
 	var out []tile
 	errs := texts(folder, []string{"dashboards/cloud-monitoring"}, func(name, text string) (errs []error) {
@@ -451,6 +453,9 @@ func tiles(folder fs.FS) ([]tile, []error) {
 		}
 		return errs
 	})
+	if out == nil {
+		errs = append(errs, errors.New("no tiles"))
+	}
 	return out, errs
 }
 

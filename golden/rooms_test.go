@@ -59,7 +59,7 @@ var formats = map[string][]string{
 	"go.yaml.in/yaml":                  {"emit/kubeyaml"},
 	"github.com/spf13/cobra":           {"cmd/batchwright"},
 	"github.com/GoogleCloudPlatform/":  {"emit/kubernetes", "emit/workload"},
-	"k8s.io/api/":                      {"emit/dashboard", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload"},
+	"k8s.io/api/":                      {"emit/dashboard", "emit/kai", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload"},
 	"k8s.io/apimachinery/pkg/apis/":    {"emit/dashboard", "emit/kai", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload"},
 	"k8s.io/apimachinery/pkg/runtime":  {"emit/kai", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload"},
 	"github.com/rogpeppe/go-internal/": {"cmd/batchwright", "compiler/explain"},

@@ -54,7 +54,8 @@ type Scheduler string
 
 // The schedulers. What sets them apart is in the plan already: how a workload
 // names its queue (Workload.Queueing), and which capacities need an admission
-// check. Beyond that each has an emitter of its own for its queues.
+// check. Beyond that each has an emitter of its own for its queues, and the other
+// emitters say what differs in their schedulerOf.
 const (
 	Kueue Scheduler = "kueue"
 	KAI   Scheduler = "kai"

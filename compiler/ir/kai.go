@@ -40,6 +40,37 @@ func KAIClass(name string) (value int, known bool) {
 	return 0, false
 }
 
+// GPUShare is what a queue has of the GPUs, as KAI Scheduler counts them: whatever
+// their type.
+type GPUShare struct {
+	Guaranteed int64
+	Most       int64 // with what it may borrow at most
+	All        bool  // it may borrow all that is idle, beyond Most
+}
+
+// GPUs adds up what a queue has of all capacities. There is nothing of a capacity
+// whose reservation has not begun.
+func (q Queue) GPUs() GPUShare {
+	var out GPUShare
+	for _, f := range q.Flavors {
+		if f.Waiting {
+			continue
+		}
+		for _, r := range f.Quotas {
+			if r.Resource != GPU {
+				continue
+			}
+			out.Guaranteed += r.Nominal.Value()
+			out.Most += r.Nominal.Value()
+			if r.Borrowing != nil {
+				out.Most += r.Borrowing.Value()
+			}
+			out.All = out.All || r.BorrowsAll
+		}
+	}
+	return out
+}
+
 // KAIDefaultQueue tells whether a queue's name is one that KAI Scheduler's chart
 // gives to queues of its own. Jobs that name no queue are in the second. Source:
 // values.yaml of the chart.

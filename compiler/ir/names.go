@@ -44,6 +44,16 @@ func (p *Platform) QueueLabel() string {
 	return LabelKueueQueue
 }
 
+// AnnotationMaxRun of a job tells how long, in seconds, its nodes are wanted that
+// start on request: Kueue hands it to the ProvisioningRequest as a parameter.
+// AnnotationKAIMembers of a Job tells KAI Scheduler how many of its pods start
+// together. Source: Kueue, pkg/controller/constants; KAI Scheduler 0.17,
+// pkg/podgrouper/podgrouper/plugins/constants.
+const (
+	AnnotationMaxRun     = "provreq.kueue.x-k8s.io/maxRunDurationSeconds"
+	AnnotationKAIMembers = "kai.scheduler/batch-min-member"
+)
+
 // LabelNodePool is the label that GKE gives nodes with the name of their pool.
 const LabelNodePool = "cloud.google.com/gke-nodepool"
 

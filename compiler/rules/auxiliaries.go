@@ -64,7 +64,7 @@ func auxiliaryCapacity(r *report) {
 // but for those whose capacity is reported already.
 func (r *report) eachAuxiliary(visit func(s submission, a ir.Auxiliary, c ir.Capacity)) {
 	capacities := capacitiesByName(r.Plan)
-	all := submissions(r.Plan)
+	all := r.submissions()
 	for _, name := range names(all) {
 		for _, s := range all[name] {
 			for _, a := range s.workload.Auxiliaries {
@@ -97,7 +97,7 @@ func auxiliaryFitsQuota(r *report) {
 		i := slices.IndexFunc(s.queue.Flavors, func(f ir.FlavorQuota) bool { return f.Flavor == c.Name })
 		if i < 0 {
 			r.add(append(path, "capacity"), fmt.Sprintf("team %q has no quota on %q, so that workload %q can never be admitted for it", s.team.Name, c.Name, s.workload.Template),
-				related(at("teams", s.team.Name, "quota", s.queue.Tier), "the team's quota"), help("give the team quota on it, in cpus"))
+				related(r.quotaPath(s, ""), "the team's quota"), help("give the team quota on it, in cpus"))
 			return
 		}
 		if slices.Contains(s.workload.Capacities, c.Name) {
@@ -136,7 +136,7 @@ func sum(a, b []ir.Amount) []ir.Amount {
 // pods there.
 func sharedHostNetwork(r *report) {
 	capacities := capacitiesByName(r.Plan)
-	all := submissions(r.Plan)
+	all := r.submissions()
 	for _, name := range names(all) {
 		w := r.Blueprint.Workloads[name]
 		if !w.HostNetwork {
@@ -178,7 +178,7 @@ func takenPorts(r *report) {
 		if w.HostNetwork {
 			taken[10248], taken[10249], taken[10250], taken[10255], taken[10256] = kubelet, kubeProxy, kubelet, kubelet, kubeProxy
 		}
-		if w.PerPod.Accelerators > 0 && slices.ContainsFunc(r.runsOn(w), func(c string) bool { return capacities[c].HasTPUs() }) {
+		if w.PerPod.Accelerators > 0 && slices.ContainsFunc(r.runsOn(w, capacities), func(c string) bool { return capacities[c].HasTPUs() }) {
 			taken[8471], taken[8080] = tpuHosts, tpuCoordinator
 		}
 		if who := taken[w.Rendezvous.Port]; who != "" {
@@ -191,7 +191,7 @@ func takenPorts(r *report) {
 // Compute Engine, which knows only the node. Source: GKE documentation, "About
 // Workload Identity Federation for GKE", restrictions.
 func nodeIdentity(r *report) {
-	all := submissions(r.Plan)
+	all := r.submissions()
 	for _, name := range names(all) {
 		if !r.Blueprint.Workloads[name].HostNetwork {
 			continue

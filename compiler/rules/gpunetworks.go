@@ -111,10 +111,7 @@ func multiNetworkingOff(r *report) {
 // unconnectedPods: interfaces are named in the pod, before it is known which of
 // the capacities it goes to.
 func unconnectedPods(r *report) {
-	capacities := map[string]ir.Capacity{}
-	for _, c := range r.Plan.Capacities {
-		capacities[c.Name] = c
-	}
+	capacities := capacitiesByName(r.Plan)
 	for _, w := range r.Plan.Workloads {
 		in := r.Blueprint.Workloads[w.Template]
 		if w.Pods < 2 || len(w.Interfaces) > 0 || in.HostNetwork {

@@ -114,6 +114,12 @@ func rangeSizes(r *report) {
 			direct[c.GPUDirect] += c.MaxNodes
 		}
 	}
+	cuts := map[string]int{} // bits by which a range is cut
+	for _, n := range r.Plan.Network.GPUs {
+		for _, s := range n.Subnets {
+			cuts[s.Cut.Of] = s.Cut.Bits
+		}
+	}
 	for _, n := range r.ranges() {
 		if !n.prefix.IsValid() {
 			continue
@@ -131,12 +137,10 @@ func rangeSizes(r *report) {
 			if room := addresses / 256; nodes > room {
 				r.add(at("network", n.field), fmt.Sprintf("network.pods, %s, has room for the pods of %d nodes, and the platform can have %d", n.text, room, nodes), help("set a wider range, a /24 for each node: network: pods: ..."))
 			}
-		case "gvnic":
-			r.subnetSize(n, 1, direct[ir.RDMA])
-		case "rdma":
-			r.subnetSize(n, 8, direct[ir.RDMA])
+		case "gvnic", "rdma":
+			r.subnetSize(n, 1<<cuts[n.field], direct[ir.RDMA])
 		case "tcpx":
-			r.subnetSize(n, 8, direct[ir.TCPX]+direct[ir.TCPXO])
+			r.subnetSize(n, 1<<cuts[n.field], direct[ir.TCPX]+direct[ir.TCPXO])
 		case "services":
 			if bits > 27 {
 				r.add(at("network", n.field), "GKE takes a range of Services of /27 or wider", help("widen the range"))

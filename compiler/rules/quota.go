@@ -103,12 +103,9 @@ func lendAboveNominal(r *report) {
 }
 
 func quotaUnit(r *report) {
-	machines := map[string]ir.Machine{}
-	for _, c := range r.Plan.Capacities {
-		machines[c.Name] = c.Machine
-	}
+	capacities := capacitiesByName(r.Plan)
 	r.eachQuota(func(q grant) {
-		m := machines[q.capacity]
+		m := capacities[q.capacity].Machine
 		switch {
 		case m.VCPUs == 0: // an unknown machine
 		case m.Accelerator == "" && q.Accelerators != nil:

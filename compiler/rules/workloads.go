@@ -67,7 +67,8 @@ func (r *report) quotaPath(s submission, capacity string) []string {
 
 // submissions returns the first copy of each workload of each team, by
 // template, then team.
-func submissions(p *ir.Platform) map[string][]submission {
+func (r *report) submissions() map[string][]submission {
+	p := r.Plan
 	teams := map[string]*ir.Team{}
 	for i := range p.Teams {
 		teams[p.Teams[i].Name] = &p.Teams[i]
@@ -81,7 +82,8 @@ func submissions(p *ir.Platform) map[string][]submission {
 			last = key
 		}
 		team := teams[w.Team]
-		queue := slices.IndexFunc(team.Queues, func(q ir.Queue) bool { return q.LocalQueue == w.Queue })
+		tier := r.Blueprint.Workloads[w.Template].Tier
+		queue := slices.IndexFunc(team.Queues, func(q ir.Queue) bool { return q.Tier == tier })
 		out[w.Template] = append(out[w.Template], submission{w, team, &team.Queues[queue]})
 	}
 	return out
@@ -121,7 +123,7 @@ func node(c ir.Capacity) func(string) (resource.Quantity, bool) {
 
 func podFitsNode(r *report) {
 	capacities := capacitiesByName(r.Plan)
-	all := submissions(r.Plan)
+	all := r.submissions()
 	for _, name := range names(all) {
 		for _, s := range all[name] {
 			var short []string
@@ -143,20 +145,18 @@ func podFitsNode(r *report) {
 func copyFitsQuota(r *report) {
 	capacities, pool := capacitiesByName(r.Plan), cohortPools(r.Plan)
 	cure := "a copy's pods run side by side on one capacity: use fewer or smaller pods, or raise the quota or what may be borrowed"
+	starts := func(s submission) ([]string, bool) { return admissible(s, capacities, pool) }
 	if r.Plan.Scheduler == ir.KAI {
+		starts = func(s submission) ([]string, bool) { return startable(r.Plan, s, capacities) }
 		cure = fmt.Sprintf("a copy's pods run side by side, and within the guarantee if its priority is %d or more: use fewer or smaller pods, or raise the quota or what may be borrowed", ir.KAINonPreemptible)
 	}
-	all := submissions(r.Plan)
+	all := r.submissions()
 	for _, name := range names(all) {
 		var stuck []string
 		var first submission // of those
 		var short []string
 		for _, s := range all[name] {
-			lacks, ok := admissible(s, capacities, pool)
-			if r.Plan.Scheduler == ir.KAI {
-				lacks, ok = startable(r.Plan, s, capacities)
-			}
-			if !ok {
+			if lacks, ok := starts(s); !ok {
 				if stuck = append(stuck, s.team.Name); short == nil {
 					first, short = s, lacks
 				}
@@ -221,7 +221,7 @@ func quota(s submission, f ir.FlavorQuota, pool pools) func(string) (resource.Qu
 // small its nodes are.
 func strandedPods(r *report) {
 	capacities, pool := capacitiesByName(r.Plan), cohortPools(r.Plan)
-	all := submissions(r.Plan)
+	all := r.submissions()
 	for _, name := range names(all) {
 		for _, s := range all[name] {
 			requests := s.workload.Requests
@@ -257,13 +257,17 @@ func workloadTeams(r *report) {
 			continue
 		}
 		shared := b.Tiers[w.Tier].Shared
+		var sharing []string // sorted
+		if shared != nil {
+			sharing = slices.Sorted(slices.Values(shared.Teams))
+		}
 		for i, t := range w.Teams {
 			team, ok := b.Teams[t]
 			switch path := at("workloads", name, "teams", diag.Index(i)); {
 			case !ok:
 			case shared == nil && team.Quota[w.Tier] == nil:
 				r.add(path, fmt.Sprintf("team %q has no quota in tier %q", t, w.Tier), help("give it quota in the tier, or leave the team out"))
-			case shared != nil && shared.Teams != nil && !slices.Contains(shared.Teams, t):
+			case shared != nil && shared.Teams != nil && !has(sharing, t):
 				r.add(path, fmt.Sprintf("team %q does not share the queue of tier %q", t, w.Tier),
 					related(at("tiers", w.Tier, "shared", "teams"), "those that do"), help("add it there, or leave the team out"))
 			}
@@ -361,7 +365,7 @@ func wholeSlices(r *report) {
 	capacities := capacitiesByName(r.Plan)
 	for _, name := range names(r.Blueprint.Workloads) {
 		w := r.Blueprint.Workloads[name]
-		on := r.runsOn(w)
+		on := r.runsOn(w, capacities)
 		i := slices.IndexFunc(on, func(c string) bool { return capacities[c].Machine.Slice != nil })
 		if i < 0 {
 			if w.Slices > 1 {
@@ -426,7 +430,7 @@ func runTimes(r *report) {
 		if w.MaxRunSeconds == nil {
 			continue
 		}
-		for _, capacity := range r.runsOn(w) {
+		for _, capacity := range r.runsOn(w, capacities) {
 			if flex := capacities[capacity].Flex; flex != nil && *w.MaxRunSeconds > flex.MaxRunSeconds {
 				r.add(at("workloads", name, "maxRunSeconds"), fmt.Sprintf("nodes of %q run for %d seconds at most", capacity, flex.MaxRunSeconds),
 					label("want at most %d", flex.MaxRunSeconds), related(at("capacity", capacity, "consumption", "flexStart"), "the nodes"),
@@ -439,7 +443,7 @@ func runTimes(r *report) {
 
 // runsOn returns the capacities that a workload names, else those of its tier
 // that have accelerators if it asks for some, else all.
-func (r *report) runsOn(w schema.Workload) []string {
+func (r *report) runsOn(w schema.Workload, capacities map[string]ir.Capacity) []string {
 	if w.Capacity != nil {
 		return w.Capacity
 	}
@@ -447,7 +451,6 @@ func (r *report) runsOn(w schema.Workload) []string {
 	if w.PerPod.Accelerators == 0 {
 		return tier
 	}
-	capacities := capacitiesByName(r.Plan)
 	if accelerated := slices.DeleteFunc(slices.Clone(tier), func(c string) bool { return !capacities[c].HasAccelerators() }); len(accelerated) > 0 {
 		return accelerated
 	}
@@ -483,7 +486,7 @@ func priorityOutsideTier(r *report) {
 
 // chosenQuota: a workload would wait for ever for what its team has nothing of.
 func chosenQuota(r *report) {
-	all := submissions(r.Plan)
+	all := r.submissions()
 	for _, name := range names(all) {
 		chosen := r.Blueprint.Workloads[name].Capacity
 		has := func(s submission, c string) bool {
@@ -512,7 +515,7 @@ func chosenQuota(r *report) {
 // pkg/scheduler/flavorassigner.
 func chosenApart(r *report) {
 	capacities := capacitiesByName(r.Plan)
-	all := submissions(r.Plan)
+	all := r.submissions()
 	for _, name := range names(all) {
 		chosen := r.Blueprint.Workloads[name].Capacity
 		for _, s := range all[name] {

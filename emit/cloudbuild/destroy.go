@@ -13,28 +13,20 @@ var drainScript string
 //go:embed scripts/release.sh
 var releaseScript string
 
-//go:embed scripts/stop-kueue.bash
-var stopKueue string
-
 //go:embed scripts/unprotect.sh
 var unprotectScript string
 
-// stopMark is the line of drain.sh that gives way to what stops the queues. KAI
-// Scheduler's need none: jobs end with their namespace.
+// stopMark is the line of drain.sh that gives way to what stops the queues.
 const stopMark = "# STOP\n"
 
 // destroy returns the build that empties the cluster and deletes all that
 // Terraform has created. It copes with a platform of which only a part was ever
 // built, and keeps the bucket of the state.
 func destroy(p *ir.Platform) build {
-	stop, variables := "", []variable{
+	scheduler := schedulerOf(p)
+	drain := script(p, 5400, "drain", strings.Replace(drainScript, stopMark, scheduler.stop, 1), append([]variable{
 		{"PROJECT", p.Project}, {"REGION", p.Region}, {"CLUSTER", p.Cluster.Name}, {"ENDPOINT", endpoint(p)}, {"TEAMS", teamSelector(p)},
-	}
-	if p.Scheduler != ir.KAI {
-		stop = stopKueue
-		variables = append(variables, variable{"KUEUE", ir.KueueNamespace}, variable{"PLATFORM", platformSelector(p)})
-	}
-	drain := script(p, 5400, "drain", strings.Replace(drainScript, stopMark, stop, 1), variables...)
+	}, scheduler.variables...)...)
 	if p.Delivery.InfrastructureManager {
 		return newBuild(p, "destroy", checkSettings(p), drain, infrastructureManager(p, 14400, "infrastructure", releaseScript,
 			variable{"PROJECT", p.Project}, variable{"BUILD_REGION", p.Delivery.Region},

@@ -12,23 +12,8 @@ var accessScript string
 //go:embed scripts/jobset.sh
 var jobSetScript string
 
-//go:embed scripts/kueue.sh
-var kueueScript string
-
-//go:embed scripts/kai.sh
-var kaiScript string
-
-//go:embed scripts/kai-queues.sh
-var kaiQueuesScript string
-
 //go:embed scripts/priorities.sh
 var prioritiesScript string
-
-//go:embed scripts/local-queues.sh
-var localQueuesScript string
-
-//go:embed scripts/queues.sh
-var queuesScript string
 
 //go:embed scripts/dashboards.sh
 var dashboardsScript string
@@ -62,15 +47,13 @@ func provision(p *ir.Platform) build {
 		// Before the scheduler: Kueue looks for the kinds it queues when it starts.
 		script(p, 1200, "jobset", jobSetScript,
 			variable{"MANIFEST", p.Versions.JobSetManifest()}, variable{"NAMESPACE", ir.JobSetNamespace}))
-	scheduler, queues := schedulerTasks(p)
-	tasks = append(tasks, scheduler...)
+	scheduler := schedulerOf(p)
+	tasks = append(tasks, scheduler.install...)
 	tasks = append(tasks, script(p, 300, "priorities", prioritiesScript, variable{"PLATFORM", platformSelector(p)}))
-	if p.Scheduler != ir.KAI {
-		tasks = append(tasks, script(p, 600, "local-queues", localQueuesScript, variable{"PLATFORM", platformSelector(p)}))
-	}
+	tasks = append(tasks, scheduler.prepare...)
 	tasks = append(tasks,
 		command(p, 7200, "manifests", "kubectl", "apply", "--server-side", "--force-conflicts", "--field-manager=batchwright", "-k", "kubernetes"),
-		queues)
+		scheduler.queues)
 	if p.Monitoring.TensorBoard != "" {
 		tasks = append(tasks, script(p, 600, "tensorboard", tensorBoardScript,
 			variable{"PROJECT", p.Project}, variable{"REGION", p.Monitoring.TensorBoard}, variable{"DISPLAY_NAME", p.Cluster.Name},
@@ -80,25 +63,6 @@ func provision(p *ir.Platform) build {
 		tasks = append(tasks, script(p, 300, "dashboards", dashboardsScript, variable{"NAMESPACE", p.Monitoring.GrafanaNamespace}))
 	}
 	return newBuild(p, "provision", tasks...)
-}
-
-// schedulerTasks returns what installs the platform's scheduler, and what looks
-// after its queues once they are applied.
-func schedulerTasks(p *ir.Platform) (install []task, queues task) {
-	platform := variable{"PLATFORM", platformSelector(p)}
-	if p.Scheduler == ir.KAI {
-		// Helm is one program without libraries. The CLI's image, which has the
-		// credentials for the cluster, lacks it, and Helm's image lacks those.
-		helm := task{300, step{
-			ID: "helm", Name: literal("alpine/helm:" + p.Versions.Helm), Entrypoint: "cp", Args: []string{"/usr/bin/helm", "/workspace/helm"},
-		}}
-		kai := script(p, 2400, "kai", kaiScript,
-			variable{"CHART", ir.KAIChart}, variable{"VERSION", p.Versions.KAI}, variable{"NAMESPACE", ir.KAINamespace})
-		return []task{helm, kai}, script(p, 600, "queues", kaiQueuesScript, platform)
-	}
-	kueue := script(p, 1200, "kueue", kueueScript,
-		variable{"MANIFEST", p.Versions.KueueManifest()}, variable{"NAMESPACE", ir.KueueNamespace})
-	return []task{kueue}, script(p, 1800, "queues", queuesScript, platform)
 }
 
 // platformSelector selects the platform's own objects in the cluster.

@@ -32,11 +32,7 @@ func settings(p *ir.Platform) []setting {
 	out := []setting{
 		{"_CLUSTER_NAME", "name", p.Cluster.Name},
 		{"_JOBSET_VERSION", "versions.jobset", p.Versions.JobSet},
-	}
-	if p.Scheduler == ir.KAI {
-		out = append(out, setting{"_KAI_VERSION", "versions.kai", p.Versions.KAI})
-	} else {
-		out = append(out, setting{"_KUEUE_VERSION", "versions.kueue", p.Versions.Kueue})
+		schedulerOf(p).version,
 	}
 	if len(p.Teams) == 1 {
 		out = append(out, setting{"_NAMESPACE", "teams", p.Teams[0].Namespace})

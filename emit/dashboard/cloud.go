@@ -147,14 +147,7 @@ func cloudFilters(p *ir.Platform, b board) []cloudFilter {
 		{LabelKey: "cluster", TemplateVariable: "cluster", StringValue: p.Name, FilterType: "RESOURCE_LABEL"},
 		{LabelKey: "cluster_name", TemplateVariable: "cluster_name", StringValue: p.Name, FilterType: "RESOURCE_LABEL"},
 	}
-	if p.Scheduler != ir.KAI {
-		filters = append(filters, cloudFilter{
-			LabelKey: "resource", TemplateVariable: "resource", StringValue: p.CountedResources()[0], FilterType: "METRIC_LABEL",
-		})
-	}
-	if b.team && p.Scheduler == ir.KAI {
-		filters = append(filters, cloudFilter{LabelKey: "queue_name", TemplateVariable: "queue", StringValue: firstQueue(p), FilterType: "METRIC_LABEL"})
-	}
+	filters = append(filters, schedulerOf(p).filters(p, b)...)
 	if b.team {
 		// The namespace label of the scraped metric itself: the target's own
 		// namespace is the scheduler's.
@@ -163,6 +156,19 @@ func cloudFilters(p *ir.Platform, b board) []cloudFilter {
 		})
 	}
 	return filters
+}
+
+// kueueFilters lets the reader choose the resource that is counted.
+func kueueFilters(p *ir.Platform, _ board) []cloudFilter {
+	return []cloudFilter{{LabelKey: "resource", TemplateVariable: "resource", StringValue: p.CountedResources()[0], FilterType: "METRIC_LABEL"}}
+}
+
+// kaiFilters lets the reader of a team's dashboard choose the queue.
+func kaiFilters(p *ir.Platform, b board) []cloudFilter {
+	if !b.team {
+		return nil
+	}
+	return []cloudFilter{{LabelKey: "queue_name", TemplateVariable: "queue", StringValue: firstQueue(p), FilterType: "METRIC_LABEL"}}
 }
 
 func cloudWidget(p panel) widget {

@@ -77,14 +77,6 @@ func firstQueue(p *ir.Platform) string {
 	return ""
 }
 
-// schedulerName is what the scheduler is called in a sentence.
-func schedulerName(p *ir.Platform) string {
-	if p.Scheduler == ir.KAI {
-		return "KAI Scheduler"
-	}
-	return "Kueue"
-}
-
 // indented prints a value as JSON. PromQL is full of < and >, which JSON can
 // hold as they are.
 func indented(value any) ([]byte, error) {

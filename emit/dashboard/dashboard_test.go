@@ -16,8 +16,9 @@ import (
 // plan is a small platform that has something of everything.
 func plan() *ir.Platform {
 	return &ir.Platform{
-		Name:    "gke-batch",
-		Project: "my-project",
+		Name:      "gke-batch",
+		Project:   "my-project",
+		Scheduler: ir.Kueue,
 		Capacities: []ir.Capacity{
 			{Name: "l4-reserved", Option: ir.Reservation, Machine: ir.Machine{Family: "g2", Resource: ir.GPU}, Reservation: &ir.ReservationUse{Name: "r"}},
 			{Name: "h100-spot", Option: ir.Spot, Machine: ir.Machine{Family: "a3", Resource: ir.GPU}},

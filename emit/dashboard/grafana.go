@@ -2,7 +2,6 @@ package dashboard
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -41,9 +40,9 @@ func grafanaJSON(p *ir.Platform, b board) ([]byte, error) {
 	//lint:ignore SA1019 The sidecar loads the classic schema; version 2 is a resource of Grafana's API.
 	builder := dashboard.NewDashboardBuilder(b.title).
 		Uid(p.Name+"-"+b.file).
-		Description("Quota, queues and accelerators of platform "+p.Name+". The data source is a Prometheus that scrapes "+schedulerName(p)+" and JobSet; "+
+		Description("Quota, queues and accelerators of platform "+p.Name+". The data source is a Prometheus that scrapes "+schedulerOf(p).name+" and JobSet; "+
 			"panels on nodes, pods and reservations need Google Managed Prometheus.").
-		Tags([]string{string(cmp.Or(p.Scheduler, ir.Kueue)), p.Name}).
+		Tags([]string{string(p.Scheduler), p.Name}).
 		Time("now-6h", "now").
 		Refresh("1m").
 		Tooltip(dashboard.DashboardCursorSyncCrosshair)
@@ -84,11 +83,12 @@ func grafanaJSON(p *ir.Platform, b board) ([]byte, error) {
 // them, so that the file names none that only one Grafana has.
 func grafanaVariables(p *ir.Platform, b board) []cog.Builder[dashboard.VariableModel] {
 	source := dashboard.NewDatasourceVariableBuilder("datasource").Label("Data source").Type("prometheus")
-	if p.Scheduler == ir.KAI {
-		return kaiVariables(p, b, source)
-	}
+	return append([]cog.Builder[dashboard.VariableModel]{source}, schedulerOf(p).variables(p, b)...)
+}
+
+// kueueVariables has the namespace of the team, by which its queues are found.
+func kueueVariables(p *ir.Platform, b board) []cog.Builder[dashboard.VariableModel] {
 	variables := []cog.Builder[dashboard.VariableModel]{
-		source,
 		labelValues("cluster", "Cluster", `label_values(kueue_cluster_queue_status, cluster)`, one(p.Name)),
 		labelValues("resource", "Resource", `label_values(kueue_cluster_queue_nominal_quota{cluster="$cluster"}, resource)`,
 			dashboard.StringOrArrayOfString{ArrayOfString: p.CountedResources()}).Multi(true),
@@ -102,9 +102,8 @@ func grafanaVariables(p *ir.Platform, b board) []cog.Builder[dashboard.VariableM
 
 // kaiVariables has the queue and the namespace of the team apart: no metric of
 // KAI Scheduler has both.
-func kaiVariables(p *ir.Platform, b board, source cog.Builder[dashboard.VariableModel]) []cog.Builder[dashboard.VariableModel] {
+func kaiVariables(p *ir.Platform, b board) []cog.Builder[dashboard.VariableModel] {
 	variables := []cog.Builder[dashboard.VariableModel]{
-		source,
 		labelValues("cluster", "Cluster", `label_values(kai_queue_info, cluster)`, one(p.Name)),
 	}
 	if b.team {

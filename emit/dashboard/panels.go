@@ -34,6 +34,11 @@ type panel struct {
 	skip    bool // the platform has nothing to show here
 }
 
+// onKueue tells whether the panel shows Kueue's own metrics.
+func (p panel) onKueue() bool {
+	return slices.ContainsFunc(p.queries, func(q query) bool { return strings.Contains(q.expr, "@kueue") })
+}
+
 // A query is a set of series of a panel.
 type query struct {
 	name string   // tells the queries of one panel apart, "" for the only one
@@ -111,29 +116,32 @@ func admin(p *ir.Platform) []section {
 			reserved = append(reserved, c.Name)
 		}
 	}
-	sections, last := []section{overview(), quota(len(p.Cohorts) > 0), queues(len(p.AdmissionChecks) > 0), churn()}, controller()
-	if p.Scheduler == ir.KAI {
-		sections, last = kaiAdmin(p), kaiScheduler()
-	}
-	return present(append(sections, capacity(p, reserved), accelerators(p), last))
+	s := schedulerOf(p)
+	return present(p, append(s.admin(p), capacity(p, reserved), accelerators(p), s.controller()))
 }
+
+// kueueAdmin returns the administrator's sections on the queues.
+func kueueAdmin(p *ir.Platform) []section {
+	return []section{overview(), quota(len(p.Cohorts) > 0), queues(len(p.AdmissionChecks) > 0), churn()}
+}
+
+// kueueTeam returns a team's sections on its queues.
+func kueueTeam(p *ir.Platform) []section { return []section{myQuota(p), myQueue()} }
 
 // team returns the sections of one team's dashboard.
 func team(p *ir.Platform) []section {
-	if p.Scheduler == ir.KAI {
-		return present([]section{kaiTeam(), myJobs(p)})
-	}
-	return present([]section{myQuota(p), myQueue(), myJobs(p)})
+	return present(p, append(schedulerOf(p).team(p), myJobs(p)))
 }
 
-// present drops skipped panels, and sections without any.
-func present(all []section) []section {
+// present drops skipped panels, those on Kueue's metrics where another scheduler
+// is, and sections without any.
+func present(p *ir.Platform, all []section) []section {
 	var out []section
 	for _, s := range all {
 		kept := section{title: s.title}
-		for _, p := range s.panels {
-			if !p.skip {
-				kept.panels = append(kept.panels, p)
+		for _, panel := range s.panels {
+			if !panel.skip && (p.Scheduler != ir.KAI || !panel.onKueue()) {
+				kept.panels = append(kept.panels, panel)
 			}
 		}
 		if len(kept.panels) > 0 {
@@ -329,7 +337,7 @@ func capacity(p *ir.Platform, reserved []string) section {
 				expr: `sum by (flavor, resource) (kueue_cluster_queue_nominal_quota{@kueue,@resource` + flavors + `)` +
 					` - sum by (flavor, resource) (kueue_cluster_queue_resource_reservation{@kueue,@resource` + flavors + `)`,
 			}},
-			skip: reserved == nil || p.Scheduler == ir.KAI,
+			skip: reserved == nil,
 		},
 		{
 			title: "Accelerators by model", note: "Chips on nodes that exist, idle ones included.", shape: stack, unit: count,
@@ -493,13 +501,11 @@ func myJobs(p *ir.Platform) section {
 	)
 	pod := []string{"pod_name"}
 	entity := []string{"entity_name"}
-	kai := p.Scheduler == ir.KAI
 	chipped := p.AnyCapacity(ir.Capacity.HasAccelerators)
 	return section{"My jobs", []panel{
 		{
 			title: "Running workloads", shape: lines, unit: count,
 			queries: []query{{by: []string{"name"}, expr: `sum by (name) (kueue_local_queue_admitted_active_workloads{@kueue,@team})`}},
-			skip:    kai,
 		},
 		{
 			title: "My evictions per hour", shape: stack, unit: count,
@@ -507,7 +513,6 @@ func myJobs(p *ir.Platform) section {
 				by:   []string{"reason", "underlying_cause"},
 				expr: `sum by (reason, underlying_cause) (increase(kueue_local_queue_evicted_workloads_total{@kueue,@team}[1h]))`,
 			}},
-			skip: kai,
 		},
 		{
 			title: "Preemptions by my queues per hour", shape: stack, unit: count,
@@ -516,7 +521,6 @@ func myJobs(p *ir.Platform) section {
 				expr: `sum by (preempting_cluster_queue, reason) (increase(kueue_preempted_workloads_total{@kueue}[1h])` +
 					` and on (preempting_cluster_queue) ` + myQueues(p, "preempting_cluster_queue") + `)`,
 			}},
-			skip: kai,
 		},
 		{
 			title: "JobSet restarts and failures",

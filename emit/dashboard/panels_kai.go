@@ -112,7 +112,7 @@ func kaiChurn() section {
 	}}
 }
 
-func kaiScheduler() section {
+func kaiController() section {
 	byAction := []string{"action"}
 	return section{"Scheduler", []panel{
 		{
@@ -135,8 +135,8 @@ func kaiScheduler() section {
 }
 
 // kaiTeam returns a team's section on its queue.
-func kaiTeam() section {
-	return of(",@queue", section{"My queue", []panel{
+func kaiTeam(*ir.Platform) []section {
+	return []section{of(",@queue", section{"My queue", []panel{
 		{
 			title: "My GPUs", note: "The fair share is what your team could have now, given what all others ask for.", shape: lines, unit: count,
 			queries: shares(),
@@ -152,5 +152,5 @@ func kaiTeam() section {
 				expr: `sum by (podgroup, action) (increase(kai_pod_group_evicted_pods_total{@scraped,@team}[1h]))`,
 			}},
 		},
-	}})
+	}})}
 }

@@ -21,25 +21,27 @@ type target struct {
 	pods      map[string]string // labels of the controller's pods
 }
 
-// targets returns what is scraped, by name. Source: config/default and
-// config/components/rbac of the Kueue 0.19 and JobSet 0.12 releases, and KAI
-// Scheduler 0.17, pkg/operator/operands.
-func targets(p *ir.Platform) []target {
-	jobset := target{
-		name: "jobset", namespace: ir.JobSetNamespace, reader: "jobset-metrics-reader",
-		pods: map[string]string{"app.kubernetes.io/name": "jobset", "control-plane": "controller-manager"},
+// kueueTargets are what is scraped with Kueue. Source: config/default and
+// config/components/rbac of the Kueue 0.19 and JobSet 0.12 releases.
+func kueueTargets() []target {
+	return []target{manager("kueue", ir.KueueNamespace), manager("jobset", ir.JobSetNamespace)}
+}
+
+// manager is the controller of Kueue or of JobSet.
+func manager(name, namespace string) target {
+	return target{
+		name: name, namespace: namespace, reader: name + "-metrics-reader",
+		pods: map[string]string{"app.kubernetes.io/name": name, "control-plane": "controller-manager"},
 	}
-	if p.Scheduler == ir.KAI {
-		kai := func(app string) target {
-			return target{name: app, namespace: ir.KAINamespace, pods: map[string]string{"app": app}}
-		}
-		return []target{jobset, kai(ir.KAISchedulerService), kai(ir.KAIQueueService)}
+}
+
+// kaiTargets are what is scraped with KAI Scheduler. Source: KAI Scheduler 0.17,
+// pkg/operator/operands.
+func kaiTargets() []target {
+	service := func(app string) target {
+		return target{name: app, namespace: ir.KAINamespace, pods: map[string]string{"app": app}}
 	}
-	kueue := target{
-		name: "kueue", namespace: ir.KueueNamespace, reader: "kueue-metrics-reader",
-		pods: map[string]string{"app.kubernetes.io/name": "kueue", "control-plane": "controller-manager"},
-	}
-	return []target{kueue, jobset}
+	return []target{manager("jobset", ir.JobSetNamespace), service(ir.KAISchedulerService), service(ir.KAIQueueService)}
 }
 
 // collectors are the accounts of Managed Prometheus's collectors: GKE versions
@@ -103,7 +105,7 @@ type secretKey struct {
 func scrapeFiles(p *ir.Platform) ([]emit.File, error) {
 	var files []emit.File
 	var resources []string
-	for _, t := range targets(p) {
+	for _, t := range schedulerOf(p).targets() {
 		content, err := kubeyaml.Marshal(t.objects(p.Name)...)
 		if err != nil {
 			return nil, err

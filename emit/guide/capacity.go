@@ -14,15 +14,7 @@ import (
 // capacities shows the hardware and how it is obtained.
 func capacities(d *document, p *ir.Platform) {
 	d.Heading(2, "Capacities")
-	pools := markup("")
-	if p.AnyCapacity(ir.Capacity.Sliced) {
-		pools = "; those of TPU slices have a number besides"
-	}
-	if p.Scheduler == ir.KAI {
-		d.Para("A capacity is some hardware obtained in one way. Its node pool has its name.")
-	} else {
-		d.Para("A capacity is some hardware obtained in one way. Its node pool, where it has one, and its ResourceFlavor have its name", pools, ".")
-	}
+	schedulerOf(p).named(d, p)
 	users := users(p)
 	var rows [][]markup
 	for _, c := range p.Capacities {
@@ -42,6 +34,15 @@ func capacities(d *document, p *ir.Platform) {
 	d.Para("Besides, the node pool ", code(p.SystemPool.Name), " of ", digits(p.SystemPool.NodesPerZone), " ", code(p.SystemPool.Machine),
 		" in each zone runs what is not a team's job.")
 	remarks(d, p)
+}
+
+// kueueNamed says what has the name of a capacity.
+func kueueNamed(d *document, p *ir.Platform) {
+	pools := markup("")
+	if p.AnyCapacity(ir.Capacity.Sliced) {
+		pools = "; those of TPU slices have a number besides"
+	}
+	d.Para("A capacity is some hardware obtained in one way. Its node pool, where it has one, and its ResourceFlavor have its name", pools, ".")
 }
 
 // use is which teams have quota on a capacity in a tier.
@@ -105,12 +106,7 @@ func usedBy(uses []use, all int) markup {
 // guarantees holds the teams' quota against the hardware.
 func guarantees(d *document, p *ir.Platform) {
 	d.Heading(2, "What is guaranteed and what exists")
-	if p.Scheduler == ir.KAI {
-		d.Para("Guaranteed is the quota of all teams together. KAI Scheduler starts a job only on nodes that have room for it. Where more is guaranteed than there is, ",
-			"guarantees wait for each other; where less is, the rest goes to whoever asks for more than the guarantee.")
-	} else {
-		kueueGuarantees(d)
-	}
+	schedulerOf(p).guarantees(d)
 	var rows [][]markup
 	for _, c := range p.Capacities {
 		counted := cmp.Or(c.Machine.Resource, ir.CPU)
@@ -148,16 +144,11 @@ func balance(p *ir.Platform, counted string, guaranteed, existing resource.Quant
 	switch {
 	case rest.Sign() == 0:
 		return "even"
-	case rest.Sign() > 0 && p.Scheduler == ir.KAI:
-		return text(amount(counted, rest)) + " for whoever asks"
 	case rest.Sign() > 0:
-		return text(amount(counted, rest)) + " beyond all quotas"
+		return text(amount(counted, rest)) + schedulerOf(p).spare
 	default:
 		rest.Neg()
-		if p.Scheduler == ir.KAI {
-			return text(amount(counted, rest)) + " too few"
-		}
-		return text(amount(counted, rest)) + " can be admitted without a node"
+		return text(amount(counted, rest)) + schedulerOf(p).lacking
 	}
 }
 
@@ -166,7 +157,7 @@ func googleQuota(d *document, p *ir.Platform) {
 	d.Heading(2, "Google Cloud quota to request")
 	d.Para("In region ", code(p.Region), ", on the ", console("Quotas page", "iam-admin/quotas", p.Project), ". ",
 		"Standing is in use as soon as the platform is built. Admitted is the most that the teams' quotas can start, in whole nodes: request no less. ",
-		ceiling(p))
+		schedulerOf(p).ceiling)
 	var rows [][]markup
 	for _, r := range p.Demand.Rows {
 		rows = append(rows, []markup{
@@ -175,14 +166,6 @@ func googleQuota(d *document, p *ir.Platform) {
 	}
 	d.Table([]markup{"Metric", "Counts", "Standing", "Admitted", "Ceiling", "Unit", "Note"}, rows)
 	limits(d, p)
-}
-
-// ceiling says what Ceiling is.
-func ceiling(p *ir.Platform) markup {
-	if p.Scheduler == ir.KAI {
-		return "Ceiling is all pools at their maximum, which is the same: KAI Scheduler gives idle GPUs to whoever asks."
-	}
-	return "Ceiling is all pools at their maximum, which only a change of the teams' quotas can reach."
 }
 
 // limits warns where node auto-provisioning allows the cluster less than the

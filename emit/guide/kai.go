@@ -4,12 +4,30 @@ import (
 	"cmp"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/api/resource"
-
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
 // What is different in the README of a platform whose jobs KAI Scheduler starts.
+
+// kaiStarts says that KAI Scheduler starts the teams' jobs.
+func kaiStarts(p *ir.Platform) markup {
+	return "A team submits Jobs and JobSets to a queue of its own; KAI Scheduler " + text(p.Versions.KAI) +
+		" starts them as quota allows, packs them onto nodes, and gives away what teams leave unused."
+}
+
+// kaiApplied names what is in the folder kubernetes/.
+func kaiApplied(markup) markup { return "rights, priorities, cohorts, teams" }
+
+// kaiNamed says what has the name of a capacity.
+func kaiNamed(d *document, _ *ir.Platform) {
+	d.Para("A capacity is some hardware obtained in one way. Its node pool has its name.")
+}
+
+// kaiGuarantees says what becomes of guarantees that the nodes do not meet.
+func kaiGuarantees(d *document) {
+	d.Para("Guaranteed is the quota of all teams together. KAI Scheduler starts a job only on nodes that have room for it. Where more is guaranteed than there is, ",
+		"guarantees wait for each other; where less is, the rest goes to whoever asks for more than the guarantee.")
+}
 
 // kaiTeams shows who the teams are and what each is guaranteed.
 func kaiTeams(d *document, p *ir.Platform) {
@@ -26,15 +44,15 @@ func kaiTeams(d *document, p *ir.Platform) {
 	d.Table([]markup{"Tier", "PriorityClass", "Value", "A job of it is evicted"}, classes)
 
 	members := members(p)
+	guaranteed := map[string]int64{} // by cohort
+	for _, t := range p.Teams {
+		for _, q := range t.Queues {
+			guaranteed[t.Cohort] += q.GPUs().Guaranteed
+		}
+	}
 	var cohorts [][]markup
 	for _, c := range p.Cohorts[:min(len(p.Cohorts), maxGroups)] {
-		guaranteed := resource.Quantity{}
-		for _, t := range p.Teams {
-			if t.Cohort == c.Name {
-				guaranteed.Add(gpuQuota(t).guaranteed)
-			}
-		}
-		cohorts = append(cohorts, []markup{code(c.Name), digits(c.Priority), text(amount(ir.GPU, guaranteed)), cmp.Or(some(members[c.Name]), "none")})
+		cohorts = append(cohorts, []markup{code(c.Name), digits(c.Priority), digits(int(guaranteed[c.Name])), cmp.Or(some(members[c.Name]), "none")})
 	}
 	d.Table([]markup{"Cohort", "Priority", "GPUs guaranteed", "Teams"}, cohorts)
 	if more := len(p.Cohorts) - maxGroups; more > 0 {
@@ -58,45 +76,18 @@ func kaiEachTeam(d *document, p *ir.Platform) {
 			code(t.Name), code(t.Namespace), orElse(t.Group, "cluster administrators only"), code(t.Account.Email(p.Project)), orNone(t.Bucket),
 		})
 		for _, q := range t.Queues {
-			g := gpuQuota(t)
-			most := text(amount(ir.GPU, g.most))
-			if g.all {
+			g := q.GPUs()
+			most := digits(int(g.Most))
+			if g.All {
 				most = "all that there are"
 			}
 			quota = append(quota, []markup{
-				code(t.Name), code(q.LocalQueue), orNone(t.Cohort), digits(t.Priority), text(amount(ir.GPU, g.guaranteed)), most, codes(flavors(q)),
+				code(t.Name), code(q.LocalQueue), orNone(t.Cohort), digits(t.Priority), digits(int(g.Guaranteed)), most, codes(flavors(q)),
 			})
 		}
 	}
 	d.Table([]markup{"Team", "Namespace", "Who submits", "Jobs run as", "Bucket"}, people)
 	d.Table([]markup{"Team", "Queue", "Cohort", "Priority", "GPUs guaranteed", "GPUs at most", "Capacities"}, quota)
-}
-
-// gpuShare is what a team has of the GPUs.
-type gpuShare struct {
-	guaranteed, most resource.Quantity
-	all              bool // there is no most
-}
-
-// gpuQuota adds up a team's quota of GPUs.
-func gpuQuota(t ir.Team) gpuShare {
-	var out gpuShare
-	for _, q := range t.Queues {
-		for _, f := range q.Flavors {
-			for _, r := range f.Quotas {
-				if r.Resource != ir.GPU || f.Waiting {
-					continue
-				}
-				out.guaranteed.Add(r.Nominal)
-				out.most.Add(r.Nominal)
-				if r.Borrowing != nil {
-					out.most.Add(*r.Borrowing)
-				}
-				out.all = out.all || r.BorrowsAll
-			}
-		}
-	}
-	return out
 }
 
 // kaiInstall says how KAI Scheduler is installed by hand.
@@ -118,7 +109,7 @@ func kaiByHand(d *document, p *ir.Platform, t ir.Team) {
 		"in its pods, "+code("schedulerName: "+ir.KAISchedulerName),
 		"in its pods, a "+code("priorityClassName")+": "+codes(q.Classes),
 		"in its containers, requests of cpu, memory and "+code(ir.GPU),
-		"on a Job of several pods that need each other, the annotation "+code("kai.scheduler/batch-min-member")+": how many start together, as a string; those of a JobSet always do",
+		"on a Job of several pods that need each other, the annotation "+code(ir.AnnotationKAIMembers)+": how many start together, as a string; those of a JobSet always do",
 		"in its pods, "+code("serviceAccountName: "+t.KubeAccount)+" to act as the team's Google service account",
 		"in its pods, a node selector and the tolerations of the capacity it runs on: KAI Scheduler adds none")
 	var rows [][]markup

@@ -23,8 +23,8 @@ func build(d *document, p *ir.Platform) {
 		file("cloudbuild/provision.yaml"), ", which does the rest. It stops at the first error and can be run again at any time, also to apply a change.")
 	d.Code("sh", "./create-platform.sh")
 	substitutions(d, p)
-	if p.Scheduler != ir.KAI {
-		d.Para("What an administrator has stopped stays so: a build keeps the `stopPolicy` that was set on a ClusterQueue by hand.")
+	if kept := schedulerOf(p).kept; kept != "" {
+		d.Para(kept)
 	}
 	if !p.Cluster.DNSEndpoint {
 		d.Para("The control plane cannot be reached from outside its network: give both scripts a private worker pool inside it, `--worker-pool=POOL`, ",
@@ -48,26 +48,16 @@ func build(d *document, p *ir.Platform) {
 	d.Code("sh",
 		command("kubectl", "apply", "--server-side", "--force-conflicts", "--field-manager=jobset-release", "-f", p.Versions.JobSetManifest()),
 		command("kubectl", "rollout", "status", "-n", ir.JobSetNamespace, jobset))
-	if p.Scheduler == ir.KAI {
-		kaiInstall(d, p)
-	} else {
-		kueueInstall(d, p)
-	}
-	if p.Scheduler != ir.KAI || slices.ContainsFunc(p.PriorityClasses, func(c ir.PriorityClass) bool { return !c.BuiltIn }) {
-		moved, does := markup(""), markup("this")
-		if p.Scheduler != ir.KAI {
-			moved = "Where teams begin or cease to share a tier, first delete their LocalQueues in it, for they cannot be led to another ClusterQueue: " +
-				"`kubectl delete localqueues -n NAMESPACE " + ir.LocalQueuePrefix + "TEAM-TIER`. "
+	schedulerOf(p).install(d, p)
+	if slices.ContainsFunc(p.PriorityClasses, func(c ir.PriorityClass) bool { return !c.BuiltIn }) {
+		moved, does := schedulerOf(p).moved, markup("this")
+		if moved != "" {
 			does = "both"
 		}
 		d.Para("Where a tier's priority or preemption has changed, first delete its PriorityClass, for it cannot be changed: `kubectl delete priorityclasses ", class(p), "`. ",
 			"Pods that exist keep the priority they have. ", moved, "The build does ", does, " by itself.")
 	}
-	if p.Scheduler == ir.KAI {
-		d.Para("Make the cohorts and the teams with their queues. KAI Scheduler may run before its webhook answers: if it does not answer yet, repeat this.")
-	} else {
-		d.Para("Make the flavors, the cohorts and the teams with their queues. Kueue may run before its webhooks answer: if one does not answer yet, repeat this.")
-	}
+	d.Para(schedulerOf(p).apply)
 	d.Code("sh", "kubectl apply --server-side --force-conflicts --field-manager=batchwright -k kubernetes")
 	tensorBoard(d, p)
 	if p.Monitoring.Grafana {
@@ -96,9 +86,11 @@ func groups(d *document, p *ir.Platform) {
 	if !hasGroups(p) {
 		return
 	}
-	var names []string // several teams may share one
+	var names []string
+	seen := map[string]bool{"": true} // several teams may share one
 	for _, t := range p.Teams {
-		if t.Group != "" && !slices.Contains(names, t.Group) {
+		if !seen[t.Group] {
+			seen[t.Group] = true
 			names = append(names, t.Group)
 		}
 	}
@@ -148,16 +140,12 @@ func submit(d *document, p *ir.Platform) {
 		secrets(d, p)
 	}
 	if i := slices.IndexFunc(p.Teams, func(t ir.Team) bool { return len(t.Queues) > 0 }); i >= 0 {
-		byHand(d, p, p.Teams[i])
+		schedulerOf(p).byHand(d, p, p.Teams[i])
 	}
 }
 
-// byHand says what a job of a team needs that is not of the blueprint.
-func byHand(d *document, p *ir.Platform, t ir.Team) {
-	if p.Scheduler == ir.KAI {
-		kaiByHand(d, p, t)
-		return
-	}
+// kueueByHand says what a job of a team needs that is not of the blueprint.
+func kueueByHand(d *document, p *ir.Platform, t ir.Team) {
 	grouped := placementGroups(p)
 	// Of the default tier if possible, but rather not of one with more to it.
 	rank := func(q ir.Queue) int {
@@ -173,7 +161,7 @@ func byHand(d *document, p *ir.Platform, t ir.Team) {
 	q := slices.MaxFunc(t.Queues, func(a, b ir.Queue) int { return cmp.Compare(rank(a), rank(b)) })
 	d.Para("Any other Job or JobSet needs a queue, and what belongs to it. In tier ", code(q.Tier), " of ", code(t.Name), " that is:")
 	d.List(
-		"on the object, the label "+code("kueue.x-k8s.io/queue-name: "+q.LocalQueue)+"; without a queue of its team a job is refused",
+		"on the object, the label "+code(p.QueueLabel()+": "+q.LocalQueue)+"; without a queue of its team a job is refused",
 		"in its pods, "+priorities(q)+"; another tier's is refused",
 		"in its containers, requests of what quota is counted in: "+codes(q.Resources),
 		"in its pods, "+code("serviceAccountName: "+t.KubeAccount)+" to act as the team's Google service account")
@@ -240,7 +228,7 @@ func queued(d *document, p *ir.Platform) {
 		}
 	}
 	if len(names) > 0 {
-		d.Para("In a queue that has ", codes(names), " the object also needs the annotation `provreq.kueue.x-k8s.io/maxRunDurationSeconds`: for how many seconds, as a string, ",
+		d.Para("In a queue that has ", codes(names), " the object also needs the annotation ", code(ir.AnnotationMaxRun), ": for how many seconds, as a string, ",
 			"it wants the nodes, which start all at once. They are the job's alone, even where its pods do not fill them. When the time is over they go, ",
 			"and Kueue deactivates a job that still runs.")
 	}
@@ -310,11 +298,7 @@ func workloads(d *document, p *ir.Platform) {
 // look says how to see what goes on.
 func look(d *document, p *ir.Platform) {
 	d.Heading(2, "Look at it")
-	rows := kueueLook(p)
-	if p.Scheduler == ir.KAI {
-		rows = kaiLook(p)
-	}
-	d.Table([]markup{"Who", "Command", "Shows"}, rows)
+	d.Table([]markup{"Who", "Command", "Shows"}, schedulerOf(p).look(p))
 	d.Para("Dashboards for the administrator and for the teams are in ", console("Cloud Monitoring", "monitoring/dashboards", p.Project), ", from ",
 		file(p.CloudDashboards()+"/"), ".", grafana(p))
 	if p.Monitoring.TensorBoard != "" {
@@ -360,16 +344,15 @@ func grafana(p *ir.Platform) markup {
 	return " The same for Grafana, in namespace " + code(p.Monitoring.GrafanaNamespace) + ", are in " + file("dashboards/grafana/") + "."
 }
 
-// remove says how a team, a tier or a capacity is taken out: apply does not
-// prune.
+// remove says how a team or a capacity is taken out: apply does not prune.
 func remove(d *document, p *ir.Platform) {
-	if len(p.Teams) == 0 {
-		return
+	if len(p.Teams) > 0 {
+		schedulerOf(p).remove(d, p)
 	}
-	if p.Scheduler == ir.KAI {
-		kaiRemove(d, p)
-		return
-	}
+}
+
+// kueueRemove says how a team, a tier or a capacity is taken out.
+func kueueRemove(d *document, p *ir.Platform) {
 	const patch = "kubectl patch clusterqueues QUEUE... --type=merge -p "
 	d.Heading(2, "Remove a team, a tier or a capacity")
 	d.Para("Take it out of the blueprint and compile: that removes its files, and what other files say of it. A build deletes a dropped team's Google ",
@@ -403,7 +386,7 @@ func remove(d *document, p *ir.Platform) {
 func undo(d *document, p *ir.Platform) {
 	d.Heading(2, "Undo it")
 	d.Code("sh", "./destroy-platform.sh")
-	d.Para("It asks first, then submits ", file("cloudbuild/destroy.yaml"), ": ", stops(p), "the teams' namespaces go with all jobs in them, ",
+	d.Para("It asks first, then submits ", file("cloudbuild/destroy.yaml"), ": ", schedulerOf(p).stops, "the teams' namespaces go with all jobs in them, ",
 		"the cluster's deletion protection is switched off, and what Terraform made is deleted.", buckets(p), " What stays:")
 	d.List(
 		holds(p)+", "+code(p.Delivery.StateBucket)+", with all it holds",
@@ -411,14 +394,6 @@ func undo(d *document, p *ir.Platform) {
 		"the service account of the build, "+code(p.Delivery.Account.Email(p.Project))+", and the enabled services",
 		"logs and metrics, until their retention ends")
 	d.Para("The script prints the commands that remove the rest.")
-}
-
-// stops says what else ends the teams' jobs.
-func stops(p *ir.Platform) markup {
-	if p.Scheduler == ir.KAI {
-		return ""
-	}
-	return "the queues stop, "
 }
 
 // buckets says what becomes of the teams' buckets.

@@ -14,13 +14,14 @@ import (
 // maxGroups is how many groups of teams with equal quota are shown.
 const maxGroups = 40
 
-// teams shows who the teams are and what each gets in every tier.
+// teams shows who the teams are and what each gets.
 func teams(d *document, p *ir.Platform) {
 	d.Heading(2, "Teams, tiers and quota")
-	if p.Scheduler == ir.KAI {
-		kaiTeams(d, p)
-		return
-	}
+	schedulerOf(p).teams(d, p)
+}
+
+// kueueTeams shows who the teams are and what each gets in every tier.
+func kueueTeams(d *document, p *ir.Platform) {
 	classes, queues := markup("with a PriorityClass of its name"), markup("In each tier a team has one ClusterQueue")
 	if manyClasses(p) {
 		classes += ", or with several, of which each job says which it has"

@@ -48,15 +48,11 @@ func intro(d *document, p *ir.Platform) {
 	d.Para("This is ", code(p.Name), ", a batch platform on Google Kubernetes Engine, in project ", code(p.Project),
 		" and region ", code(p.Region), " (", codes(p.Zones), "). ",
 		count(len(p.Teams), "team", "teams"), grouped, " share ",
-		count(len(p.Capacities), "capacity", "capacities"), ". ", starts(p), " JobSet is ", text(p.Versions.JobSet), ". Everything in this folder is compiled from one blueprint.")
+		count(len(p.Capacities), "capacity", "capacities"), ". ", schedulerOf(p).starts(p), " JobSet is ", text(p.Versions.JobSet), ". Everything in this folder is compiled from one blueprint.")
 }
 
-// starts says who starts the teams' jobs.
-func starts(p *ir.Platform) markup {
-	if p.Scheduler == ir.KAI {
-		return "A team submits Jobs and JobSets to a queue of its own; KAI Scheduler " + text(p.Versions.KAI) +
-			" starts them as quota allows, packs them onto nodes, and gives away what teams leave unused."
-	}
+// kueueStarts says that Kueue starts the teams' jobs.
+func kueueStarts(p *ir.Platform) markup {
 	kueue := "A team submits Jobs and JobSets to queues of its own; Kueue " + text(p.Versions.Kueue) + " starts them as quota allows"
 	if cohorts, _ := inCohorts(p); cohorts == 0 {
 		return kueue + "."
@@ -90,7 +86,7 @@ func files(d *document, p *ir.Platform) {
 		{file("cloudbuild/destroy.yaml"), "the steps of taking down"},
 		{file("terraform/"), "network, cluster, node pools, identities, monitoring: one root"},
 		{file("terraform/terraform.tfvars"), "the values of its variables"},
-		{file("kubernetes/"), "what is applied to the cluster: " + applied(p, classes)},
+		{file("kubernetes/"), "what is applied to the cluster: " + schedulerOf(p).applied(classes)},
 	}
 	if len(p.Teams) > 0 {
 		rows = append(rows, []markup{file("kubernetes/teams/"), "one file a team: namespace, identities, roles, queues"})
@@ -105,11 +101,8 @@ func files(d *document, p *ir.Platform) {
 	d.Table([]markup{"Path", "What it is"}, rows)
 }
 
-// applied names what is in the folder kubernetes/.
-func applied(p *ir.Platform, classes markup) markup {
-	if p.Scheduler == ir.KAI {
-		return "rights, priorities, cohorts, teams"
-	}
+// kueueApplied names what is in the folder kubernetes/.
+func kueueApplied(classes markup) markup {
 	return "Kueue's configuration, priorities, " + classes + "flavors, cohorts, teams"
 }
 

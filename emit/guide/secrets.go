@@ -50,20 +50,25 @@ func secrets(d *document, p *ir.Platform) {
 // so.
 func secretsOf(p *ir.Platform) []secret {
 	var each []secret // of one namespace
+	place := map[[2]string]int{}
 	for _, w := range p.Workloads {
 		for _, e := range w.SecretEnv {
-			i := slices.IndexFunc(each, func(s secret) bool { return s.name == e.Secret && s.namespaces[0] == w.Namespace })
-			if i < 0 {
+			i, found := place[[2]string{w.Namespace, e.Secret}]
+			if !found {
 				i = len(each)
+				place[[2]string{w.Namespace, e.Secret}] = i
 				each = append(each, secret{name: e.Secret, namespaces: []string{w.Namespace}})
 			}
 			each[i].keys, each[i].workloads = with(each[i].keys, e.Key), with(each[i].workloads, w.Template)
 		}
 	}
 	var all []secret
+	alike := map[string]int{}
 	for _, s := range each {
-		i := slices.IndexFunc(all, func(o secret) bool { return o.name == s.name && slices.Equal(o.keys, s.keys) })
-		if i < 0 {
+		key := strings.Join(append([]string{s.name}, s.keys...), "\n")
+		i, found := alike[key]
+		if !found {
+			alike[key] = len(all)
 			all = append(all, s)
 			continue
 		}

@@ -1,7 +1,6 @@
 package guide
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/batchwright/batchwright/compiler/ir"
@@ -81,15 +80,13 @@ func tensorBoard(d *document, p *ir.Platform) {
 func beside(d *document, p *ir.Platform) {
 	var hosts, accompanied []string
 	for _, w := range p.Workloads {
-		if w.HostNetwork && !slices.Contains(hosts, w.Template) {
-			hosts = append(hosts, w.Template)
+		if w.HostNetwork {
+			hosts = with(hosts, w.Template)
 		}
-		if w.Auxiliaries != nil && !slices.Contains(accompanied, w.Template) {
-			accompanied = append(accompanied, w.Template)
+		if w.Auxiliaries != nil {
+			accompanied = with(accompanied, w.Template)
 		}
 	}
-	slices.Sort(hosts)
-	slices.Sort(accompanied)
 	if hosts != nil {
 		d.Para("Pods of ", codes(hosts), " have the network of their nodes. To Google Cloud they are the nodes, ", code(p.NodeAccount.Email(p.Project)),
 			", and not their team: they can neither read nor write its bucket.")

@@ -78,30 +78,11 @@ func team(p *ir.Platform, t ir.Team, q ir.Queue) *queue {
 	return out
 }
 
-// gpus adds up what a queue has of all capacities: KAI Scheduler counts GPUs,
-// whatever their type. There is nothing of a capacity whose reservation has not
-// begun.
+// gpus is what a queue has of the GPUs.
 func gpus(q ir.Queue) share {
-	var out share
-	all := false
-	for _, f := range q.Flavors {
-		if f.Waiting {
-			continue
-		}
-		for _, r := range f.Quotas {
-			if r.Resource != ir.GPU {
-				continue
-			}
-			out.Quota += r.Nominal.Value()
-			out.Limit += r.Nominal.Value()
-			if r.Borrowing != nil {
-				out.Limit += r.Borrowing.Value()
-			}
-			all = all || r.BorrowsAll
-		}
+	g := q.GPUs()
+	if g.All {
+		g.Most = unlimited
 	}
-	if all {
-		out.Limit = unlimited
-	}
-	return out
+	return share{Limit: g.Most, Quota: g.Guaranteed}
 }

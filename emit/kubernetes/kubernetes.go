@@ -9,6 +9,9 @@ package kubernetes
 import (
 	"path"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/kai"
@@ -19,7 +22,8 @@ import (
 // folder is the kustomization's place in the deploy folder.
 const folder = "kubernetes"
 
-// scheduler is what a scheduler of jobs has in the folder.
+// scheduler is what a scheduler of jobs has in the folder, and all that sets one
+// apart from another there.
 type scheduler struct {
 	// system is what it is configured by.
 	system func(*ir.Platform) ([]kubeyaml.Manifest, error)
@@ -27,13 +31,21 @@ type scheduler struct {
 	queues func(*ir.Platform) []kubeyaml.Manifest
 	// team is a team's queues.
 	team func(*ir.Platform, ir.Team) []any
+	// follows are the resources by which a team follows its jobs in the queues.
+	follows rbacv1.PolicyRule
+	// guard makes the policy on jobs refuse what would get past this scheduler, or
+	// is nil.
+	guard func(*admissionv1.ValidatingAdmissionPolicy)
+	// defaultClass is the PriorityClass of pods that name none, in a cluster
+	// without a default of its own; "" for none.
+	defaultClass string
 }
 
 func schedulerOf(p *ir.Platform) scheduler {
 	if p.Scheduler == ir.KAI {
-		return scheduler{kai.System, kai.Queues, kai.Team}
+		return scheduler{kai.System, kai.Queues, kai.Team, kai.Follows(), kai.Guard, ir.KAIDefaultClass}
 	}
-	return scheduler{kueue.System, kueue.Queues, kueue.Team}
+	return scheduler{kueue.System, kueue.Queues, kueue.Team, kueue.Follows(), nil, ""}
 }
 
 // Files returns the folder kubernetes/ but its subfolder monitoring, which the
@@ -45,9 +57,10 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	onTheNode := teamsOnTheNode(p)
 	manifests = append(manifests,
-		kubeyaml.Manifest{Name: "system/job-submitter.yaml", Objects: []any{jobSubmitter(p)}},
-		kubeyaml.Manifest{Name: "system/admission-policies.yaml", Objects: admissionPolicies(p)},
+		kubeyaml.Manifest{Name: "system/job-submitter.yaml", Objects: []any{jobSubmitter(p, scheduler)}},
+		kubeyaml.Manifest{Name: "system/admission-policies.yaml", Objects: admissionPolicies(p, scheduler, len(onTheNode) > 0)},
 		kubeyaml.Manifest{Name: "system/gpu-installers.yaml", Objects: gpuInstallers(p)},
 		kubeyaml.Manifest{Name: "priority-classes.yaml", Objects: priorityClasses(p)},
 		kubeyaml.Manifest{Name: "compute-classes.yaml", Objects: computeClasses(p)},
@@ -55,7 +68,8 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 	)
 	manifests = append(manifests, scheduler.queues(p)...)
 	for _, t := range p.Teams {
-		manifests = append(manifests, kubeyaml.Manifest{Name: path.Join("teams", t.Name+".yaml"), Objects: append(team(p, t), scheduler.team(p, t)...)})
+		objects := append(team(p, t, onTheNode[t.Name]), scheduler.team(p, t)...)
+		manifests = append(manifests, kubeyaml.Manifest{Name: path.Join("teams", t.Name+".yaml"), Objects: objects})
 	}
 
 	files := make([]emit.File, 0, len(manifests)+1)

@@ -2,7 +2,6 @@ package kubernetes
 
 import (
 	"fmt"
-	"slices"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 
@@ -16,11 +15,12 @@ import (
 const jobSetController = "system:serviceaccount:" + ir.JobSetNamespace + ":jobset-controller-manager"
 
 // admissionPolicies returns what the API server refuses in the teams'
-// namespaces, each policy followed by its binding.
-func admissionPolicies(p *ir.Platform) []any {
+// namespaces, each policy followed by its binding; onTheNode tells whether some
+// namespace enforces no Pod Security Standard.
+func admissionPolicies(p *ir.Platform, s scheduler, onTheNode bool) []any {
 	var objects []any
-	policies := []*admissionv1.ValidatingAdmissionPolicy{jobsAreQueued(p), servicesAreHeadless(p)}
-	if slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return onTheNode(p, t) }) {
+	policies := []*admissionv1.ValidatingAdmissionPolicy{jobsAreQueued(p, s), servicesAreHeadless(p)}
+	if onTheNode {
 		policies = append(policies, podsKeepOffTheNode(p))
 	}
 	for _, policy := range policies {
@@ -51,7 +51,7 @@ func admissionPolicies(p *ir.Platform) []any {
 // What was there before the policy, or lost its queue since, can still be
 // changed otherwise, so that controllers can clean it up. Neither kind lets its
 // PriorityClass be changed.
-func jobsAreQueued(p *ir.Platform) *admissionv1.ValidatingAdmissionPolicy {
+func jobsAreQueued(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmissionPolicy {
 	policy := teamPolicy(p, "jobs-are-queued", rule("batch", "v1", "jobs"), rule("jobset.x-k8s.io", "v1alpha2", "jobsets"))
 	policy.Spec.MatchConditions = []admissionv1.MatchCondition{{
 		Name:       "not-part-of-a-jobset",
@@ -81,7 +81,7 @@ func jobsAreQueued(p *ir.Platform) *admissionv1.ValidatingAdmissionPolicy {
 		},
 		{
 			Expression: fmt.Sprintf("variables.kept\n"+
-				"|| variables.classes.all(c, variables.allowed.exists(a, (c == '' ? '%s' : c) in a))\n", defaultClass(p)),
+				"|| variables.classes.all(c, variables.allowed.exists(a, (c == '' ? '%s' : c) in a))\n", defaultClass(p, s)),
 			// Demanded of an expression with line breaks.
 			Message: "the priorityClassName of pods must be one of their queue",
 			MessageExpression: "'the priorityClassName of pods in queue '\n" +
@@ -94,54 +94,20 @@ func jobsAreQueued(p *ir.Platform) *admissionv1.ValidatingAdmissionPolicy {
 			Message: "metadata.ownerReferences must not name a controller: only the Jobs of a JobSet have one",
 		},
 	}
-	if p.Scheduler == ir.KAI {
-		jobsAreKAIs(policy)
+	if s.guard != nil {
+		s.guard(policy)
 	}
 	return policy
 }
 
-// kaiPriorityLabel is the label by which a job or its pods can name a
-// PriorityClass, which KAI Scheduler heeds before the pods' own field. Source: KAI
-// Scheduler's documentation, "Workload priority".
-const kaiPriorityLabel = "priorityClassName"
-
-// jobsAreKAIs refuses besides what KAI Scheduler would not see, or see otherwise
-// than the policy:
-//
-//   - pods of the cluster's own scheduler, which knows no quota;
-//   - pods that say another queue than their job, whose own goes first;
-//   - a PriorityClass in a label.
-func jobsAreKAIs(policy *admissionv1.ValidatingAdmissionPolicy) {
-	policy.Spec.Variables = append(policy.Spec.Variables, admissionv1.Variable{Name: "pods", Expression: "(has(dyn(object).spec.replicatedJobs)\n" +
-		"? dyn(object).spec.replicatedJobs.map(j, j.template.spec) : [dyn(object).spec])\n" +
-		".map(j, j.template)\n"})
-	policy.Spec.Validations = append(policy.Spec.Validations,
-		admissionv1.Validation{
-			Expression: fmt.Sprintf("variables.kept || variables.pods.all(p,\n"+
-				"p.spec.?schedulerName.orValue('') == '%s'\n"+
-				"&& p.?metadata.labels[?'%s'].orValue(variables.queue) == variables.queue\n"+
-				"&& p.?metadata.labels[?'%s'].orValue('') == '')\n", ir.KAISchedulerName, ir.LabelKAIQueue, kaiPriorityLabel),
-			Message: fmt.Sprintf("pods must have schedulerName %s, no other queue than their job, and no label %s", ir.KAISchedulerName, kaiPriorityLabel),
-		},
-		admissionv1.Validation{
-			Expression: fmt.Sprintf("object.metadata.?labels[?'%[1]s'].orValue('') == (request.operation == 'UPDATE'\n"+
-				"? oldObject.metadata.?labels[?'%[1]s'].orValue('') : '')\n", kaiPriorityLabel),
-			Message: fmt.Sprintf("the label %s would stand for that of the pods", kaiPriorityLabel),
-		})
-}
-
-// defaultClass is the PriorityClass of pods that name none, or "". KAI Scheduler
-// knows of one where the cluster has none.
-func defaultClass(p *ir.Platform) string {
+// defaultClass is the PriorityClass of pods that name none, or "".
+func defaultClass(p *ir.Platform, s scheduler) string {
 	for _, c := range p.PriorityClasses {
 		if c.Default && !c.BuiltIn {
 			return c.Name
 		}
 	}
-	if p.Scheduler == ir.KAI {
-		return ir.KAIDefaultClass
-	}
-	return ""
+	return s.defaultClass
 }
 
 // servicesAreHeadless refuses every Service that is more than a name for pods:

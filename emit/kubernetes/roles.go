@@ -17,7 +17,7 @@ const jobSubmitterName = "job-submitter"
 //
 // It grants nothing on secrets, and no shell in a pod. Pods come from jobs
 // alone, so that all of them pass a queue.
-func jobSubmitter(p *ir.Platform) *rbacv1.ClusterRole {
+func jobSubmitter(p *ir.Platform, s scheduler) *rbacv1.ClusterRole {
 	var (
 		write  = []string{"create", "delete", "get", "list", "patch", "update", "watch"}
 		follow = []string{"get", "list", "watch"}
@@ -32,14 +32,8 @@ func jobSubmitter(p *ir.Platform) *rbacv1.ClusterRole {
 			{APIGroups: []string{""}, Resources: []string{"events", "pods"}, Verbs: follow},
 			{APIGroups: []string{""}, Resources: []string{"pods/log"}, Verbs: []string{"get"}},
 			{APIGroups: []string{"events.k8s.io"}, Resources: []string{"events"}, Verbs: follow},
+			s.follows,
 		},
-	}
-	if p.Scheduler == ir.KAI {
-		// Queues are the cluster's, and only a ClusterRoleBinding would let
-		// anybody see them.
-		role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{"scheduling.run.ai"}, Resources: []string{"podgroups"}, Verbs: follow})
-	} else {
-		role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{"kueue.x-k8s.io"}, Resources: []string{"localqueues", "workloads"}, Verbs: follow})
 	}
 	if p.AnyCapacity(ir.Capacity.HasAcceleratorNetworks) {
 		role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{"resource.k8s.io"}, Resources: []string{"resourceclaimtemplates"}, Verbs: write})

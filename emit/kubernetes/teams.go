@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -31,19 +32,19 @@ const (
 
 // team returns a team's objects but for its queues: namespace, service account,
 // and the binding of its group where it has one.
-func team(p *ir.Platform, t ir.Team) []any {
-	objects := []any{namespace(p, t), serviceAccount(p, t)}
+func team(p *ir.Platform, t ir.Team, onTheNode bool) []any {
+	objects := []any{namespace(p, t, onTheNode), serviceAccount(p, t)}
 	if t.Group != "" {
 		objects = append(objects, submitters(p, t))
 	}
 	return objects
 }
 
-func namespace(p *ir.Platform, t ir.Team) *corev1.Namespace {
+func namespace(p *ir.Platform, t ir.Team, onTheNode bool) *corev1.Namespace {
 	n := &corev1.Namespace{TypeMeta: kubeyaml.Kind(corev1.SchemeGroupVersion, "Namespace"), ObjectMeta: kubeyaml.Meta(p.Name, "", t.Namespace)}
 	n.Labels[ir.LabelTeam] = t.Name
 	n.Labels[enforceLabel] = baseline
-	if onTheNode(p, t) {
+	if onTheNode {
 		n.Labels[enforceLabel], n.Labels[warnLabel] = privileged, baseline
 	}
 	queues := make([]string, len(t.Queues))
@@ -61,25 +62,30 @@ const (
 	privileged = "privileged"
 )
 
-// onTheNode tells whether pods of a team need something of their node that the
-// baseline standard keeps from all: its network, or the libraries and devices of
-// GPUDirect, which every job on such GPUs takes, also one that is not in the
-// blueprint. No standard admits one of them and not the rest, so that the
-// namespace enforces none, and podsKeepOffTheNode refuses the rest.
-func onTheNode(p *ir.Platform, t ir.Team) bool {
+// teamsOnTheNode are the names of the teams whose pods need something of their
+// node that the baseline standard keeps from all: its network, or the libraries
+// and devices of GPUDirect, which every job on such GPUs takes, also one that is
+// not in the blueprint. No standard admits one of them and not the rest, so that
+// their namespaces enforce none, and podsKeepOffTheNode refuses the rest.
+func teamsOnTheNode(p *ir.Platform) map[string]bool {
+	direct := map[string]bool{} // capacities
+	for _, c := range p.Capacities {
+		direct[c.Name] = c.GPUDirect != ""
+	}
+	teams := map[string]bool{}
 	for _, w := range p.Workloads {
-		if w.Team == t.Name && w.HostNetwork {
-			return true
+		if w.HostNetwork {
+			teams[w.Team] = true
 		}
 	}
-	for _, q := range t.Queues {
-		for _, f := range q.Flavors {
-			if p.AnyCapacity(func(c ir.Capacity) bool { return c.Name == f.Flavor && c.GPUDirect != "" }) {
-				return true
+	for _, t := range p.Teams {
+		for _, q := range t.Queues {
+			if slices.ContainsFunc(q.Flavors, func(f ir.FlavorQuota) bool { return direct[f.Flavor] }) {
+				teams[t.Name] = true
 			}
 		}
 	}
-	return false
+	return teams
 }
 
 func serviceAccount(p *ir.Platform, t ir.Team) *corev1.ServiceAccount {

@@ -4,6 +4,9 @@
 package kueue
 
 import (
+	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
@@ -42,6 +45,11 @@ func Team(p *ir.Platform, t ir.Team) []any {
 		objects = append(objects, localQueue(p, t, q))
 	}
 	return objects
+}
+
+// Follows are the resources by which a team follows its jobs in the queues.
+func Follows() rbacv1.PolicyRule {
+	return rbacv1.PolicyRule{APIGroups: []string{v1beta2.SchemeGroupVersion.Group}, Resources: []string{"localqueues", "workloads"}, Verbs: []string{"get", "list", "watch"}}
 }
 
 // sharedQueues returns the ClusterQueues that teams share.

@@ -107,6 +107,22 @@ func BenchmarkPrint(b *testing.B) {
 	benchProcesses(b, func(_ *testing.B, dir string) *exec.Cmd { return exec.Command(bin, "compile", "-o", "-", dir) })
 }
 
+// BenchmarkPrintJobs does the same where all teams submit jobs.
+func BenchmarkPrintJobs(b *testing.B) {
+	bin := build(b)
+	for _, scheduler := range scale.Schedulers {
+		for _, teams := range scale.Sizes {
+			b.Run(fmt.Sprintf("%s/teams=%d", scheduler, teams), func(b *testing.B) {
+				dir := b.TempDir()
+				if err := scale.WriteJobs(dir, scheduler, teams); err != nil {
+					b.Fatal(err)
+				}
+				benchProcess(b, 0, func() *exec.Cmd { return exec.Command(bin, "compile", "-o", "-", dir) })
+			})
+		}
+	}
+}
+
 // BenchmarkCompile writes the folder anew each time.
 func BenchmarkCompile(b *testing.B) {
 	bin := build(b)

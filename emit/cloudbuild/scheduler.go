@@ -1,0 +1,76 @@
+package cloudbuild
+
+import (
+	_ "embed"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+//go:embed scripts/kueue.sh
+var kueueScript string
+
+//go:embed scripts/local-queues.sh
+var localQueuesScript string
+
+//go:embed scripts/queues.sh
+var queuesScript string
+
+//go:embed scripts/stop-kueue.bash
+var stopKueue string
+
+//go:embed scripts/kai.sh
+var kaiScript string
+
+//go:embed scripts/kai-queues.sh
+var kaiQueuesScript string
+
+// scheduler is what sets one scheduler of jobs apart from another in the builds.
+type scheduler struct {
+	// version is what its release is called among the settings.
+	version setting
+	// install are the tasks that install it.
+	install []task
+	// prepare are the tasks that take away what cannot be changed, before the
+	// queues are applied.
+	prepare []task
+	// queues looks after its queues once they are applied.
+	queues task
+	// stop is the part of drain.sh that stops the queues, and variables what it
+	// reads besides the rest; "" where jobs end with their namespace.
+	stop      string
+	variables []variable
+}
+
+func schedulerOf(p *ir.Platform) scheduler {
+	if p.Scheduler == ir.KAI {
+		return kai(p)
+	}
+	return kueue(p)
+}
+
+func kueue(p *ir.Platform) scheduler {
+	namespace, platform := variable{"NAMESPACE", ir.KueueNamespace}, variable{"PLATFORM", platformSelector(p)}
+	return scheduler{
+		version:   setting{"_KUEUE_VERSION", "versions.kueue", p.Versions.Kueue},
+		install:   []task{script(p, 1200, "kueue", kueueScript, variable{"MANIFEST", p.Versions.KueueManifest()}, namespace)},
+		prepare:   []task{script(p, 600, "local-queues", localQueuesScript, platform)},
+		queues:    script(p, 1800, "queues", queuesScript, platform),
+		stop:      stopKueue,
+		variables: []variable{{"KUEUE", ir.KueueNamespace}, platform},
+	}
+}
+
+func kai(p *ir.Platform) scheduler {
+	// Helm is one program without libraries. The CLI's image, which has the
+	// credentials for the cluster, lacks it, and Helm's image lacks those.
+	helm := task{300, step{
+		ID: "helm", Name: literal("alpine/helm:" + p.Versions.Helm), Entrypoint: "cp", Args: []string{"/usr/bin/helm", "/workspace/helm"},
+	}}
+	install := script(p, 2400, "kai", kaiScript,
+		variable{"CHART", ir.KAIChart}, variable{"VERSION", p.Versions.KAI}, variable{"NAMESPACE", ir.KAINamespace})
+	return scheduler{
+		version: setting{"_KAI_VERSION", "versions.kai", p.Versions.KAI},
+		install: []task{helm, install},
+		queues:  script(p, 600, "queues", kaiQueuesScript, variable{"PLATFORM", platformSelector(p)}),
+	}
+}

@@ -1,0 +1,27 @@
+package dashboard
+
+import (
+	"github.com/grafana/grafana-foundation-sdk/go/cog"
+	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// scheduler is what sets one scheduler of jobs apart from another where it is
+// watched.
+type scheduler struct {
+	name       string                       // in a sentence
+	admin      func(*ir.Platform) []section // the administrator's sections on quota and queues
+	controller func() section               // the administrator's on the scheduler itself
+	team       func(*ir.Platform) []section // a team's on its quota and queues
+	filters    func(*ir.Platform, board) []cloudFilter
+	variables  func(*ir.Platform, board) []cog.Builder[dashboard.VariableModel]
+	targets    func() []target // what is scraped, with JobSet
+}
+
+func schedulerOf(p *ir.Platform) scheduler {
+	if p.Scheduler == ir.KAI {
+		return scheduler{"KAI Scheduler", kaiAdmin, kaiController, kaiTeam, kaiFilters, kaiVariables, kaiTargets}
+	}
+	return scheduler{"Kueue", kueueAdmin, controller, kueueTeam, kueueFilters, kueueVariables, kueueTargets}
+}

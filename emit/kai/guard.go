@@ -1,0 +1,46 @@
+package kai
+
+import (
+	"fmt"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// Follows are the resources by which a team follows its jobs. Queues are the
+// cluster's, and only a ClusterRoleBinding would let anybody see them.
+func Follows() rbacv1.PolicyRule {
+	return rbacv1.PolicyRule{APIGroups: []string{version.Group}, Resources: []string{"podgroups"}, Verbs: []string{"get", "list", "watch"}}
+}
+
+// priorityLabel is the label by which a job or its pods can name a
+// PriorityClass, which KAI Scheduler heeds before the pods' own field. Source: KAI
+// Scheduler's documentation, "Workload priority".
+const priorityLabel = "priorityClassName"
+
+// Guard makes the policy on jobs refuse besides what KAI Scheduler would not see,
+// or see otherwise than the policy, whose variables queue and kept it uses:
+//
+//   - pods of the cluster's own scheduler, which knows no quota;
+//   - pods that say another queue than their job, whose own goes first;
+//   - a PriorityClass in a label.
+func Guard(policy *admissionv1.ValidatingAdmissionPolicy) {
+	policy.Spec.Variables = append(policy.Spec.Variables, admissionv1.Variable{Name: "pods", Expression: "(has(dyn(object).spec.replicatedJobs)\n" +
+		"? dyn(object).spec.replicatedJobs.map(j, j.template.spec) : [dyn(object).spec])\n" +
+		".map(j, j.template)\n"})
+	policy.Spec.Validations = append(policy.Spec.Validations,
+		admissionv1.Validation{
+			Expression: fmt.Sprintf("variables.kept || variables.pods.all(p,\n"+
+				"p.spec.?schedulerName.orValue('') == '%s'\n"+
+				"&& p.?metadata.labels[?'%s'].orValue(variables.queue) == variables.queue\n"+
+				"&& p.?metadata.labels[?'%s'].orValue('') == '')\n", ir.KAISchedulerName, ir.LabelKAIQueue, priorityLabel),
+			Message: fmt.Sprintf("pods must have schedulerName %s, no other queue than their job, and no label %s", ir.KAISchedulerName, priorityLabel),
+		},
+		admissionv1.Validation{
+			Expression: fmt.Sprintf("object.metadata.?labels[?'%[1]s'].orValue('') == (request.operation == 'UPDATE'\n"+
+				"? oldObject.metadata.?labels[?'%[1]s'].orValue('') : '')\n", priorityLabel),
+			Message: fmt.Sprintf("the label %s would stand for that of the pods", priorityLabel),
+		})
+}
