@@ -13,7 +13,7 @@ import (
 
 func auxiliaryRules() []Rule {
 	return []Rule{
-		{Code: "E0830", Severity: diag.Error, Title: "a Job with pods beside its own", check: auxiliariesOfJobs},
+		{Code: "E0830", Severity: diag.Error, Title: "a Job with pods beside its own", check: auxiliariesOfJobs, resolved: true},
 		{Code: "E0831", Severity: diag.Error, Title: "a pod beside a workload on a capacity it cannot use", check: auxiliaryCapacity, resolved: true},
 		{Code: "E0832", Severity: diag.Error, Title: "a pod beside a workload fits no node", check: auxiliaryFitsNode, whole: true, resolved: true},
 		{Code: "E0833", Severity: diag.Error, Title: "a pod beside a workload can never be admitted", check: auxiliaryFitsQuota, whole: true, resolved: true},
@@ -24,8 +24,10 @@ func auxiliaryRules() []Rule {
 }
 
 func auxiliariesOfJobs(r *report) {
+	capacities := capacitiesByName(r.Plan)
+	severalHosts := func(c string) bool { s := capacities[c].Machine.Slice; return s != nil && s.Hosts > 1 }
 	for _, name := range names(r.Blueprint.Workloads) {
-		if w := r.Blueprint.Workloads[name]; len(w.Auxiliary) > 0 && w.Kind != string(ir.JobSet) {
+		if w := r.Blueprint.Workloads[name]; len(w.Auxiliary) > 0 && w.Kind != string(ir.JobSet) && !slices.ContainsFunc(r.runsOn(w), severalHosts) { // wholeSlices reports those
 			r.addKey(at("workloads", name, "auxiliary"), fmt.Sprintf("workload %q is a Job, whose pods are all alike", name), help(`set kind: "JobSet"`))
 		}
 	}
@@ -139,7 +141,7 @@ func sharedHostNetwork(r *report) {
 	all := submissions(r.Plan)
 	for _, name := range names(all) {
 		w := r.Blueprint.Workloads[name]
-		if !w.HostNetwork {
+		if !w.HostNetwork || r.anyBroken(r.Blueprint.Tiers[w.Tier].Capacity) {
 			continue
 		}
 		for _, c := range all[name][0].workload.Capacities {

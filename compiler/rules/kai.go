@@ -15,7 +15,7 @@ import (
 
 func kaiRules() []Rule {
 	return []Rule{
-		{Code: "E1001", Severity: diag.Error, Title: "KAI Scheduler with more than one tier", check: oneTier, scheduler: ir.KAI},
+		{Code: "E1001", Severity: diag.Error, Title: "KAI Scheduler with more than one tier", check: oneTier, scheduler: ir.KAI, basic: true},
 		{Code: "E1002", Severity: diag.Error, Title: "something that KAI Scheduler does not do", check: noEquivalent, scheduler: ir.KAI},
 		{Code: "E1003", Severity: diag.Error, Title: "capacities that KAI Scheduler tries in no order", check: unordered, scheduler: ir.KAI, resolved: true, Acceptable: true},
 		{Code: "W1004", Severity: diag.Warning, Title: "GPUs of different capacities are counted together", check: countedTogether, scheduler: ir.KAI, resolved: true},
@@ -27,7 +27,8 @@ func kaiRules() []Rule {
 	}
 }
 
-// oneTier: a team has one queue, in which jobs differ by their priority.
+// oneTier: a team has one queue, in which jobs differ by their priority. Of more
+// tiers nobody can say whose quota it has.
 func oneTier(r *report) {
 	if tiers := names(r.Blueprint.Tiers); len(tiers) > 1 {
 		r.addKey(at("tiers", tiers[1]), fmt.Sprintf("with KAI Scheduler a team has one queue, and there are %d tiers", len(tiers)),
@@ -159,7 +160,7 @@ func ownClasses(r *report) {
 			if t.Priority != nil {
 				path = at("tiers", tier, "priority")
 			}
-			r.add(path, fmt.Sprintf("PriorityClass %q comes with KAI Scheduler and has another value", class.Name), label("want %d", value), help("or give it another name"))
+			r.add(path, fmt.Sprintf("PriorityClass %q comes with KAI Scheduler and has another value", class.Name), label("want %d", value), help("give it this value, or another name"))
 		}
 	}
 }

@@ -29,6 +29,7 @@ func workloadRules() []Rule {
 		{Code: "E0811", Severity: diag.Error, Title: "a workload names a priority that its tier does not have", check: priorityOutsideTier, basic: true},
 		{Code: "E0812", Severity: diag.Error, Title: "a workload names a capacity that its team has no quota on", check: chosenQuota, whole: true, resolved: true},
 		{Code: "E0813", Severity: diag.Error, Title: "chosen capacities that cannot be told from others", check: chosenApart, whole: true, resolved: true},
+		{Code: "E0814", Severity: diag.Error, Title: "a variable that nothing sets", check: unsetVariables, resolved: true},
 	}
 }
 
@@ -152,6 +153,9 @@ func copyFitsQuota(r *report) {
 		var first submission // of those
 		var short []string
 		for _, s := range all[name] {
+			if r.spoilt(s) {
+				continue
+			}
 			lacks, ok := admissible(s, capacities, pool)
 			if r.Plan.Scheduler == ir.KAI {
 				lacks, ok = startable(r.Plan, s, capacities)
@@ -169,6 +173,26 @@ func copyFitsQuota(r *report) {
 				help("%s", cure))
 		}
 	}
+}
+
+// spoilt tells whether a queue has nothing, or would borrow without a cohort:
+// deadQueues and loneBorrowers report that.
+func (r *report) spoilt(s submission) bool {
+	t := r.Blueprint.Tiers[s.queue.Tier]
+	if s.queue.Shared {
+		return len(t.Shared.Quota) == len(t.Capacity) && dead(t, t.Shared.Quota) || t.Shared.Cohort == nil && borrows(t.Shared.Quota)
+	}
+	team := r.Blueprint.Teams[s.team.Name]
+	return dead(t, team.Quota[s.queue.Tier]) || team.Cohort == nil && borrows(team.Quota[s.queue.Tier])
+}
+
+func borrows(quota map[string]schema.Quota) bool {
+	for _, q := range quota {
+		if q.Borrow != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // admissible tells whether a copy fits its quota on some capacity whose nodes
@@ -245,7 +269,7 @@ func strandedPods(r *report) {
 
 func workloadTeams(r *report) {
 	b := r.Blueprint
-	served := map[string]bool{}
+	served, idle := map[string]bool{}, map[string]bool{}
 	for _, team := range b.Teams {
 		for tier := range team.Quota {
 			served[tier] = true
@@ -257,6 +281,14 @@ func workloadTeams(r *report) {
 			continue
 		}
 		shared := b.Tiers[w.Tier].Shared
+		if !served[w.Tier] && shared == nil {
+			if !idle[w.Tier] {
+				r.add(at("workloads", name, "tier"), fmt.Sprintf("no team has quota in tier %q, so nobody submits workload %q", w.Tier, name),
+					help("give a team quota in the tier, or remove the workload"))
+			}
+			idle[w.Tier] = true // one mistake, however many workloads
+			continue
+		}
 		for i, t := range w.Teams {
 			team, ok := b.Teams[t]
 			switch path := at("workloads", name, "teams", diag.Index(i)); {
@@ -267,10 +299,6 @@ func workloadTeams(r *report) {
 				r.add(path, fmt.Sprintf("team %q does not share the queue of tier %q", t, w.Tier),
 					related(at("tiers", w.Tier, "shared", "teams"), "those that do"), help("add it there, or leave the team out"))
 			}
-		}
-		if len(w.Teams) == 0 && !served[w.Tier] && shared == nil {
-			r.add(at("workloads", name, "tier"), fmt.Sprintf("no team has quota in tier %q, so nobody submits workload %q", w.Tier, name),
-				help("give a team quota in the tier, or remove the workload"))
 		}
 	}
 }
@@ -307,6 +335,7 @@ func setTwice(r *report) {
 			for _, v := range []string{ir.EnvMasterAddr, ir.EnvMasterPort, ir.EnvNodes} {
 				set[v] = setter{"rendezvous", "remove it, or remove rendezvous"}
 			}
+			set["JOB_COMPLETION_INDEX"] = setter{"Kubernetes, which counts the pods", "rename it"}
 			if w.Slices > 1 {
 				set[ir.EnvJobIndex] = set[ir.EnvNodes]
 			}
@@ -362,6 +391,9 @@ func wholeSlices(r *report) {
 	for _, name := range names(r.Blueprint.Workloads) {
 		w := r.Blueprint.Workloads[name]
 		on := r.runsOn(w)
+		if r.anyBroken(on) {
+			continue
+		}
 		i := slices.IndexFunc(on, func(c string) bool { return capacities[c].Machine.Slice != nil })
 		if i < 0 {
 			if w.Slices > 1 {
@@ -435,6 +467,14 @@ func runTimes(r *report) {
 			}
 		}
 	}
+}
+
+// anyBroken tells whether the grammar of some capacity or of its hardware is
+// wrong, so that nothing is known of it.
+func (r *report) anyBroken(capacities []string) bool {
+	return slices.ContainsFunc(capacities, func(c string) bool {
+		return r.Broken[[2]string{"capacity", c}] || r.Broken[[2]string{"hardware", r.Blueprint.Capacity[c].Hardware}]
+	})
 }
 
 // runsOn returns the capacities that a workload names, else those of its tier
