@@ -141,7 +141,7 @@ func sharedHostNetwork(r *report) {
 	all := submissions(r.Plan)
 	for _, name := range names(all) {
 		w := r.Blueprint.Workloads[name]
-		if !w.HostNetwork || r.anyBroken(r.Blueprint.Tiers[w.Tier].Capacity) {
+		if on := r.runsOn(w); !w.HostNetwork || r.anyBroken(on) || unequipped(w, on, capacities) {
 			continue
 		}
 		for _, c := range all[name][0].workload.Capacities {

@@ -218,6 +218,9 @@ func startable(p *ir.Platform, s submission, capacities map[string]ir.Capacity) 
 	}
 	for _, name := range s.workload.Capacities {
 		c := capacities[name]
+		if emptied(c) {
+			return nil, true // it waits for one that has nodes again
+		}
 		all.Add(*resource.NewQuantity(int64(c.MaxNodes*c.Machine.AcceleratorCount), resource.DecimalSI))
 	}
 	if unlimited || all.Cmp(most) < 0 {

@@ -314,6 +314,9 @@ func derivedNames(r *report) {
 		}
 		tooLong(at("workloads", w.Template), "its last pod", host, 63)
 		for _, a := range w.Auxiliaries {
+			if len(host) > 63 {
+				break // the workload's own name has to be shorter first
+			}
 			tooLong(at("workloads", w.Template, "auxiliary", a.Name), "its pod", w.Name+"-"+a.Name+"-0-0-abcde", 63)
 		}
 		tooLong(at("workloads", w.Template), "its placement group", w.PlacementGroup, 40)

@@ -130,6 +130,9 @@ func podFitsNode(r *report) {
 			for _, f := range s.flavors() {
 				lack, ok := fits(s.workload.Requests, 1, node(capacities[f.Flavor]))
 				fitting = fitting || ok
+				if r.Blueprint.Workloads[name].PerPod.Accelerators > 0 && !capacities[f.Flavor].HasAccelerators() {
+					lack = "no accelerators" // whichever they would be
+				}
 				short = append(short, fmt.Sprintf("%s: %s", f.Flavor, lack))
 			}
 			if !fitting {
@@ -391,7 +394,7 @@ func wholeSlices(r *report) {
 	for _, name := range names(r.Blueprint.Workloads) {
 		w := r.Blueprint.Workloads[name]
 		on := r.runsOn(w)
-		if r.anyBroken(on) {
+		if r.anyBroken(on) || unequipped(w, on, capacities) {
 			continue
 		}
 		i := slices.IndexFunc(on, func(c string) bool { return capacities[c].Machine.Slice != nil })
@@ -475,6 +478,12 @@ func (r *report) anyBroken(capacities []string) bool {
 	return slices.ContainsFunc(capacities, func(c string) bool {
 		return r.Broken[[2]string{"capacity", c}] || r.Broken[[2]string{"hardware", r.Blueprint.Capacity[c].Hardware}]
 	})
+}
+
+// unequipped tells whether a workload asks for accelerators where there are none,
+// which podFitsNode reports.
+func unequipped(w schema.Workload, on []string, capacities map[string]ir.Capacity) bool {
+	return w.PerPod.Accelerators > 0 && !slices.ContainsFunc(on, func(c string) bool { return capacities[c].HasAccelerators() })
 }
 
 // runsOn returns the capacities that a workload names, else those of its tier
