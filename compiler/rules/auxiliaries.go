@@ -42,6 +42,7 @@ func auxiliaryCapacity(r *report) {
 			capacity := w.Auxiliary[a].Capacity
 			path := at("workloads", name, "auxiliary", a, "capacity")
 			switch {
+			case r.Broken[[2]string{"tiers", w.Tier}]:
 			case !slices.Contains(tier.Capacity, capacity):
 				var plain []string
 				for _, c := range tier.Capacity {
@@ -146,6 +147,9 @@ func sharedHostNetwork(r *report) {
 		}
 		for _, c := range all[name][0].workload.Capacities {
 			m := capacities[c].Machine
+			if m.Slice != nil && w.PerPod.Accelerators != m.AcceleratorCount {
+				break // wholeSlices reports it
+			}
 			if m.AcceleratorCount > 0 && w.PerPod.Accelerators == m.AcceleratorCount {
 				continue
 			}

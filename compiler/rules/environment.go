@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -62,10 +63,10 @@ func (r *report) unset(container, command []string, env map[string]string, secre
 		for _, v := range names(missing) {
 			_, given := env[v]
 			_, secret := secrets[v]
-			if given || secret || said[v] || missing[v].why == "" || !refers(text, v) {
+			if given || secret || said[missing[v].why] || missing[v].why == "" || !refers(text, v) {
 				continue
 			}
-			said[v] = true
+			said[missing[v].why] = true
 			options := []option{help("%s", missing[v].cure)}
 			if v == ir.EnvBucket {
 				options = append(options, beside...)
@@ -94,5 +95,41 @@ func refers(text, variable string) bool {
 			return true
 		}
 		text = after
+	}
+}
+
+// mounted finds what commands name of the directory that a workload's files are
+// in.
+var mounted = regexp.MustCompile(`(?:^|[^-\w./])/workload/(\w[-\w.]*)`)
+
+// missingFiles: where a workload has files, the directory holds them and nothing
+// else. Without any it can be the image's.
+func missingFiles(r *report) {
+	for _, name := range names(r.Blueprint.Workloads) {
+		w := r.Blueprint.Workloads[name]
+		if len(w.Files) == 0 {
+			continue
+		}
+		r.commandFiles(at("workloads", name), w.Command, names(w.Files))
+		for _, a := range names(w.Auxiliary) {
+			r.commandFiles(at("workloads", name, "auxiliary", a), w.Auxiliary[a].Command, names(w.Files))
+		}
+	}
+}
+
+func (r *report) commandFiles(container, command, known []string) {
+	for i, text := range command {
+		for _, m := range mounted.FindAllStringSubmatch(text, -1) {
+			file := strings.TrimRight(m[1], ".")
+			if has(known, file) {
+				continue
+			}
+			cure := help("add it to files, or name another")
+			if near := r.nearest(file, known); near != "" {
+				cure = help("did you mean %q?", near)
+			}
+			r.add(append(slices.Clip(container), "command", diag.Index(i)), fmt.Sprintf("the workload has no file %q, and /workload holds its files alone", file),
+				label("want one of %s", quoted(known)), cure)
+		}
 	}
 }

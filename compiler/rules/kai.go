@@ -134,18 +134,30 @@ func uncounted(r *report) {
 	}
 }
 
+// queuePriorities: however many queues have one, it is one mistake, and most
+// likely that of the scheduler.
 func queuePriorities(r *report) {
-	check := func(path []string, priority *int) {
-		if priority != nil {
-			r.addKey(below(path, "priority"), "queues of Kueue have no priority", help(`remove it, or set scheduler: "kai"`))
+	var paths [][]string
+	for _, name := range names(r.Blueprint.Cohorts) {
+		if r.Blueprint.Cohorts[name].Priority != nil {
+			paths = append(paths, at("cohorts", name, "priority"))
 		}
 	}
-	for _, name := range names(r.Blueprint.Cohorts) {
-		check(at("cohorts", name), r.Blueprint.Cohorts[name].Priority)
-	}
 	for _, name := range names(r.Blueprint.Teams) {
-		check(at("teams", name), r.Blueprint.Teams[name].Priority)
+		if r.Blueprint.Teams[name].Priority != nil {
+			paths = append(paths, at("teams", name, "priority"))
+		}
 	}
+	if len(paths) == 0 {
+		return
+	}
+	options := []option{help(`remove it, or set scheduler: "kai"`)}
+	for _, path := range paths[1:] {
+		if r.Place(true, path...) != r.Place(true, paths[0]...) {
+			options = append(options, related(path, "another"))
+		}
+	}
+	r.addKey(paths[0], "queues of Kueue have no priority", options...)
 }
 
 func ownClasses(r *report) {
@@ -218,8 +230,8 @@ func startable(p *ir.Platform, s submission, capacities map[string]ir.Capacity) 
 	}
 	for _, name := range s.workload.Capacities {
 		c := capacities[name]
-		if emptied(c) {
-			return nil, true // it waits for one that has nodes again
+		if emptied(c) || unsized(c) {
+			return nil, true
 		}
 		all.Add(*resource.NewQuantity(int64(c.MaxNodes*c.Machine.AcceleratorCount), resource.DecimalSI))
 	}

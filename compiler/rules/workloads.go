@@ -30,6 +30,7 @@ func workloadRules() []Rule {
 		{Code: "E0812", Severity: diag.Error, Title: "a workload names a capacity that its team has no quota on", check: chosenQuota, whole: true, resolved: true},
 		{Code: "E0813", Severity: diag.Error, Title: "chosen capacities that cannot be told from others", check: chosenApart, whole: true, resolved: true},
 		{Code: "E0814", Severity: diag.Error, Title: "a variable that nothing sets", check: unsetVariables, resolved: true},
+		{Code: "E0815", Severity: diag.Error, Title: "a command names a file that is not there", check: missingFiles, Acceptable: true},
 	}
 }
 
@@ -208,7 +209,7 @@ func admissible(s submission, capacities map[string]ir.Capacity, pool pools) (sh
 			continue
 		}
 		anyNode = true
-		if emptied(capacities[f.Flavor]) {
+		if c := capacities[f.Flavor]; emptied(c) || unsized(c) {
 			return nil, true
 		}
 		lack, ok := fits(s.workload.Requests, int64(s.workload.Pods), quota(s, f, pool))
@@ -223,6 +224,10 @@ func admissible(s submission, capacities map[string]ir.Capacity, pool pools) (sh
 // emptied tells whether a capacity was given no nodes for the time being: what
 // runs on it waits until it has some again.
 func emptied(c ir.Capacity) bool { return c.Static && c.MaxNodes == 0 }
+
+// unsized tells whether a capacity does not say how large it is, which oneCount
+// reports.
+func unsized(c ir.Capacity) bool { return !c.Static && c.MaxNodes == 0 }
 
 // quota is what a queue can ever have of one capacity, with all that could be
 // borrowed.
