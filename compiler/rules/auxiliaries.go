@@ -99,12 +99,16 @@ func auxiliaryFitsQuota(r *report) {
 		}
 		i := slices.IndexFunc(s.queue.Flavors, func(f ir.FlavorQuota) bool { return f.Flavor == c.Name })
 		if i < 0 {
+			cure := "give the team quota on it, in cpus"
+			if r.Plan.Scheduler == ir.KAI {
+				cure += `; KAI Scheduler does not count it, which the capacity can accept: accept: E1005: "..."`
+			}
 			r.add(append(path, "capacity"), fmt.Sprintf("team %q has no quota on %q, so that workload %q can never be admitted for it", s.team.Name, c.Name, s.workload.Template),
-				related(at("teams", s.team.Name, "quota", s.queue.Tier), "the team's quota"), help("give the team quota on it, in cpus"))
+				related(at("teams", s.team.Name, "quota", s.queue.Tier), "the team's quota"), help("%s", cure))
 			return
 		}
-		if slices.Contains(s.workload.Capacities, c.Name) {
-			return // the workload's own pods count against the same quota
+		if slices.Contains(s.workload.Capacities, c.Name) || r.Plan.Scheduler == ir.KAI {
+			return // the workload's own pods count against the same quota; KAI Scheduler counts GPUs
 		}
 		var requests []ir.Amount
 		for _, other := range s.workload.Auxiliaries {
