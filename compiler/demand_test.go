@@ -61,6 +61,14 @@ func demandPlatform() *ir.Platform {
 // Spot A100 and up to 600 CPUs". Here that is 24 (admitted) to 56 (ceiling) L4
 // besides 48 to 72 Spot L4, 8 to 100 Spot A100, and more vCPUs: a machine
 // counts with all of its 24, of which the quotas hand out one a GPU.
+// TestAllNodesWithKAI: whoever asks gets what is idle, so that all nodes can run.
+func TestAllNodesWithKAI(t *testing.T) {
+	c := ir.Capacity{MinNodes: 1, MaxNodes: 8}
+	if got, want := countNodes(&ir.Platform{Scheduler: ir.KAI}, c), (nodeCount{1, 8, 8}); got != want {
+		t.Errorf("countNodes = %+v, want %+v", got, want)
+	}
+}
+
 func TestDemandOfBatchPlatform(t *testing.T) {
 	const (
 		capped = "auto-provisioning holds the whole cluster at 1000"
@@ -232,8 +240,10 @@ func TestDemandOfCPUMachinesHasNoGPUs(t *testing.T) {
 		SystemPool: ir.SystemPool{Machine: "e2-standard-4", Family: "e2", VCPUs: 4, DiskType: "pd-standard", DiskSizeGiB: 100, NodesPerZone: 1},
 		Capacities: []ir.Capacity{{Machine: ir.Machine{Type: "n1-standard-8", Family: "n1", VCPUs: 8}, Option: ir.OnDemand, MaxNodes: 3, DiskType: "pd-standard"}},
 	}
-	want := []ir.DemandRow{{Metric: "CPUS", What: "machines of family e2, n1", Standing: 4, Admitted: 4, Ceiling: 28, Unit: "vCPUs",
-		Note: "a project that lists E2_CPUS counts e2 there"}}
+	want := []ir.DemandRow{
+		{Metric: "CPUS", What: "machines of family e2, n1", Standing: 4, Admitted: 4, Ceiling: 28, Unit: "vCPUs", Note: "a project that lists E2_CPUS counts e2 there"},
+		{Metric: "DISKS_TOTAL_GB", What: "boot disks of type pd-standard", Standing: 100, Admitted: 100, Ceiling: 100, Unit: "GB"},
+	}
 	if diff := cmp.Diff(want, demand(p).Rows); diff != "" {
 		t.Errorf("demand (-want +got):\n%s", diff)
 	}

@@ -277,6 +277,9 @@ func (g generator) workload(tier string, c class, teams []string) object {
 	if c.hosts > 0 && g.chance(2) {
 		w["hostNetwork"] = true
 	}
+	if c.unit == "cpus" && w["kind"] == "JobSet" && g.chance(2) {
+		w["auxiliary"] = object{"beside": object{"capacity": c.names()[0], "cpu": 1, "memory": "1Gi", "image": "a/b:1", "env": object{"_A": g.text()}}}
+	}
 	if g.chance(3) {
 		w["capacity"] = c.names()[:1]
 	}

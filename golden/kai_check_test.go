@@ -52,7 +52,7 @@ const (
 	kaiMinMember           = "kai.scheduler/batch-min-member"
 )
 
-// kaiQueue checks that a queue lets something run, that its parent is there and
+// kaiQueue checks that a queue gives what it guarantees, that its parent is there and
 // is nobody's child, and that what a parent guarantees is what its children do.
 func (c *kubernetesCheck) kaiQueue(from objectKey, q *kaiQueue) {
 	r := q.Spec.Resources
@@ -65,7 +65,7 @@ func (c *kubernetesCheck) kaiQueue(from objectKey, q *kaiQueue) {
 	if *r.CPU.Limit != -1 || *r.CPU.Quota != -1 || *r.Memory.Limit != -1 || *r.Memory.Quota != -1 {
 		c.errorf("%s: cpu or memory is not free", from)
 	}
-	if limit, quota := *r.GPU.Limit, *r.GPU.Quota; quota < 0 || limit != -1 && limit < quota || limit == 0 {
+	if limit, quota := *r.GPU.Limit, *r.GPU.Quota; quota < 0 || limit != -1 && limit < quota {
 		c.errorf("%s: %d GPUs guaranteed, and %d at most", from, quota, limit)
 	}
 	if q.Spec.ParentQueue != "" {
@@ -138,6 +138,9 @@ func (c *kubernetesCheck) kaiWorkload(from objectKey, m metav1.ObjectMeta, jobs 
 	if gpu.Limit == nil || gpu.Quota == nil {
 		return // reported at the queue
 	}
+	if *gpu.Limit == 0 {
+		return // it waits for reservations to begin
+	}
 	if preemptibility == "non-preemptible" && wanted > *gpu.Quota || *gpu.Limit != -1 && wanted > *gpu.Limit {
 		c.errorf("%s: takes %d GPUs, and %s guarantees %d and gives %d at most", from, wanted, keyOf(queue), *gpu.Quota, *gpu.Limit)
 	}
@@ -200,7 +203,7 @@ func TestCheckKAI(t *testing.T) {
 		{"no quota of cpu", "kai", team, "      limit: -1\n      quota: -1\n", "      limit: -1\n"},
 		{"quota of cpu", "kai", team, "      limit: -1\n      quota: -1\n", "      limit: -1\n      quota: 8\n"},
 		{"limit below the guarantee", "KAI", vision, "limit: 4", "limit: 3"},
-		{"nothing may run", "KAI", vision, "limit: 4\n      quota: 4", "limit: 0\n      quota: 0"},
+		{"nothing may run", "KAI", vision, "limit: 4\n      quota: 4", "limit: 0\n      quota: 4"},
 		{"a parent that is not there", "kai", team, "parentQueue: department-2", "parentQueue: department-3"},
 		{"a parent that is a team", "kai", team, "parentQueue: department-2", "parentQueue: project-a"},
 		{"a third level", "kai", cohorts, "  priority: 100\n", "  parentQueue: department-1\n  priority: 100\n"},

@@ -3,7 +3,9 @@ package golden_test
 import (
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchwright/batchwright/emit"
 )
 
 // The KAI Scheduler reference system's own table, written by hand from the
@@ -152,5 +156,42 @@ func TestKAIPriorityClassesOfItsOwn(t *testing.T) {
 				t.Errorf("namespace %s lists %q, want %q", n.Name, got, want)
 			}
 		}
+	}
+}
+
+// TestKAIDepartmentsChange: who changes one number sees the lines that say it, and
+// no others.
+func TestKAIDepartmentsChange(t *testing.T) {
+	before := compileFolder(t, root+"/blueprints/kai-departments")
+	dir := t.TempDir()
+	for _, name := range []string{"platform.cue", "workloads.cue"} {
+		content, err := os.ReadFile(filepath.Join(root, "blueprints/kai-departments", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		edited := strings.Replace(string(content), `"department-1": priority: 200`, `"department-1": priority: 300`, 1)
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(edited), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	after := compileFolder(t, dir)
+	if len(after) != len(before) {
+		t.Fatalf("%d files, before %d", len(after), len(before))
+	}
+	var got []string
+	for i, f := range after {
+		now := strings.Split(string(f.Content), "\n")
+		for j, line := range strings.Split(string(before[i].Content), "\n") {
+			if f.Path != emit.ManifestPath && line != now[j] {
+				got = append(got, fmt.Sprintf("%s: %s -> %s", f.Path, strings.TrimSpace(line), strings.TrimSpace(now[j])))
+			}
+		}
+	}
+	want := []string{
+		"README.md: | `department-1` | 200 | 16 | `project-a`, `project-b` | -> | `department-1` | 300 | 16 | `project-a`, `project-b` |",
+		"kubernetes/cohorts.yaml: priority: 200 -> priority: 300",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("changed lines (-want +got):\n%s", d)
 	}
 }

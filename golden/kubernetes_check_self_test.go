@@ -206,6 +206,73 @@ func TestCheckKubernetes(t *testing.T) {
 	}
 }
 
+// TestCheckChosenFlavors: a job that selects the nodes of one flavor has what that
+// one asks for, and nothing of the other.
+func TestCheckChosenFlavors(t *testing.T) {
+	const job = "workloads/team-a/job.yaml"
+	two := strings.NewReplacer(
+		"-- kubernetes/teams/team-a.yaml --\n", `---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata:
+  name: queued
+spec:
+  nodeLabels:
+    resource-type: flex-start
+  nodeTaints:
+  - effect: NoSchedule
+    key: queued
+    value: "true"
+  tolerations:
+  - effect: NoSchedule
+    key: queued
+    operator: Equal
+    value: "true"
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ProvisioningRequestConfig
+metadata:
+  name: dws
+spec:
+  provisioningClassName: queued-provisioning.gke.io
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: AdmissionCheck
+metadata:
+  name: dws
+spec:
+  controllerName: kueue.x-k8s.io/provisioning-request
+  parameters:
+    apiGroup: kueue.x-k8s.io
+    kind: ProvisioningRequestConfig
+    name: dws
+-- kubernetes/teams/team-a.yaml --
+`,
+		"spec:\n  cohortName: research\n", "spec:\n  admissionChecksStrategy:\n    admissionChecks:\n    - name: dws\n      onFlavors:\n      - queued\n  cohortName: research\n",
+		"        nominalQuota: \"4\"\n", "        nominalQuota: \"4\"\n    - name: queued\n      resources:\n      - borrowingLimit: \"0\"\n        name: cpu\n        nominalQuota: \"2\"\n",
+	).Replace(manifests)
+	for _, test := range []struct {
+		name, old, new string
+		want           string // part of an error; "" for none at all
+	}{
+		{name: "the first"},
+		{"the second's request", "  labels:\n", "  annotations:\n    provreq.kueue.x-k8s.io/maxRunDurationSeconds: \"60\"\n  labels:\n", "how long nodes on request are wanted: true, and its queue has some: false"},
+		{"the second's toleration", "        value: present\n", "        value: present\n      - effect: NoSchedule\n        key: queued\n        operator: Equal\n        value: \"true\"\n", "tolerates queued=true of flavor queued, whose nodes it does not select"},
+		{"the second", "resource-type: spot", "resource-type: flex-start", "lacks the toleration of queued=true that flavor queued gives"},
+		{"the second without its request", "resource-type: spot", "resource-type: flex-start", "how long nodes on request are wanted: false, and its queue has some: true"},
+		{"none", "resource-type: spot", "resource-type: ondemand", "selects nodes of none of its flavors, which are [l4 queued]"},
+		{"both", "      nodeSelector:\n        resource-type: spot\n", "", "lacks the toleration of queued=true that flavor queued gives"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			file := job
+			if test.old == "" {
+				file = ""
+			}
+			breakManifest(t, two, file, test.old, test.new, test.want)
+		})
+	}
+}
+
 // breakManifest replaces one place in a file of a folder and expects the check
 // to find that, or nothing if want is "".
 func breakManifest(t *testing.T, folder, file, old, replacement, want string) {

@@ -164,6 +164,7 @@ var kaiOptions = []option{
 	{name: "KAI", capacities: []string{`consumption: onDemand: {}, nodes: 4`}},
 	{name: "KAI, JobSet", workload: `kind: "JobSet", pods: 2, perPod: {accelerators: 2, cpu: 2, memory: "10Gi"}`,
 		capacities: []string{`consumption: reservation: name: "ours", nodes: 4, zones: ["us-central1-a"]`}},
+	{name: "KAI, not begun", capacities: []string{`consumption: reservation: {name: "ours", active: false}, nodes: 4, zones: ["us-central1-a"]`}},
 	{name: "KAI, scaling", capacities: []string{`consumption: spot: {}, maxNodes: 4, accept: W1009: "tried"`}},
 	{name: "KAI, flex-start", capacities: []string{`consumption: flexStart: {}, maxNodes: 4, accept: W1009: "tried"`}},
 	{name: "KAI, one of two", workload: `capacity: ["some-1"], pods: 2, perPod: {accelerators: 2, cpu: 2, memory: "10Gi"}`,

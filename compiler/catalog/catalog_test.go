@@ -311,7 +311,8 @@ func TestQuotaMetrics(t *testing.T) {
 		{"a3", CPUMetric("a3"), ""},
 		{"nvidia-l4 as a family", CPUMetric("nvidia-l4"), ""},
 		{"pd-balanced", DiskMetric("pd-balanced"), "SSD_TOTAL_GB"},
-		{"pd-standard", DiskMetric("pd-standard"), ""},
+		{"pd-standard", DiskMetric("pd-standard"), "DISKS_TOTAL_GB"},
+		{"pd-extreme", DiskMetric("pd-extreme"), ""},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %q, want %q", c.what, c.got, c.want)

@@ -2,8 +2,8 @@ package catalog
 
 import _ "embed"
 
-// Source: the classic GPU metrics, and vCPU metrics of a name of their own, are
-// of the Compute Engine API's Quota.metric; those of newer GPUs and of TPUs are
+// Source: the classic GPU metrics, vCPU metrics of a name of their own and that
+// of standard persistent disks are of the Compute Engine API's Quota.metric; those of newer GPUs and of TPUs are
 // of Google's Cluster Toolkit and the Cloud Quotas documentation. That e2 and n1
 // count in CPUS, that the other families count in the metric of their name, and
 // that balanced persistent disks count as SSDs, is of Google's Cluster Toolkit

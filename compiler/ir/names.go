@@ -110,6 +110,9 @@ func (p *Platform) Deployment() string {
 	return "projects/" + p.Project + "/locations/" + p.Delivery.Region + "/deployments/" + p.Name
 }
 
+// SourcePrefix is where the sources of the builds are in the platform's bucket.
+func (p *Platform) SourcePrefix() string { return p.Name + "/source" }
+
 // CloudDashboards is the folder of the dashboards for Cloud Monitoring, which
 // Terraform reads. Infrastructure Manager gets Terraform's own folder and no
 // other.

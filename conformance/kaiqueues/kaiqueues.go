@@ -91,7 +91,7 @@ func (c checker) document(document []byte) []error {
 	var errs []error
 	unknown := pruning.PruneWithOptions(object, c.structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
 	for _, field := range unknown {
-		errs = append(errs, fmt.Errorf("Queue has no field %s", field))
+		errs = append(errs, fmt.Errorf("no field %s of a Queue", field))
 	}
 	for _, err := range validation.ValidateCustomResource(nil, object, c.validator) {
 		errs = append(errs, err)

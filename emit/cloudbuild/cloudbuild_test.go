@@ -92,7 +92,7 @@ func TestSteps(t *testing.T) {
 	out := files(t, platform())
 	want := []string{
 		"settings", "access", "state-bucket", "terraform-init", "terraform-plan", "terraform-apply",
-		"credentials", "jobset", "kueue", "priorities", "manifests", "queues", "dashboards",
+		"credentials", "jobset", "kueue", "priorities", "local-queues", "manifests", "queues", "dashboards",
 	}
 	if diff := cmp.Diff(want, ids(decode(t, out["cloudbuild/provision.yaml"]))); diff != "" {
 		t.Errorf("provision (-want +got):\n%s", diff)

@@ -24,6 +24,9 @@ var kaiQueuesScript string
 //go:embed scripts/priorities.sh
 var prioritiesScript string
 
+//go:embed scripts/local-queues.sh
+var localQueuesScript string
+
 //go:embed scripts/queues.sh
 var queuesScript string
 
@@ -61,8 +64,11 @@ func provision(p *ir.Platform) build {
 			variable{"MANIFEST", p.Versions.JobSetManifest()}, variable{"NAMESPACE", ir.JobSetNamespace}))
 	scheduler, queues := schedulerTasks(p)
 	tasks = append(tasks, scheduler...)
+	tasks = append(tasks, script(p, 300, "priorities", prioritiesScript, variable{"PLATFORM", platformSelector(p)}))
+	if p.Scheduler != ir.KAI {
+		tasks = append(tasks, script(p, 600, "local-queues", localQueuesScript, variable{"PLATFORM", platformSelector(p)}))
+	}
 	tasks = append(tasks,
-		script(p, 300, "priorities", prioritiesScript, variable{"PLATFORM", platformSelector(p)}),
 		command(p, 7200, "manifests", "kubectl", "apply", "--server-side", "--force-conflicts", "--field-manager=batchwright", "-k", "kubernetes"),
 		queues)
 	if p.Monitoring.TensorBoard != "" {

@@ -54,7 +54,7 @@ func common(p *ir.Platform) []string {
 		text("EMAIL", d.Account.Email(p.Project)),
 		text("BUCKET", d.StateBucket),
 		text("HOLDS", holds(d)),
-		text("SOURCE_PREFIX", p.Name+"/source"),
+		text("SOURCE_PREFIX", p.SourcePrefix()),
 		text("REPOSITORY", d.Repository),
 		text("NEEDS_WORKER_POOL", strconv.FormatBool(!p.Cluster.DNSEndpoint)),
 		list("APIS", d.APIs),

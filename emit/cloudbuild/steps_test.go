@@ -48,6 +48,8 @@ kubectl -n kueue-system rollout status deployment/kueue-controller-manager --tim
 kubectl apply --server-side --force-conflicts --field-manager=batchwright --dry-run=server -f kubernetes/resource-flavors.yaml
 kubectl create --dry-run=client --validate=false -f kubernetes/priority-classes.yaml -o jsonpath=\{.metadata.name\}\ \{.value\}\ \{.preemptionPolicy\}\ \{.globalDefault\}\{\"\\n\"\}
 kubectl get priorityclasses.scheduling.k8s.io -l app.kubernetes.io/part-of=gke-batch -o jsonpath=\{range\ .items\[\*\]\}\{.metadata.name\}\ \{.value\}\ \{.preemptionPolicy\}\ \{.globalDefault\}\{\"\\n\"\}\{end\}
+kubectl create --dry-run=client --validate=false -f kubernetes/teams -o jsonpath=\{.kind\}\ \{.metadata.namespace\}\ \{.metadata.name\}\ \{.spec.clusterQueue\}\{\"\\n\"\}
+kubectl get localqueues.kueue.x-k8s.io --all-namespaces -l app.kubernetes.io/part-of=gke-batch -o jsonpath=\{range\ .items\[\*\]\}\{.kind\}\ \{.metadata.namespace\}\ \{.metadata.name\}\ \{.spec.clusterQueue\}\{\"\\n\"\}\{end\}
 kubectl apply --server-side --force-conflicts --field-manager=batchwright -k kubernetes
 kubectl create --dry-run=client --validate=false -f kubernetes/shared-queues.yaml -o name
 kubectl create --dry-run=client --validate=false -f kubernetes/teams -o name
@@ -163,6 +165,21 @@ func TestKAIPrioritiesOfItsOwn(t *testing.T) {
 	r := s.step(find(t, provision(kaiPlatform()), "priorities"))
 	if want := []string{"kubectl delete priorityclasses.scheduling.k8s.io old"}; r.code != 0 || !slices.Equal(r.matching("kubectl delete"), want) {
 		t.Errorf("exit code %d, calls %q\n%s", r.code, r.calls, r.output)
+	}
+}
+
+// TestLocalQueuesMove holds that a LocalQueue goes where it is to lead to another
+// ClusterQueue, and nowhere else.
+func TestLocalQueuesMove(t *testing.T) {
+	s := newSandbox(t, platform())
+	s.answer(`case $call in
+*"-f kubernetes/teams"*) printf '%s\n' 'Namespace  a ' 'ClusterQueue  cq-a-hp ' 'LocalQueue a lq-a-lp cq-lp' 'LocalQueue a lq-a-hp cq-a-hp' 'LocalQueue b lq-b-lp cq-lp' ;;
+*"get localqueues"*) printf 'LocalQueue %s\n' 'a lq-a-lp cq-a-lp' 'a lq-a-hp cq-a-hp' 'b lq-b-lp cq-b-lp' 'former lq-a-lp cq-former-lp' ;;
+esac`)
+	r := s.step(find(t, provision(platform()), "local-queues"))
+	want := []string{"kubectl delete localqueues.kueue.x-k8s.io -n a lq-a-lp", "kubectl delete localqueues.kueue.x-k8s.io -n b lq-b-lp"}
+	if diff := cmp.Diff(want, r.matching("kubectl delete")); diff != "" || r.code != 0 {
+		t.Errorf("exit code %d, deletions (-want +got):\n%s\n%s", r.code, diff, r.output)
 	}
 }
 

@@ -122,7 +122,7 @@ func managed() *ir.Platform {
 
 func TestInfrastructureManager(t *testing.T) {
 	p := managed()
-	want := []string{"settings", "access", "infrastructure", "credentials", "jobset", "kueue", "priorities", "manifests", "queues", "tensorboard", "dashboards"}
+	want := []string{"settings", "access", "infrastructure", "credentials", "jobset", "kueue", "priorities", "local-queues", "manifests", "queues", "tensorboard", "dashboards"}
 	if diff := cmp.Diff(want, ids(provision(p))); diff != "" {
 		t.Errorf("provision (-want +got):\n%s", diff)
 	}

@@ -54,8 +54,14 @@ func build(d *document, p *ir.Platform) {
 		kueueInstall(d, p)
 	}
 	if p.Scheduler != ir.KAI || slices.ContainsFunc(p.PriorityClasses, func(c ir.PriorityClass) bool { return !c.BuiltIn }) {
+		moved, does := markup(""), markup("this")
+		if p.Scheduler != ir.KAI {
+			moved = "Where teams begin or cease to share a tier, first delete their LocalQueues in it, for they cannot be led to another ClusterQueue: " +
+				"`kubectl delete localqueues -n NAMESPACE " + ir.LocalQueuePrefix + "TEAM-TIER`. "
+			does = "both"
+		}
 		d.Para("Where a tier's priority or preemption has changed, first delete its PriorityClass, for it cannot be changed: `kubectl delete priorityclasses ", class(p), "`. ",
-			"Pods that exist keep the priority they have. The build does this by itself.")
+			"Pods that exist keep the priority they have. ", moved, "The build does ", does, " by itself.")
 	}
 	if p.Scheduler == ir.KAI {
 		d.Para("Make the cohorts and the teams with their queues. KAI Scheduler may run before its webhook answers: if it does not answer yet, repeat this.")
@@ -235,7 +241,8 @@ func queued(d *document, p *ir.Platform) {
 	}
 	if len(names) > 0 {
 		d.Para("In a queue that has ", codes(names), " the object also needs the annotation `provreq.kueue.x-k8s.io/maxRunDurationSeconds`: for how many seconds, as a string, ",
-			"it wants the nodes, which start all at once.")
+			"it wants the nodes, which start all at once. They are the job's alone, even where its pods do not fill them. When the time is over they go, ",
+			"and Kueue deactivates a job that still runs.")
 	}
 }
 

@@ -45,6 +45,9 @@ func teams(d *document, p *ir.Platform) {
 	sharedQueues(d, p, resources, head)
 	access(d, p)
 	nesting(d, p)
+	if !lends(p) {
+		return
+	}
 	all := markup("")
 	if borrowsAll(p) {
 		all = "`4 + all` has no such limit. "
@@ -214,6 +217,15 @@ func inCohorts(p *ir.Platform) (count int, top string) {
 		top = tops[0]
 	}
 	return len(members), top
+}
+
+// lends tells whether quota can be lent: teams have ClusterQueues of their own, or
+// one that they share has a cohort.
+func lends(p *ir.Platform) bool {
+	return slices.ContainsFunc(p.SharedQueues, func(q ir.SharedQueue) bool { return q.Cohort != "" }) ||
+		slices.ContainsFunc(p.Teams, func(t ir.Team) bool {
+			return slices.ContainsFunc(t.Queues, func(q ir.Queue) bool { return !q.Shared })
+		})
 }
 
 // members returns the teams of every cohort that has any.

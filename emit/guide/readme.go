@@ -37,13 +37,17 @@ func readme(p *ir.Platform) []byte {
 func intro(d *document, p *ir.Platform) {
 	d.Heading(1, code(p.Name))
 	cohorts, top := inCohorts(p)
-	under := markup("")
-	if top != "" {
-		under = " under " + code(top)
+	grouped := markup("")
+	if cohorts > 0 {
+		grouped = ", in " + count(cohorts, "cohort", "cohorts")
+		if top != "" {
+			grouped += " under " + code(top)
+		}
+		grouped += ","
 	}
 	d.Para("This is ", code(p.Name), ", a batch platform on Google Kubernetes Engine, in project ", code(p.Project),
 		" and region ", code(p.Region), " (", codes(p.Zones), "). ",
-		count(len(p.Teams), "team", "teams"), ", in ", count(cohorts, "cohort", "cohorts"), under, ", share ",
+		count(len(p.Teams), "team", "teams"), grouped, " share ",
 		count(len(p.Capacities), "capacity", "capacities"), ". ", starts(p), " JobSet is ", text(p.Versions.JobSet), ". Everything in this folder is compiled from one blueprint.")
 }
 
@@ -53,8 +57,11 @@ func starts(p *ir.Platform) markup {
 		return "A team submits Jobs and JobSets to a queue of its own; KAI Scheduler " + text(p.Versions.KAI) +
 			" starts them as quota allows, packs them onto nodes, and gives away what teams leave unused."
 	}
-	return "A team submits Jobs and JobSets to queues of its own; Kueue " + text(p.Versions.Kueue) +
-		" starts them as quota allows, and lends within a cohort what its teams leave unused."
+	kueue := "A team submits Jobs and JobSets to queues of its own; Kueue " + text(p.Versions.Kueue) + " starts them as quota allows"
+	if cohorts, _ := inCohorts(p); cohorts == 0 {
+		return kueue + "."
+	}
+	return kueue + ", and lends within a cohort what its teams leave unused."
 }
 
 // edit says what may be changed in the folder.

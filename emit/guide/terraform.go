@@ -33,18 +33,23 @@ func infrastructure(d *document, p *ir.Platform) {
 		text(ir.InfrastructureManagerTerraform), ", and keeps the state. Once there is a deployment, a preview says what it would change; exported, it is a plan in JSON:")
 	d.Code("sh",
 		command("gcloud", "infra-manager", "previews", "create", preview, "--deployment="+p.Deployment(), account, source, inputs),
-		command("gcloud", "infra-manager", "previews", "export", preview))
+		command("gcloud", "infra-manager", "previews", "export", preview),
+		command("gcloud", "infra-manager", "previews", "delete", preview, "--quiet"))
 	d.Para("Let it make, or change, everything:")
 	d.Code("sh", command("gcloud", "infra-manager", "deployments", "apply", p.Deployment(), account, version, source, inputs))
 }
 
 // substitutions says what a build can be given.
 func substitutions(d *document, p *ir.Platform) {
-	state := markup("")
+	others := markup("The builds' substitutions")
 	if !p.Delivery.InfrastructureManager {
-		state = "The state can be in another bucket, which the build's account may administer: `gcloud builds submit --config=cloudbuild/provision.yaml --substitutions=_TF_STATE_BUCKET=BUCKET,_TF_STATE_PREFIX=PREFIX`. "
+		others = "Their other substitutions"
+		d.Para("The state can be in another bucket, which the build's account may administer. Prepare the project as below, then give the bucket to this build and, when the time comes, to ",
+			file("cloudbuild/destroy.yaml"), ":")
+		d.Code("sh", command("gcloud", "builds", "submit", ".", "--project="+p.Project, "--region="+p.Delivery.Region, "--config=cloudbuild/provision.yaml",
+			"--gcs-source-staging-dir=gs://"+p.Delivery.StateBucket+"/"+p.SourcePrefix(), "--substitutions=_TF_STATE_BUCKET=BUCKET,_TF_STATE_PREFIX=PREFIX"))
 	}
-	d.Para(state, "The builds' other substitutions, such as `_CLUSTER_NAME` and `_REGION`, say what this folder was compiled for: with another value a build stops ",
+	d.Para(others, ", such as `_CLUSTER_NAME` and `_REGION`, say what this folder was compiled for: with another value a build stops ",
 		"before it changes anything, and names the field of the blueprint.")
 }
 

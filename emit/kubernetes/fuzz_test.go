@@ -25,9 +25,14 @@ func read(t testing.TB, text string) any {
 	p.Teams[0].Group = text
 	p.Capacities[0].NodeLabels[0].Value = text
 	p.Capacities[0].NodeTaints[0].Value = "x" + text
+	kai := kaiPlan()
+	kai.PriorityClasses[0].Note, kai.Teams[0].Group = text, text
 	out := map[string]any{}
 	for name, content := range render(t, p) {
 		out[name] = hostile.Documents(t, content)
+	}
+	for name, content := range render(t, kai) {
+		out["kai/"+name] = hostile.Documents(t, content)
 	}
 	return out
 }

@@ -115,7 +115,7 @@ func TestOnTheNode(t *testing.T) {
 		{"RDMA", connected(ir.RDMA, false), true, []string{"hostNetwork.orValue(false)", "'IPC_LOCK'", "['/home/kubernetes/bin/gib', '/home/kubernetes/bin/nvidia']"}, []string{"NET_ADMIN", "/proc/sys"}},
 		{"TCPX", connected(ir.TCPX, false), true, []string{"k in ['NET_ADMIN'] && c.image in ['" + ir.TCPXDaemon + "']", "'/sys', '/proc/sys'", "'IPC_LOCK'"}, []string{"bin/gib", "aperture"}},
 		{"TCPXO", connected(ir.TCPXO, false), true, []string{"'/dev/aperture_devices'", "c.image in ['" + ir.TCPXODaemon + "']"}, []string{"'IPC_LOCK'"}},
-		{"network of the node", host, true, []string{"v.hostPath.path in\n      []"}, []string{"hostNetwork", "readOnly"}},
+		{"network of the node", host, true, []string{"variables.folders == []"}, []string{"hostNetwork", "readOnly"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			files := render(t, test.plan)

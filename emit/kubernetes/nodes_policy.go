@@ -93,7 +93,11 @@ func podsKeepOffTheNode(p *ir.Platform) *admissionv1.ValidatingAdmissionPolicy {
 	add("variables.containers.all(c, c.?securityContext.?capabilities.?add.orValue([]).all(k,\n"+allowed+"))\n", "containers must not add such capabilities")
 
 	folders := slices.Concat(r.libraries, r.devices, r.kernel)
-	add("variables.folders.all(v, v.hostPath.path in\n"+celList(folders)+")\n", "pods must mount no other folders of their node than "+strings.Join(folders, ", "))
+	if folders == nil {
+		add("variables.folders == []", "pods must mount no folders of their node")
+	} else {
+		add("variables.folders.all(v, v.hostPath.path in\n"+celList(folders)+")\n", "pods must mount no other folders of their node than "+strings.Join(folders, ", "))
+	}
 	if r.libraries != nil {
 		add("variables.containers.all(c, c.?volumeMounts.orValue([]).all(m, m.?readOnly.orValue(false)\n"+
 			"|| !variables.folders.exists(v, v.name == m.name && v.hostPath.path in "+celList(r.libraries)+")))\n",

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Deletes the LocalQueues that are to lead to another ClusterQueue, as when teams
+# begin to share a tier: Kueue lets nobody change that. "manifests" makes them
+# anew. In between their jobs wait, and what runs goes on.
+set -euo pipefail
+
+fields='{.kind} {.metadata.namespace} {.metadata.name} {.spec.clusterQueue}{"\n"}'
+wanted=
+if [[ -e kubernetes/teams ]]; then
+  wanted=$(kubectl create --dry-run=client --validate=false -f kubernetes/teams -o "jsonpath=$fields")
+fi
+live=$(kubectl get localqueues.kueue.x-k8s.io --all-namespaces -l "$PLATFORM" -o "jsonpath={range .items[*]}$fields{end}")
+awk '
+  NR == FNR { if ($1 == "LocalQueue") wanted[$2, $3] = $4; next }
+  ($2, $3) in wanted && wanted[$2, $3] != $4 { print "-n", $2, $3 }' <(printf '%s\n' "$wanted") - <<<"$live" |
+  xargs -r -n 3 kubectl delete localqueues.kueue.x-k8s.io
