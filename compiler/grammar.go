@@ -376,6 +376,9 @@ func (g *grammar) missing(schema cue.Value, name string, path []string) {
 	}
 	f := lacks(name, path)
 	f.Span, f.Help = g.locate.place(true, at...), "add "+name+", "+want(schema)
+	if f.Span.Valid() && g.again(f.Span.Spot(name)) {
+		return // a template lacks it, and many entities are made of that
+	}
 	g.add(f)
 }
 

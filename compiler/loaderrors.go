@@ -1,6 +1,7 @@
 package compiler
 
 import (
+	"bytes"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -40,7 +41,14 @@ func (l *loader) unusedTag(tag string) {
 			f.Help = fmt.Sprintf("did you mean %q?", near)
 		}
 	}
-	if !valued {
+	switch known := slices.Contains(l.tags(), name); {
+	case known && valued:
+		f.Message, f.Label = fmt.Sprintf("%q is the name of an @if, which takes no value", name), ""
+		f.Help = "leave the value out: -t " + name
+	case known:
+		f.Message, f.Label = fmt.Sprintf("%q is the name of a @tag, which needs a value", name), ""
+		f.Help = "give it one: -t " + name + "=VALUE"
+	case !valued:
 		f.Help += "; a @tag needs a value: -t " + name + "=VALUE"
 	}
 	l.findings.Add(f)
@@ -51,10 +59,12 @@ func (l *loader) tags() []string {
 	var known []string
 	for _, name := range l.cue {
 		for _, m := range tagAttribute.FindAllSubmatch(l.sources.get(name).Content, -1) {
-			for _, word := range tagWord.FindAll(m[2], -1) {
-				if w := string(word); !slices.Contains([]string{"short", "type", "var", "int", "string", "bool", "number"}, w) {
-					known = append(known, w)
-				}
+			names := m[2]
+			if string(m[1]) == "tag" { // after the name are its options
+				names, _, _ = bytes.Cut(names, []byte(","))
+			}
+			for _, word := range tagWord.FindAll(names, -1) {
+				known = append(known, string(word))
 			}
 		}
 	}

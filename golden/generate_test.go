@@ -105,7 +105,8 @@ func (g generator) blueprint() object {
 	teams, quotas := object{}, map[string][]string{} // teams by tier
 	for i := range 1 + g.IntN(5) {
 		name := fmt.Sprintf("team-%c", 'a'+i)
-		t := object{"bucket": g.chance(2), "nodesListBucket": g.chance(2), "accept": object{"W0606": g.reason()}}
+		bucket := g.chance(2)
+		t := object{"bucket": bucket, "nodesListBucket": bucket && g.chance(2), "accept": object{"W0606": g.reason()}}
 		if g.chance(2) {
 			t["group"] = name + "@example.com"
 		}

@@ -140,7 +140,12 @@ func acceptable(r *report) {
 	}
 }
 
+// idleAcceptances: where something is wrong, what is accepted may only be out of
+// sight.
 func idleAcceptances(r *report) {
+	if r.Findings.Count(diag.Error) > 0 {
+		return
+	}
 	can, _ := acceptableCodes()
 	// A pattern accepts for many entities at one place: one of them is enough.
 	used := map[diag.Spot]bool{}

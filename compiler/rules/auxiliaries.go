@@ -13,7 +13,7 @@ import (
 
 func auxiliaryRules() []Rule {
 	return []Rule{
-		{Code: "E0830", Severity: diag.Error, Title: "a Job with pods beside its own", check: auxiliariesOfJobs},
+		{Code: "E0830", Severity: diag.Error, Title: "a Job with pods beside its own", check: auxiliariesOfJobs, resolved: true},
 		{Code: "E0831", Severity: diag.Error, Title: "a pod beside a workload on a capacity it cannot use", check: auxiliaryCapacity, resolved: true},
 		{Code: "E0832", Severity: diag.Error, Title: "a pod beside a workload fits no node", check: auxiliaryFitsNode, whole: true, resolved: true},
 		{Code: "E0833", Severity: diag.Error, Title: "a pod beside a workload can never be admitted", check: auxiliaryFitsQuota, whole: true, resolved: true},
@@ -24,8 +24,10 @@ func auxiliaryRules() []Rule {
 }
 
 func auxiliariesOfJobs(r *report) {
+	capacities := capacitiesByName(r.Plan)
+	severalHosts := func(c string) bool { s := capacities[c].Machine.Slice; return s != nil && s.Hosts > 1 }
 	for _, name := range names(r.Blueprint.Workloads) {
-		if w := r.Blueprint.Workloads[name]; len(w.Auxiliary) > 0 && w.Kind != string(ir.JobSet) {
+		if w := r.Blueprint.Workloads[name]; len(w.Auxiliary) > 0 && w.Kind != string(ir.JobSet) && !slices.ContainsFunc(r.runsOn(w, capacities), severalHosts) { // wholeSlices reports those
 			r.addKey(at("workloads", name, "auxiliary"), fmt.Sprintf("workload %q is a Job, whose pods are all alike", name), help(`set kind: "JobSet"`))
 		}
 	}
@@ -40,6 +42,7 @@ func auxiliaryCapacity(r *report) {
 			capacity := w.Auxiliary[a].Capacity
 			path := at("workloads", name, "auxiliary", a, "capacity")
 			switch {
+			case r.Broken[[2]string{"tiers", w.Tier}]:
 			case !slices.Contains(tier.Capacity, capacity):
 				var plain []string
 				for _, c := range tier.Capacity {
@@ -96,12 +99,16 @@ func auxiliaryFitsQuota(r *report) {
 		}
 		i := slices.IndexFunc(s.queue.Flavors, func(f ir.FlavorQuota) bool { return f.Flavor == c.Name })
 		if i < 0 {
+			cure := "give the team quota on it, in cpus"
+			if r.Plan.Scheduler == ir.KAI {
+				cure += `; KAI Scheduler does not count it, which the capacity can accept: accept: E1005: "..."`
+			}
 			r.add(append(path, "capacity"), fmt.Sprintf("team %q has no quota on %q, so that workload %q can never be admitted for it", s.team.Name, c.Name, s.workload.Template),
-				related(r.quotaPath(s, ""), "the team's quota"), help("give the team quota on it, in cpus"))
+				related(r.quotaPath(s, ""), "the team's quota"), help("%s", cure))
 			return
 		}
-		if slices.Contains(s.workload.Capacities, c.Name) {
-			return // the workload's own pods count against the same quota
+		if slices.Contains(s.workload.Capacities, c.Name) || r.Plan.Scheduler == ir.KAI {
+			return // the workload's own pods count against the same quota; KAI Scheduler counts GPUs
 		}
 		var requests []ir.Amount
 		for _, other := range s.workload.Auxiliaries {
@@ -139,11 +146,14 @@ func sharedHostNetwork(r *report) {
 	all := r.submissions()
 	for _, name := range names(all) {
 		w := r.Blueprint.Workloads[name]
-		if !w.HostNetwork {
+		if on := r.runsOn(w, capacities); !w.HostNetwork || r.anyBroken(on) || unequipped(w, on, capacities) {
 			continue
 		}
 		for _, c := range all[name][0].workload.Capacities {
 			m := capacities[c].Machine
+			if m.Slice != nil && w.PerPod.Accelerators != m.AcceleratorCount {
+				break // wholeSlices reports it
+			}
 			if m.AcceleratorCount > 0 && w.PerPod.Accelerators == m.AcceleratorCount {
 				continue
 			}

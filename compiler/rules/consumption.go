@@ -175,6 +175,7 @@ func createdReservations(r *report) {
 			r.add(path, "a reservation that is created here has no blocks to choose from yet", help("leave block out"))
 		case c.Waiting:
 			r.add(path, "a reservation that is created here begins at once", help("leave active out"))
+		case unsized(c):
 		case !c.Static:
 			r.add(path, fmt.Sprintf("a reservation that is created needs a fixed size, and capacity %q scales", c.Name),
 				help("set nodes instead of maxNodes: reserved machines are paid for whether they run or not"))

@@ -74,6 +74,9 @@ func evenNodes(r *report) {
 		if c.HasTPUs() {
 			field = "slices"
 		}
+		if c.Reservation != nil && len(r.Blueprint.Capacity[c.Name].Zones) == 0 {
+			continue // reservationZones reports it
+		}
 		if n := len(c.Zones); c.Static && c.Flex == nil && !c.Sliced() && n > 0 && c.MaxNodes%n != 0 {
 			r.add(at("capacity", c.Name, field), fmt.Sprintf("%s in %s: GKE puts the same number into each zone", plural(c.MaxNodes, "node"), plural(n, "zone")),
 				label("want a multiple of %d", n), help("change %s, or the capacity's zones", field))

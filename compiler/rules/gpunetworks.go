@@ -54,7 +54,7 @@ func directMachines() []string {
 // bandwidth in Standard mode clusters": the pools are made with them.
 func createdWithoutNetworks(r *report) {
 	r.eachCapacity(func(c ir.Capacity, _ catalog.Machine) {
-		if len(c.Networks) == 0 || c.OwnsPools() {
+		if len(c.Networks) == 0 || c.OwnsPools() || c.AutoProvisioned && c.Option != ir.OnDemand && c.Option != ir.Spot { // autoProvisioned reports those
 			return
 		}
 		field := "autoProvisioned"
@@ -72,7 +72,7 @@ func createdWithoutNetworks(r *report) {
 func oneRDMAZone(r *report) {
 	first := "" // capacity whose zone it is
 	var zone []string
-	r.eachCapacity(func(c ir.Capacity, _ catalog.Machine) {
+	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
 		if c.GPUDirect != ir.RDMA || len(c.Networks) == 0 {
 			return
 		}
@@ -84,7 +84,7 @@ func oneRDMAZone(r *report) {
 		switch {
 		case len(c.Zones) > 1:
 			say(path, fmt.Sprintf("capacity %q is in %s, and an RDMA network is in one", c.Name, plural(len(c.Zones), "zone")),
-				help("choose one of them: zones: [%q]", c.Zones[0]))
+				help("choose one of them: zones: [%q]", likeliest(c.Zones, m.Zones())))
 		case first == "":
 			first, zone = c.Name, c.Zones
 		case !slices.Equal(c.Zones, zone):
@@ -92,6 +92,14 @@ func oneRDMAZone(r *report) {
 				related(at("capacity", first), "its zone is this one's"), help("choose one zone for both, or make a platform for each"))
 		}
 	})
+}
+
+// likeliest returns the first of some zones that is known, or else the first.
+func likeliest(zones, known []string) string {
+	if i := slices.IndexFunc(zones, func(z string) bool { return slices.Contains(known, z) }); i >= 0 {
+		return zones[i]
+	}
+	return zones[0]
 }
 
 func multiNetworkingOff(r *report) {

@@ -242,7 +242,7 @@ func knownRegion(r *report) {
 func machineZones(r *report) {
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
 		known := m.Zones()
-		unknown := without(c.Zones, known)
+		unknown := slices.DeleteFunc(without(c.Zones, known), func(z string) bool { return !strings.HasPrefix(z, r.Plan.Region+"-") }) // zonesInRegion reports those
 		if known == nil || len(unknown) == 0 || len(unknown) < len(c.Zones) && !c.OwnsPools() {
 			return
 		}
@@ -356,6 +356,11 @@ func bootDisks(r *report) {
 			r.add(at("hardware", name, "disk", "type"), fmt.Sprintf("%s does not boot from %s", m.Type, *h.Disk.Type),
 				label("want one of %s", quoted(m.Disks)))
 		}
+	}
+	pool := r.Blueprint.Cluster.SystemPool
+	if m, ok := catalog.Usable(pool.Machine); ok && pool.Disk.Type != nil && len(m.Disks) > 0 && !slices.Contains(m.Disks, *pool.Disk.Type) {
+		r.add(at("cluster", "systemPool", "disk", "type"), fmt.Sprintf("%s does not boot from %s", m.Type, *pool.Disk.Type),
+			label("want one of %s", quoted(m.Disks)))
 	}
 }
 

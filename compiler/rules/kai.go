@@ -15,7 +15,7 @@ import (
 
 func kaiRules() []Rule {
 	return []Rule{
-		{Code: "E1001", Severity: diag.Error, Title: "KAI Scheduler with more than one tier", check: oneTier, scheduler: ir.KAI},
+		{Code: "E1001", Severity: diag.Error, Title: "KAI Scheduler with more than one tier", check: oneTier, scheduler: ir.KAI, basic: true},
 		{Code: "E1002", Severity: diag.Error, Title: "something that KAI Scheduler does not do", check: noEquivalent, scheduler: ir.KAI},
 		{Code: "E1003", Severity: diag.Error, Title: "capacities that KAI Scheduler tries in no order", check: unordered, scheduler: ir.KAI, resolved: true, Acceptable: true},
 		{Code: "W1004", Severity: diag.Warning, Title: "GPUs of different capacities are counted together", check: countedTogether, scheduler: ir.KAI, resolved: true},
@@ -27,7 +27,8 @@ func kaiRules() []Rule {
 	}
 }
 
-// oneTier: a team has one queue, in which jobs differ by their priority.
+// oneTier: a team has one queue, in which jobs differ by their priority. Of more
+// tiers nobody can say whose quota it has.
 func oneTier(r *report) {
 	if tiers := names(r.Blueprint.Tiers); len(tiers) > 1 {
 		r.addKey(at("tiers", tiers[1]), fmt.Sprintf("with KAI Scheduler a team has one queue, and there are %d tiers", len(tiers)),
@@ -133,18 +134,30 @@ func uncounted(r *report) {
 	}
 }
 
+// queuePriorities: however many queues have one, it is one mistake, and most
+// likely that of the scheduler.
 func queuePriorities(r *report) {
-	check := func(path []string, priority *int) {
-		if priority != nil {
-			r.addKey(below(path, "priority"), "queues of Kueue have no priority", help(`remove it, or set scheduler: "kai"`))
+	var paths [][]string
+	for _, name := range names(r.Blueprint.Cohorts) {
+		if r.Blueprint.Cohorts[name].Priority != nil {
+			paths = append(paths, at("cohorts", name, "priority"))
 		}
 	}
-	for _, name := range names(r.Blueprint.Cohorts) {
-		check(at("cohorts", name), r.Blueprint.Cohorts[name].Priority)
-	}
 	for _, name := range names(r.Blueprint.Teams) {
-		check(at("teams", name), r.Blueprint.Teams[name].Priority)
+		if r.Blueprint.Teams[name].Priority != nil {
+			paths = append(paths, at("teams", name, "priority"))
+		}
 	}
+	if len(paths) == 0 {
+		return
+	}
+	options := []option{help(`remove it, or set scheduler: "kai"`)}
+	for _, path := range paths[1:] {
+		if r.Place(true, path...) != r.Place(true, paths[0]...) {
+			options = append(options, related(path, "another"))
+		}
+	}
+	r.addKey(paths[0], "queues of Kueue have no priority", options...)
 }
 
 func ownClasses(r *report) {
@@ -159,7 +172,7 @@ func ownClasses(r *report) {
 			if t.Priority != nil {
 				path = at("tiers", tier, "priority")
 			}
-			r.add(path, fmt.Sprintf("PriorityClass %q comes with KAI Scheduler and has another value", class.Name), label("want %d", value), help("or give it another name"))
+			r.add(path, fmt.Sprintf("PriorityClass %q comes with KAI Scheduler and has another value", class.Name), label("want %d", value), help("give it this value, or another name"))
 		}
 	}
 }
@@ -217,6 +230,9 @@ func startable(p *ir.Platform, s submission, capacities map[string]ir.Capacity) 
 	}
 	for _, name := range s.workload.Capacities {
 		c := capacities[name]
+		if emptied(c) || unsized(c) {
+			return nil, true
+		}
 		all.Add(*resource.NewQuantity(int64(c.MaxNodes*c.Machine.AcceleratorCount), resource.DecimalSI))
 	}
 	if unlimited || all.Cmp(most) < 0 {

@@ -26,6 +26,7 @@ func nameRules() []Rule {
 		{Code: "W0208", Severity: diag.Warning, Title: "node pools cannot be told apart by their instances' names", check: poolPrefixes, whole: true},
 		{Code: "E0209", Severity: diag.Error, Title: "groups without a security group", check: securityGroup},
 		{Code: "E0210", Severity: diag.Error, Title: "a role that is no least privilege", check: basicRoles},
+		{Code: "E0213", Severity: diag.Error, Title: "nodes list a bucket that the team does not have", check: listedBuckets},
 	}
 }
 
@@ -48,6 +49,9 @@ func (r *report) resolveKey(path []string, kind, name string, known []string) {
 
 func (r *report) dangling(kind, name string, known []string) (string, []option) {
 	options := []option{label("want one of %s", quoted(known)), help("define %s %q, or name another", kind, name)}
+	if _, tier, ok := strings.Cut(kind, " of tier "); ok {
+		options[1] = help("add it to tier %q, or name another", tier)
+	}
 	if len(known) == 0 {
 		options[0] = label("there is no %s yet", kind)
 	}
@@ -143,7 +147,14 @@ func (r *report) capacitiesOf(tier string) (known []string, ok bool) {
 func unused(r *report) {
 	b := r.Blueprint
 	uses := map[string]map[string]bool{"hardware": {}, "capacity": {}, "tiers": {}, "cohorts": {}}
-	granted := map[string]bool{} // capacities that some team has quota on
+	granted := map[string]bool{}   // capacities that some team has quota on
+	submitted := map[string]bool{} // tiers that workloads name: workloadTeams reports those that no team has
+	for _, w := range b.Workloads {
+		submitted[w.Tier] = true
+		for _, a := range w.Auxiliary {
+			uses["capacity"][a.Capacity] = true
+		}
+	}
 	for _, c := range b.Capacity {
 		uses["hardware"][c.Hardware] = true
 	}
@@ -186,7 +197,7 @@ func unused(r *report) {
 	} {
 		used := uses[kind.field]
 		for _, n := range kind.defined {
-			if !used[n] {
+			if !used[n] && (kind.field != "tiers" || !submitted[n]) {
 				r.addKey(at(kind.field, n), fmt.Sprintf("%s %q is used by no %s", kind.noun, n, kind.user), help("use it, or remove it"))
 			}
 		}
@@ -303,6 +314,9 @@ func derivedNames(r *report) {
 		}
 		tooLong(at("workloads", w.Template), "its last pod", host, 63)
 		for _, a := range w.Auxiliaries {
+			if len(host) > 63 {
+				break // the workload's own name has to be shorter first
+			}
 			tooLong(at("workloads", w.Template, "auxiliary", a.Name), "its pod", w.Name+"-"+a.Name+"-0-0-abcde", 63)
 		}
 		tooLong(at("workloads", w.Template), "its placement group", w.PlacementGroup, 40)
@@ -409,6 +423,14 @@ func basicRoles(r *report) {
 				r.add(at("teams", name, "roles", diag.Index(i)), fmt.Sprintf("%s gives the jobs of team %q rights over the whole project", role, name),
 					help("name the roles that the jobs need, such as roles/storage.objectViewer"))
 			}
+		}
+	}
+}
+
+func listedBuckets(r *report) {
+	for _, name := range names(r.Blueprint.Teams) {
+		if t := r.Blueprint.Teams[name]; t.NodesListBucket && !t.Bucket {
+			r.add(at("teams", name, "nodesListBucket"), fmt.Sprintf("team %q has no bucket that nodes could list", name), help("set bucket: true, or remove nodesListBucket"))
 		}
 	}
 }

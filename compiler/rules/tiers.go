@@ -15,14 +15,14 @@ func tierRules() []Rule {
 	return []Rule{
 		{Code: "E0501", Severity: diag.Error, Title: "not exactly one default tier", check: defaultTier, whole: true},
 		{Code: "W0502", Severity: diag.Warning, Title: "a tier preempts nothing", check: preemptsNothing, whole: true, scheduler: ir.Kueue},
-		{Code: "E0503", Severity: diag.Error, Title: "a tier names a capacity twice", check: capacityTwice},
+		{Code: "E0503", Severity: diag.Error, Title: "a list names something twice", check: namedTwice},
 		{Code: "E0504", Severity: diag.Error, Title: "compact auto-provisioned capacity beside another", check: compactAlone, scheduler: ir.Kueue},
 		{Code: "E0505", Severity: diag.Error, Title: "more flavors than Kueue takes", check: flavorLimit, scheduler: ir.Kueue},
 		{Code: "E0506", Severity: diag.Error, Title: "a PriorityClass's name is reserved", check: reservedPriority},
 		{Code: "E0507", Severity: diag.Error, Title: "a tier mixes accelerators that cannot be queued together", check: mixedAccelerators, resolved: true, scheduler: ir.Kueue},
 		{Code: "E0508", Severity: diag.Error, Title: "not exactly one of priority and priorities", check: onePriority},
 		{Code: "E0509", Severity: diag.Error, Title: "two PriorityClasses of a name", check: sameClass},
-		{Code: "E0510", Severity: diag.Error, Title: "a team has quota of its own in a shared tier", check: ownQuotaInShared},
+		{Code: "E0510", Severity: diag.Error, Title: "a team has quota of its own in a shared tier", check: ownQuotaInShared, basic: true, scheduler: ir.Kueue},
 		{Code: "E0511", Severity: diag.Error, Title: "a shared tier that no team shares", check: sharedByNobody, whole: true},
 	}
 }
@@ -55,13 +55,15 @@ func preemptsNothing(r *report) {
 	tiers := r.Blueprint.Tiers
 	lowest := math.MaxInt
 	for name, t := range tiers {
-		if classes := t.PriorityClasses(name); len(classes) > 0 {
-			lowest = min(lowest, classes[0].Value)
+		classes := t.PriorityClasses(name)
+		if len(classes) == 0 {
+			return // onePriority reports it, and it may be the lowest
 		}
+		lowest = min(lowest, classes[0].Value)
 	}
 	for _, name := range names(tiers) {
 		classes := tiers[name].PriorityClasses(name)
-		if !tiers[name].Preempts || len(classes) == 0 || len(tiers) == 1 {
+		if !tiers[name].Preempts || len(tiers) == 1 {
 			continue
 		}
 		if classes[len(classes)-1].Value <= lowest {
@@ -71,15 +73,29 @@ func preemptsNothing(r *report) {
 	}
 }
 
-func capacityTwice(r *report) {
-	for _, name := range names(r.Blueprint.Tiers) {
+// namedTwice: a list of names that is a set.
+func namedTwice(r *report) {
+	b := r.Blueprint
+	check := func(path, list []string, format string) {
 		seen := map[string]bool{}
-		for i, c := range r.Blueprint.Tiers[name].Capacity {
-			if seen[c] {
-				r.add(at("tiers", name, "capacity", diag.Index(i)), fmt.Sprintf("tier %q tries capacity %q twice", name, c), help("remove one"))
+		for i, name := range list {
+			if seen[name] {
+				r.add(below(path, diag.Index(i)), fmt.Sprintf(format, name), help("remove one"))
 			}
-			seen[c] = true
+			seen[name] = true
 		}
+	}
+	for _, name := range names(b.Tiers) {
+		t := b.Tiers[name]
+		check(at("tiers", name, "capacity"), t.Capacity, fmt.Sprintf("tier %q tries capacity %%q twice", name))
+		if t.Shared != nil {
+			check(at("tiers", name, "shared", "teams"), t.Shared.Teams, fmt.Sprintf("team %%q shares the queue of tier %q twice", name))
+		}
+	}
+	for _, name := range names(b.Workloads) {
+		w := b.Workloads[name]
+		check(at("workloads", name, "capacity"), w.Capacity, fmt.Sprintf("workload %q names capacity %%q twice", name))
+		check(at("workloads", name, "teams"), w.Teams, fmt.Sprintf("workload %q names team %%q twice", name))
 	}
 }
 
@@ -107,17 +123,25 @@ func flavorLimit(r *report) {
 	}
 }
 
+// reservedPriority: Kubernetes keeps a prefix for itself, and Managed Prometheus
+// has a class of its own in every cluster. Source: prometheus-engine,
+// manifests/operator.yaml.
 func reservedPriority(r *report) {
-	const prefix = "system-"
+	check := func(path []string, class, cure string) {
+		switch {
+		case strings.HasPrefix(class, "system-"):
+			r.addKey(path, fmt.Sprintf("PriorityClass %q: the prefix system- belongs to Kubernetes", class), help("%s", cure))
+		case class == "gmp-critical":
+			r.addKey(path, fmt.Sprintf("PriorityClass %q is Managed Prometheus' own", class), help("%s", cure))
+		}
+	}
 	for _, name := range names(r.Blueprint.Tiers) {
 		t := r.Blueprint.Tiers[name]
-		if t.Priorities == nil && strings.HasPrefix(name, prefix) {
-			r.addKey(at("tiers", name), fmt.Sprintf("PriorityClass %q: the prefix %s belongs to Kubernetes", name, prefix), help("rename the tier"))
+		if t.Priorities == nil {
+			check(at("tiers", name), name, "rename the tier")
 		}
 		for _, class := range names(t.Priorities) {
-			if strings.HasPrefix(class, prefix) {
-				r.addKey(at("tiers", name, "priorities", class), fmt.Sprintf("PriorityClass %q: the prefix %s belongs to Kubernetes", class, prefix), help("rename it"))
-			}
+			check(at("tiers", name, "priorities", class), class, "rename it")
 		}
 	}
 }

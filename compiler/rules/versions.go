@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
 )
@@ -15,6 +16,7 @@ func versionRules() []Rule {
 	return []Rule{
 		{Code: "E0707", Severity: diag.Error, Title: "a release that the folder does not work with", check: versionFloors},
 		{Code: "N0837", Severity: diag.Note, Title: "a release that nothing runs", check: unusedTerraform},
+		{Code: "W0838", Severity: diag.Warning, Title: "a region in which Infrastructure Manager is not known", check: managerRegion},
 	}
 }
 
@@ -48,6 +50,20 @@ func unusedTerraform(r *report) {
 		r.add(at("versions", "terraform"), fmt.Sprintf("Infrastructure Manager runs Terraform %s, and not %s", ir.InfrastructureManagerTerraform, r.Blueprint.Versions.Terraform),
 			related(at("delivery", "infrastructureManager"), "it runs Terraform"), help("remove it, or let the build run Terraform"))
 	}
+}
+
+// managerRegion: Infrastructure Manager is not where all machines are.
+func managerRegion(r *report) {
+	region := r.Plan.Delivery.Region
+	if !r.Plan.Delivery.InfrastructureManager || catalog.HasInfrastructureManager(region) || !has(catalog.Regions(), region) { // knownRegion reports those
+		return
+	}
+	path := at("delivery", "region")
+	if r.Blueprint.Delivery.Region == nil {
+		path = at("delivery", "infrastructureManager")
+	}
+	r.add(path, fmt.Sprintf("Infrastructure Manager is not known in %s", region),
+		help("run it in another region, such as delivery: region: \"us-central1\"; if it is there: accept: W0838: \"...\""))
 }
 
 // older compares releases of three numbers each; the schema admits no others.

@@ -29,6 +29,8 @@ func workloadRules() []Rule {
 		{Code: "E0811", Severity: diag.Error, Title: "a workload names a priority that its tier does not have", check: priorityOutsideTier, basic: true},
 		{Code: "E0812", Severity: diag.Error, Title: "a workload names a capacity that its team has no quota on", check: chosenQuota, whole: true, resolved: true},
 		{Code: "E0813", Severity: diag.Error, Title: "chosen capacities that cannot be told from others", check: chosenApart, whole: true, resolved: true},
+		{Code: "E0814", Severity: diag.Error, Title: "a variable that nothing sets", check: unsetVariables, resolved: true},
+		{Code: "E0815", Severity: diag.Error, Title: "a command names a file that is not there", check: missingFiles, Acceptable: true},
 	}
 }
 
@@ -131,6 +133,9 @@ func podFitsNode(r *report) {
 			for _, f := range s.flavors() {
 				lack, ok := fits(s.workload.Requests, 1, node(capacities[f.Flavor]))
 				fitting = fitting || ok
+				if r.Blueprint.Workloads[name].PerPod.Accelerators > 0 && !capacities[f.Flavor].HasAccelerators() {
+					lack = "no accelerators" // whichever they would be
+				}
 				short = append(short, fmt.Sprintf("%s: %s", f.Flavor, lack))
 			}
 			if !fitting {
@@ -156,6 +161,9 @@ func copyFitsQuota(r *report) {
 		var first submission // of those
 		var short []string
 		for _, s := range all[name] {
+			if r.spoilt(s) {
+				continue
+			}
 			if lacks, ok := starts(s); !ok {
 				if stuck = append(stuck, s.team.Name); short == nil {
 					first, short = s, lacks
@@ -171,6 +179,26 @@ func copyFitsQuota(r *report) {
 	}
 }
 
+// spoilt tells whether a queue has nothing, or would borrow without a cohort:
+// deadQueues and loneBorrowers report that.
+func (r *report) spoilt(s submission) bool {
+	t := r.Blueprint.Tiers[s.queue.Tier]
+	if s.queue.Shared {
+		return len(t.Shared.Quota) == len(t.Capacity) && dead(t, t.Shared.Quota) || t.Shared.Cohort == nil && borrows(t.Shared.Quota)
+	}
+	team := r.Blueprint.Teams[s.team.Name]
+	return dead(t, team.Quota[s.queue.Tier]) || team.Cohort == nil && borrows(team.Quota[s.queue.Tier])
+}
+
+func borrows(quota map[string]schema.Quota) bool {
+	for _, q := range quota {
+		if q.Borrow != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // admissible tells whether a copy fits its quota on some capacity whose nodes
 // take its pods, with all that could be borrowed, or waits for one that has been
 // emptied.
@@ -181,7 +209,7 @@ func admissible(s submission, capacities map[string]ir.Capacity, pool pools) (sh
 			continue
 		}
 		anyNode = true
-		if emptied(capacities[f.Flavor]) {
+		if c := capacities[f.Flavor]; emptied(c) || unsized(c) {
 			return nil, true
 		}
 		lack, ok := fits(s.workload.Requests, int64(s.workload.Pods), quota(s, f, pool))
@@ -196,6 +224,10 @@ func admissible(s submission, capacities map[string]ir.Capacity, pool pools) (sh
 // emptied tells whether a capacity was given no nodes for the time being: what
 // runs on it waits until it has some again.
 func emptied(c ir.Capacity) bool { return c.Static && c.MaxNodes == 0 }
+
+// unsized tells whether a capacity does not say how large it is, which oneCount
+// reports.
+func unsized(c ir.Capacity) bool { return !c.Static && c.MaxNodes == 0 }
 
 // quota is what a queue can ever have of one capacity, with all that could be
 // borrowed.
@@ -245,7 +277,7 @@ func strandedPods(r *report) {
 
 func workloadTeams(r *report) {
 	b := r.Blueprint
-	served := map[string]bool{}
+	served, idle := map[string]bool{}, map[string]bool{}
 	for _, team := range b.Teams {
 		for tier := range team.Quota {
 			served[tier] = true
@@ -257,6 +289,14 @@ func workloadTeams(r *report) {
 			continue
 		}
 		shared := b.Tiers[w.Tier].Shared
+		if !served[w.Tier] && shared == nil {
+			if !idle[w.Tier] {
+				r.add(at("workloads", name, "tier"), fmt.Sprintf("no team has quota in tier %q, so nobody submits workload %q", w.Tier, name),
+					help("give a team quota in the tier, or remove the workload"))
+			}
+			idle[w.Tier] = true // one mistake, however many workloads
+			continue
+		}
 		var sharing []string // sorted
 		if shared != nil {
 			sharing = slices.Sorted(slices.Values(shared.Teams))
@@ -271,10 +311,6 @@ func workloadTeams(r *report) {
 				r.add(path, fmt.Sprintf("team %q does not share the queue of tier %q", t, w.Tier),
 					related(at("tiers", w.Tier, "shared", "teams"), "those that do"), help("add it there, or leave the team out"))
 			}
-		}
-		if len(w.Teams) == 0 && !served[w.Tier] && shared == nil {
-			r.add(at("workloads", name, "tier"), fmt.Sprintf("no team has quota in tier %q, so nobody submits workload %q", w.Tier, name),
-				help("give a team quota in the tier, or remove the workload"))
 		}
 	}
 }
@@ -311,6 +347,7 @@ func setTwice(r *report) {
 			for _, v := range []string{ir.EnvMasterAddr, ir.EnvMasterPort, ir.EnvNodes} {
 				set[v] = setter{"rendezvous", "remove it, or remove rendezvous"}
 			}
+			set["JOB_COMPLETION_INDEX"] = setter{"Kubernetes, which counts the pods", "rename it"}
 			if w.Slices > 1 {
 				set[ir.EnvJobIndex] = set[ir.EnvNodes]
 			}
@@ -366,6 +403,9 @@ func wholeSlices(r *report) {
 	for _, name := range names(r.Blueprint.Workloads) {
 		w := r.Blueprint.Workloads[name]
 		on := r.runsOn(w, capacities)
+		if r.anyBroken(on) || unequipped(w, on, capacities) {
+			continue
+		}
 		i := slices.IndexFunc(on, func(c string) bool { return capacities[c].Machine.Slice != nil })
 		if i < 0 {
 			if w.Slices > 1 {
@@ -439,6 +479,20 @@ func runTimes(r *report) {
 			}
 		}
 	}
+}
+
+// anyBroken tells whether the grammar of some capacity or of its hardware is
+// wrong, so that nothing is known of it.
+func (r *report) anyBroken(capacities []string) bool {
+	return slices.ContainsFunc(capacities, func(c string) bool {
+		return r.Broken[[2]string{"capacity", c}] || r.Broken[[2]string{"hardware", r.Blueprint.Capacity[c].Hardware}]
+	})
+}
+
+// unequipped tells whether a workload asks for accelerators where there are none,
+// which podFitsNode reports.
+func unequipped(w schema.Workload, on []string, capacities map[string]ir.Capacity) bool {
+	return w.PerPod.Accelerators > 0 && !slices.ContainsFunc(on, func(c string) bool { return capacities[c].HasAccelerators() })
 }
 
 // runsOn returns the capacities that a workload names, else those of its tier

@@ -1,0 +1,135 @@
+package rules
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/schema"
+)
+
+// unsetVariables: Kubernetes leaves $(NAME) as it is where nothing sets NAME.
+// Only the compiler's own variables are looked for: the image can set others,
+// and to a shell $(...) is a command.
+func unsetVariables(r *report) {
+	without := map[string]string{} // a team without a bucket that submits it, by workload
+	for _, w := range r.Plan.Workloads {
+		// listedBuckets reports a team that says otherwise of its bucket.
+		known := !r.Broken[[2]string{"teams", w.Team}] && !r.Blueprint.Teams[w.Team].NodesListBucket
+		if w.Bucket == "" && without[w.Template] == "" && known {
+			without[w.Template] = w.Team
+		}
+	}
+	for _, name := range names(r.Blueprint.Workloads) {
+		w := r.Blueprint.Workloads[name]
+		var beside []option
+		missing := map[string]unset{}
+		if team := without[name]; team != "" {
+			missing[ir.EnvBucket] = unset{fmt.Sprintf("team %q has no bucket", team), "set bucket: true for the team, or leave it out of the workload's teams"}
+			beside = append(beside, related(at("teams", team), "the team"))
+		}
+		if r.Plan.Monitoring.TensorBoard == "" {
+			missing[ir.EnvTensorBoard] = unset{"the platform has no TensorBoard", "add monitoring: tensorBoard: {}, or set the variable in env"}
+		}
+		aux := map[string]unset{ir.EnvBucket: missing[ir.EnvBucket], ir.EnvTensorBoard: missing[ir.EnvTensorBoard]}
+		meet := "add rendezvous: {}, or set the variable in env"
+		for _, v := range []string{ir.EnvMasterAddr, ir.EnvMasterPort, ir.EnvNodes, ir.EnvJobIndex} {
+			aux[v] = unset{"a pod beside a workload has no part in its rendezvous", "set the variable in its env"}
+			switch {
+			case w.Rendezvous == nil:
+				missing[v] = unset{"the workload has no rendezvous", meet}
+			case v == ir.EnvJobIndex && w.Slices == 1:
+				missing[v] = unset{"the workload runs on one TPU slice at most", "set slices, or the variable in env"}
+			}
+		}
+		said := map[string]bool{} // one mistake, however many references
+		r.unset(at("workloads", name), w.Command, w.Env, w.SecretEnv, missing, beside, said)
+		for _, a := range names(w.Auxiliary) {
+			r.unset(at("workloads", name, "auxiliary", a), w.Auxiliary[a].Command, w.Auxiliary[a].Env, nil, aux, beside, said)
+		}
+	}
+}
+
+// unset tells why a variable is not set; the zero value is of one that is.
+type unset struct{ why, cure string }
+
+// unset reports what a container refers to and does not have, but for what has
+// been said.
+func (r *report) unset(container, command []string, env map[string]string, secrets map[string]schema.SecretKey, missing map[string]unset, beside []option, said map[string]bool) {
+	check := func(path []string, text string) {
+		for _, v := range names(missing) {
+			_, given := env[v]
+			_, secret := secrets[v]
+			if given || secret || said[missing[v].why] || missing[v].why == "" || !refers(text, v) {
+				continue
+			}
+			said[missing[v].why] = true
+			options := []option{help("%s", missing[v].cure)}
+			if v == ir.EnvBucket {
+				options = append(options, beside...)
+			}
+			r.add(path, fmt.Sprintf("nothing sets %s: %s", v, missing[v].why), options...)
+		}
+	}
+	for i, text := range command {
+		check(append(slices.Clip(container), "command", diag.Index(i)), text)
+	}
+	for _, v := range names(env) {
+		check(append(slices.Clip(container), "env", v), env[v])
+	}
+}
+
+// refers tells whether Kubernetes would replace a variable in a text: $$(NAME)
+// it would not.
+func refers(text, variable string) bool {
+	reference := "$(" + variable + ")"
+	for {
+		before, after, found := strings.Cut(text, reference)
+		if !found {
+			return false
+		}
+		if dollars := len(before) - len(strings.TrimRight(before, "$")); dollars%2 == 0 {
+			return true
+		}
+		text = after
+	}
+}
+
+// mounted finds what commands name of the directory that a workload's files are
+// in.
+var mounted = regexp.MustCompile(`(?:^|[^-\w./])/workload/(\w[-\w.]*)`)
+
+// missingFiles: where a workload has files, the directory holds them and nothing
+// else. Without any it can be the image's.
+func missingFiles(r *report) {
+	for _, name := range names(r.Blueprint.Workloads) {
+		w := r.Blueprint.Workloads[name]
+		if len(w.Files) == 0 {
+			continue
+		}
+		r.commandFiles(at("workloads", name), w.Command, names(w.Files))
+		for _, a := range names(w.Auxiliary) {
+			r.commandFiles(at("workloads", name, "auxiliary", a), w.Auxiliary[a].Command, names(w.Files))
+		}
+	}
+}
+
+func (r *report) commandFiles(container, command, known []string) {
+	for i, text := range command {
+		for _, m := range mounted.FindAllStringSubmatch(text, -1) {
+			file := strings.TrimRight(m[1], ".")
+			if has(known, file) {
+				continue
+			}
+			cure := help("add it to files, or name another")
+			if near := r.nearest(file, known); near != "" {
+				cure = help("did you mean %q?", near)
+			}
+			r.add(append(slices.Clip(container), "command", diag.Index(i)), fmt.Sprintf("the workload has no file %q, and /workload holds its files alone", file),
+				label("want one of %s", quoted(known)), cure)
+		}
+	}
+}
