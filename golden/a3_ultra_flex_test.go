@@ -120,9 +120,11 @@ func TestA3UltraFlexPool(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := clusters[0]
-	if c.text("min_master_version") != "1.32" || !c.isTrue("enable_multi_networking") || c.text("datapath_provider") != "ADVANCED_DATAPATH" ||
+	// The reference names GKE 1.32. GKE makes no cluster of a version that has
+	// left its release channel, so the channel decides here.
+	if c.text("min_master_version") != "" || c.block("release_channel").text("channel") != "REGULAR" || !c.isTrue("enable_multi_networking") || c.text("datapath_provider") != "ADVANCED_DATAPATH" ||
 		!c.block("addons_config").block("gcs_fuse_csi_driver_config").isTrue("enabled") || !strings.Contains(c.block("monitoring_config").expression("enable_components"), `"DCGM"`) {
-		t.Error("the cluster lacks its version, multi-networking, Dataplane V2, the Cloud Storage driver or DCGM metrics")
+		t.Error("the cluster has a version of its own, or lacks its release channel, multi-networking, Dataplane V2, the Cloud Storage driver or DCGM metrics")
 	}
 }
 

@@ -3,7 +3,6 @@ resource "google_container_cluster" "main" {
   location              = var.region
   node_locations        = var.zones
   deletion_protection   = var.deletion_protection
-  min_master_version    = "1.32"
   enable_shielded_nodes = true
   network               = google_compute_network.main.id
   subnetwork            = google_compute_subnetwork.main.id
