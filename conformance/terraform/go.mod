@@ -3,6 +3,7 @@ module github.com/batchwright/batchwright/conformance/terraform
 go 1.26.0
 
 require (
+	github.com/google/go-cmp v0.7.0 // comparisons
 	github.com/hashicorp/go-hclog v1.6.3 // quiet
 	github.com/hashicorp/go-plugin v1.7.0 // where the provider listens
 	github.com/hashicorp/terraform-plugin-go v0.31.0 // Terraform's protocol

@@ -97,14 +97,44 @@ func (d *double) StopProvider(context.Context, *tfprotov5.StopProviderRequest) (
 	return &tfprotov5.StopProviderResponse{}, nil
 }
 
-// Terraform has held what it validates against the schema before it asks.
-
-func (d *double) ValidateResourceTypeConfig(context.Context, *tfprotov5.ValidateResourceTypeConfigRequest) (*tfprotov5.ValidateResourceTypeConfigResponse, error) {
-	return &tfprotov5.ValidateResourceTypeConfigResponse{}, nil
+func (d *double) ValidateResourceTypeConfig(_ context.Context, r *tfprotov5.ValidateResourceTypeConfigRequest) (*tfprotov5.ValidateResourceTypeConfigResponse, error) {
+	diags, err := validate(r.Config, d.schemas.resources[r.TypeName])
+	return &tfprotov5.ValidateResourceTypeConfigResponse{Diagnostics: diags}, err
 }
 
-func (d *double) ValidateDataSourceConfig(context.Context, *tfprotov5.ValidateDataSourceConfigRequest) (*tfprotov5.ValidateDataSourceConfigResponse, error) {
-	return &tfprotov5.ValidateDataSourceConfigResponse{}, nil
+func (d *double) ValidateDataSourceConfig(_ context.Context, r *tfprotov5.ValidateDataSourceConfigRequest) (*tfprotov5.ValidateDataSourceConfigResponse, error) {
+	diags, err := validate(r.Config, d.schemas.data[r.TypeName])
+	return &tfprotov5.ValidateDataSourceConfigResponse{Diagnostics: diags}, err
+}
+
+// validate says what Terraform's library for providers says of a schema, and
+// Terraform itself does not.
+func validate(config *tfprotov5.DynamicValue, schema *tfprotov5.Schema) ([]*tfprotov5.Diagnostic, error) {
+	v, err := config.Unmarshal(schema.ValueType())
+	if err != nil {
+		return nil, err
+	}
+	var out []*tfprotov5.Diagnostic
+	err = tftypes.Walk(v, func(path *tftypes.AttributePath, v tftypes.Value) (bool, error) {
+		a := attribute(schema.Block, path)
+		d := &tfprotov5.Diagnostic{Severity: tfprotov5.DiagnosticSeverityError, Attribute: path}
+		switch {
+		case a == nil || v.IsNull() && !a.Required:
+			return true, nil
+		case v.IsNull():
+			d.Summary = "Null for a required argument"
+		case !a.Required && !a.Optional:
+			d.Summary = "Value for a computed attribute"
+		case a.Deprecated:
+			d.Severity, d.Summary = tfprotov5.DiagnosticSeverityWarning, "Deprecated argument"
+		default:
+			return true, nil
+		}
+		d.Detail = a.Name
+		out = append(out, d)
+		return true, nil
+	})
+	return out, err
 }
 
 func (d *double) UpgradeResourceState(_ context.Context, r *tfprotov5.UpgradeResourceStateRequest) (*tfprotov5.UpgradeResourceStateResponse, error) {

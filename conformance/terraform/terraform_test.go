@@ -2,16 +2,20 @@ package terraform
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov5/tf5server"
 )
 
@@ -21,6 +25,183 @@ const (
 	facts = repository + "/../shared/terraform"
 )
 
+// forms are the deploy folders that are planned: those under golden/, and one
+// that Infrastructure Manager is to apply.
+var forms = []string{"a3-ultra-flex", "batch-platform", "batch-platform-dws", "kai-departments", "tpu-training", managed}
+
+const managed = "tpu-training -t managed=true"
+
+// resources are how many of each type Terraform is to make of the forms, in
+// their order, counted by hand: one for each team, role, bucket, alert and so on.
+var resources = map[string][6]int{
+	"google_compute_firewall":           {2, 1, 1, 1, 1, 1}, // webhooks; the second gVNIC network
+	"google_compute_network":            {3, 1, 1, 1, 1, 1}, // a gVNIC and an RDMA network more
+	"google_compute_reservation":        {0, 1, 1, 0, 0, 0},
+	"google_compute_router":             {1, 1, 1, 1, 1, 1},
+	"google_compute_router_nat":         {1, 1, 1, 1, 1, 1},
+	"google_compute_subnetwork":         {10, 1, 1, 1, 1, 1}, // nodes, gVNIC, eight of RDMA
+	"google_container_cluster":          {1, 1, 1, 1, 1, 1},
+	"google_container_node_pool":        {2, 4, 6, 2, 4, 4},
+	"google_monitoring_alert_policy":    {17, 18, 19, 10, 16, 16},
+	"google_monitoring_dashboard":       {2, 2, 2, 2, 2, 2},    // for administrators, for teams
+	"google_project_iam_member":         {9, 15, 15, 11, 9, 9}, // 3 of the nodes, 2 or 3 a team, one a group
+	"google_service_account":            {3, 5, 5, 5, 3, 3},    // nodes, teams
+	"google_service_account_iam_member": {2, 4, 4, 4, 2, 2},
+	"google_storage_bucket":             {0, 4, 4, 0, 1, 1},
+	"google_storage_bucket_iam_member":  {0, 8, 8, 0, 3, 3}, // 2 a bucket, and one of the nodes
+	"google_vertex_ai_tensorboard":      {0, 0, 0, 0, 1, 1},
+}
+
+// TestPlan plans and applies every folder. After init and validate have nothing
+// to say, all that the HCL declares is made, as often as counted by hand, and
+// another plan finds that nothing is left to do.
+func TestPlan(t *testing.T) {
+	folders, err := filepath.Glob(repository + "/golden/*/terraform")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range folders {
+		if name := filepath.Base(filepath.Dir(f)); !slices.Contains(forms, name) {
+			t.Errorf("golden/%s is not planned", name)
+		}
+	}
+	for i, name := range forms {
+		t.Run(name, func(t *testing.T) {
+			r := open(t, name)
+			r.init(t)
+			got := r.plan(t, "plan")
+			if d := cmp.Diff(r.declared(t), got.declared()); len(got.said) > 0 || d != "" {
+				t.Fatalf("terraform says %q and plans (-declared +planned):\n%s", got.said, d)
+			}
+			want := map[string]int{}
+			for kind, n := range resources {
+				if n[i] > 0 {
+					want[kind] = n[i]
+				}
+			}
+			if d := cmp.Diff(want, got.kinds()); d != "" {
+				t.Errorf("resources (-by hand +planned):\n%s", d)
+			}
+			if applied := r.plan(t, "apply", "-auto-approve"); len(applied.said) > 0 {
+				t.Fatal(applied.said)
+			}
+			if again := r.plan(t, "plan"); len(again.said)+len(again.actions) > 0 {
+				t.Errorf("a second apply would do %v, and terraform says %q", again.actions, again.said)
+			}
+		})
+	}
+}
+
+// TestSchema: the double has the schema it was given, in Terraform's own words.
+func TestSchema(t *testing.T) {
+	r := open(t, "batch-platform")
+	r.init(t)
+	var got, want any
+	served := r.must(t, "providers", "schema", "-json")
+	given, err := os.ReadFile(facts + "/google-schema.json")
+	if err := errors.Join(err, json.Unmarshal(served, &got), json.Unmarshal(given, &want)); err != nil {
+		t.Fatal(err)
+	}
+	// What the file was stripped of.
+	descriptions := cmp.FilterPath(func(p cmp.Path) bool {
+		index, ok := p.Last().(cmp.MapIndex)
+		return ok && index.Key().String() == "description_kind"
+	}, cmp.Ignore())
+	if d := cmp.Diff(want, got, descriptions); d != "" {
+		t.Errorf("schema (-given +served):\n%s", d)
+	}
+}
+
+// edit is a change of a file under terraform/ of a folder.
+type edit struct{ file, old, new string }
+
+// TestMistakes: what is wrong in a root is found, by Terraform and not by the
+// double.
+func TestMistakes(t *testing.T) {
+	r := open(t, "batch-platform")
+	r.init(t)
+	const nodes = "service_account = google_service_account.nodes.email"
+	for _, test := range []struct {
+		name string
+		edit edit
+		want string
+	}{
+		{"no such resource", edit{"node_pools.tf", nodes, "service_account = google_service_account.node.email"}, "Reference to undeclared resource"},
+		{"no such attribute", edit{"node_pools.tf", nodes, "service_account = google_service_account.nodes.mail"}, "Unsupported attribute"},
+		{"no such variable", edit{"node_pools.tf", "var.zones", "var.zone"}, "Reference to undeclared input variable"},
+		{"no such local", edit{"storage.tf", "local.team_buckets", "local.buckets"}, "Reference to undeclared local value"},
+		{"no such function", edit{"storage.tf", "var.teams :", "vals(var.teams) :"}, "Call to unknown function"},
+		{"no such type", edit{"network.tf", `"google_compute_router"`, `"google_compute_routr"`}, "Invalid resource type"},
+		{"no such argument", edit{"node_pools.tf", "disk_type  ", "disk_kind  "}, "Unsupported argument"},
+		{"no such block", edit{"node_pools.tf", "upgrade_settings {", "upgrades {"}, "Unsupported block type"},
+		{"one block too many", edit{"node_pools.tf", "  management {", "  management {\n  }\n\n  management {"}, "Too many management blocks"},
+		{"missing argument", edit{"identities.tf", "  account_id   = each.value.account_id\n", ""}, "Missing required argument"},
+		{"null for a required argument", edit{"identities.tf", "= each.value.account_id", "= null"}, "Null for a required argument"},
+		{"computed argument", edit{"identities.tf", "  account_id   = each.value.account_id\n", "$0  email = \"a@b\"\n"}, "Value for a computed attribute: email"},
+		{"deprecated argument", edit{"cluster.tf", "  deletion_protection ", "  binary_authorization {\n    enabled = true\n  }\n\n$0"}, "warning: Deprecated argument: enabled"},
+		{"text for a number", edit{"node_pools.tf", "disk_size_gb    = 100", `disk_size_gb    = "large"`}, "Incorrect attribute value type"},
+		{"one for many", edit{"node_pools.tf", "= var.zones", "= var.region"}, "Incorrect attribute value type"},
+		{"no such key", edit{"storage.tf", "google_storage_bucket.team[each.key].name", `google_storage_bucket.team["nobody"].name`}, "Invalid index"},
+		{"key of a resource that has none", edit{"node_pools.tf", "nodes.email", `nodes["a"].email`}, "Unexpected resource instance key"},
+		{"for_each on what is unknown", edit{"storage.tf", "for_each                    = local.team_buckets", "for_each = toset([google_service_account.nodes.unique_id])"}, "Invalid for_each argument"},
+		{"for_each on a list", edit{"storage.tf", "for_each                    = local.team_buckets", "for_each = values(local.team_buckets)"}, "Invalid for_each argument"},
+		{"count on what is unknown", edit{"network.tf", "resource \"google_compute_firewall\" \"webhooks\" {\n", "$0  count = length(google_service_account.nodes.unique_id)\n"}, "Invalid count argument"},
+		{"each without for_each", edit{"cluster.tf", "var.cluster_name", "each.key"}, `Reference to "each" in context without for_each`},
+		{"the same key twice", edit{"identities.tf", `"${name}/${role}" => {`, `name => {`}, "Duplicate object key"},
+		{"cycle", edit{"identities.tf", `"gke-batch-nodes"`, "google_project_iam_member.nodes[\"roles/artifactregistry.reader\"].id"}, "Cycle"},
+		{"depends on nothing", edit{"node_pools.tf", "depends_on = [google_container_node_pool.system]", "depends_on = [google_container_node_pool.first]"}, "Reference to undeclared resource"},
+		{"ignores nothing", edit{"node_pools.tf", "[initial_node_count]", "[initial_nodes]"}, "Unsupported attribute"},
+		{"missing file", edit{"monitoring.tf", "/../dashboards/", "/../dashboard/"}, "Invalid function argument"},
+		{"output of nothing", edit{"outputs.tf", "google_service_account.nodes.email", "google_service_account.other.email"}, "Reference to undeclared resource"},
+
+		{"missing value", edit{"terraform.tfvars", `region `, `rgion `}, "No value for required variable"},
+		{"value of nothing", edit{"terraform.tfvars", `region `, "zone = \"a\"\n$0"}, "warning: Value for undeclared variable"},
+		{"value of another type", edit{"terraform.tfvars", `["us-central1-a", "us-central1-b", "us-central1-c"]`, `"us-central1-a"`}, "Invalid value for input variable"},
+		{"value given twice", edit{"terraform.tfvars", "zones ", "region = \"us-central1\"\n$0"}, "Attribute redefined"},
+		{"null value", edit{"terraform.tfvars", `= "us-central1"`, "= null"}, "Required variable not set"},
+		{"region that is none", edit{"terraform.tfvars", `= "us-central1"`, `= "Iowa"`}, "A region looks like us-central1."},
+		{"zone of another region", edit{"terraform.tfvars", `= "us-central1"`, `= "us-east4"`}, "At least one zone, each in the region."},
+		{"range that is none", edit{"terraform.tfvars", "10.0.0.0/20", "10.0.0.0"}, "The range is CIDR notation"},
+		{"control plane's range", edit{"terraform.tfvars", `/28"`, `/27"`}, "The control plane takes a /28"},
+		{"account of a team", edit{"terraform.tfvars", `"wi-team-a"`, `"wi"`}, "The ID of a service account has 6 to 30"},
+		{"team without a namespace", edit{"terraform.tfvars", "    namespace    = \"team-a\"\n", ""}, `attribute "namespace" is required`},
+		{"later version", edit{"versions.tf", `">= 1.9"`, `">= 99"`}, "Unsupported Terraform Core version"},
+		{"no such provider", edit{"versions.tf", `"hashicorp/google"`, `"hashicorp/gogle"`}, "provider"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r.edit(t, test.edit)
+			if got := r.plan(t, "plan"); !strings.Contains(strings.Join(got.said, "\n"), test.want) {
+				t.Errorf("terraform says %q, want %q, and plans %d changes", got.said, test.want, len(got.actions))
+			}
+		})
+	}
+}
+
+// TestChanges: what becomes of a platform that stands, for changes such as a
+// compiled blueprint or an edited tfvars brings.
+func TestChanges(t *testing.T) {
+	r := open(t, "batch-platform")
+	r.init(t)
+	if got := r.plan(t, "apply", "-auto-approve"); len(got.said) > 0 {
+		t.Fatal(got.said)
+	}
+	for _, test := range []struct {
+		name string
+		edit edit
+		want []string
+	}{
+		{"nothing", edit{"terraform.tfvars", "teams = {", "# Ours.\n$0"}, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r.edit(t, test.edit)
+			got := r.plan(t, "plan")
+			if d := cmp.Diff(test.want, got.summary()); len(got.said) > 0 || d != "" {
+				t.Errorf("terraform says %q and plans (-want +got):\n%s", got.said, d)
+			}
+		})
+	}
+}
+
 // root is a Terraform root in a directory of its own.
 type root struct {
 	dir     string
@@ -28,41 +209,66 @@ type root struct {
 	env     []string
 }
 
-// open copies the deploy folder at path, starts the double and lets Terraform
-// initialize the folder's root. It skips the test where Terraform or the
-// provider's schema is absent.
-func open(t *testing.T, path string) root {
+// open makes the deploy folder of a form and starts the double. It skips the
+// test where Terraform or the provider's schema is absent.
+func open(t *testing.T, form string) root {
 	t.Helper()
-	program, err := exec.LookPath("terraform")
-	if err != nil {
-		t.Skip("terraform is not installed: nothing was planned")
-	}
+	reattach := attach(t)
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(path)); err != nil {
+	if name, flags, ok := strings.Cut(form, " "); ok {
+		c := exec.CommandContext(t.Context(), "go", append([]string{"run", "./cmd/batchwright", "compile", "-o", dir, "blueprints/" + name}, strings.Fields(flags)...)...)
+		c.Dir = repository
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	} else if err := os.CopyFS(dir, os.DirFS(repository+"/golden/"+form)); err != nil {
 		t.Fatal(err)
 	}
 	// Whatever wants the network finds an empty directory instead.
 	config := filepath.Join(dir, "terraform.rc")
-	write(t, config, "disable_checkpoint = true\nprovider_installation {\n  filesystem_mirror {\n    path = \""+t.TempDir()+"\"\n  }\n}\n")
+	write(t, config, fmt.Sprintf("disable_checkpoint = true\nprovider_installation {\n  filesystem_mirror {\n    path = %q\n  }\n}\n", t.TempDir()))
 	return root{
-		dir: filepath.Join(dir, "terraform"), program: program,
-		env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TF_CLI_CONFIG_FILE=" + config, "TF_IN_AUTOMATION=1", "TF_REATTACH_PROVIDERS=" + attach(t)},
+		dir: filepath.Join(dir, "terraform"), program: program(t, form),
+		env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TF_CLI_CONFIG_FILE=" + config, "TF_IN_AUTOMATION=1", "TF_REATTACH_PROVIDERS=" + reattach},
 	}
+}
+
+// program returns the Terraform for a form: Infrastructure Manager's own version
+// where that was built, and the one that is installed for all others.
+func program(t *testing.T, form string) string {
+	t.Helper()
+	if form == managed {
+		name, err := filepath.Abs(repository + "/bin/terraform-1.5.7")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(name); err != nil {
+			t.Skip("Infrastructure Manager's Terraform is not built, see make conformance: nothing was planned")
+		}
+		return name
+	}
+	name, err := exec.LookPath("terraform")
+	if err != nil {
+		t.Skip("terraform is not installed: nothing was planned")
+	}
+	return name
 }
 
 // attach starts the double, and skips the test where the schema is absent.
 func attach(t *testing.T) string {
 	t.Helper()
-	d := &double{replacing: map[string][]string{}}
-	content, err := os.ReadFile(facts + "/google-schema.json")
+	schema, err := os.ReadFile(facts + "/google-schema.json")
 	if errors.Is(err, fs.ErrNotExist) {
 		t.Skipf("the provider's schema is not at %s: nothing was planned", facts)
-	}
-	replacing, err2 := os.ReadFile(facts + "/force-new.json")
-	if err := errors.Join(err, err2); err != nil {
+	} else if err != nil {
 		t.Fatal(err)
 	}
-	d.schemas, err = parseSchemas(content)
+	replacing, err := os.ReadFile(facts + "/force-new.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &double{}
+	d.schemas, err = parseSchemas(schema)
 	if err := errors.Join(err, json.Unmarshal(replacing, &d.replacing)); err != nil {
 		t.Fatal(err)
 	}
@@ -80,23 +286,78 @@ func write(t *testing.T, name, content string) {
 	}
 }
 
+func read(t *testing.T, name string) string {
+	t.Helper()
+	content, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+// init lets Terraform initialize and validate the root as it is, and then keep
+// the state beside it.
+func (r root) init(t *testing.T) {
+	t.Helper()
+	r.must(t, "init", "-input=false", "-backend=false")
+	var valid struct {
+		Diagnostics []struct{ Severity, Summary, Detail string }
+	}
+	if err := json.Unmarshal(r.must(t, "validate", "-json"), &valid); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range valid.Diagnostics {
+		t.Fatalf("terraform validate: %s: %s: %s", d.Severity, d.Summary, d.Detail)
+	}
+	write(t, filepath.Join(r.dir, "local_override.tf"), "terraform {\n  backend \"local\" {\n  }\n}\n")
+	r.must(t, "init", "-input=false", "-reconfigure")
+}
+
+// edit changes the first place in a file, until the test is done. In what is new
+// $0 stands for what is old.
+func (r root) edit(t *testing.T, e edit) {
+	t.Helper()
+	name := filepath.Join(r.dir, e.file)
+	was := read(t, name)
+	if !strings.Contains(was, e.old) {
+		t.Fatalf("%s has no %q", e.file, e.old)
+	}
+	write(t, name, strings.Replace(was, e.old, strings.ReplaceAll(e.new, "$0", e.old), 1))
+	t.Cleanup(func() { write(t, name, was) })
+}
+
+// declared returns the resources of the root, as in "google_x.name", sorted.
+func (r root) declared(t *testing.T) (out []string) {
+	t.Helper()
+	files, err := filepath.Glob(r.dir + "/*.tf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		for _, m := range regexp.MustCompile(`(?m)^resource "(.+)" "(.+)" \{$`).FindAllStringSubmatch(read(t, file), -1) {
+			out = append(out, m[1]+"."+m[2])
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 // run runs a command of Terraform and returns its standard output, and whether
 // it went well.
 func (r root) run(t *testing.T, args ...string) ([]byte, bool) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), r.program, args...)
 	c.Dir, c.Env = r.dir, r.env
-	var stderr bytes.Buffer
-	c.Stderr = &stderr
-	out, err := c.Output()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
+	var stdout, stderr bytes.Buffer
+	c.Stdout, c.Stderr = &stdout, &stderr
+	err := c.Run()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
-	if err != nil && len(out) == 0 {
-		out = stderr.Bytes()
+	if stdout.Len() == 0 {
+		return stderr.Bytes(), err == nil
 	}
-	return out, err == nil
+	return stdout.Bytes(), err == nil
 }
 
 // must runs a command of Terraform that has to go well.
@@ -109,13 +370,6 @@ func (r root) must(t *testing.T, args ...string) []byte {
 	return out
 }
 
-// local makes Terraform keep the state in the root's directory.
-func (r root) local(t *testing.T) {
-	t.Helper()
-	write(t, filepath.Join(r.dir, "local_override.tf"), "terraform {\n  backend \"local\" {\n  }\n}\n")
-	r.must(t, "init", "-input=false", "-reconfigure")
-}
-
 // outcome is what Terraform says of a plan.
 type outcome struct {
 	actions map[string]string // by address: "create", "update", "replace", "delete"
@@ -123,10 +377,10 @@ type outcome struct {
 }
 
 // plan lets Terraform plan, or apply, the root.
-func (r root) plan(t *testing.T, command string, args ...string) outcome {
+func (r root) plan(t *testing.T, args ...string) outcome {
 	t.Helper()
-	out, ok := r.run(t, append([]string{command, "-json", "-input=false"}, args...)...)
-	o := outcome{actions: map[string]string{}}
+	out, ok := r.run(t, append(args, "-json", "-input=false")...)
+	o, failed := outcome{actions: map[string]string{}}, false
 	for line := range bytes.Lines(out) {
 		var message struct {
 			Type   string
@@ -137,29 +391,54 @@ func (r root) plan(t *testing.T, command string, args ...string) outcome {
 			Diagnostic struct{ Severity, Summary, Detail string }
 		}
 		if err := json.Unmarshal(line, &message); err != nil {
-			t.Fatalf("%v in what terraform %s says:\n%s", err, command, out)
+			t.Fatalf("%v in what terraform says:\n%s", err, out)
 		}
 		switch message.Type {
 		case "planned_change":
 			o.actions[message.Change.Resource.Addr] = message.Change.Action
 		case "diagnostic":
 			d := message.Diagnostic
-			o.said = append(o.said, d.Severity+": "+cmp.Or(d.Summary+": "+d.Detail))
+			o.said = append(o.said, d.Severity+": "+d.Summary+": "+d.Detail)
+			failed = failed || d.Severity == "error"
 		}
 	}
-	if ok == (len(o.said) > 0 && strings.HasPrefix(strings.Join(o.said, "\n"), "error")) {
-		t.Fatalf("terraform %s: success %t\n%s", command, ok, out)
+	if ok == failed {
+		t.Fatalf("terraform %s: success is %t\n%s", strings.Join(args, " "), ok, out)
 	}
 	return o
 }
 
-func TestX(t *testing.T) {
-	r := open(t, repository+"/golden/batch-platform-dws")
-	t.Logf("%s", r.must(t, "init", "-backend=false", "-input=false"))
-	t.Logf("%s", r.must(t, "validate", "-json"))
-	r.local(t)
-	t.Log(r.plan(t, "plan"))
-	t.Log(r.plan(t, "apply", "-auto-approve"))
-	t.Log(r.plan(t, "plan"))
-	t.Log(r.plan(t, "plan", "-var", "cluster_name=other"))
+// declared returns the resources without their keys, sorted.
+func (o outcome) declared() []string {
+	out := map[string]bool{}
+	for addr := range o.actions {
+		name, _, _ := strings.Cut(addr, "[")
+		out[name] = true
+	}
+	return slices.Sorted(maps.Keys(out))
+}
+
+// kinds counts the resources by type.
+func (o outcome) kinds() map[string]int {
+	out := map[string]int{}
+	for addr := range o.actions {
+		kind, _, _ := strings.Cut(addr, ".")
+		out[kind]++
+	}
+	return out
+}
+
+// summary says how often what is done to which resources, as in "update
+// google_x.name 2", sorted.
+func (o outcome) summary() (out []string) {
+	n := map[string]int{}
+	for addr, action := range o.actions {
+		name, _, _ := strings.Cut(addr, "[")
+		n[action+" "+name]++
+	}
+	for what, n := range n {
+		out = append(out, fmt.Sprintf("%s %d", what, n))
+	}
+	slices.Sort(out)
+	return out
 }
