@@ -1,6 +1,6 @@
 # The two targets a newcomer needs: build and test. README.md tells the rest.
 
-.PHONY: build test golden check bench fuzz clean
+.PHONY: build test conformance golden check bench fuzz clean
 
 build:
 	go build -o bin/batchwright ./cmd/batchwright
@@ -9,15 +9,24 @@ test:
 	go test ./...
 	go -C conformance test -count=1 ./...
 
+# The real tools, those that are there.
+conformance: bin/terraform-1.5.7
+	go -C conformance/terraform test -count=1 ./...
+
+# Infrastructure Manager's Terraform.
+bin/terraform-1.5.7:
+	GOBIN=$(CURDIR)/bin go install github.com/hashicorp/terraform@v1.5.7
+	mv bin/terraform $@
+
 golden:
 	go test ./golden -update
 
 check:
 	test -z "$$(gofmt -l .)"
-	go vet ./... && go -C conformance vet ./...
+	go vet ./... && go -C conformance vet ./... && go -C conformance/terraform vet ./...
 	go build -o bin/ honnef.co/go/tools/cmd/staticcheck
-	bin/staticcheck ./... && cd conformance && ../bin/staticcheck ./...
-	go mod tidy -diff && go -C conformance mod tidy -diff
+	bin/staticcheck ./... && cd conformance && ../bin/staticcheck ./... && cd terraform && ../../bin/staticcheck ./...
+	go mod tidy -diff && go -C conformance mod tidy -diff && go -C conformance/terraform mod tidy -diff
 
 bench:
 	go test -run '^$$' -bench . ./compiler ./emit/folder ./golden/scale

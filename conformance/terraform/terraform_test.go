@@ -29,7 +29,8 @@ const (
 // that Infrastructure Manager is to apply.
 var forms = []string{"a3-ultra-flex", "batch-platform", "batch-platform-dws", "kai-departments", "tpu-training", managed}
 
-const managed = "tpu-training -t managed=true"
+// managed is also what the Terraform of Infrastructure Manager plans.
+const managed = "blueprints/tpu-training -t managed=true"
 
 // resources are how many of each type Terraform is to make of the forms, in
 // their order, counted by hand: one for each team, role, bucket, alert and so on.
@@ -69,10 +70,7 @@ func TestPlan(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := open(t, name)
 			r.init(t)
-			got := r.plan(t, "plan")
-			if d := cmp.Diff(r.declared(t), got.declared()); len(got.said) > 0 || d != "" {
-				t.Fatalf("terraform says %q and plans (-declared +planned):\n%s", got.said, d)
-			}
+			got := r.create(t)
 			want := map[string]int{}
 			for kind, n := range resources {
 				if n[i] > 0 {
@@ -82,12 +80,40 @@ func TestPlan(t *testing.T) {
 			if d := cmp.Diff(want, got.kinds()); d != "" {
 				t.Errorf("resources (-by hand +planned):\n%s", d)
 			}
-			if applied := r.plan(t, "apply", "-auto-approve"); len(applied.said) > 0 {
-				t.Fatal(applied.said)
+			// Of what stands a variable changes what it should and no more.
+			protect := r.plan(t, "plan", "-var", "deletion_protection=false")
+			if d := cmp.Diff([]string{"update google_container_cluster.main 1"}, protect.summary()); len(protect.said) > 0 || d != "" {
+				t.Errorf("without protection terraform says %q and plans (-want +got):\n%s", protect.said, d)
 			}
-			if again := r.plan(t, "plan"); len(again.said)+len(again.actions) > 0 {
-				t.Errorf("a second apply would do %v, and terraform says %q", again.actions, again.said)
+			rename := r.plan(t, "plan", "-var", "cluster_name=other")
+			maps.DeleteFunc(rename.actions, func(_, action string) bool { return action == "update" })
+			another := map[string]int{"google_container_cluster": 1, "google_container_node_pool": want["google_container_node_pool"]}
+			if d := cmp.Diff(another, rename.kinds()); len(rename.said) > 0 || d != "" {
+				t.Errorf("for another cluster terraform says %q and replaces (-want +got):\n%s", rename.said, d)
 			}
+		})
+	}
+}
+
+// TestForms plans and applies what no golden folder has: other ways to compile
+// the TPU training environment, and all ways to obtain machines of the README.
+func TestForms(t *testing.T) {
+	_, options, _ := strings.Cut(read(t, repository+"/README.md"), "<!-- file: options.cue -->\n```cue\n")
+	options, _, found := strings.Cut(options, "```")
+	if !found {
+		t.Fatal("the README has no options.cue")
+	}
+	file := filepath.Join(t.TempDir(), "options.cue")
+	write(t, file, options)
+	const tpus = "blueprints/tpu-training"
+	for name, form := range map[string]string{
+		"options": file, "v4": tpus + " -t type=v4", "no slices": tpus + " -t slices=0 -t perTeam",
+		"autoscaled": tpus + " -t autoscaled=true", "managed v4": tpus + " -t type=v4 -t autoscaled=true -t managed=true -t perTeam",
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := open(t, form)
+			r.init(t)
+			r.create(t)
 		})
 	}
 }
@@ -182,9 +208,7 @@ func TestMistakes(t *testing.T) {
 func TestChanges(t *testing.T) {
 	r := open(t, "batch-platform")
 	r.init(t)
-	if got := r.plan(t, "apply", "-auto-approve"); len(got.said) > 0 {
-		t.Fatal(got.said)
-	}
+	r.create(t)
 	for _, test := range []struct {
 		name string
 		edit edit
@@ -236,6 +260,13 @@ func TestChanges(t *testing.T) {
 			}
 		})
 	}
+	t.Run("nodes at first, if not ignored", func(t *testing.T) {
+		r.edit(t, edit{"node_pools.tf", "initial_node_count = 0", "initial_node_count = 1"})
+		r.edit(t, edit{"node_pools.tf", "ignore_changes = [initial_node_count]", "ignore_changes = []"})
+		if d := cmp.Diff([]string{"replace google_container_node_pool.l4_ondemand 1"}, r.plan(t, "plan").summary()); d != "" {
+			t.Errorf("-want +got:\n%s", d)
+		}
+	})
 }
 
 // root is a Terraform root in a directory of its own.
@@ -245,26 +276,29 @@ type root struct {
 	env     []string
 }
 
-// open makes the deploy folder of a form and starts the double. It skips the
-// test where Terraform or the provider's schema is absent.
+// open takes a deploy folder by its name under golden/, or makes it of what
+// batchwright compile is given, and starts the double. It skips the test where
+// Terraform or the provider's schema is absent.
 func open(t *testing.T, form string) root {
 	t.Helper()
-	reattach := attach(t)
-	dir := t.TempDir()
-	if name, flags, ok := strings.Cut(form, " "); ok {
-		c := exec.CommandContext(t.Context(), "go", append([]string{"run", "./cmd/batchwright", "compile", "-o", dir, "blueprints/" + name}, strings.Fields(flags)...)...)
+	program, reattach, dir := program(t, form), attach(t), t.TempDir()
+	golden := repository + "/golden/" + form
+	if _, err := os.Stat(golden); err == nil {
+		if err := os.CopyFS(dir, os.DirFS(golden)); err != nil {
+			t.Fatal(err)
+		}
+	} else {
+		c := exec.CommandContext(t.Context(), "go", append([]string{"run", "./cmd/batchwright", "compile", "-o", dir}, strings.Fields(form)...)...)
 		c.Dir = repository
 		if out, err := c.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
-	} else if err := os.CopyFS(dir, os.DirFS(repository+"/golden/"+form)); err != nil {
-		t.Fatal(err)
 	}
 	// Whatever wants the network finds an empty directory instead.
 	config := filepath.Join(dir, "terraform.rc")
 	write(t, config, fmt.Sprintf("disable_checkpoint = true\nprovider_installation {\n  filesystem_mirror {\n    path = %q\n  }\n}\n", t.TempDir()))
 	return root{
-		dir: filepath.Join(dir, "terraform"), program: program(t, form),
+		dir: filepath.Join(dir, "terraform"), program: program,
 		env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TF_CLI_CONFIG_FILE=" + config, "TF_IN_AUTOMATION=1", "TF_REATTACH_PROVIDERS=" + reattach},
 	}
 }
@@ -273,7 +307,7 @@ func open(t *testing.T, form string) root {
 // where that was built, and the one that is installed for all others.
 func program(t *testing.T, form string) string {
 	t.Helper()
-	if form == managed {
+	if strings.Contains(form, "managed=true") {
 		name, err := filepath.Abs(repository + "/bin/terraform-1.5.7")
 		if err != nil {
 			t.Fatal(err)
@@ -347,6 +381,23 @@ func (r root) init(t *testing.T) {
 	}
 	write(t, filepath.Join(r.dir, "local_override.tf"), "terraform {\n  backend \"local\" {\n  }\n}\n")
 	r.must(t, "init", "-input=false", "-reconfigure")
+}
+
+// create plans and applies the root. All that it declares is made, Terraform has
+// nothing to say, and another plan finds nothing to do. It returns the first.
+func (r root) create(t *testing.T) outcome {
+	t.Helper()
+	first := r.plan(t, "plan")
+	if d := cmp.Diff(r.declared(t), first.declared()); len(first.said) > 0 || d != "" {
+		t.Fatalf("terraform says %q and plans (-declared +planned):\n%s", first.said, d)
+	}
+	if applied := r.plan(t, "apply", "-auto-approve"); len(applied.said) > 0 {
+		t.Fatal(applied.said)
+	}
+	if again := r.plan(t, "plan"); len(again.said)+len(again.actions) > 0 {
+		t.Errorf("a second apply would do %v, and terraform says %q", again.actions, again.said)
+	}
+	return first
 }
 
 // edit changes the first place in a file, until the test is done. In what is new
