@@ -7,6 +7,7 @@ require (
 	github.com/hashicorp/go-hclog v1.6.3 // quiet
 	github.com/hashicorp/go-plugin v1.7.0 // where the provider listens
 	github.com/hashicorp/terraform-plugin-go v0.31.0 // Terraform's protocol
+	go.yaml.in/yaml/v2 v2.4.4 // the steps of builds
 )
 
 require (

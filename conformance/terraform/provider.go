@@ -232,10 +232,14 @@ func blocks(v *tftypes.Value) int {
 // ApplyResourceChange does what was planned.
 func (d *double) ApplyResourceChange(_ context.Context, r *tfprotov5.ApplyResourceChangeRequest) (*tfprotov5.ApplyResourceChangeResponse, error) {
 	out := &tfprotov5.ApplyResourceChangeResponse{NewState: r.PlannedState, Private: r.PlannedPrivate}
+	schema := d.schemas.resources[r.TypeName]
 	if gone, err := r.PlannedState.IsNull(); gone || err != nil {
+		if prior, err := r.PriorState.Unmarshal(schema.ValueType()); err != nil || protected(prior) {
+			out.NewState = r.PriorState
+			out.Diagnostics = []*tfprotov5.Diagnostic{{Severity: tfprotov5.DiagnosticSeverityError, Summary: "Protected from deletion", Detail: r.TypeName}}
+		}
 		return out, err
 	}
-	schema := d.schemas.resources[r.TypeName]
 	state, err := transform(r.PlannedState, schema, func(path *tftypes.AttributePath, v tftypes.Value) (tftypes.Value, error) {
 		if a := attribute(schema.Block, path); a != nil && !v.IsKnown() {
 			return d.value(r.TypeName, a)
@@ -244,6 +248,18 @@ func (d *double) ApplyResourceChange(_ context.Context, r *tfprotov5.ApplyResour
 	})
 	out.NewState = state
 	return out, err
+}
+
+// protected says whether a resource has deletion_protection in its state, which
+// alone counts. Source: the provider's guide to google_container_cluster.
+func protected(state tftypes.Value) bool {
+	var arguments map[string]tftypes.Value
+	if state.As(&arguments) != nil {
+		return false
+	}
+	var protection *bool
+	v, ok := arguments["deletion_protection"]
+	return ok && v.As(&protection) == nil && protection != nil && *protection
 }
 
 // value makes up a value of an attribute: of texts no two are the same, and of

@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov5/tf5server"
+	"go.yaml.in/yaml/v2"
 )
 
 const (
@@ -29,8 +30,11 @@ const (
 // that Infrastructure Manager is to apply.
 var forms = []string{"a3-ultra-flex", "batch-platform", "batch-platform-dws", "kai-departments", "tpu-training", managed}
 
-// managed is also what the Terraform of Infrastructure Manager plans.
-const managed = "blueprints/tpu-training -t managed=true"
+// managedTag makes a folder for Infrastructure Manager, whose own Terraform plans it.
+const (
+	managedTag = "managed=true"
+	managed    = "blueprints/tpu-training -t " + managedTag
+)
 
 // resources are how many of each type Terraform is to make of the forms, in
 // their order, counted by hand: one for each team, role, bucket, alert and so on.
@@ -71,6 +75,9 @@ func TestPlan(t *testing.T) {
 			r := open(t, name)
 			r.init(t)
 			got := r.create(t)
+			if d := cmp.Diff(r.declared(t), got.declared()); d != "" {
+				t.Errorf("resources (-declared +planned):\n%s", d)
+			}
 			want := map[string]int{}
 			for kind, n := range resources {
 				if n[i] > 0 {
@@ -108,7 +115,7 @@ func TestForms(t *testing.T) {
 	const tpus = "blueprints/tpu-training"
 	for name, form := range map[string]string{
 		"options": file, "v4": tpus + " -t type=v4", "no slices": tpus + " -t slices=0 -t perTeam",
-		"autoscaled": tpus + " -t autoscaled=true", "managed v4": tpus + " -t type=v4 -t autoscaled=true -t managed=true -t perTeam",
+		"autoscaled": tpus + " -t autoscaled=true", "managed v4": tpus + " -t type=v4 -t autoscaled=true -t perTeam -t " + managedTag,
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := open(t, form)
@@ -269,6 +276,81 @@ func TestChanges(t *testing.T) {
 	})
 }
 
+// TestBuilds runs what the builds run of Terraform: they make a platform, and
+// destroy it although it is protected and its creation may have failed.
+func TestBuilds(t *testing.T) {
+	r := open(t, "batch-platform")
+	r.init(t)
+	script := step(t, "destroy", "unprotect").Script
+	if script == "" {
+		t.Fatal("the build switches no protection off")
+	}
+	unprotect := func(t *testing.T) string {
+		c := exec.CommandContext(t.Context(), "sh", "-c", script)
+		c.Dir, c.Env = r.dir, append(r.env, "TF_IN_AUTOMATION=true")
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return string(out)
+	}
+	if said := unprotect(t); said != "Nothing has been built.\n" {
+		t.Errorf("before anything is built: %s", said)
+	}
+	r.must(t, step(t, "provision", "terraform-plan").Args...)
+	r.must(t, step(t, "provision", "terraform-apply").Args...)
+	file := filepath.Join(r.dir, "terraform.tfstate")
+	built := read(t, file)
+	destroy := step(t, "destroy", "terraform-destroy").Args
+	for name, before := range map[string][]string{
+		"platform":              {"state", "list"},
+		"failed cluster":        {"taint", "google_container_cluster.main"},
+		"half of it is deleted": {"state", "rm", "google_project_iam_member.team"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			write(t, file, built)
+			r.must(t, before...)
+			were := strings.Count(string(r.must(t, "state", "list")), "\n")
+			unprotect(t)
+			if are := strings.Count(string(r.must(t, "state", "list")), "\n"); are != were {
+				t.Errorf("%d resources became %d before they are destroyed", were, are)
+			}
+			if out, ok := r.run(t, destroy...); !ok {
+				t.Errorf("terraform destroy:\n%s", out)
+			}
+			if left := r.must(t, "state", "list"); len(left) > 0 {
+				t.Errorf("left:\n%s", left)
+			}
+		})
+	}
+	t.Run("protected", func(t *testing.T) {
+		write(t, file, built)
+		if out, ok := r.run(t, destroy...); ok || !bytes.Contains(out, []byte("Protected from deletion")) {
+			t.Errorf("the cluster is not protected:\n%s", out)
+		}
+	})
+}
+
+// buildStep is a step of a build.
+type buildStep struct {
+	ID, Script string
+	Args       []string
+}
+
+// step reads a step of a build of the batch platform.
+func step(t *testing.T, build, id string) buildStep {
+	t.Helper()
+	var doc struct{ Steps []buildStep }
+	if err := yaml.Unmarshal([]byte(read(t, repository+"/golden/batch-platform/cloudbuild/"+build+".yaml")), &doc); err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(doc.Steps, func(s buildStep) bool { return s.ID == id })
+	if i < 0 {
+		t.Fatalf("the build has no step %s", id)
+	}
+	return doc.Steps[i]
+}
+
 // root is a Terraform root in a directory of its own.
 type root struct {
 	dir     string
@@ -294,6 +376,14 @@ func open(t *testing.T, form string) root {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}
+	if strings.Contains(form, managedTag) {
+		// It is given this folder and no more.
+		alone := t.TempDir()
+		if err := os.Rename(filepath.Join(dir, "terraform"), filepath.Join(alone, "terraform")); err != nil {
+			t.Fatal(err)
+		}
+		dir = alone
+	}
 	// Whatever wants the network finds an empty directory instead.
 	config := filepath.Join(dir, "terraform.rc")
 	write(t, config, fmt.Sprintf("disable_checkpoint = true\nprovider_installation {\n  filesystem_mirror {\n    path = %q\n  }\n}\n", t.TempDir()))
@@ -307,7 +397,7 @@ func open(t *testing.T, form string) root {
 // where that was built, and the one that is installed for all others.
 func program(t *testing.T, form string) string {
 	t.Helper()
-	if strings.Contains(form, "managed=true") {
+	if strings.Contains(form, managedTag) {
 		name, err := filepath.Abs(repository + "/bin/terraform-1.5.7")
 		if err != nil {
 			t.Fatal(err)
@@ -383,13 +473,13 @@ func (r root) init(t *testing.T) {
 	r.must(t, "init", "-input=false", "-reconfigure")
 }
 
-// create plans and applies the root. All that it declares is made, Terraform has
-// nothing to say, and another plan finds nothing to do. It returns the first.
+// create plans and applies the root, of which Terraform has nothing to say, and
+// then finds nothing left to do. It returns the first plan.
 func (r root) create(t *testing.T) outcome {
 	t.Helper()
 	first := r.plan(t, "plan")
-	if d := cmp.Diff(r.declared(t), first.declared()); len(first.said) > 0 || d != "" {
-		t.Fatalf("terraform says %q and plans (-declared +planned):\n%s", first.said, d)
+	if len(first.said) > 0 || len(first.actions) == 0 {
+		t.Fatalf("terraform says %q and plans %d changes", first.said, len(first.actions))
 	}
 	if applied := r.plan(t, "apply", "-auto-approve"); len(applied.said) > 0 {
 		t.Fatal(applied.said)
@@ -429,22 +519,17 @@ func (r root) declared(t *testing.T) (out []string) {
 	return out
 }
 
-// run runs a command of Terraform and returns its standard output, and whether
-// it went well.
+// run runs a command of Terraform and returns what it says, and whether it went
+// well.
 func (r root) run(t *testing.T, args ...string) ([]byte, bool) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), r.program, args...)
 	c.Dir, c.Env = r.dir, r.env
-	var stdout, stderr bytes.Buffer
-	c.Stdout, c.Stderr = &stdout, &stderr
-	err := c.Run()
+	out, err := c.CombinedOutput()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
-	if stdout.Len() == 0 {
-		return stderr.Bytes(), err == nil
-	}
-	return stdout.Bytes(), err == nil
+	return out, err == nil
 }
 
 // must runs a command of Terraform that has to go well.
