@@ -26,13 +26,13 @@ import (
 // double answers as a provider does whose cloud does what it is told. What is
 // computed is unknown in a plan, and made up when it is applied or read.
 type double struct {
-	// Nil: it would answer about functions, identities, imports and ephemeral
-	// resources, of which the schema has none.
+	// Nil: it would answer about functions, imports and ephemeral resources, of
+	// which Terraform asks nothing here.
 	tfprotov5.ProviderServer
 
 	schemas schemas
 	// replacing are the arguments whose change replaces a resource, by type, as
-	// in "node_config.machine_type".
+	// in "node_config.spot".
 	replacing map[string][]string
 	made      atomic.Int64 // values made up
 }
@@ -67,17 +67,6 @@ func (d *double) GetProviderSchema(context.Context, *tfprotov5.GetProviderSchema
 	return &tfprotov5.GetProviderSchemaResponse{
 		Provider: d.schemas.provider, ResourceSchemas: d.schemas.resources, DataSourceSchemas: d.schemas.data,
 	}, nil
-}
-
-func (d *double) GetMetadata(context.Context, *tfprotov5.GetMetadataRequest) (*tfprotov5.GetMetadataResponse, error) {
-	out := &tfprotov5.GetMetadataResponse{}
-	for name := range d.schemas.resources {
-		out.Resources = append(out.Resources, tfprotov5.ResourceMetadata{TypeName: name})
-	}
-	for name := range d.schemas.data {
-		out.DataSources = append(out.DataSources, tfprotov5.DataSourceMetadata{TypeName: name})
-	}
-	return out, nil
 }
 
 // GetResourceIdentitySchemas is what Terraform asks from version 1.12 on.
