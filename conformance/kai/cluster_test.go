@@ -39,7 +39,7 @@ type cluster struct {
 	jobs []*batchv1.Job // in the order of their submission
 	pods int            // made so far: tells names and ages apart
 
-	evicted []string // the jobs whose pods the scheduler deleted, in that order
+	evicted []string // the jobs whose pods the scheduler deleted
 }
 
 var podsResource = corev1.SchemeGroupVersion.WithResource("pods")
@@ -142,7 +142,7 @@ func (c *cluster) placement() map[string][]string {
 	return on
 }
 
-// list returns the pods by name.
+// list returns the pods, the oldest first.
 func (c *cluster) list() []corev1.Pod {
 	c.t.Helper()
 	pods, err := c.kube.CoreV1().Pods("").List(c.t.Context(), metav1.ListOptions{})
@@ -284,8 +284,7 @@ func (c *cluster) schedule() {
 	for _, step := range steps {
 		step.Execute(session)
 	}
-	framework.CloseSession(session)
-	state.WaitForWorkers(stop)
+	framework.CloseSession(session) // and wait for what it decided to be done
 }
 
 // bind does to the pods with a BindRequest what KAI's binder and the kubelet do.
