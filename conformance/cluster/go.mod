@@ -3,11 +3,16 @@ module github.com/batchwright/batchwright/conformance/cluster
 go 1.26.0
 
 require (
-	go.etcd.io/etcd/server/v3 v3.6.16
-	k8s.io/kubernetes v1.36.3
-	sigs.k8s.io/jobset v0.12.0
-	sigs.k8s.io/kueue v0.19.2
-	sigs.k8s.io/kwok v0.8.0
+	github.com/google/go-cmp v0.7.0 // comparisons
+	github.com/hashicorp/hcl/v2 v2.25.0 // reading node pools out of Terraform
+	github.com/zclconf/go-cty v1.19.0 // values in Terraform
+	go.etcd.io/etcd/server/v3 v3.6.16 // run: etcd
+	k8s.io/autoscaler/cluster-autoscaler/apis v0.0.0-20240830133931-adfbe7e45277 // the CRD of ProvisioningRequest
+	k8s.io/kubernetes v1.36.3 // run: the API server, its controllers, the scheduler, kubectl
+	sigs.k8s.io/jobset v0.12.0 // run: JobSet
+	sigs.k8s.io/kueue v0.19.2 // run: Kueue
+	sigs.k8s.io/kwok v0.8.0 // run: KWOK, which plays the nodes
+	sigs.k8s.io/yaml v1.6.0 // YAML as Kubernetes reads it
 )
 
 require (
@@ -85,7 +90,6 @@ require (
 	github.com/google/cadvisor v0.56.2 // indirect
 	github.com/google/cel-go v0.27.0 // indirect
 	github.com/google/gnostic-models v0.7.1 // indirect
-	github.com/google/go-cmp v0.7.0 // indirect
 	github.com/google/pprof v0.0.0-20260402051712-545e8a4df936 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/gorilla/websocket v1.5.4-0.20250319132907-e064f32e3674 // indirect
@@ -94,7 +98,6 @@ require (
 	github.com/grpc-ecosystem/go-grpc-middleware/v2 v2.3.3 // indirect
 	github.com/grpc-ecosystem/grpc-gateway/v2 v2.29.0 // indirect
 	github.com/hashicorp/golang-lru/v2 v2.0.7 // indirect
-	github.com/hashicorp/hcl/v2 v2.25.0 // indirect
 	github.com/huandu/xstrings v1.5.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/itchyny/gojq v0.12.19 // indirect
@@ -158,7 +161,6 @@ require (
 	github.com/x448/float16 v0.8.4 // indirect
 	github.com/xiang90/probing v0.0.0-20221125231312-a49e3df8f510 // indirect
 	github.com/xlab/treeprint v1.2.0 // indirect
-	github.com/zclconf/go-cty v1.19.0 // indirect
 	go.etcd.io/bbolt v1.4.3 // indirect
 	go.etcd.io/etcd/api/v3 v3.6.16 // indirect
 	go.etcd.io/etcd/client/pkg/v3 v3.6.16 // indirect
@@ -206,7 +208,6 @@ require (
 	k8s.io/apiextensions-apiserver v0.36.3 // indirect
 	k8s.io/apimachinery v0.36.3 // indirect
 	k8s.io/apiserver v0.36.3 // indirect
-	k8s.io/autoscaler/cluster-autoscaler/apis v0.0.0-20240830133931-adfbe7e45277 // indirect
 	k8s.io/cli-runtime v0.36.3 // indirect
 	k8s.io/client-go v0.36.3 // indirect
 	k8s.io/cloud-provider v0.36.3 // indirect
@@ -250,6 +251,5 @@ require (
 	sigs.k8s.io/scheduler-library v0.1.0-alpha1 // indirect
 	sigs.k8s.io/scheduler-plugins v0.34.7 // indirect
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.2 // indirect
-	sigs.k8s.io/yaml v1.6.0 // indirect
 	volcano.sh/apis v1.14.0 // indirect
 )

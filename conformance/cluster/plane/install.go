@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,11 +21,12 @@ type controller struct {
 	namespace string
 	account   string // of the Deployment
 	service   string // of the webhooks
+	secret    string // of the webhooks' certificate, if the program makes that itself
 }
 
 var (
-	kueue  = controller{"kueue", "sigs.k8s.io/kueue", "kueue-system", "kueue-controller-manager", "kueue-webhook-service"}
-	jobset = controller{"jobset", "sigs.k8s.io/jobset", "jobset-system", "jobset-controller-manager", "jobset-webhook-service"}
+	kueue  = controller{"kueue", "sigs.k8s.io/kueue", "kueue-system", "kueue-controller-manager", "kueue-webhook-service", "kueue-webhook-server-cert"}
+	jobset = controller{"jobset", "sigs.k8s.io/jobset", "jobset-system", "jobset-controller-manager", "jobset-webhook-service", ""}
 )
 
 // install installs JobSet, and of Kueue all that does not depend on the folder,
@@ -122,11 +124,11 @@ func (p *Plane) installController(ctx context.Context, c controller, port string
 	if err != nil {
 		return err
 	}
-	manifests, err := p.kustomize(ctx, filepath.Join(dir, "config/default"))
+	manifests, err := p.Kubectl(ctx, nil, "kustomize", filepath.Join(dir, "config/default"))
 	if err != nil {
 		return err
 	}
-	all, err := decode(manifests)
+	all, err := decode([]byte(manifests))
 	if err != nil {
 		return err
 	}
@@ -142,12 +144,10 @@ func (p *Plane) installController(ctx context.Context, c controller, port string
 			continue
 		case "Deployment", "APIService":
 			continue // the program runs here; nothing of the folders needs the visibility API
-		case "Secret":
-			continue // of the certificates, which the programs read from files
 		case "Service":
 			object["spec"] = map[string]any{"type": "ExternalName", "externalName": "localhost"}
 		}
-		p.direct(object, number)
+		p.direct(object, number, c.secret == "")
 		objects = append(objects, object)
 	}
 	if err := p.Apply(ctx, namespaces); err != nil {
@@ -156,24 +156,26 @@ func (p *Plane) installController(ctx context.Context, c controller, port string
 	return p.Apply(ctx, objects)
 }
 
-// direct gives every client configuration of a webhook in the value the port
-// and the authority of the plane.
-func (p *Plane) direct(value any, port int) {
+// direct gives every client configuration of a webhook in the value the port,
+// and the authority of the plane if that issues the certificate.
+func (p *Plane) direct(value any, port int, issued bool) {
 	switch value := value.(type) {
 	case map[string]any:
 		if config, ok := value["clientConfig"].(map[string]any); ok {
 			if service, ok := config["service"].(map[string]any); ok {
 				service["port"] = port
-				config["caBundle"] = base64.StdEncoding.EncodeToString(p.authority.pem)
+				if issued {
+					config["caBundle"] = base64.StdEncoding.EncodeToString(p.authority.pem)
+				}
 				return
 			}
 		}
 		for _, element := range value {
-			p.direct(element, port)
+			p.direct(element, port, issued)
 		}
 	case []any:
 		for _, element := range value {
-			p.direct(element, port)
+			p.direct(element, port, issued)
 		}
 	}
 }
@@ -183,9 +185,12 @@ func (p *Plane) direct(value any, port int) {
 // ready.
 func (p *Plane) runController(ctx context.Context, c controller, config map[string]any, ports []string) (*process, error) {
 	certificates := p.path(c.name + "-certificates")
-	name := c.service + "." + c.namespace + ".svc"
-	if err := p.authority.issue(certificates, name, nil, []string{name}); err != nil {
-		return nil, err
+	if c.secret == "" {
+		name := c.service + "." + c.namespace + ".svc"
+		if err := p.authority.issue(certificates, name, nil, []string{name}); err != nil {
+			return nil, err
+		}
+		config["internalCertManagement"] = map[string]any{"enable": false}
 	}
 	token, err := p.Kubectl(ctx, nil, "create", "token", c.account, "--namespace="+c.namespace, "--duration=24h")
 	if err != nil {
@@ -209,7 +214,6 @@ func (p *Plane) runController(ctx context.Context, c controller, config map[stri
 	metrics["bindAddress"] = "127.0.0.1:" + ports[2]
 	config["metrics"] = metrics
 	config["leaderElection"] = map[string]any{"leaderElect": false}
-	config["internalCertManagement"] = map[string]any{"enable": false}
 	text, err := yaml.Marshal(config)
 	if err != nil {
 		return nil, err
@@ -221,13 +225,43 @@ func (p *Plane) runController(ctx context.Context, c controller, config map[stri
 	if err != nil {
 		return nil, err
 	}
+	if c.secret != "" {
+		if err := p.poll(ctx, s, func() error { return p.mount(ctx, c, certificates) }); err != nil {
+			return nil, err
+		}
+	}
 	return s, p.ready(ctx, s, "http://"+health+"/readyz")
+}
+
+// mount does for a program's certificate what the kubelet does: it writes the
+// Secret's files.
+func (p *Plane) mount(ctx context.Context, c controller, dir string) error {
+	out, err := p.Kubectl(ctx, nil, "get", "secret", c.secret, "--namespace="+c.namespace, "-o", "json")
+	if err != nil {
+		return err
+	}
+	var secret struct{ Data map[string][]byte }
+	if err := json.Unmarshal([]byte(out), &secret); err != nil {
+		return err
+	}
+	if len(secret.Data["tls.crt"]) == 0 {
+		return fmt.Errorf("secret %s has no certificate yet", c.secret)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	for name, text := range secret.Data {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Configure starts Kueue, or starts it anew, with the configuration that a
 // folder's kubernetes/system/kueue-configuration.yaml holds. Changed are
-// addresses, certificates, and what takes a cluster: leader election and the
-// visibility server.
+// addresses, where certificates are, and what takes a cluster: leader election
+// and the visibility server.
 func (p *Plane) Configure(ctx context.Context, file string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -253,10 +287,19 @@ func (p *Plane) Configure(ctx context.Context, file string) error {
 	config["featureGates"] = gates
 
 	p.stopKueue()
-	p.kueue, err = p.runController(ctx, kueue, config, p.kueuePorts)
-	return err
+	if p.kueue, err = p.runController(ctx, kueue, config, p.kueuePorts); err != nil {
+		return err
+	}
+	// It is up before its certificate has reached the API server.
+	flavor := []byte("{apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: probe}}")
+	return p.poll(ctx, p.kueue, func() error {
+		_, err := p.Kubectl(ctx, flavor, "create", "--dry-run=server", "-f", "-")
+		return err
+	})
 }
 
+// stopKueue stops Kueue, if it runs. Its webhooks then refuse all it would
+// look at.
 func (p *Plane) stopKueue() {
 	if p.kueue == nil {
 		return
@@ -269,13 +312,6 @@ func (p *Plane) stopKueue() {
 		}
 	}
 	p.kueue = nil
-}
-
-// kustomize prints a folder's manifests. kubectl's advice to authors of
-// kustomizations is not asked for here.
-func (p *Plane) kustomize(ctx context.Context, dir string) ([]byte, error) {
-	out, err := p.Kubectl(ctx, nil, "kustomize", dir)
-	return []byte(out), err
 }
 
 // decode reads a stream of YAML documents.

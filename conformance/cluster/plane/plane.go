@@ -122,11 +122,21 @@ func (p *Plane) Kubectl(ctx context.Context, stdin []byte, args ...string) (stri
 // Apply applies objects of the plane's own. The folder's are applied as its
 // guide says.
 func (p *Plane) Apply(ctx context.Context, objects []map[string]any) error {
+	return p.feed(ctx, objects, "apply", "--server-side", "--force-conflicts", "--field-manager=plane", "-f", "-")
+}
+
+// Create creates objects, with the status they have where a kind allows that:
+// nodes.
+func (p *Plane) Create(ctx context.Context, objects []map[string]any) error {
+	return p.feed(ctx, objects, "create", "-f", "-")
+}
+
+func (p *Plane) feed(ctx context.Context, objects []map[string]any, args ...string) error {
 	list, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "List", "items": objects})
 	if err != nil {
 		return err
 	}
-	_, err = p.Kubectl(ctx, list, "apply", "--server-side", "--force-conflicts", "--field-manager=plane", "-f", "-")
+	_, err = p.Kubectl(ctx, list, args...)
 	return err
 }
 

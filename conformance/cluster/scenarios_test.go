@@ -1,0 +1,260 @@
+package cluster_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// count is of workloads in a ClusterQueue.
+type count struct{ Pending, Admitted int }
+
+// queues waits until the ClusterQueues whose names end so have these counts.
+func (f *folder) queues(suffix string, want count) {
+	f.Helper()
+	f.eventually(func() string {
+		var other strings.Builder
+		found := 0
+		for _, o := range f.get("clusterqueues") {
+			if !strings.HasSuffix(o.Metadata.Name, suffix) {
+				continue
+			}
+			found++
+			if got := (count{o.Status.PendingWorkloads, o.Status.AdmittedWorkloads}); got != want {
+				fmt.Fprintf(&other, "%s: %d pending, %d admitted, want %d, %d\n", o.Metadata.Name, got.Pending, got.Admitted, want.Pending, want.Admitted)
+			}
+		}
+		if found == 0 {
+			return "no ClusterQueue " + suffix
+		}
+		return other.String()
+	})
+}
+
+// running waits until so many pods run on the nodes of each node pool.
+func (f *folder) running(want map[string]int) {
+	f.Helper()
+	f.eventually(func() string {
+		pools := map[string]string{}
+		for _, o := range f.get("nodes") {
+			pools[o.Metadata.Name] = o.Metadata.Labels["cloud.google.com/gke-nodepool"]
+		}
+		got := map[string]int{}
+		for _, o := range f.get("pods", "--all-namespaces") {
+			if o.Status.Phase == "Running" {
+				got[pools[f.node(o)]]++
+			}
+		}
+		return cmp.Diff(want, got)
+	})
+}
+
+// batchPlatform submits the reference's jobs stage by stage. The counts are the
+// reference's own where it states them, with the queues settled.
+func batchPlatform(f *folder) {
+	var remove []func()
+	for _, p := range f.pools() {
+		remove = append(remove, f.add(p))
+	}
+	// GKE makes auto-provisioned nodes for the pods that wait: here two for each
+	// team's first job, in its placement group.
+	for _, team := range f.teams() {
+		group := team + "-1-compact"
+		remove = append(remove, f.add(pool{
+			name: "auto-" + group, nodes: 2, machine: "a2-highgpu-1g", accelerator: 1,
+			labels: map[string]string{
+				"cloud.google.com/gke-nodepool":        "auto",
+				"cloud.google.com/gke-accelerator":     "nvidia-tesla-a100",
+				"cloud.google.com/gke-spot":            "true",
+				"cloud.google.com/machine-family":      "a2",
+				"cloud.google.com/gke-placement-group": group,
+			},
+			taints: []taint{
+				{"nvidia.com/gpu", "present", "NoSchedule"},
+				{"cloud.google.com/gke-spot", "true", "NoSchedule"},
+				{"cloud.google.com/gke-placement-group", group, "NoSchedule"},
+			},
+		}))
+	}
+
+	const label = "    kueue.x-k8s.io/queue-name: lq-team-a-lp\n"
+	f.refused("team-a", "low-priority-1", func(text []byte) []byte { return bytes.ReplaceAll(text, []byte(label), nil) },
+		"must name a queue of namespace team-a")
+	f.refused("team-a", "low-priority-1", func(text []byte) []byte {
+		return bytes.ReplaceAll(text, []byte(label), []byte(strings.ReplaceAll(label, "team-a", "team-b")))
+	}, "must name a queue of namespace team-a")
+	f.refused("team-a", "low-priority-1", func(text []byte) []byte {
+		return bytes.ReplaceAll(text, []byte("namespace: team-a"), []byte("namespace: team-b"))
+	}, "forbidden")
+
+	submit := func(name string) {
+		for i := 1; i <= 4; i++ {
+			for _, team := range f.teams() {
+				f.submit(team, fmt.Sprintf("%s-%d", name, i))
+			}
+		}
+	}
+	submit("low-priority")
+	f.queues("-lp", count{0, 4})
+
+	submit("high-priority")
+	f.queues("-hp", count{2, 2})
+	f.queues("-lp", count{1, 3}) // one a team has made room on the reservation
+
+	submit("compact")
+	f.queues("-compact", count{3, 1})
+	f.running(map[string]int{
+		"l4-reserved": 4, // 8 GPUs for 16 that are guaranteed: E0602, accepted
+		"l4-ondemand": 8,
+		"l4-spot":     24,
+		"auto":        8,
+	})
+
+	for _, team := range f.teams() {
+		f.kubectl(append([]string{"delete", "jobs", "--all", "--namespace=" + team}, f.member(team)...)...)
+	}
+	for _, tier := range []string{"-lp", "-hp", "-compact"} {
+		f.queues(tier, count{0, 0})
+	}
+	for _, r := range remove {
+		r()
+	}
+}
+
+// provision plays Dynamic Workload Scheduler for a job: it is asked for nodes
+// for so many pods and so many seconds, the job waits, and runs on the nodes
+// that come.
+func (f *folder) provision(team, name, poolName string, pods int, seconds string) {
+	f.Helper()
+	f.submit(team, name)
+	var request provisioningRequest
+	f.eventually(func() string {
+		out := f.kubectl("get", "provisioningrequests", "--namespace="+team, "-o", "json")
+		var list struct{ Items []provisioningRequest }
+		if err := json.Unmarshal([]byte(out), &list); err != nil {
+			return err.Error()
+		}
+		if len(list.Items) != 1 {
+			return fmt.Sprintf("%d ProvisioningRequests", len(list.Items))
+		}
+		request = list.Items[0]
+		return ""
+	})
+	if got := request.Spec.ProvisioningClassName; got != "queued-provisioning.gke.io" {
+		f.Errorf("the class of the request is %q", got)
+	}
+	if got := request.Spec.Parameters["maxRunDurationSeconds"]; got != seconds {
+		f.Errorf("the request is for %s seconds, want %s", got, seconds)
+	}
+	if len(request.Spec.PodSets) != 1 || request.Spec.PodSets[0].Count != pods {
+		f.Errorf("the request is for %v, want %d pods", request.Spec.PodSets, pods)
+	}
+	workload := func() object {
+		f.Helper()
+		found := f.get("workloads", "--namespace="+team)
+		if len(found) != 1 {
+			f.Fatalf("%d workloads in %s", len(found), team)
+		}
+		return found[0]
+	}
+	if w := workload(); !w.is("QuotaReserved") || w.is("Admitted") {
+		f.Errorf("before there are nodes, the workload is %v", w.Status.Conditions)
+	}
+	if found := f.get("pods", "--namespace="+team); len(found) != 0 {
+		f.Errorf("before there are nodes, there are pods: %v", found)
+	}
+
+	p := f.pool(poolName)
+	p.nodes = pods
+	p.labels["autoscaling.gke.io/provisioning-request"] = "resize"
+	remove := f.add(p)
+	now := time.Now().UTC().Format(time.RFC3339)
+	condition := func(kind string) map[string]any {
+		return map[string]any{"type": kind, "status": "True", "reason": kind, "message": "played by the test", "lastTransitionTime": now}
+	}
+	patch, err := json.Marshal(map[string]any{"status": map[string]any{
+		"conditions":               []any{condition("Accepted"), condition("Provisioned")},
+		"provisioningClassDetails": map[string]string{"ResizeRequestName": "resize"},
+	}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.kubectl("patch", "provisioningrequests", request.Metadata.Name, "--namespace="+team, "--subresource=status", "--type=merge", "--patch="+string(patch))
+	f.running(map[string]int{poolName: pods})
+	if w := workload(); !w.is("Admitted") {
+		f.Errorf("with nodes, the workload is %v", w.Status.Conditions)
+	}
+	f.kubectl(append([]string{"delete", "jobs,jobsets", "--all", "--namespace=" + team}, f.member(team)...)...)
+	f.eventually(func() string {
+		if found := f.get("workloads,pods", "--namespace="+team); len(found) != 0 {
+			return fmt.Sprint(found)
+		}
+		return ""
+	})
+	remove()
+}
+
+type provisioningRequest struct {
+	Metadata struct{ Name string }
+	Spec     struct {
+		ProvisioningClassName string
+		Parameters            map[string]string
+		PodSets               []struct{ Count int }
+	}
+}
+
+func batchPlatformDWS(f *folder) {
+	f.provision("team-a", "finetune-gemma-2b", "a100-dws", 1, "14400")
+	f.provision("team-b", "finetune-gemma-7b", "h100-dws", 1, "14400")
+}
+
+func a3UltraFlex(f *folder) {
+	f.provision("research", "sample", "a3-ultra", 1, "600")
+}
+
+// tpuTraining runs one JobSet on both slices: each of its jobs has the hosts of
+// one slice to itself.
+func tpuTraining(f *folder) {
+	var remove []func()
+	for _, p := range f.pools() {
+		remove = append(remove, f.add(p))
+	}
+	f.submit("tpu-training", "multislice")
+	f.running(map[string]int{"slices-0": 4, "slices-1": 4})
+	pools := map[string]string{}
+	for _, o := range f.get("nodes") {
+		pools[o.Metadata.Name] = o.Metadata.Labels["cloud.google.com/gke-nodepool"]
+	}
+	jobs := map[string]string{} // by node pool
+	for _, o := range f.get("pods", "--namespace=tpu-training") {
+		pool, job := pools[f.node(o)], o.Metadata.Labels["batch.kubernetes.io/job-name"]
+		if jobs[pool] != "" && jobs[pool] != job {
+			f.Errorf("node pool %s has pods of %s and of %s", pool, jobs[pool], job)
+		}
+		jobs[pool] = job
+	}
+	f.kubectl("delete", "jobsets", "--all", "--namespace=tpu-training")
+	f.eventually(func() string {
+		if found := f.get("workloads,pods", "--all-namespaces"); len(found) != 0 {
+			return fmt.Sprint(found)
+		}
+		return ""
+	})
+	for _, r := range remove {
+		r()
+	}
+}
+
+// node is where a pod runs.
+func (f *folder) node(pod object) string {
+	f.Helper()
+	var spec struct{ NodeName string }
+	if err := json.Unmarshal(pod.Spec, &spec); err != nil {
+		f.Fatal(err)
+	}
+	return spec.NodeName
+}
