@@ -142,8 +142,8 @@ func (f *folder) pool(name string) pool {
 	return pools[i]
 }
 
-// add makes nodes of a pool, and returns what takes them away again.
-func (f *folder) add(p pool) (remove func()) {
+// add makes the nodes of a pool.
+func (f *folder) add(p pool) {
 	f.Helper()
 	machine := machines[p.machine]
 	resource := "nvidia.com/gpu"
@@ -155,11 +155,8 @@ func (f *folder) add(p pool) (remove func()) {
 		size[resource] = strconv.Itoa(p.accelerator)
 	}
 	var nodes []map[string]any
-	remove = func() {}
-	args := []string{"delete", "nodes"}
 	for i := range p.nodes {
 		name := fmt.Sprintf("%s-%d", p.name, i)
-		args = append(args, name)
 		nodes = append(nodes, map[string]any{
 			"apiVersion": "v1", "kind": "Node",
 			"metadata": map[string]any{"name": name, "labels": p.labels},
@@ -167,11 +164,15 @@ func (f *folder) add(p pool) (remove func()) {
 			"status":   map[string]any{"capacity": size, "allocatable": size},
 		})
 	}
-	// Server-side apply keeps no status that comes with a new node.
 	if err := f.plane.Create(f.Context(), nodes); err != nil {
 		f.Fatal(err)
 	}
-	return func() { f.Helper(); f.kubectl(args...) }
+}
+
+// removeNodes takes all nodes away again.
+func (f *folder) removeNodes() {
+	f.Helper()
+	f.kubectl("delete", "nodes", "--all")
 }
 
 // variables are the values that terraform.tfvars gives.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -35,7 +36,8 @@ func (f *folder) queues(suffix string, want count) {
 	})
 }
 
-// running waits until so many pods run on the nodes of each node pool.
+// running waits until so many of the jobs' pods run on the nodes of each node
+// pool, and every DaemonSet of the folder on all nodes it is for.
 func (f *folder) running(want map[string]int) {
 	f.Helper()
 	f.eventually(func() string {
@@ -45,26 +47,31 @@ func (f *folder) running(want map[string]int) {
 		}
 		got := map[string]int{}
 		for _, o := range f.get("pods", "--all-namespaces") {
-			if o.Status.Phase == "Running" {
+			if o.Status.Phase == "Running" && o.Metadata.Labels["batch.kubernetes.io/job-name"] != "" {
 				got[pools[f.node(o)]]++
 			}
 		}
-		return cmp.Diff(want, got)
+		difference := cmp.Diff(want, got)
+		for _, o := range f.get("daemonsets", "--all-namespaces") {
+			if o.Status.Desired == 0 || o.Status.Ready != o.Status.Desired {
+				difference += fmt.Sprintf("%s: %d pods of %d\n", o, o.Status.Ready, o.Status.Desired)
+			}
+		}
+		return difference
 	})
 }
 
 // batchPlatform submits the reference's jobs stage by stage. The counts are the
 // reference's own where it states them, with the queues settled.
 func batchPlatform(f *folder) {
-	var remove []func()
 	for _, p := range f.pools() {
-		remove = append(remove, f.add(p))
+		f.add(p)
 	}
 	// GKE makes auto-provisioned nodes for the pods that wait: here two for each
 	// team's first job, in its placement group.
 	for _, team := range f.teams() {
 		group := team + "-1-compact"
-		remove = append(remove, f.add(pool{
+		f.add(pool{
 			name: "auto-" + group, nodes: 2, machine: "a2-highgpu-1g", accelerator: 1,
 			labels: map[string]string{
 				"cloud.google.com/gke-nodepool":        "auto",
@@ -78,7 +85,7 @@ func batchPlatform(f *folder) {
 				{"cloud.google.com/gke-spot", "true", "NoSchedule"},
 				{"cloud.google.com/gke-placement-group", group, "NoSchedule"},
 			},
-		}))
+		})
 	}
 
 	const label = "    kueue.x-k8s.io/queue-name: lq-team-a-lp\n"
@@ -91,11 +98,17 @@ func batchPlatform(f *folder) {
 		return bytes.ReplaceAll(text, []byte("namespace: team-a"), []byte("namespace: team-b"))
 	}, "forbidden")
 
+	// The teams take turns: one that is first with all its jobs would borrow
+	// what another is about to ask for, and jobs of one priority take nothing
+	// back from each other.
 	submit := func(name string) {
 		for i := 1; i <= 4; i++ {
+			args := []string{"apply", "--server-side"}
 			for _, team := range f.teams() {
-				f.submit(team, fmt.Sprintf("%s-%d", name, i))
+				dir := filepath.Join(f.dir, "workloads", team)
+				args = append(args, "-f", filepath.Join(dir, name+"-files.yaml"), "-f", filepath.Join(dir, fmt.Sprintf("%s-%d.yaml", name, i)))
 			}
+			f.kubectl(args...)
 		}
 	}
 	submit("low-priority")
@@ -114,15 +127,11 @@ func batchPlatform(f *folder) {
 		"auto":        8,
 	})
 
-	for _, team := range f.teams() {
-		f.kubectl(append([]string{"delete", "jobs", "--all", "--namespace=" + team}, f.member(team)...)...)
-	}
+	f.kubectl("delete", "jobs", "--all", "--all-namespaces")
 	for _, tier := range []string{"-lp", "-hp", "-compact"} {
 		f.queues(tier, count{0, 0})
 	}
-	for _, r := range remove {
-		r()
-	}
+	f.removeNodes()
 }
 
 // provision plays Dynamic Workload Scheduler for a job: it is asked for nodes
@@ -171,7 +180,7 @@ func (f *folder) provision(team, name, poolName string, pods int, seconds string
 	p := f.pool(poolName)
 	p.nodes = pods
 	p.labels["autoscaling.gke.io/provisioning-request"] = "resize"
-	remove := f.add(p)
+	f.add(p)
 	now := time.Now().UTC().Format(time.RFC3339)
 	condition := func(kind string) map[string]any {
 		return map[string]any{"type": kind, "status": "True", "reason": kind, "message": "played by the test", "lastTransitionTime": now}
@@ -195,7 +204,7 @@ func (f *folder) provision(team, name, poolName string, pods int, seconds string
 		}
 		return ""
 	})
-	remove()
+	f.removeNodes()
 }
 
 type provisioningRequest struct {
@@ -219,9 +228,8 @@ func a3UltraFlex(f *folder) {
 // tpuTraining runs one JobSet on both slices: each of its jobs has the hosts of
 // one slice to itself.
 func tpuTraining(f *folder) {
-	var remove []func()
 	for _, p := range f.pools() {
-		remove = append(remove, f.add(p))
+		f.add(p)
 	}
 	f.submit("tpu-training", "multislice")
 	f.running(map[string]int{"slices-0": 4, "slices-1": 4})
@@ -244,9 +252,7 @@ func tpuTraining(f *folder) {
 		}
 		return ""
 	})
-	for _, r := range remove {
-		r()
-	}
+	f.removeNodes()
 }
 
 // node is where a pod runs.

@@ -29,8 +29,7 @@ var (
 	jobset = controller{"jobset", "sigs.k8s.io/jobset", "jobset-system", "jobset-controller-manager", "jobset-webhook-service", ""}
 )
 
-// install installs JobSet, and of Kueue all that does not depend on the folder,
-// and the definitions that GKE brings.
+// install installs JobSet, and the definitions that GKE and KAI Scheduler bring.
 func (p *Plane) install(ctx context.Context) error {
 	autoscaler, err := source(ctx, p.root, "k8s.io/autoscaler/cluster-autoscaler/apis")
 	if err != nil {
@@ -70,12 +69,8 @@ func (p *Plane) install(ctx context.Context) error {
 		return err
 	}
 
-	free, err := ports(6)
+	free, err := ports(3)
 	if err != nil {
-		return err
-	}
-	p.kueuePorts = free[3:]
-	if err := p.installController(ctx, kueue, p.kueuePorts[0]); err != nil {
 		return err
 	}
 	if err := p.installController(ctx, jobset, free[0]); err != nil {
@@ -84,7 +79,7 @@ func (p *Plane) install(ctx context.Context) error {
 	_, err = p.runController(ctx, jobset, map[string]any{
 		"apiVersion": "config.jobset.x-k8s.io/v1alpha1",
 		"kind":       "Configuration",
-	}, free[:3])
+	}, free)
 	return err
 }
 
@@ -227,7 +222,7 @@ func (p *Plane) runController(ctx context.Context, c controller, config map[stri
 	}
 	if c.secret != "" {
 		if err := p.poll(ctx, s, func() error { return p.mount(ctx, c, certificates) }); err != nil {
-			return nil, err
+			return s, err
 		}
 	}
 	return s, p.ready(ctx, s, "http://"+health+"/readyz")
@@ -258,7 +253,7 @@ func (p *Plane) mount(ctx context.Context, c controller, dir string) error {
 	return nil
 }
 
-// Configure starts Kueue, or starts it anew, with the configuration that a
+// Configure installs and starts Kueue, or starts it anew, with the configuration that a
 // folder's kubernetes/system/kueue-configuration.yaml holds. Changed are
 // addresses, where certificates are, and what takes a cluster: leader election
 // and the visibility server.
@@ -286,6 +281,16 @@ func (p *Plane) Configure(ctx context.Context, file string) error {
 	gates["VisibilityOnDemand"] = false // would write where it may not
 	config["featureGates"] = gates
 
+	if p.kueuePorts == nil {
+		free, err := ports(3)
+		if err != nil {
+			return err
+		}
+		if err := p.installController(ctx, kueue, free[0]); err != nil {
+			return err
+		}
+		p.kueuePorts = free
+	}
 	p.stopKueue()
 	if p.kueue, err = p.runController(ctx, kueue, config, p.kueuePorts); err != nil {
 		return err
