@@ -1,6 +1,6 @@
 # The two targets a newcomer needs: build and test. README.md tells the rest.
 
-.PHONY: build test golden check bench fuzz clean
+.PHONY: build test conformance golden check bench fuzz clean
 
 build:
 	go build -o bin/batchwright ./cmd/batchwright
@@ -9,15 +9,19 @@ test:
 	go test ./...
 	go -C conformance test -count=1 ./...
 
+# The golden folders on a control plane that runs here.
+conformance:
+	go -C conformance/cluster test -count=1 -timeout 60m -v .
+
 golden:
 	go test ./golden -update
 
 check:
 	test -z "$$(gofmt -l .)"
-	go vet ./... && go -C conformance vet ./...
+	go vet ./... && go -C conformance vet ./... && go -C conformance/cluster vet ./...
 	go build -o bin/ honnef.co/go/tools/cmd/staticcheck
-	bin/staticcheck ./... && cd conformance && ../bin/staticcheck ./...
-	go mod tidy -diff && go -C conformance mod tidy -diff
+	bin/staticcheck ./... && cd conformance && ../bin/staticcheck ./... && cd cluster && ../../bin/staticcheck ./...
+	go mod tidy -diff && go -C conformance mod tidy -diff && go -C conformance/cluster mod tidy -diff
 
 bench:
 	go test -run '^$$' -bench . ./compiler ./emit/folder ./golden/scale
@@ -33,4 +37,4 @@ fuzz:
 	done
 
 clean:
-	rm -rf bin
+	rm -rf bin conformance/cluster/bin

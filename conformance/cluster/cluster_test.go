@@ -53,7 +53,7 @@ func TestFolders(t *testing.T) {
 	}
 	for _, entry := range folders {
 		held := t.Run(entry.name, func(t *testing.T) {
-			f := &folder{t, p, filepath.Join(golden, entry.name)}
+			f := &folder{T: t, plane: p, dir: filepath.Join(golden, entry.name)}
 			began := time.Now()
 			f.apply()
 			f.applyAgain()
@@ -77,8 +77,10 @@ func TestFolders(t *testing.T) {
 // folder is a deploy folder on the plane.
 type folder struct {
 	*testing.T
-	plane *plane.Plane
-	dir   string
+	plane  *plane.Plane
+	dir    string
+	groups map[string]string // by namespace; see member
+	nodes  int               // made so far
 }
 
 // object is what the checks read of an object of any kind.
@@ -91,7 +93,12 @@ type object struct {
 		Labels          map[string]string `json:"labels,omitempty"`
 		ResourceVersion string            `json:"resourceVersion,omitempty"`
 	} `json:"metadata"`
-	Spec   json.RawMessage `json:"spec,omitempty"`
+	Subjects []struct { // of a RoleBinding
+		Name string `json:"name"`
+	} `json:"subjects,omitempty"`
+	Spec struct {
+		NodeName string `json:"nodeName,omitempty"`
+	} `json:"spec"`
 	Status struct {
 		Conditions        []condition `json:"conditions,omitempty"`
 		PendingWorkloads  int         `json:"pendingWorkloads,omitempty"`
@@ -157,7 +164,7 @@ func (f *folder) eventually(wrong func() string) {
 		select {
 		case <-ctx.Done():
 			f.Fatalf("not within a minute:\n%s", problem)
-		case <-time.After(250 * time.Millisecond):
+		case <-time.After(500 * time.Millisecond):
 		}
 	}
 }
@@ -177,19 +184,12 @@ func (f *folder) applyArgs() []string {
 	return []string{"apply", "--server-side", "--force-conflicts", "--field-manager=batchwright", "--validate=strict", "-k", f.manifests()}
 }
 
-// apply applies the folder to a Kueue that has its configuration, and waits
-// until all of it is active.
+// apply applies the folder where its scheduler is configured for it, and waits
+// until all queues are active.
 func (f *folder) apply() {
 	f.Helper()
-	if f.kueue() {
-		if err := f.plane.Configure(f.Context(), filepath.Join(f.manifests(), "system/kueue-configuration.yaml")); err != nil {
-			f.Fatal(err)
-		}
-	} else {
-		// KAI Scheduler's release brings its namespace.
-		if err := f.plane.Apply(f.Context(), []map[string]any{{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "kai-scheduler"}}}); err != nil {
-			f.Fatal(err)
-		}
+	if err := f.plane.Prepare(f.Context(), f.dir); err != nil {
+		f.Fatal(err)
 	}
 	f.kubectl(f.applyArgs()...)
 	if !f.kueue() {
@@ -246,12 +246,18 @@ func changed(before, after map[string]string) string {
 // to administrators alone.
 func (f *folder) member(team string) []string {
 	f.Helper()
-	out := f.kubectl("get", "rolebindings", "--namespace="+team, "--ignore-not-found", "job-submitter",
-		"-o", `jsonpath={.subjects[?(@.kind=="Group")].name}`)
-	if out == "" {
+	if f.groups == nil {
+		f.groups = map[string]string{}
+		for _, o := range f.get("rolebindings", "--all-namespaces", "--field-selector=metadata.name=job-submitter") {
+			for _, s := range o.Subjects {
+				f.groups[o.Metadata.Namespace] = s.Name
+			}
+		}
+	}
+	if f.groups[team] == "" {
 		return nil
 	}
-	return []string{"--as=somebody@example.com", "--as-group=" + out, "--as-group=system:authenticated"}
+	return []string{"--as=somebody@example.com", "--as-group=" + f.groups[team], "--as-group=system:authenticated"}
 }
 
 // teams are those with workloads, by name.
@@ -317,14 +323,14 @@ func (f *folder) delete() {
 	out := f.kubectl("kustomize", f.manifests())
 	documents := strings.Split(out, "\n---\n")
 	slices.Reverse(documents)
-	if _, err := f.plane.Kubectl(f.Context(), []byte(strings.Join(documents, "\n---\n")), "delete", "--timeout=90s", "-f", "-"); err != nil {
+	if _, err := f.plane.Kubectl(f.Context(), []byte(strings.Join(documents, "\n---\n")), "delete", "--wait=false", "-f", "-"); err != nil {
 		f.Fatal(err)
 	}
-	kinds := "nodes,namespaces,priorityclasses,validatingadmissionpolicies,jobs,pods"
+	kinds := "namespaces,priorityclasses,validatingadmissionpolicies,jobs,pods"
 	if f.kueue() {
 		kinds += ",clusterqueues,localqueues,cohorts,resourceflavors,workloads,provisioningrequests"
 	}
-	f.eventually(func() string { // what belonged to deleted objects goes a little later
+	f.eventually(func() string {
 		var left strings.Builder
 		for _, o := range f.get("--ignore-not-found", "-k", f.manifests()) {
 			fmt.Fprintln(&left, o, "is left")
@@ -337,4 +343,5 @@ func (f *folder) delete() {
 		}
 		return left.String()
 	})
+	f.kubectl("delete", "nodes", "--all", "--wait=false") // last: KWOK ends pods only on nodes that exist
 }

@@ -155,8 +155,9 @@ func (f *folder) add(p pool) {
 		size[resource] = strconv.Itoa(p.accelerator)
 	}
 	var nodes []map[string]any
-	for i := range p.nodes {
-		name := fmt.Sprintf("%s-%d", p.name, i)
+	for range p.nodes {
+		name := fmt.Sprintf("%s-%d", p.name, f.nodes)
+		f.nodes++
 		nodes = append(nodes, map[string]any{
 			"apiVersion": "v1", "kind": "Node",
 			"metadata": map[string]any{"name": name, "labels": p.labels},
@@ -167,12 +168,6 @@ func (f *folder) add(p pool) {
 	if err := f.plane.Create(f.Context(), nodes); err != nil {
 		f.Fatal(err)
 	}
-}
-
-// removeNodes takes all nodes away again.
-func (f *folder) removeNodes() {
-	f.Helper()
-	f.kubectl("delete", "nodes", "--all")
 }
 
 // variables are the values that terraform.tfvars gives.

@@ -41,24 +41,48 @@ func (f *folder) queues(suffix string, want count) {
 func (f *folder) running(want map[string]int) {
 	f.Helper()
 	f.eventually(func() string {
-		pools := map[string]string{}
-		for _, o := range f.get("nodes") {
+		objects := f.get("nodes,pods,daemonsets", "--all-namespaces")
+		pools := nodePools(objects)
+		got := map[string]int{}
+		late := ""
+		for _, o := range objects {
+			switch {
+			case o.Kind == "Pod" && o.Status.Phase == "Running" && o.Metadata.Labels[jobLabel] != "":
+				got[pools[o.Spec.NodeName]]++
+			case o.Kind == "DaemonSet" && (o.Status.Desired == 0 || o.Status.Ready != o.Status.Desired):
+				late += fmt.Sprintf("%s: %d pods of %d\n", o, o.Status.Ready, o.Status.Desired)
+			}
+		}
+		return late + cmp.Diff(want, got)
+	})
+}
+
+// emptied waits until no job has left anything.
+func (f *folder) emptied() {
+	f.Helper()
+	f.eventually(func() string {
+		var left strings.Builder
+		for _, o := range f.get("workloads,pods,jobs", "--all-namespaces") {
+			if o.Kind != "Pod" || o.Metadata.Labels[jobLabel] != "" {
+				fmt.Fprintln(&left, o, "is left")
+			}
+		}
+		return left.String()
+	})
+}
+
+// jobLabel is on the pods of a Job.
+const jobLabel = "batch.kubernetes.io/job-name"
+
+// nodePools maps the nodes among the objects to their node pools.
+func nodePools(objects []object) map[string]string {
+	pools := map[string]string{}
+	for _, o := range objects {
+		if o.Kind == "Node" {
 			pools[o.Metadata.Name] = o.Metadata.Labels["cloud.google.com/gke-nodepool"]
 		}
-		got := map[string]int{}
-		for _, o := range f.get("pods", "--all-namespaces") {
-			if o.Status.Phase == "Running" && o.Metadata.Labels["batch.kubernetes.io/job-name"] != "" {
-				got[pools[f.node(o)]]++
-			}
-		}
-		difference := cmp.Diff(want, got)
-		for _, o := range f.get("daemonsets", "--all-namespaces") {
-			if o.Status.Desired == 0 || o.Status.Ready != o.Status.Desired {
-				difference += fmt.Sprintf("%s: %d pods of %d\n", o, o.Status.Ready, o.Status.Desired)
-			}
-		}
-		return difference
-	})
+	}
+	return pools
 }
 
 // batchPlatform submits the reference's jobs stage by stage. The counts are the
@@ -127,16 +151,16 @@ func batchPlatform(f *folder) {
 		"auto":        8,
 	})
 
-	f.kubectl("delete", "jobs", "--all", "--all-namespaces")
+	f.kubectl("delete", "jobs", "--all", "--all-namespaces", "--wait=false")
+	f.emptied()
 	for _, tier := range []string{"-lp", "-hp", "-compact"} {
 		f.queues(tier, count{0, 0})
 	}
-	f.removeNodes()
 }
 
 // provision plays Dynamic Workload Scheduler for a job: it is asked for nodes
 // for so many pods and so many seconds, the job waits, and runs on the nodes
-// that come.
+// that come, and on no others. Nodes of earlier jobs are still there.
 func (f *folder) provision(team, name, poolName string, pods int, seconds string) {
 	f.Helper()
 	f.submit(team, name)
@@ -179,7 +203,8 @@ func (f *folder) provision(team, name, poolName string, pods int, seconds string
 
 	p := f.pool(poolName)
 	p.nodes = pods
-	p.labels["autoscaling.gke.io/provisioning-request"] = "resize"
+	resize := "resize-" + name
+	p.labels["autoscaling.gke.io/provisioning-request"] = resize
 	f.add(p)
 	now := time.Now().UTC().Format(time.RFC3339)
 	condition := func(kind string) map[string]any {
@@ -187,7 +212,7 @@ func (f *folder) provision(team, name, poolName string, pods int, seconds string
 	}
 	patch, err := json.Marshal(map[string]any{"status": map[string]any{
 		"conditions":               []any{condition("Accepted"), condition("Provisioned")},
-		"provisioningClassDetails": map[string]string{"ResizeRequestName": "resize"},
+		"provisioningClassDetails": map[string]string{"ResizeRequestName": resize},
 	}})
 	if err != nil {
 		f.Fatal(err)
@@ -198,13 +223,7 @@ func (f *folder) provision(team, name, poolName string, pods int, seconds string
 		f.Errorf("with nodes, the workload is %v", w.Status.Conditions)
 	}
 	f.kubectl(append([]string{"delete", "jobs,jobsets", "--all", "--namespace=" + team}, f.member(team)...)...)
-	f.eventually(func() string {
-		if found := f.get("workloads,pods", "--namespace="+team); len(found) != 0 {
-			return fmt.Sprint(found)
-		}
-		return ""
-	})
-	f.removeNodes()
+	f.emptied()
 }
 
 type provisioningRequest struct {
@@ -223,6 +242,7 @@ func batchPlatformDWS(f *folder) {
 
 func a3UltraFlex(f *folder) {
 	f.provision("research", "sample", "a3-ultra", 1, "600")
+	f.provision("products", "all-gather", "a3-ultra", 2, "3600") // a JobSet of two nodes
 }
 
 // tpuTraining runs one JobSet on both slices: each of its jobs has the hosts of
@@ -233,34 +253,19 @@ func tpuTraining(f *folder) {
 	}
 	f.submit("tpu-training", "multislice")
 	f.running(map[string]int{"slices-0": 4, "slices-1": 4})
-	pools := map[string]string{}
-	for _, o := range f.get("nodes") {
-		pools[o.Metadata.Name] = o.Metadata.Labels["cloud.google.com/gke-nodepool"]
-	}
+	objects := f.get("nodes,pods", "--all-namespaces")
+	pools := nodePools(objects)
 	jobs := map[string]string{} // by node pool
-	for _, o := range f.get("pods", "--namespace=tpu-training") {
-		pool, job := pools[f.node(o)], o.Metadata.Labels["batch.kubernetes.io/job-name"]
+	for _, o := range objects {
+		if o.Kind != "Pod" {
+			continue
+		}
+		pool, job := pools[o.Spec.NodeName], o.Metadata.Labels[jobLabel]
 		if jobs[pool] != "" && jobs[pool] != job {
 			f.Errorf("node pool %s has pods of %s and of %s", pool, jobs[pool], job)
 		}
 		jobs[pool] = job
 	}
 	f.kubectl("delete", "jobsets", "--all", "--namespace=tpu-training")
-	f.eventually(func() string {
-		if found := f.get("workloads,pods", "--all-namespaces"); len(found) != 0 {
-			return fmt.Sprint(found)
-		}
-		return ""
-	})
-	f.removeNodes()
-}
-
-// node is where a pod runs.
-func (f *folder) node(pod object) string {
-	f.Helper()
-	var spec struct{ NodeName string }
-	if err := json.Unmarshal(pod.Spec, &spec); err != nil {
-		f.Fatal(err)
-	}
-	return spec.NodeName
+	f.emptied()
 }

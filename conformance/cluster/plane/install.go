@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -253,13 +255,18 @@ func (p *Plane) mount(ctx context.Context, c controller, dir string) error {
 	return nil
 }
 
-// Configure installs and starts Kueue, or starts it anew, with the configuration that a
-// folder's kubernetes/system/kueue-configuration.yaml holds. Changed are
-// addresses, where certificates are, and what takes a cluster: leader election
-// and the visibility server.
-func (p *Plane) Configure(ctx context.Context, file string) error {
+// Prepare makes the plane ready for a deploy folder. For one with Kueue, Kueue is
+// installed and started, or started anew, with the configuration that
+// kubernetes/system/kueue-configuration.yaml holds. Changed are addresses, where
+// certificates are, and what takes a cluster: leader election and the visibility
+// server. For one with KAI Scheduler there is its namespace: its program is not
+// part of the plane.
+func (p *Plane) Prepare(ctx context.Context, folder string) error {
+	file := filepath.Join(folder, "kubernetes/system/kueue-configuration.yaml")
 	text, err := os.ReadFile(file)
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
+		return p.Apply(ctx, []map[string]any{{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "kai-scheduler"}}})
+	} else if err != nil {
 		return err
 	}
 	var object struct{ Data map[string]string }

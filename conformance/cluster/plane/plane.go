@@ -32,7 +32,7 @@ type Plane struct {
 	server         string // the API server's URL
 	authority      *authority
 	processes      []*process // in the order they were started
-	kueue          *process   // nil before Configure
+	kueue          *process   // nil before Prepare
 	kueuePorts     []string   // webhook, health, metrics
 }
 
@@ -43,7 +43,7 @@ const patience = 90 * time.Second
 var stages []byte
 
 // Start builds the programs of the module at root, if they are not built, and
-// brings up all but Kueue, which starts with Configure. Progress goes to log.
+// brings up all but Kueue, which starts with Prepare. Progress goes to log.
 // The caller stops the plane; if Start fails, nothing is left running.
 func Start(ctx context.Context, root string, log io.Writer) (_ *Plane, err error) {
 	bin, err := Build(ctx, root, log)
@@ -210,8 +210,12 @@ func (p *Plane) startKubernetes(ctx context.Context) error {
 	certificate := func(dir string) map[string]string {
 		return map[string]string{"client-certificate": p.path(dir, "tls.crt"), "client-key": p.path(dir, "tls.key")}
 	}
-	for file, dir := range map[string]string{"kubeconfig": "admin", "controller-manager.kubeconfig": "controller-manager", "scheduler.kubeconfig": "scheduler"} {
-		if err := p.writeKubeconfig(file, certificate(dir)); err != nil {
+	for _, c := range []struct{ file, dir string }{
+		{"kubeconfig", "admin"},
+		{"controller-manager.kubeconfig", "controller-manager"},
+		{"scheduler.kubeconfig", "scheduler"},
+	} {
+		if err := p.writeKubeconfig(c.file, certificate(c.dir)); err != nil {
 			return err
 		}
 	}

@@ -1,5 +1,5 @@
 // Plane keeps a control plane up for a person: plane up [FOLDER]. With a deploy
-// folder, Kueue runs with its configuration and the folder is applied.
+// folder, Kueue runs with its configuration and its kubernetes/ is applied.
 package main
 
 import (
@@ -43,7 +43,7 @@ func up(ctx context.Context, folders []string, stdout, stderr io.Writer) error {
 	}
 	defer p.Stop()
 	for _, folder := range folders {
-		if err := p.Configure(ctx, filepath.Join(folder, "kubernetes/system/kueue-configuration.yaml")); err != nil {
+		if err := p.Prepare(ctx, folder); err != nil {
 			return err
 		}
 		applied, err := p.Kubectl(ctx, nil, "apply", "--server-side", "--force-conflicts", "--field-manager=batchwright", "-k", filepath.Join(folder, "kubernetes"))
