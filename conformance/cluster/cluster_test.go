@@ -7,9 +7,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -34,11 +36,14 @@ var folders = []struct {
 // TestFolders applies one folder after the other as its guide says, plays its
 // scenario, and deletes it.
 func TestFolders(t *testing.T) {
-	root, err := plane.Root(t.Context())
+	// An interrupt fails the test, so that the plane is stopped in order.
+	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	root, err := plane.Root(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := plane.Start(t.Context(), root, os.Stderr)
+	p, err := plane.Start(ctx, root, os.Stderr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +58,7 @@ func TestFolders(t *testing.T) {
 	}
 	for _, entry := range folders {
 		held := t.Run(entry.name, func(t *testing.T) {
-			f := &folder{T: t, plane: p, dir: filepath.Join(golden, entry.name)}
+			f := &folder{T: t, ctx: ctx, plane: p, dir: filepath.Join(golden, entry.name)}
 			began := time.Now()
 			f.apply()
 			f.applyAgain()
@@ -77,6 +82,7 @@ func TestFolders(t *testing.T) {
 // folder is a deploy folder on the plane.
 type folder struct {
 	*testing.T
+	ctx    context.Context // done with the test or at an interrupt
 	plane  *plane.Plane
 	dir    string
 	groups map[string]string // by namespace; see member
@@ -128,7 +134,7 @@ func (o object) is(kind string) bool {
 // kubectl runs kubectl, which must succeed without a warning.
 func (f *folder) kubectl(args ...string) string {
 	f.Helper()
-	out, err := f.plane.Kubectl(f.Context(), nil, args...)
+	out, err := f.plane.Kubectl(f.ctx, nil, args...)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -138,7 +144,7 @@ func (f *folder) kubectl(args ...string) string {
 // get lists the objects that kubectl get finds.
 func (f *folder) get(args ...string) []object {
 	f.Helper()
-	out, err := f.plane.Kubectl(f.Context(), nil, append([]string{"get", "-o", "json"}, args...)...)
+	out, err := f.plane.Kubectl(f.ctx, nil, append([]string{"get", "-o", "json"}, args...)...)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -154,7 +160,7 @@ func (f *folder) get(args ...string) []object {
 // eventually waits for a state in which nothing is wrong any more.
 func (f *folder) eventually(wrong func() string) {
 	f.Helper()
-	ctx, cancel := context.WithTimeout(f.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(f.ctx, time.Minute)
 	defer cancel()
 	for {
 		problem := wrong()
@@ -188,7 +194,7 @@ func (f *folder) applyArgs() []string {
 // until all queues are active.
 func (f *folder) apply() {
 	f.Helper()
-	if err := f.plane.Prepare(f.Context(), f.dir); err != nil {
+	if err := f.plane.Prepare(f.ctx, f.dir); err != nil {
 		f.Fatal(err)
 	}
 	f.kubectl(f.applyArgs()...)
@@ -309,7 +315,7 @@ func (f *folder) refused(team, name string, change func([]byte) []byte, message 
 		f.Fatalf("%s of %s is not changed", name, team)
 	}
 	args := append([]string{"apply", "--server-side", "--dry-run=server", "-f", "-"}, f.member(team)...)
-	out, err := f.plane.Kubectl(f.Context(), changed, args...)
+	out, err := f.plane.Kubectl(f.ctx, changed, args...)
 	if err == nil {
 		f.Errorf("%s of %s is accepted:\n%s", name, team, out)
 	} else if !strings.Contains(err.Error(), message) {
@@ -323,7 +329,7 @@ func (f *folder) delete() {
 	out := f.kubectl("kustomize", f.manifests())
 	documents := strings.Split(out, "\n---\n")
 	slices.Reverse(documents)
-	if _, err := f.plane.Kubectl(f.Context(), []byte(strings.Join(documents, "\n---\n")), "delete", "--wait=false", "-f", "-"); err != nil {
+	if _, err := f.plane.Kubectl(f.ctx, []byte(strings.Join(documents, "\n---\n")), "delete", "--wait=false", "-f", "-"); err != nil {
 		f.Fatal(err)
 	}
 	kinds := "namespaces,priorityclasses,validatingadmissionpolicies,jobs,pods"

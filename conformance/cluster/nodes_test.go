@@ -165,7 +165,7 @@ func (f *folder) add(p pool) {
 			"status":   map[string]any{"capacity": size, "allocatable": size},
 		})
 	}
-	if err := f.plane.Create(f.Context(), nodes); err != nil {
+	if err := f.plane.Create(f.ctx, nodes); err != nil {
 		f.Fatal(err)
 	}
 }
