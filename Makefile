@@ -9,19 +9,26 @@ test:
 	go test ./...
 	go -C conformance test -count=1 ./...
 
-# The golden folders on a control plane that runs here.
-conformance:
+# The golden folders held against the real tools: Terraform, if it is there, and
+# a control plane of Kubernetes, Kueue and JobSet that is built and run here.
+conformance: bin/terraform-1.5.7
+	go -C conformance/terraform test -count=1 ./...
 	go -C conformance/cluster test -count=1 -timeout 60m -v .
+
+# Infrastructure Manager's Terraform.
+bin/terraform-1.5.7:
+	GOBIN=$(CURDIR)/bin go install github.com/hashicorp/terraform@v1.5.7
+	mv bin/terraform $@
 
 golden:
 	go test ./golden -update
 
 check:
 	test -z "$$(gofmt -l .)"
-	go vet ./... && go -C conformance vet ./... && go -C conformance/cluster vet ./...
 	go build -o bin/ honnef.co/go/tools/cmd/staticcheck
-	bin/staticcheck ./... && cd conformance && ../bin/staticcheck ./... && cd cluster && ../../bin/staticcheck ./...
-	go mod tidy -diff && go -C conformance mod tidy -diff && go -C conformance/cluster mod tidy -diff
+	for module in . conformance conformance/cluster conformance/terraform; do \
+		(cd $$module && go vet ./... && $(CURDIR)/bin/staticcheck ./... && go mod tidy -diff) || exit 1; \
+	done
 
 bench:
 	go test -run '^$$' -bench . ./compiler ./emit/folder ./golden/scale

@@ -40,6 +40,7 @@ func demand(p *ir.Platform) ir.Demand {
 		}
 	}
 	t.addAllRegions()
+	t.addNetworks(p)
 	d := ir.Demand{Rows: t.rows()}
 	d.VCPUs, d.MemoryGiB = autoProvisioningNeed(p)
 	return d
@@ -316,6 +317,19 @@ func (t *demandTally) addAllRegions() {
 	sum.Metric, sum.Unit = m.row.Metric, "GPUs"
 	m.row = sum
 	m.note("newer projects do not have it; whether Spot counts is not verified")
+}
+
+// addNetworks counts VPC networks where nodes have several: a project starts
+// with few. Source: Compute Engine API, Quota.metric; Compute Engine
+// documentation, "Allocation quotas".
+func (t *demandTally) addNetworks(p *ir.Platform) {
+	if len(p.Network.GPUs) == 0 {
+		return
+	}
+	n := 1 + len(p.Network.GPUs)
+	m := t.metric(demandOthers, "NETWORKS", "VPC networks of the project in all regions")
+	m.row.Standing, m.row.Admitted, m.row.Ceiling, m.row.Unit = n, n, n, "networks"
+	m.note("the default network, where the project has it, counts too")
 }
 
 // bound applies a limit of node auto-provisioning, which holds for the

@@ -259,3 +259,22 @@ func TestDemandLimitNeverCutsWhatStands(t *testing.T) {
 		t.Errorf("row = %+v, want 10, 10, 10", row)
 	}
 }
+
+func TestDemandOfNetworks(t *testing.T) {
+	p := &ir.Platform{Zones: []string{"us-central1-a"}}
+	row := func() *ir.DemandRow {
+		for _, r := range demand(p).Rows {
+			if r.Metric == "NETWORKS" {
+				return &r
+			}
+		}
+		return nil
+	}
+	if r := row(); r != nil {
+		t.Errorf("one network is %+v, want no row", r)
+	}
+	p.Network.GPUs = make([]ir.GPUNetwork, 2)
+	if r := row(); r == nil || r.Standing != 3 || r.Ceiling != 3 {
+		t.Errorf("with two networks between GPUs the row is %+v, want 3", r)
+	}
+}

@@ -1,0 +1,87 @@
+package terraform
+
+import (
+	"bytes"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v2"
+)
+
+// TestBuilds runs what the builds run of Terraform: they make a platform, and
+// destroy it although it is protected and its creation may have failed.
+func TestBuilds(t *testing.T) {
+	r := open(t, "batch-platform")
+	r.prepare(t)
+	script := step(t, "destroy", "unprotect").Script
+	if script == "" {
+		t.Fatal("the build switches no protection off")
+	}
+	unprotect := func(t *testing.T) string {
+		c := exec.CommandContext(t.Context(), "sh", "-c", script)
+		c.Dir, c.Env = r.dir, append(r.env, "TF_IN_AUTOMATION=true")
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return string(out)
+	}
+	if said := unprotect(t); said != "Nothing has been built.\n" {
+		t.Errorf("before anything is built: %s", said)
+	}
+	r.must(t, step(t, "provision", "terraform-plan").Args...)
+	r.must(t, step(t, "provision", "terraform-apply").Args...)
+	file := filepath.Join(r.dir, "terraform.tfstate")
+	built := read(t, file)
+	destroy := step(t, "destroy", "terraform-destroy").Args
+	for name, before := range map[string][]string{
+		"platform":              {"state", "list"},
+		"failed cluster":        {"taint", "google_container_cluster.main"},
+		"half of it is deleted": {"state", "rm", "google_project_iam_member.team"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			write(t, file, built)
+			r.must(t, before...)
+			were := strings.Count(string(r.must(t, "state", "list")), "\n")
+			unprotect(t)
+			if are := strings.Count(string(r.must(t, "state", "list")), "\n"); are != were {
+				t.Errorf("%d resources became %d before they are destroyed", were, are)
+			}
+			if out, ok := r.run(t, destroy...); !ok {
+				t.Errorf("terraform destroy:\n%s", out)
+			}
+			if left := r.must(t, "state", "list"); len(left) > 0 {
+				t.Errorf("left:\n%s", left)
+			}
+		})
+	}
+	t.Run("protected", func(t *testing.T) {
+		write(t, file, built)
+		if out, ok := r.run(t, destroy...); ok || !bytes.Contains(out, []byte("Protected from deletion")) {
+			t.Errorf("the cluster is not protected:\n%s", out)
+		}
+	})
+}
+
+// buildStep is a step of a build.
+type buildStep struct {
+	ID, Script string
+	Args       []string
+}
+
+// step reads a step of a build of the batch platform.
+func step(t *testing.T, build, id string) buildStep {
+	t.Helper()
+	var doc struct{ Steps []buildStep }
+	if err := yaml.Unmarshal([]byte(read(t, repository+"/golden/batch-platform/cloudbuild/"+build+".yaml")), &doc); err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(doc.Steps, func(s buildStep) bool { return s.ID == id })
+	if i < 0 {
+		t.Fatalf("the build has no step %s", id)
+	}
+	return doc.Steps[i]
+}

@@ -1,0 +1,133 @@
+package terraform
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// forms are the deploy folders that are planned: those under golden/, and one
+// that Infrastructure Manager is to apply.
+var forms = []string{"a3-ultra-flex", "batch-platform", "batch-platform-dws", "kai-departments", "tpu-training", managed}
+
+// managedTag makes a folder for Infrastructure Manager, whose own Terraform plans it.
+const (
+	managedTag = "managed=true"
+	managed    = "blueprints/tpu-training -t " + managedTag
+)
+
+// resources are how many of each type Terraform is to make of the forms, in
+// their order, counted by hand: one for each team, role, bucket, alert and so on.
+var resources = map[string][6]int{
+	"google_compute_firewall":           {2, 1, 1, 1, 1, 1}, // webhooks; the second gVNIC network
+	"google_compute_network":            {3, 1, 1, 1, 1, 1}, // a gVNIC and an RDMA network more
+	"google_compute_reservation":        {0, 1, 1, 0, 0, 0},
+	"google_compute_router":             {1, 1, 1, 1, 1, 1},
+	"google_compute_router_nat":         {1, 1, 1, 1, 1, 1},
+	"google_compute_subnetwork":         {10, 1, 1, 1, 1, 1}, // nodes, gVNIC, eight of RDMA
+	"google_container_cluster":          {1, 1, 1, 1, 1, 1},
+	"google_container_node_pool":        {2, 4, 6, 2, 4, 4},
+	"google_monitoring_alert_policy":    {17, 18, 19, 10, 16, 16},
+	"google_monitoring_dashboard":       {2, 2, 2, 2, 2, 2},    // for administrators, for teams
+	"google_project_iam_member":         {9, 15, 15, 11, 9, 9}, // 3 of the nodes, 2 or 3 a team, one a group
+	"google_service_account":            {3, 5, 5, 5, 3, 3},    // nodes, teams
+	"google_service_account_iam_member": {2, 4, 4, 4, 2, 2},
+	"google_storage_bucket":             {0, 4, 4, 0, 1, 1},
+	"google_storage_bucket_iam_member":  {0, 8, 8, 0, 3, 3}, // 2 a bucket, and one of the nodes
+	"google_vertex_ai_tensorboard":      {0, 0, 0, 0, 1, 1},
+}
+
+// TestPlan plans and applies every folder. After init and validate have nothing
+// to say, all that the HCL declares is made, as often as counted by hand, and
+// another plan finds that nothing is left to do.
+func TestPlan(t *testing.T) {
+	folders, err := filepath.Glob(repository + "/golden/*/terraform")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range folders {
+		if name := filepath.Base(filepath.Dir(f)); !slices.Contains(forms, name) {
+			t.Errorf("golden/%s is not planned", name)
+		}
+	}
+	for i, name := range forms {
+		t.Run(name, func(t *testing.T) {
+			r := open(t, name)
+			r.prepare(t)
+			got := r.create(t)
+			if d := cmp.Diff(r.declared(t), got.declared()); d != "" {
+				t.Errorf("resources (-declared +planned):\n%s", d)
+			}
+			want := map[string]int{}
+			for kind, n := range resources {
+				if n[i] > 0 {
+					want[kind] = n[i]
+				}
+			}
+			if d := cmp.Diff(want, got.kinds()); d != "" {
+				t.Errorf("resources (-by hand +planned):\n%s", d)
+			}
+			// Of what stands a variable changes what it should and no more.
+			protect := r.plan(t, "plan", "-var", "deletion_protection=false")
+			if d := cmp.Diff([]string{"update google_container_cluster.main 1"}, protect.summary()); len(protect.said) > 0 || d != "" {
+				t.Errorf("without protection terraform says %q and plans (-want +got):\n%s", protect.said, d)
+			}
+			rename := r.plan(t, "plan", "-var", "cluster_name=other")
+			maps.DeleteFunc(rename.actions, func(_, action string) bool { return action == "update" })
+			another := map[string]int{"google_container_cluster": 1, "google_container_node_pool": want["google_container_node_pool"]}
+			if d := cmp.Diff(another, rename.kinds()); len(rename.said) > 0 || d != "" {
+				t.Errorf("for another cluster terraform says %q and replaces (-want +got):\n%s", rename.said, d)
+			}
+		})
+	}
+}
+
+// TestForms plans and applies what no golden folder has: other ways to compile
+// the TPU training environment, and all ways to obtain machines of the README.
+func TestForms(t *testing.T) {
+	_, options, _ := strings.Cut(read(t, repository+"/README.md"), "<!-- file: options.cue -->\n```cue\n")
+	options, _, found := strings.Cut(options, "```")
+	if !found {
+		t.Fatal("the README has no options.cue")
+	}
+	file := filepath.Join(t.TempDir(), "options.cue")
+	write(t, file, options)
+	const tpus = "blueprints/tpu-training"
+	for name, form := range map[string]string{
+		"options": file, "v4": tpus + " -t type=v4", "no slices": tpus + " -t slices=0 -t perTeam",
+		"autoscaled": tpus + " -t autoscaled=true", "managed v4": tpus + " -t type=v4 -t autoscaled=true -t perTeam -t " + managedTag,
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := open(t, form)
+			r.prepare(t)
+			r.create(t)
+		})
+	}
+}
+
+// TestSchema: the double has the schema it was given, in Terraform's own words.
+func TestSchema(t *testing.T) {
+	r := open(t, "batch-platform")
+	r.prepare(t)
+	var got, want any
+	served := r.must(t, "providers", "schema", "-json")
+	given, err := os.ReadFile(facts + "/google-schema.json")
+	if err := errors.Join(err, json.Unmarshal(served, &got), json.Unmarshal(given, &want)); err != nil {
+		t.Fatal(err)
+	}
+	// What the file was stripped of.
+	descriptions := cmp.FilterPath(func(p cmp.Path) bool {
+		index, ok := p.Last().(cmp.MapIndex)
+		return ok && index.Key().String() == "description_kind"
+	}, cmp.Ignore())
+	if d := cmp.Diff(want, got, descriptions); d != "" {
+		t.Errorf("schema (-given +served):\n%s", d)
+	}
+}

@@ -1,0 +1,310 @@
+// Package terraform lets Terraform itself validate, plan and apply the roots of
+// deploy folders, without a network and a cloud: it stands in for the provider
+// hashicorp/google with a server of Terraform's plugin protocol that has the
+// real provider's schema and no code behind it.
+//
+// Terraform holds every argument against the schema and evaluates all of its
+// language. What the real provider's code would say, such as that two arguments
+// exclude each other, is not said here.
+package terraform
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/go-plugin"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov5"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov5/tf5server"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+)
+
+// double answers as a provider does whose cloud does what it is told. What is
+// computed is unknown in a plan, and made up when it is applied or read.
+type double struct {
+	// Nil: it would answer about functions, imports and ephemeral resources, of
+	// which Terraform asks nothing here.
+	tfprotov5.ProviderServer
+
+	schemas schemas
+	// replacing are the arguments whose change replaces a resource, by type, as
+	// in "node_config.spot".
+	replacing map[string][]string
+	made      atomic.Int64 // values made up
+}
+
+// serve starts the double and returns what TF_REATTACH_PROVIDERS has to be for
+// Terraform to use it, any number of times. The double ends with ctx.
+func (d *double) serve(ctx context.Context, opts ...tf5server.ServeOpt) (string, error) {
+	started := make(chan *plugin.ReattachConfig, 1)
+	opts = append(opts, tf5server.WithDebug(ctx, started, nil), tf5server.WithGoPluginLogger(hclog.NewNullLogger()))
+	go tf5server.Serve(address, func() tfprotov5.ProviderServer { return d }, opts...)
+	select {
+	case c := <-started:
+		// The plugin library's own type does not marshal its address.
+		type addr struct{ Network, String string }
+		type reattach struct {
+			Protocol        plugin.Protocol
+			ProtocolVersion int
+			Pid             int
+			Test            bool
+			Addr            addr
+		}
+		out, err := json.Marshal(map[string]reattach{
+			address: {c.Protocol, c.ProtocolVersion, c.Pid, c.Test, addr{c.Addr.Network(), c.Addr.String()}},
+		})
+		return string(out), err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+func (d *double) GetProviderSchema(context.Context, *tfprotov5.GetProviderSchemaRequest) (*tfprotov5.GetProviderSchemaResponse, error) {
+	return &tfprotov5.GetProviderSchemaResponse{
+		Provider: d.schemas.provider, ResourceSchemas: d.schemas.resources, DataSourceSchemas: d.schemas.data,
+	}, nil
+}
+
+// GetResourceIdentitySchemas is what Terraform asks from version 1.12 on.
+func (d *double) GetResourceIdentitySchemas(context.Context, *tfprotov5.GetResourceIdentitySchemasRequest) (*tfprotov5.GetResourceIdentitySchemasResponse, error) {
+	return &tfprotov5.GetResourceIdentitySchemasResponse{}, nil
+}
+
+func (d *double) PrepareProviderConfig(_ context.Context, r *tfprotov5.PrepareProviderConfigRequest) (*tfprotov5.PrepareProviderConfigResponse, error) {
+	return &tfprotov5.PrepareProviderConfigResponse{PreparedConfig: r.Config}, nil
+}
+
+func (d *double) ConfigureProvider(context.Context, *tfprotov5.ConfigureProviderRequest) (*tfprotov5.ConfigureProviderResponse, error) {
+	return &tfprotov5.ConfigureProviderResponse{}, nil
+}
+
+func (d *double) StopProvider(context.Context, *tfprotov5.StopProviderRequest) (*tfprotov5.StopProviderResponse, error) {
+	return &tfprotov5.StopProviderResponse{}, nil
+}
+
+func (d *double) ValidateResourceTypeConfig(_ context.Context, r *tfprotov5.ValidateResourceTypeConfigRequest) (*tfprotov5.ValidateResourceTypeConfigResponse, error) {
+	diags, err := validate(r.Config, d.schemas.resources[r.TypeName])
+	return &tfprotov5.ValidateResourceTypeConfigResponse{Diagnostics: diags}, err
+}
+
+func (d *double) ValidateDataSourceConfig(_ context.Context, r *tfprotov5.ValidateDataSourceConfigRequest) (*tfprotov5.ValidateDataSourceConfigResponse, error) {
+	diags, err := validate(r.Config, d.schemas.data[r.TypeName])
+	return &tfprotov5.ValidateDataSourceConfigResponse{Diagnostics: diags}, err
+}
+
+// validate says what Terraform's library for providers says of a schema, and
+// Terraform itself does not.
+func validate(config *tfprotov5.DynamicValue, schema *tfprotov5.Schema) ([]*tfprotov5.Diagnostic, error) {
+	v, err := config.Unmarshal(schema.ValueType())
+	if err != nil {
+		return nil, err
+	}
+	var out []*tfprotov5.Diagnostic
+	err = tftypes.Walk(v, func(path *tftypes.AttributePath, v tftypes.Value) (bool, error) {
+		a := attribute(schema.Block, path)
+		d := &tfprotov5.Diagnostic{Severity: tfprotov5.DiagnosticSeverityError, Attribute: path}
+		switch {
+		case a == nil || v.IsNull() && !a.Required:
+			return true, nil
+		case v.IsNull():
+			d.Summary = "Null for a required argument"
+		case !a.Required && !a.Optional:
+			d.Summary = "Value for a computed attribute"
+		case a.Deprecated:
+			d.Severity, d.Summary = tfprotov5.DiagnosticSeverityWarning, "Deprecated argument"
+		default:
+			return true, nil
+		}
+		d.Detail = a.Name
+		out = append(out, d)
+		return true, nil
+	})
+	return out, err
+}
+
+func (d *double) UpgradeResourceState(_ context.Context, r *tfprotov5.UpgradeResourceStateRequest) (*tfprotov5.UpgradeResourceStateResponse, error) {
+	kind := d.schemas.resources[r.TypeName].ValueType()
+	v, err := r.RawState.Unmarshal(kind)
+	if err != nil {
+		return nil, err
+	}
+	state, err := tfprotov5.NewDynamicValue(kind, v)
+	return &tfprotov5.UpgradeResourceStateResponse{UpgradedState: &state}, err
+}
+
+// ReadResource finds everything as it was left.
+func (d *double) ReadResource(_ context.Context, r *tfprotov5.ReadResourceRequest) (*tfprotov5.ReadResourceResponse, error) {
+	return &tfprotov5.ReadResourceResponse{NewState: r.CurrentState, Private: r.Private}, nil
+}
+
+func (d *double) ReadDataSource(_ context.Context, r *tfprotov5.ReadDataSourceRequest) (*tfprotov5.ReadDataSourceResponse, error) {
+	schema := d.schemas.data[r.TypeName]
+	state, err := transform(r.Config, schema, func(path *tftypes.AttributePath, v tftypes.Value) (tftypes.Value, error) {
+		if a := attribute(schema.Block, path); a != nil && a.Computed && v.IsNull() {
+			return d.value(r.TypeName, a)
+		}
+		return v, nil
+	})
+	return &tfprotov5.ReadDataSourceResponse{State: state}, err
+}
+
+// PlanResourceChange plans what is asked for, and says strictly that and no
+// more: the real provider has leave to plan something else.
+func (d *double) PlanResourceChange(_ context.Context, r *tfprotov5.PlanResourceChangeRequest) (*tfprotov5.PlanResourceChangeResponse, error) {
+	out := &tfprotov5.PlanResourceChangeResponse{PlannedState: r.ProposedNewState, PlannedPrivate: r.PriorPrivate}
+	if gone, err := r.ProposedNewState.IsNull(); gone || err != nil {
+		return out, err
+	}
+	schema := d.schemas.resources[r.TypeName]
+	planned, err := transform(r.ProposedNewState, schema, func(path *tftypes.AttributePath, v tftypes.Value) (tftypes.Value, error) {
+		if a := attribute(schema.Block, path); a != nil && a.Computed && v.IsNull() {
+			return tftypes.NewValue(a.Type, tftypes.UnknownValue), nil
+		}
+		return v, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.PlannedState = planned
+	out.RequiresReplace, err = d.replaced(r.TypeName, r.PriorState, planned)
+	return out, err
+}
+
+// replaced returns the arguments that differ and can only be had by making the
+// resource anew.
+func (d *double) replaced(kind string, prior, planned *tfprotov5.DynamicValue) ([]*tftypes.AttributePath, error) {
+	if creates, err := prior.IsNull(); creates || err != nil {
+		return nil, err
+	}
+	schema := d.schemas.resources[kind]
+	before, err := prior.Unmarshal(schema.ValueType())
+	if err != nil {
+		return nil, err
+	}
+	after, err := planned.Unmarshal(schema.ValueType())
+	if err != nil {
+		return nil, err
+	}
+	diffs, err := before.Diff(after)
+	var out []*tftypes.AttributePath
+	for _, diff := range diffs {
+		var names []string
+		for _, step := range diff.Path.Steps() {
+			if name, ok := step.(tftypes.AttributeName); ok {
+				names = append(names, string(name))
+			}
+		}
+		// A block is said to differ when anything in it does: it is another one if
+		// there are more or fewer of it.
+		other := attribute(schema.Block, diff.Path) != nil || blocks(diff.Value1) != blocks(diff.Value2)
+		if other && slices.Contains(d.replacing[kind], strings.Join(names, ".")) {
+			out = append(out, diff.Path)
+		}
+	}
+	return out, err
+}
+
+// blocks returns how many blocks a value stands for, and -1 if it is not known
+// or nothing of blocks.
+func blocks(v *tftypes.Value) int {
+	var list []tftypes.Value
+	if v == nil || !v.IsKnown() || v.As(&list) != nil {
+		return -1
+	}
+	return len(list)
+}
+
+// ApplyResourceChange does what was planned.
+func (d *double) ApplyResourceChange(_ context.Context, r *tfprotov5.ApplyResourceChangeRequest) (*tfprotov5.ApplyResourceChangeResponse, error) {
+	out := &tfprotov5.ApplyResourceChangeResponse{NewState: r.PlannedState, Private: r.PlannedPrivate}
+	schema := d.schemas.resources[r.TypeName]
+	if gone, err := r.PlannedState.IsNull(); gone || err != nil {
+		if prior, err := r.PriorState.Unmarshal(schema.ValueType()); err != nil || protected(prior) {
+			out.NewState = r.PriorState
+			out.Diagnostics = []*tfprotov5.Diagnostic{{Severity: tfprotov5.DiagnosticSeverityError, Summary: "Protected from deletion", Detail: r.TypeName}}
+		}
+		return out, err
+	}
+	state, err := transform(r.PlannedState, schema, func(path *tftypes.AttributePath, v tftypes.Value) (tftypes.Value, error) {
+		if a := attribute(schema.Block, path); a != nil && !v.IsKnown() {
+			return d.value(r.TypeName, a)
+		}
+		return v, nil
+	})
+	out.NewState = state
+	return out, err
+}
+
+// protected says whether a resource has deletion_protection in its state, which
+// alone counts. Source: the provider's guide to google_container_cluster.
+func protected(state tftypes.Value) bool {
+	var arguments map[string]tftypes.Value
+	if state.As(&arguments) != nil {
+		return false
+	}
+	var protection *bool
+	v, ok := arguments["deletion_protection"]
+	return ok && v.As(&protection) == nil && protection != nil && *protection
+}
+
+// value makes up a value of an attribute: of texts no two are the same, and of
+// lists, sets and maps all are empty.
+func (d *double) value(resource string, a *tfprotov5.SchemaAttribute) (tftypes.Value, error) {
+	switch {
+	case a.Type.Is(tftypes.String):
+		return tftypes.NewValue(a.Type, fmt.Sprintf("%s.%s-%d", resource, a.Name, d.made.Add(1))), nil
+	case a.Type.Is(tftypes.Number):
+		return tftypes.NewValue(a.Type, d.made.Add(1)), nil
+	case a.Type.Is(tftypes.Bool):
+		return tftypes.NewValue(a.Type, false), nil
+	case a.Type.Is(tftypes.Map{}):
+		return tftypes.NewValue(a.Type, map[string]tftypes.Value{}), nil
+	case a.Type.Is(tftypes.List{}), a.Type.Is(tftypes.Set{}):
+		return tftypes.NewValue(a.Type, []tftypes.Value{}), nil
+	}
+	return tftypes.Value{}, fmt.Errorf("%s.%s: no value of type %s is known here", resource, a.Name, a.Type)
+}
+
+func transform(in *tfprotov5.DynamicValue, schema *tfprotov5.Schema, change func(*tftypes.AttributePath, tftypes.Value) (tftypes.Value, error)) (*tfprotov5.DynamicValue, error) {
+	kind := schema.ValueType()
+	v, err := in.Unmarshal(kind)
+	if err != nil {
+		return nil, err
+	}
+	if v, err = tftypes.Transform(v, change); err != nil {
+		return nil, err
+	}
+	out, err := tfprotov5.NewDynamicValue(kind, v)
+	return &out, err
+}
+
+// attribute returns the attribute at a path into a block. It is nil for a block,
+// and for what is inside of an attribute.
+func attribute(block *tfprotov5.SchemaBlock, path *tftypes.AttributePath) *tfprotov5.SchemaAttribute {
+	var out *tfprotov5.SchemaAttribute
+	for _, step := range path.Steps() {
+		name, ok := step.(tftypes.AttributeName)
+		switch {
+		case out != nil:
+			return nil
+		case !ok:
+			continue // of a list or set of blocks
+		}
+		for _, a := range block.Attributes {
+			if a.Name == string(name) {
+				out = a
+			}
+		}
+		for _, b := range block.BlockTypes {
+			if b.TypeName == string(name) {
+				block = b.Block
+				break
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,292 @@
+package terraform
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov5/tf5server"
+)
+
+const (
+	repository = "../.."
+	// facts is where what is known of the provider is expected.
+	facts = repository + "/../shared/terraform"
+)
+
+// edit is a change of a file under terraform/ of a folder.
+type edit struct{ file, old, new string }
+
+// root is a Terraform root in a directory of its own.
+type root struct {
+	dir     string
+	program string
+	env     []string
+}
+
+// open takes a deploy folder by its name under golden/, or makes it of what
+// batchwright compile is given, and starts the double. It skips the test where
+// Terraform or the provider's schema is absent.
+func open(t *testing.T, form string) root {
+	t.Helper()
+	program, reattach, dir := program(t, form), attach(t), t.TempDir()
+	golden := repository + "/golden/" + form
+	if _, err := os.Stat(golden); err == nil {
+		if err := os.CopyFS(dir, os.DirFS(golden)); err != nil {
+			t.Fatal(err)
+		}
+	} else {
+		c := exec.CommandContext(t.Context(), "go", append([]string{"run", "./cmd/batchwright", "compile", "-o", dir}, strings.Fields(form)...)...)
+		c.Dir = repository
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	if strings.Contains(form, managedTag) {
+		// It is given this folder and no more.
+		alone := t.TempDir()
+		if err := os.Rename(filepath.Join(dir, "terraform"), filepath.Join(alone, "terraform")); err != nil {
+			t.Fatal(err)
+		}
+		dir = alone
+	}
+	// Whatever wants the network finds an empty directory instead.
+	config := filepath.Join(dir, "terraform.rc")
+	write(t, config, fmt.Sprintf("disable_checkpoint = true\nprovider_installation {\n  filesystem_mirror {\n    path = %q\n  }\n}\n", t.TempDir()))
+	return root{
+		dir: filepath.Join(dir, "terraform"), program: program,
+		env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TF_CLI_CONFIG_FILE=" + config, "TF_IN_AUTOMATION=1", "TF_REATTACH_PROVIDERS=" + reattach},
+	}
+}
+
+// program returns the Terraform for a form: Infrastructure Manager's own version
+// where that was built, and the one that is installed for all others.
+func program(t *testing.T, form string) string {
+	t.Helper()
+	if strings.Contains(form, managedTag) {
+		name, err := filepath.Abs(repository + "/bin/terraform-1.5.7")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(name); err != nil {
+			t.Skip("Infrastructure Manager's Terraform is not built, see make conformance: nothing was planned")
+		}
+		return name
+	}
+	name, err := exec.LookPath("terraform")
+	if err != nil {
+		t.Skip("terraform is not installed: nothing was planned")
+	}
+	return name
+}
+
+// attach starts the double, and skips the test where the schema is absent.
+func attach(t *testing.T) string {
+	t.Helper()
+	schema, err := os.ReadFile(facts + "/google-schema.json")
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skipf("the provider's schema is not at %s: nothing was planned", facts)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	replacing, err := os.ReadFile(facts + "/force-new.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &double{}
+	d.schemas, err = parseSchemas(schema)
+	if err := errors.Join(err, json.Unmarshal(replacing, &d.replacing)); err != nil {
+		t.Fatal(err)
+	}
+	reattach, err := d.serve(t.Context(), tf5server.WithLoggingSink(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reattach
+}
+
+func write(t *testing.T, name, content string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	content, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+// prepare lets Terraform initialize and validate the root as it is, and then keep
+// the state beside it.
+func (r root) prepare(t *testing.T) {
+	t.Helper()
+	r.must(t, "init", "-input=false", "-backend=false")
+	var valid struct {
+		Diagnostics []struct{ Severity, Summary, Detail string }
+	}
+	if err := json.Unmarshal(r.must(t, "validate", "-json"), &valid); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range valid.Diagnostics {
+		t.Fatalf("terraform validate: %s: %s: %s", d.Severity, d.Summary, d.Detail)
+	}
+	write(t, filepath.Join(r.dir, "local_override.tf"), "terraform {\n  backend \"local\" {\n  }\n}\n")
+	r.must(t, "init", "-input=false", "-reconfigure")
+}
+
+// create plans and applies the root, of which Terraform has nothing to say, and
+// then finds nothing left to do. It returns the first plan.
+func (r root) create(t *testing.T) outcome {
+	t.Helper()
+	first := r.plan(t, "plan")
+	if len(first.said) > 0 || len(first.actions) == 0 {
+		t.Fatalf("terraform says %q and plans %d changes", first.said, len(first.actions))
+	}
+	if applied := r.plan(t, "apply", "-auto-approve"); len(applied.said) > 0 {
+		t.Fatal(applied.said)
+	}
+	if again := r.plan(t, "plan"); len(again.said)+len(again.actions) > 0 {
+		t.Errorf("a second apply would do %v, and terraform says %q", again.actions, again.said)
+	}
+	return first
+}
+
+// edit changes the first place in a file, until the test is done. In what is new
+// $0 stands for what is old.
+func (r root) edit(t *testing.T, e edit) {
+	t.Helper()
+	name := filepath.Join(r.dir, e.file)
+	was := read(t, name)
+	if !strings.Contains(was, e.old) {
+		t.Fatalf("%s has no %q", e.file, e.old)
+	}
+	write(t, name, strings.Replace(was, e.old, strings.ReplaceAll(e.new, "$0", e.old), 1))
+	t.Cleanup(func() { write(t, name, was) })
+}
+
+// declared returns the resources of the root, as in "google_x.name", sorted.
+func (r root) declared(t *testing.T) (out []string) {
+	t.Helper()
+	files, err := filepath.Glob(r.dir + "/*.tf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		for _, m := range regexp.MustCompile(`(?m)^resource "(.+)" "(.+)" \{$`).FindAllStringSubmatch(read(t, file), -1) {
+			out = append(out, m[1]+"."+m[2])
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// run runs a command of Terraform and returns what it says, and whether it went
+// well.
+func (r root) run(t *testing.T, args ...string) ([]byte, bool) {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), r.program, args...)
+	c.Dir, c.Env = r.dir, r.env
+	out, err := c.CombinedOutput()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return out, err == nil
+}
+
+// must runs a command of Terraform that has to go well.
+func (r root) must(t *testing.T, args ...string) []byte {
+	t.Helper()
+	out, ok := r.run(t, args...)
+	if !ok {
+		t.Fatalf("terraform %s:\n%s", strings.Join(args, " "), out)
+	}
+	return out
+}
+
+// outcome is what Terraform says of a plan.
+type outcome struct {
+	actions map[string]string // by address: "create", "update", "replace", "delete"
+	said    []string          // errors and warnings
+}
+
+// plan lets Terraform plan, or apply, the root.
+func (r root) plan(t *testing.T, args ...string) outcome {
+	t.Helper()
+	out, ok := r.run(t, append(args, "-json", "-input=false")...)
+	o, failed := outcome{actions: map[string]string{}}, false
+	for line := range bytes.Lines(out) {
+		var message struct {
+			Type   string
+			Change struct {
+				Resource struct{ Addr string }
+				Action   string
+			}
+			Diagnostic struct{ Severity, Summary, Detail string }
+		}
+		if err := json.Unmarshal(line, &message); err != nil {
+			t.Fatalf("%v in what terraform says:\n%s", err, out)
+		}
+		switch message.Type {
+		case "planned_change":
+			o.actions[message.Change.Resource.Addr] = message.Change.Action
+		case "diagnostic":
+			d := message.Diagnostic
+			o.said = append(o.said, d.Severity+": "+d.Summary+": "+d.Detail)
+			failed = failed || d.Severity == "error"
+		}
+	}
+	if ok == failed {
+		t.Fatalf("terraform %s: success is %t\n%s", strings.Join(args, " "), ok, out)
+	}
+	return o
+}
+
+// declared returns the resources without their keys, sorted.
+func (o outcome) declared() []string {
+	out := map[string]bool{}
+	for addr := range o.actions {
+		name, _, _ := strings.Cut(addr, "[")
+		out[name] = true
+	}
+	return slices.Sorted(maps.Keys(out))
+}
+
+// kinds counts the resources by type.
+func (o outcome) kinds() map[string]int {
+	out := map[string]int{}
+	for addr := range o.actions {
+		kind, _, _ := strings.Cut(addr, ".")
+		out[kind]++
+	}
+	return out
+}
+
+// summary says how often what is done to which resources, as in "update
+// google_x.name 2", sorted.
+func (o outcome) summary() (out []string) {
+	n := map[string]int{}
+	for addr, action := range o.actions {
+		name, _, _ := strings.Cut(addr, "[")
+		n[action+" "+name]++
+	}
+	for what, n := range n {
+		out = append(out, fmt.Sprintf("%s %d", what, n))
+	}
+	slices.Sort(out)
+	return out
+}
