@@ -183,11 +183,16 @@ func (f *folder) kueue() bool {
 	return err == nil
 }
 
-// applyArgs are those of the guide, stricter only in that an unknown field is an
-// error; it is one for kubectl too, which asks for strict validation unless told
-// otherwise.
-func (f *folder) applyArgs() []string {
-	return []string{"apply", "--server-side", "--force-conflicts", "--field-manager=batchwright", "--validate=strict", "-k", f.manifests()}
+// dashboards tells whether the cluster's own Grafana has the dashboards.
+func (f *folder) dashboards() bool {
+	_, err := os.Stat(filepath.Join(f.dir, "dashboards/kustomization.yaml"))
+	return err == nil
+}
+
+// applyArgs are those of the guide. They ask for strict validation, which is
+// kubectl's default too.
+func applyArgs(dir string) []string {
+	return []string{"apply", "--server-side", "--force-conflicts", "--field-manager=batchwright", "--validate=strict", "-k", dir}
 }
 
 // apply applies the folder where its scheduler is configured for it, and waits
@@ -197,7 +202,13 @@ func (f *folder) apply() {
 	if err := f.plane.Prepare(f.ctx, f.dir); err != nil {
 		f.Fatal(err)
 	}
-	f.kubectl(f.applyArgs()...)
+	f.kubectl(applyArgs(f.manifests())...)
+	if f.dashboards() {
+		if err := f.plane.Apply(f.ctx, []map[string]any{{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "monitoring"}}}); err != nil {
+			f.Fatal(err)
+		}
+		f.kubectl(applyArgs(filepath.Join(f.dir, "dashboards"))...)
+	}
 	if !f.kueue() {
 		return
 	}
@@ -227,7 +238,7 @@ func (f *folder) applyAgain() {
 	var difference string
 	for range 3 {
 		before := versions()
-		f.kubectl(f.applyArgs()...)
+		f.kubectl(applyArgs(f.manifests())...)
 		if difference = changed(before, versions()); difference == "" {
 			return
 		}
@@ -326,6 +337,9 @@ func (f *folder) refused(team, name string, change func([]byte) []byte, message 
 // delete deletes the folder, the last objects first; nothing must be left of it.
 func (f *folder) delete() {
 	f.Helper()
+	if f.dashboards() {
+		f.kubectl("delete", "-k", filepath.Join(f.dir, "dashboards"))
+	}
 	out := f.kubectl("kustomize", f.manifests())
 	documents := strings.Split(out, "\n---\n")
 	slices.Reverse(documents)
