@@ -9,9 +9,11 @@ test:
 	go test ./...
 	go -C conformance test -count=1 ./...
 
-# The real tools, those that are there.
+# The golden folders held against the real tools: Terraform, if it is there, and
+# a control plane of Kubernetes, Kueue and JobSet that is built and run here.
 conformance: bin/terraform-1.5.7
 	go -C conformance/terraform test -count=1 ./...
+	go -C conformance/cluster test -count=1 -timeout 60m -v .
 
 # Infrastructure Manager's Terraform.
 bin/terraform-1.5.7:
@@ -23,10 +25,10 @@ golden:
 
 check:
 	test -z "$$(gofmt -l .)"
-	go vet ./... && go -C conformance vet ./... && go -C conformance/terraform vet ./...
 	go build -o bin/ honnef.co/go/tools/cmd/staticcheck
-	bin/staticcheck ./... && cd conformance && ../bin/staticcheck ./... && cd terraform && ../../bin/staticcheck ./...
-	go mod tidy -diff && go -C conformance mod tidy -diff && go -C conformance/terraform mod tidy -diff
+	for module in . conformance conformance/cluster conformance/terraform; do \
+		(cd $$module && go vet ./... && $(CURDIR)/bin/staticcheck ./... && go mod tidy -diff) || exit 1; \
+	done
 
 bench:
 	go test -run '^$$' -bench . ./compiler ./emit/folder ./golden/scale
@@ -42,4 +44,4 @@ fuzz:
 	done
 
 clean:
-	rm -rf bin
+	rm -rf bin conformance/cluster/bin

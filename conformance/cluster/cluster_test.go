@@ -1,0 +1,367 @@
+// Package cluster_test holds the golden deploy folders against a control plane.
+package cluster_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/batchwright/batchwright/conformance/cluster/plane"
+)
+
+const golden = "../../golden"
+
+// folders are the golden folders, each with what is played in it once it is
+// applied.
+var folders = []struct {
+	name     string
+	scenario func(*folder)
+}{
+	{"kai-departments", nil}, // first, because a cluster with KAI Scheduler has no Kueue
+	{"batch-platform", batchPlatform},
+	{"batch-platform-dws", batchPlatformDWS},
+	{"a3-ultra-flex", a3UltraFlex},
+	{"tpu-training", tpuTraining},
+}
+
+// TestFolders applies one folder after the other as its guide says, plays its
+// scenario, and deletes it.
+func TestFolders(t *testing.T) {
+	// An interrupt fails the test, so that the plane is stopped in order.
+	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	root, err := plane.Root(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := plane.Start(ctx, root, os.Stderr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Stop)
+
+	listed, err := filepath.Glob(filepath.Join(golden, "*/kubernetes"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(listed) != len(folders) {
+		t.Errorf("golden/ has %d folders, and this test holds %d", len(listed), len(folders))
+	}
+	for _, entry := range folders {
+		held := t.Run(entry.name, func(t *testing.T) {
+			f := &folder{T: t, ctx: ctx, plane: p, dir: filepath.Join(golden, entry.name)}
+			began := time.Now()
+			f.apply()
+			f.applyAgain()
+			f.submitted()
+			t.Logf("applied and held in %.1f s", time.Since(began).Seconds())
+			if entry.scenario != nil {
+				began = time.Now()
+				entry.scenario(f)
+				t.Logf("played in %.1f s", time.Since(began).Seconds())
+			}
+			began = time.Now()
+			f.delete()
+			t.Logf("deleted in %.1f s", time.Since(began).Seconds())
+		})
+		if !held {
+			t.Fatal("what this folder may have left would be held against the next")
+		}
+	}
+}
+
+// folder is a deploy folder on the plane.
+type folder struct {
+	*testing.T
+	ctx    context.Context // done with the test or at an interrupt
+	plane  *plane.Plane
+	dir    string
+	groups map[string]string // by namespace; see member
+	nodes  int               // made so far
+}
+
+// object is what the checks read of an object of any kind.
+type object struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Metadata   struct {
+		Name            string            `json:"name"`
+		Namespace       string            `json:"namespace,omitempty"`
+		Labels          map[string]string `json:"labels,omitempty"`
+		ResourceVersion string            `json:"resourceVersion,omitempty"`
+	} `json:"metadata"`
+	Subjects []struct { // of a RoleBinding
+		Name string `json:"name"`
+	} `json:"subjects,omitempty"`
+	Spec struct {
+		NodeName string `json:"nodeName,omitempty"`
+	} `json:"spec"`
+	Status struct {
+		Conditions        []condition `json:"conditions,omitempty"`
+		PendingWorkloads  int         `json:"pendingWorkloads,omitempty"`
+		AdmittedWorkloads int         `json:"admittedWorkloads,omitempty"`
+		Phase             string      `json:"phase,omitempty"`
+		Desired           int         `json:"desiredNumberScheduled,omitempty"` // of a DaemonSet
+		Ready             int         `json:"numberReady,omitempty"`
+	} `json:"status"`
+}
+
+type condition struct {
+	Type    string `json:"type"`
+	Status  string `json:"status"`
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+}
+
+func (o object) String() string {
+	return strings.ToLower(o.Kind) + " " + o.Metadata.Namespace + "/" + o.Metadata.Name
+}
+
+// is tells whether a condition holds.
+func (o object) is(kind string) bool {
+	return slices.ContainsFunc(o.Status.Conditions, func(c condition) bool { return c.Type == kind && c.Status == "True" })
+}
+
+// kubectl runs kubectl, which must succeed without a warning.
+func (f *folder) kubectl(args ...string) string {
+	f.Helper()
+	out, err := f.plane.Kubectl(f.ctx, nil, args...)
+	if err != nil {
+		f.Fatal(err)
+	}
+	return out
+}
+
+// get lists the objects that kubectl get finds.
+func (f *folder) get(args ...string) []object {
+	f.Helper()
+	out, err := f.plane.Kubectl(f.ctx, nil, append([]string{"get", "-o", "json"}, args...)...)
+	if err != nil {
+		f.Fatal(err)
+	}
+	var list struct{ Items []object }
+	if out != "" { // of nothing, --ignore-not-found prints nothing
+		if err := json.Unmarshal([]byte(out), &list); err != nil {
+			f.Fatal(err)
+		}
+	}
+	return list.Items
+}
+
+// eventually waits for a state in which nothing is wrong any more.
+func (f *folder) eventually(wrong func() string) {
+	f.Helper()
+	ctx, cancel := context.WithTimeout(f.ctx, time.Minute)
+	defer cancel()
+	for {
+		problem := wrong()
+		if problem == "" {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			f.Fatalf("not within a minute:\n%s", problem)
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+}
+
+func (f *folder) manifests() string { return filepath.Join(f.dir, "kubernetes") }
+
+// kueue tells whether Kueue starts the folder's jobs.
+func (f *folder) kueue() bool {
+	_, err := os.Stat(filepath.Join(f.manifests(), "system/kueue-configuration.yaml"))
+	return err == nil
+}
+
+// dashboards tells whether the cluster's own Grafana has the dashboards.
+func (f *folder) dashboards() bool {
+	_, err := os.Stat(filepath.Join(f.dir, "dashboards/kustomization.yaml"))
+	return err == nil
+}
+
+// applyArgs are those of the guide. They ask for strict validation, which is
+// kubectl's default too.
+func applyArgs(dir string) []string {
+	return []string{"apply", "--server-side", "--force-conflicts", "--field-manager=batchwright", "--validate=strict", "-k", dir}
+}
+
+// apply applies the folder where its scheduler is configured for it, and waits
+// until all queues are active.
+func (f *folder) apply() {
+	f.Helper()
+	if err := f.plane.Prepare(f.ctx, f.dir); err != nil {
+		f.Fatal(err)
+	}
+	f.kubectl(applyArgs(f.manifests())...)
+	if f.dashboards() {
+		if err := f.plane.Apply(f.ctx, []map[string]any{{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "monitoring"}}}); err != nil {
+			f.Fatal(err)
+		}
+		f.kubectl(applyArgs(filepath.Join(f.dir, "dashboards"))...)
+	}
+	if !f.kueue() {
+		return
+	}
+	f.eventually(func() string {
+		var inactive strings.Builder
+		for _, o := range f.get("clusterqueues,localqueues,admissionchecks", "--all-namespaces") {
+			if !o.is("Active") {
+				fmt.Fprintln(&inactive, o, o.Status.Conditions)
+			}
+		}
+		return inactive.String()
+	})
+}
+
+// applyAgain applies the folder once more, which must change nothing.
+func (f *folder) applyAgain() {
+	f.Helper()
+	versions := func() map[string]string {
+		found := map[string]string{}
+		for _, o := range f.get("-k", f.manifests()) {
+			found[o.String()] = o.Metadata.ResourceVersion
+		}
+		return found
+	}
+	// What controllers write into fresh objects comes between, once. What
+	// applying changes, it changes each time.
+	var difference string
+	for range 3 {
+		before := versions()
+		f.kubectl(applyArgs(f.manifests())...)
+		if difference = changed(before, versions()); difference == "" {
+			return
+		}
+	}
+	f.Errorf("applied again, these are other than before:\n%s", difference)
+}
+
+// changed lists the objects with another version in after.
+func changed(before, after map[string]string) string {
+	var names []string
+	for name := range after {
+		if before[name] != after[name] {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(names, "\n")
+}
+
+// member is how kubectl is told to act as somebody of a team: of the Google
+// group that the folder gives rights to. A platform without groups gives rights
+// to administrators alone.
+func (f *folder) member(team string) []string {
+	f.Helper()
+	if f.groups == nil {
+		f.groups = map[string]string{}
+		for _, o := range f.get("rolebindings", "--all-namespaces", "--field-selector=metadata.name=job-submitter") {
+			for _, s := range o.Subjects {
+				f.groups[o.Metadata.Namespace] = s.Name
+			}
+		}
+	}
+	if f.groups[team] == "" {
+		return nil
+	}
+	return []string{"--as=somebody@example.com", "--as-group=" + f.groups[team], "--as-group=system:authenticated"}
+}
+
+// teams are those with workloads, by name.
+func (f *folder) teams() []string {
+	f.Helper()
+	entries, err := os.ReadDir(filepath.Join(f.dir, "workloads"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// submitted holds every workload, as a member of its team, against the API
+// server, the webhooks and the policies, without keeping it.
+func (f *folder) submitted() {
+	f.Helper()
+	for _, team := range f.teams() {
+		f.kubectl(append([]string{"apply", "--server-side", "--dry-run=server", "--validate=strict", "-k", filepath.Join(f.dir, "workloads", team)}, f.member(team)...)...)
+	}
+}
+
+// submit submits a workload as a member of its team, as the guide says: its
+// files, then itself.
+func (f *folder) submit(team, name string) {
+	f.Helper()
+	dir := filepath.Join(f.dir, "workloads", team)
+	args := []string{"apply", "--server-side"}
+	if _, err := os.Stat(filepath.Join(dir, name+"-files.yaml")); err == nil {
+		args = append(args, "-f", filepath.Join(dir, name+"-files.yaml"))
+	}
+	args = append(args, "-f", filepath.Join(dir, name+".yaml"))
+	f.kubectl(append(args, f.member(team)...)...)
+}
+
+// refused submits a workload that somebody of a team has changed, which the
+// policies must refuse with the message.
+func (f *folder) refused(team, name string, change func([]byte) []byte, message string) {
+	f.Helper()
+	text, err := os.ReadFile(filepath.Join(f.dir, "workloads", team, name+".yaml"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	changed := change(text)
+	if bytes.Equal(text, changed) {
+		f.Fatalf("%s of %s is not changed", name, team)
+	}
+	args := append([]string{"apply", "--server-side", "--dry-run=server", "-f", "-"}, f.member(team)...)
+	out, err := f.plane.Kubectl(f.ctx, changed, args...)
+	if err == nil {
+		f.Errorf("%s of %s is accepted:\n%s", name, team, out)
+	} else if !strings.Contains(err.Error(), message) {
+		f.Errorf("%s of %s is refused with another message than %q:\n%v", name, team, message, err)
+	}
+}
+
+// delete deletes the folder, the last objects first; nothing must be left of it.
+func (f *folder) delete() {
+	f.Helper()
+	if f.dashboards() {
+		f.kubectl("delete", "-k", filepath.Join(f.dir, "dashboards"))
+	}
+	out := f.kubectl("kustomize", f.manifests())
+	documents := strings.Split(out, "\n---\n")
+	slices.Reverse(documents)
+	if _, err := f.plane.Kubectl(f.ctx, []byte(strings.Join(documents, "\n---\n")), "delete", "--wait=false", "-f", "-"); err != nil {
+		f.Fatal(err)
+	}
+	kinds := "namespaces,priorityclasses,validatingadmissionpolicies,jobs,pods"
+	if f.kueue() {
+		kinds += ",clusterqueues,localqueues,cohorts,resourceflavors,workloads,provisioningrequests"
+	}
+	f.eventually(func() string {
+		var left strings.Builder
+		for _, o := range f.get("--ignore-not-found", "-k", f.manifests()) {
+			fmt.Fprintln(&left, o, "is left")
+		}
+		for _, o := range f.get(kinds, "--all-namespaces") {
+			// Of these two, Kubernetes has some of its own.
+			if o.Metadata.Labels["app.kubernetes.io/managed-by"] == "batchwright" || o.Kind != "Namespace" && o.Kind != "PriorityClass" {
+				fmt.Fprintln(&left, o, "is left")
+			}
+		}
+		return left.String()
+	})
+	f.kubectl("delete", "nodes", "--all", "--wait=false") // last: KWOK ends pods only on nodes that exist
+}

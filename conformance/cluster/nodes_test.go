@@ -1,0 +1,250 @@
+package cluster_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+)
+
+// pool is a node pool as Terraform would make it.
+type pool struct {
+	name        string
+	nodes       int // all that it may grow to
+	machine     string
+	labels      map[string]string // with those that GKE adds
+	taints      []taint
+	accelerator int
+}
+
+type taint struct {
+	Key    string `json:"key"`
+	Value  string `json:"value,omitempty"`
+	Effect string `json:"effect"`
+}
+
+// machines are the sizes of the machine types that the folders ask for, and the
+// TPU chips, which Terraform does not say. Source: Compute Engine documentation,
+// machine families; GKE documentation, TPUs.
+var machines = map[string]struct {
+	cpu, memoryGiB, chips int
+	labels                map[string]string
+}{
+	"e2-standard-4":    {cpu: 4, memoryGiB: 16},
+	"e2-standard-16":   {cpu: 16, memoryGiB: 64},
+	"n1-standard-4":    {cpu: 4, memoryGiB: 15},
+	"g2-standard-24":   {cpu: 24, memoryGiB: 96},
+	"a2-highgpu-1g":    {cpu: 12, memoryGiB: 85},
+	"a2-highgpu-2g":    {cpu: 24, memoryGiB: 170},
+	"a3-highgpu-8g":    {cpu: 208, memoryGiB: 1872},
+	"a3-ultragpu-8g":   {cpu: 224, memoryGiB: 2952},
+	"ct5lp-hightpu-4t": {cpu: 112, memoryGiB: 192, chips: 4, labels: map[string]string{"cloud.google.com/gke-tpu-accelerator": "tpu-v5-lite-podslice"}},
+}
+
+// effects are the provider's names of what a taint does.
+var effects = map[string]string{"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
+
+// pools reads the node pools out of the folder's Terraform: what the scheduler
+// meets is then what GKE would be told, not what the queues believe. The labels
+// that GKE adds by itself are added. Source of those: GKE documentation, node
+// labels; Spot VMs; TPUs; flex-start with queued provisioning.
+func (f *folder) pools() []pool {
+	f.Helper()
+	context := &hcl.EvalContext{
+		Variables: map[string]cty.Value{"var": cty.ObjectVal(f.variables())},
+		Functions: map[string]function.Function{"toset": function.New(&function.Spec{
+			Params: []function.Parameter{{Name: "list", Type: cty.DynamicPseudoType}},
+			Type:   func(args []cty.Value) (cty.Type, error) { return args[0].Type(), nil },
+			Impl:   func(args []cty.Value, _ cty.Type) (cty.Value, error) { return args[0], nil },
+		})},
+	}
+	var pools []pool
+	for _, resource := range f.terraform("node_pools.tf").Blocks {
+		if resource.Type != "resource" || resource.Labels[0] != "google_container_node_pool" {
+			continue
+		}
+		b := block{f, resource.Body, context}
+		names := []string{}
+		if _, ok := resource.Body.Attributes["for_each"]; ok {
+			for _, name := range b.value("for_each").AsValueSlice() {
+				names = append(names, name.AsString())
+			}
+		} else {
+			names = append(names, b.string("name"))
+		}
+		node := b.block("node_config")
+		p := pool{machine: node.string("machine_type"), labels: map[string]string{}}
+		machine, ok := machines[p.machine]
+		if !ok {
+			f.Fatalf("the test does not know the machine type %q", p.machine)
+		}
+		if b.has("node_count") { // in each zone
+			p.nodes = b.int("node_count") * b.length("node_locations")
+		} else {
+			p.nodes = b.block("autoscaling").int("total_max_node_count")
+		}
+		if node.has("labels") {
+			for key, value := range node.value("labels").AsValueMap() {
+				p.labels[key] = value.AsString()
+			}
+		}
+		maps.Copy(p.labels, machine.labels)
+		p.accelerator = machine.chips
+		for _, inner := range node.body.Blocks {
+			b := block{f, inner.Body, context}
+			switch inner.Type {
+			case "taint":
+				p.taints = append(p.taints, taint{b.string("key"), b.string("value"), effects[b.string("effect")]})
+			case "guest_accelerator":
+				p.accelerator = b.int("count")
+				p.labels["cloud.google.com/gke-accelerator"] = b.string("type")
+			}
+		}
+		if node.has("spot") && node.value("spot").True() {
+			p.labels["cloud.google.com/gke-spot"] = "true"
+		}
+		for _, inner := range resource.Body.Blocks {
+			b := block{f, inner.Body, context}
+			switch {
+			case inner.Type == "queued_provisioning" && b.value("enabled").True():
+				p.labels["cloud.google.com/gke-queued"] = "true"
+				p.taints = append(p.taints, taint{"cloud.google.com/gke-queued", "true", "NoSchedule"})
+			case inner.Type == "placement_policy" && b.has("tpu_topology"):
+				p.labels["cloud.google.com/gke-tpu-topology"] = b.string("tpu_topology")
+			}
+		}
+		for _, name := range names {
+			named := p
+			named.name = name
+			named.labels = maps.Clone(p.labels)
+			named.labels["cloud.google.com/gke-nodepool"] = name
+			pools = append(pools, named)
+		}
+	}
+	return pools
+}
+
+// pool returns one of the folder's node pools.
+func (f *folder) pool(name string) pool {
+	f.Helper()
+	pools := f.pools()
+	i := slices.IndexFunc(pools, func(p pool) bool { return p.name == name })
+	if i < 0 {
+		f.Fatalf("Terraform has no node pool %q", name)
+	}
+	return pools[i]
+}
+
+// add makes the nodes of a pool.
+func (f *folder) add(p pool) {
+	f.Helper()
+	machine := machines[p.machine]
+	resource := "nvidia.com/gpu"
+	if machine.chips > 0 {
+		resource = "google.com/tpu"
+	}
+	size := map[string]string{"cpu": strconv.Itoa(machine.cpu), "memory": fmt.Sprintf("%dGi", machine.memoryGiB), "pods": "110"}
+	if p.accelerator > 0 {
+		size[resource] = strconv.Itoa(p.accelerator)
+	}
+	var nodes []map[string]any
+	for range p.nodes {
+		name := fmt.Sprintf("%s-%d", p.name, f.nodes)
+		f.nodes++
+		nodes = append(nodes, map[string]any{
+			"apiVersion": "v1", "kind": "Node",
+			"metadata": map[string]any{"name": name, "labels": p.labels},
+			"spec":     map[string]any{"taints": p.taints},
+			"status":   map[string]any{"capacity": size, "allocatable": size},
+		})
+	}
+	if err := f.plane.Create(f.ctx, nodes); err != nil {
+		f.Fatal(err)
+	}
+}
+
+// variables are the values that terraform.tfvars gives.
+func (f *folder) variables() map[string]cty.Value {
+	f.Helper()
+	values := map[string]cty.Value{}
+	for name, attribute := range f.terraform("terraform.tfvars").Attributes {
+		value, diagnostics := attribute.Expr.Value(nil)
+		if diagnostics.HasErrors() {
+			f.Fatal(diagnostics)
+		}
+		values[name] = value
+	}
+	return values
+}
+
+func (f *folder) terraform(name string) *hclsyntax.Body {
+	f.Helper()
+	path := filepath.Join(f.dir, "terraform", name)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		f.Fatal(err)
+	}
+	file, diagnostics := hclsyntax.ParseConfig(text, path, hcl.InitialPos)
+	if diagnostics.HasErrors() {
+		f.Fatal(diagnostics)
+	}
+	return file.Body.(*hclsyntax.Body)
+}
+
+// block reads the attributes of one block; what is asked for must be there.
+type block struct {
+	f       *folder
+	body    *hclsyntax.Body
+	context *hcl.EvalContext
+}
+
+func (b block) has(name string) bool { return b.body.Attributes[name] != nil }
+
+func (b block) value(name string) cty.Value {
+	b.f.Helper()
+	if !b.has(name) {
+		b.f.Fatalf("%s: no %s", b.body.Range(), name)
+	}
+	value, diagnostics := b.body.Attributes[name].Expr.Value(b.context)
+	if diagnostics.HasErrors() {
+		b.f.Fatal(diagnostics)
+	}
+	return value
+}
+
+func (b block) string(name string) string { b.f.Helper(); return b.value(name).AsString() }
+
+func (b block) int(name string) int {
+	b.f.Helper()
+	n, _ := b.value(name).AsBigFloat().Int64()
+	return int(n)
+}
+
+// length is that of a list, whose elements may be known to Terraform alone.
+func (b block) length(name string) int {
+	b.f.Helper()
+	if b.has(name) {
+		if tuple, ok := b.body.Attributes[name].Expr.(*hclsyntax.TupleConsExpr); ok {
+			return len(tuple.Exprs)
+		}
+	}
+	return b.value(name).LengthInt()
+}
+
+func (b block) block(name string) block {
+	b.f.Helper()
+	for _, inner := range b.body.Blocks {
+		if inner.Type == name {
+			return block{b.f, inner.Body, b.context}
+		}
+	}
+	b.f.Fatalf("%s: no block %s", b.body.Range(), name)
+	return block{}
+}

@@ -1,0 +1,342 @@
+package plane
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"sigs.k8s.io/yaml"
+)
+
+// controller is a program that is installed from its release's manifests, but
+// runs beside the cluster instead of in it.
+type controller struct {
+	name      string // of the program; of the namespace, before -system
+	module    string
+	namespace string
+	account   string // of the Deployment
+	service   string // of the webhooks
+	secret    string // of the webhooks' certificate, if the program makes that itself
+}
+
+var (
+	kueue  = controller{"kueue", "sigs.k8s.io/kueue", "kueue-system", "kueue-controller-manager", "kueue-webhook-service", "kueue-webhook-server-cert"}
+	jobset = controller{"jobset", "sigs.k8s.io/jobset", "jobset-system", "jobset-controller-manager", "jobset-webhook-service", ""}
+)
+
+// install installs JobSet, and the definitions that GKE and KAI Scheduler bring.
+func (p *Plane) install(ctx context.Context) error {
+	autoscaler, err := source(ctx, p.root, "k8s.io/autoscaler/cluster-autoscaler/apis")
+	if err != nil {
+		return err
+	}
+	// The modules that already pin these do so to know their types.
+	networking, err := source(ctx, filepath.Join(p.root, "../.."), "github.com/GoogleCloudPlatform/gke-networking-api")
+	if err != nil {
+		return err
+	}
+	monitoring, err := source(ctx, filepath.Join(p.root, ".."), "github.com/GoogleCloudPlatform/prometheus-engine")
+	if err != nil {
+		return err
+	}
+	var definitions []map[string]any
+	for _, file := range []string{
+		filepath.Join(autoscaler, "config/crd/autoscaling.x-k8s.io_provisioningrequests.yaml"),
+		filepath.Join(networking, "config/crds/networking.gke.io_networks.yaml"),
+		filepath.Join(networking, "config/crds/networking.gke.io_gkenetworkparamsets.yaml"),
+		filepath.Join(monitoring, "charts/operator/crds/monitoring.googleapis.com_podmonitorings.yaml"),
+	} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		objects, err := decode(text)
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		definitions = append(definitions, objects...)
+	}
+	queue, err := p.kaiQueue()
+	if err != nil {
+		return err
+	}
+	if err := p.Apply(ctx, append(definitions, queue)); err != nil {
+		return err
+	}
+
+	free, err := ports(3)
+	if err != nil {
+		return err
+	}
+	if err := p.installController(ctx, jobset, free[0]); err != nil {
+		return err
+	}
+	_, err = p.runController(ctx, jobset, map[string]any{
+		"apiVersion": "config.jobset.x-k8s.io/v1alpha1",
+		"kind":       "Configuration",
+	}, free)
+	return err
+}
+
+// kaiQueue is the definition of KAI Scheduler's Queue, whose schema the checks
+// of the conformance module have.
+func (p *Plane) kaiQueue() (map[string]any, error) {
+	text, err := os.ReadFile(filepath.Join(p.root, "../kaiqueues/queue.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	var schema map[string]any
+	if err := yaml.Unmarshal(text, &schema); err != nil {
+		return nil, err
+	}
+	return map[string]any{
+		"apiVersion": "apiextensions.k8s.io/v1",
+		"kind":       "CustomResourceDefinition",
+		"metadata":   map[string]any{"name": "queues.scheduling.run.ai"},
+		"spec": map[string]any{
+			"group": "scheduling.run.ai",
+			"names": map[string]any{"kind": "Queue", "listKind": "QueueList", "plural": "queues", "singular": "queue"},
+			"scope": "Cluster",
+			"versions": []any{map[string]any{
+				"name": "v2", "served": true, "storage": true,
+				"schema": map[string]any{"openAPIV3Schema": schema},
+			}},
+		},
+	}, nil
+}
+
+// installController applies a release's manifests. Instead of its Deployment, a
+// program on loopback answers the webhooks at a port: each Service is another
+// name of localhost, and the API server still asks for, and checks, a
+// certificate of the Service's own name.
+func (p *Plane) installController(ctx context.Context, c controller, port string) error {
+	dir, err := source(ctx, p.root, c.module)
+	if err != nil {
+		return err
+	}
+	manifests, err := p.Kubectl(ctx, nil, "kustomize", filepath.Join(dir, "config/default"))
+	if err != nil {
+		return err
+	}
+	all, err := decode([]byte(manifests))
+	if err != nil {
+		return err
+	}
+	number, err := strconv.Atoi(port)
+	if err != nil {
+		return err
+	}
+	var namespaces, objects []map[string]any
+	for _, object := range all {
+		switch object["kind"] {
+		case "Namespace":
+			namespaces = append(namespaces, object)
+			continue
+		case "Deployment", "APIService":
+			continue // the program runs here; nothing of the folders needs the visibility API
+		case "Service":
+			object["spec"] = map[string]any{"type": "ExternalName", "externalName": "localhost"}
+		}
+		p.direct(object, number, c.secret == "")
+		objects = append(objects, object)
+	}
+	if err := p.Apply(ctx, namespaces); err != nil {
+		return err
+	}
+	return p.Apply(ctx, objects)
+}
+
+// direct gives every client configuration of a webhook in the value the port,
+// and the authority of the plane if that issues the certificate.
+func (p *Plane) direct(value any, port int, issued bool) {
+	switch value := value.(type) {
+	case map[string]any:
+		if config, ok := value["clientConfig"].(map[string]any); ok {
+			if service, ok := config["service"].(map[string]any); ok {
+				service["port"] = port
+				if issued {
+					config["caBundle"] = base64.StdEncoding.EncodeToString(p.authority.pem)
+				}
+				return
+			}
+		}
+		for _, element := range value {
+			p.direct(element, port, issued)
+		}
+	case []any:
+		for _, element := range value {
+			p.direct(element, port, issued)
+		}
+	}
+}
+
+// runController starts a controller with its configuration, its own account's
+// rights, and ports of its webhooks, health and metrics, and waits until it is
+// ready.
+func (p *Plane) runController(ctx context.Context, c controller, config map[string]any, ports []string) (*process, error) {
+	certificates := p.path(c.name + "-certificates")
+	if c.secret == "" {
+		name := c.service + "." + c.namespace + ".svc"
+		if err := p.authority.issue(certificates, name, nil, []string{name}); err != nil {
+			return nil, err
+		}
+		config["internalCertManagement"] = map[string]any{"enable": false}
+	}
+	token, err := p.Kubectl(ctx, nil, "create", "token", c.account, "--namespace="+c.namespace, "--duration=24h")
+	if err != nil {
+		return nil, err
+	}
+	if err := p.writeKubeconfig(c.name+".kubeconfig", map[string]string{"token": token}); err != nil {
+		return nil, err
+	}
+
+	number, err := strconv.Atoi(ports[0])
+	if err != nil {
+		return nil, err
+	}
+	config["webhook"] = map[string]any{"host": "127.0.0.1", "port": number, "certDir": certificates}
+	health := "127.0.0.1:" + ports[1]
+	config["health"] = map[string]any{"healthProbeBindAddress": health}
+	metrics, _ := config["metrics"].(map[string]any)
+	if metrics == nil {
+		metrics = map[string]any{}
+	}
+	metrics["bindAddress"] = "127.0.0.1:" + ports[2]
+	config["metrics"] = metrics
+	config["leaderElection"] = map[string]any{"leaderElect": false}
+	text, err := yaml.Marshal(config)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.write(c.name+"-configuration.yaml", text); err != nil {
+		return nil, err
+	}
+	s, err := p.start(c.name, "--config="+p.path(c.name+"-configuration.yaml"), "--kubeconfig="+p.path(c.name+".kubeconfig"), "--zap-log-level=info")
+	if err != nil {
+		return nil, err
+	}
+	if c.secret != "" {
+		if err := p.poll(ctx, s, func() error { return p.mount(ctx, c, certificates) }); err != nil {
+			return s, err
+		}
+	}
+	return s, p.ready(ctx, s, "http://"+health+"/readyz")
+}
+
+// mount does for a program's certificate what the kubelet does: it writes the
+// Secret's files.
+func (p *Plane) mount(ctx context.Context, c controller, dir string) error {
+	out, err := p.Kubectl(ctx, nil, "get", "secret", c.secret, "--namespace="+c.namespace, "-o", "json")
+	if err != nil {
+		return err
+	}
+	var secret struct{ Data map[string][]byte }
+	if err := json.Unmarshal([]byte(out), &secret); err != nil {
+		return err
+	}
+	if len(secret.Data["tls.crt"]) == 0 {
+		return fmt.Errorf("secret %s has no certificate yet", c.secret)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	for name, text := range secret.Data {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Prepare makes the plane ready for a deploy folder. For one with Kueue, Kueue is
+// installed and started, or started anew, with the configuration that
+// kubernetes/system/kueue-configuration.yaml holds. Changed are addresses, where
+// certificates are, and what takes a cluster: leader election and the visibility
+// server. For one with KAI Scheduler there is its namespace: its program is not
+// part of the plane.
+func (p *Plane) Prepare(ctx context.Context, folder string) error {
+	file := filepath.Join(folder, "kubernetes/system/kueue-configuration.yaml")
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return p.Apply(ctx, []map[string]any{{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "kai-scheduler"}}})
+	} else if err != nil {
+		return err
+	}
+	var object struct{ Data map[string]string }
+	if err := yaml.Unmarshal(text, &object); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	const key = "controller_manager_config.yaml"
+	if object.Data[key] == "" {
+		return fmt.Errorf("%s: no data %q", file, key)
+	}
+	config := map[string]any{}
+	if err := yaml.Unmarshal([]byte(object.Data[key]), &config); err != nil {
+		return fmt.Errorf("%s: %s: %w", file, key, err)
+	}
+	gates, _ := config["featureGates"].(map[string]any)
+	if gates == nil {
+		gates = map[string]any{}
+	}
+	gates["VisibilityOnDemand"] = false // would write where it may not
+	config["featureGates"] = gates
+
+	if p.kueuePorts == nil {
+		free, err := ports(3)
+		if err != nil {
+			return err
+		}
+		if err := p.installController(ctx, kueue, free[0]); err != nil {
+			return err
+		}
+		p.kueuePorts = free
+	}
+	p.stopKueue()
+	if p.kueue, err = p.runController(ctx, kueue, config, p.kueuePorts); err != nil {
+		return err
+	}
+	// It is up before its certificate has reached the API server.
+	flavor := []byte("{apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: probe}}")
+	return p.poll(ctx, p.kueue, func() error {
+		_, err := p.Kubectl(ctx, flavor, "create", "--dry-run=server", "-f", "-")
+		return err
+	})
+}
+
+// stopKueue stops Kueue, if it runs. Its webhooks then refuse all it would
+// look at.
+func (p *Plane) stopKueue() {
+	if p.kueue == nil {
+		return
+	}
+	p.kueue.stop()
+	for i, s := range p.processes {
+		if s == p.kueue {
+			p.processes = append(p.processes[:i:i], p.processes[i+1:]...)
+			break
+		}
+	}
+	p.kueue = nil
+}
+
+// decode reads a stream of YAML documents.
+func decode(text []byte) ([]map[string]any, error) {
+	var objects []map[string]any
+	for _, document := range bytes.Split(text, []byte("\n---\n")) {
+		var object map[string]any
+		if err := yaml.Unmarshal(document, &object); err != nil {
+			return nil, err
+		}
+		if len(object) > 0 {
+			objects = append(objects, object)
+		}
+	}
+	return objects, nil
+}

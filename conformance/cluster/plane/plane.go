@@ -1,0 +1,299 @@
+package plane
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/yaml"
+)
+
+// Plane is a control plane that runs.
+type Plane struct {
+	Kubeconfig string // of an administrator
+
+	root, bin, dir string
+	log            io.Writer
+	server         string // the API server's URL
+	authority      *authority
+	processes      []*process // in the order they were started
+	kueue          *process   // nil before Prepare
+	kueuePorts     []string   // webhook, health, metrics
+}
+
+// patience is how long a program may take until it answers.
+const patience = 90 * time.Second
+
+//go:embed stages.yaml
+var stages []byte
+
+// Start builds the programs of the module at root, if they are not built, and
+// brings up all but Kueue, which starts with Prepare. Progress goes to log.
+// The caller stops the plane; if Start fails, nothing is left running.
+func Start(ctx context.Context, root string, log io.Writer) (_ *Plane, err error) {
+	bin, err := Build(ctx, root, log)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "plane-")
+	if err != nil {
+		return nil, err
+	}
+	p := &Plane{root: root, bin: bin, dir: dir, log: log, Kubeconfig: filepath.Join(dir, "kubeconfig")}
+	defer func() {
+		if err != nil {
+			p.Stop()
+		}
+	}()
+	began := time.Now()
+	if p.authority, err = newAuthority(); err != nil {
+		return nil, err
+	}
+	if err := p.startKubernetes(ctx); err != nil {
+		return nil, err
+	}
+	if err := p.startNodes(ctx); err != nil {
+		return nil, err
+	}
+	if err := p.install(ctx); err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(log, "plane: up in %.1f s\n", time.Since(began).Seconds())
+	return p, nil
+}
+
+// Stop ends every program, the last one started first, and removes what they
+// have written.
+func (p *Plane) Stop() {
+	for _, s := range slices.Backward(p.processes) {
+		s.stop()
+	}
+	os.RemoveAll(p.dir)
+}
+
+// Wait returns when a program has ended by itself, with what it said last, or
+// with nil when the context is done.
+func (p *Plane) Wait(ctx context.Context) error {
+	for {
+		for _, s := range p.processes {
+			if err := s.ended(); err != nil {
+				return err
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// Kubectl runs kubectl as the administrator in the plane's folder and returns
+// what it prints. An error has all that kubectl says against it; warnings are
+// errors.
+func (p *Plane) Kubectl(ctx context.Context, stdin []byte, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, filepath.Join(p.bin, "kubectl"), append([]string{"--warnings-as-errors"}, args...)...)
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+p.Kubeconfig, "HOME="+p.dir) // its cache is found under HOME
+	cmd.Stdin = bytes.NewReader(stdin)
+	cmd.SysProcAttr = bound()
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return stdout.String(), fmt.Errorf("kubectl %s: %w\n%s", strings.Join(args, " "), err, stderr.String())
+	}
+	return stdout.String(), nil
+}
+
+// Apply applies objects of the plane's own. The folder's are applied as its
+// guide says.
+func (p *Plane) Apply(ctx context.Context, objects []map[string]any) error {
+	return p.feed(ctx, objects, "apply", "--server-side", "--force-conflicts", "--field-manager=plane", "-f", "-")
+}
+
+// Create creates objects, with the status they have where a kind allows that:
+// nodes.
+func (p *Plane) Create(ctx context.Context, objects []map[string]any) error {
+	return p.feed(ctx, objects, "create", "-f", "-")
+}
+
+func (p *Plane) feed(ctx context.Context, objects []map[string]any, args ...string) error {
+	list, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "List", "items": objects})
+	if err != nil {
+		return err
+	}
+	_, err = p.Kubectl(ctx, list, args...)
+	return err
+}
+
+// path is a file in the plane's folder.
+func (p *Plane) path(elements ...string) string {
+	return filepath.Join(append([]string{p.dir}, elements...)...)
+}
+
+func (p *Plane) write(name string, text []byte) error {
+	return os.WriteFile(p.path(name), text, 0o600)
+}
+
+func (p *Plane) startKubernetes(ctx context.Context) error {
+	if err := p.write("ca.crt", p.authority.pem); err != nil {
+		return err
+	}
+	for _, c := range []struct {
+		dir, name   string
+		groups, dns []string
+	}{
+		{"apiserver", "kube-apiserver", nil, []string{"localhost", "kubernetes.default.svc"}},
+		{"front-proxy", "front-proxy", nil, nil},
+		{"admin", "admin", []string{"system:masters"}, nil},
+		{"controller-manager", "system:kube-controller-manager", nil, nil},
+		{"scheduler", "system:kube-scheduler", nil, nil},
+	} {
+		if err := p.authority.issue(p.path(c.dir), c.name, c.groups, c.dns); err != nil {
+			return err
+		}
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	if err := writeKey(p.path("service-accounts.key"), key); err != nil {
+		return err
+	}
+
+	free, err := ports(3)
+	if err != nil {
+		return err
+	}
+	etcd, peers := "http://127.0.0.1:"+free[0], "http://127.0.0.1:"+free[1]
+	p.server = "https://127.0.0.1:" + free[2]
+	if _, err := p.start("server", "--name=plane", "--data-dir="+p.path("etcd"),
+		"--listen-client-urls="+etcd, "--advertise-client-urls="+etcd,
+		"--listen-peer-urls="+peers, "--initial-advertise-peer-urls="+peers, "--initial-cluster=plane="+peers,
+		"--unsafe-no-fsync", "--log-level=error"); err != nil {
+		return err
+	}
+	apiserver, err := p.start("kube-apiserver", "--etcd-servers="+etcd,
+		"--bind-address=127.0.0.1", "--secure-port="+free[2],
+		// There is no network that Endpoints of the API server could lead through.
+		"--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none", "--service-cluster-ip-range=10.0.0.0/16",
+		"--tls-cert-file="+p.path("apiserver", "tls.crt"), "--tls-private-key-file="+p.path("apiserver", "tls.key"),
+		"--client-ca-file="+p.path("ca.crt"), "--authorization-mode=Node,RBAC",
+		"--service-account-issuer=https://kubernetes.default.svc",
+		"--service-account-key-file="+p.path("service-accounts.key"), "--service-account-signing-key-file="+p.path("service-accounts.key"),
+		"--requestheader-client-ca-file="+p.path("ca.crt"), "--requestheader-allowed-names=front-proxy",
+		"--requestheader-username-headers=X-Remote-User", "--requestheader-group-headers=X-Remote-Group",
+		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
+		"--proxy-client-cert-file="+p.path("front-proxy", "tls.crt"), "--proxy-client-key-file="+p.path("front-proxy", "tls.key"),
+		"--allow-privileged")
+	if err != nil {
+		return err
+	}
+	if err := p.ready(ctx, apiserver, p.server+"/readyz"); err != nil {
+		return err
+	}
+
+	certificate := func(dir string) map[string]string {
+		return map[string]string{"client-certificate": p.path(dir, "tls.crt"), "client-key": p.path(dir, "tls.key")}
+	}
+	for _, c := range []struct{ file, dir string }{
+		{"kubeconfig", "admin"},
+		{"controller-manager.kubeconfig", "controller-manager"},
+		{"scheduler.kubeconfig", "scheduler"},
+	} {
+		if err := p.writeKubeconfig(c.file, certificate(c.dir)); err != nil {
+			return err
+		}
+	}
+	if _, err := p.start("kube-controller-manager", "--kubeconfig="+p.path("controller-manager.kubeconfig"),
+		"--leader-elect=false", "--secure-port=0", "--use-service-account-credentials",
+		"--service-account-private-key-file="+p.path("service-accounts.key"), "--root-ca-file="+p.path("ca.crt")); err != nil {
+		return err
+	}
+	_, err = p.start("kube-scheduler", "--kubeconfig="+p.path("scheduler.kubeconfig"), "--leader-elect=false", "--secure-port=0")
+	return err
+}
+
+// startNodes starts KWOK, which answers for the kubelets of all nodes: a pod
+// that is bound runs until it is deleted.
+func (p *Plane) startNodes(ctx context.Context) error {
+	kwok, err := source(ctx, p.root, "sigs.k8s.io/kwok")
+	if err != nil {
+		return err
+	}
+	if err := p.write("stages.yaml", stages); err != nil {
+		return err
+	}
+	_, err = p.start("kwok", "--kubeconfig="+p.Kubeconfig, "--manage-all-nodes", "--node-lease-duration-seconds=40",
+		"--config="+filepath.Join(kwok, "kustomize/stage/node/fast/node-initialize.yaml"),
+		"--config="+filepath.Join(kwok, "kustomize/stage/pod/fast/pod-ready.yaml"),
+		"--config="+p.path("stages.yaml"))
+	return err
+}
+
+// writeKubeconfig writes how a user reaches the API server.
+func (p *Plane) writeKubeconfig(file string, user map[string]string) error {
+	text, err := yaml.Marshal(map[string]any{
+		"apiVersion": "v1", "kind": "Config", "current-context": "plane",
+		"clusters": []any{map[string]any{"name": "plane", "cluster": map[string]any{"server": p.server, "certificate-authority": p.path("ca.crt")}}},
+		"users":    []any{map[string]any{"name": "plane", "user": user}},
+		"contexts": []any{map[string]any{"name": "plane", "context": map[string]any{"cluster": "plane", "user": "plane"}}},
+	})
+	if err != nil {
+		return err
+	}
+	return p.write(file, text)
+}
+
+// ready waits until a program answers at a URL.
+func (p *Plane) ready(ctx context.Context, s *process, url string) error {
+	roots := x509.NewCertPool()
+	roots.AddCert(p.authority.cert)
+	client := &http.Client{Timeout: time.Second, Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, DisableKeepAlives: true}}
+	return p.poll(ctx, s, func() error {
+		response, err := client.Get(url)
+		if err != nil {
+			return err
+		}
+		defer response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			text, _ := io.ReadAll(response.Body)
+			return fmt.Errorf("%s: %s\n%s", url, response.Status, text)
+		}
+		return nil
+	})
+}
+
+// poll repeats what a program is needed for until it succeeds.
+func (p *Plane) poll(ctx context.Context, s *process, try func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		problem := try()
+		if problem == nil {
+			return nil
+		}
+		if err := s.ended(); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s is not ready: %w\n%s", s.name, problem, tail(s.log))
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}

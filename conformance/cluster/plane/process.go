@@ -1,0 +1,97 @@
+package plane
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// process is one program of the plane.
+type process struct {
+	name string
+	log  string
+	cmd  *exec.Cmd
+	done chan struct{} // closed once it has ended
+}
+
+// start starts a program whose output goes to NAME.log in the plane's folder.
+func (p *Plane) start(name string, args ...string) (*process, error) {
+	log, err := os.Create(filepath.Join(p.dir, name+".log"))
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	cmd := exec.Command(filepath.Join(p.bin, name), args...)
+	cmd.Dir = p.dir
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+p.Kubeconfig)
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = bound()
+	started := &process{name, log.Name(), cmd, make(chan struct{})}
+	running := make(chan error)
+	go func() {
+		// The kernel binds the program to the thread that started it, which
+		// therefore has to stay.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		running <- err
+		if err == nil {
+			cmd.Wait()
+			close(started.done)
+		}
+	}()
+	if err := <-running; err != nil {
+		return nil, err
+	}
+	p.processes = append(p.processes, started)
+	return started, nil
+}
+
+// stop ends a program: politely, and after two seconds in any case.
+func (s *process) stop() {
+	s.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-s.done:
+	case <-time.After(2 * time.Second):
+		s.cmd.Process.Kill()
+		<-s.done
+	}
+}
+
+// ended tells of a program that is not to end, with the end of its log.
+func (s *process) ended() error {
+	select {
+	case <-s.done:
+		return fmt.Errorf("%s ended: %v\n%s", s.name, s.cmd.ProcessState, tail(s.log))
+	default:
+		return nil
+	}
+}
+
+func tail(file string) string {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text[max(0, len(text)-3000):])
+}
+
+// ports returns loopback ports that were free a moment ago.
+func ports(n int) ([]string, error) {
+	var free []string
+	for range n {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		defer listener.Close() // all at once: no port comes twice
+		free = append(free, strconv.Itoa(listener.Addr().(*net.TCPAddr).Port))
+	}
+	return free, nil
+}
