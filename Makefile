@@ -9,10 +9,12 @@ test:
 	go test ./...
 	go -C conformance test -count=1 ./...
 
-# The golden folders held against the real tools: Terraform, if it is there, and
-# a control plane of Kubernetes, Kueue and JobSet that is built and run here.
+# The golden folders held against the real tools: Terraform, if it is there, KAI
+# Scheduler's code, and a control plane of Kubernetes, Kueue and JobSet that is
+# built and run here.
 conformance: bin/terraform-1.5.7
 	go -C conformance/terraform test -count=1 ./...
+	go -C conformance/kai test -count=1 ./...
 	go -C conformance/cluster test -count=1 -timeout 60m -v .
 
 # Infrastructure Manager's Terraform.
