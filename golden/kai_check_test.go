@@ -33,8 +33,9 @@ type kaiQueue struct {
 }
 
 type kaiShare struct {
-	Limit *int64 `json:"limit"`
-	Quota *int64 `json:"quota"`
+	Limit  *int64 `json:"limit"`
+	Weight *int64 `json:"overQuotaWeight"`
+	Quota  *int64 `json:"quota"`
 }
 
 // DeepCopyObject makes the type known to a scheme; nothing here copies.
@@ -59,6 +60,9 @@ func (c *kubernetesCheck) kaiQueue(from objectKey, q *kaiQueue) {
 		if s.Limit == nil || s.Quota == nil || q.Spec.Priority == nil {
 			c.errorf("%s: a limit, a quota or the priority is not written", from)
 			return
+		}
+		if s.Weight == nil || *s.Weight != 1 {
+			c.errorf("%s: a weight is not 1: its part of what is idle is none, or not what the guide says", from)
 		}
 	}
 	if *r.CPU.Limit != -1 || *r.CPU.Quota != -1 || *r.Memory.Limit != -1 || *r.Memory.Quota != -1 {
@@ -203,16 +207,17 @@ func TestCheckKAI(t *testing.T) {
 		vision, train      = "kubernetes/teams/vision.yaml", "workloads/vision/train.yaml"
 	)
 	breaks{
-		{"no limit", "kai", team, "      limit: -1\n      quota: 8\n", "      quota: 8\n"},
-		{"no quota of cpu", "kai", team, "      limit: -1\n      quota: -1\n", "      limit: -1\n"},
-		{"quota of cpu", "kai", team, "      limit: -1\n      quota: -1\n", "      limit: -1\n      quota: 8\n"},
+		{"no limit", "kai", team, "      limit: -1\n      overQuotaWeight: 1\n      quota: 8\n", "      overQuotaWeight: 1\n      quota: 8\n"},
+		{"no weight", "kai", team, "      overQuotaWeight: 1\n      quota: 8\n", "      quota: 8\n"},
+		{"no quota of cpu", "kai", team, "      overQuotaWeight: 1\n      quota: -1\n", "      overQuotaWeight: 1\n"},
+		{"quota of cpu", "kai", team, "      overQuotaWeight: 1\n      quota: -1\n", "      overQuotaWeight: 1\n      quota: 8\n"},
 		{"limit below the guarantee", "KAI", vision, "limit: 4", "limit: 3"},
-		{"nothing may run", "KAI", vision, "limit: 4\n      quota: 4", "limit: 0\n      quota: 4"},
+		{"nothing may run", "KAI", vision, "limit: 4\n      overQuotaWeight: 1\n      quota: 4", "limit: 0\n      overQuotaWeight: 1\n      quota: 4"},
 		{"a parent that is not there", "kai", team, "parentQueue: department-2", "parentQueue: department-3"},
 		{"a parent that is a team", "kai", team, "parentQueue: department-2", "parentQueue: project-a"},
 		{"a third level", "kai", cohorts, "  priority: 100\n", "  parentQueue: department-1\n  priority: 100\n"},
 		{"a parent that guarantees more", "kai", cohorts, "quota: 16", "quota: 17"},
-		{"a parent with a limit", "kai", cohorts, "limit: -1\n      quota: 16", "limit: 16\n      quota: 16"},
+		{"a parent with a limit", "kai", cohorts, "limit: -1\n      overQuotaWeight: 1\n      quota: 16", "limit: 16\n      overQuotaWeight: 1\n      quota: 16"},
 		{"a queue that is not there", "kai", job, "kai.scheduler/queue: project-d", "kai.scheduler/queue: default-queue"},
 		{"a cohort's queue", "kai", job, "kai.scheduler/queue: project-d", "kai.scheduler/queue: department-2"},
 		{"pods in another queue", "kai", job, "        kai.scheduler/queue: project-d", "        kai.scheduler/queue: project-c"},

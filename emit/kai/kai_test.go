@@ -27,13 +27,13 @@ func TestShare(t *testing.T) {
 		flavors []ir.FlavorQuota
 		want    share
 	}{
-		{"nothing", nil, share{Limit: 0, Quota: 0}},
-		{"no cohort", []ir.FlavorQuota{quota(8, nil, false)}, share{Limit: 8, Quota: 8}},
-		{"some", []ir.FlavorQuota{quota(8, &four, false)}, share{Limit: 12, Quota: 8}},
-		{"all", []ir.FlavorQuota{quota(8, nil, true)}, share{Limit: -1, Quota: 8}},
-		{"capacities together", []ir.FlavorQuota{quota(8, &four, false), quota(2, nil, false)}, share{Limit: 14, Quota: 10}},
-		{"all of one of them", []ir.FlavorQuota{quota(8, nil, true), quota(2, &four, false)}, share{Limit: -1, Quota: 10}},
-		{"a reservation that has not begun", []ir.FlavorQuota{quota(8, nil, false), waiting}, share{Limit: 8, Quota: 8}},
+		{"nothing", nil, newShare(0, 0)},
+		{"no cohort", []ir.FlavorQuota{quota(8, nil, false)}, newShare(8, 8)},
+		{"some", []ir.FlavorQuota{quota(8, &four, false)}, newShare(8, 12)},
+		{"all", []ir.FlavorQuota{quota(8, nil, true)}, newShare(8, -1)},
+		{"capacities together", []ir.FlavorQuota{quota(8, &four, false), quota(2, nil, false)}, newShare(10, 14)},
+		{"all of one of them", []ir.FlavorQuota{quota(8, nil, true), quota(2, &four, false)}, newShare(10, -1)},
+		{"a reservation that has not begun", []ir.FlavorQuota{quota(8, nil, false), waiting}, newShare(8, 8)},
 	} {
 		if got := gpus(ir.Queue{Flavors: test.flavors}); got != test.want {
 			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
@@ -75,12 +75,15 @@ spec:
   resources:
     cpu:
       limit: -1
+      overQuotaWeight: 1
       quota: -1
     gpu:
       limit: -1
+      overQuotaWeight: 1
       quota: 11
     memory:
       limit: -1
+      overQuotaWeight: 1
       quota: -1
 ---
 apiVersion: scheduling.run.ai/v2
@@ -95,12 +98,15 @@ spec:
   resources:
     cpu:
       limit: -1
+      overQuotaWeight: 1
       quota: -1
     gpu:
       limit: -1
+      overQuotaWeight: 1
       quota: 0
     memory:
       limit: -1
+      overQuotaWeight: 1
       quota: -1
 ---
 apiVersion: scheduling.run.ai/v2
@@ -117,12 +123,15 @@ spec:
   resources:
     cpu:
       limit: -1
+      overQuotaWeight: 1
       quota: -1
     gpu:
       limit: -1
+      overQuotaWeight: 1
       quota: 8
     memory:
       limit: -1
+      overQuotaWeight: 1
       quota: -1
 `
 	if diff := cmp.Diff(want, string(got)); diff != "" {

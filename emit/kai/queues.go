@@ -32,11 +32,19 @@ type resources struct {
 	Memory share `json:"memory"`
 }
 
-// share is what a queue gets of a resource: what it is guaranteed, and the most
-// it can have. A limit that is not written lets nothing run.
+// share is what a queue gets of a resource: what it is guaranteed, the most it can
+// have, and its weight where queues of one priority share what nobody is
+// guaranteed. A limit that is not written lets nothing run; a queue without weight
+// has no part in what is shared, and cannot take it back from others.
 type share struct {
-	Limit int64 `json:"limit"`
-	Quota int64 `json:"quota"`
+	Limit  int64 `json:"limit"`
+	Weight int64 `json:"overQuotaWeight"`
+	Quota  int64 `json:"quota"`
+}
+
+// newShare weighs all queues the same: their priorities tell them apart.
+func newShare(quota, limit int64) share {
+	return share{Limit: limit, Weight: 1, Quota: quota}
 }
 
 // unlimited is a quota or limit without end.
@@ -44,7 +52,7 @@ const unlimited = -1
 
 // free leaves a resource to itself. Pods that are not to be evicted run within
 // the quota of every resource, so that one without it would keep them waiting.
-var free = share{Limit: unlimited, Quota: unlimited}
+var free = newShare(unlimited, unlimited)
 
 func newQueue(p *ir.Platform, name, parent string, priority int, gpu share) *queue {
 	return &queue{
@@ -65,7 +73,7 @@ func cohorts(p *ir.Platform) []any {
 	}
 	var objects []any
 	for _, c := range p.Cohorts {
-		objects = append(objects, newQueue(p, c.Name, c.Parent, c.Priority, share{Limit: unlimited, Quota: guaranteed[c.Name]}))
+		objects = append(objects, newQueue(p, c.Name, c.Parent, c.Priority, newShare(guaranteed[c.Name], unlimited)))
 	}
 	return objects
 }
@@ -84,5 +92,5 @@ func gpus(q ir.Queue) share {
 	if g.All {
 		g.Most = unlimited
 	}
-	return share{Limit: g.Most, Quota: g.Guaranteed}
+	return newShare(g.Guaranteed, g.Most)
 }

@@ -1,0 +1,162 @@
+package kai_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	kaiv2 "github.com/NVIDIA/KAI-scheduler/pkg/apis/scheduling/v2"
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// TestQueues: KAI's own types know all that a queue says, and keep it.
+func TestQueues(t *testing.T) {
+	for _, d := range queueDocuments(t) {
+		written, queue := *decode[map[string]any](t, d), decode[kaiv2.Queue](t, d)
+		encoded, err := json.Marshal(queue)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var kept map[string]any
+		if err := json.Unmarshal(encoded, &kept); err != nil {
+			t.Fatal(err)
+		}
+		for _, lost := range missing(queue.Name, written, kept) {
+			t.Error(lost)
+		}
+	}
+}
+
+// missing says which fields of want are not the same in got, which may have others.
+func missing(at string, want, got any) []string {
+	object, ok := want.(map[string]any)
+	if !ok {
+		if d := cmp.Diff(want, got); d != "" {
+			return []string{fmt.Sprintf("%s (-written +kept):\n%s", at, d)}
+		}
+		return nil
+	}
+	in, _ := got.(map[string]any)
+	var lost []string
+	for key, value := range object {
+		lost = append(lost, missing(at+"."+key, value, in[key])...)
+	}
+	return lost
+}
+
+// TestDemonstration does what the notes of the folder tell, step by step.
+func TestDemonstration(t *testing.T) {
+	const node1, node2, node3, node4 = "h100-reserved-1", "h100-reserved-2", "h100-reserved-3", "h100-reserved-4"
+	type nodes = map[string][]string
+	for _, test := range []struct {
+		name    string
+		cordon  bool
+		end     nodes
+		evicted []string
+	}{
+		{"cordoned", true, nodes{
+			node1: {"training-job-1", "training-job-a"},
+			node2: {"training-job-2", "training-job-3"},
+			node3: {"interactive", "training-job-b"},
+		}, []string{"training-job-2"}},
+		{"not cordoned", false, nodes{
+			node1: {"training-job-1", "training-job-2"},
+			node2: {"training-job-3"},
+			node3: {"interactive", "training-job-b"},
+			node4: {"training-job-a"},
+		}, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c, all := newCluster(t), jobs(t)
+			if test.cordon {
+				c.cordon()
+			}
+			start := []string{"training-job-1", "training-job-2", "training-job-3", "interactive"}
+			for _, name := range start {
+				c.submit(all[name])
+			}
+			if d := cmp.Diff(nodes{
+				node1: {"training-job-1", "training-job-2"},
+				node2: {"training-job-3"},
+				node3: {"interactive"},
+			}, c.placement()); d != "" {
+				t.Errorf("at the start (-told +placed):\n%s", d)
+			}
+			for _, name := range []string{"training-job-b", "training-job-a"} {
+				c.submit(all[name])
+			}
+			if d := cmp.Diff(test.end, c.placement()); d != "" {
+				t.Errorf("at the end (-told +placed):\n%s", d)
+			}
+			if d := cmp.Diff(test.evicted, c.evicted); d != "" {
+				t.Errorf("evicted (-told +happened):\n%s", d)
+			}
+		})
+	}
+}
+
+// TestIdle holds what the guide says of GPUs that nobody needs: who gets them, and
+// that they come back.
+func TestIdle(t *testing.T) {
+	c := newCluster(t)
+	// What "build" runs is never evicted, and so never more than is guaranteed.
+	for i := range 2 {
+		c.submit(node(t, "interactive", "project-c", fmt.Sprint("build-", i)))
+	}
+	if d := cmp.Diff(map[string]int{"project-c": 1, "": 1}, c.teams()); d != "" {
+		t.Fatalf("of two nodes that are not to be evicted (-told +placed):\n%s", d)
+	}
+	for _, step := range []struct {
+		team string // asks for another node
+		want map[string]int
+	}{
+		// What nobody needs goes to whoever asks.
+		{"project-d", map[string]int{"project-c": 1, "project-d": 1, "": 1}},
+		{"project-d", map[string]int{"project-c": 1, "project-d": 2, "": 1}},
+		{"project-d", map[string]int{"project-c": 1, "project-d": 3, "": 1}},
+		// It comes back to who is guaranteed it,
+		{"project-b", map[string]int{"project-c": 1, "project-d": 2, "project-b": 1, "": 2}},
+		// then to the cohort of the higher priority, which is guaranteed two nodes,
+		{"project-b", map[string]int{"project-c": 1, "project-d": 1, "project-b": 2, "": 3}},
+		// and in the cohort to its owner.
+		{"project-a", map[string]int{"project-c": 1, "project-d": 1, "project-b": 1, "project-a": 1, "": 4}},
+		// Everybody has what is guaranteed, and nobody gets more.
+		{"project-a", map[string]int{"project-c": 1, "project-d": 1, "project-b": 1, "project-a": 1, "": 5}},
+	} {
+		c.submit(node(t, "training-job-1", step.team, fmt.Sprint("train-", len(c.jobs))))
+		if d := cmp.Diff(step.want, c.teams()); d != "" {
+			t.Fatalf("%s asks (-told +placed):\n%s", step.team, d)
+		}
+	}
+}
+
+// node is a job of the folder as another team's own, grown to all GPUs of a node.
+func node(t *testing.T, like, team, name string) *batchv1.Job {
+	t.Helper()
+	job := jobs(t)[like]
+	job.Name, job.Namespace = name, team
+	job.Labels["kai.scheduler/queue"] = team
+	job.Spec.Template.Labels["kai.scheduler/queue"] = team
+	resources := job.Spec.Template.Spec.Containers[0].Resources
+	for _, list := range []corev1.ResourceList{resources.Limits, resources.Requests} {
+		list["nvidia.com/gpu"] = resource.MustParse("8")
+	}
+	return job
+}
+
+// teams counts the jobs that run by their team, and those that wait as "".
+func (c *cluster) teams() map[string]int {
+	c.t.Helper()
+	count := map[string]int{}
+	for _, pod := range c.list() {
+		if pod.Spec.NodeName == "" {
+			count[""]++
+		} else {
+			count[pod.Namespace]++
+		}
+	}
+	return count
+}
