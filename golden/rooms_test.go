@@ -41,6 +41,7 @@ var rooms = map[string][]string{
 
 	"cmd/batchwright": {"compiler", "compiler/catalog", "compiler/diag", "compiler/explain", "emit", "emit/folder"},
 	"golden":          {},
+	"golden/replaced": {"emit", "emit/review"},
 	"golden/scale":    {},
 }
 

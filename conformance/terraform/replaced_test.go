@@ -1,0 +1,167 @@
+package terraform
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// blueprintEdit is a change of a blueprint: in its file platform.cue, or by a
+// tag.
+type blueprintEdit struct {
+	name     string
+	old, new string
+	tag      string
+}
+
+// TestReplaced: what a review of two folders says must be replaced is what
+// Terraform replaces, after it has applied the first.
+func TestReplaced(t *testing.T) {
+	bin := t.TempDir()
+	for _, program := range []string{"./cmd/batchwright", "./golden/replaced"} {
+		c := exec.CommandContext(t.Context(), "go", "build", "-o", bin, program)
+		c.Dir = repository
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	for blueprint, edits := range map[string][]blueprintEdit{
+		"batch-platform": {
+			{name: "quota", old: "accelerators: 12", new: "accelerators: 8"},
+			{name: "region", old: "us-central1", new: "europe-west4"},
+			{name: "a zone less", old: `zones: ["us-central1-a", "us-central1-b", "us-central1-c"]`, new: `zones: ["us-central1-a", "us-central1-c"]`},
+			{name: "zone of a reservation", old: `zones: ["us-central1-c"]`, new: `zones: ["us-central1-a"]`},
+			{name: "machine type and GPUs", old: `machine: "g2-standard-24"`, new: `machine: "g2-standard-48"`},
+			{name: "no Spot", old: "consumption: spot: {}, maxNodes: 36", new: "consumption: onDemand: {}, maxNodes: 36"},
+			{name: "fixed nodes", old: "maxNodes: 24", new: "nodes: 24"},
+			{name: "disk", old: `l4: {machine: "g2-standard-24",`, new: `l4: {machine: "g2-standard-24", disk: sizeGiB: 200,`},
+			{name: "local SSDs", old: `l4: {machine: "g2-standard-24",`, new: `l4: {machine: "g2-standard-24", localSSDs: 2,`},
+			{name: "driver", old: `l4: {machine: "g2-standard-24",`, new: `l4: {machine: "g2-standard-24", gpuDriver: "LATEST",`},
+			{name: "platform's name", old: `name:    "gke-batch"`, new: `name:    "gke-other"`},
+			{name: "nodes' range", old: "cluster: {", new: "network: nodes: \"10.64.0.0/20\"\ncluster: {"},
+			{name: "a wider range of nodes", old: "cluster: {", new: "network: nodes: \"10.0.0.0/19\"\ncluster: {"},
+			{name: "control plane's range", old: "cluster: {", new: "network: controlPlane: \"172.16.1.32/28\"\ncluster: {"},
+			{name: "a team's name", old: `	"team-d": `, new: `	"team-e": `},
+			{name: "no buckets", old: "bucket: true", new: "bucket: false"},
+			{name: "groups", old: `"\(Team)@example.com"`, new: `"\(Team)-group@example.com"`},
+			{name: "reserved machines", old: "nodes: 4", new: "nodes: 6"},
+			{name: "reservation's name", old: `name: "machine-reservation"`, new: `name: "other-reservation"`},
+			{name: "reservation of somebody else", old: "create: true", new: "create: false"},
+			{name: "a capacity's name", old: "l4-spot", new: "l4-cheap"},
+			{name: "a capacity less", old: `"l4-ondemand": {hardware: "l4", consumption: onDemand: {}, maxNodes: 24}`, new: `"l4-ondemand": {hardware: "l4", consumption: onDemand: {}, maxNodes: 24, computeClass: true}`},
+			{name: "versions", old: "cluster: {", new: "versions: kueue: \"0.19.1\"\ncluster: {"},
+			{name: "pool of the system", old: "systemPool: nodesPerZone: 2", new: `systemPool: {machine: "e2-standard-8", nodesPerZone: 3}`},
+		},
+		"tpu-training": {
+			{name: "slices", tag: "slices=1"},
+			{name: "no slices", tag: "slices=0"},
+			{name: "autoscaled", tag: "autoscaled=true"},
+			{name: "another type in another region", tag: "type=v4"},
+			{name: "slices on Spot", old: "consumption: onDemand: {}\n", new: "consumption: spot: {}\n"},
+		},
+		"a3-ultra-flex": {
+			{name: "zone", tag: "zone=us-central1-c"},
+			{name: "not queued", old: "flexStart: queued: true", new: "flexStart: queued: false"},
+			{name: "Spot", old: "flexStart: queued: true", new: "spot: {}"},
+			{name: "networks of GPUs", old: `, gpuDirect: true`, new: ""},
+			{name: "range of RDMA", old: "network: {", new: "network: rdma: \"192.168.192.0/18\"\nnetwork: {"},
+			{name: "two networks", old: `machine: "a3-ultragpu-8g"`, new: `machine: "a4-highgpu-8g"`},
+		},
+	} {
+		t.Run(blueprint, func(t *testing.T) {
+			source := repository + "/blueprints/" + blueprint
+			before := t.TempDir()
+			compile(t, bin, before, source)
+			r := open(t, blueprint)
+			r.prepare(t)
+			r.create(t)
+			for _, e := range edits {
+				t.Run(e.name, func(t *testing.T) {
+					after, dir := t.TempDir(), t.TempDir()
+					if err := os.CopyFS(dir, os.DirFS(source)); err != nil {
+						t.Fatal(err)
+					}
+					file := filepath.Join(dir, "platform.cue")
+					was := read(t, file)
+					if !strings.Contains(was, e.old) {
+						t.Fatalf("the blueprint has no %q", e.old)
+					}
+					if e.old != "" {
+						write(t, file, strings.ReplaceAll(was, e.old, e.new))
+					}
+					args := []string{dir}
+					if e.tag != "" {
+						args = append(args, "-t", e.tag)
+					}
+					compile(t, bin, after, args...)
+					r.become(t, after)
+					got := r.plan(t, "plan")
+					if len(got.said) > 0 {
+						t.Fatal(got.said)
+					}
+					want := []string{}
+					for address, action := range got.actions {
+						if action == "replace" {
+							want = append(want, address)
+						}
+					}
+					slices.Sort(want)
+					out, err := exec.CommandContext(t.Context(), filepath.Join(bin, "replaced"), before, after).CombinedOutput()
+					if err != nil {
+						t.Fatalf("%v\n%s", err, out)
+					}
+					said := strings.Split(strings.TrimSpace(string(out)), "\n")
+					if len(out) == 0 {
+						said = []string{}
+					}
+					slices.Sort(said)
+					if d := cmp.Diff(want, said); d != "" {
+						t.Errorf("replaced (-terraform +review):\n%s", d)
+					}
+					t.Logf("%d replaced", len(want))
+				})
+			}
+		})
+	}
+}
+
+func compile(t *testing.T, bin, folder string, args ...string) {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), filepath.Join(bin, "batchwright"), append([]string{"compile", "-o", folder}, args...)...)
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+// become puts the files of another folder in place of the root's, but keeps what
+// Terraform and the tests have put there.
+func (r root) become(t *testing.T, folder string) {
+	t.Helper()
+	files, err := filepath.Glob(r.dir + "/*.tf*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if ext := filepath.Ext(file); filepath.Base(file) != "local_override.tf" && (ext == ".tf" || ext == ".tfvars") {
+			if err := os.Remove(file); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, part := range []string{"terraform", "dashboards"} {
+		to := filepath.Join(filepath.Dir(r.dir), part)
+		if part == "dashboards" {
+			if err := os.RemoveAll(to); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.CopyFS(to, os.DirFS(filepath.Join(folder, part))); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
