@@ -15,6 +15,7 @@ import (
 // tag.
 type blueprintEdit struct {
 	name     string
+	replaced int // so many, counted by hand
 	old, new string
 	tag      string
 }
@@ -33,44 +34,44 @@ func TestReplaced(t *testing.T) {
 	for blueprint, edits := range map[string][]blueprintEdit{
 		"batch-platform": {
 			{name: "quota", old: "accelerators: 12", new: "accelerators: 8"},
-			{name: "region", old: "us-central1", new: "europe-west4"},
+			{name: "region", replaced: 13, old: "us-central1", new: "europe-west4"},
 			{name: "a zone less", old: `zones: ["us-central1-a", "us-central1-b", "us-central1-c"]`, new: `zones: ["us-central1-a", "us-central1-c"]`},
-			{name: "zone of a reservation", old: `zones: ["us-central1-c"]`, new: `zones: ["us-central1-a"]`},
-			{name: "machine type and GPUs", old: `machine: "g2-standard-24"`, new: `machine: "g2-standard-48"`},
-			{name: "no Spot", old: "consumption: spot: {}, maxNodes: 36", new: "consumption: onDemand: {}, maxNodes: 36"},
+			{name: "zone of a reservation", replaced: 1, old: `zones: ["us-central1-c"]`, new: `zones: ["us-central1-a"]`},
+			{name: "machine type and GPUs", replaced: 4, old: `machine: "g2-standard-24"`, new: `machine: "g2-standard-48"`},
+			{name: "no Spot", replaced: 1, old: "consumption: spot: {}, maxNodes: 36", new: "consumption: onDemand: {}, maxNodes: 36"},
 			{name: "fixed nodes", old: "maxNodes: 24", new: "nodes: 24"},
 			{name: "disk", old: `l4: {machine: "g2-standard-24",`, new: `l4: {machine: "g2-standard-24", disk: sizeGiB: 200,`},
-			{name: "local SSDs", old: `l4: {machine: "g2-standard-24",`, new: `l4: {machine: "g2-standard-24", localSSDs: 2,`},
-			{name: "driver", old: `l4: {machine: "g2-standard-24",`, new: `l4: {machine: "g2-standard-24", gpuDriver: "LATEST",`},
-			{name: "platform's name", old: `name:    "gke-batch"`, new: `name:    "gke-other"`},
-			{name: "nodes' range", old: "cluster: {", new: "network: nodes: \"10.64.0.0/20\"\ncluster: {"},
+			{name: "local SSDs", replaced: 4, old: `l4: {machine: "g2-standard-24",`, new: `l4: {machine: "g2-standard-24", localSSDs: 2,`},
+			{name: "driver", replaced: 3, old: `l4: {machine: "g2-standard-24",`, new: `l4: {machine: "g2-standard-24", gpuDriver: "LATEST",`},
+			{name: "platform's name", replaced: 26, old: `name:    "gke-batch"`, new: `name:    "gke-other"`},
+			{name: "nodes' range", replaced: 2, old: "cluster: {", new: "network: nodes: \"10.64.0.0/20\"\ncluster: {"},
 			{name: "a wider range of nodes", old: "cluster: {", new: "network: nodes: \"10.0.0.0/19\"\ncluster: {"},
-			{name: "control plane's range", old: "cluster: {", new: "network: controlPlane: \"172.16.1.32/28\"\ncluster: {"},
+			{name: "control plane's range", replaced: 1, old: "cluster: {", new: "network: controlPlane: \"172.16.1.32/28\"\ncluster: {"},
 			{name: "a team's name", old: `	"team-d": `, new: `	"team-e": `},
 			{name: "no buckets", old: "bucket: true", new: "bucket: false"},
 			{name: "groups", old: `"\(Team)@example.com"`, new: `"\(Team)-group@example.com"`},
 			{name: "reserved machines", old: "nodes: 4", new: "nodes: 6"},
-			{name: "reservation's name", old: `name: "machine-reservation"`, new: `name: "other-reservation"`},
-			{name: "reservation of somebody else", old: "create: true", new: "create: false"},
+			{name: "reservation's name", replaced: 2, old: `name: "machine-reservation"`, new: `name: "other-reservation"`},
+			{name: "reservation of somebody else", replaced: 1, old: "create: true", new: "create: false"},
 			{name: "a capacity's name", old: "l4-spot", new: "l4-cheap"},
 			{name: "a capacity less", old: `"l4-ondemand": {hardware: "l4", consumption: onDemand: {}, maxNodes: 24}`, new: `"l4-ondemand": {hardware: "l4", consumption: onDemand: {}, maxNodes: 24, computeClass: true}`},
 			{name: "versions", old: "cluster: {", new: "versions: kueue: \"0.19.1\"\ncluster: {"},
 			{name: "pool of the system", old: "systemPool: nodesPerZone: 2", new: `systemPool: {machine: "e2-standard-8", nodesPerZone: 3}`},
 		},
 		"tpu-training": {
-			{name: "slices", tag: "slices=1"},
+			{name: "slices", old: `"192.168.64.0/20"`, new: `"10.32.0.0/16"`, tag: "slices=3"},
 			{name: "no slices", tag: "slices=0"},
 			{name: "autoscaled", tag: "autoscaled=true"},
-			{name: "another type in another region", tag: "type=v4"},
-			{name: "slices on Spot", old: "consumption: onDemand: {}\n", new: "consumption: spot: {}\n"},
+			{name: "another type in another region", replaced: 9, tag: "type=v4"},
+			{name: "slices on Spot", replaced: 2, old: "consumption: onDemand: {}\n", new: "consumption: spot: {}\n"},
 		},
 		"a3-ultra-flex": {
-			{name: "zone", tag: "zone=us-central1-c"},
-			{name: "not queued", old: "flexStart: queued: true", new: "flexStart: queued: false"},
-			{name: "Spot", old: "flexStart: queued: true", new: "spot: {}"},
-			{name: "networks of GPUs", old: `, gpuDirect: true`, new: ""},
-			{name: "range of RDMA", old: "network: {", new: "network: rdma: \"192.168.192.0/18\"\nnetwork: {"},
-			{name: "two networks", old: `machine: "a3-ultragpu-8g"`, new: `machine: "a4-highgpu-8g"`},
+			{name: "zone", replaced: 9, tag: "zone=us-central1-c"},
+			{name: "not queued", replaced: 1, old: "flexStart: queued: true", new: "flexStart: queued: false"},
+			{name: "Spot", replaced: 1, old: "flexStart: queued: true", new: "spot: {}"},
+			{name: "networks of GPUs", replaced: 1, old: `, gpuDirect: true`, new: ""},
+			{name: "range of RDMA", replaced: 8, old: "network: {", new: "network: rdma: \"192.168.192.0/18\"\nnetwork: {"},
+			{name: "two networks", replaced: 1, old: `machine: "a3-ultragpu-8g"`, new: `machine: "a4-highgpu-8g"`},
 		},
 	} {
 		t.Run(blueprint, func(t *testing.T) {
@@ -123,7 +124,9 @@ func TestReplaced(t *testing.T) {
 					if d := cmp.Diff(want, said); d != "" {
 						t.Errorf("replaced (-terraform +review):\n%s", d)
 					}
-					t.Logf("%d replaced", len(want))
+					if len(want) != e.replaced {
+						t.Errorf("terraform replaces %d, want %d", len(want), e.replaced)
+					}
 				})
 			}
 		})

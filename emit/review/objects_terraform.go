@@ -26,7 +26,8 @@ func readTerraform(f emit.File) ([]object, *unreadable) {
 	// single is an object whose value has a path that begins with its name.
 	single := func(kind, name string, line int, v *node) {
 		n := &node{shape: fields}
-		n.add(step(name), v)
+		first, _, _ := strings.Cut(name, " ") // without labels
+		n.add(step(first), v)
 		out = append(out, object{kind: kind, name: name, line: line, value: n})
 	}
 	attributes := func(kind string, body *hclsyntax.Body) {
