@@ -52,7 +52,7 @@ func TestReplaced(t *testing.T) {
 			{name: "groups", old: `"\(Team)@example.com"`, new: `"\(Team)-group@example.com"`},
 			{name: "reserved machines", old: "nodes: 4", new: "nodes: 6"},
 			{name: "reservation's name", replaced: 2, old: `name: "machine-reservation"`, new: `name: "other-reservation"`},
-			{name: "reservation of somebody else", replaced: 1, old: "create: true", new: "create: false"},
+			{name: "reservation of somebody else", old: "create: true", new: "create: false"},
 			{name: "a capacity's name", old: "l4-spot", new: "l4-cheap"},
 			{name: "a capacity less", old: `"l4-ondemand": {hardware: "l4", consumption: onDemand: {}, maxNodes: 24}`, new: `"l4-ondemand": {hardware: "l4", consumption: onDemand: {}, maxNodes: 24, computeClass: true}`},
 			{name: "versions", old: "cluster: {", new: "versions: kueue: \"0.19.1\"\ncluster: {"},

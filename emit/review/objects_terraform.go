@@ -87,20 +87,28 @@ func parseTerraform(f emit.File) (*hclsyntax.Body, *unreadable) {
 }
 
 // deep returns the line on which something nests deeper than anybody writes,
-// which the parser would follow as deep as it goes, or 0. It counts what opens
-// on a line, and so takes no account of texts that hold brackets.
+// which the parser would follow as deep as it goes, or 0: brackets, operators in
+// a row, conditions in conditions. It takes texts for code, which is near enough.
 func deep(content []byte) int {
-	depth, line := 0, 1
+	const longest = 64 << 10 // bytes without an argument or a comma
+	line, brackets, run, operators := 1, 0, 0, 0
 	for _, c := range content {
+		run++
 		switch c {
 		case '\n':
 			line++
 		case '(', '[', '{':
-			depth++
+			brackets++
 		case ')', ']', '}':
-			depth = max(0, depth-1)
+			brackets = max(0, brackets-1)
+		case '=':
+			run = 0
+		case ',':
+			run, operators = 0, 0
+		case '?', '&', '|', '!', '<', '>', '+':
+			operators++
 		}
-		if depth > 10*deepest {
+		if brackets > 10*deepest || run > longest || operators > 100*deepest {
 			return line
 		}
 	}
