@@ -69,15 +69,12 @@ func parseTerraform(f emit.File) (*hclsyntax.Body, *unreadable) {
 		return nil, &unreadable{line, "nested too deep"}
 	}
 	file, diags := hclsyntax.ParseConfig(f.Content, f.Path, hcl.InitialPos)
-	for _, d := range diags.Errs() {
-		line, reason := 1, d.Error()
-		if d, ok := d.(*hcl.Diagnostic); ok {
-			reason = d.Summary
-			if d.Subject != nil {
-				line = max(1, d.Subject.Start.Line)
-			}
+	if i := slices.IndexFunc(diags, func(d *hcl.Diagnostic) bool { return d.Severity == hcl.DiagError }); i >= 0 {
+		line := 1
+		if at := diags[i].Subject; at != nil {
+			line = max(1, at.Start.Line)
 		}
-		return nil, &unreadable{line, reason}
+		return nil, &unreadable{line, diags[i].Summary}
 	}
 	body, ok := file.Body.(*hclsyntax.Body)
 	if !ok {
@@ -137,12 +134,12 @@ func (s source) body(body *hclsyntax.Body) *node {
 		n.add("."+name, s.expression(a.Expr))
 	}
 	for _, b := range body.Blocks {
-		name, again := "."+b.Type, "."+b.Type
+		name := "." + b.Type
 		// A block has no argument's name, where Terraform can read it.
-		for n.kids[again] != nil && !n.kids[again].blocks {
-			again += "#"
+		for n.kids[name] != nil && !n.kids[name].blocks {
+			name += "#"
 		}
-		if name = again; n.kids[name] == nil {
+		if n.kids[name] == nil {
 			n.add(name, &node{shape: items, blocks: true})
 		}
 		list, inner := n.kids[name], s.body(b.Body)
@@ -232,9 +229,7 @@ func constant(e hclsyntax.Expression) cty.Value {
 		if name := hcl.ExprAsKeyword(e.Wrapped); name != "" && !e.ForceNonLiteral {
 			return cty.StringVal(name)
 		}
-		if inner, ok := e.Wrapped.(hclsyntax.Expression); ok {
-			return constant(inner)
-		}
+		return constant(e.Wrapped)
 	case *hclsyntax.UnaryOpExpr:
 		if v := constant(e.Val); e.Op == hclsyntax.OpNegate && v != cty.NilVal && !v.IsNull() && v.Type() == cty.Number {
 			return v.Negate()

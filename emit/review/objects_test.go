@@ -211,15 +211,15 @@ func TestObjects(t *testing.T) {
 			case "nothing":
 				test.want = ""
 			}
-			if d := cmp.Diff(test.want, print(objects)); d != "" || formatting != want {
+			if d := cmp.Diff(test.want, listing(objects)); d != "" || formatting != want {
 				t.Errorf("%d files of another layout; -want +got:\n%s", formatting, d)
 			}
 		})
 	}
 }
 
-// print writes objects for tests.
-func print(objects []Object) string {
+// listing writes objects for tests.
+func listing(objects []Object) string {
 	var b strings.Builder
 	for _, o := range objects {
 		fmt.Fprintf(&b, "\n%s:%d %s %q %s", o.File, o.Line, o.Kind, o.Name, o.Op)
@@ -262,7 +262,7 @@ cloudbuild/b.yaml:1 step "x" changed
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d := cmp.Diff(test.want, print(objects)); d != "" || formatting != test.formatting {
+			if d := cmp.Diff(test.want, listing(objects)); d != "" || formatting != test.formatting {
 				t.Errorf("%d files of another layout; -want +got:\n%s", formatting, d)
 			}
 		})
