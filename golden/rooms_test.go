@@ -52,19 +52,19 @@ var blind = []string{"os", "time", "math/rand", "math/rand/v2", "net", "net/http
 // formats are libraries of one format, and the rooms that may know it.
 var formats = map[string][]string{
 	"cuelang.org/go":                   {"compiler"},
-	"github.com/hashicorp/hcl":         {"emit/terraform"},
-	"github.com/zclconf/go-cty":        {"emit/terraform"},
+	"github.com/hashicorp/hcl":         {"emit/review", "emit/terraform"},
+	"github.com/zclconf/go-cty":        {"emit/review", "emit/terraform"},
 	"sigs.k8s.io/kueue":                {"emit/kueue"},
 	"sigs.k8s.io/jobset":               {"emit/workload"},
 	"github.com/grafana":               {"emit/dashboard"},
 	"sigs.k8s.io/yaml":                 {"emit/cloudbuild", "emit/dashboard", "emit/guide", "emit/hostile", "emit/kueue"},
-	"go.yaml.in/yaml":                  {"emit/kubeyaml"},
+	"go.yaml.in/yaml":                  {"emit/kubeyaml", "emit/review"},
 	"github.com/spf13/cobra":           {"cmd/batchwright"},
 	"github.com/GoogleCloudPlatform/":  {"emit/kubernetes", "emit/workload"},
 	"k8s.io/api/":                      {"emit/dashboard", "emit/kai", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload"},
 	"k8s.io/apimachinery/pkg/apis/":    {"emit/dashboard", "emit/kai", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload"},
 	"k8s.io/apimachinery/pkg/runtime":  {"emit/kai", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload"},
-	"github.com/rogpeppe/go-internal/": {"cmd/batchwright", "compiler/explain"},
+	"github.com/rogpeppe/go-internal/": {"cmd/batchwright", "compiler/explain", "emit/review"},
 }
 
 func TestRooms(t *testing.T) {
