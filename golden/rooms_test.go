@@ -17,7 +17,8 @@ const module = "github.com/batchwright/batchwright/"
 // nothing flows back.
 var rooms = map[string][]string{
 	"schema":           {},
-	"compiler/diag":    {},
+	"compiler/console": {},
+	"compiler/diag":    {"compiler/console"},
 	"compiler/catalog": {},
 	"compiler/ir":      {},
 	"compiler/rules":   {"schema", "compiler/catalog", "compiler/diag", "compiler/ir"},
@@ -26,17 +27,18 @@ var rooms = map[string][]string{
 
 	"emit":            {},
 	"emit/hostile":    {},
+	"emit/markdown":   {},
 	"emit/kubeyaml":   {"compiler/ir"},
 	"emit/cloudbuild": {"compiler/ir", "emit"},
 	"emit/dashboard":  {"compiler/ir", "emit", "emit/kubeyaml"},
 	"emit/graph":      {"compiler/ir"},
-	"emit/guide":      {"compiler/ir", "emit"},
+	"emit/guide":      {"compiler/ir", "emit", "emit/markdown"},
 	"emit/kai":        {"compiler/ir", "emit/kubeyaml"},
 	"emit/kueue":      {"compiler/ir", "emit/kubeyaml"},
 	"emit/kubernetes": {"compiler/ir", "emit", "emit/kai", "emit/kubeyaml", "emit/kueue"},
 	"emit/terraform":  {"compiler/ir", "emit"},
 	"emit/workload":   {"compiler/ir", "emit", "emit/kubeyaml"},
-	"emit/review":     {"compiler/ir", "emit"},
+	"emit/review":     {"compiler/console", "compiler/ir", "emit", "emit/markdown"},
 	"emit/folder": {"compiler/ir", "emit", "emit/cloudbuild", "emit/dashboard", "emit/guide", "emit/kubernetes", "emit/terraform",
 		"emit/workload"},
 
