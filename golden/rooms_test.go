@@ -39,7 +39,7 @@ var rooms = map[string][]string{
 	"emit/folder": {"compiler/ir", "emit", "emit/cloudbuild", "emit/dashboard", "emit/guide", "emit/kubernetes", "emit/terraform",
 		"emit/workload"},
 
-	"cmd/batchwright": {"compiler", "compiler/catalog", "compiler/diag", "compiler/explain", "emit", "emit/folder"},
+	"cmd/batchwright": {"compiler", "compiler/catalog", "compiler/diag", "compiler/explain", "compiler/ir", "emit", "emit/folder", "emit/review"},
 	"golden":          {},
 	"golden/scale":    {},
 }

@@ -61,6 +61,13 @@ func (r *repository) Close() {
 	}
 }
 
+// trouble returns why objects could not be read, or nil.
+func (r *repository) trouble() error {
+	r.reading.Lock()
+	defer r.reading.Unlock()
+	return r.failed
+}
+
 // path returns what a file is called in a revision, whether there is one or not.
 func (r *repository) path(name string) (string, error) {
 	absolute := filepath.Join(r.dir, name)
