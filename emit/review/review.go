@@ -29,6 +29,9 @@ type State struct {
 // Review is what changed from one state to another. Its slices are nil where
 // there is nothing to say.
 type Review struct {
+	// Platform is the name of the later state's plan, or of the earlier's; ""
+	// where neither is known.
+	Platform      string
 	Before, After string // the states' labels
 
 	// Replacements are the Terraform resources that must be replaced when the
@@ -57,6 +60,11 @@ func Compare(before, after State) (*Review, error) {
 		return nil, err
 	}
 	r := &Review{Before: before.Label, After: after.Label, Objects: objects, Formatting: formatting}
+	for _, plan := range []*ir.Platform{before.Plan, after.Plan} {
+		if plan != nil {
+			r.Platform = plan.Name
+		}
+	}
 	if before.Plan != nil && after.Plan != nil {
 		r.Summary = summarise(before.Plan, after.Plan)
 	}
