@@ -29,6 +29,7 @@ var rooms = map[string][]string{
 	"emit/kubeyaml":   {"compiler/ir"},
 	"emit/cloudbuild": {"compiler/ir", "emit"},
 	"emit/dashboard":  {"compiler/ir", "emit", "emit/kubeyaml"},
+	"emit/graph":      {"compiler/ir"},
 	"emit/guide":      {"compiler/ir", "emit"},
 	"emit/kai":        {"compiler/ir", "emit/kubeyaml"},
 	"emit/kueue":      {"compiler/ir", "emit/kubeyaml"},
@@ -39,9 +40,10 @@ var rooms = map[string][]string{
 	"emit/folder": {"compiler/ir", "emit", "emit/cloudbuild", "emit/dashboard", "emit/guide", "emit/kubernetes", "emit/terraform",
 		"emit/workload"},
 
-	"cmd/batchwright": {"compiler", "compiler/catalog", "compiler/diag", "compiler/explain", "compiler/ir", "emit", "emit/folder", "emit/review"},
-	"golden":          {},
-	"golden/scale":    {},
+	"cmd/batchwright": {"compiler", "compiler/catalog", "compiler/diag", "compiler/explain", "compiler/ir", "emit", "emit/folder", "emit/graph",
+		"emit/review"},
+	"golden":       {},
+	"golden/scale": {},
 }
 
 // blind are imports that could let an emitter or the plan depend on anything
