@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/review"
@@ -148,10 +149,7 @@ func (d *comparison) drift(ctx context.Context, paths []string) error {
 	}
 	before := &side{label: filepath.ToSlash(dir), tree: have.Tree}
 	after.label = "the blueprint"
-	r, err := review.Compare(before.state(), after.state())
-	if err != nil {
-		return err
-	}
+	r := review.Compare(before.state(), after.state())
 	onlyContent := !slices.ContainsFunc(have.Differences, func(f emit.Difference) bool {
 		return f.Problem != emit.Edited && f.Problem != emit.Outdated
 	})
@@ -208,19 +206,27 @@ func (d *comparison) folder(plan *ir.Platform) string {
 	return plan.Name
 }
 
-// refuse shows why a side does not compile.
-func (d *comparison) refuse(s *side) error {
-	w, format := d.Stderr, &choice{value: formatText}
-	switch {
-	case d.format.value == formatJSON:
-		format = d.format
-	case d.format.value == formatGitHub && s.files == nil: // of a revision there is nothing to annotate
-		w, format = d.Stdout, d.format
+// refuse shows why sides do not compile.
+func (d *comparison) refuse(sides ...*side) error {
+	var labels []string
+	for _, s := range sides {
+		if !s.findings.HasErrors() {
+			continue
+		}
+		labels = append(labels, s.label)
+		w, format := d.Stderr, &choice{value: formatText}
+		switch {
+		case d.format.value == formatJSON:
+			format = d.format
+		case d.format.value == formatGitHub && s.files == nil: // of a revision there is nothing to annotate
+			w, format = d.Stdout, d.format
+		}
+		errors := s.findings.Filter(func(f diag.Finding) bool { return f.Severity == diag.Error })
+		if err := writeFindings(w, errors, format, d.color); err != nil {
+			return err
+		}
 	}
-	if err := writeFindings(w, &s.findings, format, d.color); err != nil {
-		return err
-	}
-	return fmt.Errorf("the blueprint of %s does not compile", s.label)
+	return fmt.Errorf("the blueprint does not compile in %s", strings.Join(labels, " and in "))
 }
 
 // print writes a review, and ends the command with 1 unless all is the same.

@@ -73,19 +73,10 @@ func (d *comparison) revisions(ctx context.Context, paths []string) error {
 	if err := cmp.Or(group.Wait(), repository.trouble()); err != nil {
 		return err
 	}
-	var refused error
-	for _, s := range sides {
-		if s.findings.HasErrors() {
-			refused = errors.Join(refused, d.refuse(s))
-		}
+	if before.findings.HasErrors() || after.findings.HasErrors() {
+		return d.refuse(before, after)
 	}
-	if refused != nil {
-		return refused
-	}
-	r, err := review.Compare(before.state(), after.state())
-	if err != nil {
-		return err
-	}
+	r := review.Compare(before.state(), after.state())
 	return d.print(r, d.folder(cmp.Or(after.plan, before.plan)), r.Same())
 }
 
@@ -108,7 +99,7 @@ func revision(r *repository, name string, paths []string) (*side, error) {
 
 // present takes away the paths that a side does not have, and says so: those of
 // a blueprint that is new, or was removed, and overlays that the base has not
-// had yet. What neither side has is left, for the compiler to complain.
+// had yet. What neither side has is left to one, for the compiler to complain.
 func (d *comparison) present(before, after *side, paths []string) error {
 	var had, has []int
 	for i := range paths {
@@ -122,6 +113,7 @@ func (d *comparison) present(before, after *side, paths []string) error {
 	var err error
 	switch {
 	case len(had) == 0 && len(has) == 0:
+		before.absent = true
 	case len(has) == 0:
 		after.absent = true
 		_, err = fmt.Fprintf(d.Stderr, "%s has no %s: all of it is removed\n", after.label, strings.Join(paths, " "))

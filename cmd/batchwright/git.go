@@ -37,7 +37,10 @@ type repository struct {
 
 // openRepository finds the repository around a directory. It has to be closed.
 func openRepository(ctx context.Context, dir string) (*repository, error) {
-	dir, err := filepath.EvalSymlinks(dir)
+	dir, err := filepath.Abs(dir)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
 	if err != nil {
 		return nil, err
 	}
