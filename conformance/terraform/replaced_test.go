@@ -1,6 +1,9 @@
 package terraform
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,16 +23,14 @@ type blueprintEdit struct {
 	tag      string
 }
 
-// TestReplaced: what a review of two folders says must be replaced is what
-// Terraform replaces, after it has applied the first.
+// TestReplaced: what batchwright diff says must be replaced, of a folder and an
+// edited blueprint, is what Terraform replaces that has applied the folder.
 func TestReplaced(t *testing.T) {
-	bin := t.TempDir()
-	for _, program := range []string{"./cmd/batchwright", "./golden/replaced"} {
-		c := exec.CommandContext(t.Context(), "go", "build", "-o", bin, program)
-		c.Dir = repository
-		if out, err := c.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
+	program := filepath.Join(t.TempDir(), "batchwright")
+	c := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./cmd/batchwright")
+	c.Dir = repository
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
 	for blueprint, edits := range map[string][]blueprintEdit{
 		"batch-platform": {
@@ -77,7 +78,7 @@ func TestReplaced(t *testing.T) {
 		t.Run(blueprint, func(t *testing.T) {
 			source := repository + "/blueprints/" + blueprint
 			before := t.TempDir()
-			compile(t, bin, before, source)
+			compile(t, program, before, source)
 			r := open(t, blueprint)
 			r.prepare(t)
 			r.create(t)
@@ -99,7 +100,7 @@ func TestReplaced(t *testing.T) {
 					if e.tag != "" {
 						args = append(args, "-t", e.tag)
 					}
-					compile(t, bin, after, args...)
+					compile(t, program, after, args...)
 					r.become(t, after)
 					got := r.plan(t, "plan")
 					if len(got.said) > 0 {
@@ -112,15 +113,7 @@ func TestReplaced(t *testing.T) {
 						}
 					}
 					slices.Sort(want)
-					out, err := exec.CommandContext(t.Context(), filepath.Join(bin, "replaced"), before, after).CombinedOutput()
-					if err != nil {
-						t.Fatalf("%v\n%s", err, out)
-					}
-					said := strings.Split(strings.TrimSpace(string(out)), "\n")
-					if len(out) == 0 {
-						said = []string{}
-					}
-					slices.Sort(said)
+					said := replaced(t, program, before, args...)
 					if d := cmp.Diff(want, said); d != "" {
 						t.Errorf("replaced (-terraform +review):\n%s", d)
 					}
@@ -133,9 +126,41 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
-func compile(t *testing.T, bin, folder string, args ...string) {
+// replaced returns the addresses of what batchwright diff says must be replaced
+// to come from a folder to a blueprint, sorted.
+func replaced(t *testing.T, program, folder string, args ...string) []string {
 	t.Helper()
-	c := exec.CommandContext(t.Context(), filepath.Join(bin, "batchwright"), append([]string{"compile", "-o", folder}, args...)...)
+	c := exec.CommandContext(t.Context(), program, append([]string{"diff", "--format", "json", "-o", folder}, args...)...)
+	out, err := c.Output()
+	if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	addresses, reviews := []string{}, 0
+	for line := range bytes.Lines(out) {
+		var review struct {
+			Type         string
+			Replacements []struct{ Address string }
+		}
+		if err := json.Unmarshal(line, &review); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		if review.Type == "review" {
+			reviews++
+		}
+		for _, r := range review.Replacements {
+			addresses = append(addresses, r.Address)
+		}
+	}
+	if reviews != 1 {
+		t.Fatalf("%d reviews:\n%s", reviews, out)
+	}
+	slices.Sort(addresses)
+	return addresses
+}
+
+func compile(t *testing.T, program, folder string, args ...string) {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), program, append([]string{"compile", "-o", folder}, args...)...)
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -1,0 +1,78 @@
+package markdown
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestText(t *testing.T) {
+	tests := map[string]Markup{
+		"plain words, 4 + 4": "plain words, 4 + 4",
+		"a|b":                "a&#124;b",
+		"`c` *b* _i_ ~s~":    "\\`c\\` \\*b\\* \\_i\\_ \\~s\\~",
+		"[l](u) ![i](u)":     `\[l\](u) !\[i\](u)`,
+		"<b>&amp;</b>":       "&lt;b&gt;&amp;amp;&lt;/b&gt;",
+		`back\slash`:         `back\\slash`,
+		"https://e.com":      `https\://e.com`,
+		"www.e.com":          `www\.e.com`,
+		"a@e.com":            "a&#64;e.com",
+		"two\nlines\tand":    "two lines and",
+		"\u202egnp.exe":      " gnp.exe",
+		"\xff":               "\uFFFD",
+	}
+	for in, want := range tests {
+		if got := Text(in); got != want {
+			t.Errorf("Text(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestCode(t *testing.T) {
+	tests := map[string]Markup{
+		"":          "",
+		"name":      "`name`",
+		"<b> $x$":   "`<b> $x$`",
+		"a`b":       "``a`b``",
+		"`a``":      "``` `a`` ```",
+		" a ":       "`  a  `",
+		"a\nb":      "`a b`",
+		"a\u2028b":  "`a b`",
+		"pod|image": "`pod|image`",
+	}
+	for in, want := range tests {
+		if got := Code(in); got != want {
+			t.Errorf("Code(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestFile(t *testing.T) {
+	tests := map[string]Markup{
+		"terraform/":           "[`terraform/`](terraform/)",
+		".ghpc/artifacts/a":    "[`.ghpc/artifacts/a`](.ghpc/artifacts/a)",
+		"a b)c/<d>":            "[`a b)c/<d>`](a%20b%29c/%3Cd%3E)",
+		"x](http://e.com) `y`": "[`` x](http://e.com) `y` ``](x%5D%28http://e.com%29%20%60y%60)",
+	}
+	for in, want := range tests {
+		if got := File(in); got != want {
+			t.Errorf("File(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestDocument(t *testing.T) {
+	var d Document
+	d.Heading(2, "Title")
+	d.Para("Some ", Code("words"), ".")
+	d.List("one", "two")
+	d.Table([]Markup{"Name", "Number"}, [][]Markup{{Code("a|b"), "1"}, {"", "20"}})
+	d.Table([]Markup{"Nothing"}, nil)
+	d.Code("sh", "echo ```", "trailing ")
+	want := "## Title\n\nSome `words`.\n\n- one\n- two\n\n" +
+		"| Name | Number |\n| --- | ---: |\n| `a\\|b` | 1 |\n|  | 20 |\n\n" +
+		"````sh\necho ```\ntrailing\n````\n"
+	if diff := cmp.Diff(want, string(d.Bytes())); diff != "" {
+		t.Errorf("document (-want +got):\n%s", diff)
+	}
+}
