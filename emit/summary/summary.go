@@ -1,4 +1,4 @@
-package review
+package summary
 
 import (
 	"cmp"
@@ -9,13 +9,14 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit"
 )
 
-// summarise tells what changed between two plans, by topic, and nothing of what
+// Of tells what changed between two plans, by topic, and nothing of what
 // did not. Both plans are told as facts, each under its own key; what differs is
 // the summary, so that a change and its opposite have the same lines with their
 // sides exchanged. Time is linear in what the plans hold.
-func summarise(before, after *ir.Platform) []Line {
+func Of(before, after *ir.Platform) []Line {
 	same := sameTeams(before, after)
 	changes := compareFacts(tell(before, same), tell(after, same))
 	return slices.Concat(fold(changes), cloudQuota(before.Demand.Rows, after.Demand.Rows))
@@ -98,8 +99,8 @@ type fact struct {
 	// value is "" only where it is not to be shown.
 	value string
 	list  []string // the values of a set or an order
-	// parts are facts that are not told where the fact came or went as a whole,
-	// because its value tells of them: this one's, by its key.
+	// part is the fact that this one is part of, nil for none: where that came or
+	// went, its value tells enough.
 	part *key
 	// follows makes the fact one that is told only where none of these changed:
 	// a key or tag; or, of facts that follow from no others, any of a kind, any
@@ -256,7 +257,7 @@ func compareFacts(before, after *sheet) []change {
 func differ(before, after *fact) []change {
 	one := cmp.Or(after, before)
 	line := Line{Topic: one.topic, What: one.what}
-	only := func(op Op, from, to string) []change {
+	only := func(op emit.Op, from, to string) []change {
 		line.Op, line.From, line.To = op, from, to
 		if one.form == opaque {
 			line.From, line.To = "", ""
@@ -267,10 +268,10 @@ func differ(before, after *fact) []change {
 	case one.form == set:
 		var out []change
 		if gone := without(listOf(before), listOf(after)); len(gone) > 0 {
-			out = append(out, only(Removed, names(gone), "")...)
+			out = append(out, only(emit.Removed, names(gone), "")...)
 		}
 		if come := without(listOf(after), listOf(before)); len(come) > 0 {
-			out = append(out, only(Added, "", names(come))...)
+			out = append(out, only(emit.Added, "", names(come))...)
 		}
 		return out
 	case one.form == order:
@@ -281,19 +282,19 @@ func differ(before, after *fact) []change {
 		if slices.Equal(was, is) {
 			return nil
 		}
-		return only(Changed, strings.Join(before.list, ", "), strings.Join(after.list, ", "))
+		return only(emit.Changed, strings.Join(before.list, ", "), strings.Join(after.list, ", "))
 	case before == nil || after == nil:
 		switch {
 		case one.form == ratio:
 			return nil
 		case before == nil:
-			return only(Added, "", after.value)
+			return only(emit.Added, "", after.value)
 		}
-		return only(Removed, before.value, "")
+		return only(emit.Removed, before.value, "")
 	case one.form == being || before.value == after.value:
 		return nil
 	}
-	return only(Changed, before.value, after.value)
+	return only(emit.Changed, before.value, after.value)
 }
 
 func listOf(f *fact) []string {
