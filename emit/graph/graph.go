@@ -1,0 +1,342 @@
+// Package graph draws a platform: cohorts hold teams, teams hold queues, queues
+// have quota of ResourceFlavors, and flavors stand for node pools.
+//
+// Of a plan it makes one Graph, and a printer for each format writes that:
+// Mermaid, the dot of Graphviz, and JSON.
+package graph
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// Graph is a platform as boxes and arrows.
+type Graph struct {
+	Platform string
+	// Nodes are boxes. Each stands after the one it lies in: cohorts, teams with
+	// their queues, then flavors, then pools, each by name.
+	Nodes []Node
+	Edges []Edge // by the nodes they come from
+}
+
+// Node is a box.
+type Node struct {
+	ID   string // unique: its kind and name
+	Kind Kind
+	Name string // of the object, or how many there are
+	// Lines say more of it, as a drawing has room for.
+	Lines  []string
+	Parent string // ID of the node it lies in, or ""
+	// Names are those of the objects that a folded node stands for, sorted; nil
+	// for a node that is one object.
+	Names []string
+}
+
+// Kind is what a node stands for.
+type Kind string
+
+// The kinds of nodes. Cohorts and teams hold others.
+const (
+	Cohort     Kind = "cohort"
+	Team       Kind = "team"
+	Queue      Kind = "queue"      // a ClusterQueue with its LocalQueue, or a queue of KAI
+	LocalQueue Kind = "localQueue" // of a ClusterQueue that teams share
+	Flavor     Kind = "flavor"
+	Pool       Kind = "pool"
+)
+
+func (k Kind) holds() bool { return k == Cohort || k == Team }
+
+// Edge is an arrow: from a queue to a flavor with the quota it has there, from
+// a LocalQueue to its queue, from a flavor to its pools.
+type Edge struct {
+	From, To string // IDs
+	Label    string // or ""
+}
+
+// most is how many teams, and how many cohorts, are drawn one by one.
+const most = 12
+
+// Of draws a platform. Where there are more than a dozen teams, those that are
+// alike are folded into one node: they are in the same cohort and have queues of
+// the same tiers and flavors, and arrows have the sum of their quotas. So are
+// cohorts with teams that are alike, where there are more than a dozen. With
+// full nothing is folded.
+func Of(p *ir.Platform, full bool) *Graph {
+	b := &builder{platform: p, counted: map[string]string{}, cohorts: map[string]*group{}}
+	for _, c := range p.Capacities {
+		b.counted[c.Name] = cmp.Or(c.Machine.Resource, ir.CPU)
+	}
+	b.group(full)
+	b.queues()
+	b.capacities()
+	return &Graph{Platform: p.Name, Nodes: b.nodes, Edges: b.edges}
+}
+
+type builder struct {
+	platform *ir.Platform
+	counted  map[string]string // resources that capacities are counted in, by name
+	cohorts  map[string]*group // by the names of their cohorts
+	order    []*group          // parents before children
+	teams    []*group
+	nodes    []Node
+	edges    []Edge
+}
+
+// group is one node for cohorts, or teams, that are alike.
+type group struct {
+	id      string
+	names   []string
+	parent  string // ID
+	members []ir.Team
+}
+
+// group decides which cohorts and teams share a node.
+func (b *builder) group(full bool) {
+	p := b.platform
+	shapes := make([]string, len(p.Teams))
+	held := map[string][]string{} // shapes by cohort
+	for i, t := range p.Teams {
+		shapes[i] = shape(t)
+		if !slices.Contains(held[t.Cohort], shapes[i]) {
+			held[t.Cohort] = append(held[t.Cohort], shapes[i])
+		}
+	}
+	parents := map[string]bool{}
+	for _, c := range p.Cohorts {
+		parents[c.Parent] = true
+	}
+	for _, q := range p.SharedQueues {
+		parents[q.Cohort] = true // it holds a queue of its own
+	}
+	alike := map[string]*group{}
+	for _, c := range p.Cohorts {
+		key := c.Name
+		if !full && len(p.Cohorts) > most && !parents[c.Name] {
+			slices.Sort(held[c.Name])
+			key = "\x00" + c.Parent + "\x00" + strings.Join(held[c.Name], "\x00")
+		}
+		g := alike[key]
+		if g == nil {
+			g = &group{id: "cohort " + c.Name}
+			if above := b.cohorts[c.Parent]; above != nil {
+				g.parent = above.id
+			}
+			alike[key] = g
+			b.order = append(b.order, g)
+		}
+		g.names = append(g.names, c.Name)
+		b.cohorts[c.Name] = g
+	}
+
+	alike = map[string]*group{}
+	for i, t := range p.Teams {
+		parent := ""
+		if c := b.cohorts[t.Cohort]; c != nil {
+			parent = c.id
+		}
+		key := t.Name
+		if !full && len(p.Teams) > most {
+			key = "\x00" + parent + "\x00" + shapes[i]
+		}
+		g := alike[key]
+		if g == nil {
+			g = &group{id: "team " + t.Name, parent: parent}
+			alike[key] = g
+			b.teams = append(b.teams, g)
+		}
+		g.names = append(g.names, t.Name)
+		g.members = append(g.members, t)
+	}
+}
+
+// shape is the same for teams that are drawn alike.
+func shape(t ir.Team) string {
+	var s strings.Builder
+	for _, q := range t.Queues {
+		fmt.Fprintf(&s, "%q %v", q.Tier, q.Shared)
+		for _, f := range q.Flavors {
+			fmt.Fprintf(&s, " %q", f.Flavor)
+			for _, r := range f.Quotas {
+				fmt.Fprint(&s, r.Borrows(), r.BorrowsAll)
+			}
+		}
+		s.WriteByte(';')
+	}
+	return s.String()
+}
+
+// node adds the node of a group.
+func (b *builder) node(g *group, kind Kind) {
+	n := Node{ID: g.id, Kind: kind, Name: g.names[0], Parent: g.parent}
+	if len(g.names) > 1 {
+		n.Name = fmt.Sprintf("%d %ss", len(g.names), kind)
+		n.Names = g.names
+		n.Lines = []string{few(g.names)}
+	}
+	b.nodes = append(b.nodes, n)
+}
+
+// few names the ends of a list.
+func few(names []string) string {
+	if len(names) <= 3 {
+		return strings.Join(names, ", ")
+	}
+	return names[0] + ", " + names[1] + " … " + names[len(names)-1]
+}
+
+// queues adds cohorts, teams and their queues.
+func (b *builder) queues() {
+	for _, g := range b.order {
+		b.node(g, Cohort)
+	}
+	shared := map[string]string{} // IDs by tier
+	for _, q := range b.platform.SharedQueues {
+		parent := ""
+		if c := b.cohorts[q.Cohort]; c != nil {
+			parent = c.id
+		}
+		shared[q.Tier] = b.queue(parent, []ir.Queue{q.Queue})
+	}
+	for _, g := range b.teams {
+		b.node(g, Team)
+		for i, q := range g.members[0].Queues {
+			all := make([]ir.Queue, len(g.members))
+			for j, t := range g.members {
+				all[j] = t.Queues[i]
+			}
+			if !q.Shared {
+				b.queue(g.id, all)
+				continue
+			}
+			n := Node{ID: "localQueue " + g.members[0].Namespace + "/" + q.LocalQueue, Kind: LocalQueue, Name: q.LocalQueue, Parent: g.id}
+			if len(all) > 1 {
+				n.Name = fmt.Sprintf("%d LocalQueues", len(all))
+				for _, q := range all {
+					n.Names = append(n.Names, q.LocalQueue)
+				}
+			}
+			b.nodes = append(b.nodes, n)
+			b.edges = append(b.edges, Edge{From: n.ID, To: shared[q.Tier]})
+		}
+	}
+}
+
+// queue adds the node of queues that are alike, with its arrows.
+func (b *builder) queue(parent string, all []ir.Queue) string {
+	first := all[0]
+	n := Node{ID: "queue " + first.ClusterQueue, Kind: Queue, Name: first.ClusterQueue, Parent: parent, Lines: []string{"tier " + first.Tier}}
+	if len(all) > 1 {
+		n.Name = fmt.Sprintf("%d queues", len(all))
+		for _, q := range all {
+			n.Names = append(n.Names, q.ClusterQueue)
+		}
+	}
+	b.nodes = append(b.nodes, n)
+	for i, f := range first.Flavors {
+		quotas := make([]ir.FlavorQuota, len(all))
+		for j, q := range all {
+			quotas[j] = q.Flavors[i]
+		}
+		b.edges = append(b.edges, Edge{From: n.ID, To: "flavor " + f.Flavor, Label: quota(quotas, b.counted[f.Flavor])})
+	}
+	return n.ID
+}
+
+// quota says what some queues have of a flavor, in the resource that it is
+// counted in.
+func quota(quotas []ir.FlavorQuota, counted string) string {
+	if quotas[0].Waiting {
+		return "not yet"
+	}
+	i := slices.IndexFunc(quotas[0].Quotas, func(r ir.ResourceQuota) bool { return r.Resource == counted })
+	if i < 0 {
+		return ""
+	}
+	var nominal, borrowing resource.Quantity
+	all := false
+	for _, q := range quotas {
+		r := q.Quotas[i]
+		nominal.Add(r.Nominal)
+		if r.Borrowing != nil {
+			borrowing.Add(*r.Borrowing)
+		}
+		all = all || r.BorrowsAll
+	}
+	label := amount(nominal, counted)
+	switch {
+	case all:
+		label += ", borrows all"
+	case !borrowing.IsZero():
+		label += ", borrows " + borrowing.String()
+	}
+	return label
+}
+
+func amount(q resource.Quantity, name string) string {
+	switch name {
+	case ir.GPU:
+		return plural(int(q.Value()), "GPU")
+	case ir.TPU:
+		return plural(int(q.Value()), "chip")
+	}
+	if q.String() == "1" {
+		return "1 CPU"
+	}
+	return q.String() + " CPUs"
+}
+
+func plural(n int, unit string) string {
+	if n != 1 {
+		unit += "s"
+	}
+	return strconv.Itoa(n) + " " + unit
+}
+
+// capacities adds the flavors and what they stand for.
+func (b *builder) capacities() {
+	var pools []Node
+	for _, c := range b.platform.Capacities {
+		flavor := Node{ID: "flavor " + c.Name, Kind: Flavor, Name: c.Name, Lines: []string{string(c.Option)}}
+		if c.AdmissionCheck != "" {
+			flavor.Lines = append(flavor.Lines, "admission check "+c.AdmissionCheck)
+		}
+		b.nodes = append(b.nodes, flavor)
+		pool := Node{ID: "pool " + c.Name, Kind: Pool, Name: "made by GKE", Lines: []string{c.Machine.Type}}
+		if names := c.Pools(); len(names) > 0 {
+			pool.Name = names[0]
+			if len(names) > 1 {
+				pool.Name = names[0] + " … " + names[len(names)-1]
+				pool.Names = names
+			}
+			pool.Lines = append(pool.Lines, nodes(c))
+		} else if c.ComputeClass {
+			pool.Lines = append(pool.Lines, "ComputeClass "+c.Name)
+		}
+		pools = append(pools, pool)
+		b.edges = append(b.edges, Edge{From: flavor.ID, To: pool.ID})
+	}
+	b.nodes = append(b.nodes, pools...)
+}
+
+// nodes says how many nodes the pools of a capacity have.
+func nodes(c ir.Capacity) string {
+	switch {
+	case c.Sliced():
+		of := fmt.Sprintf("%s of %s", plural(c.Slices, "slice"), plural(c.Machine.Slice.Hosts, "node"))
+		if !c.Static {
+			of = "up to " + of
+		}
+		return of
+	case c.Static || c.MinNodes == c.MaxNodes:
+		return plural(c.MaxNodes, "node")
+	}
+	return fmt.Sprintf("%d to %s", c.MinNodes, plural(c.MaxNodes, "node"))
+}

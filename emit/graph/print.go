@@ -1,0 +1,177 @@
+package graph
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Mermaid writes a graph for Markdown: GitHub and GitLab draw it in a code block
+// of the language mermaid.
+func (g *Graph) Mermaid() []byte {
+	var out bytes.Buffer
+	out.WriteString("flowchart LR\n")
+	short := g.short()
+	g.boxes(func(n Node, depth int, opens bool) {
+		indent := strings.Repeat("  ", depth+1)
+		switch {
+		case !opens:
+			fmt.Fprintf(&out, "%send\n", indent)
+		case n.Kind.holds():
+			fmt.Fprintf(&out, "%ssubgraph %s[%s]\n", indent, short[n.ID], mermaidText(n))
+		case n.Kind == Flavor:
+			fmt.Fprintf(&out, "%s%s([%s])\n", indent, short[n.ID], mermaidText(n))
+		case n.Kind == Pool:
+			fmt.Fprintf(&out, "%s%s[(%s)]\n", indent, short[n.ID], mermaidText(n))
+		default:
+			fmt.Fprintf(&out, "%s%s[%s]\n", indent, short[n.ID], mermaidText(n))
+		}
+	})
+	for _, e := range g.Edges {
+		if e.Label == "" {
+			fmt.Fprintf(&out, "  %s --> %s\n", short[e.From], short[e.To])
+			continue
+		}
+		fmt.Fprintf(&out, "  %s -->|%s| %s\n", short[e.From], mermaidQuote(e.Label), short[e.To])
+	}
+	return out.Bytes()
+}
+
+// Dot writes a graph for Graphviz.
+func (g *Graph) Dot() []byte {
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "digraph %s {\n  rankdir=LR;\n  node [shape=box];\n", dotQuote(g.Platform))
+	filled := map[string]bool{}
+	for _, n := range g.Nodes {
+		filled[n.Parent] = true
+	}
+	g.boxes(func(n Node, depth int, opens bool) {
+		indent := strings.Repeat("  ", depth+1)
+		label := dotQuote(strings.Join(n.text(), "\n"))
+		switch {
+		case !opens:
+			fmt.Fprintf(&out, "%s}\n", indent)
+		case n.Kind.holds():
+			fmt.Fprintf(&out, "%[1]ssubgraph %[2]s {\n%[1]s  label=%[3]s;\n", indent, dotQuote("cluster "+n.ID), label)
+			if !filled[n.ID] { // Graphviz does not draw an empty box
+				fmt.Fprintf(&out, "%s  %s [style=invis,label=\"\"];\n", indent, dotQuote(n.ID))
+			}
+		case n.Kind == Flavor:
+			fmt.Fprintf(&out, "%s%s [label=%s,shape=oval];\n", indent, dotQuote(n.ID), label)
+		case n.Kind == Pool:
+			fmt.Fprintf(&out, "%s%s [label=%s,shape=cylinder];\n", indent, dotQuote(n.ID), label)
+		default:
+			fmt.Fprintf(&out, "%s%s [label=%s];\n", indent, dotQuote(n.ID), label)
+		}
+	})
+	for _, e := range g.Edges {
+		label := ""
+		if e.Label != "" {
+			label = " [label=" + dotQuote(e.Label) + "]"
+		}
+		fmt.Fprintf(&out, "  %s -> %s%s;\n", dotQuote(e.From), dotQuote(e.To), label)
+	}
+	out.WriteString("}\n")
+	return out.Bytes()
+}
+
+// JSON writes a graph for programs.
+func (g *Graph) JSON() ([]byte, error) {
+	type node struct {
+		ID     string   `json:"id"`
+		Kind   Kind     `json:"kind"`
+		Name   string   `json:"name"`
+		Lines  []string `json:"lines,omitempty"`
+		Parent string   `json:"parent,omitempty"`
+		Names  []string `json:"names,omitempty"`
+	}
+	type edge struct {
+		From  string `json:"from"`
+		To    string `json:"to"`
+		Label string `json:"label,omitempty"`
+	}
+	out := struct {
+		Version  int    `json:"version"`
+		Type     string `json:"type"`
+		Platform string `json:"platform"`
+		Nodes    []node `json:"nodes"`
+		Edges    []edge `json:"edges"`
+	}{1, "graph", g.Platform, []node{}, []edge{}}
+	for _, n := range g.Nodes {
+		out.Nodes = append(out.Nodes, node(n))
+	}
+	for _, e := range g.Edges {
+		out.Edges = append(out.Edges, edge(e))
+	}
+	var buffer bytes.Buffer
+	encoder := json.NewEncoder(&buffer)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(out)
+	return buffer.Bytes(), err
+}
+
+// boxes goes through the nodes, each inside of the one it lies in: draw is called
+// for every node, and once more where one that holds others ends.
+func (g *Graph) boxes(draw func(n Node, depth int, opens bool)) {
+	inside := map[string][]Node{}
+	for _, n := range g.Nodes {
+		inside[n.Parent] = append(inside[n.Parent], n)
+	}
+	var walk func(parent string, depth int)
+	walk = func(parent string, depth int) {
+		for _, n := range inside[parent] {
+			draw(n, depth, true)
+			walk(n.ID, depth+1)
+			if n.Kind.holds() {
+				draw(n, depth, false)
+			}
+		}
+	}
+	walk("", 0)
+}
+
+// text is what a box says.
+func (n Node) text() []string {
+	first := n.Name
+	if n.Kind.holds() && len(n.Names) == 0 {
+		first = string(n.Kind) + " " + n.Name
+	}
+	return append([]string{first}, n.Lines...)
+}
+
+// short numbers the nodes: Mermaid takes some words, and most characters, of an
+// identifier for its own.
+func (g *Graph) short() map[string]string {
+	ids := make(map[string]string, len(g.Nodes))
+	for i, n := range g.Nodes {
+		ids[n.ID] = "n" + strconv.Itoa(i)
+	}
+	return ids
+}
+
+func mermaidText(n Node) string { return mermaidQuote(n.text()...) }
+
+// mermaidQuote quotes lines of text. What could end the quotes, be markup, or be
+// taken for a character's code is written by its code.
+func mermaidQuote(lines ...string) string {
+	escaped := make([]string, len(lines))
+	for i, line := range lines {
+		var out strings.Builder
+		for _, r := range line {
+			if strings.ContainsRune("\"#&;<>`\\{}|", r) || r < ' ' {
+				fmt.Fprintf(&out, "#%d;", r)
+			} else {
+				out.WriteRune(r)
+			}
+		}
+		escaped[i] = out.String()
+	}
+	return `"` + strings.Join(escaped, "<br>") + `"`
+}
+
+// dotQuote quotes text, in which only quotes and backslashes mean anything.
+func dotQuote(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(text) + `"`
+}
