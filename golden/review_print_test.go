@@ -12,7 +12,6 @@ import (
 
 	"github.com/batchwright/batchwright/emit"
 	changed "github.com/batchwright/batchwright/emit/objects"
-	changes "github.com/batchwright/batchwright/emit/objects"
 	"github.com/batchwright/batchwright/emit/review"
 	"github.com/batchwright/batchwright/emit/summary"
 )
