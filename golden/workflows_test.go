@@ -173,7 +173,8 @@ func (r *run) read(t *testing.T, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.NewReplacer(strings.TrimSpace(base), "BASE", r.home, "TEMP").Replace(string(content))
+	base = strings.TrimSpace(base)
+	return strings.NewReplacer(base, "BASE", base[:12]+" ", "BASE ", r.home, "TEMP").Replace(string(content))
 }
 
 // steps runs the scripts of a workflow's job, and returns the log, and the name
@@ -218,7 +219,7 @@ func TestGitHubWorkflow(t *testing.T) {
 	const (
 		build   = "go build -C .batchwright-source -o TEMP/bin/batchwright ./cmd/batchwright\n"
 		vet     = "batchwright vet --format github -t region=us-east4 .\n"
-		diff    = "batchwright diff --base BASE --output deploy --format github -t region=us-east4 .\nbatchwright diff --base BASE --output deploy --format markdown -t region=us-east4 .\n"
+		diff    = "batchwright diff --base BASE --head HEAD --output deploy --format github -t region=us-east4 .\nbatchwright diff --base BASE --head HEAD --output deploy --format markdown -t region=us-east4 .\n"
 		list    = "gh api --paginate repos/o/r/issues/7/comments\n"
 		create  = "gh api --silent --method POST repos/o/r/issues/7/comments -F body=@TEMP/review.md\n"
 		edit    = "gh api --silent --method PATCH repos/o/r/issues/comments/12 -F body=@TEMP/review.md\n"
@@ -307,7 +308,7 @@ func TestGitLabScript(t *testing.T) {
 	readYAML(t, templates+"gitlab-ci.yml", &file)
 	const (
 		vet     = "batchwright vet -t region=us-east4 .\n"
-		diff    = "batchwright diff --base BASE --output deploy -t region=us-east4 .\nbatchwright diff --base BASE --output deploy --format markdown -t region=us-east4 .\n"
+		diff    = "batchwright diff --base BASE --head HEAD --output deploy -t region=us-east4 .\nbatchwright diff --base BASE --head HEAD --output deploy --format markdown -t region=us-east4 .\n"
 		compile = "batchwright compile --dry-run --exit-code --output deploy -t region=us-east4 .\n"
 		curl    = "curl --fail --silent --show-error --header PRIVATE-TOKEN: t "
 		user    = curl + "https://gitlab.example.com/api/v4/user\n"
