@@ -2,6 +2,7 @@ package review
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/batchwright/batchwright/emit"
@@ -52,7 +53,8 @@ type group struct {
 }
 
 // groups puts together the objects that changed alike, each with the first of
-// them: one number of a pattern changes a queue of every team.
+// them: one number of a pattern changes a queue of every team. Files as a whole
+// come last: a guide repeats what the others say.
 func (r *Review) groups() []group {
 	var out []group
 	first := map[string]int{}
@@ -67,6 +69,15 @@ func (r *Review) groups() []group {
 		}
 		out = append(out, group{Object: o})
 	}
+	slices.SortStableFunc(out, func(a, b group) int {
+		switch whole := "file"; {
+		case a.Kind == whole && b.Kind != whole:
+			return 1
+		case a.Kind != whole && b.Kind == whole:
+			return -1
+		}
+		return 0
+	})
 	return out
 }
 
