@@ -10,6 +10,8 @@ package review
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit"
@@ -29,6 +31,9 @@ type State struct {
 // Review is what changed from one state to another. Its slices are nil where
 // there is nothing to say.
 type Review struct {
+	// Platform is the name of the later state's plan, or of the earlier's; ""
+	// where neither is known.
+	Platform      string
 	Before, After string // the states' labels
 
 	// Replacements are the Terraform resources that must be replaced when the
@@ -57,6 +62,11 @@ func Compare(before, after State) (*Review, error) {
 		return nil, err
 	}
 	r := &Review{Before: before.Label, After: after.Label, Objects: objects, Formatting: formatting}
+	for _, plan := range []*ir.Platform{before.Plan, after.Plan} {
+		if plan != nil {
+			r.Platform = plan.Name
+		}
+	}
 	if before.Plan != nil && after.Plan != nil {
 		r.Summary = summarise(before.Plan, after.Plan)
 	}
@@ -149,4 +159,52 @@ type Line struct {
 	// Note adds what one has to know to judge the change, such as what the
 	// cohort now guarantees and what there is. Or "".
 	Note string
+}
+
+// String is the line as a sentence without a full stop and without its topic,
+// such as `team "vision": nominal quota of l4-spot in lp from 12 to 16 GPUs (all
+// queues guarantee 52 of the 72 GPUs of l4-spot)`.
+func (l Line) String() string {
+	var b strings.Builder
+	b.WriteString(l.Subject)
+	if l.What != "" {
+		b.WriteString(": " + l.What)
+	}
+	value := l.To
+	switch l.Op {
+	case Added:
+		b.WriteString(" added")
+	case Removed:
+		b.WriteString(" removed from configuration")
+		value = l.From
+	case Changed:
+		if l.From == "" && l.To == "" {
+			b.WriteString(" changed")
+			value = ""
+			break
+		}
+		if l.What == "" {
+			b.WriteString(":")
+		}
+		b.WriteString(" from " + sameUnit(l.From, l.To) + " to " + l.To)
+		value = ""
+	}
+	if value != "" {
+		b.WriteString(": " + value)
+	}
+	if l.Note != "" {
+		b.WriteString(" (" + l.Note + ")")
+	}
+	return b.String()
+}
+
+// sameUnit leaves out the unit of a number where another has the same, but for
+// the plural.
+func sameUnit(from, to string) string {
+	n, unit, ok := strings.Cut(from, " ")
+	_, other, _ := strings.Cut(to, " ")
+	if _, err := strconv.Atoi(n); ok && err == nil && strings.TrimSuffix(unit, "s") == strings.TrimSuffix(other, "s") {
+		return n
+	}
+	return from
 }

@@ -1,0 +1,66 @@
+package review_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/review"
+)
+
+// goldens returns the golden folders by name.
+func goldens(t testing.TB) map[string]emit.Tree {
+	t.Helper()
+	dirs, err := filepath.Glob("../../golden/*/.batchwright")
+	if err != nil || len(dirs) == 0 {
+		t.Fatal(err, "no golden folders")
+	}
+	out := map[string]emit.Tree{}
+	for _, d := range dirs {
+		root := filepath.Dir(d)
+		var tree emit.Tree
+		err := fs.WalkDir(os.DirFS(root), ".", func(p string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			content, err := os.ReadFile(filepath.Join(root, p))
+			info, _ := d.Info()
+			tree = append(tree, emit.File{Path: p, Content: content, Mode: info.Mode().Perm()})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.SortFunc(tree, func(a, b emit.File) int { return strings.Compare(a.Path, b.Path) })
+		out[filepath.Base(root)] = tree
+	}
+	return out
+}
+
+func TestTry(t *testing.T) {
+	g := goldens(t)
+	for name := range g {
+		for other := range g {
+			r, err := review.Compare(review.State{Tree: g[name]}, review.State{Tree: g[other]})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Log(name, other, len(r.Objects), len(r.Replacements), r.Formatting)
+			if name == "batch-platform" && other == "batch-platform-dws" {
+				for _, o := range r.Objects {
+					t.Logf("%s:%d %s %q %s", o.File, o.Line, o.Kind, o.Name, o.Op)
+					for _, f := range o.Fields {
+						t.Logf("    %s: %s -> %s", f.Path, f.From, f.To)
+					}
+				}
+				for _, o := range r.Replacements {
+					t.Logf("%+v", o)
+				}
+			}
+		}
+	}
+}
