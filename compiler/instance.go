@@ -14,7 +14,6 @@ import (
 	"cuelang.org/go/cue/parser"
 
 	"github.com/batchwright/batchwright/compiler/diag"
-	"github.com/batchwright/batchwright/schema"
 )
 
 // build evaluates what was read. What does not even compile is reported and cut
@@ -168,24 +167,18 @@ func (l *loader) moduleRoot() string {
 	case len(l.data) > 0:
 		start = filepath.Dir(l.data[0].Filename)
 	}
-	for dir := start; ; dir = filepath.Dir(dir) {
-		if _, err := l.files.stat(filepath.Join(dir, "cue.mod", "module.cue")); err == nil {
-			return dir
-		}
-		if dir == filepath.Dir(dir) {
-			return start
-		}
-	}
+	root, _ := moduleRoot(start, l.files.stat)
+	return root
 }
 
 // layModule lays the schema, and a module around it where the user has none,
 // over the file system, so that a blueprint can import it offline.
 func (l *loader) layModule(root string) {
-	module := filepath.Join(root, "cue.mod", "module.cue")
+	module := filepath.Join(root, filepath.FromSlash(moduleFile))
 	if _, err := l.files.stat(module); err != nil {
-		l.overlay[module] = []byte("module: \"" + localModule + "\"\nlanguage: version: \"v0.17.0\"\n")
+		l.overlay[module] = []byte(localModuleText)
 	}
-	dir := filepath.Join(root, filepath.FromSlash("cue.mod/pkg/"+schema.ImportPath))
+	dir := filepath.Join(root, filepath.FromSlash(SchemaDir))
 	for name, content := range l.schema {
 		l.overlay[filepath.Join(dir, name)] = content
 	}
@@ -198,7 +191,7 @@ func (l *loader) layModule(root string) {
 			Code: "W0006", Severity: diag.Warning,
 			Message: "the vendored schema is another version than this batchwright's",
 			Span:    diag.Span{Source: &diag.Source{Name: l.sources.display(dir)}},
-			Help:    "the built-in schema was used; vendor it again so that editors agree",
+			Help:    "the built-in schema was used; so that editors agree, run batchwright init",
 		})
 	}
 }

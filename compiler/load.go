@@ -17,7 +17,6 @@ import (
 	"cuelang.org/go/cue/build"
 
 	"github.com/batchwright/batchwright/compiler/diag"
-	"github.com/batchwright/batchwright/schema"
 )
 
 // byteOrderMark is what some editors put in front of UTF-8.
@@ -30,7 +29,7 @@ const (
 
 	// schemaMarker is part of the name of every schema file, wherever it is
 	// laid.
-	schemaMarker = "cue.mod/pkg/" + schema.ImportPath + "/"
+	schemaMarker = SchemaDir + "/"
 
 	// localModule is the module of a blueprint that belongs to none.
 	localModule = "blueprint.local@v0"

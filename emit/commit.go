@@ -37,15 +37,7 @@ type disk struct {
 // The manifest is the last file to change; then the journal goes.
 func commit(root *os.Root, p plan, disk disk) error {
 	c := &committer{root: root, disk: disk}
-	err := c.run(p)
-	if err == nil {
-		return root.RemoveAll(stageDir)
-	}
-	err = errors.Join(err, c.rollBack(!p.unfinished))
-	if c.lost {
-		return errors.Join(err, root.Rename(stageDir, savedDir))
-	}
-	return errors.Join(err, root.RemoveAll(stageDir))
+	return c.settle(c.run(p), !p.unfinished)
 }
 
 type committer struct {
@@ -53,6 +45,18 @@ type committer struct {
 	disk disk
 	undo []func() error
 	lost bool // something saved could not be put back
+}
+
+// settle ends a commit, and undoes one that failed.
+func (c *committer) settle(err error, dropJournal bool) error {
+	if err == nil {
+		return c.root.RemoveAll(stageDir)
+	}
+	err = errors.Join(err, c.rollBack(dropJournal))
+	if c.lost {
+		return errors.Join(err, c.root.Rename(stageDir, savedDir))
+	}
+	return errors.Join(err, c.root.RemoveAll(stageDir))
 }
 
 // rename and link are relative to the folder.
@@ -82,23 +86,7 @@ func (c *committer) run(p plan) error {
 	if err := c.journal(slices.Concat(p.past, p.files[manifest].Content)); err != nil {
 		return err
 	}
-	touched := map[string]bool{}
-	for i, t := range changes[:last] {
-		if err := c.put(i, t); err != nil {
-			return err
-		}
-		touch(touched, t.Path)
-	}
-	for i, t := range p.stale {
-		if t.action != remove {
-			continue
-		}
-		if err := c.take(i, t); err != nil {
-			return err
-		}
-		touch(touched, t.Path)
-	}
-	if err := c.sync(touched); err != nil {
+	if err := c.move(changes[:last], p.stale); err != nil {
 		return err
 	}
 	for i, t := range changes[last:] {
@@ -114,6 +102,27 @@ func (c *committer) run(p plan) error {
 		c.prune(t.Path)
 	}
 	return c.root.Remove(journalPath)
+}
+
+// move puts staged files in their places, and takes stale ones away.
+func (c *committer) move(changes, stale []target) error {
+	touched := map[string]bool{}
+	for i, t := range changes {
+		if err := c.put(i, t); err != nil {
+			return err
+		}
+		touch(touched, t.Path)
+	}
+	for i, t := range stale {
+		if t.action != remove {
+			continue
+		}
+		if err := c.take(i, t); err != nil {
+			return err
+		}
+		touch(touched, t.Path)
+	}
+	return c.sync(touched)
 }
 
 // touch notes the directories that a change of a file may change.

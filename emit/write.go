@@ -97,44 +97,29 @@ func write(dir string, tree Tree, opt WriteOptions, disk disk) (report Report, e
 	if !slices.ContainsFunc(tree, func(f File) bool { return f.Path == ManifestPath }) {
 		return Report{}, errors.New("the tree has no manifest")
 	}
-	info, err := os.Stat(dir)
-	missing := errors.Is(err, fs.ErrNotExist)
-	switch {
-	case missing && opt.DryRun:
-		return allNew(tree, opt.Only)
-	case missing:
-		if err := os.MkdirAll(dir, 0o777); err != nil {
-			return Report{}, err
+	if opt.DryRun {
+		root, err := open(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			return allNew(tree, opt.Only)
 		}
-	case err != nil:
-		return Report{}, err
-	case !info.IsDir():
-		return Report{}, ErrNotFolder
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return Report{}, err
-	}
-	defer root.Close()
-
-	if !opt.DryRun {
-		unlock, err := lock(root)
 		if err != nil {
 			return Report{}, err
 		}
-		defer func() {
-			unlock()
-			if root.Remove(ownDir) == nil && missing { // where nothing was written
-				os.Remove(dir)
-			}
-		}()
-		if _, err := root.Lstat(savedDir); err == nil {
-			return Report{}, fmt.Errorf("%w: %s", ErrSaved, savedDir)
-		}
-		if err := root.RemoveAll(stageDir); err != nil { // left by a crash
+		defer root.Close()
+		p, err := inspect(root, tree, opt)
+		if err != nil {
 			return Report{}, err
 		}
+		if report = p.report(); len(report.Conflicts) > 0 {
+			err = ErrConflict
+		}
+		return report, err
 	}
+	root, leave, err := enter(dir)
+	if err != nil {
+		return Report{}, err
+	}
+	defer leave()
 	p, err := inspect(root, tree, opt)
 	if err != nil {
 		return Report{}, err
@@ -143,10 +128,61 @@ func write(dir string, tree Tree, opt WriteOptions, disk disk) (report Report, e
 	if len(report.Conflicts) > 0 {
 		return report, ErrConflict
 	}
-	if opt.DryRun || !report.Changed() && !p.unfinished {
+	if !report.Changed() && !p.unfinished {
 		return report, nil
 	}
 	return report, commit(root, p, disk)
+}
+
+// open opens a directory that exists.
+func open(dir string) (*os.Root, error) {
+	info, err := os.Stat(dir)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.IsDir():
+		return nil, ErrNotFolder
+	}
+	return os.OpenRoot(dir)
+}
+
+// enter opens a directory to write to it, and makes it where it does not exist.
+// Until leave is called no other process writes to it; that also removes again
+// what was made and is still empty.
+func enter(dir string) (root *os.Root, leave func(), err error) {
+	root, err = open(dir)
+	missing := errors.Is(err, fs.ErrNotExist)
+	if missing {
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			return nil, nil, err
+		}
+		root, err = os.OpenRoot(dir)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	unlock, err := lock(root)
+	if err != nil {
+		root.Close()
+		return nil, nil, err
+	}
+	leave = func() {
+		unlock()
+		if root.Remove(ownDir) == nil && missing { // where nothing was written
+			os.Remove(dir)
+		}
+		root.Close()
+	}
+	if _, err = root.Lstat(savedDir); err == nil {
+		err = fmt.Errorf("%w: %s", ErrSaved, savedDir)
+	} else {
+		err = root.RemoveAll(stageDir) // left by a crash
+	}
+	if err != nil {
+		leave()
+		return nil, nil, err
+	}
+	return root, leave, nil
 }
 
 // allNew reports on a folder that does not exist.

@@ -16,6 +16,7 @@ const module = "github.com/batchwright/batchwright/"
 // from the schema through the compiler and the plan to the emitters, and
 // nothing flows back.
 var rooms = map[string][]string{
+	"blueprints":       {},
 	"schema":           {},
 	"compiler/console": {},
 	"compiler/diag":    {"compiler/console"},
@@ -42,7 +43,7 @@ var rooms = map[string][]string{
 	"emit/folder": {"compiler/ir", "emit", "emit/cloudbuild", "emit/dashboard", "emit/guide", "emit/kubernetes", "emit/terraform",
 		"emit/workload"},
 
-	"cmd/batchwright": {"compiler", "compiler/catalog", "compiler/diag", "compiler/explain", "compiler/ir", "emit", "emit/folder", "emit/graph", "emit/review"},
+	"cmd/batchwright": {"blueprints", "compiler", "compiler/catalog", "compiler/diag", "compiler/explain", "compiler/ir", "emit", "emit/folder", "emit/graph", "emit/review"},
 	"golden":          {},
 	"golden/scale":    {},
 }

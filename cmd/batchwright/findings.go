@@ -36,17 +36,24 @@ func writeFindings(w io.Writer, l *diag.List, format, color *choice) error {
 	return diag.WriteSARIF(w, l, diag.SARIFOptions{Tool: "batchwright", Codes: codes(), Help: ruleHelp})
 }
 
+// repositoryRoot returns the root of the repository around a directory, which is
+// the nearest one with a .git.
+func repositoryRoot(dir string) (root string, found bool) {
+	for root = dir; !exists(filepath.Join(root, ".git")); root = filepath.Dir(root) {
+		if root == filepath.Dir(root) {
+			return "", false
+		}
+	}
+	return root, true
+}
+
 // fromRepository returns how files are called from the root of the repository
-// around a directory, which is the nearest one with a .git, instead of from the
-// directory. Names outside of it become absolute; without a repository, names
+// around a directory instead of from the directory. Names outside of it become absolute; without a repository, names
 // stay as they are.
 func fromRepository(dir string) func(name string) string {
-	root := dir
-	for !exists(filepath.Join(root, ".git")) {
-		if root == filepath.Dir(root) {
-			return filepath.ToSlash
-		}
-		root = filepath.Dir(root)
+	root, found := repositoryRoot(dir)
+	if !found {
+		return filepath.ToSlash
 	}
 	return func(name string) string {
 		if name == "-" {

@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/semver"
 )
 
 // buildVersion is what the linker knows of the program.
@@ -57,6 +59,21 @@ func thisVersion() buildVersion {
 		}
 	}
 	return v
+}
+
+// source is the version as git and "go install" take it: a release, else the
+// commit, else the branch that has the latest.
+func (v buildVersion) source() string {
+	switch {
+	case semver.IsValid(v.Version) && semver.Build(v.Version) == "" && !module.IsPseudoVersion(v.Version):
+		return v.Version
+	case v.Revision != "":
+		return v.Revision
+	}
+	if commit, err := module.PseudoVersionRev(v.Version); err == nil {
+		return commit
+	}
+	return "main"
 }
 
 func (v buildVersion) String() string {

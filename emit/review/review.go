@@ -10,8 +10,6 @@ package review
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit"
@@ -159,52 +157,4 @@ type Line struct {
 	// Note adds what one has to know to judge the change, such as what the
 	// cohort now guarantees and what there is. Or "".
 	Note string
-}
-
-// String is the line as a sentence without a full stop and without its topic,
-// such as `team "vision": nominal quota of l4-spot in lp from 12 to 16 GPUs (all
-// queues guarantee 52 of the 72 GPUs of l4-spot)`.
-func (l Line) String() string {
-	var b strings.Builder
-	b.WriteString(l.Subject)
-	if l.What != "" {
-		b.WriteString(": " + l.What)
-	}
-	value := l.To
-	switch l.Op {
-	case Added:
-		b.WriteString(" added")
-	case Removed:
-		b.WriteString(" removed from configuration")
-		value = l.From
-	case Changed:
-		if l.From == "" && l.To == "" {
-			b.WriteString(" changed")
-			value = ""
-			break
-		}
-		if l.What == "" {
-			b.WriteString(":")
-		}
-		b.WriteString(" from " + sameUnit(l.From, l.To) + " to " + l.To)
-		value = ""
-	}
-	if value != "" {
-		b.WriteString(": " + value)
-	}
-	if l.Note != "" {
-		b.WriteString(" (" + l.Note + ")")
-	}
-	return b.String()
-}
-
-// sameUnit leaves out the unit of a number where another has the same, but for
-// the plural.
-func sameUnit(from, to string) string {
-	n, unit, ok := strings.Cut(from, " ")
-	_, other, _ := strings.Cut(to, " ")
-	if _, err := strconv.Atoi(n); ok && err == nil && strings.TrimSuffix(unit, "s") == strings.TrimSuffix(other, "s") {
-		return n
-	}
-	return from
 }

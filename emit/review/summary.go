@@ -2,7 +2,6 @@ package review
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -62,6 +61,7 @@ type fact struct {
 	follows []string
 	tag     string // a name for several facts in follows, or ""
 	group   string // of facts that are told in one line where they changed alike
+	alone   bool   // has a line of its own wherever it changed
 	// notes add what one has to know, as the plan has it; nil for nothing.
 	notes func() []string
 }
@@ -346,30 +346,60 @@ func count(before, after *sheet) map[key]int {
 // They stand where the first of them stood.
 func fold(changes []change) []Line {
 	type alike struct {
-		topic                       Topic
-		op                          Op
-		kind, group, what, from, to string
+		kind, group string
+		Line        // but for its subject and note
 	}
+	heaps := gather(changes, func(c change) (alike, bool) {
+		line := c.Line
+		line.Note = ""
+		return alike{c.fact.kind, c.fact.group, line}, !c.fact.alone && slices.Contains(folded, c.fact.kind)
+	})
+	var workloads []change
+	var out []Line
+	for _, heap := range heaps {
+		line := heap[0].Line
+		line.Note = common(heap)
+		if heap[0].fact.kind == kindWorkload {
+			// Of several templates that changed alike, for the same teams.
+			line.Subject = owners(heap)
+			workloads = append(workloads, change{Line: line, fact: heap[0].fact})
+			continue
+		}
+		line.Subject = title(heap)
+		out = append(out, line)
+	}
+	for _, heap := range gather(workloads, func(c change) (Line, bool) { return c.Line, true }) {
+		line := heap[0].Line
+		var templates []string
+		for _, c := range heap {
+			templates = append(templates, quote(c.fact.group))
+		}
+		what := kindWorkload
+		if len(templates) > 1 {
+			what = number(len(templates), kindWorkload) + ":"
+		}
+		line.Subject = what + " " + names(templates) + " of " + heap[0].Subject
+		out = append(out, line)
+	}
+	return out
+}
+
+// gather puts what has the same key together, where that may be, in the order in
+// which the first of it comes.
+func gather[K comparable](changes []change, by func(change) (K, bool)) [][]change {
 	var heaps [][]change
-	at := map[alike]int{}
+	at := map[K]int{}
 	for _, c := range changes {
-		k := alike{c.Topic, c.Op, c.fact.kind, c.fact.group, c.What, c.From, c.To}
+		k, may := by(c)
 		i, known := at[k]
-		if !known || !slices.Contains(folded, c.fact.kind) {
+		if !known || !may {
 			i = len(heaps)
 			at[k] = i
 			heaps = append(heaps, nil)
 		}
 		heaps[i] = append(heaps[i], c)
 	}
-	var out []Line
-	for _, heap := range heaps {
-		line := heap[0].Line
-		line.Subject = title(heap)
-		line.Note = common(heap)
-		out = append(out, line)
-	}
-	return out
+	return heaps
 }
 
 // common is what the notes of changes have in common.
@@ -392,20 +422,27 @@ func common(changes []change) string {
 
 // title names the subjects of changes: all of them, or each by its name.
 func title(changes []change) string {
-	first := changes[0]
-	kind, group := first.fact.kind, first.fact.group
+	if first := changes[0].fact; len(changes) == 1 {
+		return called(first.kind, first.name)
+	}
+	return several(changes, changes[0].fact.kind)
+}
+
+// owners names the teams of changes to one template of theirs.
+func owners(changes []change) string {
 	if len(changes) == 1 {
-		return called(kind, first.fact.name)
+		team, _, _ := strings.Cut(changes[0].fact.name, "/")
+		return called(kindTeam, team)
 	}
-	if kind == kindWorkload { // a template's, told by their teams
-		return called(kind, group) + " of " + several(changes, "team")
-	}
-	return several(changes, kind)
+	return several(changes, kindTeam)
 }
 
 func several(changes []change, noun string) string {
 	if first := changes[0]; first.kept && len(changes) == first.alike {
-		return fmt.Sprintf("all %s", number(len(changes), noun))
+		if len(changes) == 2 {
+			return "both " + strings.TrimPrefix(number(2, noun), "2 ")
+		}
+		return "all " + number(len(changes), noun)
 	}
 	var members []string
 	for _, c := range changes {

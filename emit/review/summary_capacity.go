@@ -87,10 +87,11 @@ func (s *sheet) capacity(c *ir.Capacity) {
 	quota.topic = TopicQuota
 	quota.is("reason to guarantee more than there is", orNone(excerpt(c.Overcommit)))
 	const of = "guaranteed by all queues"
+	there := func() []string { return []string{"there are " + decimal(s.queues.there(c))} }
 	for _, a := range c.Guaranteed {
-		f := fact{value: amount(a.Resource, a.Quantity), follows: []string{tagNominal(c.Name)}}
+		f := fact{value: amount(a.Resource, a.Quantity), alone: true, follows: []string{tagNominal(c.Name)}}
 		if a.Resource == counted(c) {
-			f.notes = func() []string { return s.queues.total(c) }
+			f.notes = there
 			quota.has(of, f)
 			continue
 		}
@@ -99,10 +100,13 @@ func (s *sheet) capacity(c *ir.Capacity) {
 	}
 	for _, r := range []string{ir.CPU, ir.Memory} {
 		if q, ok := s.queues.each(c, r); ok {
-			quota.has(eachWhat(c, r), fact{form: ratio, value: amount(r, q), follows: []string{path(kindCapacity, c.Name, "machine")}})
+			quota.has(eachWhat(c, r), fact{form: ratio, value: amount(r, q), tag: tagRatio, follows: []string{path(kindCapacity, c.Name, "machine")}})
 		}
 	}
 }
+
+// tagRatio is of what quota has of other resources than the one that is counted.
+const tagRatio = "ratio"
 
 // eachWhat is what quota has of a resource with each unit that is counted.
 func eachWhat(c *ir.Capacity, r string) string {
@@ -120,21 +124,25 @@ func resourceName(r string) string {
 
 // size is how many nodes a capacity has, and accelerators with them.
 func size(c *ir.Capacity) string {
-	words := number(c.MaxNodes, "node")
-	if !c.Static {
-		words = fmt.Sprintf("%d to %s", c.MinNodes, words)
-	} else if c.MinNodes != c.MaxNodes {
-		words += fmt.Sprintf(", %d at least", c.MinNodes)
-	}
-	if c.Slices > 0 || c.Sliced() {
-		slices := number(c.Slices, "TPU slice")
-		if !c.Static {
-			slices = "0 to " + slices
+	upTo := func(least, most int, noun string) string {
+		switch {
+		case !c.Static:
+			return fmt.Sprintf("%d-%s", least, number(most, noun))
+		case least != most:
+			return fmt.Sprintf("%s, not %d", number(most, noun), least)
 		}
-		words = slices + ", " + words
+		return number(most, noun)
 	}
-	if n := c.MaxNodes * c.Machine.AcceleratorCount; c.Machine.AcceleratorCount > 0 {
-		words += ", " + plural(fmt.Sprint(n), unit(c.Machine.Resource))
+	words := upTo(c.MinNodes, c.MaxNodes, "node")
+	if c.Slices > 0 || c.Sliced() {
+		least := 0
+		if c.Static {
+			least = c.Slices
+		}
+		words = upTo(least, c.Slices, "TPU slice") + ", " + words
+	}
+	if c.HasAccelerators() {
+		words += " (" + plural(fmt.Sprint(c.MaxNodes*c.Machine.AcceleratorCount), unit(c.Machine.Resource)) + ")"
 	}
 	return words
 }
@@ -153,7 +161,7 @@ func machine(m ir.Machine) string {
 
 // hardware is all that the catalogue knows of a machine.
 func hardware(m ir.Machine) string {
-	words := fmt.Sprint(m.Family, m.VCPUs, " ", m.MemoryGiB, m.Arm, m.Resource, m.BundledSSDs, " ", m.SSDSizeGB, m.PlacementTopology, m.AcceleratorNetworks)
+	words := fmt.Sprint(m.Family, m.VCPUs, " ", m.MemoryGiB, m.Arm, m.Resource, m.AcceleratorCount, " ", m.BundledSSDs, " ", m.SSDSizeGB, m.PlacementTopology, m.AcceleratorNetworks)
 	if m.Slice != nil {
 		words += fmt.Sprint(m.Slice.Chips, " ", m.Slice.Hosts)
 	}
@@ -335,9 +343,14 @@ func (t tally) each(c *ir.Capacity, r string) (resource.Quantity, bool) {
 // total notes what all queues are guaranteed of a capacity, against what there is.
 func (t tally) total(c *ir.Capacity) []string {
 	r := counted(c)
-	all, there := amountOf(c.Guaranteed, r), amountOf(c.PerNode, r)
-	there.Mul(int64(c.MaxNodes))
-	return []string{"all queues guarantee " + held(all, there, r) + " of " + c.Name}
+	return []string{"all queues guarantee " + held(amountOf(c.Guaranteed, r), t.there(c), r)}
+}
+
+// there is what a capacity has at most of what its quota is counted in.
+func (t tally) there(c *ir.Capacity) resource.Quantity {
+	q := amountOf(c.PerNode, counted(c))
+	q.Mul(int64(c.MaxNodes))
+	return q
 }
 
 // cohort notes what the queues of a cohort are guaranteed of a capacity, and then
@@ -350,9 +363,7 @@ func (t tally) cohort(cohort string, c *ir.Capacity) []string {
 	}
 	r := counted(c)
 	if all := amountOf(c.Guaranteed, r); q.Cmp(all) == 0 {
-		there := amountOf(c.PerNode, r)
-		there.Mul(int64(c.MaxNodes))
-		return []string{"cohort " + cohort + " guarantees " + held(*q, there, r) + " of " + c.Name}
+		return []string{"cohort " + cohort + " guarantees " + held(*q, t.there(c), r)}
 	}
 	return append([]string{"cohort " + cohort + " guarantees " + amount(r, *q)}, total...)
 }
@@ -361,7 +372,7 @@ func (t tally) cohort(cohort string, c *ir.Capacity) []string {
 func held(all, there resource.Quantity, r string) string {
 	words := decimal(all) + " of the " + amount(r, there)
 	if all.Cmp(there) > 0 {
-		words = "MORE THAN THERE IS: " + words
+		words += ", more than there are"
 	}
 	return words
 }

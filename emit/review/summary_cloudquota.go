@@ -17,34 +17,46 @@ func cloudQuota(before, after []ir.DemandRow) []Line {
 	for _, r := range before {
 		was[rowName(r)] = r
 	}
-	var lines, admitted []Line
+	var lines, follow []Line
 	for _, is := range after {
-		old, known := was[rowName(is)]
-		delete(was, rowName(is))
-		line := Line{Topic: TopicCloudQuota, Subject: called(kindCloudQuota, rowName(is)), Op: Changed}
+		name := rowName(is)
+		line := Line{Topic: TopicCloudQuota, Subject: called(kindCloudQuota, name)}
+		old, known := was[name]
+		delete(was, name)
 		switch {
 		case !known:
-			line.Op, line.To = Added, need(is, ir.DemandRow{Standing: -1, Admitted: -1, Ceiling: -1})
-		case counts(old) != counts(is):
-			line.From, line.To = need(old, is), need(is, old)
-			if old.Standing == is.Standing && old.Ceiling == is.Ceiling {
-				admitted = append(admitted, line)
+			line.Op, line.To = Added, need(is, nil)
+		case counts(old) == counts(is):
+			continue
+		default:
+			line.Op, line.From, line.To = Changed, need(old, &is), need(is, &old)
+			if sameNodes(old, is) {
+				follow = append(follow, line)
 				continue
 			}
-		default:
-			continue
 		}
 		lines = append(lines, line)
 	}
 	for _, old := range before {
 		if _, gone := was[rowName(old)]; gone {
-			lines = append(lines, Line{
-				Topic: TopicCloudQuota, Subject: called(kindCloudQuota, rowName(old)), Op: Removed,
-				From: need(old, ir.DemandRow{Standing: -1, Admitted: -1, Ceiling: -1}),
-			})
+			lines = append(lines, Line{Topic: TopicCloudQuota, Subject: called(kindCloudQuota, rowName(old)), Op: Removed, From: need(old, nil)})
 		}
 	}
-	return append(lines, gather(admitted)...)
+	if len(follow) == 0 {
+		return lines
+	}
+	var others []string
+	for _, l := range follow[1:] {
+		others = append(others, strings.TrimPrefix(l.String(), kindCloudQuota+" "))
+	}
+	follow[0].Note = prefixed("and with it ", strings.Join(others, "; "))
+	return append(lines, follow[0])
+}
+
+// sameNodes tells whether a row changed in nothing but what queues admit, or in
+// what no more than that is ever needed of.
+func sameNodes(a, b ir.DemandRow) bool {
+	return a.Standing == b.Standing && (a.Ceiling == b.Ceiling || a.Ceiling == a.Admitted && b.Ceiling == b.Admitted)
 }
 
 // demand tells the rest of the rows, which follows from the plan.
@@ -65,21 +77,25 @@ func counts(r ir.DemandRow) [3]int { return [3]int{r.Standing, r.Admitted, r.Cei
 
 func rowName(r ir.DemandRow) string { return cmp.Or(r.Metric, "of "+r.What) }
 
-// need tells what of a row differs from another.
-func need(r, other ir.DemandRow) string {
-	var words []string
-	for _, n := range []struct {
-		n, other int
-		when     string
-	}{
-		{r.Standing, other.Standing, "in use always"},
-		{r.Admitted, other.Admitted, "for all that queues can admit"},
-		{r.Ceiling, other.Ceiling, "with all pools at their most"},
-	} {
-		if n.n != n.other {
-			words = append(words, fmt.Sprintf("%s %s", units(n.n, r.Unit), n.when))
-		}
+// need tells what of a row differs from another's, or all of it for nil.
+func need(r ir.DemandRow, other *ir.DemandRow) string {
+	if one := r.Standing; one == r.Admitted && one == r.Ceiling && (other == nil || other.Standing == other.Admitted && other.Standing == other.Ceiling) {
+		return units(one, r.Unit)
 	}
+	var words []string
+	say := func(n int, was func(*ir.DemandRow) int, when string) {
+		if other != nil && was(other) == n {
+			return
+		}
+		amount := fmt.Sprint(n)
+		if words == nil {
+			amount = units(n, r.Unit)
+		}
+		words = append(words, amount+" "+when)
+	}
+	say(r.Standing, func(o *ir.DemandRow) int { return o.Standing }, "always")
+	say(r.Admitted, func(o *ir.DemandRow) int { return o.Admitted }, "admitted")
+	say(r.Ceiling, func(o *ir.DemandRow) int { return o.Ceiling }, "at most")
 	return strings.Join(words, ", ")
 }
 
@@ -89,17 +105,4 @@ func units(n int, unit string) string {
 		unit = strings.TrimSuffix(unit, "s")
 	}
 	return fmt.Sprintf("%d %s", n, unit)
-}
-
-func gather(lines []Line) []Line {
-	if len(lines) < 2 {
-		return lines
-	}
-	first := lines[0]
-	var others []string
-	for _, l := range lines[1:] {
-		others = append(others, strings.TrimPrefix(l.Subject, kindCloudQuota+" "))
-	}
-	first.Note = "and so " + strings.Join(others, ", ")
-	return []Line{first}
 }

@@ -19,13 +19,11 @@ var (
 // platform tells what there is one of.
 func (s *sheet) platform() {
 	p := s.plan
-	another := "another " // makes another platform
 	top := s.subject(TopicCluster, kindPlatform, "")
-	top.is("name", p.Name, another+"name makes another platform")
-	top.is("project", p.Project, another+"project makes another platform")
-	top.is("region", p.Region, another+"region makes another cluster")
-	top.all("zones of the nodes", p.Zones)
-	top.has("order of zones", fact{form: order, list: p.Zones})
+	top.is("name", p.Name, "another name makes another platform")
+	top.is("project", p.Project, "another project makes another platform")
+	top.is("region", p.Region, "another region makes another cluster")
+	top.is("zones of the nodes", strings.Join(p.Zones, ", "))
 	top.is("scheduler", string(p.Scheduler), "the platform has to be destroyed before, and built anew")
 	top.all("notes for the administrator", excerpts(p.Notes))
 	top.has("order and text of the notes", fact{form: opaque, value: strings.Join(p.Notes, "\n"), follows: []string{path(kindPlatform, "", "notes for the administrator")}})
@@ -51,7 +49,7 @@ func (s *sheet) cluster() {
 	cluster.is("lowest GKE version", cmp.Or(c.MinVersion, "as the release channel has it"))
 	protection := "Terraform refuses to destroy the cluster"
 	if !c.DeletionProtection {
-		protection = "DANGEROUS: Terraform no longer refuses to destroy the cluster, with all that runs there"
+		protection = "dangerous: Terraform no longer refuses to destroy the cluster, with all that runs there"
 	}
 	cluster.is("deletion protection", onOff(c.DeletionProtection), protection)
 	cluster.is("multi-networking", onOff(c.MultiNetworking), "it is decided when a cluster is made")
@@ -66,7 +64,7 @@ func (s *sheet) cluster() {
 	for _, n := range c.AuthorizedNetworks {
 		var notes []string
 		if strings.HasSuffix(n.CIDR, "/0") {
-			notes = []string{"DANGEROUS: any address may reach the control plane's IP endpoint"}
+			notes = []string{"dangerous: any address may reach the control plane's IP endpoint"}
 		}
 		access.is("authorised network "+quote(n.Name), n.CIDR, notes...)
 	}
@@ -141,7 +139,7 @@ func subnets(all []ir.GPUSubnet) string {
 func (s *sheet) delivery() {
 	d := s.plan.Delivery
 	built := s.subject(TopicCluster, kindDelivery, "")
-	built.is("region", d.Region)
+	built.follows("region", d.Region, platformRegion)
 	built.follows("bucket of the Terraform state", d.StateBucket, platformName, platformProject)
 	built.follows("folder of the Terraform state", d.StatePrefix, platformName)
 	by := "the build"

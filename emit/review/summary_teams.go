@@ -20,7 +20,8 @@ func (s *sheet) teams() {
 		cohort := s.subject(TopicTeams, kindCohort, c.Name)
 		cohort.exists(cmp.Or(prefixed("in cohort ", c.Parent), number(len(members[c.Name]), "team")))
 		cohort.is("parent cohort", orNone(c.Parent))
-		cohort.is("priority", strconv.Itoa(c.Priority))
+		cohort.topic = TopicPriority
+		cohort.is("priority of its queue", strconv.Itoa(c.Priority))
 	}
 	for i := range s.plan.SharedQueues {
 		s.sharedQueue(&s.plan.SharedQueues[i])
@@ -47,9 +48,10 @@ func (s *sheet) team(t *ir.Team, jobs int, members []string) {
 	team.exists(s.describe(t, jobs))
 	team.is("namespace", t.Namespace)
 	team.has("cohort", fact{value: orNone(t.Cohort), notes: func() []string { return lending(t, members) }})
-	team.is("priority", strconv.Itoa(t.Priority))
+	team.has("priority of its queue", fact{topic: TopicPriority, value: strconv.Itoa(t.Priority)})
 	if t.Bucket != "" {
-		team.has("bucket", fact{value: t.Bucket, follows: []string{platformName, platformProject}})
+		team.has("bucket", fact{form: being})
+		team.has("name of its bucket", fact{form: ratio, value: t.Bucket, follows: []string{platformName, platformProject}})
 	}
 	lists := "no"
 	if t.NodesListBucket {
@@ -154,7 +156,7 @@ func lending(t *ir.Team, members []string) []string {
 func (s *sheet) localQueue(team subject, q *ir.Queue) {
 	team.topic = TopicQueues
 	what := "share of the queue of tier " + q.Tier
-	team.has(what, fact{form: being, value: q.LocalQueue, follows: []string{path(kindTier, q.Tier, "")}})
+	team.has(what, fact{form: being, tag: tagShare(q.Tier), follows: []string{path(kindTier, q.Tier, "")}})
 	team.part = &key{kindTeam, team.name, what}
 	team.follows("LocalQueue of "+q.Tier, q.LocalQueue, scheduler)
 	terms := s.quotas(q) + "\n" + strings.Join([]string{q.ClusterQueue, q.Cohort, q.Strategy, onOff(q.Preempts)}, "\n")
@@ -167,8 +169,11 @@ func (s *sheet) localQueue(team subject, q *ir.Queue) {
 			terms += "\n" + r.Resource + " " + quotaWords(&r)
 		}
 	}
-	team.has("terms of the shared queue of "+q.Tier, fact{form: opaque, value: terms, follows: []string{path(kindTier, q.Tier), kindCapacity, kindClass}})
+	team.has("terms of the shared queue of "+q.Tier, fact{form: opaque, value: terms, follows: []string{path(kindTier, q.Tier), kindCapacity, kindClass, tagRatio}})
 }
+
+// tagShare is of the shares of a tier's queue.
+func tagShare(tier string) string { return "share of " + tier }
 
 func (s *sheet) sharedQueue(q *ir.SharedQueue) {
 	tier := s.subject(TopicQueues, kindTier, q.Tier)
@@ -178,7 +183,7 @@ func (s *sheet) sharedQueue(q *ir.SharedQueue) {
 		spaces = append(spaces, t.Namespace)
 	}
 	tier.exists("a queue that " + number(len(teams), "team") + " share: " + s.quotas(&q.Queue))
-	tier.all("teams that share its queue", teams, kindTeam)
+	tier.all("teams that share its queue", teams, kindTeam, tagShare(q.Tier))
 	tier.follows("namespaces that share its queue", strings.Join(spaces, ", "), kindTeam, path(kindTier, q.Tier, "teams that share its queue"))
 	tier.is("ClusterQueue", q.ClusterQueue)
 	tier.is("LocalQueue", q.LocalQueue)

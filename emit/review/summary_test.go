@@ -18,7 +18,7 @@ import (
 
 // plans are those of the repository's blueprints, and one that has all which
 // those leave out.
-func plans(t *testing.T) map[string]*ir.Platform {
+func plans(t testing.TB) map[string]*ir.Platform {
 	t.Helper()
 	dir, err := filepath.Abs("../../blueprints")
 	if err != nil {
@@ -265,11 +265,11 @@ func TestLine(t *testing.T) {
 		{Line{Op: Added, Subject: `team "a"`, To: "cohort b"}, `team "a" added: cohort b`},
 		{Line{Op: Removed, Subject: `team "a"`, From: "cohort b", Note: "n"}, `team "a" removed from configuration: cohort b (n)`},
 		{Line{Op: Removed, Subject: `team "a"`, What: "group", From: "g"}, `team "a": group removed from configuration: g`},
-		{Line{Op: Changed, Subject: "s", What: "quota", From: "1 GPU", To: "2 GPUs"}, "s: quota from 1 to 2 GPUs"},
-		{Line{Op: Changed, Subject: "s", What: "quota", From: "2 GPUs", To: "1 GPU"}, "s: quota from 2 to 1 GPU"},
-		{Line{Op: Changed, Subject: "s", What: "quota", From: "2 GPUs", To: "all that is idle"}, "s: quota from 2 GPUs to all that is idle"},
-		{Line{Op: Changed, Subject: "s", What: "size", From: "1 node, 8 GPUs", To: "2 nodes, 16 GPUs"}, "s: size from 1 node, 8 GPUs to 2 nodes, 16 GPUs"},
-		{Line{Op: Changed, Subject: "s", From: "1", To: "2"}, "s: from 1 to 2"},
+		{Line{Op: Changed, Subject: "s", What: "quota", From: "1 GPU", To: "2 GPUs"}, "s: quota: 1 -> 2 GPUs"},
+		{Line{Op: Changed, Subject: "s", What: "quota", From: "2 GPUs", To: "1 GPU"}, "s: quota: 2 -> 1 GPU"},
+		{Line{Op: Changed, Subject: "s", What: "quota", From: "2 GPUs", To: "all that is idle"}, "s: quota: 2 GPUs -> all that is idle"},
+		{Line{Op: Changed, Subject: "s", What: "size", From: "1 node, 8 GPUs", To: "2 nodes, 16 GPUs"}, "s: size: 1 node, 8 GPUs -> 2 nodes, 16 GPUs"},
+		{Line{Op: Changed, Subject: "s", From: "1", To: "2"}, "s: 1 -> 2"},
 		{Line{Op: Changed, Subject: "s", What: `file "f"`}, `s: file "f" changed`},
 	} {
 		if got := test.line.String(); got != test.want {

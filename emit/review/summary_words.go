@@ -51,10 +51,6 @@ func called(kind, name string) string {
 		return name
 	case kind == kindAccount, kind == kindCloudQuota:
 		return strings.TrimSuffix(kind, " ") + " " + name
-	case kind == kindWorkload:
-		if team, template, ok := strings.Cut(name, "/"); ok {
-			return kindWorkload + " " + quote(template) + " of team " + quote(team)
-		}
 	}
 	return kind + " " + quote(name)
 }
@@ -93,7 +89,7 @@ func onOff(b bool) string {
 func number(n int, noun string) string {
 	switch {
 	case n == 1:
-	case strings.HasSuffix(noun, "y"):
+	case strings.HasSuffix(noun, "ty"):
 		noun = strings.TrimSuffix(noun, "y") + "ies"
 	case strings.HasSuffix(noun, "s"):
 		noun += "es"

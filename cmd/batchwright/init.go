@@ -1,0 +1,314 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/batchwright/batchwright/blueprints"
+	"github.com/batchwright/batchwright/compiler"
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/emit"
+)
+
+// templates are files of a new repository. VERSION stands for this
+// batchwright's, and NAME for the platform's.
+//
+//go:embed templates
+var templates embed.FS
+
+// example is a blueprint to start from.
+type example struct {
+	name, about string
+	directories []string // below blueprints; the files of all make one package
+}
+
+func examples() []example {
+	return []example{
+		{"batch-platform", "four teams, L4 and A100 GPUs: reserved, on demand, Spot", []string{"batch-platform"}},
+		{"batch-platform-dws", "the same, and GPUs that start for whole jobs", []string{"batch-platform", "batch-platform-dws"}},
+		{"a3-ultra-flex", "512 H200 GPUs by flex-start, with GPUDirect RDMA", []string{"a3-ultra-flex"}},
+		{"kai-departments", "KAI Scheduler, two departments share 32 H100 GPUs", []string{"kai-departments"}},
+		{"tpu-training", "TPU slices that teams share by priority", []string{"tpu-training"}},
+	}
+}
+
+// Values of --ci.
+const (
+	ciGitHub     = "github"
+	ciGitLab     = "gitlab"
+	ciCloudBuild = "cloudbuild"
+	ciNone       = "none"
+)
+
+// workflows are the templates for --ci, and where they belong.
+func workflows() map[string][2]string {
+	return map[string][2]string{
+		ciGitHub:     {"github.yml", ".github/workflows/batchwright.yml"},
+		ciGitLab:     {"gitlab-ci.yml", ".gitlab-ci.yml"},
+		ciCloudBuild: {"cloudbuild.yaml", "cloudbuild.yaml"},
+	}
+}
+
+// initiation is the init command with its flags.
+type initiation struct {
+	Command
+	from, name, project string
+	preCommit           bool
+	ci, color           *choice
+}
+
+func (c Command) init() *cobra.Command {
+	o := &initiation{Command: c}
+	var list strings.Builder
+	var names []string
+	for _, e := range examples() {
+		fmt.Fprintf(&list, "\n  %-20s%s", e.name, e.about)
+		names = append(names, e.name)
+	}
+	cmd := &cobra.Command{
+		Use:   "init [DIR]",
+		Short: "Start a repository from an example, or refresh the schema in one",
+		Long: `Init --from writes a new repository into DIR, by default the working directory:
+the blueprint of an example, the schema for editors and "cue vet", hooks for
+pre-commit and a workflow that checks pull requests. Examples are
+` + list.String() + `
+
+Without --from the repository is there already. Init then writes the schema of
+this batchwright for the blueprint in DIR: run it whenever you change the
+version. With --ci and --pre-commit it also adds these.
+
+All or nothing is written. No file is overwritten but those of the schema: what
+is in the way is listed, and init exits with 1. Only README.md and .gitignore may
+be there already, and stay.`,
+		Example: `  batchwright init --from batch-platform --name prod --project my-project platform
+  batchwright init --from tpu-training --ci gitlab .
+  batchwright init               # after another version was installed
+  batchwright init --pre-commit  # add its configuration`,
+		Args: cobra.MaximumNArgs(1),
+	}
+	cmd.RunE = c.run(func(cmd *cobra.Command, args []string) error {
+		return o.run(cmd, cmp.Or(strings.Join(args, ""), "."))
+	})
+	flags := cmd.Flags()
+	flags.StringVar(&o.from, "from", "", "`example` to start from")
+	complete(cmd, "from", func() []string { return names })
+	flags.StringVar(&o.name, "name", "", "name of the platform, with --from (default the example's)")
+	flags.StringVar(&o.project, "project", "", "Google Cloud `project`, with --from (default \"my-project\")")
+	flags.BoolVar(&o.preCommit, "pre-commit", false, "write .pre-commit-config.yaml (default true with --from)")
+	o.ci = choiceFlag(cmd, "ci", "whose workflow to write; with --from it is github unless said otherwise", ciNone, ciGitHub, ciGitLab, ciCloudBuild)
+	o.color = colorFlag(cmd)
+	return cmd
+}
+
+func (o *initiation) run(cmd *cobra.Command, dir string) error {
+	if err := checkPaths([]string{dir}); err != nil {
+		return err
+	}
+	absolute, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	if err := o.checkFlags(cmd, absolute); err != nil {
+		return err
+	}
+	m, err := compiler.FindModule(absolute)
+	if err != nil {
+		return err
+	}
+	if !m.Found && o.from == "" {
+		return usagef("%s holds no blueprint; start one with --from and one of %s", dir, exampleNames())
+	}
+	tree, err := o.tree(cmd.Context(), m)
+	if err != nil {
+		return err
+	}
+	report, err := emit.Create(m.Root, tree, compiler.SchemaDir)
+	if errors.Is(err, emit.ErrNotFolder) {
+		return usagef("%s is not a directory", dir)
+	}
+	if err != nil && !errors.Is(err, emit.ErrConflict) {
+		return err
+	}
+	return o.report(cmd, dir, m, report)
+}
+
+func exampleNames() string {
+	var names []string
+	for _, e := range examples() {
+		names = append(names, e.name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// checkFlags refuses flags that do not go together, and fills in those that
+// depend on others. What is read at the root of a repository only is not
+// written below one.
+func (o *initiation) checkFlags(cmd *cobra.Command, dir string) error {
+	given := cmd.Flags().Changed
+	root, below := repositoryRoot(dir)
+	below = below && root != dir
+	switch {
+	case o.from == "" && (given("name") || given("project")):
+		return usagef("--name and --project go with --from: else the blueprint says them")
+	case given("from") && !slices.ContainsFunc(examples(), func(e example) bool { return e.name == o.from }):
+		return usagef("--from %q: want one of %s", o.from, exampleNames())
+	case below && (o.preCommit || o.ci.value != ciNone):
+		return usagef("--pre-commit and --ci belong to the root of the repository, %s", root)
+	}
+	if o.from != "" && !below {
+		if !given("pre-commit") {
+			o.preCommit = true
+		}
+		if !given("ci") {
+			o.ci.value = ciGitHub
+		}
+	}
+	return nil
+}
+
+// tree returns the files to write, below the root of the module.
+func (o *initiation) tree(ctx context.Context, m compiler.Module) (emit.Tree, error) {
+	files := m.Files
+	add := func(name string, content []byte) { files[path.Join(m.Dir, name)] = content }
+	name := ""
+	if o.from != "" {
+		example, err := o.example(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for file, content := range example {
+			add(file, content)
+		}
+		add("schema.cue", compiler.SchemaReference("platform"))
+		name = string(titles.FindSubmatch(example["platform.cue"])[1])
+	}
+	fill := strings.NewReplacer("VERSION", thisVersion().source(), "NAME", name)
+	template := func(from, to string) error {
+		content, err := templates.ReadFile(path.Join("templates", from))
+		add(to, []byte(fill.Replace(string(content))))
+		return err
+	}
+	var err error
+	if w, ok := workflows()[o.ci.value]; ok {
+		err = template(w[0], w[1])
+	}
+	if o.preCommit {
+		err = errors.Join(err, template("pre-commit.yaml", ".pre-commit-config.yaml"))
+	}
+	for from, to := range map[string]string{"README.md": "README.md", "gitignore": ".gitignore"} {
+		if o.from != "" && !exists(filepath.Join(m.Root, m.Dir, to)) {
+			err = errors.Join(err, template(from, to))
+		}
+	}
+	var tree emit.Tree
+	for name, content := range files {
+		tree = append(tree, emit.File{Path: name, Content: content})
+	}
+	slices.SortFunc(tree, func(a, b emit.File) int { return cmp.Compare(a.Path, b.Path) })
+	return tree, err
+}
+
+// titles finds the name of an example, and the project.
+var titles = regexp.MustCompile(`(?m)^name: *\*?"([^"]*)"`)
+
+// example returns the files of the example to start from, with the name and the
+// project that are asked for.
+func (o *initiation) example(ctx context.Context) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	i := slices.IndexFunc(examples(), func(e example) bool { return e.name == o.from })
+	for _, dir := range examples()[i].directories {
+		sub, err := fs.Sub(blueprints.Files, dir)
+		if err != nil {
+			return nil, err
+		}
+		entries, err := fs.ReadDir(sub, ".")
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			if files[e.Name()], err = fs.ReadFile(sub, e.Name()); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, f := range []struct{ field, value string }{{"name", o.name}, {"project", o.project}} {
+		if f.value == "" {
+			continue
+		}
+		if err := o.valid(ctx, f.field, f.value); err != nil {
+			return nil, err
+		}
+		line := regexp.MustCompile(`(?m)^(` + f.field + `: *\*?)"[^"]*"`)
+		files["platform.cue"] = line.ReplaceAll(files["platform.cue"], []byte(`${1}"`+f.value+`"`))
+	}
+	var err error
+	files["platform.cue"], _, err = compiler.Format("platform.cue", files["platform.cue"])
+	return files, err
+}
+
+// valid refuses a value that a field of the blueprint cannot have.
+func (o *initiation) valid(ctx context.Context, field, value string) error {
+	blueprint, err := json.Marshal(map[string]string{field: value})
+	if err != nil {
+		return err
+	}
+	res, err := compiler.Compile(ctx, compiler.Input{Paths: []string{"-"}, Stdin: strings.NewReader(string(blueprint))})
+	if err != nil {
+		return err
+	}
+	for _, f := range res.Findings.Sorted() {
+		if f.Path == field {
+			return usagef("--%s %q: %s", field, value, f.Label)
+		}
+	}
+	return nil
+}
+
+// report says what was done, and what to do next.
+func (o *initiation) report(cmd *cobra.Command, dir string, m compiler.Module, r emit.Report) error {
+	working, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	root, err := filepath.Rel(working, m.Root)
+	if err != nil {
+		root = m.Root
+	}
+	if len(r.Conflicts) > 0 {
+		var l diag.List
+		for _, f := range conflictFindings(root, r.Conflicts) {
+			f.Help = "move it away, or choose another directory"
+			l.Add(f)
+		}
+		if err := writeFindings(o.Stderr, &l, &choice{value: formatText}, o.color); err != nil {
+			return err
+		}
+		fmt.Fprintf(o.Stderr, "%s: nothing written\n", root)
+		return errFindings
+	}
+	if _, err := fmt.Fprintf(o.Stderr, "%s: %d files written, %d unchanged, %d removed\n", root, len(r.Written), len(r.Unchanged), len(r.Removed)); err != nil {
+		return err
+	}
+	next := "batchwright compile"
+	if o.from == "" {
+		next = "batchwright vet"
+	}
+	if dir != "." {
+		next = "cd " + dir + " && " + next
+	}
+	_, err = fmt.Fprintf(o.Stderr, "next: %s\n", next)
+	return err
+}

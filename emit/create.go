@@ -1,0 +1,109 @@
+package emit
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+)
+
+// Create puts a tree into a directory that is its user's, all of it or nothing,
+// and returns what it did. The tree must pass Check; it needs no manifest, and
+// nothing keeps in mind what was created. The directory is made where it does
+// not exist.
+//
+// Only files below own, a directory of the tree, are replaced, and removed where
+// the tree does not have them; "" is none. Elsewhere a file that holds the right
+// content already stays, and all that exists otherwise is listed as a conflict:
+// then Create returns ErrConflict and writes nothing. Modes other than 0644 are
+// not for it.
+func Create(dir string, tree Tree, own string) (Report, error) {
+	report, err := lay(dir, tree, own, disk{rename: (*os.Root).Rename, link: (*os.Root).Link})
+	if err != nil {
+		err = fmt.Errorf("writing %s: %w", dir, err)
+	}
+	return report, err
+}
+
+// lay is Create with the operations that tests make fail.
+func lay(dir string, tree Tree, own string, disk disk) (Report, error) {
+	if err := tree.Check(); err != nil {
+		return Report{}, err
+	}
+	root, leave, err := enter(dir)
+	if err != nil {
+		return Report{}, err
+	}
+	defer leave()
+	p, err := survey(root, tree, own)
+	if err != nil {
+		return Report{}, err
+	}
+	report := p.report()
+	if len(report.Conflicts) > 0 {
+		return report, ErrConflict
+	}
+	if !report.Changed() {
+		return report, nil
+	}
+	c := &committer{root: root, disk: disk}
+	return report, c.settle(c.lay(p), false)
+}
+
+// lay carries out a plan that has no history.
+func (c *committer) lay(p plan) error {
+	var changes []target
+	for _, t := range p.files {
+		if t.action == create || t.action == replace {
+			changes = append(changes, t)
+		}
+	}
+	if err := c.stage(changes); err != nil {
+		return err
+	}
+	if err := c.directories(changes); err != nil {
+		return err
+	}
+	return c.move(changes, p.stale)
+}
+
+// survey compares a directory with a tree of which it knows nothing.
+func survey(root *os.Root, tree Tree, own string) (plan, error) {
+	var p plan
+	below := func(name string) bool { return own != "" && strings.HasPrefix(name, own+"/") }
+	dirs := directories{root: root, seen: map[string]Problem{}}
+	inTree := map[string]bool{}
+	for _, f := range tree {
+		inTree[f.Path] = true
+		t := target{File: f}
+		problem, err := dirs.problem(f.Path)
+		if err == nil && problem == "" {
+			err = decideFile(root, nil, &t)
+		}
+		if err != nil {
+			return plan{}, err
+		}
+		if problem != "" {
+			t.action, t.problem = conflict, problem
+		}
+		if below(f.Path) {
+			t.force(replace)
+		}
+		p.files = append(p.files, t)
+	}
+	if own == "" {
+		return p, nil
+	}
+	entries, err := fs.ReadDir(root.FS(), own)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	for _, e := range entries {
+		if name := path.Join(own, e.Name()); !inTree[name] && e.Type().IsRegular() {
+			p.stale = append(p.stale, target{File: File{Path: name}, action: remove})
+		}
+	}
+	return p, err
+}
