@@ -10,7 +10,10 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/batchwright/batchwright/emit"
+	changed "github.com/batchwright/batchwright/emit/objects"
 	"github.com/batchwright/batchwright/emit/review"
+	"github.com/batchwright/batchwright/emit/summary"
 )
 
 // printedReviews are reviews made by hand, by the archive of golden/review that
@@ -29,23 +32,23 @@ var printedReviews = map[string]func() *review.Review{
 func quotaReview() *review.Review {
 	return &review.Review{
 		Platform: "a3-ultra-flex", Before: "origin/main", After: "HEAD",
-		Summary: []review.Line{{
-			Topic: review.TopicQuota, Op: review.Changed, Subject: "the shared queue of high", What: "nominal quota of a3-ultra",
+		Summary: []summary.Line{{
+			Topic: summary.TopicQuota, Op: emit.Changed, Subject: "the shared queue of high", What: "nominal quota of a3-ultra",
 			From: "512 nvidia.com/gpu", To: "768 nvidia.com/gpu", Note: "guaranteed in all: 768 of 512 there are",
 		}},
-		Objects: []review.Object{
-			{File: "README.md", Line: 1, Kind: "file", Name: "README.md", Op: review.Changed},
+		Objects: []changed.Object{
+			{File: "README.md", Line: 1, Kind: "file", Name: "README.md", Op: emit.Changed},
 			{
-				File: "kubernetes/shared-queues.yaml", Line: 3, Kind: "ClusterQueue", Name: "a3-ultra", Op: review.Changed,
-				Fields: []review.Field{{Path: "spec.resourceGroups[0].flavors[a3-ultra].resources[nvidia.com/gpu].nominalQuota", From: "512", To: "768"}},
+				File: "kubernetes/shared-queues.yaml", Line: 3, Kind: "ClusterQueue", Name: "a3-ultra", Op: emit.Changed,
+				Fields: []changed.Field{{Path: "spec.resourceGroups[0].flavors[a3-ultra].resources[nvidia.com/gpu].nominalQuota", From: "512", To: "768"}},
 			},
 		},
 	}
 }
 
 func replacementsReview() *review.Review {
-	pool := func(name string, because ...review.Field) review.Replacement {
-		return review.Replacement{
+	pool := func(name string, because ...changed.Field) changed.Replacement {
+		return changed.Replacement{
 			Address: "google_container_node_pool." + name, File: "terraform/node_pools.tf", Line: 40, Because: because, Nodes: 24,
 			Workloads: []string{"speech/tune", "vision/train"},
 		}
@@ -57,32 +60,32 @@ func replacementsReview() *review.Review {
 	cluster := "google_container_cluster.gke_batch"
 	return &review.Review{
 		Platform: "gke-batch", Before: "v1.2.0", After: "the blueprint", Formatting: 1,
-		Replacements: []review.Replacement{
+		Replacements: []changed.Replacement{
 			{
 				Address: cluster, File: "terraform/cluster.tf", Line: 1, Nodes: 70, Workloads: everybody,
-				Because: []review.Field{{Path: "location", From: "us-central1", To: "us-east4"}, {Path: "enable_autopilot", To: "true"}},
+				Because: []changed.Field{{Path: "location", From: "us-central1", To: "us-east4"}, {Path: "enable_autopilot", To: "true"}},
 			},
-			pool("l4_ondemand", review.Field{Path: "cluster", To: cluster}),
-			pool("l4_spot", review.Field{Path: "cluster", To: cluster}, review.Field{Path: "node_config.spot", From: "true"}),
+			pool("l4_ondemand", changed.Field{Path: "cluster", To: cluster}),
+			pool("l4_spot", changed.Field{Path: "cluster", To: cluster}, changed.Field{Path: "node_config.spot", From: "true"}),
 			{
 				Address: `google_compute_resource_policy.slices["slices-1"]`, File: "terraform/node_pools.tf", Line: 12,
-				Because: []review.Field{{Path: "group_placement_policy.collocation", From: "COLLOCATED"}},
+				Because: []changed.Field{{Path: "group_placement_policy.collocation", From: "COLLOCATED"}},
 			},
 		},
-		Summary: []review.Line{
-			{Topic: review.TopicCluster, Op: review.Changed, Subject: "the cluster", What: "region", From: "us-central1", To: "us-east4"},
-			{Topic: review.TopicCapacity, Op: review.Changed, Subject: `capacity "l4-spot"`, What: "consumption", From: "spot", To: "on demand"},
-			{Topic: review.TopicCapacity, Op: review.Removed, Subject: `capacity "a100-compact"`},
-			{Topic: review.TopicTeams, Op: review.Added, Subject: `team "vision"`, To: `cohort "research"`},
-			{Topic: review.TopicTeams, Op: review.Removed, Subject: `team "speech"`, Note: "its namespace is removed from configuration with all that is in it"},
+		Summary: []summary.Line{
+			{Topic: summary.TopicCluster, Op: emit.Changed, Subject: "the cluster", What: "region", From: "us-central1", To: "us-east4"},
+			{Topic: summary.TopicCapacity, Op: emit.Changed, Subject: `capacity "l4-spot"`, What: "consumption", From: "spot", To: "on demand"},
+			{Topic: summary.TopicCapacity, Op: emit.Removed, Subject: `capacity "a100-compact"`},
+			{Topic: summary.TopicTeams, Op: emit.Added, Subject: `team "vision"`, To: `cohort "research"`},
+			{Topic: summary.TopicTeams, Op: emit.Removed, Subject: `team "speech"`, Note: "its namespace is removed from configuration with all that is in it"},
 		},
-		Objects: []review.Object{
-			{File: "kubernetes/teams/speech.yaml", Line: 1, Kind: "Namespace", Name: "speech", Op: review.Removed},
-			{File: "kubernetes/teams/vision.yaml", Line: 1, Kind: "Namespace", Name: "vision", Op: review.Added},
-			{File: "kubernetes/teams/vision.yaml", Line: 9, Kind: "LocalQueue", Name: "vision/lq-vision", Op: review.Added},
+		Objects: []changed.Object{
+			{File: "kubernetes/teams/speech.yaml", Line: 1, Kind: "Namespace", Name: "speech", Op: emit.Removed},
+			{File: "kubernetes/teams/vision.yaml", Line: 1, Kind: "Namespace", Name: "vision", Op: emit.Added},
+			{File: "kubernetes/teams/vision.yaml", Line: 9, Kind: "LocalQueue", Name: "vision/lq-vision", Op: emit.Added},
 			{
-				File: "terraform/node_pools.tf", Line: 40, Kind: "resource google_container_node_pool", Name: "l4_spot", Op: review.Changed,
-				Fields: []review.Field{{Path: "node_config.spot", From: "true"}, {Path: "node_config.labels", To: `{ "a" = "b" }`}},
+				File: "terraform/node_pools.tf", Line: 40, Kind: "resource google_container_node_pool", Name: "l4_spot", Op: emit.Changed,
+				Fields: []changed.Field{{Path: "node_config.spot", From: "true"}, {Path: "node_config.labels", To: `{ "a" = "b" }`}},
 			},
 		},
 	}
@@ -93,12 +96,12 @@ func manyTeamsReview(n int) *review.Review {
 	r := &review.Review{Platform: "gke-batch", Before: "main", After: "HEAD", Formatting: n}
 	for i := range n {
 		name := fmt.Sprintf("team-%04d", i)
-		r.Summary = append(r.Summary, review.Line{
-			Topic: review.TopicQuota, Op: review.Changed, Subject: fmt.Sprintf("team %q", name), What: "nominal quota of l4-spot in lp", From: "12 nvidia.com/gpu", To: "16 nvidia.com/gpu",
+		r.Summary = append(r.Summary, summary.Line{
+			Topic: summary.TopicQuota, Op: emit.Changed, Subject: fmt.Sprintf("team %q", name), What: "nominal quota of l4-spot in lp", From: "12 nvidia.com/gpu", To: "16 nvidia.com/gpu",
 		})
-		o := review.Object{File: "kubernetes/teams/" + name + ".yaml", Line: 60, Kind: "ClusterQueue", Name: "cq-" + name + "-lp", Op: review.Changed}
+		o := changed.Object{File: "kubernetes/teams/" + name + ".yaml", Line: 60, Kind: "ClusterQueue", Name: "cq-" + name + "-lp", Op: emit.Changed}
 		for _, resource := range []string{"cpu", "memory", "nvidia.com/gpu"} {
-			o.Fields = append(o.Fields, review.Field{Path: "spec.resourceGroups[0].flavors[l4-spot].resources[" + resource + "].nominalQuota", From: "12", To: "16"})
+			o.Fields = append(o.Fields, changed.Field{Path: "spec.resourceGroups[0].flavors[l4-spot].resources[" + resource + "].nominalQuota", From: "12", To: "16"})
 		}
 		r.Objects = append(r.Objects, o)
 	}
@@ -109,12 +112,12 @@ func manyTeamsReview(n int) *review.Review {
 // Markdown, to HTML or to a runner.
 func hostileReview() *review.Review {
 	const evil = "@team #1 !2 \x1b[31m|`</code></details>\n::error::x\n<img src=x> [a](http://e.com) --> %0A ``` www.e.com \u202e"
-	field := []review.Field{{Path: evil, From: evil, To: evil}}
+	field := []changed.Field{{Path: evil, From: evil, To: evil}}
 	return &review.Review{
 		Platform: evil, Before: evil, After: evil, Formatting: 1,
-		Replacements: []review.Replacement{{Address: evil, File: evil, Line: 1, Because: field, Nodes: 1, Workloads: []string{evil}}},
-		Summary:      []review.Line{{Topic: review.TopicTeams, Op: review.Changed, Subject: evil, What: evil, From: evil, To: evil, Note: evil}},
-		Objects:      []review.Object{{File: evil, Line: 1, Kind: evil, Name: evil, Op: review.Changed, Fields: field}},
+		Replacements: []changed.Replacement{{Address: evil, File: evil, Line: 1, Because: field, Nodes: 1, Workloads: []string{evil}}},
+		Summary:      []summary.Line{{Topic: summary.TopicTeams, Op: emit.Changed, Subject: evil, What: evil, From: evil, To: evil, Note: evil}},
+		Objects:      []changed.Object{{File: evil, Line: 1, Kind: evil, Name: evil, Op: emit.Changed, Fields: field}},
 	}
 }
 

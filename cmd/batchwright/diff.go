@@ -147,10 +147,7 @@ func (d *comparison) drift(ctx context.Context, paths []string) error {
 	}
 	before := &side{label: filepath.ToSlash(dir), tree: have.Tree}
 	after.label = "the blueprint"
-	r, err := review.Compare(before.state(), after.state())
-	if err != nil {
-		return err
-	}
+	r := review.Compare(before.state(), after.state())
 	onlyContent := !slices.ContainsFunc(have.Differences, func(f emit.Difference) bool {
 		return f.Problem != emit.Edited && f.Problem != emit.Outdated
 	})

@@ -76,10 +76,7 @@ func (d *comparison) revisions(ctx context.Context, paths []string) error {
 	if before.findings.HasErrors() || after.findings.HasErrors() {
 		return d.refuse(before, after)
 	}
-	r, err := review.Compare(before.state(), after.state())
-	if err != nil {
-		return err
-	}
+	r := review.Compare(before.state(), after.state())
 	return d.print(r, d.folder(cmp.Or(after.plan, before.plan)), r.Same())
 }
 

@@ -3,6 +3,9 @@ package review
 import (
 	"fmt"
 	"strings"
+
+	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/objects"
 )
 
 // What all printers have in common: nothing here depends on a format.
@@ -11,26 +14,26 @@ import (
 const arrow = "->"
 
 // sign is how an operation is marked in a line.
-func (op Op) sign() string {
+func sign(op emit.Op) string {
 	switch op {
-	case Added:
+	case emit.Added:
 		return "+"
-	case Removed:
+	case emit.Removed:
 		return "-"
 	default:
 		return "~"
 	}
 }
 
-// op tells what happened to a field.
-func (f Field) op() Op {
+// opOf tells what happened to a field.
+func opOf(f objects.Field) emit.Op {
 	switch {
 	case f.From == "":
-		return Added
+		return emit.Added
 	case f.To == "":
-		return Removed
+		return emit.Removed
 	default:
-		return Changed
+		return emit.Changed
 	}
 }
 
@@ -45,11 +48,11 @@ func present(value string) string {
 // file is a file with its objects that changed.
 type file struct {
 	name    string
-	objects []Object
+	objects []objects.Object
 }
 
 // byFile groups objects, which are sorted by file.
-func byFile(objects []Object) []file {
+func byFile(objects []objects.Object) []file {
 	var out []file
 	for i, o := range objects {
 		if i == 0 || o.File != objects[i-1].File {
@@ -62,16 +65,16 @@ func byFile(objects []Object) []file {
 }
 
 // tally counts objects by what happened to them, "" for none.
-func tally(objects []Object) string {
-	n := map[Op]int{}
+func tally(objects []objects.Object) string {
+	n := map[emit.Op]int{}
 	for _, o := range objects {
 		n[o.Op]++
 	}
 	var parts []string
 	for _, part := range []struct {
-		op    Op
+		op    emit.Op
 		words string
-	}{{Added, "added"}, {Changed, "changed"}, {Removed, "removed from configuration"}} {
+	}{{emit.Added, "added"}, {emit.Changed, "changed"}, {emit.Removed, "removed from configuration"}} {
 		if n[part.op] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n[part.op], part.words))
 		}
@@ -126,10 +129,10 @@ func (r *Review) replaced() replaced {
 
 // refers tells whether a reason is a reference to another resource that must
 // be replaced.
-func (r replaced) refers(f Field) bool { return f.From == "" && r[f.To] }
+func (r replaced) refers(f objects.Field) bool { return f.From == "" && r[f.To] }
 
 // reason says why a resource must be replaced.
-func (r replaced) reason(f Field) string {
+func (r replaced) reason(f objects.Field) string {
 	if r.refers(f) {
 		return "because " + f.Path + " refers to " + f.To
 	}
@@ -137,7 +140,7 @@ func (r replaced) reason(f Field) string {
 }
 
 // affected says what hangs on a resource that is replaced, "" for nothing.
-func affected(x Replacement, most int) string {
+func affected(x objects.Replacement, most int) string {
 	var parts []string
 	if x.Nodes > 0 {
 		parts = append(parts, "up to "+count(x.Nodes, "node", "nodes"))
@@ -153,11 +156,11 @@ func affected(x Replacement, most int) string {
 }
 
 // change is what happened to a field.
-func (f Field) change() string {
-	switch f.op() {
-	case Added:
+func change(f objects.Field) string {
+	switch opOf(f) {
+	case emit.Added:
 		return f.Path + ": " + f.To
-	case Removed:
+	case emit.Removed:
 		return f.Path + ": " + f.From
 	default:
 		return f.Path + ": " + f.From + " " + arrow + " " + f.To

@@ -5,6 +5,9 @@ import (
 	"io"
 
 	"github.com/batchwright/batchwright/compiler/console"
+	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/objects"
+	"github.com/batchwright/batchwright/emit/summary"
 )
 
 // jsonVersion counts changes to the JSON form that would break a reader.
@@ -32,20 +35,20 @@ type (
 		Workloads []string    `json:"workloads"`
 	}
 	jsonLine struct {
-		Topic   Topic  `json:"topic"`
-		Op      Op     `json:"op"`
-		Subject string `json:"subject"`
-		What    string `json:"what"`
-		From    string `json:"from"`
-		To      string `json:"to"`
-		Note    string `json:"note"`
+		Topic   summary.Topic `json:"topic"`
+		Op      emit.Op       `json:"op"`
+		Subject string        `json:"subject"`
+		What    string        `json:"what"`
+		From    string        `json:"from"`
+		To      string        `json:"to"`
+		Note    string        `json:"note"`
 	}
 	jsonObject struct {
 		File   string      `json:"file"`
 		Line   int         `json:"line"`
 		Kind   string      `json:"kind"`
 		Name   string      `json:"name"`
-		Op     Op          `json:"op"`
+		Op     emit.Op     `json:"op"`
 		Fields []jsonField `json:"fields"`
 	}
 	jsonField struct {
@@ -84,7 +87,7 @@ func JSON(w io.Writer, r *Review) error {
 	return err
 }
 
-func jsonFields(fields []Field) []jsonField {
+func jsonFields(fields []objects.Field) []jsonField {
 	out := make([]jsonField, len(fields))
 	for i, f := range fields {
 		out[i] = jsonField(f)

@@ -8,7 +8,10 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/markdown"
+	"github.com/batchwright/batchwright/emit/objects"
+	"github.com/batchwright/batchwright/emit/summary"
 )
 
 // A comment on GitHub has at most 65,536 characters, and what posts it may add
@@ -149,7 +152,7 @@ func alert(r *Review, n int) string {
 	return b.String()
 }
 
-func summaryTable(lines []Line, n int) string {
+func summaryTable(lines []summary.Line, n int) string {
 	d := new(markdown.Document)
 	rows := make([][]markdown.Markup, n)
 	for i, l := range lines[:n] {
@@ -166,7 +169,7 @@ func summaryTable(lines []Line, n int) string {
 
 // details are the first n objects by file, each file a block that opens. What
 // changed in it stands as a diff, which is coloured.
-func details(objects []Object, n int) string {
+func details(objects []objects.Object, n int) string {
 	var b strings.Builder
 	whole := byFile(objects)
 	shown := byFile(objects[:n])
@@ -194,8 +197,8 @@ func (f file) lines() []string {
 	var out []string
 	for _, o := range f.objects {
 		name := clip(o.Kind+" "+o.Name, markdownValue)
-		if o.Op != Changed {
-			out = append(out, o.Op.sign()+" "+name)
+		if o.Op != emit.Changed {
+			out = append(out, sign(o.Op)+" "+name)
 			continue
 		}
 		out = append(out, "@@ "+name+" @@")

@@ -15,7 +15,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/hostile"
+	"github.com/batchwright/batchwright/emit/objects"
+	"github.com/batchwright/batchwright/emit/summary"
 )
 
 func printed(t testing.TB, write func(io.Writer) error) string {
@@ -35,15 +38,15 @@ func markdownOf(t testing.TB, r *Review) string {
 func full(s string, n int) *Review {
 	r := &Review{Platform: s, Before: s, After: s, Formatting: 1}
 	for range n {
-		r.Replacements = append(r.Replacements, Replacement{
-			Address: s, File: s, Line: 1, Because: []Field{{s, s, s}, {s, "", s}}, Nodes: 2, Workloads: []string{s, s},
+		r.Replacements = append(r.Replacements, objects.Replacement{
+			Address: s, File: s, Line: 1, Because: []objects.Field{{s, s, s}, {s, "", s}}, Nodes: 2, Workloads: []string{s, s},
 		})
 		r.Summary = append(r.Summary,
-			Line{TopicTeams, Changed, s, s, s, s, s},
-			Line{TopicTeams, Added, "team " + s, "", "", s, ""})
+			summary.Line{summary.TopicTeams, emit.Changed, s, s, s, s, s},
+			summary.Line{summary.TopicTeams, emit.Added, "team " + s, "", "", s, ""})
 		r.Objects = append(r.Objects,
-			Object{s, 1, s, s, Changed, []Field{{s, s, s}, {s, s, ""}, {s, "", s}}},
-			Object{s, 2, s, s, Removed, nil})
+			objects.Object{s, 1, s, s, emit.Changed, []objects.Field{{s, s, s}, {s, s, ""}, {s, "", s}}},
+			objects.Object{s, 2, s, s, emit.Removed, nil})
 	}
 	return r
 }
@@ -53,14 +56,14 @@ func TestMarkdownSize(t *testing.T) {
 	many := &Review{}
 	for i := range 5_000 {
 		file := fmt.Sprintf("kubernetes/teams/%d.yaml", i)
-		many.Objects = append(many.Objects, Object{File: file, Line: 1, Kind: "ClusterQueue", Name: "q", Op: Changed, Fields: []Field{{"spec.cohortName", "a", "b"}}})
-		many.Summary = append(many.Summary, Line{Topic: TopicQuota, Op: Changed, Subject: fmt.Sprintf("team %q", fmt.Sprint(i)), From: "1", To: "2"})
-		many.Replacements = append(many.Replacements, Replacement{Address: fmt.Sprintf("google_container_node_pool.p%d", i), File: "terraform/node_pools.tf", Line: i})
+		many.Objects = append(many.Objects, objects.Object{File: file, Line: 1, Kind: "ClusterQueue", Name: "q", Op: emit.Changed, Fields: []objects.Field{{"spec.cohortName", "a", "b"}}})
+		many.Summary = append(many.Summary, summary.Line{Topic: summary.TopicQuota, Op: emit.Changed, Subject: fmt.Sprintf("team %q", fmt.Sprint(i)), From: "1", To: "2"})
+		many.Replacements = append(many.Replacements, objects.Replacement{Address: fmt.Sprintf("google_container_node_pool.p%d", i), File: "terraform/node_pools.tf", Line: i})
 	}
 	oneFile := full("x", 5_000)
-	fields := &Review{Objects: []Object{{File: "a", Kind: "ClusterQueue", Name: "q", Op: Changed, Fields: make([]Field, 5_000)}}}
+	fields := &Review{Objects: []objects.Object{{File: "a", Kind: "ClusterQueue", Name: "q", Op: emit.Changed, Fields: make([]objects.Field, 5_000)}}}
 	for i := range fields.Objects[0].Fields {
-		fields.Objects[0].Fields[i] = Field{"spec", "a", "b"}
+		fields.Objects[0].Fields[i] = objects.Field{"spec", "a", "b"}
 	}
 	for name, test := range map[string]struct {
 		review      *Review
@@ -120,8 +123,8 @@ func TestTextLength(t *testing.T) {
 }
 
 func TestTextColor(t *testing.T) {
-	r := &Review{Objects: []Object{
-		{File: "a", Kind: "Secret", Name: "n", Op: Added}, {File: "a", Kind: "Secret", Name: "o", Op: Removed}, {File: "a", Kind: "Secret", Name: "p", Op: Changed},
+	r := &Review{Objects: []objects.Object{
+		{File: "a", Kind: "Secret", Name: "n", Op: emit.Added}, {File: "a", Kind: "Secret", Name: "o", Op: emit.Removed}, {File: "a", Kind: "Secret", Name: "p", Op: emit.Changed},
 	}}
 	want := "\x1b[1ma\x1b[0m\n  \x1b[1;32m+\x1b[0m Secret n\n  \x1b[1;31m-\x1b[0m Secret o\n  \x1b[1;33m~\x1b[0m Secret p\n\nobjects: 1 added, 1 changed, 1 removed from configuration\n"
 	if diff := cmp.Diff(want, printed(t, func(w io.Writer) error { return Text(w, r, true) })); diff != "" {
@@ -149,8 +152,8 @@ func TestComparePlatform(t *testing.T) {
 		"old": {named("old"), {}},
 		"new": {named("old"), named("new")},
 	} {
-		if r, err := Compare(states[0], states[1]); err != nil || r.Platform != want {
-			t.Errorf("got %v, %v, want %q", r, err, want)
+		if r := Compare(states[0], states[1]); r.Platform != want {
+			t.Errorf("got %v, want %q", r, want)
 		}
 	}
 }
@@ -316,7 +319,7 @@ func TestGitHubLimit(t *testing.T) {
 	if !strings.HasSuffix(got, "; 4 replacements not shown\n") {
 		t.Errorf("ends with %q", got[max(0, len(got)-80):])
 	}
-	r.Summary = append(r.Summary, make([]Line, 100)...)
+	r.Summary = append(r.Summary, make([]summary.Line, 100)...)
 	got = printed(t, func(w io.Writer) error { return GitHub(w, r, "deploy") })
 	if !strings.Contains(got, "%0A… 88 more\n") || strings.Count(got, "::notice ") != 1 {
 		t.Errorf("the summary is not cut:\n%s", got)

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/console"
+	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/summary"
 )
 
 // How much a terminal shows: nobody reads more at once. JSON has all.
@@ -67,12 +69,12 @@ func (p *textPrinter) more(indent string, hidden int) {
 
 func (p *textPrinter) bold(s string) string { return console.Bold.Paint(p.color, console.Inline(s)) }
 
-func (p *textPrinter) sign(op Op) string {
-	style := map[Op]console.Style{Added: console.Green, Removed: console.Red}[op]
+func (p *textPrinter) sign(op emit.Op) string {
+	style := map[emit.Op]console.Style{emit.Added: console.Green, emit.Removed: console.Red}[op]
 	if style == "" {
 		style = console.Yellow
 	}
-	return style.Paint(p.color, op.sign())
+	return style.Paint(p.color, sign(op))
 }
 
 func (p *textPrinter) replacements(r *Review) {
@@ -94,7 +96,7 @@ func (p *textPrinter) replacements(r *Review) {
 	p.more("  ", hidden)
 }
 
-func (p *textPrinter) summary(lines []Line) {
+func (p *textPrinter) summary(lines []summary.Line) {
 	if len(lines) == 0 {
 		return
 	}
@@ -130,7 +132,7 @@ func (p *textPrinter) files(files []file) {
 			p.line("  %s %s %s", p.sign(o.Op), console.Inline(o.Kind), console.Inline(o.Name))
 			fields, hidden := some(o.Fields, textFields)
 			for _, f := range fields {
-				p.line("      %s %s", p.sign(f.op()), console.Inline(f.change()))
+				p.line("      %s %s", p.sign(opOf(f)), console.Inline(change(f)))
 			}
 			p.more("      ", hidden)
 			details += 1 + len(fields)

@@ -1,4 +1,4 @@
-package review
+package summary
 
 import (
 	"cmp"
@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit"
 )
 
-// summarise tells what changed between two plans, by topic, and nothing of what
+// Of tells what changed between two plans, by topic, and nothing of what
 // did not. Both plans are told as facts, each under its own key; what differs is
 // the summary, so that a change and its opposite have the same lines with their
 // sides exchanged. Time is linear in what the plans hold.
-func summarise(before, after *ir.Platform) []Line {
+func Of(before, after *ir.Platform) []Line {
 	changes := compareFacts(tell(before), tell(after))
 	return slices.Concat(fold(changes), cloudQuota(before.Demand.Rows, after.Demand.Rows))
 }
@@ -189,7 +190,7 @@ func compareFacts(before, after *sheet) []change {
 	for i := range found {
 		c := &found[i]
 		c.kept = !(c.fact.form == being && c.fact.what == "")
-		c.alike = subjects[population(c.fact, c.Op == Changed)]
+		c.alike = subjects[population(c.fact, c.Op == emit.Changed)]
 		if c.fact.notes != nil {
 			c.Note = strings.Join(c.fact.notes(), "; ")
 		}
@@ -209,7 +210,7 @@ func compareFacts(before, after *sheet) []change {
 func differ(before, after *fact) []change {
 	one := cmp.Or(after, before)
 	line := Line{Topic: one.topic, What: one.what}
-	only := func(op Op, from, to string) []change {
+	only := func(op emit.Op, from, to string) []change {
 		line.Op, line.From, line.To = op, from, to
 		if one.form == opaque {
 			line.From, line.To = "", ""
@@ -220,10 +221,10 @@ func differ(before, after *fact) []change {
 	case one.form == set:
 		var out []change
 		if gone := without(listOf(before), listOf(after)); len(gone) > 0 {
-			out = append(out, only(Removed, names(gone), "")...)
+			out = append(out, only(emit.Removed, names(gone), "")...)
 		}
 		if come := without(listOf(after), listOf(before)); len(come) > 0 {
-			out = append(out, only(Added, "", names(come))...)
+			out = append(out, only(emit.Added, "", names(come))...)
 		}
 		return out
 	case one.form == order:
@@ -234,19 +235,19 @@ func differ(before, after *fact) []change {
 		if slices.Equal(was, is) {
 			return nil
 		}
-		return only(Changed, strings.Join(before.list, ", "), strings.Join(after.list, ", "))
+		return only(emit.Changed, strings.Join(before.list, ", "), strings.Join(after.list, ", "))
 	case before == nil || after == nil:
 		switch {
 		case one.form == ratio:
 			return nil
 		case before == nil:
-			return only(Added, "", after.value)
+			return only(emit.Added, "", after.value)
 		}
-		return only(Removed, before.value, "")
+		return only(emit.Removed, before.value, "")
 	case one.form == being || before.value == after.value:
 		return nil
 	}
-	return only(Changed, before.value, after.value)
+	return only(emit.Changed, before.value, after.value)
 }
 
 func listOf(f *fact) []string {

@@ -1,4 +1,4 @@
-package review_test
+package objects_test
 
 import (
 	"io/fs"
@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/batchwright/batchwright/emit"
-	"github.com/batchwright/batchwright/emit/review"
 )
 
 // goldens returns the golden folders by name.
@@ -39,28 +38,4 @@ func goldens(t testing.TB) map[string]emit.Tree {
 		out[filepath.Base(root)] = tree
 	}
 	return out
-}
-
-func TestTry(t *testing.T) {
-	g := goldens(t)
-	for name := range g {
-		for other := range g {
-			r, err := review.Compare(review.State{Tree: g[name]}, review.State{Tree: g[other]})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Log(name, other, len(r.Objects), len(r.Replacements), r.Formatting)
-			if name == "batch-platform" && other == "batch-platform-dws" {
-				for _, o := range r.Objects {
-					t.Logf("%s:%d %s %q %s", o.File, o.Line, o.Kind, o.Name, o.Op)
-					for _, f := range o.Fields {
-						t.Logf("    %s: %s -> %s", f.Path, f.From, f.To)
-					}
-				}
-				for _, o := range r.Replacements {
-					t.Logf("%+v", o)
-				}
-			}
-		}
-	}
 }

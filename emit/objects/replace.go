@@ -1,4 +1,4 @@
-package review
+package objects
 
 import (
 	"cmp"
@@ -14,23 +14,24 @@ import (
 	"github.com/batchwright/batchwright/emit"
 )
 
-// replacements lists what Terraform must replace: resources that are there before
+// Replacements lists what Terraform must replace: resources that are there before
 // and after, and of which an argument changed that cannot be changed in place.
 // What is computed of a resource that is replaced changes with it. The list is
-// empty where one of the two roots cannot be read.
-func replacements(before, after State) ([]Replacement, error) {
-	if slices.EqualFunc(rootOf(before.Tree), rootOf(after.Tree), func(a, b emit.File) bool {
+// empty where one of the two roots cannot be read. Without the earlier plan, which
+// may be nil, it does not say what hangs on them.
+func Replacements(before, after emit.Tree, earlier *ir.Platform) []Replacement {
+	if slices.EqualFunc(rootOf(before), rootOf(after), func(a, b emit.File) bool {
 		return a.Path == b.Path && string(a.Content) == string(b.Content)
 	}) {
-		return nil, nil
+		return nil
 	}
-	was := openRoot(before.Tree, nil)
+	was := openRoot(before, nil)
 	if was == nil {
-		return nil, nil
+		return nil
 	}
-	is := openRoot(after.Tree, was)
+	is := openRoot(after, was)
 	if is == nil {
-		return nil, nil
+		return nil
 	}
 	is.evaluate()
 	var out []Replacement
@@ -40,8 +41,8 @@ func replacements(before, after State) ([]Replacement, error) {
 				continue
 			}
 			r := Replacement{Address: clean(i.address), File: s.file, Line: s.line, Because: i.because}
-			if p := before.Plan; p != nil {
-				r.Nodes, r.Workloads = hanging(p, s.kind, was.find(s.kind+"."+s.name, i.key).text("name"))
+			if earlier != nil {
+				r.Nodes, r.Workloads = hanging(earlier, s.kind, was.find(s.kind+"."+s.name, i.key).text("name"))
 			}
 			out = append(out, r)
 		}
@@ -49,7 +50,7 @@ func replacements(before, after State) ([]Replacement, error) {
 	slices.SortFunc(out, func(a, b Replacement) int {
 		return cmp.Or(cmp.Compare(rank(a.Address), rank(b.Address)), cmp.Compare(a.Address, b.Address))
 	})
-	return out, nil
+	return out
 }
 
 // rootOf returns what a root is made of.

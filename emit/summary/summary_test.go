@@ -1,4 +1,4 @@
-package review
+package summary
 
 import (
 	"cmp"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit"
 )
 
 // plans are those of the repository's blueprints, and one that has all which
@@ -201,7 +202,7 @@ func checkLine(t *testing.T, l Line) {
 	switch {
 	case l.Subject == "", !slices.Contains(topics, l.Topic):
 		t.Errorf("incomplete: %+v", l)
-	case l.Op == Added && l.From != "", l.Op == Removed && l.To != "", l.Op == Changed && l.From == l.To && l.From != "":
+	case l.Op == emit.Added && l.From != "", l.Op == emit.Removed && l.To != "", l.Op == emit.Changed && l.From == l.To && l.From != "":
 		t.Errorf("has the wrong sides: %+v", l)
 	case strings.Contains(l.String(), "\n"), strings.ContainsRune(l.String(), 0):
 		t.Errorf("is not one line: %q", l)
@@ -228,7 +229,7 @@ func TestSummaryMirrors(t *testing.T) {
 	all := plans(t)
 	for a, before := range all {
 		for b, after := range all {
-			there, back := summarise(before, after), summarise(after, before)
+			there, back := Of(before, after), Of(after, before)
 			if a == b && len(there) > 0 {
 				t.Errorf("%s against itself: %v", a, there)
 			}
@@ -238,7 +239,7 @@ func TestSummaryMirrors(t *testing.T) {
 			for _, l := range there {
 				checkLine(t, l)
 			}
-			if again := summarise(copyOf(before), copyOf(after)); !gocmp.Equal(there, again) {
+			if again := Of(copyOf(before), copyOf(after)); !gocmp.Equal(there, again) {
 				t.Errorf("%s against %s differs from one time to the next", a, b)
 			}
 		}
@@ -249,7 +250,7 @@ func TestSummaryMirrors(t *testing.T) {
 func TestSummaryLeavesPlans(t *testing.T) {
 	for name, plan := range plans(t) {
 		before := copyOf(plan)
-		summarise(plan, plan)
+		Of(plan, plan)
 		if !reflect.DeepEqual(before, plan) {
 			t.Errorf("%s has changed", name)
 		}
@@ -261,16 +262,16 @@ func TestLine(t *testing.T) {
 		line Line
 		want string
 	}{
-		{Line{Op: Added, Subject: `team "a"`}, `team "a" added`},
-		{Line{Op: Added, Subject: `team "a"`, To: "cohort b"}, `team "a" added: cohort b`},
-		{Line{Op: Removed, Subject: `team "a"`, From: "cohort b", Note: "n"}, `team "a" removed from configuration: cohort b (n)`},
-		{Line{Op: Removed, Subject: `team "a"`, What: "group", From: "g"}, `team "a": group removed from configuration: g`},
-		{Line{Op: Changed, Subject: "s", What: "quota", From: "1 GPU", To: "2 GPUs"}, "s: quota: 1 -> 2 GPUs"},
-		{Line{Op: Changed, Subject: "s", What: "quota", From: "2 GPUs", To: "1 GPU"}, "s: quota: 2 -> 1 GPU"},
-		{Line{Op: Changed, Subject: "s", What: "quota", From: "2 GPUs", To: "all that is idle"}, "s: quota: 2 GPUs -> all that is idle"},
-		{Line{Op: Changed, Subject: "s", What: "size", From: "1 node, 8 GPUs", To: "2 nodes, 16 GPUs"}, "s: size: 1 node, 8 GPUs -> 2 nodes, 16 GPUs"},
-		{Line{Op: Changed, Subject: "s", From: "1", To: "2"}, "s: 1 -> 2"},
-		{Line{Op: Changed, Subject: "s", What: `file "f"`}, `s: file "f" changed`},
+		{Line{Op: emit.Added, Subject: `team "a"`}, `team "a" added`},
+		{Line{Op: emit.Added, Subject: `team "a"`, To: "cohort b"}, `team "a" added: cohort b`},
+		{Line{Op: emit.Removed, Subject: `team "a"`, From: "cohort b", Note: "n"}, `team "a" removed from configuration: cohort b (n)`},
+		{Line{Op: emit.Removed, Subject: `team "a"`, What: "group", From: "g"}, `team "a": group removed from configuration: g`},
+		{Line{Op: emit.Changed, Subject: "s", What: "quota", From: "1 GPU", To: "2 GPUs"}, "s: quota: 1 -> 2 GPUs"},
+		{Line{Op: emit.Changed, Subject: "s", What: "quota", From: "2 GPUs", To: "1 GPU"}, "s: quota: 2 -> 1 GPU"},
+		{Line{Op: emit.Changed, Subject: "s", What: "quota", From: "2 GPUs", To: "all that is idle"}, "s: quota: 2 GPUs -> all that is idle"},
+		{Line{Op: emit.Changed, Subject: "s", What: "size", From: "1 node, 8 GPUs", To: "2 nodes, 16 GPUs"}, "s: size: 1 node, 8 GPUs -> 2 nodes, 16 GPUs"},
+		{Line{Op: emit.Changed, Subject: "s", From: "1", To: "2"}, "s: 1 -> 2"},
+		{Line{Op: emit.Changed, Subject: "s", What: `file "f"`}, `s: file "f" changed`},
 	} {
 		if got := test.line.String(); got != test.want {
 			t.Errorf("got  %s\nwant %s", got, test.want)

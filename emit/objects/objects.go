@@ -1,4 +1,4 @@
-package review
+package objects
 
 import (
 	"cmp"
@@ -26,10 +26,10 @@ type unreadable struct {
 	reason string
 }
 
-// compareTrees lists the objects that changed, by file, kind and name, and
+// Compare lists the objects that changed, by file, kind and name, and
 // counts the files that differ in nothing else than formatting. A file that
 // cannot be read, as after an edit by hand, is one object that says so.
-func compareTrees(before, after emit.Tree) ([]Object, int, error) {
+func Compare(before, after emit.Tree) (changed []Object, formatting int) {
 	was, is := byPath(before), byPath(after)
 	differ := map[string]bool{}
 	for _, f := range before {
@@ -75,7 +75,7 @@ func compareTrees(before, after emit.Tree) ([]Object, int, error) {
 		b, both := is[p]
 		if ok && both && executable(a) != executable(b) {
 			mode := map[bool]string{false: "not executable", true: "executable"}
-			out = append(out, Object{File: p, Line: 1, Kind: "file", Name: p, Op: Changed,
+			out = append(out, Object{File: p, Line: 1, Kind: "file", Name: p, Op: emit.Changed,
 				Fields: []Field{{Path: "mode", From: mode[executable(a)], To: mode[executable(b)]}}})
 		}
 	}
@@ -87,7 +87,7 @@ func compareTrees(before, after emit.Tree) ([]Object, int, error) {
 	for _, o := range out {
 		delete(differ, o.File)
 	}
-	return out, len(differ), nil
+	return out, len(differ)
 }
 
 func byPath(t emit.Tree) map[string]emit.File {
@@ -101,14 +101,14 @@ func byPath(t emit.Tree) map[string]emit.File {
 // executable tells whether a file can be run: all of its mode that git keeps.
 func executable(f emit.File) bool { return f.Mode&fs.FileMode(0o100) != 0 }
 
-func op(before, after map[string]emit.File, p string) Op {
+func op(before, after map[string]emit.File, p string) emit.Op {
 	if _, ok := before[p]; !ok {
-		return Added
+		return emit.Added
 	}
 	if _, ok := after[p]; !ok {
-		return Removed
+		return emit.Removed
 	}
-	return Changed
+	return emit.Changed
 }
 
 // readAll reads the objects of the files that are wanted, in the order of the
@@ -169,20 +169,20 @@ func compareObjects(before, after []object) []Object {
 	}
 	was, is := index(before), index(after)
 	var out []Object
-	change := func(o object, op Op, fields []Field) {
+	change := func(o object, op emit.Op, fields []Field) {
 		out = append(out, Object{File: o.file, Line: o.line, Kind: clean(o.kind), Name: clean(o.name), Op: op, Fields: fields})
 	}
 	for k, o := range was {
 		now, ok := is[k]
 		if !ok {
-			change(o, Removed, nil)
+			change(o, emit.Removed, nil)
 		} else if fields := compare(o.value, now.value); len(fields) > 0 {
-			change(now, Changed, fields)
+			change(now, emit.Changed, fields)
 		}
 	}
 	for k, o := range is {
 		if _, ok := was[k]; !ok {
-			change(o, Added, nil)
+			change(o, emit.Added, nil)
 		}
 	}
 	// Maps have no order; what is declared twice is told apart by its line.

@@ -1,4 +1,4 @@
-package review
+package summary
 
 import (
 	"fmt"
@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// BenchmarkSummarise compares two platforms of a thousand teams, of which one has
+// BenchmarkOf compares two platforms of a thousand teams, of which one has
 // more quota.
-func BenchmarkSummarise(b *testing.B) {
+func BenchmarkOf(b *testing.B) {
 	before := plans(b)["batch"]
 	team, jobs := before.Teams[0], before.Workloads[:len(before.Workloads)/len(before.Teams)]
 	before.Teams, before.Workloads = nil, nil
@@ -27,7 +27,7 @@ func BenchmarkSummarise(b *testing.B) {
 	}
 	after.Teams = slices.Delete(after.Teams, 500, 501)
 	for b.Loop() {
-		if len(summarise(before, after)) == 0 {
+		if len(Of(before, after)) == 0 {
 			b.Fatal("nothing is said")
 		}
 	}

@@ -1,4 +1,4 @@
-package review
+package summary
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit"
 )
 
 // cloudQuota tells which quota Google Cloud has to grant that it had not to, one
@@ -25,11 +26,11 @@ func cloudQuota(before, after []ir.DemandRow) []Line {
 		delete(was, name)
 		switch {
 		case !known:
-			line.Op, line.To = Added, need(is, nil)
+			line.Op, line.To = emit.Added, need(is, nil)
 		case counts(old) == counts(is):
 			continue
 		default:
-			line.Op, line.From, line.To = Changed, need(old, &is), need(is, &old)
+			line.Op, line.From, line.To = emit.Changed, need(old, &is), need(is, &old)
 			if sameNodes(old, is) {
 				follow = append(follow, line)
 				continue
@@ -39,7 +40,7 @@ func cloudQuota(before, after []ir.DemandRow) []Line {
 	}
 	for _, old := range before {
 		if _, gone := was[rowName(old)]; gone {
-			lines = append(lines, Line{Topic: TopicCloudQuota, Subject: called(kindCloudQuota, rowName(old)), Op: Removed, From: need(old, nil)})
+			lines = append(lines, Line{Topic: TopicCloudQuota, Subject: called(kindCloudQuota, rowName(old)), Op: emit.Removed, From: need(old, nil)})
 		}
 	}
 	if len(follow) == 0 {
