@@ -193,7 +193,8 @@ func (d *comparison) printFiles(dir string, files []emit.Difference) error {
 			return err
 		}
 	}
-	return nil
+	_, err := fmt.Fprintln(w)
+	return err
 }
 
 // folder is where the deploy folder is.
