@@ -14,6 +14,7 @@ require (
 	github.com/spf13/cobra v1.10.2 // the command line
 	github.com/zclconf/go-cty v1.19.0 // values in Terraform
 	go.yaml.in/yaml/v2 v2.4.4 // YAML as Kubernetes prints it
+	go.yaml.in/yaml/v3 v3.0.4 // YAML with the lines it is on
 	golang.org/x/mod v0.41.0 // versions; reading go.mod in a test
 	golang.org/x/sync v0.23.0 // many file syncs at once
 	golang.org/x/term v0.46.0 // whether a stream is a terminal
@@ -63,7 +64,6 @@ require (
 	github.com/protocolbuffers/txtpbfmt v0.0.0-20260420112717-c39628bde8b5 // indirect
 	github.com/spf13/pflag v1.0.10 // indirect
 	github.com/x448/float16 v0.8.4 // indirect
-	go.yaml.in/yaml/v3 v3.0.4 // indirect
 	golang.org/x/exp/typeparams v0.0.0-20231108232855-2478ac86f678 // indirect
 	golang.org/x/net v0.59.0 // indirect
 	golang.org/x/oauth2 v0.36.0 // indirect

@@ -37,7 +37,7 @@ func benchBlueprints(b *testing.B, run func(b *testing.B, dir string)) {
 func benchLoad(tb testing.TB, dir string) *loader {
 	tb.Helper()
 	var findings diag.List
-	l, err := load(Input{Dir: dir, Paths: []string{"."}}, stdin{}, &sources{dir: dir}, &findings)
+	l, err := load(Input{Dir: dir, Paths: []string{"."}}, stdin{}, &findings)
 	if err != nil || l == nil {
 		tb.Fatal(err, findings.Sorted())
 	}

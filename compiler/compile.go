@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"time"
 
 	"cuelang.org/go/cue"
@@ -35,6 +36,11 @@ type Input struct {
 	// Tags are values for @tag attributes, "key=value", and conditions for
 	// @if, "key".
 	Tags []string
+	// Files, if not nil, are read instead of those of the disk. Dir has no
+	// meaning then: Paths are relative to the root of Files, and so are file
+	// names in findings. Where it follows symbolic links, its fs.Sub must refuse
+	// those that lead out, as a module may embed only its own files.
+	Files fs.FS
 	// Stdin is read for "-"; nil reads as empty. It is read to its end before
 	// anything else is done.
 	Stdin io.Reader
@@ -73,8 +79,7 @@ func Compile(ctx context.Context, in Input) (*Result, error) {
 
 func compile(ctx context.Context, in Input, stdin stdin) (*Result, error) {
 	res := &Result{}
-	sources := &sources{dir: in.Dir}
-	loader, err := load(in, stdin, sources, &res.Findings)
+	loader, err := load(in, stdin, &res.Findings)
 	if err != nil || loader == nil {
 		return res, errors.Join(err, ctx.Err())
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -17,7 +16,7 @@ import (
 // that a symbolic link leads to outside of it, none that is larger than a
 // blueprint may be, and nothing that is not a file, which might never end. A
 // file outside of the module embeds from its own directory.
-func embedFrom(root string, inst *build.Instance) {
+func embedFrom(files files, root string, inst *build.Instance) {
 	for _, i := range append(inst.Dependencies(), inst) {
 		for _, f := range i.Files {
 			source := f.Pos().File()
@@ -32,14 +31,17 @@ func embedFrom(root string, inst *build.Instance) {
 				// they are in.
 				at = strings.Trim(filepath.ToSlash(base), "/")
 			}
-			source.SetFSLoc(token.FSLoc{FS: moduleFiles{base, at}, Path: path.Join(at, filepath.ToSlash(name))})
+			source.SetFSLoc(token.FSLoc{FS: moduleFiles{files, base, at}, Path: path.Join(at, filepath.ToSlash(name))})
 		}
 	}
 }
 
 // moduleFiles are the files below a directory, for embedding. They are known by
 // their paths in it, below the one that at is.
-type moduleFiles struct{ dir, at string }
+type moduleFiles struct {
+	files   files
+	dir, at string
+}
 
 // Open opens a directory, or a file that may be embedded. Of another one it
 // returns what cannot be read and says why: an error would be taken for a
@@ -48,14 +50,14 @@ func (m moduleFiles) Open(name string) (fs.File, error) {
 	if m.at != "" {
 		name = path.Join(".", strings.TrimPrefix(strings.TrimPrefix(name, m.at), "/"))
 	}
-	root, err := os.OpenRoot(m.dir)
+	fsys, dir, err := m.files.below(m.dir)
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close()
-	info, err := root.Stat(name)
+	defer dir.Close()
+	info, err := fs.Stat(fsys, name)
 	switch {
-	case os.IsNotExist(err):
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	case err != nil:
 		if failed := new(fs.PathError); errors.As(err, &failed) {
@@ -67,7 +69,7 @@ func (m moduleFiles) Open(name string) (fs.File, error) {
 	case info.Size() > MaxFile:
 		return refused{reason: fmt.Errorf("%s is larger than %d MiB", name, MaxFile>>20)}, nil
 	}
-	return root.Open(name)
+	return fsys.Open(name)
 }
 
 // refused is a file that must not be read.

@@ -102,7 +102,7 @@ func Explain(ctx context.Context, in Input, path string) (*Field, *diag.List, er
 	filled := make(chan *Field, 1) // guard may leave its function behind
 	res, err := guard(ctx, in, func() (*Result, error) {
 		res, f := &Result{}, *f
-		l, err := load(in, stdin, &sources{dir: in.Dir}, &res.Findings)
+		l, err := load(in, stdin, &res.Findings)
 		if err != nil || l == nil {
 			return res, err
 		}

@@ -3,7 +3,6 @@ package compiler
 import (
 	"bytes"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -45,16 +44,21 @@ func (l *loader) instance() *build.Instance {
 		}
 		return l.addData(build.NewContext().NewInstance(root, nil)) // data imports nothing
 	}
+	if l.files.fsys != nil {
+		l.layFiles(root)
+	}
 	args := l.cue
-	cfg := l.config(root)
+	dir := root
 	if len(l.dirs) == 1 {
 		// As a package: with its files in the directories above, and those
 		// that @if chooses.
-		cfg.Dir, args = l.dirs[0], []string{"."}
-		l.hideDevices(cfg.Dir, root)
+		dir, args = l.dirs[0], []string{"."}
+		l.hideDevices(dir, root)
 	}
+	cfg := l.config(root)
+	cfg.Dir = dir
 	inst := cueload.Instances(args, cfg)[0]
-	if others := l.filesOutside(cfg.Dir); inst.Err == nil && len(l.dirs) == 1 && len(others) > 0 {
+	if others := l.filesOutside(dir); inst.Err == nil && len(l.dirs) == 1 && len(others) > 0 {
 		args = others
 		for _, f := range inst.BuildFiles {
 			args = append(args, f.Filename)
@@ -68,7 +72,7 @@ func (l *loader) instance() *build.Instance {
 		return nil
 	}
 	for _, f := range inst.IgnoredFiles {
-		if _, named := l.overlay[f.Filename]; named && f.ExcludeReason != nil && strings.Contains(f.ExcludeReason.Error(), "no package name") {
+		if slices.Contains(l.cue, f.Filename) && f.ExcludeReason != nil && strings.Contains(f.ExcludeReason.Error(), "no package name") {
 			l.findings.Add(diag.Finding{
 				Code: "E0004", Severity: diag.Error, Message: "has no package clause, so the directory's package leaves it out",
 				Span: diag.Span{Source: l.sources.get(f.Filename)}, Help: "begin it with: package " + inst.PkgName,
@@ -78,7 +82,7 @@ func (l *loader) instance() *build.Instance {
 	if inst.Module == "" { // files named one by one embed others as a package does
 		inst.Module, inst.Root = localModule, root
 	}
-	embedFrom(inst.Root, inst)
+	embedFrom(l.files, inst.Root, inst)
 	return l.addData(inst)
 }
 
@@ -90,28 +94,33 @@ func parseCUE(name string, content []byte, option parser.Option) (*ast.File, err
 	return parser.ParseFile(name, content, option)
 }
 
-// config is CUE's configuration: no environment, so that nothing but the
-// blueprint decides, and no registry, so that nothing is fetched.
+// config is CUE's configuration for what has been read and laid over it: no
+// environment, so that nothing but the blueprint decides, and no registry, so
+// that nothing is fetched.
 func (l *loader) config(root string) *cueload.Config {
-	return &cueload.Config{
+	cfg := &cueload.Config{
 		Dir:        root,
 		ModuleRoot: root,
-		Overlay:    l.overlay,
+		Overlay:    make(map[string]cueload.Source, len(l.overlay)),
 		Tags:       l.in.Tags,
 		ParseFile:  l.parse,
 		Env:        []string{"CUE_REGISTRY=none", "CUE_CACHE_DIR=" + filepath.Join(root, "cue.mod", "none")},
 	}
+	for name, content := range l.overlay {
+		cfg.Overlay[name] = cueload.FromBytes(content)
+	}
+	return cfg
 }
 
 // hideDevices lays empty files over what is neither a file nor a directory, in
 // the directories whose files make a package: the loader would read it, whatever
 // its name, and a device or a pipe may have no end.
 func (l *loader) hideDevices(dir, root string) {
-	entries, _ := os.ReadDir(dir) // the loader says why it cannot be read
+	entries, _ := l.files.readDir(dir) // the loader says why it cannot be read
 	for _, e := range entries {
 		name := filepath.Join(dir, e.Name())
-		if info, err := os.Stat(name); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
-			l.overlay[name] = cueload.FromBytes(nil)
+		if info, err := l.files.stat(name); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+			l.overlay[name] = nil
 		}
 	}
 	if dir != root && dir != filepath.Dir(dir) {
@@ -158,7 +167,7 @@ func (l *loader) moduleRoot() string {
 	case len(l.data) > 0:
 		start = filepath.Dir(l.data[0].Filename)
 	}
-	root, _ := moduleRoot(start)
+	root, _ := moduleRoot(start, l.files.stat)
 	return root
 }
 
@@ -166,17 +175,17 @@ func (l *loader) moduleRoot() string {
 // over the file system, so that a blueprint can import it offline.
 func (l *loader) layModule(root string) {
 	module := filepath.Join(root, filepath.FromSlash(moduleFile))
-	if _, err := os.Stat(module); err != nil {
-		l.overlay[module] = cueload.FromString(localModuleText)
+	if _, err := l.files.stat(module); err != nil {
+		l.overlay[module] = []byte(localModuleText)
 	}
 	dir := filepath.Join(root, filepath.FromSlash(SchemaDir))
 	for name, content := range l.schema {
-		l.overlay[filepath.Join(dir, name)] = cueload.FromBytes(content)
+		l.overlay[filepath.Join(dir, name)] = content
 	}
-	vendored, _ := os.ReadDir(dir) // mostly there is none
+	vendored, _ := l.files.readDir(dir) // mostly there is none
 	if slices.ContainsFunc(vendored, func(v fs.DirEntry) bool {
-		onDisk, err := os.ReadFile(filepath.Join(dir, v.Name()))
-		return err != nil || !bytes.Equal(onDisk, l.schema[v.Name()])
+		there, err := l.files.readFile(filepath.Join(dir, v.Name()))
+		return err != nil || !bytes.Equal(there, l.schema[v.Name()])
 	}) {
 		l.findings.Add(diag.Finding{
 			Code: "W0006", Severity: diag.Warning,

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,7 +15,6 @@ import (
 
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/build"
-	cueload "cuelang.org/go/cue/load"
 
 	"github.com/batchwright/batchwright/compiler/diag"
 )
@@ -38,14 +36,19 @@ const (
 )
 
 // load reads the input. Where that fails it adds findings and returns nil.
-func load(in Input, stdin stdin, sources *sources, findings *diag.List) (*loader, error) {
+func load(in Input, stdin stdin, findings *diag.List) (*loader, error) {
 	schema, err := schemaFiles()
 	if err != nil {
 		return nil, err
 	}
+	from := files{fsys: in.Files}
+	if in.Files != nil {
+		from.root = nowhere()
+		in.Dir = from.root
+	}
 	l := &loader{
-		in: in, stdin: stdin, sources: sources, findings: findings, schema: schema,
-		overlay: map[string]cueload.Source{}, parsing: &sync.Mutex{}, parsed: map[string]bool{},
+		in: in, stdin: stdin, sources: &sources{dir: in.Dir, files: from}, findings: findings, schema: schema,
+		files: from, overlay: map[string][]byte{}, laid: map[string]bool{}, parsing: &sync.Mutex{}, parsed: map[string]bool{},
 	}
 	for _, p := range in.Paths {
 		l.read(p)
@@ -75,10 +78,12 @@ type loader struct {
 	refers  bool            // a file refers to the schema
 	bare    bool            // leave out what does
 
-	overlay map[string]cueload.Source // files by absolute name
-	cue     []string                  // CUE files, absolute
-	dirs    []string                  // directories named, absolute
-	data    []*ast.File               // YAML and JSON
+	files   files
+	overlay map[string][]byte // what is laid over them, by absolute name
+	laid    map[string]bool   // directories of Input.Files whose CUE files are laid, absolute
+	cue     []string          // CUE files, absolute
+	dirs    []string          // directories named, absolute
+	data    []*ast.File       // YAML and JSON
 }
 
 // fail reports an error about a file as a whole.
@@ -105,7 +110,7 @@ func (l *loader) read(path string) {
 		name = filepath.Join(l.in.Dir, name)
 	}
 	name = filepath.Clean(name)
-	info, err := os.Stat(name)
+	info, err := l.files.stat(name)
 	if err != nil {
 		l.unreadable(path, err)
 		return
@@ -123,7 +128,10 @@ func (l *loader) read(path string) {
 
 func (l *loader) unreadable(path string, err error) {
 	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = errors.New("no such file or directory")
+	case errors.As(err, &pathErr):
 		err = pathErr.Err
 	}
 	l.fail("E0001", path, "cannot be read: "+err.Error(), "name a directory that holds a blueprint, or its files")
@@ -131,7 +139,7 @@ func (l *loader) unreadable(path string, err error) {
 
 // directory takes in the CUE files of a directory.
 func (l *loader) directory(path, dir string) {
-	entries, err := os.ReadDir(dir)
+	entries, err := l.files.readDir(dir)
 	if err != nil {
 		l.unreadable(path, err)
 		return
@@ -165,7 +173,7 @@ func (l *loader) file(path, name string, size int64) {
 		l.tooLarge(path)
 		return
 	}
-	content, err := os.ReadFile(name)
+	content, err := l.files.readFile(name)
 	if err != nil {
 		l.unreadable(path, err)
 		return
@@ -175,7 +183,7 @@ func (l *loader) file(path, name string, size int64) {
 	case ".cue":
 		l.sources.add(name, l.sources.display(name), content)
 		if l.text(path, content) {
-			l.overlay[name] = cueload.FromBytes(content)
+			l.overlay[name] = content
 			if !slices.Contains(l.cue, name) {
 				l.cue = append(l.cue, name)
 			}
@@ -225,7 +233,7 @@ func (l *loader) standardInput(format string) {
 	name := filepath.Join(l.in.Dir, "-.cue")
 	l.sources.add(name, "-", content)
 	if l.text("-", content) {
-		l.overlay[name] = cueload.FromBytes(content)
+		l.overlay[name] = content
 		l.cue = append(l.cue, name)
 	}
 }

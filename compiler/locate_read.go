@@ -108,7 +108,7 @@ func (l *locator) embedded(in scope, into *place, a *ast.Attribute) {
 	if err != nil || !filepath.IsLocal(dir) {
 		root, dir = in.dir, "."
 	}
-	files := moduleFiles{dir: root}
+	files := moduleFiles{files: l.sources.files, dir: root}
 	dir = filepath.ToSlash(dir)
 	names, err := fs.Glob(files, path.Join(dir, m[2]))
 	if err != nil {

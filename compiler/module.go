@@ -2,6 +2,7 @@ package compiler
 
 import (
 	"bytes"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -38,7 +39,7 @@ type Module struct {
 // where there is none, and a file of the blueprint's package that refers to the
 // schema where none does. The directory need not exist.
 func FindModule(dir string) (Module, error) {
-	root, found := moduleRoot(dir)
+	root, found := moduleRoot(dir, os.Stat)
 	m := Module{Root: root, Found: found}
 	rel, err := filepath.Rel(root, dir)
 	if err != nil {
@@ -109,9 +110,9 @@ func blueprintPackage(dir string) (pkg string, refers bool, err error) {
 
 // moduleRoot returns the nearest directory at or above one that is the root of a
 // CUE module, or the directory itself where there is none.
-func moduleRoot(start string) (root string, found bool) {
+func moduleRoot(start string, stat func(string) (fs.FileInfo, error)) (root string, found bool) {
 	for dir := start; ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(moduleFile))); err == nil {
+		if _, err := stat(filepath.Join(dir, filepath.FromSlash(moduleFile))); err == nil {
 			return dir, true
 		}
 		if dir == filepath.Dir(dir) {

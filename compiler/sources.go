@@ -2,7 +2,6 @@ package compiler
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
@@ -15,6 +14,7 @@ import (
 // sources are the files findings point into, by the name CUE has for them.
 type sources struct {
 	dir    string // working directory
+	files  files
 	byName map[string]*diag.Source
 	cuts   map[string]map[int]cut // by file and offset: what does not compile
 }
@@ -35,7 +35,7 @@ func (s *sources) get(name string) *diag.Source {
 	if src := s.byName[name]; src != nil {
 		return src
 	}
-	content, _ := os.ReadFile(name) // an excerpt that cannot be shown is left out
+	content, _ := s.files.readFile(name) // an excerpt that cannot be shown is left out
 	return s.add(name, s.display(name), content)
 }
 

@@ -3,6 +3,7 @@ package golden_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/compiler/diag"
@@ -111,6 +114,30 @@ func TestDeterminism(t *testing.T) {
 	}
 }
 
+// TestFromFileSystem: a blueprint compiled from a file system is the same as from
+// the disk.
+func TestFromFileSystem(t *testing.T) {
+	for _, name := range blueprints(t) {
+		t.Run(name, func(t *testing.T) {
+			want, wantFindings := compile(t, directories(filepath.Join(root, "blueprints"), name)...)
+			got, gotFindings := compileInput(t, compiler.Input{Files: os.DirFS(root), Paths: directories("blueprints", name)})
+			if d := cmp.Diff(want, got); d != "" {
+				t.Errorf("the folders differ:\n%s", d)
+			}
+			describe := func(findings []diag.Finding) (out []string) {
+				for _, f := range findings {
+					file := strings.TrimPrefix(f.Span.Source.Name, root+"/")
+					out = append(out, fmt.Sprintf("%s:%d-%d: %s: %s", file, f.Span.Start, f.Span.End, f.Code, f.Message))
+				}
+				return out
+			}
+			if d := cmp.Diff(describe(wantFindings), describe(gotFindings)); d != "" {
+				t.Errorf("the findings differ:\n%s", d)
+			}
+		})
+	}
+}
+
 // blueprints returns the names of the repository's blueprints.
 func blueprints(t *testing.T) []string {
 	t.Helper()
@@ -161,7 +188,12 @@ func compile(t *testing.T, paths ...string) (emit.Tree, []diag.Finding) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := compiler.Compile(context.Background(), compiler.Input{Dir: dir, Paths: paths})
+	return compileInput(t, compiler.Input{Dir: dir, Paths: paths})
+}
+
+func compileInput(t *testing.T, in compiler.Input) (emit.Tree, []diag.Finding) {
+	t.Helper()
+	res, err := compiler.Compile(context.Background(), in)
 	if err != nil {
 		t.Fatal(err)
 	}

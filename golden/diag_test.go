@@ -30,7 +30,8 @@ func diff(want, got string) string { return cmp.Diff(want, got) }
 // and findings.txt, what a user sees. Arguments on the second line name the
 // files to compile; those that begin with -t are tags. Guillemets in the
 // blueprint enclose the place that the finding must point at; they are taken
-// out before compiling.
+// out before compiling. All of it must be the same from a file system that is not
+// the disk.
 func TestFindings(t *testing.T) {
 	files, err := filepath.Glob("diag/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -92,6 +93,19 @@ func findingsCase(t *testing.T, file string, archive *txtar.Archive) {
 		t.Errorf("findings name an absolute path:\n%s", text.String())
 	}
 	compareMember(t, file, archive, "findings.txt", text.Bytes())
+
+	in.Files = os.DirFS(dir)
+	elsewhere, err := compiler.Compile(context.Background(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again bytes.Buffer
+	if err := diag.WriteText(&again, &elsewhere.Findings, diag.TextOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if d := diff(text.String(), again.String()); d != "" {
+		t.Errorf("from a file system the findings differ:\n%s", d)
+	}
 }
 
 // layCase writes a case's blueprint into a directory, and returns the code that

@@ -18,7 +18,8 @@ const module = "github.com/batchwright/batchwright/"
 var rooms = map[string][]string{
 	"blueprints":       {},
 	"schema":           {},
-	"compiler/diag":    {},
+	"compiler/console": {},
+	"compiler/diag":    {"compiler/console"},
 	"compiler/catalog": {},
 	"compiler/ir":      {},
 	"compiler/rules":   {"schema", "compiler/catalog", "compiler/diag", "compiler/ir"},
@@ -27,21 +28,24 @@ var rooms = map[string][]string{
 
 	"emit":            {},
 	"emit/hostile":    {},
+	"emit/markdown":   {},
 	"emit/kubeyaml":   {"compiler/ir"},
 	"emit/cloudbuild": {"compiler/ir", "emit"},
 	"emit/dashboard":  {"compiler/ir", "emit", "emit/kubeyaml"},
 	"emit/graph":      {"compiler/ir"},
-	"emit/guide":      {"compiler/ir", "emit"},
+	"emit/guide":      {"compiler/ir", "emit", "emit/markdown"},
 	"emit/kai":        {"compiler/ir", "emit/kubeyaml"},
 	"emit/kueue":      {"compiler/ir", "emit/kubeyaml"},
 	"emit/kubernetes": {"compiler/ir", "emit", "emit/kai", "emit/kubeyaml", "emit/kueue"},
 	"emit/terraform":  {"compiler/ir", "emit"},
 	"emit/workload":   {"compiler/ir", "emit", "emit/kubeyaml"},
-	"emit/review":     {"compiler/ir", "emit"},
+	"emit/objects":    {"compiler/ir", "emit"},
+	"emit/review":     {"compiler/console", "compiler/ir", "emit", "emit/markdown", "emit/objects", "emit/summary"},
+	"emit/summary":    {"compiler/ir", "emit"},
 	"emit/folder": {"compiler/ir", "emit", "emit/cloudbuild", "emit/dashboard", "emit/guide", "emit/kubernetes", "emit/terraform",
 		"emit/workload"},
 
-	"cmd/batchwright": {"blueprints", "compiler", "compiler/catalog", "compiler/diag", "compiler/explain", "emit", "emit/folder", "emit/graph"},
+	"cmd/batchwright": {"blueprints", "compiler", "compiler/catalog", "compiler/diag", "compiler/explain", "compiler/ir", "emit", "emit/folder", "emit/graph", "emit/review"},
 	"golden":          {},
 	"golden/scale":    {},
 }
@@ -53,19 +57,19 @@ var blind = []string{"os", "time", "math/rand", "math/rand/v2", "net", "net/http
 // formats are libraries of one format, and the rooms that may know it.
 var formats = map[string][]string{
 	"cuelang.org/go":                   {"compiler"},
-	"github.com/hashicorp/hcl":         {"emit/terraform"},
-	"github.com/zclconf/go-cty":        {"emit/terraform"},
+	"github.com/hashicorp/hcl":         {"emit/objects", "emit/terraform"},
+	"github.com/zclconf/go-cty":        {"emit/objects", "emit/terraform"},
 	"sigs.k8s.io/kueue":                {"emit/kueue"},
 	"sigs.k8s.io/jobset":               {"emit/workload"},
 	"github.com/grafana":               {"emit/dashboard"},
 	"sigs.k8s.io/yaml":                 {"emit/cloudbuild", "emit/dashboard", "emit/guide", "emit/hostile", "emit/kueue"},
-	"go.yaml.in/yaml":                  {"emit/kubeyaml"},
+	"go.yaml.in/yaml":                  {"emit/kubeyaml", "emit/objects"},
 	"github.com/spf13/cobra":           {"cmd/batchwright"},
 	"github.com/GoogleCloudPlatform/":  {"emit/kubernetes", "emit/workload"},
 	"k8s.io/api/":                      {"emit/dashboard", "emit/kai", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload"},
 	"k8s.io/apimachinery/pkg/apis/":    {"emit/dashboard", "emit/kai", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload"},
 	"k8s.io/apimachinery/pkg/runtime":  {"emit/kai", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload"},
-	"github.com/rogpeppe/go-internal/": {"cmd/batchwright", "compiler/explain"},
+	"github.com/rogpeppe/go-internal/": {"cmd/batchwright", "compiler/explain", "emit/objects"},
 }
 
 func TestRooms(t *testing.T) {

@@ -167,11 +167,14 @@ func (c Command) check(ctx context.Context, paths []string, in *inputFlags) (*co
 	if err != nil {
 		return nil, err
 	}
+	return in.compile(ctx, compiler.Input{Dir: dir, Paths: paths, Stdin: interruptible{ctx, c.Stdin}})
+}
+
+// compile compiles a blueprint as the flags say.
+func (in *inputFlags) compile(ctx context.Context, input compiler.Input) (*compiler.Result, error) {
 	collectLess()
-	return compiler.Compile(ctx, compiler.Input{
-		Dir: dir, Paths: paths, Tags: in.tags, Stdin: interruptible{ctx, c.Stdin},
-		MaxTime: in.maxTime, MaxMemory: in.maxMemory.Value(),
-	})
+	input.Tags, input.MaxTime, input.MaxMemory = in.tags, in.maxTime, in.maxMemory.Value()
+	return compiler.Compile(ctx, input)
 }
 
 // build compiles a blueprint and renders its folder. The tree is nil where the

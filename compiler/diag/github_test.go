@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/batchwright/batchwright/compiler/console"
 )
 
 func github(t testing.TB, findings ...Finding) string {
@@ -145,7 +147,7 @@ func FuzzWriteGitHub(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := map[string]string{"file": inline(file), "line": "1", "endLine": "1", "col": "1", "title": inline(code)}
+		want := map[string]string{"file": console.Inline(file), "line": "1", "endLine": "1", "col": "1", "title": console.Inline(code)}
 		for key, value := range want {
 			if value == "" {
 				delete(want, key)
@@ -154,7 +156,7 @@ func FuzzWriteGitHub(f *testing.F) {
 		if diff := cmp.Diff(want, properties); name != "error" || diff != "" {
 			t.Errorf("a command %q, properties -want +got:\n%s", name, diff)
 		}
-		if want := inline(file) + ":1:1: " + inline(message); data != want {
+		if want := console.Inline(file) + ":1:1: " + console.Inline(message); data != want {
 			t.Errorf("got %q, want %q", data, want)
 		}
 	})

@@ -3,11 +3,9 @@ package diag
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
-	"unicode"
-	"unicode/utf16"
-	"unicode/utf8"
+
+	"github.com/batchwright/batchwright/compiler/console"
 )
 
 // jsonVersion counts changes to the JSON form that would break a reader.
@@ -67,12 +65,12 @@ func WriteJSON(w io.Writer, l *List) error {
 	count := make(map[Severity]int)
 	for _, f := range all {
 		count[f.Severity]++
-		if err := encode(&buf, f.json(), ""); err != nil {
+		if err := console.EncodeJSON(&buf, f.json(), ""); err != nil {
 			return err
 		}
 	}
 	summary := jsonSummary{jsonVersion, "summary", count[Error], count[Warning], count[Note]}
-	if err := encode(&buf, summary, ""); err != nil {
+	if err := console.EncodeJSON(&buf, summary, ""); err != nil {
 		return err
 	}
 	_, err := w.Write(buf.Bytes())
@@ -114,31 +112,4 @@ func (s Span) json() *jsonSpan {
 	}
 	start, end := s.Source.Position(s.Start), s.Source.Position(s.End)
 	return &jsonSpan{File: s.Source.Name, Start: &start, End: &end}
-}
-
-// encode writes a value as JSON and a line end: in one line, or indented. What
-// a terminal should not be sent is escaped.
-func encode(buf *bytes.Buffer, v any, indent string) error {
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", indent)
-	if err := enc.Encode(v); err != nil {
-		return err
-	}
-	// Outside of strings JSON has ASCII only, and encoding/json has escaped
-	// what is below U+0020 in them: line ends apart, all that is left stands
-	// in a string.
-	for _, r := range text.String() {
-		switch {
-		case r == '\n' || r == utf8.RuneError || unicode.IsGraphic(r):
-			buf.WriteRune(r)
-		case r > 0xFFFF:
-			high, low := utf16.EncodeRune(r)
-			fmt.Fprintf(buf, `\u%04x\u%04x`, high, low)
-		default:
-			fmt.Fprintf(buf, `\u%04x`, r)
-		}
-	}
-	return nil
 }

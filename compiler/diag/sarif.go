@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"path"
 	"strings"
+
+	"github.com/batchwright/batchwright/compiler/console"
 )
 
 // SARIFOptions says what a SARIF log tells beside the findings.
@@ -33,7 +35,7 @@ type SARIFOptions struct {
 // GitHub documentation, "SARIF support for code scanning".
 func WriteSARIF(w io.Writer, l *List, opt SARIFOptions) error {
 	var buf bytes.Buffer
-	if err := encode(&buf, opt.log(l), "  "); err != nil {
+	if err := console.EncodeJSON(&buf, opt.log(l), "  "); err != nil {
 		return err
 	}
 	_, err := w.Write(buf.Bytes())

@@ -7,10 +7,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/width"
+	"github.com/batchwright/batchwright/compiler/console"
 )
 
 // TextOptions says how WriteText renders findings.
@@ -48,7 +47,7 @@ func WriteText(w io.Writer, l *List, opt TextOptions) error {
 // WriteExcerpt shows a place with a remark, as WriteText does a finding.
 func WriteExcerpt(w io.Writer, at Span, remark string, color bool) error {
 	p := printer{color: color, gutter: gutter(Finding{Span: at})}
-	p.buf.WriteString(p.paint(bold, place(at)+":") + " " + inline(remark) + "\n")
+	p.buf.WriteString(p.paint(console.Bold, place(at)+":") + " " + console.Inline(remark) + "\n")
 	p.excerpt(at, Note, "")
 	_, err := w.Write(p.buf.Bytes())
 	return err
@@ -78,26 +77,14 @@ func countLine(shown []Finding, hidden int) string {
 	return line + "\n"
 }
 
-// An SGR parameter list: what stands between "\x1b[" and "m".
-type style string
-
-const (
-	bold   style = "1"
-	red    style = "1;31"
-	green  style = "1;32"
-	yellow style = "1;33"
-	blue   style = "1;34"
-	cyan   style = "1;36"
-)
-
-func (s Severity) style() style {
+func (s Severity) style() console.Style {
 	switch s {
 	case Error:
-		return red
+		return console.Red
 	case Warning:
-		return yellow
+		return console.Yellow
 	default:
-		return cyan
+		return console.Cyan
 	}
 }
 
@@ -110,20 +97,15 @@ type printer struct {
 	explained map[string]bool // by code
 }
 
-func (p *printer) paint(s style, text string) string {
-	if !p.color || text == "" {
-		return text
-	}
-	return "\x1b[" + string(s) + "m" + text + "\x1b[0m"
-}
+func (p *printer) paint(s console.Style, text string) string { return s.Paint(p.color, text) }
 
 func (p *printer) finding(f Finding) {
 	p.gutter = gutter(f)
 	title := f.Severity.String()
 	if f.Code != "" {
-		title += "[" + inline(f.Code) + "]"
+		title += "[" + console.Inline(f.Code) + "]"
 	}
-	p.headline(f.Span, p.paint(f.Severity.style(), title), p.paint(bold, inline(f.Message)))
+	p.headline(f.Span, p.paint(f.Severity.style(), title), p.paint(console.Bold, console.Inline(f.Message)))
 	p.excerpt(f.Span, f.Severity, f.Label)
 	p.footer("help", f.Help)
 	if f.Edit != nil && f.Help == "" { // help says the same in words
@@ -135,7 +117,7 @@ func (p *printer) finding(f Finding) {
 		p.footer("explain", p.explain+" "+f.Code)
 	}
 	for _, r := range f.Related {
-		p.headline(r.Span, p.paint(cyan, Note.String()), inline(r.Message))
+		p.headline(r.Span, p.paint(console.Cyan, Note.String()), console.Inline(r.Message))
 		p.excerpt(r.Span, Note, "")
 	}
 }
@@ -160,7 +142,7 @@ func (s Span) hasText() bool { return s.Valid() && len(s.Source.Content) > 0 }
 
 func (p *printer) headline(at Span, title, message string) {
 	if at.Valid() {
-		p.buf.WriteString(p.paint(bold, place(at)+":") + " ")
+		p.buf.WriteString(p.paint(console.Bold, place(at)+":") + " ")
 	}
 	fmt.Fprintf(&p.buf, "%s: %s\n", title, message)
 }
@@ -168,10 +150,10 @@ func (p *printer) headline(at Span, title, message string) {
 // place writes a span's start as compilers do: file:line:column.
 func place(at Span) string {
 	if !at.hasText() {
-		return inline(at.Source.Name)
+		return console.Inline(at.Source.Name)
 	}
 	pos := at.Source.Position(at.Start)
-	return fmt.Sprintf("%s:%d:%d", inline(at.Source.Name), pos.Line, pos.Column)
+	return fmt.Sprintf("%s:%d:%d", console.Inline(at.Source.Name), pos.Line, pos.Column)
 }
 
 // excerpt shows the line in which a span starts, with carets under the part of
@@ -198,13 +180,13 @@ func (p *printer) excerpt(at Span, severity Severity, label string) {
 	p.margin("", "|")
 	mark := strings.Repeat("^", run)
 	if label != "" {
-		mark += " " + inline(label)
+		mark += " " + console.Inline(label)
 	}
 	p.buf.WriteString(" " + strings.Repeat(" ", column) + p.paint(severity.style(), mark) + "\n")
 }
 
 func (p *printer) margin(number, sign string) {
-	p.buf.WriteString(p.paint(blue, fmt.Sprintf("%*s %s", p.gutter, number, sign)))
+	p.buf.WriteString(p.paint(console.Blue, fmt.Sprintf("%*s %s", p.gutter, number, sign)))
 }
 
 // footer writes a remark that may have several lines; of "" it writes nothing.
@@ -213,13 +195,13 @@ func (p *printer) footer(name, text string) {
 		return
 	}
 	p.margin("", "=")
-	p.buf.WriteString(" " + p.paint(green, name) + ": ")
+	p.buf.WriteString(" " + p.paint(console.Green, name) + ": ")
 	indent := strings.Repeat(" ", p.gutter+len(" = ")+len(name)+len(": "))
 	for i, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
 		if i > 0 {
 			p.buf.WriteString(indent)
 		}
-		p.buf.WriteString(inline(line) + "\n")
+		p.buf.WriteString(console.Inline(line) + "\n")
 	}
 }
 
@@ -252,58 +234,14 @@ func quote(s string) string {
 	if first, rest, more := strings.Cut(s, "\n"); more && strings.TrimSpace(rest) != "" {
 		s = first + "…"
 	}
-	text := []rune(inline(strings.TrimSpace(s)))
+	text := []rune(console.Inline(strings.TrimSpace(s)))
 	if len(text) > most {
 		text = append(text[:most], '…')
 	}
 	return "`" + string(text) + "`"
 }
 
-// inline makes a text fit to stand in one line of output.
-func inline(s string) string {
-	var b strings.Builder
-	for len(s) > 0 {
-		r, size := utf8.DecodeRuneInString(s)
-		s = s[size:]
-		if r == '\n' || r == '\t' {
-			b.WriteByte(' ')
-			continue
-		}
-		text, _ := glyph(r)
-		b.WriteString(text)
-	}
-	return b.String()
-}
-
-const (
-	tab          = "    "
-	excerptWidth = 100 // columns
-)
-
-// glyph returns what a terminal can be trusted to show for a character, and
-// how many columns that takes. Control characters become their pictures;
-// formatting characters, which can reverse or hide text, and anything else
-// without a shape become U+FFFD.
-func glyph(r rune) (text string, columns int) {
-	const pictures, deletePicture = '\u2400', '\u2421'
-	switch {
-	case r == '\t':
-		return tab, len(tab)
-	case r < ' ':
-		return string(pictures + r), 1
-	case r == '\x7f':
-		return string(deletePicture), 1
-	case !unicode.IsGraphic(r):
-		return string(utf8.RuneError), 1
-	case unicode.In(r, unicode.Mn, unicode.Me):
-		return string(r), 0
-	}
-	switch width.LookupRune(r).Kind() {
-	case width.EastAsianWide, width.EastAsianFullwidth:
-		return string(r), 2
-	}
-	return string(r), 1
-}
+const excerptWidth = 100 // columns
 
 // fit renders a line in at most excerptWidth columns and an ellipsis at either
 // end. The bytes from start to end, which may lie beyond the line, stand in
@@ -330,7 +268,7 @@ func fit(line string, start, end int) (text string, column, run int) {
 			column = total
 		}
 		r, size := utf8.DecodeRuneInString(line[at:])
-		text, columns := glyph(r)
+		text, columns := console.Glyph(r)
 		cells = append(cells, cell{text, total})
 		total += columns
 		if at < end {

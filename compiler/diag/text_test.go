@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/batchwright/batchwright/compiler/console"
 )
 
 // at returns the span of the first occurrence of text in a source.
@@ -267,7 +269,7 @@ func TestFitMegabytes(t *testing.T) {
 		text, column, run := fit(line, middle, middle+len(unit))
 		columns := 0
 		for _, r := range text {
-			_, n := glyph(r)
+			_, n := console.Glyph(r)
 			columns += n
 		}
 		if columns > excerptWidth+2 || column+run > columns {

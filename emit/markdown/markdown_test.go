@@ -1,4 +1,4 @@
-package guide
+package markdown
 
 import (
 	"testing"
@@ -7,7 +7,7 @@ import (
 )
 
 func TestText(t *testing.T) {
-	tests := map[string]markup{
+	tests := map[string]Markup{
 		"plain words, 4 + 4": "plain words, 4 + 4",
 		"a|b":                "a&#124;b",
 		"`c` *b* _i_ ~s~":    "\\`c\\` \\*b\\* \\_i\\_ \\~s\\~",
@@ -22,14 +22,14 @@ func TestText(t *testing.T) {
 		"\xff":               "\uFFFD",
 	}
 	for in, want := range tests {
-		if got := text(in); got != want {
-			t.Errorf("text(%q) = %q, want %q", in, got, want)
+		if got := Text(in); got != want {
+			t.Errorf("Text(%q) = %q, want %q", in, got, want)
 		}
 	}
 }
 
 func TestCode(t *testing.T) {
-	tests := map[string]markup{
+	tests := map[string]Markup{
 		"":          "",
 		"name":      "`name`",
 		"<b> $x$":   "`<b> $x$`",
@@ -41,46 +41,38 @@ func TestCode(t *testing.T) {
 		"pod|image": "`pod|image`",
 	}
 	for in, want := range tests {
-		if got := code(in); got != want {
-			t.Errorf("code(%q) = %q, want %q", in, got, want)
+		if got := Code(in); got != want {
+			t.Errorf("Code(%q) = %q, want %q", in, got, want)
 		}
 	}
 }
 
 func TestFile(t *testing.T) {
-	tests := map[string]markup{
+	tests := map[string]Markup{
 		"terraform/":           "[`terraform/`](terraform/)",
 		".ghpc/artifacts/a":    "[`.ghpc/artifacts/a`](.ghpc/artifacts/a)",
 		"a b)c/<d>":            "[`a b)c/<d>`](a%20b%29c/%3Cd%3E)",
 		"x](http://e.com) `y`": "[`` x](http://e.com) `y` ``](x%5D%28http://e.com%29%20%60y%60)",
 	}
 	for in, want := range tests {
-		if got := file(in); got != want {
-			t.Errorf("file(%q) = %q, want %q", in, got, want)
+		if got := File(in); got != want {
+			t.Errorf("File(%q) = %q, want %q", in, got, want)
 		}
 	}
 }
 
 func TestDocument(t *testing.T) {
-	var d document
+	var d Document
 	d.Heading(2, "Title")
-	d.Para("Some ", code("words"), ".")
+	d.Para("Some ", Code("words"), ".")
 	d.List("one", "two")
-	d.Table([]markup{"Name", "Number"}, [][]markup{{code("a|b"), "1"}, {"", "20"}})
-	d.Table([]markup{"Nothing"}, nil)
+	d.Table([]Markup{"Name", "Number"}, [][]Markup{{Code("a|b"), "1"}, {"", "20"}})
+	d.Table([]Markup{"Nothing"}, nil)
 	d.Code("sh", "echo ```", "trailing ")
 	want := "## Title\n\nSome `words`.\n\n- one\n- two\n\n" +
 		"| Name | Number |\n| --- | ---: |\n| `a\\|b` | 1 |\n|  | 20 |\n\n" +
 		"````sh\necho ```\ntrailing\n````\n"
 	if diff := cmp.Diff(want, string(d.Bytes())); diff != "" {
 		t.Errorf("document (-want +got):\n%s", diff)
-	}
-}
-
-func TestCommand(t *testing.T) {
-	got := command("kubectl", "apply", "-f", "a b", "--project=it's", "$(id)", "", "plain-1.0")
-	want := `kubectl apply -f 'a b' '--project=it'\''s' '$(id)' '' plain-1.0`
-	if got != want {
-		t.Errorf("command = %s, want %s", got, want)
 	}
 }

@@ -1,0 +1,258 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/review"
+)
+
+// formatMarkdown is for a comment on a pull request.
+const formatMarkdown = "markdown"
+
+// comparison is the diff command with its flags.
+type comparison struct {
+	Command
+	base    string
+	head    string
+	out     string
+	summary bool
+	input   *inputFlags
+	format  *choice
+	color   *choice
+}
+
+func (c Command) diff() *cobra.Command {
+	d := &comparison{Command: c}
+	cmd := &cobra.Command{
+		Use:   "diff [PATH...]",
+		Short: "Show what a change of a blueprint means",
+		Long: `Diff compiles a blueprint and compares the result, object by object, with what
+the deploy folder on the disk holds: what was edited by hand, is out of date,
+missing or no longer generated.
+
+With --base it compares two revisions of the blueprint instead: the one that git
+has under that name, and --head, or else the working tree as it is. Revisions
+are read with git, and neither checked out nor stashed; the deploy folder does
+not matter. What changed is told in the platform's words first, then object by
+object, with what Terraform must replace at the top. Of a blueprint that is not
+in a revision everything is added, or removed.
+
+PATHs are as for compile, and the same for both revisions.
+
+Differences in nothing but comments, order and layout are counted and not shown.
+Exit codes are those of diff(1): 0 without a difference, 1 with one, 2 usage,
+3 trouble, as with a blueprint that does not compile.`,
+		Example: `  batchwright diff blueprints/prod                        # is ./NAME as it should be?
+  batchwright diff -o deploy blueprints/prod
+  batchwright diff --base HEAD blueprints/prod            # what have I changed?
+  batchwright diff --base origin/main --summary blueprints/prod
+  batchwright diff --base v1.2 --head v1.3 --format markdown blueprints/prod`,
+		RunE: c.run(func(cmd *cobra.Command, paths []string) error { return d.run(cmd, paths) }),
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&d.base, "base", "", "`revision` to compare with, instead of the folder")
+	flags.StringVar(&d.head, "head", "", "`revision` to compare (default the working tree)")
+	for _, flag := range []string{"base", "head"} {
+		if err := cmd.RegisterFlagCompletionFunc(flag, completeRevision); err != nil {
+			panic(err) // the flag was added a line above
+		}
+	}
+	flags.StringVarP(&d.out, "output", "o", "", "the folder's `directory` (default ./NAME, after the blueprint)")
+	flags.BoolVar(&d.summary, "summary", false, "leave the single objects out")
+	d.input = addInputFlags(cmd)
+	d.format = choiceFlag(cmd, "format", "of the differences", formatText, formatMarkdown, formatJSON, formatGitHub)
+	d.color = colorFlag(cmd)
+	return cmd
+}
+
+func (d *comparison) run(cmd *cobra.Command, paths []string) error {
+	changed := cmd.Flags().Changed
+	if changed("output") && d.out == "" || d.out == "-" {
+		return usagef("-o: want a directory")
+	}
+	if !changed("base") {
+		if changed("head") {
+			return usagef("--head is compared with another revision: name that with --base")
+		}
+		return d.drift(cmd.Context(), paths)
+	}
+	if err := checkRevision("base", d.base); err != nil {
+		return err
+	}
+	if changed("head") {
+		if err := checkRevision("head", d.head); err != nil {
+			return err
+		}
+	}
+	if err := cmp.Or(checkPaths(paths), d.input.check()); err != nil {
+		return err
+	}
+	if slices.Contains(paths, "-") || slices.Contains(paths, "yaml:-") {
+		return usagef("standard input has no revisions: name the blueprint's files")
+	}
+	return d.revisions(cmd.Context(), paths)
+}
+
+// checkRevision refuses what git would take for an option.
+func checkRevision(flag, revision string) error {
+	switch {
+	case revision == "":
+		return usagef("--%s: the revision is empty; is a variable unset?", flag)
+	case strings.HasPrefix(revision, "-"):
+		return usagef("--%s %s: a revision does not begin with -", flag, revision)
+	}
+	return nil
+}
+
+func completeRevision(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	r, err := openRepository(cmd.Context(), ".")
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	defer r.Close()
+	return append(r.revisions(), "HEAD"), cobra.ShellCompDirectiveNoFileComp
+}
+
+// drift compares the folder on the disk with the one that the blueprint
+// compiles to.
+func (d *comparison) drift(ctx context.Context, paths []string) error {
+	after := &side{label: "the working tree", paths: paths}
+	if err := d.compile(ctx, after); err != nil {
+		return err
+	}
+	if after.plan == nil {
+		return d.refuse(after)
+	}
+	dir := d.folder(after.plan)
+	have, err := emit.Read(dir, after.tree)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no folder %s: batchwright compile writes it, and --base compares with a revision", dir)
+	case errors.Is(err, emit.ErrNotFolder):
+		return usagef("%s is not a directory", dir)
+	case err != nil:
+		return err
+	}
+	before := &side{label: filepath.ToSlash(dir), tree: have.Tree}
+	after.label = "the blueprint"
+	r := review.Compare(before.state(), after.state())
+	onlyContent := !slices.ContainsFunc(have.Differences, func(f emit.Difference) bool {
+		return f.Problem != emit.Edited && f.Problem != emit.Outdated
+	})
+	if r.Same() && onlyContent {
+		return d.print(r, dir, true)
+	}
+	if err := d.printFiles(dir, have.Differences); err != nil {
+		return err
+	}
+	return d.print(r, dir, false)
+}
+
+// jsonFiles is the form, for programs, of how a folder's files differ. Paths are
+// relative to the folder.
+type jsonFiles struct {
+	Version int        `json:"version"`
+	Type    string     `json:"type"`
+	Folder  string     `json:"folder"`
+	Files   []jsonFile `json:"files"`
+}
+
+type jsonFile struct {
+	Path    string `json:"path"`
+	Problem string `json:"problem"`
+}
+
+// printFiles tells which files of a folder are not as they should be: first on
+// standard output, where the format has a place for it.
+func (d *comparison) printFiles(dir string, files []emit.Difference) error {
+	if d.format.value == formatJSON {
+		out := jsonFiles{Version: 1, Type: "files", Folder: filepath.ToSlash(dir), Files: []jsonFile{}}
+		for _, f := range files {
+			out.Files = append(out.Files, jsonFile{f.Path, string(f.Problem)})
+		}
+		return json.NewEncoder(d.Stdout).Encode(out)
+	}
+	w := d.Stderr
+	if d.format.value == formatText {
+		w = d.Stdout
+	}
+	for _, f := range files {
+		if _, err := fmt.Fprintf(w, "%s %s\n", inFolder(dir, f.Path), f.Problem); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// folder is where the deploy folder is.
+func (d *comparison) folder(plan *ir.Platform) string {
+	if d.out != "" {
+		return d.out
+	}
+	return plan.Name
+}
+
+// refuse shows why sides do not compile.
+func (d *comparison) refuse(sides ...*side) error {
+	var labels []string
+	for _, s := range sides {
+		if !s.findings.HasErrors() {
+			continue
+		}
+		labels = append(labels, s.label)
+		w, format := d.Stderr, &choice{value: formatText}
+		switch {
+		case d.format.value == formatJSON:
+			format = d.format
+		case d.format.value == formatGitHub && s.files == nil: // of a revision there is nothing to annotate
+			w, format = d.Stdout, d.format
+		}
+		errors := s.findings.Filter(func(f diag.Finding) bool { return f.Severity == diag.Error })
+		if err := writeFindings(w, errors, format, d.color); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("the blueprint does not compile in %s", strings.Join(labels, " and in "))
+}
+
+// print writes a review, and ends the command with 1 unless all is the same.
+func (d *comparison) print(r *review.Review, dir string, same bool) error {
+	if d.summary {
+		r.Objects = nil
+	}
+	var err error
+	switch {
+	case d.format.value == formatMarkdown:
+		err = review.Markdown(d.Stdout, r)
+	case d.format.value == formatJSON:
+		err = review.JSON(d.Stdout, r)
+	case same && r.Formatting > 0:
+		_, err = fmt.Fprintf(d.Stderr, "%d files differ in nothing but formatting\n", r.Formatting)
+	case same:
+	case d.format.value == formatGitHub:
+		var here string
+		if here, err = os.Getwd(); err == nil {
+			err = review.GitHub(d.Stdout, r, fromRepository(here)(dir))
+		}
+	default:
+		err = review.Text(d.Stdout, r, colored(d.color.value, d.Stdout))
+	}
+	if err == nil && !same {
+		return errFindings
+	}
+	return err
+}

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/batchwright/batchwright/compiler"
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/folder"
+	"github.com/batchwright/batchwright/emit/review"
+)
+
+// side is one of the two that are compared: a revision, the working tree, or
+// the folder.
+type side struct {
+	label  string
+	files  fs.FS // of a revision
+	paths  []string
+	absent bool // no blueprint is there
+
+	plan     *ir.Platform // nil unless it compiles
+	tree     emit.Tree
+	findings diag.List
+}
+
+// state is the side without its manifest, which changes with every other file.
+func (s *side) state() review.State {
+	tree := s.tree.Select(func(path string) bool { return path != emit.ManifestPath })
+	return review.State{Label: s.label, Plan: s.plan, Tree: tree}
+}
+
+// revisions compares two revisions, or one with the working tree.
+func (d *comparison) revisions(ctx context.Context, paths []string) error {
+	if len(paths) == 0 {
+		paths = []string{"."}
+	}
+	repository, err := openRepository(ctx, ".")
+	if err != nil {
+		return err
+	}
+	defer repository.Close()
+	before, err := revision(repository, d.base, paths)
+	if err != nil {
+		return err
+	}
+	after := &side{label: "the working tree", paths: paths}
+	if d.head != "" {
+		if after, err = revision(repository, d.head, paths); err != nil {
+			return err
+		}
+	}
+	if err := d.present(before, after, paths); err != nil {
+		return err
+	}
+
+	sides := []*side{before, after}
+	var group errgroup.Group
+	for _, s := range sides {
+		group.Go(func() error { return d.compile(ctx, s) })
+	}
+	if err := cmp.Or(group.Wait(), repository.trouble()); err != nil {
+		return err
+	}
+	if before.findings.HasErrors() || after.findings.HasErrors() {
+		return d.refuse(before, after)
+	}
+	r := review.Compare(before.state(), after.state())
+	return d.print(r, d.folder(cmp.Or(after.plan, before.plan)), r.Same())
+}
+
+// revision is the side of a revision, with the same paths.
+func revision(r *repository, name string, paths []string) (*side, error) {
+	tree, err := r.tree(name)
+	if err != nil {
+		return nil, err
+	}
+	s := &side{label: name, files: tree}
+	for _, p := range paths {
+		p, err := r.path(p)
+		if err != nil {
+			return nil, err
+		}
+		s.paths = append(s.paths, p)
+	}
+	return s, nil
+}
+
+// present takes away the paths that a side does not have, and says so: those of
+// a blueprint that is new, or was removed, and overlays that the base has not
+// had yet. What neither side has is left to one, for the compiler to complain.
+func (d *comparison) present(before, after *side, paths []string) error {
+	var had, has []int
+	for i := range paths {
+		if before.holds(i) {
+			had = append(had, i)
+		}
+		if after.holds(i) {
+			has = append(has, i)
+		}
+	}
+	var err error
+	switch {
+	case len(had) == 0 && len(has) == 0:
+		before.absent = true
+	case len(has) == 0:
+		after.absent = true
+		_, err = fmt.Fprintf(d.Stderr, "%s has no %s: all of it is removed\n", after.label, strings.Join(paths, " "))
+	case len(had) == 0:
+		before.absent = true
+		_, err = fmt.Fprintf(d.Stderr, "%s has no %s: all of it is added\n", before.label, strings.Join(paths, " "))
+	case len(had) < len(paths):
+		var kept, lacking []string
+		for i, p := range before.paths {
+			if slices.Contains(had, i) {
+				kept = append(kept, p)
+			} else {
+				lacking = append(lacking, paths[i])
+			}
+		}
+		before.paths = kept
+		_, err = fmt.Fprintf(d.Stderr, "%s has no %s: compared without\n", before.label, strings.Join(lacking, " "))
+	}
+	return err
+}
+
+// holds tells whether there is a file, or a directory of CUE files, at a path.
+// What cannot be read counts, so that the compiler says why.
+func (s *side) holds(i int) bool {
+	files, name := s.files, s.paths[i]
+	if files == nil {
+		absolute, err := filepath.Abs(name)
+		if err != nil {
+			return true
+		}
+		files, name = os.DirFS(filepath.Dir(absolute)), filepath.Base(absolute)
+	}
+	info, err := fs.Stat(files, name)
+	if err != nil || !info.IsDir() {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	entries, err := fs.ReadDir(files, name)
+	return err != nil || slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return path.Ext(e.Name()) == ".cue" })
+}
+
+// compile compiles a side and renders its folder.
+func (d *comparison) compile(ctx context.Context, s *side) error {
+	if s.absent {
+		return nil
+	}
+	check := func() (*compiler.Result, error) { return d.check(ctx, s.paths, d.input) }
+	if s.files != nil {
+		check = func() (*compiler.Result, error) {
+			return d.input.compile(ctx, compiler.Input{Files: s.files, Paths: s.paths})
+		}
+	}
+	res, err := check()
+	if err != nil {
+		return err
+	}
+	s.plan, s.findings = res.Plan, res.Findings
+	if s.files != nil {
+		s.findings = *s.findings.Named(func(name string) string { return s.label + ":" + name })
+	}
+	if s.plan != nil {
+		s.tree, err = folder.Build(s.plan)
+	}
+	return err
+}

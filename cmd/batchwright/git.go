@@ -1,0 +1,267 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/batchwright/batchwright/compiler"
+	"github.com/batchwright/batchwright/compiler/diag"
+)
+
+// repository is a git repository, read by the user's own git: with its
+// configuration and environment, whatever the objects are stored in. Working
+// tree and index are left alone. It can be used by several goroutines.
+type repository struct {
+	ctx context.Context
+	dir string // where git runs, without symbolic links
+	top string // what the root of a revision stands for: of the working tree, or dir where there is none
+
+	reading sync.Mutex
+	objects map[string]gitObject
+	cat     *catFile
+	failed  error // of cat, for good
+}
+
+// openRepository finds the repository around a directory. It has to be closed.
+func openRepository(ctx context.Context, dir string) (*repository, error) {
+	dir, err := filepath.Abs(dir)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := &repository{ctx: ctx, dir: dir, top: dir, objects: map[string]gitObject{}}
+	out, err := r.git("rev-parse", "--is-inside-work-tree", "--show-cdup")
+	if err != nil {
+		return nil, err
+	}
+	if inside, up, _ := strings.Cut(out, "\n"); inside == "true" {
+		r.top = filepath.Join(dir, filepath.FromSlash(strings.TrimSpace(up)))
+	}
+	return r, nil
+}
+
+// Close ends the process that reads objects.
+func (r *repository) Close() {
+	r.reading.Lock()
+	defer r.reading.Unlock()
+	if r.cat != nil {
+		r.cat.end()
+	}
+}
+
+// trouble returns why objects could not be read, or nil.
+func (r *repository) trouble() error {
+	r.reading.Lock()
+	defer r.reading.Unlock()
+	return r.failed
+}
+
+// path returns what a file is called in a revision, whether there is one or not.
+func (r *repository) path(name string) (string, error) {
+	absolute := filepath.Join(r.dir, name)
+	if filepath.IsAbs(name) {
+		absolute = name
+		if real, err := filepath.EvalSymlinks(name); err == nil {
+			absolute = real
+		}
+	}
+	rel, err := filepath.Rel(r.top, absolute)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", usagef("%s lies outside of the repository at %s", name, r.top)
+	}
+	return filepath.ToSlash(rel), nil
+}
+
+// tree returns the files of a revision.
+func (r *repository) tree(revision string) (gitTree, error) {
+	id, err := r.git("rev-parse", "--verify", "--end-of-options", revision+"^{tree}")
+	if err == nil {
+		return gitTree{r, strings.TrimSpace(id)}, nil
+	}
+	if !strings.Contains(err.Error(), "Needed a single revision") {
+		return gitTree{}, err
+	}
+	hint := ""
+	if near := diag.Nearest(revision, r.revisions()); near != "" {
+		hint = fmt.Sprintf("; did you mean %q?", near)
+	} else if out, _ := r.git("rev-parse", "--is-shallow-repository"); strings.TrimSpace(out) == "true" {
+		hint = "; this is a shallow clone, which has to fetch it first"
+	}
+	return gitTree{}, fmt.Errorf("the repository has no revision %q%s", revision, hint)
+}
+
+// revisions returns the names of branches and tags, as far as they can be had.
+func (r *repository) revisions() []string {
+	out, _ := r.git("for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes")
+	return strings.Fields(out)
+}
+
+// git runs git and returns what it prints. The error has git's own words.
+func (r *repository) git(args ...string) (string, error) {
+	var stdout, stderr bytes.Buffer
+	cmd := r.command(args...)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return "", r.gitError(err, stderr.String())
+	}
+	return stdout.String(), nil
+}
+
+// command is git with messages that can be told apart, whatever the user's
+// language is.
+func (r *repository) command(args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(r.ctx, "git", args...)
+	cmd.Dir = r.dir
+	cmd.Env = append(os.Environ(), "LC_ALL=C")
+	return cmd
+}
+
+func (r *repository) gitError(err error, stderr string) error {
+	var said []string
+	for line := range strings.Lines(stderr) {
+		for _, prefix := range []string{"fatal: ", "error: "} {
+			if text, ok := strings.CutPrefix(strings.TrimSpace(line), prefix); ok {
+				said = append(said, text)
+			}
+		}
+	}
+	switch {
+	case r.ctx.Err() != nil:
+		return r.ctx.Err()
+	case errors.Is(err, exec.ErrNotFound):
+		return errors.New("git is not installed, and revisions are read with it")
+	case len(said) > 0:
+		return fmt.Errorf("git: %s", strings.Join(said, "; "))
+	}
+	return fmt.Errorf("git: %w", err)
+}
+
+// gitObject is a tree or a file, with its content unless that is larger than a
+// blueprint's file may be.
+type gitObject struct {
+	kind    string
+	size    int64
+	content []byte
+	entries []gitEntry // of a tree, by name
+}
+
+// object reads an object.
+func (r *repository) object(id string) (gitObject, error) {
+	r.reading.Lock()
+	defer r.reading.Unlock()
+	if o, ok := r.objects[id]; ok || r.failed != nil {
+		return o, r.failed
+	}
+	if r.cat == nil {
+		r.cat, r.failed = startCatFile(r.command("cat-file", "--batch"))
+		if r.failed != nil {
+			return gitObject{}, r.failed
+		}
+	}
+	o, err := r.cat.read(id)
+	if err != nil {
+		r.failed = r.gitError(err, r.cat.end())
+		return gitObject{}, r.failed
+	}
+	if o.kind == "tree" {
+		if o.entries, err = parseTree(o.content, len(id)/2); err != nil {
+			return gitObject{}, fmt.Errorf("git: tree %s: %w", id, err)
+		}
+	}
+	r.objects[id] = o
+	return o, nil
+}
+
+// catFile is a running git cat-file --batch. It prints an object for each line
+// that it is given.
+type catFile struct {
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	out    *bufio.Reader
+	stderr bytes.Buffer
+}
+
+func startCatFile(cmd *exec.Cmd) (*catFile, error) {
+	c := &catFile{cmd: cmd}
+	cmd.Stderr = &c.stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	c.in, c.out = in, bufio.NewReader(out)
+	return c, cmd.Start()
+}
+
+// read asks for an object. Source: git-cat-file(1), "Batch output".
+func (c *catFile) read(id string) (o gitObject, err error) {
+	if _, err := io.WriteString(c.in, id+"\n"); err != nil {
+		return o, err
+	}
+	header, err := c.out.ReadString('\n')
+	if err != nil {
+		return o, err
+	}
+	fields := strings.Fields(header)
+	if len(fields) != 3 {
+		return o, errors.New(strings.TrimSpace(header)) // ID missing
+	}
+	o.kind = fields[1]
+	if o.size, err = strconv.ParseInt(fields[2], 10, 64); err != nil {
+		return o, err
+	}
+	if o.size > compiler.MaxFile {
+		_, err = io.CopyN(io.Discard, c.out, o.size)
+	} else {
+		o.content = make([]byte, o.size)
+		_, err = io.ReadFull(c.out, o.content)
+	}
+	if err == nil {
+		_, err = c.out.Discard(1) // the end of the line
+	}
+	return o, err
+}
+
+// end ends the process and returns what it said.
+func (c *catFile) end() string {
+	c.in.Close()
+	c.cmd.Wait() // how it ends does not matter any more
+	return c.stderr.String()
+}
+
+// parseTree parses a tree, whose ids have size bytes: MODE NAME NUL ID, where
+// the mode is octal. Source: git's tree-walk.c, decode_tree_entry.
+func parseTree(content []byte, size int) ([]gitEntry, error) {
+	var entries []gitEntry
+	for len(content) > 0 {
+		head, rest, ended := bytes.Cut(content, []byte{0})
+		mode, name, spaced := strings.Cut(string(head), " ")
+		bits, err := strconv.ParseUint(mode, 8, 32)
+		if !ended || !spaced || err != nil || len(rest) < size {
+			return nil, errors.New("cannot be read")
+		}
+		entries = append(entries, gitEntry{name, uint32(bits), hex.EncodeToString(rest[:size])})
+		content = rest[size:]
+	}
+	// Git sorts directories as if their names ended with a slash.
+	slices.SortFunc(entries, func(a, b gitEntry) int { return cmp.Compare(a.name, b.name) })
+	return entries, nil
+}

@@ -1,0 +1,236 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/batchwright/batchwright/compiler"
+)
+
+// gitTree is a directory of a revision as a file system. Symbolic links are
+// followed, as far as they stay in it: neither they nor ".." lead out.
+type gitTree struct {
+	repository *repository
+	id         string
+}
+
+// gitEntry is what a tree has of a file. Source: git's Documentation, "git
+// fast-import", on modes.
+type gitEntry struct {
+	name string
+	mode uint32
+	id   string
+}
+
+const (
+	gitKind      = 0o170000 // the bits of a mode that tell what it is
+	gitDirectory = 0o040000
+	gitLink      = 0o120000
+	gitSubmodule = 0o160000
+)
+
+// Mode is that of a file which cannot be written.
+func (e gitEntry) Mode() fs.FileMode {
+	switch e.mode & gitKind {
+	case gitDirectory, gitSubmodule:
+		return fs.ModeDir | 0o555
+	case gitLink:
+		return fs.ModeSymlink | 0o777
+	}
+	return 0o444 | fs.FileMode(e.mode&0o111)
+}
+
+func (e gitEntry) isDir() bool { return e.Mode().IsDir() }
+
+var (
+	// What os.Root says.
+	errOutside   = errors.New("path escapes from parent")
+	errSubmodule = errors.New("lies in a submodule, whose revisions are its own")
+	errLarge     = fmt.Errorf("is larger than %d MiB", compiler.MaxFile>>20)
+)
+
+// mostLinks is how many symbolic links are followed one after the other, as by
+// Linux.
+const mostLinks = 40
+
+// lookup finds a file. A symbolic link at the end of the path is followed, or
+// not.
+func (t gitTree) lookup(name string, follow bool) (gitEntry, error) {
+	if !fs.ValidPath(name) {
+		return gitEntry{}, fs.ErrInvalid
+	}
+	way := []gitEntry{{".", gitDirectory, t.id}}
+	links := 0
+	for rest := strings.Split(name, "/"); len(rest) > 0; {
+		step := rest[0]
+		rest = rest[1:]
+		here := way[len(way)-1]
+		entries, err := t.entries(here)
+		if err != nil {
+			return gitEntry{}, err
+		}
+		switch step {
+		case "", ".":
+			continue
+		case "..":
+			if len(way) == 1 {
+				return gitEntry{}, errOutside
+			}
+			way = way[:len(way)-1]
+			continue
+		}
+		i, found := slices.BinarySearchFunc(entries, step, func(e gitEntry, name string) int { return cmp.Compare(e.name, name) })
+		if !found {
+			return gitEntry{}, fs.ErrNotExist
+		}
+		next := entries[i]
+		if next.Mode()&fs.ModeSymlink == 0 || len(rest) == 0 && !follow {
+			way = append(way, next)
+			continue
+		}
+		if links++; links > mostLinks {
+			return gitEntry{}, errors.New("too many levels of symbolic links")
+		}
+		o, err := t.repository.object(next.id)
+		if err != nil {
+			return gitEntry{}, err
+		}
+		if path.IsAbs(string(o.content)) {
+			return gitEntry{}, errOutside
+		}
+		rest = append(strings.Split(string(o.content), "/"), rest...)
+	}
+	return way[len(way)-1], nil
+}
+
+// entries returns what a directory holds, by name.
+func (t gitTree) entries(dir gitEntry) ([]gitEntry, error) {
+	switch {
+	case dir.mode&gitKind == gitSubmodule:
+		return nil, errSubmodule
+	case !dir.isDir():
+		return nil, syscall.ENOTDIR
+	}
+	o, err := t.repository.object(dir.id)
+	return o.entries, err
+}
+
+// Open opens a file or a directory.
+func (t gitTree) Open(name string) (fs.File, error) {
+	f, err := t.open(name)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	return f, nil
+}
+
+func (t gitTree) open(name string) (fs.File, error) {
+	e, err := t.lookup(name, true)
+	if err != nil {
+		return nil, err
+	}
+	e.name = path.Base(name)
+	if e.isDir() {
+		entries, err := t.entries(e)
+		return &gitFile{gitInfo{e, 0}, bytes.NewReader(nil), t, entries}, err
+	}
+	o, err := t.repository.object(e.id)
+	if err == nil && o.size > compiler.MaxFile {
+		err = errLarge
+	}
+	return &gitFile{gitInfo{e, o.size}, bytes.NewReader(o.content), t, nil}, err
+}
+
+// Stat describes a file, or what a symbolic link leads to.
+func (t gitTree) Stat(name string) (fs.FileInfo, error) {
+	e, err := t.lookup(name, true)
+	var info fs.FileInfo
+	if err == nil {
+		e.name = path.Base(name)
+		info, err = t.info(e)
+	}
+	if err != nil {
+		return nil, &fs.PathError{Op: "stat", Path: name, Err: err}
+	}
+	return info, nil
+}
+
+// Sub returns a directory, out of which no symbolic link leads.
+func (t gitTree) Sub(dir string) (fs.FS, error) {
+	e, err := t.lookup(dir, true)
+	if err == nil {
+		_, err = t.entries(e)
+	}
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: dir, Err: err}
+	}
+	return gitTree{t.repository, e.id}, nil
+}
+
+func (t gitTree) info(e gitEntry) (fs.FileInfo, error) {
+	if e.isDir() {
+		return gitInfo{e, 0}, nil
+	}
+	o, err := t.repository.object(e.id)
+	return gitInfo{e, o.size}, err
+}
+
+// gitInfo describes a file. Revisions have no times of their files.
+type gitInfo struct {
+	gitEntry
+	size int64
+}
+
+func (i gitInfo) Name() string       { return i.name }
+func (i gitInfo) Size() int64        { return i.size }
+func (i gitInfo) ModTime() time.Time { return time.Time{} }
+func (i gitInfo) IsDir() bool        { return i.isDir() }
+func (i gitInfo) Sys() any           { return nil }
+
+// gitFile is an open file, or a directory with the entries that are still to be
+// read.
+type gitFile struct {
+	info gitInfo
+	io.Reader
+	tree    gitTree
+	entries []gitEntry
+}
+
+func (f *gitFile) Stat() (fs.FileInfo, error) { return f.info, nil }
+func (f *gitFile) Close() error               { return nil }
+
+// ReadDir reads entries, by name.
+func (f *gitFile) ReadDir(n int) ([]fs.DirEntry, error) {
+	if n > 0 && len(f.entries) == 0 {
+		return nil, io.EOF
+	}
+	if n <= 0 || n > len(f.entries) {
+		n = len(f.entries)
+	}
+	var next []fs.DirEntry
+	for _, e := range f.entries[:n] {
+		next = append(next, gitDirEntry{f.tree, e})
+	}
+	f.entries = f.entries[n:]
+	return next, nil
+}
+
+// gitDirEntry is an entry of a directory. A symbolic link is not followed.
+type gitDirEntry struct {
+	tree gitTree
+	gitEntry
+}
+
+func (e gitDirEntry) Name() string               { return e.name }
+func (e gitDirEntry) IsDir() bool                { return e.isDir() }
+func (e gitDirEntry) Type() fs.FileMode          { return e.Mode().Type() }
+func (e gitDirEntry) Info() (fs.FileInfo, error) { return e.tree.info(e.gitEntry) }

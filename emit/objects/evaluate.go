@@ -1,0 +1,454 @@
+package objects
+
+import (
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"net/netip"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/ext/typeexpr"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+	"github.com/zclconf/go-cty/cty/function"
+	"github.com/zclconf/go-cty/cty/function/stdlib"
+
+	"github.com/batchwright/batchwright/emit"
+)
+
+// terraformDir is where the root is in a folder.
+const terraformDir = "terraform"
+
+// What an expression comes to that the root alone does not tell is a text of
+// this form, so that it shows in every text that is made of it: mark, how it is
+// known, the address of the resource, mark, and the attribute, mark.
+const (
+	mark    = "\x00"
+	stays   = "=" // it is the same before and after
+	changes = "!" // the resource is created, perhaps in place of another
+	opaque  = "?" // the expression as it is written: it cannot be evaluated here
+)
+
+// root is a Terraform root, evaluated by need: references between resources are
+// followed wherever they lead.
+type root struct {
+	sources   map[string]source // by path
+	functions map[string]function.Function
+	vars      cty.Value
+	locals    map[string]*local
+	resources map[string]*managed // by type and name
+	names     []string            // attributes that some expression asks for
+	// earlier is the root before the change, nil of that one itself.
+	earlier *root
+}
+
+type local struct {
+	expression hclsyntax.Expression
+	file       string
+	visited    bool
+	value      cty.Value // NilVal while it is evaluated
+}
+
+// managed is a resource block: one resource, or one for each key.
+type managed struct {
+	kind, name, file string
+	line             int
+	body             *hclsyntax.Body
+	visited          bool
+	instances        map[string]*instance // by key, "" for the only one
+	value            cty.Value            // NilVal while it is evaluated
+}
+
+// instance is one resource of Terraform's state.
+type instance struct {
+	key, address string
+	arguments
+	// because are the reasons to replace it, none to keep it.
+	because []Field
+}
+
+// arguments are what a block sets.
+type arguments struct {
+	values map[string]cty.Value
+	blocks map[string][]arguments
+}
+
+// openRoot reads a root. It returns nil for a root that Terraform cannot read.
+func openRoot(t emit.Tree, earlier *root) *root {
+	r := &root{sources: map[string]source{}, locals: map[string]*local{}, resources: map[string]*managed{}, earlier: earlier}
+	given, declared := map[string]hclsyntax.Expression{}, map[string]*hclsyntax.Body{}
+	for _, f := range t {
+		if path.Dir(f.Path) != terraformDir || path.Ext(f.Path) != ".tf" && path.Base(f.Path) != "terraform.tfvars" {
+			continue
+		}
+		body, err := parseTerraform(f)
+		if err != nil {
+			return nil
+		}
+		r.sources[f.Path] = f.Content
+		if path.Ext(f.Path) != ".tf" {
+			for name, a := range body.Attributes {
+				given[name] = a.Expr
+			}
+			continue
+		}
+		for _, b := range body.Blocks {
+			switch {
+			case b.Type == "locals":
+				for name, a := range b.Body.Attributes {
+					r.locals[name] = &local{expression: a.Expr, file: f.Path}
+				}
+			case b.Type == "variable" && len(b.Labels) == 1:
+				declared[b.Labels[0]] = b.Body
+			case b.Type == "resource" && len(b.Labels) == 2:
+				r.resources[b.Labels[0]+"."+b.Labels[1]] = &managed{
+					kind: b.Labels[0], name: b.Labels[1], file: f.Path, line: b.DefRange().Start.Line, body: b.Body,
+				}
+			}
+		}
+		r.names = append(r.names, asked(body)...)
+	}
+	slices.Sort(r.names)
+	r.names = slices.Compact(r.names)
+	r.functions = functions(t)
+	vars := map[string]cty.Value{}
+	for name, body := range declared {
+		vars[name] = variable(name, given[name], body)
+	}
+	r.vars = cty.ObjectVal(vars)
+	return r
+}
+
+// asked returns the names of attributes in expressions.
+func asked(body *hclsyntax.Body) []string {
+	var out []string
+	hclsyntax.VisitAll(body, func(n hclsyntax.Node) hcl.Diagnostics {
+		var steps hcl.Traversal
+		switch n := n.(type) {
+		case *hclsyntax.ScopeTraversalExpr:
+			steps = n.Traversal
+		case *hclsyntax.RelativeTraversalExpr:
+			steps = n.Traversal
+		}
+		for _, s := range steps {
+			if a, ok := s.(hcl.TraverseAttr); ok {
+				out = append(out, a.Name)
+			}
+		}
+		return nil
+	})
+	return out
+}
+
+// variable returns the value of a variable, given or else its default, of its
+// type.
+func variable(name string, given hclsyntax.Expression, body *hclsyntax.Body) cty.Value {
+	if a := body.Attributes["default"]; given == nil && a != nil {
+		given = a.Expr
+	}
+	if given == nil {
+		return cty.StringVal(mark + opaque + "var" + mark + name + mark)
+	}
+	v, diags := given.Value(nil)
+	if diags.HasErrors() {
+		return cty.StringVal(mark + opaque + "var" + mark + name + mark)
+	}
+	if a := body.Attributes["type"]; a != nil {
+		kind, defaults, diags := typeexpr.TypeConstraintWithDefaults(a.Expr)
+		if diags.HasErrors() {
+			return v
+		}
+		if defaults != nil && !v.IsNull() {
+			v = defaults.Apply(v)
+		}
+		if typed, err := convert.Convert(v, kind); err == nil {
+			v = typed
+		}
+	}
+	return v
+}
+
+// evaluate evaluates everything.
+func (r *root) evaluate() {
+	for _, address := range slices.Sorted(maps.Keys(r.resources)) {
+		r.resource(address)
+	}
+}
+
+// need evaluates what expressions refer to, and returns it as they see it.
+func (r *root) need(references []hcl.Traversal) *hcl.EvalContext {
+	locals, resources := map[string]cty.Value{}, map[string]map[string]cty.Value{}
+	for _, t := range references {
+		if len(t) < 2 {
+			continue
+		}
+		name, ok := t[1].(hcl.TraverseAttr)
+		if !ok {
+			continue
+		}
+		if kind := t.RootName(); kind == "local" {
+			if v := r.local(name.Name); v != cty.NilVal {
+				locals[name.Name] = v
+			}
+		} else if v := r.resource(kind + "." + name.Name); v != cty.NilVal {
+			if resources[kind] == nil {
+				resources[kind] = map[string]cty.Value{}
+			}
+			resources[kind][name.Name] = v
+		}
+	}
+	ctx := &hcl.EvalContext{Functions: r.functions, Variables: map[string]cty.Value{
+		"var":   r.vars,
+		"local": cty.ObjectVal(locals),
+		"path":  cty.ObjectVal(map[string]cty.Value{"module": cty.StringVal("."), "root": cty.StringVal(".")}),
+	}}
+	for kind, named := range resources {
+		ctx.Variables[kind] = cty.ObjectVal(named)
+	}
+	return ctx
+}
+
+// value evaluates an expression, to what it says where it cannot.
+func (r *root) value(e hclsyntax.Expression, file string, ctx *hcl.EvalContext) cty.Value {
+	v, diags := e.Value(ctx)
+	if v, _ = v.UnmarkDeep(); diags.HasErrors() || !v.IsWhollyKnown() {
+		return cty.StringVal(mark + opaque + mark + r.sources[file].tokens(e).text + mark)
+	}
+	return v
+}
+
+// local returns the value of a local, NilVal if there is none.
+func (r *root) local(name string) cty.Value {
+	l := r.locals[name]
+	if l == nil || l.visited {
+		if l == nil {
+			return cty.NilVal
+		}
+		return l.value
+	}
+	l.visited = true
+	l.value = r.value(l.expression, l.file, r.need(l.expression.Variables()))
+	return l.value
+}
+
+// resource returns what an address stands for in expressions, NilVal if there is
+// no such resource.
+func (r *root) resource(address string) cty.Value {
+	s := r.resources[address]
+	if s == nil {
+		return cty.NilVal
+	}
+	if s.visited {
+		return s.value
+	}
+	s.visited = true
+	var references []hcl.Traversal
+	hclsyntax.VisitAll(s.body, func(n hclsyntax.Node) hcl.Diagnostics {
+		if a, ok := n.(*hclsyntax.Attribute); ok && a.Name != "depends_on" {
+			references = append(references, a.Expr.Variables()...)
+		}
+		return nil
+	})
+	ctx := r.need(references)
+	s.instances = map[string]*instance{}
+	each := s.body.Attributes["for_each"]
+	if each == nil {
+		s.value = r.instance(s, "", address, ctx)
+		return s.value
+	}
+	values := map[string]cty.Value{}
+	for key, value := range elements(r.value(each.Expr, s.file, ctx)) {
+		if key.Type() != cty.String || key.IsNull() {
+			continue
+		}
+		child := ctx.NewChild()
+		child.Variables = map[string]cty.Value{"each": cty.ObjectVal(map[string]cty.Value{"key": key, "value": value})}
+		k := key.AsString()
+		values[k] = r.instance(s, k, fmt.Sprintf("%s[%q]", address, k), child)
+	}
+	s.value = cty.ObjectVal(values)
+	return s.value
+}
+
+// elements yields the keys and values that Terraform makes of for_each, in
+// their order: of a set both are the element.
+func elements(v cty.Value) func(yield func(k, v cty.Value) bool) {
+	return func(yield func(k, v cty.Value) bool) {
+		if v.IsNull() || !v.CanIterateElements() {
+			return
+		}
+		set := v.Type().IsSetType()
+		for it := v.ElementIterator(); it.Next(); {
+			k, e := it.Element()
+			if set {
+				k = e
+			}
+			if !yield(k, e) {
+				return
+			}
+		}
+	}
+}
+
+// instance evaluates an instance of a resource, and whether it is replaced, and
+// returns what its address stands for.
+func (r *root) instance(s *managed, key, address string, ctx *hcl.EvalContext) cty.Value {
+	i := &instance{key: key, address: address, arguments: r.arguments(s.body, s.file, ctx, true)}
+	s.instances[key] = i
+	how := stays
+	if r.earlier != nil {
+		was := r.earlier.find(s.kind+"."+s.name, key)
+		if was != nil {
+			i.because = replaced(s, was, i)
+		}
+		if was == nil || len(i.because) > 0 {
+			how = changes
+		}
+	}
+	values := i.object()
+	for _, name := range r.names {
+		if v, ok := values[name]; !ok || v.IsNull() {
+			values[name] = cty.StringVal(mark + how + address + mark + name + mark)
+		}
+	}
+	return cty.ObjectVal(values)
+}
+
+// find returns an instance, nil if there is none.
+func (r *root) find(address, key string) *instance {
+	r.resource(address)
+	if s := r.resources[address]; s != nil {
+		return s.instances[key]
+	}
+	return nil
+}
+
+// meta are arguments and blocks that are Terraform's own.
+var meta = []string{"for_each", "count", "depends_on", "provider", "lifecycle", "provisioner", "connection", "timeouts"}
+
+// arguments evaluates a block.
+func (r *root) arguments(body *hclsyntax.Body, file string, ctx *hcl.EvalContext, top bool) arguments {
+	out := arguments{values: map[string]cty.Value{}, blocks: map[string][]arguments{}}
+	for name, a := range body.Attributes {
+		if !top || !slices.Contains(meta, name) {
+			out.values[name] = r.value(a.Expr, file, ctx)
+		}
+	}
+	for _, b := range body.Blocks {
+		switch {
+		case top && slices.Contains(meta, b.Type):
+		case b.Type == "dynamic" && len(b.Labels) == 1:
+			out.blocks[b.Labels[0]] = append(out.blocks[b.Labels[0]], r.dynamic(b, file, ctx)...)
+		default:
+			out.blocks[b.Type] = append(out.blocks[b.Type], r.arguments(b.Body, file, ctx, false))
+		}
+	}
+	return out
+}
+
+// dynamic evaluates the blocks that a dynamic block stands for.
+func (r *root) dynamic(b *hclsyntax.Block, file string, ctx *hcl.EvalContext) []arguments {
+	each := b.Body.Attributes["for_each"]
+	if each == nil {
+		return nil
+	}
+	name := b.Labels[0]
+	if a := b.Body.Attributes["iterator"]; a != nil {
+		name = hcl.ExprAsKeyword(a.Expr)
+	}
+	var out []arguments
+	for k, v := range elements(r.value(each.Expr, file, ctx)) {
+		child := ctx.NewChild()
+		child.Variables = map[string]cty.Value{name: cty.ObjectVal(map[string]cty.Value{"key": k, "value": v})}
+		for _, content := range b.Body.Blocks {
+			if content.Type == "content" {
+				out = append(out, r.arguments(content.Body, file, child, false))
+			}
+		}
+	}
+	return out
+}
+
+// object returns the arguments as expressions see them.
+func (a arguments) object() map[string]cty.Value {
+	out := maps.Clone(a.values)
+	for name, blocks := range a.blocks {
+		list := make([]cty.Value, len(blocks))
+		for i, b := range blocks {
+			list[i] = cty.ObjectVal(b.object())
+		}
+		out[name] = cty.TupleVal(list)
+	}
+	return out
+}
+
+// functions are those of Terraform that the folders use where it matters here.
+func functions(t emit.Tree) map[string]function.Function {
+	files := byPath(t)
+	return map[string]function.Function{
+		"length": stdlib.LengthFunc,
+		"merge":  stdlib.MergeFunc,
+		"range":  stdlib.RangeFunc,
+		"toset":  stdlib.MakeToFunc(cty.Set(cty.DynamicPseudoType)),
+		"file": function.New(&function.Spec{
+			Params: []function.Parameter{{Name: "path", Type: cty.String}},
+			Type:   function.StaticReturnType(cty.String),
+			Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+				name := path.Join(terraformDir, args[0].AsString())
+				f, ok := files[name]
+				if !ok {
+					return cty.NilVal, fmt.Errorf("there is no %s", name)
+				}
+				return cty.StringVal(string(f.Content)), nil
+			},
+		}),
+		"cidrsubnet": function.New(&function.Spec{
+			Params: []function.Parameter{{Name: "prefix", Type: cty.String}, {Name: "newbits", Type: cty.Number}, {Name: "netnum", Type: cty.Number}},
+			Type:   function.StaticReturnType(cty.String),
+			Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+				s, err := subnet(args[0].AsString(), args[1], args[2])
+				return cty.StringVal(s), err
+			},
+		}),
+	}
+}
+
+// subnet returns a part of an IPv4 range.
+func subnet(prefix string, newBits, number cty.Value) (string, error) {
+	p, err := netip.ParsePrefix(prefix)
+	if err != nil {
+		return "", err
+	}
+	bits, _ := newBits.AsBigFloat().Int64()
+	n, _ := number.AsBigFloat().Int64()
+	if !p.Addr().Is4() || bits < 0 || bits > int64(32-p.Bits()) || n < 0 || n >= 1<<bits {
+		return "", fmt.Errorf("%s has no part %d of %d bits more", prefix, n, bits)
+	}
+	length := p.Bits() + int(bits)
+	a := p.Masked().Addr().As4()
+	binary.BigEndian.PutUint32(a[:], binary.BigEndian.Uint32(a[:])+uint32(n)<<(32-length))
+	return netip.PrefixFrom(netip.AddrFrom4(a), length).String(), nil
+}
+
+// known is a value for readers: without the marks of what is not known.
+func known(s string) string {
+	var b strings.Builder
+	for {
+		before, rest, ok := strings.Cut(s, mark)
+		b.WriteString(before)
+		if !ok {
+			return b.String()
+		}
+		address, rest, _ := strings.Cut(rest, mark)
+		attribute, rest, _ := strings.Cut(rest, mark)
+		if address = strings.TrimLeft(address, stays+changes+opaque); address != "" {
+			attribute = address + "." + attribute
+		}
+		b.WriteString(attribute)
+		s = rest
+	}
+}

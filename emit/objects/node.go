@@ -1,0 +1,459 @@
+package objects
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/rogpeppe/go-internal/diff"
+)
+
+// shape is how the values in a node stand to each other.
+type shape int
+
+const (
+	scalar   shape = iota
+	fields         // a map: by name
+	items          // a list whose items are told apart by a key, or by their number
+	sequence       // a list of scalars
+)
+
+// node is a value in a file, whatever the format.
+type node struct {
+	shape shape
+	// text is what a scalar reads as, and id what makes it equal to another:
+	// its type, and the one form of its value.
+	text, id string
+	// names are those of kids, by which they are added to a path, such as
+	// ".spec" or "[l4-spot]". They are sorted where the shape is fields, and as in
+	// the file where it is items.
+	names []string
+	kids  map[string]*node
+	// ordered items mean something else in another order.
+	ordered bool
+	// places tells that of the items nothing counts but their order: they are
+	// compared elsewhere.
+	places bool
+	// set items are known by their value.
+	set bool
+	// blocks are items that need no number where there is one of them only.
+	blocks bool
+	line   int // in the file, from 1; 0 where it is not known
+}
+
+// text is a scalar that is a text.
+func text(s string) *node { return &node{text: s, id: "s" + s} }
+
+// add adds a kid. What has the name of another gets a number.
+func (n *node) add(name string, kid *node) {
+	if n.kids == nil {
+		n.kids = map[string]*node{}
+	}
+	if _, ok := n.kids[name]; ok {
+		// As often as it takes; the number of kids is not taken in most cases.
+		for i := len(n.kids); ; i++ {
+			again := name + "#" + strconv.Itoa(i)
+			if _, ok := n.kids[again]; !ok {
+				name = again
+				break
+			}
+		}
+	}
+	n.kids[name] = kid
+	n.names = append(n.names, name)
+}
+
+// compare returns the fields in which two values differ, by path as they stand
+// in the later one.
+func compare(before, after *node) []Field {
+	c := comparison{}
+	c.nodes("", before, after)
+	return c.out
+}
+
+type comparison struct{ out []Field }
+
+func (c *comparison) field(path string, from, to *node) {
+	f, t := brief(from), brief(to)
+	if from != nil && to != nil && f == t && from.shape == scalar && to.shape == scalar {
+		// The text "1" is not the number.
+		f, t = from.typed(), to.typed()
+	}
+	c.values(path, f, t)
+}
+
+func (c *comparison) values(path, from, to string) {
+	from, to = shorten(from, to)
+	c.out = append(c.out, Field{Path: clean(strings.TrimPrefix(path, ".")), From: from, To: to})
+}
+
+// nodes compares what stands at a path. Nil is nothing.
+func (c *comparison) nodes(path string, a, b *node) {
+	if a == nil || b == nil {
+		c.field(path, a, b)
+		return
+	}
+	if a.shape == scalar && b.shape == scalar {
+		switch {
+		case a.id == b.id:
+		case strings.Contains(a.text, "\n") || strings.Contains(b.text, "\n"):
+			// A file in a ConfigMap, say.
+			if x, y := structured(a.text), structured(b.text); x != nil && y != nil {
+				c.nodes(path, x, y)
+				return
+			}
+			c.texts(path, a.text, b.text)
+		default:
+			c.field(path, a, b)
+		}
+		return
+	}
+	// A list without items can have any shape.
+	if a.shape == sequence || b.shape == sequence || a.shape != b.shape {
+		if !same(a, b) {
+			c.field(path, a, b)
+		}
+		return
+	}
+	var names []string
+	switch {
+	case a.places && b.places:
+	case a.shape == fields:
+		names = append(slices.Clone(a.names), b.names...)
+		slices.Sort(names)
+		names = slices.Compact(names)
+	default:
+		names = b.names
+		for _, name := range a.names {
+			if b.kids[name] == nil {
+				names = append(names[:len(names):len(names)], name)
+			}
+		}
+	}
+	for _, name := range names {
+		at := path + name
+		if a.set || a.blocks && len(a.kids) <= 1 && len(b.kids) <= 1 && name == "[0]" {
+			at = path
+		}
+		c.nodes(at, a.kids[name], b.kids[name])
+	}
+	if a.ordered || b.ordered {
+		in := func(other *node) func(string) bool { return func(name string) bool { return other.kids[name] == nil } }
+		was, is := slices.DeleteFunc(slices.Clone(a.names), in(b)), slices.DeleteFunc(slices.Clone(b.names), in(a))
+		if !slices.Equal(was, is) {
+			c.values(path, order(was), order(is))
+		}
+	}
+}
+
+// order lists keys.
+func order(names []string) string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = strings.Trim(name, "[]")
+	}
+	return "order: " + strings.Join(out, ", ")
+}
+
+// same tells whether two values are equal, whatever the shape of empty ones.
+func same(a, b *node) bool {
+	if a.shape == scalar || b.shape == scalar {
+		return a.shape == b.shape && a.id == b.id
+	}
+	if len(a.names) != len(b.names) || (a.shape == fields) != (b.shape == fields) {
+		return false
+	}
+	for name, kid := range a.kids {
+		other := b.kids[name]
+		if other == nil || !same(kid, other) {
+			return false
+		}
+	}
+	return true
+}
+
+// mostLines is how many lines of a text are shown: those of a changed script
+// belong into a view of the files.
+const mostLines = 8
+
+// texts compares texts of several lines, by the lines that differ: each by its
+// number in the later text, or in the earlier one where it was removed.
+func (c *comparison) texts(path, from, to string) {
+	type change struct {
+		at       int
+		from, to []string
+	}
+	var changes []change
+	var old, now int // next lines, from 1
+	open := false
+	for line := range strings.Lines(string(diff.Diff("before", []byte(from), "after", []byte(to)))) {
+		line = strings.TrimSuffix(line, "\n")
+		switch {
+		case strings.HasPrefix(line, "@@ "):
+			open = false
+			// Lines are none of the diff's own before its first hunk.
+			if _, err := fmt.Sscanf(line, "@@ -%d,%d +%d,%d @@", &old, new(int), &now, new(int)); err != nil {
+				return
+			}
+		case now == 0 && old == 0, strings.HasPrefix(line, `\`):
+		case strings.HasPrefix(line, "-"), strings.HasPrefix(line, "+"):
+			if !open {
+				changes, open = append(changes, change{at: now}), true
+			}
+			last := &changes[len(changes)-1]
+			if line[0] == '-' {
+				last.from = append(last.from, line[1:])
+				if last.at = now; now == 0 {
+					last.at = old
+				}
+				old++
+			} else {
+				last.to = append(last.to, line[1:])
+				now++
+			}
+		default:
+			open = false
+			old, now = old+1, now+1
+		}
+	}
+	shown, removed, added := 0, 0, 0
+	for _, ch := range changes {
+		for i := range max(len(ch.from), len(ch.to)) {
+			var f, t string
+			if i < len(ch.from) {
+				f = ch.from[i]
+			}
+			if i < len(ch.to) {
+				t = ch.to[i]
+			}
+			switch {
+			case strings.TrimSpace(f) == "" && strings.TrimSpace(t) == "":
+			case shown < mostLines:
+				shown++
+				c.values(join(path, "line "+strconv.Itoa(max(1, ch.at+min(i, max(0, len(ch.to)-1))))), f, t)
+			default:
+				removed += min(1, len(f))
+				added += min(1, len(t))
+			}
+		}
+	}
+	if removed+added > 0 {
+		c.values(join(path, "more lines"), strconv.Itoa(removed), strconv.Itoa(added))
+	} else if shown == 0 {
+		c.values(join(path, "blank lines"), strconv.Itoa(strings.Count(from, "\n")), strconv.Itoa(strings.Count(to, "\n")))
+	}
+}
+
+// join adds words to a path.
+func join(path, words string) string {
+	if path == "" {
+		return words
+	}
+	return path + ", " + words
+}
+
+// most is how many characters of a value are shown, and lead how many before
+// the first that differs.
+const (
+	most = 80
+	lead = 30
+)
+
+// shorten puts two values into one printable line each, of most characters,
+// with the first that differ among them.
+func shorten(from, to string) (string, string) {
+	f, t := clean(from), clean(to)
+	if f == t && from != to {
+		f, t = strconv.QuoteToASCII(from), strconv.QuoteToASCII(to)
+	}
+	same := 0
+	for same < len(f) && same < len(t) && f[same] == t[same] {
+		same++
+	}
+	start := 0
+	if (utf8.RuneCountInString(f) > most || utf8.RuneCountInString(t) > most) && same > lead {
+		start = same - lead
+		for start > 0 && !utf8.RuneStart(f[start]) {
+			start--
+		}
+	}
+	return cut(f, start), cut(t, start)
+}
+
+// cut returns most characters of a text from a byte on.
+func cut(s string, start int) string {
+	lost := start > 0 && s != ""
+	s = s[min(start, len(s)):]
+	if lost {
+		s = "…" + s
+	}
+	n := 0
+	for i := range s {
+		if n++; n > most {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}
+
+// clean makes a text one line of printable characters.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t' || r == '\r':
+			return ' '
+		case !unicode.IsPrint(r):
+			return '\ufffd'
+		}
+		return r
+	}, s)
+}
+
+// typed is a scalar with its type.
+func (n *node) typed() string {
+	if strings.HasPrefix(n.id, "s") {
+		return strconv.Quote(n.text)
+	}
+	return n.text
+}
+
+// brief is a value in one line, of which the beginning is shown in any case.
+func brief(n *node) string {
+	if n == nil {
+		return ""
+	}
+	var b strings.Builder
+	n.write(&b, 0)
+	return b.String()
+}
+
+// enough is how much is written of a value that has others in it: of a list
+// that differs late, more than is shown.
+const enough = 100 * most
+
+func (n *node) write(b *strings.Builder, depth int) {
+	switch n.shape {
+	case scalar:
+		if n.text == "" {
+			b.WriteString(`""`)
+		}
+		b.WriteString(n.text)
+		return
+	case fields:
+		b.WriteByte('{')
+	default:
+		b.WriteByte('[')
+	}
+	for i, name := range n.names {
+		if b.Len() > enough || depth > 20 {
+			b.WriteString("…")
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		if n.shape == fields {
+			b.WriteString(strings.Trim(name, `.[]`) + ": ")
+		}
+		n.kids[name].write(b, depth+1)
+	}
+	if n.shape == fields {
+		b.WriteByte('}')
+	} else {
+		b.WriteByte(']')
+	}
+}
+
+// list makes a node of a list's items: a sequence where all are scalars, else
+// each by its key, or by its number where it has none. field is what holds the
+// list.
+func list(field string, kids []*node) *node {
+	if !slices.ContainsFunc(kids, func(k *node) bool { return k.shape != scalar }) {
+		n := &node{shape: sequence}
+		if slices.Contains(sets, field) {
+			n.shape, n.set = items, true
+		}
+		for i, kid := range kids {
+			name := strconv.Itoa(i)
+			if n.set {
+				name = kid.text
+			}
+			n.add("["+name+"]", kid)
+		}
+		return n
+	}
+	n := &node{shape: items, ordered: slices.Contains(inOrder, field)}
+	for i, kid := range kids {
+		n.add("["+cmp.Or(key(kid), strconv.Itoa(i))+"]", kid)
+	}
+	return n
+}
+
+// keys are the fields that tell the items of a list apart: of these groups the
+// first of which an item has the first. They are what Kubernetes and Kueue merge
+// lists by, and of other formats what is unique in them. A claim for all lists
+// alike is enough, because what has the same key twice is told apart by number.
+//
+// Source: the tags patchMergeKey in k8s.io/api, the markers listMapKey in
+// sigs.k8s.io/kueue/apis and sigs.k8s.io/jobset/api.
+var keys = [][]string{
+	{"mountPath"}, {"containerPort"}, {"key", "effect"}, {"kind", "namespace", "name"},
+	{"id"}, {"name"}, {"alert"}, {"title"}, {"refId"},
+}
+
+// inOrder are lists of which the order means something although their items have
+// keys: the order in which flavors are tried, containers start, and variables
+// refer to those before.
+var inOrder = []string{"flavors", "initContainers", "env"}
+
+// sets are lists of scalars whose order means nothing. "resources" are those of
+// a kustomization, too.
+var sets = []string{"resources", "coveredResources", "verbs", "apiGroups", "resourceNames", "operations", "managedResources", "finalizers"}
+
+// key is what tells an item of a list from others, or "".
+func key(n *node) string {
+	if n.shape != fields {
+		return ""
+	}
+	// A tile of a Cloud Monitoring dashboard is its widget, and a place for it.
+	if widget := n.kids[".widget"]; widget != nil {
+		return widget.field("title")
+	}
+	for _, group := range keys {
+		if n.field(group[0]) == "" {
+			continue
+		}
+		var parts []string
+		for _, name := range group {
+			if v := n.field(name); v != "" {
+				parts = append(parts, v)
+			}
+		}
+		return strings.Join(parts, "/")
+	}
+	return ""
+}
+
+// field is a scalar among a node's fields, or "".
+func (n *node) field(name string) string {
+	if kid := n.kids["."+name]; n.shape == fields && kid != nil && kid.shape == scalar {
+		return kid.text
+	}
+	return ""
+}
+
+// plain are names that can follow a dot in a path.
+var plain = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$-]*$`)
+
+// step is the part of a path for a field.
+func step(name string) string {
+	if plain.MatchString(name) {
+		return "." + name
+	}
+	return "[" + name + "]"
+}

@@ -1,0 +1,193 @@
+package objects
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/batchwright/batchwright/emit"
+)
+
+// object is one of a file.
+type object struct {
+	file, kind, name string
+	line             int
+	// scope is what the name is unique in: "" for the folder, or a file.
+	scope string
+	value *node
+}
+
+// unreadable is why a file could not be read as what its name says.
+type unreadable struct {
+	line   int // from 1
+	reason string
+}
+
+// Compare lists the objects that changed, by file, kind and name, and
+// counts the files that differ in nothing else than formatting. A file that
+// cannot be read, as after an edit by hand, is one object that says so.
+func Compare(before, after emit.Tree) (changed []Object, formatting int) {
+	was, is := byPath(before), byPath(after)
+	differ := map[string]bool{}
+	for _, f := range before {
+		other, ok := is[f.Path]
+		differ[f.Path] = !ok || string(f.Content) != string(other.Content) || executable(f) != executable(other)
+	}
+	for _, f := range after {
+		if _, ok := was[f.Path]; !ok {
+			differ[f.Path] = true
+		}
+	}
+	for p := range differ {
+		// The manifest lists sums of the other files.
+		if !differ[p] || p == emit.ManifestPath {
+			delete(differ, p)
+		}
+	}
+
+	var out []Object
+	old, broken := readAll(before, differ)
+	now, brokenNow := readAll(after, differ)
+	for p := range differ {
+		a, b := broken[p], brokenNow[p]
+		if a == nil && b == nil {
+			continue
+		}
+		// Of a file that is read on one side only, nothing is known to have changed.
+		old = slices.DeleteFunc(old, func(o object) bool { return o.file == p })
+		now = slices.DeleteFunc(now, func(o object) bool { return o.file == p })
+		o := Object{File: p, Line: 1, Kind: "file", Name: p, Op: op(was, is, p)}
+		f := Field{Path: "unreadable"}
+		if a != nil {
+			f.From, o.Line = fmt.Sprintf("line %d: %s", a.line, clean(a.reason)), a.line
+		}
+		if b != nil {
+			f.To, o.Line = fmt.Sprintf("line %d: %s", b.line, clean(b.reason)), b.line
+		}
+		o.Fields = []Field{f}
+		out = append(out, o)
+	}
+	for p := range differ {
+		a, ok := was[p]
+		b, both := is[p]
+		if ok && both && executable(a) != executable(b) {
+			mode := map[bool]string{false: "not executable", true: "executable"}
+			out = append(out, Object{File: p, Line: 1, Kind: "file", Name: p, Op: emit.Changed,
+				Fields: []Field{{Path: "mode", From: mode[executable(a)], To: mode[executable(b)]}}})
+		}
+	}
+	out = append(out, compareObjects(old, now)...)
+	slices.SortStableFunc(out, func(a, b Object) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
+	})
+
+	for _, o := range out {
+		delete(differ, o.File)
+	}
+	return out, len(differ)
+}
+
+func byPath(t emit.Tree) map[string]emit.File {
+	out := make(map[string]emit.File, len(t))
+	for _, f := range t {
+		out[f.Path] = f
+	}
+	return out
+}
+
+// executable tells whether a file can be run: all of its mode that git keeps.
+func executable(f emit.File) bool { return f.Mode&fs.FileMode(0o100) != 0 }
+
+func op(before, after map[string]emit.File, p string) emit.Op {
+	if _, ok := before[p]; !ok {
+		return emit.Added
+	}
+	if _, ok := after[p]; !ok {
+		return emit.Removed
+	}
+	return emit.Changed
+}
+
+// readAll reads the objects of the files that are wanted, in the order of the
+// tree, and tells which could not be read.
+func readAll(t emit.Tree, want map[string]bool) ([]object, map[string]*unreadable) {
+	var out []object
+	broken := map[string]*unreadable{}
+	for _, f := range t {
+		if !want[f.Path] {
+			continue
+		}
+		objects, err := read(f)
+		if err != nil {
+			broken[f.Path] = err
+		}
+		out = append(out, objects...)
+	}
+	return out, broken
+}
+
+func read(f emit.File) ([]object, *unreadable) {
+	var objects []object
+	var err *unreadable
+	switch path.Ext(f.Path) {
+	case ".tf", ".tfvars":
+		objects, err = readTerraform(f)
+	case ".yaml", ".yml":
+		objects, err = readYAML(f)
+	case ".json":
+		objects, err = readJSON(f)
+	default:
+		objects = []object{{kind: "file", name: f.Path, line: 1, scope: f.Path, value: text(string(f.Content))}}
+	}
+	for i := range objects {
+		objects[i].file = f.Path
+	}
+	return objects, err
+}
+
+// compareObjects matches the objects of two sides by what they are, wherever
+// they stand.
+func compareObjects(before, after []object) []Object {
+	type id struct {
+		scope, kind, name string
+		again             int // the object is declared that often before
+	}
+	index := func(objects []object) map[id]object {
+		out := make(map[id]object, len(objects))
+		seen := map[id]int{}
+		for _, o := range objects {
+			k := id{scope: o.scope, kind: o.kind, name: o.name}
+			n := seen[k]
+			seen[k]++
+			k.again = n
+			out[k] = o
+		}
+		return out
+	}
+	was, is := index(before), index(after)
+	var out []Object
+	change := func(o object, op emit.Op, fields []Field) {
+		out = append(out, Object{File: o.file, Line: o.line, Kind: clean(o.kind), Name: clean(o.name), Op: op, Fields: fields})
+	}
+	for k, o := range was {
+		now, ok := is[k]
+		if !ok {
+			change(o, emit.Removed, nil)
+		} else if fields := compare(o.value, now.value); len(fields) > 0 {
+			change(now, emit.Changed, fields)
+		}
+	}
+	for k, o := range is {
+		if _, ok := was[k]; !ok {
+			change(o, emit.Added, nil)
+		}
+	}
+	// Maps have no order; what is declared twice is told apart by its line.
+	slices.SortFunc(out, func(a, b Object) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name), cmp.Compare(a.Op, b.Op))
+	})
+	return out
+}

@@ -1,0 +1,290 @@
+package objects
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit"
+)
+
+// Replacements lists what Terraform must replace: resources that are there before
+// and after, and of which an argument changed that cannot be changed in place.
+// What is computed of a resource that is replaced changes with it. The list is
+// empty where one of the two roots cannot be read. Without the earlier plan, which
+// may be nil, it does not say what hangs on them.
+func Replacements(before, after emit.Tree, earlier *ir.Platform) []Replacement {
+	if slices.EqualFunc(rootOf(before), rootOf(after), func(a, b emit.File) bool {
+		return a.Path == b.Path && string(a.Content) == string(b.Content)
+	}) {
+		return nil
+	}
+	was := openRoot(before, nil)
+	if was == nil {
+		return nil
+	}
+	is := openRoot(after, was)
+	if is == nil {
+		return nil
+	}
+	is.evaluate()
+	var out []Replacement
+	for _, s := range is.resources {
+		for _, i := range s.instances {
+			if len(i.because) == 0 {
+				continue
+			}
+			r := Replacement{Address: clean(i.address), File: s.file, Line: s.line, Because: i.because}
+			if earlier != nil {
+				r.Nodes, r.Workloads = hanging(earlier, s.kind, was.find(s.kind+"."+s.name, i.key).text("name"))
+			}
+			out = append(out, r)
+		}
+	}
+	slices.SortFunc(out, func(a, b Replacement) int {
+		return cmp.Or(cmp.Compare(rank(a.Address), rank(b.Address)), cmp.Compare(a.Address, b.Address))
+	})
+	return out
+}
+
+// rootOf returns what a root is made of.
+func rootOf(t emit.Tree) emit.Tree {
+	return t.Select(func(p string) bool { return strings.HasPrefix(p, terraformDir+"/") })
+}
+
+// rank is the place of a type in the list.
+func rank(address string) int {
+	kind, _, _ := strings.Cut(address, ".")
+	first := []string{"google_container_cluster", "google_compute_reservation", "google_storage_bucket", "google_container_node_pool"}
+	if i := slices.Index(first, kind); i >= 0 {
+		return i
+	}
+	return len(first)
+}
+
+// replaced returns the arguments for which an instance is replaced.
+func replaced(s *managed, was, is *instance) []Field {
+	ignored, all := ignoredChanges(s.body)
+	if all {
+		return nil
+	}
+	list, _ := mustReplace(s.kind)
+	var out []Field
+	for _, a := range list {
+		if !slices.ContainsFunc(ignored, func(path string) bool { return a.path == path || strings.HasPrefix(a.path, path+".") }) {
+			out = append(out, a.differs(&was.arguments, &is.arguments, strings.Split(a.path, "."), "")...)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Field) int { return cmp.Compare(a.Path, b.Path) })
+	return out
+}
+
+// ignoredChanges returns the arguments whose changes Terraform is told to ignore.
+func ignoredChanges(body *hclsyntax.Body) (paths []string, all bool) {
+	for _, b := range body.Blocks {
+		a := b.Body.Attributes["ignore_changes"]
+		if b.Type != "lifecycle" || a == nil {
+			continue
+		}
+		list, ok := a.Expr.(*hclsyntax.TupleConsExpr)
+		if !ok {
+			return nil, hcl.ExprAsKeyword(a.Expr) == "all"
+		}
+		for _, e := range list.Exprs {
+			t, _ := hcl.RelTraversalForExpr(e)
+			var names []string
+			for _, step := range t {
+				if a, ok := step.(hcl.TraverseAttr); ok {
+					names = append(names, a.Name)
+				}
+			}
+			paths = append(paths, strings.Join(names, "."))
+		}
+	}
+	return paths, false
+}
+
+// differs returns how two blocks differ in an argument, which is at rest below
+// the path at. Nil is no block.
+func (a argument) differs(was, is *arguments, rest []string, at string) []Field {
+	name := rest[0]
+	if at != "" {
+		at += "."
+	}
+	at += name
+	from, to := was.block(name), is.block(name)
+	if len(rest) > 1 {
+		var out []Field
+		for i := range max(len(from), len(to)) {
+			var f, t *arguments
+			if i < len(from) {
+				f = &from[i]
+			}
+			if i < len(to) {
+				t = &to[i]
+			}
+			out = append(out, a.differs(f, t, rest[1:], at)...)
+		}
+		return out
+	}
+	if len(from)+len(to) > 0 {
+		if len(from) == len(to) {
+			return nil
+		}
+		return []Field{{Path: at, From: blocks(from), To: blocks(to)}}
+	}
+	f, t := was.text(name), is.text(name)
+	switch {
+	case f == t, t == "" && a.kept, a.when != nil && !a.when(f, t):
+		return nil
+	}
+	field := Field{Path: at, To: created(t)}
+	if field.To == "" {
+		field.From, field.To = shorten(known(f), known(t))
+	}
+	return []Field{field}
+}
+
+// blocks is a list of blocks for readers.
+func blocks(list []arguments) string {
+	if len(list) == 0 {
+		return ""
+	}
+	n := &node{shape: items}
+	for i, b := range list {
+		n.add(string(rune('0'+i%10)), b.node())
+	}
+	if len(list) == 1 {
+		n = list[0].node()
+	}
+	out, _ := shorten(brief(n), "")
+	return out
+}
+
+func (a arguments) node() *node {
+	n := &node{shape: fields}
+	for name, v := range a.values {
+		if s := scalarText(v); s != "" {
+			n.add("."+name, text(known(s)))
+		}
+	}
+	slices.Sort(n.names)
+	return n
+}
+
+func (a *arguments) block(name string) []arguments {
+	if a == nil {
+		return nil
+	}
+	return a.blocks[name]
+}
+
+// text is an argument's value as a text, "" where it is not set. Texts of equal
+// values are equal, whatever the type that they are written in: Terraform
+// converts them to the provider's.
+func (a *arguments) text(name string) string {
+	if a == nil {
+		return ""
+	}
+	v, ok := a.values[name]
+	if !ok {
+		return ""
+	}
+	return scalarText(v)
+}
+
+// scalarText is a value as a text. Lists that matter here are sets.
+func scalarText(v cty.Value) string {
+	if v == cty.NilVal || v.IsNull() || !v.IsKnown() {
+		return ""
+	}
+	if v.Type().IsPrimitiveType() {
+		s, err := convert.Convert(v, cty.String)
+		if err != nil || s.IsNull() {
+			return ""
+		}
+		return s.AsString()
+	}
+	if !v.CanIterateElements() {
+		return ""
+	}
+	var parts []string
+	keyed := v.Type().IsMapType() || v.Type().IsObjectType()
+	for it := v.ElementIterator(); it.Next(); {
+		k, e := it.Element()
+		part := scalarText(e)
+		if keyed {
+			part = scalarText(k) + " = " + part
+		}
+		parts = append(parts, part)
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, ", ")
+}
+
+// created returns the addresses of the resources that a value waits for to be
+// created, or "".
+func created(s string) string {
+	var out []string
+	for rest := s; ; {
+		_, tail, ok := strings.Cut(rest, mark+changes)
+		if !ok {
+			break
+		}
+		address, after, _ := strings.Cut(tail, mark)
+		out, rest = append(out, clean(address)), after
+	}
+	slices.Sort(out)
+	return strings.Join(slices.Compact(out), ", ")
+}
+
+// hanging tells what hangs on a resource of a name: the most nodes that there
+// can be, and the workloads of the teams.
+func hanging(p *ir.Platform, kind, name string) (nodes int, workloads []string) {
+	var capacities []string
+	switch kind {
+	case "google_container_cluster":
+		nodes = p.SystemPool.NodesPerZone * len(p.Zones)
+		for _, c := range p.Capacities {
+			nodes += c.MaxNodes
+			capacities = append(capacities, c.Name)
+		}
+	case "google_container_node_pool":
+		if name == p.SystemPool.Name {
+			return p.SystemPool.NodesPerZone * len(p.Zones), nil
+		}
+		for _, c := range p.Capacities {
+			if !slices.Contains(c.Pools(), name) {
+				continue
+			}
+			if nodes = c.MaxNodes; c.Sliced() {
+				nodes = c.Machine.Slice.Hosts
+			}
+			capacities = append(capacities, c.Name)
+		}
+	case "google_compute_reservation":
+		for _, c := range p.Capacities {
+			if c.Reservation != nil && c.Reservation.Name == name && c.OwnsReservation() {
+				nodes += c.MaxNodes
+				capacities = append(capacities, c.Name)
+			}
+		}
+	}
+	for _, w := range p.Workloads {
+		runs := kind == "google_storage_bucket" && w.Bucket == name
+		for _, c := range capacities {
+			runs = runs || slices.Contains(w.Capacities, c) || slices.ContainsFunc(w.Auxiliaries, func(a ir.Auxiliary) bool { return a.Capacity == c })
+		}
+		if runs {
+			workloads = append(workloads, w.Team+"/"+w.Name)
+		}
+	}
+	slices.Sort(workloads)
+	return nodes, slices.Compact(workloads)
+}

@@ -1,0 +1,271 @@
+package objects
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/batchwright/batchwright/emit"
+)
+
+// readTerraform reads the blocks of a file of Terraform, each local value by
+// itself, or the values of variables.
+func readTerraform(f emit.File) ([]object, *unreadable) {
+	body, err := parseTerraform(f)
+	if err != nil {
+		return nil, err
+	}
+	s := source(f.Content)
+	var out []object
+	// single is an object whose value has a path that begins with its name.
+	single := func(kind, name string, line int, v *node) {
+		n := &node{shape: fields}
+		n.add(step(name), v)
+		out = append(out, object{kind: kind, name: name, line: line, value: n})
+	}
+	attributes := func(kind string, body *hclsyntax.Body) {
+		for _, name := range slices.Sorted(maps.Keys(body.Attributes)) {
+			a := body.Attributes[name]
+			single(kind, name, a.NameRange.Start.Line, s.expression(a.Expr))
+		}
+	}
+	if strings.HasSuffix(f.Path, ".tfvars") {
+		attributes("value", body)
+	} else {
+		attributes("argument", body) // no file of Terraform has any
+	}
+	for _, b := range body.Blocks {
+		switch line := b.DefRange().Start.Line; b.Type {
+		case "locals":
+			attributes("local", b.Body)
+		case "terraform":
+			attributes("terraform", b.Body)
+			for _, inner := range b.Body.Blocks {
+				name := strings.Join(append([]string{inner.Type}, inner.Labels...), " ")
+				single("terraform", name, inner.DefRange().Start.Line, s.body(inner.Body))
+			}
+		default:
+			o := object{kind: b.Type, line: line, value: s.body(b.Body)}
+			if last := len(b.Labels) - 1; last >= 0 {
+				o.kind = strings.Join(append([]string{b.Type}, b.Labels[:last]...), " ")
+				o.name = b.Labels[last]
+			}
+			out = append(out, o)
+		}
+	}
+	return out, nil
+}
+
+// parseTerraform parses a file of Terraform.
+func parseTerraform(f emit.File) (*hclsyntax.Body, *unreadable) {
+	if line := deep(f.Content); line > 0 {
+		return nil, &unreadable{line, "nested too deep"}
+	}
+	file, diags := hclsyntax.ParseConfig(f.Content, f.Path, hcl.InitialPos)
+	for _, d := range diags.Errs() {
+		line, reason := 1, d.Error()
+		if d, ok := d.(*hcl.Diagnostic); ok {
+			reason = d.Summary
+			if d.Subject != nil {
+				line = max(1, d.Subject.Start.Line)
+			}
+		}
+		return nil, &unreadable{line, reason}
+	}
+	body, ok := file.Body.(*hclsyntax.Body)
+	if !ok {
+		return nil, &unreadable{1, "no HCL"}
+	}
+	return body, nil
+}
+
+// deep returns the line on which something nests deeper than anybody writes,
+// which the parser would follow as deep as it goes, or 0. It counts what opens
+// on a line, and so takes no account of texts that hold brackets.
+func deep(content []byte) int {
+	depth, line := 0, 1
+	for _, c := range content {
+		switch c {
+		case '\n':
+			line++
+		case '(', '[', '{':
+			depth++
+		case ')', ']', '}':
+			depth = max(0, depth-1)
+		}
+		if depth > 10*deepest {
+			return line
+		}
+	}
+	return 0
+}
+
+// blockKeys are the arguments that tell blocks of a type apart. Source: the
+// documentation of the provider hashicorp/google.
+var blockKeys = map[string]string{
+	"allow":              "protocol",
+	"cidr_blocks":        "display_name",
+	"guest_accelerator":  "type",
+	"guest_accelerators": "accelerator_type",
+	"resource_limits":    "resource_type",
+	"secondary_ip_range": "range_name",
+	"taint":              "key",
+}
+
+// source is what a file holds.
+type source []byte
+
+// body makes a node of what stands between braces.
+func (s source) body(body *hclsyntax.Body) *node {
+	n := &node{shape: fields}
+	for name, a := range body.Attributes {
+		n.add("."+name, s.expression(a.Expr))
+	}
+	for _, b := range body.Blocks {
+		name, again := "."+b.Type, "."+b.Type
+		// A block has no argument's name, where Terraform can read it.
+		for n.kids[again] != nil && !n.kids[again].blocks {
+			again += "#"
+		}
+		if name = again; n.kids[name] == nil {
+			n.add(name, &node{shape: items, blocks: true})
+		}
+		list, inner := n.kids[name], s.body(b.Body)
+		k := strings.Join(b.Labels, " ")
+		if k == "" {
+			k = inner.field(blockKeys[b.Type])
+		}
+		if k != "" {
+			k = strconv.Quote(k)
+		}
+		list.add("["+cmp.Or(k, strconv.Itoa(len(list.names)))+"]", inner)
+	}
+	slices.Sort(n.names)
+	return n
+}
+
+// expression makes a node of an expression: what is constant by its value, and
+// anything else by its tokens.
+func (s source) expression(e hclsyntax.Expression) *node {
+	switch e := e.(type) {
+	case *hclsyntax.ObjectConsExpr:
+		n := &node{shape: fields}
+		for _, item := range e.Items {
+			k := constant(item.KeyExpr)
+			if k == cty.NilVal || k.Type() != cty.String {
+				n.add("["+s.tokens(item.KeyExpr).text+"]", s.expression(item.ValueExpr))
+			} else if name := k.AsString(); hclsyntax.ValidIdentifier(name) && !strings.Contains(name, "-") {
+				n.add("."+name, s.expression(item.ValueExpr))
+			} else {
+				n.add("["+strconv.Quote(name)+"]", s.expression(item.ValueExpr))
+			}
+		}
+		slices.Sort(n.names)
+		return n
+	case *hclsyntax.TupleConsExpr:
+		kids := make([]*node, len(e.Exprs))
+		for i, item := range e.Exprs {
+			kids[i] = s.expression(item)
+		}
+		return list("", kids)
+	case *hclsyntax.ParenthesesExpr:
+		return s.expression(e.Expression)
+	}
+	switch v := constant(e); {
+	case v == cty.NilVal:
+		return s.tokens(e)
+	case v.IsNull():
+		return &node{text: "null", id: "null"}
+	case v.Type() == cty.String:
+		return text(v.AsString())
+	case v.Type() == cty.Number:
+		f := v.AsBigFloat()
+		t := f.Text('g', -1)
+		if f.MantExp(nil) < 100 {
+			t = f.Text('f', -1)
+		}
+		return &node{text: t, id: "n" + t}
+	default:
+		t := "false"
+		if v.True() {
+			t = "true"
+		}
+		return &node{text: t, id: "b" + t}
+	}
+}
+
+// constant returns the value of an expression that has it written in it, and
+// nothing to evaluate: NilVal of any other. It is null, a text, a number or a
+// bool.
+func constant(e hclsyntax.Expression) cty.Value {
+	switch e := e.(type) {
+	case *hclsyntax.LiteralValueExpr:
+		if t := e.Val.Type(); e.Val.IsNull() || e.Val.IsKnown() && (t == cty.String || t == cty.Number || t == cty.Bool) {
+			return e.Val
+		}
+	case *hclsyntax.TemplateExpr:
+		var b strings.Builder
+		for _, part := range e.Parts {
+			v, ok := part.(*hclsyntax.LiteralValueExpr)
+			if !ok || v.Val.IsNull() || v.Val.Type() != cty.String {
+				return cty.NilVal
+			}
+			b.WriteString(v.Val.AsString())
+		}
+		return cty.StringVal(b.String())
+	case *hclsyntax.ObjectConsKeyExpr:
+		if name := hcl.ExprAsKeyword(e.Wrapped); name != "" && !e.ForceNonLiteral {
+			return cty.StringVal(name)
+		}
+		if inner, ok := e.Wrapped.(hclsyntax.Expression); ok {
+			return constant(inner)
+		}
+	case *hclsyntax.UnaryOpExpr:
+		if v := constant(e.Val); e.Op == hclsyntax.OpNegate && v != cty.NilVal && !v.IsNull() && v.Type() == cty.Number {
+			return v.Negate()
+		}
+	}
+	return cty.NilVal
+}
+
+// tokens is an expression as it is written, but for layout and comments.
+func (s source) tokens(e hclsyntax.Expression) *node {
+	r := e.Range()
+	if r.Start.Byte < 0 || r.End.Byte > len(s) || r.Start.Byte > r.End.Byte {
+		return &node{id: "e"}
+	}
+	written := s[r.Start.Byte:r.End.Byte]
+	tokens, _ := hclsyntax.LexExpression(written, "", hcl.InitialPos)
+	var id strings.Builder
+	for i, t := range tokens {
+		switch {
+		case t.Type == hclsyntax.TokenNewline, t.Type == hclsyntax.TokenComment, t.Type == hclsyntax.TokenEOF:
+			continue
+		case t.Type == hclsyntax.TokenComma && last(tokens[i+1:]):
+			continue
+		}
+		id.Write(t.Bytes)
+		id.WriteByte(0)
+	}
+	return &node{text: strings.Join(strings.Fields(string(written)), " "), id: "e" + id.String()}
+}
+
+// last tells whether tokens begin with the end of what a comma may stand before.
+func last(tokens hclsyntax.Tokens) bool {
+	for _, t := range tokens {
+		switch t.Type {
+		case hclsyntax.TokenNewline, hclsyntax.TokenComment:
+			continue
+		case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen:
+			return true
+		}
+		return false
+	}
+	return false
+}

@@ -1,0 +1,356 @@
+package objects
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/big"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/batchwright/batchwright/emit"
+)
+
+// readYAML reads a file of Kubernetes objects, a kustomization, a build, alert
+// rules, or anything else that is YAML.
+func readYAML(f emit.File) ([]object, *unreadable) {
+	docs, err := parseYAML(f.Content)
+	if err != nil {
+		return nil, err
+	}
+	var out []object
+	for _, doc := range docs {
+		out = append(out, document(f.Path, doc)...)
+	}
+	return out, nil
+}
+
+// document makes objects of a document, by what it is.
+func document(file string, n *node) []object {
+	whole := object{kind: "file", name: file, line: n.line, scope: file, value: n}
+	kind, name := n.field("kind"), ""
+	if metadata := n.kids[".metadata"]; n.shape == fields && metadata != nil {
+		if name = metadata.field("name"); name != "" && metadata.field("namespace") != "" {
+			name = metadata.field("namespace") + "/" + name
+		}
+	}
+	switch {
+	case n.shape != fields:
+	case path.Base(file) == "kustomization.yaml":
+		whole.kind, whole.name = cmp.Or(kind, "Kustomization"), path.Dir(file)
+	case kind != "" && name != "":
+		whole.kind, whole.name, whole.scope = kind, name, ""
+	case n.list("steps") != nil:
+		return build(whole)
+	case n.list("groups") != nil:
+		return alerts(whole)
+	}
+	return []object{whole}
+}
+
+// build makes an object of each step, and one of what they have in common, and
+// their order.
+func build(whole object) []object {
+	whole.kind, whole.name = "build", strings.TrimSuffix(path.Base(whole.scope), path.Ext(whole.scope))
+	steps := whole.value.list("steps")
+	out := []object{whole}
+	for _, name := range steps.names {
+		step := steps.kids[name]
+		out = append(out, object{kind: "step", name: strings.Trim(name, "[]"), line: step.line, scope: whole.scope, value: step})
+	}
+	steps.ordered, steps.places = true, true
+	return out
+}
+
+// alerts makes an object of each rule, which knows its group, and one of what is
+// left of the file.
+func alerts(whole object) []object {
+	groups := whole.value.list("groups")
+	out := []object{whole}
+	out[0].value = whole.value.without(".groups")
+	for _, name := range groups.names {
+		rules := groups.kids[name].list("rules")
+		if rules == nil {
+			return []object{whole}
+		}
+		group := groups.kids[name].without(".rules")
+		for _, name := range rules.names {
+			rule := rules.kids[name].without(".group")
+			rule.add(".group", group)
+			slices.Sort(rule.names)
+			out = append(out, object{kind: "alert", name: strings.Trim(name, "[]"), line: rule.line, scope: whole.scope, value: rule})
+		}
+	}
+	return out
+}
+
+// without returns a copy of a node without one of its kids.
+func (n *node) without(name string) *node {
+	out := *n
+	out.kids = maps.Clone(n.kids)
+	delete(out.kids, name)
+	out.names = slices.DeleteFunc(slices.Clone(n.names), func(s string) bool { return s == name })
+	return &out
+}
+
+// list is a list of more than scalars among a node's fields, or nil.
+func (n *node) list(name string) *node {
+	if kid := n.kids["."+name]; n.shape == fields && kid != nil && kid.shape == items {
+		return kid
+	}
+	return nil
+}
+
+// parseYAML reads the documents of a file, without those that say nothing.
+func parseYAML(content []byte) ([]*node, *unreadable) {
+	var out []*node
+	r := reader{budget: 20*len(content) + 1000}
+	for d := yaml.NewDecoder(bytes.NewReader(content)); ; {
+		var doc yaml.Node
+		err := d.Decode(&doc)
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		} else if err != nil {
+			return nil, yamlError(err)
+		}
+		n, err := r.node(&doc, "", "", 0)
+		if err != nil {
+			return nil, &unreadable{max(1, r.line), err.Error()}
+		}
+		if n != nil {
+			out = append(out, n)
+		}
+	}
+}
+
+// yamlError takes the line out of the library's message.
+func yamlError(err error) *unreadable {
+	message := strings.TrimPrefix(err.Error(), "yaml: ")
+	if rest, ok := strings.CutPrefix(message, "line "); ok {
+		number, reason, _ := strings.Cut(rest, ": ")
+		if line, err := strconv.Atoi(number); err == nil {
+			return &unreadable{max(1, line), reason}
+		}
+	}
+	return &unreadable{1, message}
+}
+
+// deepest is how deep what is read may nest.
+const deepest = 1000
+
+// reader makes nodes of YAML. Aliases could make much of little.
+type reader struct{ budget, line int }
+
+// node returns what a node of YAML says, nil for null: to Kubernetes a field
+// that is null is not there. field holds the value, and parent holds that.
+func (r *reader) node(y *yaml.Node, field, parent string, depth int) (*node, error) {
+	r.line = y.Line
+	if r.budget--; r.budget < 0 || depth > deepest {
+		return nil, errors.New("nested too deep, or aliases of aliases")
+	}
+	switch y.Kind {
+	case yaml.DocumentNode:
+		if len(y.Content) == 0 {
+			return nil, nil
+		}
+		return r.node(y.Content[0], field, parent, depth+1)
+	case yaml.AliasNode:
+		return r.node(y.Alias, field, parent, depth+1)
+	case yaml.MappingNode:
+		n := &node{shape: fields, line: y.Line}
+		for i := 0; i+1 < len(y.Content); i += 2 {
+			k := y.Content[i]
+			if k.Kind != yaml.ScalarNode {
+				return nil, errors.New("a key that is no text")
+			}
+			v, err := r.node(y.Content[i+1], k.Value, field, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			name := step(k.Value)
+			if _, ok := n.kids[name]; ok {
+				r.line = k.Line
+				return nil, fmt.Errorf("%q is there twice", k.Value)
+			}
+			if v != nil {
+				n.add(name, v)
+			}
+		}
+		slices.Sort(n.names)
+		return n, nil
+	case yaml.SequenceNode:
+		var kids []*node
+		for _, item := range y.Content {
+			v, err := r.node(item, "", field, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			if v == nil {
+				v = &node{text: "null", id: "null"}
+			}
+			kids = append(kids, v)
+		}
+		n := list(field, kids)
+		n.line = y.Line
+		return n, nil
+	}
+	n := yamlScalar(y, field, parent)
+	if n != nil {
+		n.line = y.Line
+	}
+	return n, nil
+}
+
+func yamlScalar(y *yaml.Node, field, parent string) *node {
+	if quantities(field, parent) {
+		if n := quantity(y.Value); n != nil {
+			return n
+		}
+	}
+	switch tag := y.ShortTag(); tag {
+	case "!!null":
+		return nil
+	case "!!bool":
+		return &node{text: y.Value, id: "b" + strings.ToLower(y.Value)}
+	case "!!int", "!!float":
+		return number(y.Value)
+	case "!!str", "!!timestamp": // which Kubernetes takes for a text
+		return text(y.Value)
+	default:
+		return &node{text: y.Value, id: tag + y.Value}
+	}
+}
+
+// number is a scalar that is a number.
+func number(s string) *node {
+	id := s
+	if i, err := strconv.ParseInt(s, 0, 64); err == nil {
+		id = strconv.FormatInt(i, 10)
+	} else if f, err := strconv.ParseFloat(s, 64); err == nil {
+		id = strconv.FormatFloat(f, 'g', -1, 64)
+	}
+	return &node{text: s, id: "n" + id}
+}
+
+// quantities tells whether a field is an amount of some resource.
+func quantities(field, parent string) bool {
+	switch field {
+	case "nominalQuota", "borrowingLimit", "lendingLimit", "sizeLimit":
+		return true
+	}
+	return parent == "requests" || parent == "limits"
+}
+
+// amount is a quantity short enough to be cheap.
+var amount = regexp.MustCompile(`^[+-]?[0-9.]{1,30}([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]{1,2})?$`)
+
+// quantity is a scalar that is an amount, however it is written: 1000m is 1. It
+// is nil for what is none.
+func quantity(s string) *node {
+	if !amount.MatchString(s) {
+		return nil
+	}
+	q, err := resource.ParseQuantity(s)
+	if err != nil {
+		return nil
+	}
+	exact, ok := new(big.Rat).SetString(q.AsDec().String())
+	if !ok {
+		return nil
+	}
+	return &node{text: s, id: "q" + exact.RatString()}
+}
+
+// structured is what a text of several lines says in JSON or YAML: nil where it
+// is something else than a map.
+func structured(s string) *node {
+	var n *node
+	if strings.HasPrefix(strings.TrimSpace(s), "{") {
+		n, _ = parseJSON([]byte(s))
+	} else if docs, err := parseYAML([]byte(s)); err == nil && len(docs) == 1 {
+		n = docs[0]
+	}
+	if n == nil || n.shape != fields {
+		return nil
+	}
+	return n
+}
+
+// readJSON reads a dashboard, of Grafana or of Cloud Monitoring, or anything
+// else that is JSON.
+func readJSON(f emit.File) ([]object, *unreadable) {
+	n, err := parseJSON(f.Content)
+	if err != nil {
+		return nil, err
+	}
+	o := object{kind: "file", name: f.Path, line: 1, scope: f.Path, value: n}
+	if title := cmp.Or(n.field("title"), n.field("displayName")); title != "" {
+		o.kind, o.name = "dashboard", title
+	}
+	return []object{o}, nil
+}
+
+func parseJSON(content []byte) (*node, *unreadable) {
+	d := json.NewDecoder(bytes.NewReader(content))
+	d.UseNumber()
+	var v any
+	err := d.Decode(&v)
+	if err == nil {
+		if _, more := d.Token(); !errors.Is(more, io.EOF) {
+			err = errors.New("there is more after the value")
+		}
+	}
+	if err != nil {
+		at := d.InputOffset()
+		if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
+			at = syntax.Offset
+		}
+		return nil, &unreadable{1 + bytes.Count(content[:min(at, int64(len(content)))], []byte("\n")), err.Error()}
+	}
+	return jsonNode(v, ""), nil
+}
+
+// jsonNode returns what a value of JSON says. Where a panel stands in its
+// dashboard is formatting.
+func jsonNode(v any, field string) *node {
+	switch v := v.(type) {
+	case map[string]any:
+		var place []string
+		if v["gridPos"] != nil {
+			place = []string{"gridPos", "id"}
+		} else if v["widget"] != nil {
+			place = []string{"xPos", "yPos", "width", "height"}
+		}
+		n := &node{shape: fields}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if !slices.Contains(place, name) {
+				n.add(step(name), jsonNode(v[name], name))
+			}
+		}
+		slices.Sort(n.names)
+		return n
+	case []any:
+		kids := make([]*node, len(v))
+		for i, item := range v {
+			kids[i] = jsonNode(item, "")
+		}
+		return list(field, kids)
+	case json.Number:
+		return number(v.String())
+	case string:
+		return text(v)
+	default: // true, false, null
+		s := fmt.Sprint(v)
+		return &node{text: s, id: "b" + s}
+	}
+}

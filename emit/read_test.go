@@ -1,0 +1,88 @@
+package emit
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func mustRead(t *testing.T, dir string, tree Tree) Folder {
+	t.Helper()
+	folder, err := Read(dir, tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+func TestRead(t *testing.T) {
+	dir := t.TempDir()
+	mustWrite(t, dir, tree(t, "a=1", "b/c=2", "edited=3", "gone=4", "late=5", "stale=6", "stale-edited=7"), WriteOptions{})
+	want := tree(t, "a=1", "b/c=2", "edited=3", "foreign=8", "gone=4", "late=new", "obstacle=9")
+	put(t, dir, "edited", "mine")
+	put(t, dir, "foreign", "theirs")
+	put(t, dir, "stale-edited", "mine")
+	put(t, dir, "obstacle/x", "x")
+	put(t, dir, "extra", "x")
+	if err := os.Remove(filepath.Join(dir, "gone")); err != nil {
+		t.Fatal(err)
+	}
+	before := list(t, dir)
+
+	folder := mustRead(t, dir, want)
+	equal(t, "differences", []Difference{
+		{"edited", Edited}, {"foreign", Foreign}, {"gone", Missing}, {"late", Outdated}, {"obstacle", Obstacle},
+		{"stale", Stale}, {"stale-edited", Edited},
+	}, folder.Differences)
+	var held []string
+	for _, f := range folder.Tree {
+		held = append(held, f.Path+"="+string(f.Content))
+	}
+	equal(t, "tree", []string{"a=1", "b/c=2", "edited=mine", "foreign=theirs", "late=5", "stale=6", "stale-edited=mine"}, held)
+	equal(t, "folder", before, list(t, dir))
+}
+
+func TestReadFresh(t *testing.T) {
+	dir := t.TempDir()
+	want := tree(t, "a=1", "run.sh=2")
+	mustWrite(t, dir, want, WriteOptions{})
+	folder := mustRead(t, dir, want)
+	equal(t, "differences", nil, folder.Differences)
+	equal(t, "files", 2, len(folder.Tree))
+
+	// The mode is part of it; the manifest is only where nothing else is.
+	if err := os.Chmod(filepath.Join(dir, "run.sh"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "with another mode", []Difference{{"run.sh", Outdated}}, mustRead(t, dir, want).Differences)
+	mustWrite(t, dir, want, WriteOptions{})
+	put(t, dir, m, `{"version": 1, "files": {}}`)
+	equal(t, "with an empty manifest", []Difference{{m, Outdated}}, mustRead(t, dir, want).Differences)
+}
+
+func TestReadUnreadable(t *testing.T) {
+	dir := t.TempDir()
+	want := tree(t, "a=1", "b=2")
+	mustWrite(t, dir, want, WriteOptions{})
+	put(t, dir, m, "{")
+	put(t, dir, "b", "other")
+	equal(t, "with a damaged manifest", []Difference{{m, Damaged}, {"b", Outdated}}, mustRead(t, dir, want).Differences)
+
+	if _, err := Read(filepath.Join(dir, "nowhere"), want); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no folder: %v", err)
+	}
+	if _, err := Read(filepath.Join(dir, "a"), want); !errors.Is(err, ErrNotFolder) {
+		t.Errorf("a file: %v", err)
+	}
+	if err := os.RemoveAll(filepath.Join(dir, ownDir)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(t.TempDir(), filepath.Join(dir, ownDir)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(dir, want); err == nil {
+		t.Error("a manifest behind a link was read")
+	}
+}

@@ -1,0 +1,96 @@
+package review
+
+import (
+	"bytes"
+	"io"
+
+	"github.com/batchwright/batchwright/compiler/console"
+	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/objects"
+	"github.com/batchwright/batchwright/emit/summary"
+)
+
+// jsonVersion counts changes to the JSON form that would break a reader.
+const jsonVersion = 1
+
+// The JSON form. Lists are never null, and no key is left out.
+type (
+	jsonReview struct {
+		Version      int               `json:"version"`
+		Type         string            `json:"type"`
+		Platform     string            `json:"platform"`
+		Before       string            `json:"before"`
+		After        string            `json:"after"`
+		Replacements []jsonReplacement `json:"replacements"`
+		Summary      []jsonLine        `json:"summary"`
+		Objects      []jsonObject      `json:"objects"`
+		Formatting   int               `json:"formatting"`
+	}
+	jsonReplacement struct {
+		Address   string      `json:"address"`
+		File      string      `json:"file"`
+		Line      int         `json:"line"`
+		Because   []jsonField `json:"because"`
+		Nodes     int         `json:"nodes"`
+		Workloads []string    `json:"workloads"`
+	}
+	jsonLine struct {
+		Topic   summary.Topic `json:"topic"`
+		Op      emit.Op       `json:"op"`
+		Subject string        `json:"subject"`
+		What    string        `json:"what"`
+		From    string        `json:"from"`
+		To      string        `json:"to"`
+		Note    string        `json:"note"`
+	}
+	jsonObject struct {
+		File   string      `json:"file"`
+		Line   int         `json:"line"`
+		Kind   string      `json:"kind"`
+		Name   string      `json:"name"`
+		Op     emit.Op     `json:"op"`
+		Fields []jsonField `json:"fields"`
+	}
+	jsonField struct {
+		Path string `json:"path"`
+		From string `json:"from"`
+		To   string `json:"to"`
+	}
+)
+
+// JSON writes a review for programs, all of it, as one object in one line, in
+// the order of Review. Files are relative to the folder. Readers should skip
+// keys they do not know.
+//
+// As with the other formats the output is safe to show on a terminal.
+func JSON(w io.Writer, r *Review) error {
+	out := jsonReview{
+		Version: jsonVersion, Type: "review", Platform: r.Platform, Before: r.Before, After: r.After,
+		Replacements: []jsonReplacement{}, Summary: []jsonLine{}, Objects: []jsonObject{}, Formatting: r.Formatting,
+	}
+	for _, x := range r.Replacements {
+		out.Replacements = append(out.Replacements, jsonReplacement{
+			x.Address, x.File, x.Line, jsonFields(x.Because), x.Nodes, append([]string{}, x.Workloads...),
+		})
+	}
+	for _, l := range r.Summary {
+		out.Summary = append(out.Summary, jsonLine(l))
+	}
+	for _, o := range r.Objects {
+		out.Objects = append(out.Objects, jsonObject{o.File, o.Line, o.Kind, o.Name, o.Op, jsonFields(o.Fields)})
+	}
+	var buf bytes.Buffer
+	if err := console.EncodeJSON(&buf, out, ""); err != nil {
+		return err
+	}
+	_, err := w.Write(buf.Bytes())
+	return err
+}
+
+func jsonFields(fields []objects.Field) []jsonField {
+	out := make([]jsonField, len(fields))
+	for i, f := range fields {
+		out[i] = jsonField(f)
+	}
+	return out
+}

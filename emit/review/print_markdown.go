@@ -1,0 +1,259 @@
+package review
+
+import (
+	"fmt"
+	"html"
+	"io"
+	"regexp"
+	"sort"
+	"strings"
+
+	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/markdown"
+	"github.com/batchwright/batchwright/emit/objects"
+	"github.com/batchwright/batchwright/emit/summary"
+)
+
+// A comment on GitHub has at most 65,536 characters, and what posts it may add
+// some. Counting bytes is on the safe side.
+// Source: GitHub's answer to longer ones, "body is too long (maximum is 65536
+// characters)".
+const markdownLimit = 59_000
+
+// What each part of a comment may fill, together with those before it: what
+// matters most comes first, and none takes all.
+const (
+	markdownReplacements = 20_000
+	markdownSummary      = 40_000
+)
+
+const (
+	markdownWorkloads = 10  // of a replacement
+	markdownFields    = 20  // of an object
+	markdownValue     = 200 // characters of a name or value
+)
+
+// Markdown writes a review for a comment on a pull request, as GitHub and
+// GitLab read it: an alert for what must be replaced, a table of the summary,
+// and the objects file by file, folded. It has less than 60,000 characters, and
+// ends a list that does not fit with how many more there are.
+//
+// Its first line is Marker's, by which a later run finds the comment to replace.
+// Where nothing differs it says so, for that run.
+//
+// Nothing that stands in a blueprint is more than text: no markup, no link and
+// no mention.
+func Markdown(w io.Writer, r *Review) error {
+	d := Marker(r.Platform) + "\n\n" + headline(r)
+	d += longest(markdownReplacements-len(d), len(r.Replacements), func(n int) string { return alert(r, n) })
+	d += longest(markdownSummary-len(d), len(r.Summary), func(n int) string { return summaryTable(r.Summary, n) })
+	d += longest(markdownLimit-len(d), len(r.Objects), func(n int) string { return details(r.Objects, n) })
+	_, err := io.WriteString(w, d)
+	return err
+}
+
+// Marker is the line that a comment on a platform's review begins with, and no
+// other: a comment of HTML, which does not show. Platforms have different ones.
+func Marker(platform string) string {
+	name := regexp.MustCompile(`[^a-z0-9-]`).ReplaceAllString(clip(platform, markdownValue), "")
+	if name == "" {
+		return "<!-- batchwright review -->"
+	}
+	return "<!-- batchwright review: " + name + " -->"
+}
+
+// longest renders as many of n items as fit, or nothing where not even the
+// remark does that says how many there are.
+func longest(limit, n int, render func(n int) string) string {
+	if n == 0 {
+		return ""
+	}
+	if all := render(n); len(all) <= limit {
+		return all
+	}
+	fit := sort.Search(n, func(k int) bool { return len(render(k)) > limit }) - 1
+	if fit < 0 {
+		return ""
+	}
+	return render(fit)
+}
+
+// rest says how many items are left out, and where they are.
+func rest(d *markdown.Document, hidden int, one, many string) {
+	if hidden > 0 {
+		d.Para("… and ", markdown.Markup(count(hidden, one, many)), " more: ", markdown.Code("batchwright diff --format json"), " has all.")
+	}
+}
+
+func headline(r *Review) string {
+	d := new(markdown.Document)
+	title := markdown.Markup("Review")
+	if r.Platform != "" {
+		title += " of " + value(r.Platform)
+	}
+	d.Heading(3, title)
+	sides := value(r.Before) + " → " + value(r.After) + ": "
+	totals := r.totals()
+	if len(totals) == 0 {
+		d.Para(sides, "nothing changes.")
+	} else {
+		d.Para(sides, markdown.Markup(strings.Join(totals, "; ")), ".")
+	}
+	return string(d.Bytes())
+}
+
+// alert is a block that stands out. Source: GitHub documentation, "Basic
+// writing and formatting syntax", Alerts; GitLab documentation, "GitLab Flavored
+// Markdown", Alerts.
+func alert(r *Review, n int) string {
+	d := new(markdown.Document)
+	d.Para("**", markdown.Markup(r.toReplace()), ".**")
+	var items []markdown.Markup
+	replaced := r.replaced()
+	for _, x := range r.Replacements[:n] {
+		item := value(x.Address) + " (" + value(fmt.Sprintf("%s:%d", x.File, x.Line)) + ")"
+		for i, f := range x.Because {
+			if i > 0 {
+				item += ","
+			}
+			if replaced.refers(f) {
+				item += " because " + value(f.Path) + " refers to " + value(f.To)
+			} else {
+				item += " because " + value(f.Path) + ": " + presentValue(f.From) + " → " + presentValue(f.To)
+			}
+		}
+		if x.Nodes > 0 {
+			item += "; up to " + markdown.Markup(count(x.Nodes, "node", "nodes"))
+		}
+		if shown, hidden := some(x.Workloads, markdownWorkloads); len(shown) > 0 {
+			item += "; workloads"
+			for i, name := range shown {
+				if i > 0 {
+					item += ","
+				}
+				item += " " + value(name)
+			}
+			if hidden > 0 {
+				item += markdown.Markup(fmt.Sprintf(" and %d more", hidden))
+			}
+		}
+		items = append(items, item)
+	}
+	if len(items) > 0 {
+		d.List(items...)
+	}
+	rest(d, len(r.Replacements)-n, "resource", "resources")
+
+	var b strings.Builder
+	b.WriteString("\n> [!CAUTION]\n")
+	for line := range strings.Lines(string(d.Bytes())) {
+		b.WriteString(strings.TrimRight("> "+line, " \n") + "\n")
+	}
+	return b.String()
+}
+
+func summaryTable(lines []summary.Line, n int) string {
+	d := new(markdown.Document)
+	rows := make([][]markdown.Markup, n)
+	for i, l := range lines[:n] {
+		what := prose(l.Subject)
+		if l.What != "" {
+			what += ": " + prose(l.What)
+		}
+		rows[i] = []markdown.Markup{markdown.Markup(l.Topic), markdown.Markup(l.Op), what, value(l.From), value(l.To), prose(l.Note)}
+	}
+	d.Table([]markdown.Markup{"Topic", "", "What", "From", "To", "Note"}, rows)
+	rest(d, len(lines)-n, "line", "lines")
+	return "\n" + string(d.Bytes())
+}
+
+// details are the first n objects by file, each file a block that opens. What
+// changed in it stands as a diff, which is coloured.
+func details(objects []objects.Object, n int) string {
+	var b strings.Builder
+	whole := byFile(objects)
+	shown := byFile(objects[:n])
+	for i, f := range shown {
+		lines := f.lines()
+		if hidden := len(whole[i].objects) - len(f.objects); hidden > 0 {
+			lines = append(lines, fmt.Sprintf("… %d more", hidden))
+		}
+		d := new(markdown.Document)
+		d.Code("diff", lines...)
+		// The empty lines end the blocks of HTML, so that the code is Markdown.
+		b.WriteString("\n<details><summary><code>" + html.EscapeString(markdown.OneLine(clip(f.name, markdownValue))) + "</code>: " +
+			tally(whole[i].objects) + "</summary>\n\n" + string(d.Bytes()) + "\n</details>\n")
+	}
+	d := new(markdown.Document)
+	rest(d, len(objects)-n, "object", "objects")
+	if d := string(d.Bytes()); d != "" {
+		b.WriteString("\n" + d)
+	}
+	return b.String()
+}
+
+// lines are a file's objects as lines of a diff.
+func (f file) lines() []string {
+	var out []string
+	for _, o := range f.objects {
+		name := clip(o.Kind+" "+o.Name, markdownValue)
+		if o.Op != emit.Changed {
+			out = append(out, sign(o.Op)+" "+name)
+			continue
+		}
+		out = append(out, "@@ "+name+" @@")
+		fields, hidden := some(o.Fields, markdownFields)
+		for _, f := range fields {
+			path := clip(f.Path, markdownValue) + ": "
+			if f.From != "" {
+				out = append(out, "- "+path+clip(f.From, markdownValue))
+			}
+			if f.To != "" {
+				out = append(out, "+ "+path+clip(f.To, markdownValue))
+			}
+		}
+		if hidden > 0 {
+			out = append(out, fmt.Sprintf("  … %d more", hidden))
+		}
+	}
+	return out
+}
+
+// value shows a name or a value, "" for none. In code neither GitHub nor GitLab
+// looks for names of people and issues.
+func value(s string) markdown.Markup { return markdown.Code(clip(s, markdownValue)) }
+
+func presentValue(s string) markdown.Markup {
+	if s == "" {
+		return markdown.Markup(present(s))
+	}
+	return value(s)
+}
+
+// plainWord is a word that is no markup, no link and no name of anything to
+// GitHub and GitLab, whatever stands beside it.
+var plainWord = regexp.MustCompile(`^(\pL+([-']\pL+)*|[0-9]+)$`)
+
+// prose shows a sentence that may have names and values in it: all but plain
+// words and what separates them is code.
+func prose(s string) markdown.Markup {
+	words := strings.Fields(markdown.OneLine(clip(s, 2*markdownValue)))
+	out := make([]string, len(words))
+	for i, word := range words {
+		if word == arrow {
+			out[i] = "→"
+			continue
+		}
+		core := strings.TrimRight(word, ".,:;)")
+		after := word[len(core):]
+		core = strings.TrimLeft(core, "(")
+		before := word[:len(word)-len(after)-len(core)]
+		if name := strings.TrimSuffix(strings.TrimPrefix(core, `"`), `"`); len(name)+2 == len(core) && name != "" {
+			core = string(markdown.Code(name))
+		} else if core != "" && !plainWord.MatchString(core) {
+			core = string(markdown.Code(core))
+		}
+		out[i] = before + core + after
+	}
+	return markdown.Markup(strings.Join(out, " "))
+}

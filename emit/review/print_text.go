@@ -1,0 +1,152 @@
+package review
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/batchwright/batchwright/compiler/console"
+	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/summary"
+)
+
+// How much a terminal shows: nobody reads more at once. JSON has all.
+const (
+	textReplacements = 50
+	textWorkloads    = 5   // of a replacement
+	textLines        = 20  // of a topic
+	textDetails      = 200 // objects and fields, then only files
+	textFields       = 20  // of an object
+	textFiles        = 40  // without details
+)
+
+// Text writes a review for a terminal: what must be replaced, the summary, the
+// objects by file, and what that comes to. Long lists end with how many more
+// there are. Where nothing differs it writes nothing.
+//
+// Whatever a blueprint holds, only the colours are control sequences.
+func Text(w io.Writer, r *Review, color bool) error {
+	p := textPrinter{color: color}
+	p.replacements(r)
+	p.summary(r.Summary)
+	p.files(byFile(r.Objects))
+	if totals := r.totals(); len(totals) > 0 {
+		p.section("%s", strings.Join(totals, "; "))
+	}
+	if p.cut {
+		p.line("see all: --format json")
+	}
+	_, err := w.Write(p.buf.Bytes())
+	return err
+}
+
+type textPrinter struct {
+	buf   bytes.Buffer
+	color bool
+	cut   bool // something was left out
+}
+
+func (p *textPrinter) line(format string, args ...any) {
+	fmt.Fprintf(&p.buf, format+"\n", args...)
+}
+
+// section begins a section with a line of its own, which it returns to.
+func (p *textPrinter) section(format string, args ...any) {
+	if p.buf.Len() > 0 {
+		p.buf.WriteByte('\n')
+	}
+	p.line(format, args...)
+}
+
+// more says how many are left out.
+func (p *textPrinter) more(indent string, hidden int) {
+	if hidden > 0 {
+		p.cut = true
+		p.line("%s… %d more", indent, hidden)
+	}
+}
+
+func (p *textPrinter) bold(s string) string { return console.Bold.Paint(p.color, console.Inline(s)) }
+
+func (p *textPrinter) sign(op emit.Op) string {
+	style := map[emit.Op]console.Style{emit.Added: console.Green, emit.Removed: console.Red}[op]
+	if style == "" {
+		style = console.Yellow
+	}
+	return style.Paint(p.color, sign(op))
+}
+
+func (p *textPrinter) replacements(r *Review) {
+	if len(r.Replacements) == 0 {
+		return
+	}
+	p.section("%s", console.Red.Paint(p.color, "must be replaced when applied:"))
+	shown, hidden := some(r.Replacements, textReplacements)
+	replaced := r.replaced()
+	for _, x := range shown {
+		p.line("  %s %s (%s:%d)", console.Red.Paint(p.color, "-/+"), p.bold(x.Address), console.Inline(x.File), x.Line)
+		for _, f := range x.Because {
+			p.line("      %s", console.Inline(replaced.reason(f)))
+		}
+		if s := affected(x, textWorkloads); s != "" {
+			p.line("      %s", console.Inline(s))
+		}
+	}
+	p.more("  ", hidden)
+}
+
+func (p *textPrinter) summary(lines []summary.Line) {
+	if len(lines) == 0 {
+		return
+	}
+	p.section("%s", p.bold("summary:"))
+	for len(lines) > 0 {
+		n := 1
+		for n < len(lines) && lines[n].Topic == lines[0].Topic {
+			n++
+		}
+		p.line("  %s", p.bold(string(lines[0].Topic)))
+		shown, hidden := some(lines[:n], textLines)
+		for _, l := range shown {
+			p.line("    %s %s", p.sign(l.Op), console.Inline(l.String()))
+		}
+		p.more("    ", hidden)
+		lines = lines[n:]
+	}
+}
+
+func (p *textPrinter) files(files []file) {
+	details := 0
+	for i, f := range files {
+		if details >= textDetails {
+			p.names(files[i:])
+			return
+		}
+		p.section("%s", p.bold(f.name))
+		for j, o := range f.objects {
+			if details >= textDetails {
+				p.more("  ", len(f.objects)-j)
+				break
+			}
+			p.line("  %s %s %s", p.sign(o.Op), console.Inline(o.Kind), console.Inline(o.Name))
+			fields, hidden := some(o.Fields, textFields)
+			for _, f := range fields {
+				p.line("      %s %s", p.sign(opOf(f)), console.Inline(change(f)))
+			}
+			p.more("      ", hidden)
+			details += 1 + len(fields)
+		}
+	}
+}
+
+// names lists files without their objects.
+func (p *textPrinter) names(files []file) {
+	p.cut = true
+	p.section("%s", p.bold("and also:"))
+	shown, hidden := some(files, textFiles)
+	for _, f := range shown {
+		p.line("  %s: %s", console.Inline(f.name), tally(f.objects))
+	}
+	p.more("  ", hidden)
+}

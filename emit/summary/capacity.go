@@ -1,0 +1,396 @@
+package summary
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// counted is the resource that quota of a capacity is counted in.
+func counted(c *ir.Capacity) string {
+	if c.HasAccelerators() {
+		return c.Machine.Resource
+	}
+	return ir.CPU
+}
+
+// capacities tells what hardware there is, and how it is obtained.
+func (s *sheet) capacities() {
+	for i := range s.plan.Capacities {
+		s.capacity(&s.plan.Capacities[i])
+	}
+	s.autoProvisioning()
+	for _, check := range s.plan.AdmissionChecks {
+		// They follow from the capacities, which have their names.
+		c := s.subject(TopicCapacity, kindCheck, check.Name)
+		c.has("", fact{form: being, follows: []string{kindCapacity}})
+		c.part = &key{kindCheck, check.Name, ""}
+		c.follows("provisioning class", check.Class, kindCapacity)
+		c.follows("resources", strings.Join(check.Resources, ", "), kindCapacity)
+		c.follows("TPU topology", check.Topology, kindCapacity)
+	}
+}
+
+func (s *sheet) capacity(c *ir.Capacity) {
+	this := s.subject(TopicCapacity, kindCapacity, c.Name)
+	this.exists(fmt.Sprintf("%s, %s, %s", size(c), machine(c.Machine), option(c)))
+	self := path(kindCapacity, c.Name)
+	platform := []string{self, platformName, platformProject, platformRegion}
+
+	this.is("hardware class", c.Hardware)
+	this.is("machine", machine(c.Machine), fmt.Sprintf("%d vCPUs and %g GiB of memory a node", c.Machine.VCPUs, c.Machine.MemoryGiB))
+	this.has("machine's hardware", fact{form: opaque, value: hardware(c.Machine), follows: []string{path(kindCapacity, c.Name, "machine")}})
+	this.has("size", fact{value: size(c), notes: func() []string { return s.queues.total(c) }})
+	this.is("consumption", option(c))
+	if c.Flex != nil {
+		this.is("longest run of a node", duration(c.Flex.MaxRunSeconds))
+	}
+	zones := "all of the platform"
+	if !slices.Equal(c.Zones, s.plan.Zones) {
+		zones = strings.Join(c.Zones, ", ")
+	}
+	this.is("zones", zones)
+	pools := "made by the platform"
+	switch {
+	case c.AutoProvisioned && c.ComputeClass:
+		pools = "made by node auto-provisioning and a ComputeClass"
+	case c.AutoProvisioned:
+		pools = "made by node auto-provisioning"
+	case c.ComputeClass:
+		pools = "made by its ComputeClass"
+	}
+	this.is("node pools", pools)
+	placement := "any"
+	if c.Compact {
+		placement = "close together"
+	}
+	this.is("placement", placement)
+	this.is("boot disk", disk(c.DiskType, c.DiskSizeGiB))
+	this.is("local SSDs asked for", number(c.LocalSSDs, "disk"))
+	this.is("GPU driver", orNone(c.GPUDriver))
+	this.is("GPUDirect", orNone(string(c.GPUDirect)))
+	this.follows("networks", strings.Join(c.Networks, ", "), platform...)
+	this.follows("labels of the node pools", labels(c.PoolLabels), platform...)
+	this.follows("node labels", labels(c.NodeLabels), platform...)
+	this.follows("taints of the node pools", taints(c.PoolTaints), platform...)
+	this.follows("node taints", taints(c.NodeTaints), platform...)
+	this.follows("admission check", c.AdmissionCheck, path(kindCapacity, c.Name, "consumption"))
+	for _, a := range c.PerNode {
+		this.follows(resourceName(a.Resource)+" of a node for pods", amount(a.Resource, a.Quantity), path(kindCapacity, c.Name, "machine"))
+	}
+
+	quota := this
+	quota.topic = TopicQuota
+	quota.is("reason to guarantee more than there is", orNone(excerpt(c.Overcommit)))
+	const of = "guaranteed by all queues"
+	there := func() []string { return []string{"there are " + decimal(s.queues.there(c))} }
+	for _, a := range c.Guaranteed {
+		f := fact{value: amount(a.Resource, a.Quantity), alone: true, follows: []string{tagNominal(c.Name)}}
+		if a.Resource == counted(c) {
+			f.notes = there
+			quota.has(of, f)
+			continue
+		}
+		f.follows = append(f.follows, path(kindCapacity, c.Name, of), each(c, a.Resource), path(kindCapacity, c.Name, "machine"))
+		quota.has(of+", "+resourceName(a.Resource), f)
+	}
+	for _, r := range []string{ir.CPU, ir.Memory} {
+		if q, ok := s.queues.each(c, r); ok {
+			quota.has(eachWhat(c, r), fact{form: ratio, value: amount(r, q), tag: tagRatio, follows: []string{path(kindCapacity, c.Name, "machine")}})
+		}
+	}
+}
+
+// tagRatio is of what quota has of other resources than the one that is counted.
+const tagRatio = "ratio"
+
+// eachWhat is what quota has of a resource with each unit that is counted.
+func eachWhat(c *ir.Capacity, r string) string {
+	return resourceName(r) + " with each " + unit(counted(c)) + " of quota"
+}
+
+func each(c *ir.Capacity, r string) string { return path(kindCapacity, c.Name, eachWhat(c, r)) }
+
+func resourceName(r string) string {
+	if r == ir.CPU || r == ir.Memory {
+		return r
+	}
+	return unit(r) + "s"
+}
+
+// size is how many nodes a capacity has, and accelerators with them.
+func size(c *ir.Capacity) string {
+	upTo := func(least, most int, noun string) string {
+		switch {
+		case !c.Static:
+			return fmt.Sprintf("%d-%s", least, number(most, noun))
+		case least != most:
+			return fmt.Sprintf("%s, not %d", number(most, noun), least)
+		}
+		return number(most, noun)
+	}
+	words := upTo(c.MinNodes, c.MaxNodes, "node")
+	if c.Slices > 0 || c.Sliced() {
+		least := 0
+		if c.Static {
+			least = c.Slices
+		}
+		words = upTo(least, c.Slices, "TPU slice") + ", " + words
+	}
+	if c.HasAccelerators() {
+		words += " (" + plural(fmt.Sprint(c.MaxNodes*c.Machine.AcceleratorCount), unit(c.Machine.Resource)) + ")"
+	}
+	return words
+}
+
+// machine is a machine type with its accelerators.
+func machine(m ir.Machine) string {
+	words := m.Type
+	if m.Accelerator != "" {
+		words += fmt.Sprintf(" with %d %s", m.AcceleratorCount, m.Accelerator)
+	}
+	if m.Slice != nil {
+		words += " in slices of " + m.Slice.Topology
+	}
+	return words
+}
+
+// hardware is all that the catalogue knows of a machine.
+func hardware(m ir.Machine) string {
+	words := fmt.Sprint(m.Family, m.VCPUs, " ", m.MemoryGiB, m.Arm, m.Resource, m.AcceleratorCount, " ", m.BundledSSDs, " ", m.SSDSizeGB, m.PlacementTopology, m.AcceleratorNetworks)
+	if m.Slice != nil {
+		words += fmt.Sprint(m.Slice.Chips, " ", m.Slice.Hosts)
+	}
+	return words
+}
+
+// option is how a capacity's machines are obtained.
+func option(c *ir.Capacity) string {
+	words := []string{string(c.Option)}
+	switch c.Option {
+	case ir.OnDemand:
+		words[0] = "on demand"
+	case ir.Spot:
+		words[0] = "Spot"
+	case ir.AnyReservation:
+		words[0] = "any reservation"
+	}
+	if c.AnyReservation != nil && c.AnyReservation.OnDemand {
+		words = append(words, "else on demand")
+	}
+	if c.Flex != nil && c.Flex.Queued {
+		words = append(words, "all nodes of a job at once")
+	}
+	if r := c.Reservation; r != nil {
+		words[0] += " " + quote(r.Name)
+		if r.Owner != "" {
+			words[0] += " of project " + r.Owner
+		}
+		if r.Block != "" {
+			words = append(words, "block "+r.Block)
+		}
+		if r.SubBlock != "" {
+			words = append(words, "sub-block "+r.SubBlock)
+		}
+		if r.Kind != "" && r.Kind != "standard" {
+			words = append(words, r.Kind)
+		}
+		if r.Days != 0 {
+			words = append(words, number(r.Days, "day"))
+		}
+		if r.Create {
+			words = append(words, "made by the platform")
+		}
+	}
+	if c.Waiting {
+		words = append(words, "not begun yet")
+	}
+	return strings.Join(words, ", ")
+}
+
+func labels(all []ir.KeyValue) string {
+	var words []string
+	for _, l := range all {
+		words = append(words, l.Key+"="+l.Value)
+	}
+	return strings.Join(words, ", ")
+}
+
+func taints(all []ir.Taint) string {
+	var words []string
+	for _, t := range all {
+		words = append(words, t.Key+"="+t.Value+":"+t.Effect)
+	}
+	return strings.Join(words, ", ")
+}
+
+// autoProvisioning tells how far GKE may go by itself.
+func (s *sheet) autoProvisioning() {
+	a := s.plan.AutoProvisioning
+	var words, all []string
+	for _, l := range a.Limits {
+		words = append(words, limit(l.Type, l.Max))
+		all = append(all, fmt.Sprintf("%d to %s", l.Min, limit(l.Type, l.Max)))
+	}
+	this := s.subject(TopicCapacity, kindAutoscaling, "")
+	if !a.Create {
+		this.has("limits, without effect", fact{form: ratio, value: strings.Join(all, ", "), follows: []string{anything}})
+		return
+	}
+	this.exists("at most " + strings.Join(words, ", "))
+	for _, l := range a.Limits {
+		this.is("most "+limitType(l.Type)+" in the cluster", limit(l.Type, l.Max))
+		this.is("fewest "+limitType(l.Type)+" in the cluster", limit(l.Type, l.Min))
+	}
+}
+
+func limitType(t string) string {
+	if t == ir.CPU {
+		return "vCPUs"
+	}
+	return t
+}
+
+func limit(t string, n int) string {
+	switch t {
+	case ir.CPU:
+		return number(n, "vCPU")
+	case ir.Memory:
+		return fmt.Sprintf("%d GiB", n)
+	}
+	return fmt.Sprintf("%d %s", n, t)
+}
+
+// tally is what the queues of a plan are guaranteed of its capacities.
+type tally struct {
+	capacities map[string]*ir.Capacity
+	cohorts    map[[2]string]*resource.Quantity // by cohort and capacity, in what the capacity is counted in
+	ratios     map[[2]string]resource.Quantity  // by capacity and resource: with each unit that is counted
+}
+
+func newTally(p *ir.Platform) tally {
+	t := tally{map[string]*ir.Capacity{}, map[[2]string]*resource.Quantity{}, map[[2]string]resource.Quantity{}}
+	for i := range p.Capacities {
+		t.capacities[p.Capacities[i].Name] = &p.Capacities[i]
+	}
+	for i := range p.SharedQueues {
+		t.add(&p.SharedQueues[i].Queue)
+	}
+	for i := range p.Teams {
+		for j := range p.Teams[i].Queues {
+			if q := &p.Teams[i].Queues[j]; !q.Shared {
+				t.add(q)
+			}
+		}
+	}
+	return t
+}
+
+func (t tally) add(q *ir.Queue) {
+	for i := range q.Flavors {
+		f := &q.Flavors[i]
+		c := t.capacities[f.Flavor]
+		if c == nil {
+			continue
+		}
+		most := quotaOf(f, counted(c))
+		if most == nil {
+			continue
+		}
+		k := [2]string{q.Cohort, f.Flavor}
+		if t.cohorts[k] == nil {
+			t.cohorts[k] = &resource.Quantity{}
+		}
+		t.cohorts[k].Add(most.Nominal)
+		t.learn(c, f, most)
+	}
+}
+
+// learn finds how much of the other resources goes with each unit of what quota
+// is counted in: the first queue that has some tells.
+func (t tally) learn(c *ir.Capacity, f *ir.FlavorQuota, most *ir.ResourceQuota) {
+	for _, r := range []string{ir.CPU, ir.Memory} {
+		k := [2]string{c.Name, r}
+		other := quotaOf(f, r)
+		if _, known := t.ratios[k]; known || other == nil || r == most.Resource {
+			continue
+		}
+		switch {
+		case !most.Nominal.IsZero():
+			t.ratios[k] = divide(other.Nominal, most.Nominal.Value())
+		case most.Borrowing != nil && other.Borrowing != nil && !most.Borrowing.IsZero():
+			t.ratios[k] = divide(*other.Borrowing, most.Borrowing.Value())
+		}
+	}
+}
+
+func divide(q resource.Quantity, by int64) resource.Quantity {
+	if q.Format == resource.BinarySI {
+		return *resource.NewQuantity(q.Value()/max(by, 1), q.Format)
+	}
+	return *resource.NewMilliQuantity(q.MilliValue()/max(by, 1), q.Format)
+}
+
+func (t tally) each(c *ir.Capacity, r string) (resource.Quantity, bool) {
+	q, ok := t.ratios[[2]string{c.Name, r}]
+	return q, ok
+}
+
+// total notes what all queues are guaranteed of a capacity, against what there is.
+func (t tally) total(c *ir.Capacity) []string {
+	r := counted(c)
+	return []string{"all queues guarantee " + held(amountOf(c.Guaranteed, r), t.there(c), r)}
+}
+
+// there is what a capacity has at most of what its quota is counted in.
+func (t tally) there(c *ir.Capacity) resource.Quantity {
+	q := amountOf(c.PerNode, counted(c))
+	q.Mul(int64(c.MaxNodes))
+	return q
+}
+
+// cohort notes what the queues of a cohort are guaranteed of a capacity, and then
+// what all are.
+func (t tally) cohort(cohort string, c *ir.Capacity) []string {
+	total := t.total(c)
+	q := t.cohorts[[2]string{cohort, c.Name}]
+	if cohort == "" || q == nil {
+		return total
+	}
+	r := counted(c)
+	if all := amountOf(c.Guaranteed, r); q.Cmp(all) == 0 {
+		return []string{"cohort " + cohort + " guarantees " + held(*q, t.there(c), r)}
+	}
+	return append([]string{"cohort " + cohort + " guarantees " + amount(r, *q)}, total...)
+}
+
+// held holds what is guaranteed against what there is.
+func held(all, there resource.Quantity, r string) string {
+	words := decimal(all) + " of the " + amount(r, there)
+	if all.Cmp(there) > 0 {
+		words += ", more than there are"
+	}
+	return words
+}
+
+func amountOf(all []ir.Amount, r string) resource.Quantity {
+	for _, a := range all {
+		if a.Resource == r {
+			return a.Quantity.DeepCopy()
+		}
+	}
+	return resource.Quantity{}
+}
+
+func quotaOf(f *ir.FlavorQuota, r string) *ir.ResourceQuota {
+	for i := range f.Quotas {
+		if f.Quotas[i].Resource == r {
+			return &f.Quotas[i]
+		}
+	}
+	return nil
+}

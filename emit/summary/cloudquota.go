@@ -1,0 +1,109 @@
+package summary
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit"
+)
+
+// cloudQuota tells which quota Google Cloud has to grant that it had not to, one
+// line a metric. Where teams' quotas alone made a difference, and not what pools
+// there can be, all metrics are one line: the first of them, with the others as a
+// note.
+func cloudQuota(before, after []ir.DemandRow) []Line {
+	was := map[string]ir.DemandRow{}
+	for _, r := range before {
+		was[rowName(r)] = r
+	}
+	var lines, follow []Line
+	for _, is := range after {
+		name := rowName(is)
+		line := Line{Topic: TopicCloudQuota, Subject: called(kindCloudQuota, name)}
+		old, known := was[name]
+		delete(was, name)
+		switch {
+		case !known:
+			line.Op, line.To = emit.Added, need(is, nil)
+		case counts(old) == counts(is):
+			continue
+		default:
+			line.Op, line.From, line.To = emit.Changed, need(old, &is), need(is, &old)
+			if sameNodes(old, is) {
+				follow = append(follow, line)
+				continue
+			}
+		}
+		lines = append(lines, line)
+	}
+	for _, old := range before {
+		if _, gone := was[rowName(old)]; gone {
+			lines = append(lines, Line{Topic: TopicCloudQuota, Subject: called(kindCloudQuota, rowName(old)), Op: emit.Removed, From: need(old, nil)})
+		}
+	}
+	if len(follow) == 0 {
+		return lines
+	}
+	var others []string
+	for _, l := range follow[1:] {
+		others = append(others, strings.TrimPrefix(l.String(), kindCloudQuota+" "))
+	}
+	follow[0].Note = prefixed("and with it ", strings.Join(others, "; "))
+	return append(lines, follow[0])
+}
+
+// sameNodes tells whether a row changed in nothing but what queues admit, or in
+// what no more than that is ever needed of.
+func sameNodes(a, b ir.DemandRow) bool {
+	return a.Standing == b.Standing && (a.Ceiling == b.Ceiling || a.Ceiling == a.Admitted && b.Ceiling == b.Admitted)
+}
+
+// demand tells the rest of the rows, which follows from the plan.
+func (s *sheet) demand() {
+	d := s.plan.Demand
+	for _, r := range d.Rows {
+		row := s.subject(TopicCloudQuota, kindCloudQuota, rowName(r))
+		row.has("what is counted", fact{form: ratio, value: r.What + " in " + r.Unit, follows: []string{anything}})
+		row.has("remarks", fact{form: ratio, value: excerpt(r.Note), follows: []string{anything}})
+		row.has("end of the remarks", fact{form: ratio, value: r.Note, follows: []string{anything, path(kindCloudQuota, rowName(r), "remarks")}})
+	}
+	all := s.subject(TopicCloudQuota, kindCluster, "")
+	all.follows("nodes of all that queues can admit", fmt.Sprintf("%s, %d GiB of memory", number(d.VCPUs, "vCPU"), d.MemoryGiB), anything)
+}
+
+// counts are what a row asks for.
+func counts(r ir.DemandRow) [3]int { return [3]int{r.Standing, r.Admitted, r.Ceiling} }
+
+func rowName(r ir.DemandRow) string { return cmp.Or(r.Metric, "of "+r.What) }
+
+// need tells what of a row differs from another's, or all of it for nil.
+func need(r ir.DemandRow, other *ir.DemandRow) string {
+	if one := r.Standing; one == r.Admitted && one == r.Ceiling && (other == nil || other.Standing == other.Admitted && other.Standing == other.Ceiling) {
+		return units(one, r.Unit)
+	}
+	var words []string
+	say := func(n int, was func(*ir.DemandRow) int, when string) {
+		if other != nil && was(other) == n {
+			return
+		}
+		amount := fmt.Sprint(n)
+		if words == nil {
+			amount = units(n, r.Unit)
+		}
+		words = append(words, amount+" "+when)
+	}
+	say(r.Standing, func(o *ir.DemandRow) int { return o.Standing }, "always")
+	say(r.Admitted, func(o *ir.DemandRow) int { return o.Admitted }, "admitted")
+	say(r.Ceiling, func(o *ir.DemandRow) int { return o.Ceiling }, "at most")
+	return strings.Join(words, ", ")
+}
+
+// units counts in a unit that is given in the plural.
+func units(n int, unit string) string {
+	if n == 1 {
+		unit = strings.TrimSuffix(unit, "s")
+	}
+	return fmt.Sprintf("%d %s", n, unit)
+}

@@ -1,0 +1,206 @@
+package summary
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// Facts that others follow from.
+var (
+	platformName    = path(kindPlatform, "", "name")
+	platformProject = path(kindPlatform, "", "project")
+	platformRegion  = path(kindPlatform, "", "region")
+	scheduler       = path(kindPlatform, "", "scheduler")
+)
+
+// platform tells what there is one of.
+func (s *sheet) platform() {
+	p := s.plan
+	top := s.subject(TopicCluster, kindPlatform, "")
+	top.is("name", p.Name, "another name makes another platform")
+	top.is("project", p.Project, "another project makes another platform")
+	top.is("region", p.Region, "another region makes another cluster")
+	top.is("zones of the nodes", strings.Join(p.Zones, ", "))
+	top.is("scheduler", string(p.Scheduler), "the platform has to be destroyed before, and built anew")
+	top.all("notes for the administrator", excerpts(p.Notes))
+	top.has("order and text of the notes", fact{form: opaque, value: strings.Join(p.Notes, "\n"), follows: []string{path(kindPlatform, "", "notes for the administrator")}})
+
+	v := p.Versions
+	for _, r := range []struct{ name, version string }{
+		{"Kueue", v.Kueue}, {"JobSet", v.JobSet}, {"KAI Scheduler", v.KAI}, {"Helm", v.Helm}, {"NCCL plugin gIB", v.GIB},
+		{"Terraform", v.Terraform}, {"Terraform provider hashicorp/google", v.GoogleProvider}, {"Google Cloud CLI", v.Gcloud},
+	} {
+		release := s.subject(TopicCluster, kindRelease, r.name)
+		release.is("version", r.version)
+	}
+	s.cluster()
+	s.systemPool()
+	s.account(TopicAccess, "the nodes", p.NodeAccount)
+}
+
+func (s *sheet) cluster() {
+	c := s.plan.Cluster
+	cluster := s.subject(TopicCluster, kindCluster, "")
+	cluster.follows("name", c.Name, platformName)
+	cluster.is("release channel", c.ReleaseChannel)
+	cluster.is("lowest GKE version", cmp.Or(c.MinVersion, "as the release channel has it"))
+	protection := "Terraform refuses to destroy the cluster"
+	if !c.DeletionProtection {
+		protection = "dangerous: Terraform no longer refuses to destroy the cluster, with all that runs there"
+	}
+	cluster.is("deletion protection", onOff(c.DeletionProtection), protection)
+	cluster.is("multi-networking", onOff(c.MultiNetworking), "it is decided when a cluster is made")
+	cluster.is("image streaming", onOff(c.ImageStreaming))
+	cluster.is("Filestore CSI driver", onOff(c.Filestore))
+	cluster.is("Cloud Storage FUSE CSI driver", onOff(c.GCSFuse))
+	m := c.Maintenance
+	cluster.is("maintenance window", fmt.Sprintf("%s from %s UTC for %s", strings.Join(m.Days, ", "), m.Start, number(m.Hours, "hour")))
+	cluster.is("autoscaling profile", s.plan.AutoProvisioning.Profile)
+
+	access := s.subject(TopicAccess, kindCluster, "")
+	for _, n := range c.AuthorizedNetworks {
+		var notes []string
+		if strings.HasSuffix(n.CIDR, "/0") {
+			notes = []string{"dangerous: any address may reach the control plane's IP endpoint"}
+		}
+		access.is("authorised network "+quote(n.Name), n.CIDR, notes...)
+	}
+	endpoint := "no public address"
+	if len(c.AuthorizedNetworks) > 0 {
+		endpoint = "a public address, for the authorised networks"
+	}
+	access.is("control plane's IP endpoint", endpoint)
+	dns := "reachable only from inside the VPC"
+	if c.DNSEndpoint {
+		dns = "reachable from outside the VPC, for those whom IAM admits"
+	}
+	access.is("control plane's DNS endpoint", dns)
+	var notes []string
+	if c.SecurityGroup == "" {
+		notes = []string{"RBAC knows no Google groups"}
+	}
+	access.is("group of the groups that RBAC knows", orNone(c.SecurityGroup), notes...)
+}
+
+func (s *sheet) systemPool() {
+	p := s.plan.SystemPool
+	pool := s.subject(TopicCluster, kindSystemPool, "")
+	pool.is("name", p.Name)
+	pool.is("machine", p.Machine)
+	pool.follows("machine's hardware", fmt.Sprintf("%s, %d vCPUs, %g GiB of memory", p.Family, p.VCPUs, p.MemoryGiB), path(kindSystemPool, "", "machine"))
+	pool.is("boot disk", disk(p.DiskType, p.DiskSizeGiB))
+	pool.is("size", number(p.NodesPerZone, "node")+" in each zone")
+}
+
+func disk(kind string, gib int) string { return fmt.Sprintf("%s of %d GiB", kind, gib) }
+
+// network tells the address ranges, and the networks between GPUs.
+func (s *sheet) network() {
+	n := s.plan.Network
+	vpc := s.subject(TopicCluster, kindNetwork, "")
+	vpc.follows("name of the VPC network", n.Name, platformName)
+	vpc.follows("name of the subnet", n.Subnet, platformName)
+	vpc.is("range of the nodes", n.Nodes)
+	vpc.is("range of the pods", n.Pods)
+	vpc.is("range of the Services", n.Services)
+	vpc.is("range of the control plane", n.ControlPlane)
+	for _, r := range n.GPURanges {
+		vpc.is("range "+quote(r.Name)+" between GPUs", r.CIDR)
+	}
+	var shorts []string
+	for _, g := range n.GPUs {
+		shorts = append(shorts, g.Short)
+		gpu := s.subject(TopicCluster, kindGPUNetwork, g.Short)
+		gpu.exists(number(len(g.Subnets), "subnet"))
+		gpu.is("MTU", number(g.MTU, "byte"))
+		gpu.follows("name", g.Name, platformName)
+		gpu.follows("profile", g.Profile, path(kindPlatform, "", "zones of the nodes"), kindCapacity)
+		gpu.follows("subnets", subnets(g.Subnets), platformName, kindNetwork)
+	}
+	vpc.has("order of the GPU networks", fact{form: order, list: shorts})
+}
+
+func subnets(all []ir.GPUSubnet) string {
+	var words []string
+	for _, n := range all {
+		rdma := ""
+		if n.RDMA {
+			rdma = " with RDMA"
+		}
+		words = append(words, fmt.Sprintf("%s %s (part %d of %d of %s) as %s%s", n.Name, n.Range, n.Cut.Index, 1<<min(n.Cut.Bits, 62), n.Cut.Of, n.Network, rdma))
+	}
+	return strings.Join(words, ", ")
+}
+
+// delivery tells how the platform is built, and what the build may do.
+func (s *sheet) delivery() {
+	d := s.plan.Delivery
+	built := s.subject(TopicCluster, kindDelivery, "")
+	built.follows("region", d.Region, platformRegion)
+	built.follows("bucket of the Terraform state", d.StateBucket, platformName, platformProject)
+	built.follows("folder of the Terraform state", d.StatePrefix, platformName)
+	by := "the build"
+	if d.InfrastructureManager {
+		by = "Infrastructure Manager"
+	}
+	built.is("Terraform run by", by)
+	built.follows("repository of the images", d.Repository, platformName)
+	built.all("APIs", d.APIs)
+	s.account(TopicAccess, "the build", d.Account)
+	build := s.subject(TopicAccess, kindAccount, "the build")
+	build.all("permissions", d.Permissions)
+	build.all("roles that it may grant", d.GrantableRoles, tagRoles)
+}
+
+// tagRoles is of what the accounts of the platform may do.
+const tagRoles = "roles"
+
+func (s *sheet) account(topic Topic, of string, a ir.ServiceAccount) {
+	account := s.subject(topic, kindAccount, of)
+	account.follows("ID", a.ID, platformName)
+	account.follows("display name", a.Display, platformName)
+	account.has("roles", fact{form: set, list: a.Roles, tag: tagRoles})
+}
+
+// monitoring tells what is watched. The texts of an alert are the compiler's own,
+// and follow from the rest of the plan.
+func (s *sheet) monitoring() {
+	m := s.plan.Monitoring
+	watch := s.subject(TopicCluster, kindMonitoring, "")
+	watch.all("notification channels", m.NotificationChannels)
+	watch.is("Grafana dashboards", onOff(m.Grafana))
+	watch.is("namespace of the Grafana dashboards", m.GrafanaNamespace)
+	watch.is("Vertex AI TensorBoard", inRegion(m.TensorBoard))
+	for _, a := range m.Alerts {
+		alert := s.subject(TopicCluster, kindAlert, a.Name)
+		alert.exists("")
+		alert.has("condition", fact{form: opaque, value: a.Expr, follows: []string{anything}})
+		alert.follows("rule group", a.Group, anything)
+		alert.follows("has to hold for", duration(a.For), anything)
+		alert.follows("severity", a.Severity, anything)
+		alert.has("text", fact{form: opaque, value: a.Summary + "\n" + a.Action, follows: []string{anything}})
+		where := "Cloud Monitoring and Prometheus"
+		if a.CloudOnly {
+			where = "Cloud Monitoring alone"
+		}
+		alert.follows("stands in", where, anything)
+	}
+}
+
+func inRegion(region string) string {
+	if region == "" {
+		return none
+	}
+	return "in " + region
+}
+
+func excerpts(all []string) []string {
+	var out []string
+	for _, s := range all {
+		out = append(out, quote(excerpt(s)))
+	}
+	return out
+}

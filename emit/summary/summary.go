@@ -1,0 +1,454 @@
+package summary
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit"
+)
+
+// Of tells what changed between two plans, by topic, and nothing of what
+// did not. Both plans are told as facts, each under its own key; what differs is
+// the summary, so that a change and its opposite have the same lines with their
+// sides exchanged. Time is linear in what the plans hold.
+func Of(before, after *ir.Platform) []Line {
+	changes := compareFacts(tell(before), tell(after))
+	return slices.Concat(fold(changes), cloudQuota(before.Demand.Rows, after.Demand.Rows))
+}
+
+// tell lists the facts of a plan.
+func tell(p *ir.Platform) *sheet {
+	s := newSheet(p)
+	s.platform()
+	s.network()
+	s.delivery()
+	s.monitoring()
+	s.capacities()
+	s.teams()
+	s.priorities()
+	s.workloads()
+	s.demand()
+	return s
+}
+
+// key says what a fact is about: a subject by its kind and name, and what of it,
+// "" for the subject as a whole.
+type key struct{ kind, name, what string }
+
+// String is how fact.follows names a key; that of a subject is a prefix of it.
+func (k key) String() string { return path(k.kind, k.name, k.what) }
+
+func path(parts ...string) string { return strings.Join(parts, "\x00") }
+
+// anything stands in fact.follows for any other fact.
+const anything = "*"
+
+// fact is something that a plan says, in words.
+type fact struct {
+	key
+	topic Topic
+	form  form
+	// value is "" only where it is not to be shown.
+	value string
+	list  []string // the values of a set or an order
+	// parts are facts that are not told where the fact came or went as a whole,
+	// because its value tells of them: this one's, by its key.
+	part *key
+	// follows makes the fact one that is told only where none of these changed:
+	// a key or tag; or, of facts that follow from no others, any of a kind, any
+	// of a subject (as path makes it of kind and name), or anything.
+	follows []string
+	tag     string // a name for several facts in follows, or ""
+	group   string // of facts that are told in one line where they changed alike
+	alone   bool   // has a line of its own wherever it changed
+	// notes add what one has to know, as the plan has it; nil for nothing.
+	notes func() []string
+}
+
+// form is how values of a fact are compared.
+type form int
+
+const (
+	plain  form = iota // value by value
+	being              // not: there is nothing to it but that it is there
+	opaque             // value by value, and shown without them
+	set                // by the members of list
+	order              // by the order of what both lists have
+	ratio              // value by value, and nothing is told where one has none
+)
+
+// sheet is the facts of a plan.
+type sheet struct {
+	plan  *ir.Platform
+	facts []fact
+	at    map[key]int
+	// queues is what the plan's queues have of its capacities.
+	queues tally
+}
+
+func newSheet(p *ir.Platform) *sheet {
+	return &sheet{plan: p, at: map[key]int{}, queues: newTally(p)}
+}
+
+// add adds a fact. Of those of one key, which a plan of the compiler has not, the
+// last counts.
+func (s *sheet) add(f fact) {
+	if i, known := s.at[f.key]; known {
+		s.facts[i] = f
+		return
+	}
+	s.at[f.key] = len(s.facts)
+	s.facts = append(s.facts, f)
+}
+
+func (s *sheet) get(k key) *fact {
+	if i, ok := s.at[k]; ok {
+		return &s.facts[i]
+	}
+	return nil
+}
+
+// subject adds facts of one subject and topic.
+type subject struct {
+	*sheet
+	topic      Topic
+	kind, name string
+	group      string
+	part       *key
+}
+
+func (s *sheet) subject(topic Topic, kind, name string) subject {
+	return subject{sheet: s, topic: topic, kind: kind, name: name}
+}
+
+// exists says that the subject is there; all that follows is part of it.
+func (s *subject) exists(description string) {
+	s.add(fact{key: key{s.kind, s.name, ""}, topic: s.topic, form: being, value: description, group: s.group, part: s.part})
+	s.part = &key{s.kind, s.name, ""}
+}
+
+// has adds a fact, of which it completes the key.
+func (s subject) has(what string, f fact) {
+	f.key = key{s.kind, s.name, what}
+	f.topic = cmp.Or(f.topic, s.topic)
+	f.group = s.group
+	if f.part == nil {
+		f.part = s.part
+	}
+	s.add(f)
+}
+
+// is adds a value, with notes or without.
+func (s subject) is(what, value string, notes ...string) {
+	f := fact{value: value}
+	if len(notes) > 0 {
+		f.notes = func() []string { return notes }
+	}
+	s.has(what, f)
+}
+
+// follows adds a value that follows from others.
+func (s subject) follows(what, value string, from ...string) {
+	s.has(what, fact{value: cmp.Or(value, none), follows: from})
+}
+
+// all adds a set.
+func (s subject) all(what string, values []string, from ...string) {
+	s.has(what, fact{form: set, list: values, follows: from})
+}
+
+// change is a line on the way.
+type change struct {
+	Line
+	fact *fact // of the later plan, or where there is none of the earlier
+	kept bool  // both plans have the subject
+	// alike is how many subjects of both plans could have changed in this way.
+	alike int
+}
+
+// compareFacts returns what changed between two plans, by topic, kind and name.
+func compareFacts(before, after *sheet) []change {
+	var found []change
+	for i := range after.facts {
+		found = append(found, differ(before.get(after.facts[i].key), &after.facts[i])...)
+	}
+	for i := range before.facts {
+		if after.get(before.facts[i].key) == nil {
+			found = append(found, differ(&before.facts[i], nil)...)
+		}
+	}
+	found = slices.DeleteFunc(found, func(c change) bool {
+		return cameOrWent(c.fact.part, before, after)
+	})
+	told := index(found)
+	found = slices.DeleteFunc(found, func(c change) bool {
+		return told.explains(c, before, after)
+	})
+	subjects := count(before, after)
+	for i := range found {
+		c := &found[i]
+		c.kept = !(c.fact.form == being && c.fact.what == "")
+		c.alike = subjects[population(c.fact, c.Op == emit.Changed)]
+		if c.fact.notes != nil {
+			c.Note = strings.Join(c.fact.notes(), "; ")
+		}
+	}
+	slices.SortStableFunc(found, func(a, b change) int {
+		return cmp.Or(
+			cmp.Compare(slices.Index(topics, a.Topic), slices.Index(topics, b.Topic)),
+			cmp.Compare(slices.Index(kinds, a.fact.kind), slices.Index(kinds, b.fact.kind)),
+			cmp.Compare(a.fact.group, b.fact.group),
+			cmp.Compare(a.fact.name, b.fact.name),
+		)
+	})
+	return found
+}
+
+// differ compares a fact of two plans, of which one may be nil.
+func differ(before, after *fact) []change {
+	one := cmp.Or(after, before)
+	line := Line{Topic: one.topic, What: one.what}
+	only := func(op emit.Op, from, to string) []change {
+		line.Op, line.From, line.To = op, from, to
+		if one.form == opaque {
+			line.From, line.To = "", ""
+		}
+		return []change{{Line: line, fact: one}}
+	}
+	switch {
+	case one.form == set:
+		var out []change
+		if gone := without(listOf(before), listOf(after)); len(gone) > 0 {
+			out = append(out, only(emit.Removed, names(gone), "")...)
+		}
+		if come := without(listOf(after), listOf(before)); len(come) > 0 {
+			out = append(out, only(emit.Added, "", names(come))...)
+		}
+		return out
+	case one.form == order:
+		if before == nil || after == nil {
+			return nil
+		}
+		was, is := within(before.list, after.list), within(after.list, before.list)
+		if slices.Equal(was, is) {
+			return nil
+		}
+		return only(emit.Changed, strings.Join(before.list, ", "), strings.Join(after.list, ", "))
+	case before == nil || after == nil:
+		switch {
+		case one.form == ratio:
+			return nil
+		case before == nil:
+			return only(emit.Added, "", after.value)
+		}
+		return only(emit.Removed, before.value, "")
+	case one.form == being || before.value == after.value:
+		return nil
+	}
+	return only(emit.Changed, before.value, after.value)
+}
+
+func listOf(f *fact) []string {
+	if f == nil {
+		return nil
+	}
+	return f.list
+}
+
+// without returns what list has and other has not, each once.
+func without(list, other []string) []string {
+	known := map[string]bool{}
+	for _, s := range other {
+		known[s] = true
+	}
+	var out []string
+	for _, s := range list {
+		if !known[s] {
+			known[s] = true
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// within returns what both lists have, in the order of the first.
+func within(list, other []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return !slices.Contains(other, s) })
+}
+
+// cameOrWent tells whether what a fact is part of, or what that is part of, is
+// in one of the plans only.
+func cameOrWent(whole *key, before, after *sheet) bool {
+	for whole != nil {
+		was, is := before.get(*whole), after.get(*whole)
+		if was == nil || is == nil {
+			return true
+		}
+		whole = is.part
+	}
+	return false
+}
+
+// causes has the changed facts, by all the names that fact.follows has for them.
+type causes map[string]bool
+
+func index(changes []change) causes {
+	out := causes{}
+	for _, c := range changes {
+		k := c.fact.key
+		out[k.String()] = true
+		if c.fact.tag != "" {
+			out[c.fact.tag] = true
+		}
+		if c.fact.follows == nil {
+			out[k.kind], out[path(k.kind, k.name)], out[anything] = true, true, true
+		}
+	}
+	return out
+}
+
+// explains tells whether a change follows from others that are told.
+func (told causes) explains(c change, before, after *sheet) bool {
+	if c.fact.follows == nil {
+		return false
+	}
+	for _, f := range []*fact{before.get(c.fact.key), after.get(c.fact.key)} {
+		if f != nil && slices.ContainsFunc(f.follows, func(cause string) bool { return told[cause] }) {
+			return true
+		}
+	}
+	return false
+}
+
+// population names the facts that could have changed alike: those of the same
+// group and words, or where these are new all subjects of the group.
+func population(f *fact, changed bool) key {
+	if changed {
+		return key{f.kind, f.group, f.what}
+	}
+	return key{f.kind, f.group, ""}
+}
+
+// count counts the facts that both plans have by their population.
+func count(before, after *sheet) map[key]int {
+	out := map[key]int{}
+	for i := range after.facts {
+		f := &after.facts[i]
+		if before.get(f.key) != nil {
+			out[population(f, true)]++
+		}
+	}
+	return out
+}
+
+// fold makes lines of changes, those of several subjects that changed alike one.
+// They stand where the first of them stood.
+func fold(changes []change) []Line {
+	type alike struct {
+		kind, group string
+		Line        // but for its subject and note
+	}
+	heaps := gather(changes, func(c change) (alike, bool) {
+		line := c.Line
+		line.Note = ""
+		return alike{c.fact.kind, c.fact.group, line}, !c.fact.alone && slices.Contains(folded, c.fact.kind)
+	})
+	var workloads []change
+	var out []Line
+	for _, heap := range heaps {
+		line := heap[0].Line
+		line.Note = common(heap)
+		if heap[0].fact.kind == kindWorkload {
+			// Of several templates that changed alike, for the same teams.
+			line.Subject = owners(heap)
+			workloads = append(workloads, change{Line: line, fact: heap[0].fact})
+			continue
+		}
+		line.Subject = title(heap)
+		out = append(out, line)
+	}
+	for _, heap := range gather(workloads, func(c change) (Line, bool) { return c.Line, true }) {
+		line := heap[0].Line
+		var templates []string
+		for _, c := range heap {
+			templates = append(templates, quote(c.fact.group))
+		}
+		what := kindWorkload
+		if len(templates) > 1 {
+			what = number(len(templates), kindWorkload) + ":"
+		}
+		line.Subject = what + " " + names(templates) + " of " + heap[0].Subject
+		out = append(out, line)
+	}
+	return out
+}
+
+// gather puts what has the same key together, where that may be, in the order in
+// which the first of it comes.
+func gather[K comparable](changes []change, by func(change) (K, bool)) [][]change {
+	var heaps [][]change
+	at := map[K]int{}
+	for _, c := range changes {
+		k, may := by(c)
+		i, known := at[k]
+		if !known || !may {
+			i = len(heaps)
+			at[k] = i
+			heaps = append(heaps, nil)
+		}
+		heaps[i] = append(heaps[i], c)
+	}
+	return heaps
+}
+
+// common is what the notes of changes have in common.
+func common(changes []change) string {
+	if len(changes) == 1 {
+		return changes[0].Note
+	}
+	if changes[0].fact.notes == nil {
+		return ""
+	}
+	notes := changes[0].fact.notes()
+	for _, c := range changes[1:] {
+		if len(notes) == 0 {
+			break
+		}
+		notes = within(notes, c.fact.notes())
+	}
+	return strings.Join(notes, "; ")
+}
+
+// title names the subjects of changes: all of them, or each by its name.
+func title(changes []change) string {
+	if first := changes[0].fact; len(changes) == 1 {
+		return called(first.kind, first.name)
+	}
+	return several(changes, changes[0].fact.kind)
+}
+
+// owners names the teams of changes to one template of theirs.
+func owners(changes []change) string {
+	if len(changes) == 1 {
+		team, _, _ := strings.Cut(changes[0].fact.name, "/")
+		return called(kindTeam, team)
+	}
+	return several(changes, kindTeam)
+}
+
+func several(changes []change, noun string) string {
+	if first := changes[0]; first.kept && len(changes) == first.alike {
+		if len(changes) == 2 {
+			return "both " + strings.TrimPrefix(number(2, noun), "2 ")
+		}
+		return "all " + number(len(changes), noun)
+	}
+	var members []string
+	for _, c := range changes {
+		member, _, _ := strings.Cut(c.fact.name, "/") // of a workload its team
+		members = append(members, member)
+	}
+	return number(len(members), noun) + ": " + names(members)
+}

@@ -1,0 +1,280 @@
+package summary
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/batchwright/batchwright/compiler"
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit"
+)
+
+// plans are those of the repository's blueprints, and one that has all which
+// those leave out.
+func plans(t testing.TB) map[string]*ir.Platform {
+	t.Helper()
+	dir, err := filepath.Abs("../../blueprints")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]*ir.Platform{}
+	for name, paths := range map[string][]string{
+		"batch":      {"batch-platform"},
+		"batch, dws": {"batch-platform", "batch-platform-dws"},
+		"a3":         {"a3-ultra-flex"},
+		"kai":        {"kai-departments"},
+		"tpu":        {"tpu-training"},
+		"full":       {"a3-ultra-flex"},
+	} {
+		res, err := compiler.Compile(context.Background(), compiler.Input{Dir: dir, Paths: paths})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Plan == nil {
+			t.Fatalf("%s does not compile", name)
+		}
+		out[name] = res.Plan
+	}
+	complete(reflect.ValueOf(out["full"]).Elem())
+	return out
+}
+
+var quantity = reflect.TypeFor[resource.Quantity]()
+
+// complete gives a plan one of everything that it has none of.
+func complete(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			v.Set(reflect.New(v.Type().Elem()))
+		}
+		complete(v.Elem())
+	case reflect.Slice:
+		if v.Len() == 0 {
+			v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		}
+		for i := range v.Len() {
+			complete(v.Index(i))
+		}
+	case reflect.Struct:
+		if v.Type() == quantity {
+			return
+		}
+		for i := range v.NumField() {
+			complete(v.Field(i))
+		}
+	}
+}
+
+// leaf is a value of a plan that holds no others.
+type leaf struct {
+	path  string // without indices
+	value reflect.Value
+}
+
+func leaves(path string, v reflect.Value) []leaf {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			return nil
+		}
+		return leaves(path, v.Elem())
+	case reflect.Slice:
+		var out []leaf
+		for i := range v.Len() {
+			out = append(out, leaves(path, v.Index(i))...)
+		}
+		return out
+	case reflect.Struct:
+		if v.Type() == quantity {
+			return []leaf{{path, v}}
+		}
+		var out []leaf
+		for i := range v.NumField() {
+			out = append(out, leaves(strings.TrimPrefix(path+"."+v.Type().Field(i).Name, "."), v.Field(i))...)
+		}
+		return out
+	}
+	return []leaf{{path, v}}
+}
+
+// mutate changes a leaf.
+func mutate(t *testing.T, l leaf) {
+	t.Helper()
+	switch v := l.value; {
+	case v.Type() == quantity:
+		q := v.Addr().Interface().(*resource.Quantity)
+		changed := q.DeepCopy()
+		changed.Add(resource.MustParse("7"))
+		v.Set(reflect.ValueOf(changed))
+	case v.Kind() == reflect.String:
+		v.SetString(v.String() + "x")
+	case v.Kind() == reflect.Bool:
+		v.SetBool(!v.Bool())
+	case v.CanInt():
+		v.SetInt(v.Int() + 1)
+	case v.CanFloat():
+		v.SetFloat(v.Float() + 1)
+	default:
+		t.Fatalf("%s is a %s: tell how to change it", l.path, v.Kind())
+	}
+}
+
+// unsaid are fields whose change nobody is told of, with the reason.
+var unsaid = map[string]string{}
+
+// TestSummaryIsComplete changes every field of every plan, one at a time, in some
+// of the places that it is in, and demands that something is said of it.
+func TestSummaryIsComplete(t *testing.T) {
+	silent := map[string]string{}
+	for name, plan := range plans(t) {
+		before := copyOf(plan)
+		was, times := tell(before), map[string]int{}
+		for _, l := range leaves("", reflect.ValueOf(plan).Elem()) {
+			if times[l.path]++; times[l.path] > 3 {
+				continue
+			}
+			old := reflect.New(l.value.Type()).Elem()
+			old.Set(l.value)
+			mutate(t, l)
+			lines := append(fold(compareFacts(was, tell(plan))), cloudQuota(before.Demand.Rows, plan.Demand.Rows)...)
+			if len(lines) == 0 {
+				silent[l.path] = name
+			}
+			for _, line := range lines {
+				checkLine(t, line)
+			}
+			l.value.Set(old)
+		}
+	}
+	for path, plan := range silent {
+		if unsaid[path] == "" {
+			t.Errorf("%s: nothing is said of a change of %s", plan, path)
+		}
+	}
+	for path := range unsaid {
+		if silent[path] == "" {
+			t.Errorf("something is said of %s: take it from the list", path)
+		}
+	}
+}
+
+// copyOf is a plan that shares nothing with another.
+func copyOf(p *ir.Platform) *ir.Platform {
+	return deepCopy(reflect.ValueOf(p)).Interface().(*ir.Platform)
+}
+
+func deepCopy(v reflect.Value) reflect.Value {
+	out := reflect.New(v.Type()).Elem()
+	switch {
+	case v.Type() == quantity:
+		q := v.Interface().(resource.Quantity)
+		out.Set(reflect.ValueOf(q.DeepCopy()))
+	case v.Kind() == reflect.Pointer && !v.IsNil():
+		out.Set(reflect.New(v.Type().Elem()))
+		out.Elem().Set(deepCopy(v.Elem()))
+	case v.Kind() == reflect.Slice && !v.IsNil():
+		out.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
+		for i := range v.Len() {
+			out.Index(i).Set(deepCopy(v.Index(i)))
+		}
+	case v.Kind() == reflect.Struct:
+		for i := range v.NumField() {
+			out.Field(i).Set(deepCopy(v.Field(i)))
+		}
+	default:
+		out.Set(v)
+	}
+	return out
+}
+
+// checkLine holds a line against what all printers rely on.
+func checkLine(t *testing.T, l Line) {
+	t.Helper()
+	switch {
+	case l.Subject == "", !slices.Contains(topics, l.Topic):
+		t.Errorf("incomplete: %+v", l)
+	case l.Op == emit.Added && l.From != "", l.Op == emit.Removed && l.To != "", l.Op == emit.Changed && l.From == l.To && l.From != "":
+		t.Errorf("has the wrong sides: %+v", l)
+	case strings.Contains(l.String(), "\n"), strings.ContainsRune(l.String(), 0):
+		t.Errorf("is not one line: %q", l)
+	}
+}
+
+// TestSummaryMirrors compares every plan with every other, both ways.
+func TestSummaryMirrors(t *testing.T) {
+	type side struct{ topic, subject, what, from, to string }
+	sides := func(lines []Line, mirrored bool) []side {
+		var out []side
+		for _, l := range lines {
+			s := side{string(l.Topic), l.Subject, l.What, l.From, l.To}
+			if mirrored {
+				s.from, s.to = s.to, s.from
+			}
+			out = append(out, s)
+		}
+		slices.SortFunc(out, func(a, b side) int {
+			return cmp.Or(strings.Compare(a.topic, b.topic), strings.Compare(a.subject, b.subject), strings.Compare(a.what, b.what), strings.Compare(a.from, b.from), strings.Compare(a.to, b.to))
+		})
+		return out
+	}
+	all := plans(t)
+	for a, before := range all {
+		for b, after := range all {
+			there, back := Of(before, after), Of(after, before)
+			if a == b && len(there) > 0 {
+				t.Errorf("%s against itself: %v", a, there)
+			}
+			if diff := gocmp.Diff(sides(there, false), sides(back, true), gocmp.AllowUnexported(side{})); diff != "" {
+				t.Errorf("%s against %s and back (-there +back):\n%s", a, b, diff)
+			}
+			for _, l := range there {
+				checkLine(t, l)
+			}
+			if again := Of(copyOf(before), copyOf(after)); !gocmp.Equal(there, again) {
+				t.Errorf("%s against %s differs from one time to the next", a, b)
+			}
+		}
+	}
+}
+
+// TestSummaryLeavesPlans makes sure that a plan is not changed by telling it.
+func TestSummaryLeavesPlans(t *testing.T) {
+	for name, plan := range plans(t) {
+		before := copyOf(plan)
+		Of(plan, plan)
+		if !reflect.DeepEqual(before, plan) {
+			t.Errorf("%s has changed", name)
+		}
+	}
+}
+
+func TestLine(t *testing.T) {
+	for _, test := range []struct {
+		line Line
+		want string
+	}{
+		{Line{Op: emit.Added, Subject: `team "a"`}, `team "a" added`},
+		{Line{Op: emit.Added, Subject: `team "a"`, To: "cohort b"}, `team "a" added: cohort b`},
+		{Line{Op: emit.Removed, Subject: `team "a"`, From: "cohort b", Note: "n"}, `team "a" removed from configuration: cohort b (n)`},
+		{Line{Op: emit.Removed, Subject: `team "a"`, What: "group", From: "g"}, `team "a": group removed from configuration: g`},
+		{Line{Op: emit.Changed, Subject: "s", What: "quota", From: "1 GPU", To: "2 GPUs"}, "s: quota: 1 -> 2 GPUs"},
+		{Line{Op: emit.Changed, Subject: "s", What: "quota", From: "2 GPUs", To: "1 GPU"}, "s: quota: 2 -> 1 GPU"},
+		{Line{Op: emit.Changed, Subject: "s", What: "quota", From: "2 GPUs", To: "all that is idle"}, "s: quota: 2 GPUs -> all that is idle"},
+		{Line{Op: emit.Changed, Subject: "s", What: "size", From: "1 node, 8 GPUs", To: "2 nodes, 16 GPUs"}, "s: size: 1 node, 8 GPUs -> 2 nodes, 16 GPUs"},
+		{Line{Op: emit.Changed, Subject: "s", From: "1", To: "2"}, "s: 1 -> 2"},
+		{Line{Op: emit.Changed, Subject: "s", What: `file "f"`}, `s: file "f" changed`},
+	} {
+		if got := test.line.String(); got != test.want {
+			t.Errorf("got  %s\nwant %s", got, test.want)
+		}
+	}
+}

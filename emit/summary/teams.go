@@ -1,0 +1,367 @@
+package summary
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// teams tells who shares the platform, by which queues, with what quota.
+func (s *sheet) teams() {
+	members := map[string][]string{}
+	for _, t := range s.plan.Teams {
+		members[t.Cohort] = append(members[t.Cohort], t.Name)
+	}
+	for _, c := range s.plan.Cohorts {
+		cohort := s.subject(TopicTeams, kindCohort, c.Name)
+		cohort.exists(cmp.Or(prefixed("in cohort ", c.Parent), number(len(members[c.Name]), "team")))
+		cohort.is("parent cohort", orNone(c.Parent))
+		cohort.topic = TopicPriority
+		cohort.is("priority of its queue", strconv.Itoa(c.Priority))
+	}
+	for i := range s.plan.SharedQueues {
+		s.sharedQueue(&s.plan.SharedQueues[i])
+	}
+	jobs := map[string]int{}
+	for _, w := range s.plan.Workloads {
+		jobs[w.Team]++
+	}
+	for i := range s.plan.Teams {
+		t := &s.plan.Teams[i]
+		s.team(t, jobs[t.Name], members[t.Cohort])
+	}
+}
+
+func prefixed(prefix, s string) string {
+	if s == "" {
+		return ""
+	}
+	return prefix + s
+}
+
+func (s *sheet) team(t *ir.Team, jobs int, members []string) {
+	team := s.subject(TopicTeams, kindTeam, t.Name)
+	team.exists(s.describe(t, jobs))
+	team.is("namespace", t.Namespace)
+	team.has("cohort", fact{value: orNone(t.Cohort), notes: func() []string { return lending(t, members) }})
+	team.has("priority of its queue", fact{topic: TopicPriority, value: strconv.Itoa(t.Priority)})
+	if t.Bucket != "" {
+		team.has("bucket", fact{form: being})
+		team.has("name of its bucket", fact{form: ratio, value: t.Bucket, follows: []string{platformName, platformProject}})
+	}
+	lists := "no"
+	if t.NodesListBucket {
+		lists = "yes"
+	}
+	team.is("nodes may list its bucket", lists)
+
+	access := team
+	access.topic = TopicAccess
+	if t.Group != "" {
+		// A team's group is told of a new team, too.
+		outside := access
+		outside.part = nil
+		outside.is("group that may submit", t.Group)
+	}
+	access.is("Kubernetes service account of its jobs", t.KubeAccount)
+	access.is("service account of its jobs", t.Account.ID)
+	access.is("display name of the service account of its jobs", t.Account.Display)
+	access.has("roles of its jobs", fact{form: set, list: t.Account.Roles, tag: tagRoles})
+
+	for i := range t.Queues {
+		q := &t.Queues[i]
+		if q.Shared {
+			s.localQueue(team, q)
+			continue
+		}
+		owner := team
+		owner.topic = TopicQueues
+		what := "queue of tier " + q.Tier
+		owner.has(what, fact{form: being, value: s.quotas(q)})
+		owner.part = &key{kindTeam, t.Name, what}
+		owner.follows("ClusterQueue of "+q.Tier, q.ClusterQueue, scheduler)
+		owner.follows("LocalQueue of "+q.Tier, q.LocalQueue, scheduler)
+		s.queue(owner, q, " in "+q.Tier, path(kindTeam, t.Name, "cohort"))
+	}
+}
+
+// describe tells what a team has.
+func (s *sheet) describe(t *ir.Team, jobs int) string {
+	var words, tiers []string
+	if t.Namespace != t.Name {
+		words = append(words, "namespace "+t.Namespace)
+	}
+	if t.Cohort != "" {
+		words = append(words, "cohort "+t.Cohort)
+	}
+	sums := map[string]*resource.Quantity{}
+	for i := range t.Queues {
+		q := &t.Queues[i]
+		tiers = append(tiers, q.Tier)
+		for j := range q.Flavors {
+			c := s.queues.capacities[q.Flavors[j].Flavor]
+			if c == nil || q.Shared {
+				continue
+			}
+			if own := quotaOf(&q.Flavors[j], counted(c)); own != nil {
+				if sums[own.Resource] == nil {
+					sums[own.Resource] = &resource.Quantity{}
+				}
+				sums[own.Resource].Add(own.Nominal)
+			}
+		}
+	}
+	switch len(tiers) {
+	case 0:
+	case 1:
+		words = append(words, "tier "+tiers[0])
+	default:
+		words = append(words, "tiers "+names(tiers))
+	}
+	for _, r := range []string{ir.GPU, ir.TPU, ir.CPU} {
+		if q := sums[r]; q != nil && !q.IsZero() {
+			words = append(words, amount(r, *q)+" guaranteed")
+		}
+	}
+	if t.Bucket != "" {
+		words = append(words, "a bucket")
+	}
+	if jobs > 0 {
+		words = append(words, number(jobs, "workload"))
+	}
+	return strings.Join(words, ", ")
+}
+
+// lending notes whom a team lends to.
+func lending(t *ir.Team, members []string) []string {
+	if t.Cohort == "" {
+		return []string{"it neither lends nor borrows"}
+	}
+	others := without(members[:min(len(members), listed+2)], []string{t.Name})
+	if len(others) == 0 {
+		return []string{"no other team lends to it there"}
+	}
+	if len(members) > listed+1 {
+		return []string{"it lends to, and borrows from, " + number(len(members)-1, "other team")}
+	}
+	return []string{"it lends to, and borrows from, " + names(others)}
+}
+
+// localQueue tells of a team's way to the queue that it shares. All else that the
+// plan repeats there is the shared queue's.
+func (s *sheet) localQueue(team subject, q *ir.Queue) {
+	team.topic = TopicQueues
+	what := "share of the queue of tier " + q.Tier
+	team.has(what, fact{form: being, tag: tagShare(q.Tier), follows: []string{path(kindTier, q.Tier, "")}})
+	team.part = &key{kindTeam, team.name, what}
+	team.follows("LocalQueue of "+q.Tier, q.LocalQueue, scheduler)
+	terms := s.quotas(q) + "\n" + strings.Join([]string{q.ClusterQueue, q.Cohort, q.Strategy, onOff(q.Preempts)}, "\n")
+	for _, list := range [][]string{q.Classes, q.Resources} {
+		terms += "\n" + strings.Join(list, ",")
+	}
+	for _, f := range q.Flavors {
+		terms += "\n" + f.AdmissionCheck + onOff(f.Waiting)
+		for _, r := range f.Quotas {
+			terms += "\n" + r.Resource + " " + quotaWords(&r)
+		}
+	}
+	team.has("terms of the shared queue of "+q.Tier, fact{form: opaque, value: terms, follows: []string{path(kindTier, q.Tier), kindCapacity, kindClass, tagRatio}})
+}
+
+// tagShare is of the shares of a tier's queue.
+func tagShare(tier string) string { return "share of " + tier }
+
+func (s *sheet) sharedQueue(q *ir.SharedQueue) {
+	tier := s.subject(TopicQueues, kindTier, q.Tier)
+	var teams, spaces []string
+	for _, t := range q.Teams {
+		teams = append(teams, t.Name)
+		spaces = append(spaces, t.Namespace)
+	}
+	tier.exists("a queue that " + number(len(teams), "team") + " share: " + s.quotas(&q.Queue))
+	tier.all("teams that share its queue", teams, kindTeam, tagShare(q.Tier))
+	tier.follows("namespaces that share its queue", strings.Join(spaces, ", "), kindTeam, path(kindTier, q.Tier, "teams that share its queue"))
+	tier.is("ClusterQueue", q.ClusterQueue)
+	tier.is("LocalQueue", q.LocalQueue)
+	tier.is("its queue is shared", onOff(q.Shared))
+	tier.is("cohort", orNone(q.Cohort))
+	s.queue(tier, &q.Queue, "", path(kindTier, q.Tier, "cohort"))
+}
+
+// queue tells how a queue works, and its quota. The owner is the team, or the tier
+// where teams share it; in ends what is said of the former.
+func (s *sheet) queue(owner subject, q *ir.Queue, in, cohort string) {
+	if in != "" {
+		owner.follows("cohort"+in, q.Cohort, cohort)
+	}
+	var classes, flavors, quotas []string
+	for _, class := range q.Classes {
+		classes = append(classes, path(kindClass, class))
+	}
+	for _, f := range q.Flavors {
+		flavors = append(flavors, f.Flavor)
+		quotas = append(quotas, path(owner.kind, owner.name, "quota of "+f.Flavor+in))
+	}
+	owner.is("queueing"+in, q.Strategy)
+	owner.has("order of capacities"+in, fact{form: order, list: flavors})
+	owner.follows("covered resources"+in, strings.Join(q.Resources, ", "), quotas...)
+	priority := owner
+	priority.topic = TopicPriority
+	priority.follows("preemption"+in, preemption(q.Preempts), classes...)
+	priority.follows("PriorityClasses"+in, strings.Join(q.Classes, ", "), kindClass)
+	for i := range q.Flavors {
+		s.flavor(owner, q, &q.Flavors[i], in, cohort)
+	}
+}
+
+func preemption(on bool) string {
+	if on {
+		return "evicts lower priorities"
+	}
+	return "evicts nobody"
+}
+
+// tagNominal is of the nominal quotas of a capacity.
+func tagNominal(capacity string) string { return "nominal quota of " + capacity }
+
+func (s *sheet) flavor(owner subject, q *ir.Queue, f *ir.FlavorQuota, in, cohort string) {
+	owner.topic = TopicQuota
+	what := "quota of " + f.Flavor + in
+	c := s.queues.capacities[f.Flavor]
+	r := ir.CPU
+	if c != nil {
+		r = counted(c)
+	}
+	total := func() []string {
+		if c == nil {
+			return nil
+		}
+		return s.queues.cohort(q.Cohort, c)
+	}
+	owner.has(what, fact{form: being, value: s.flavorWords(f), notes: total, tag: tagNominal(f.Flavor)})
+	owner.part = &key{owner.kind, owner.name, what}
+	owner.follows("admission check of "+f.Flavor+in, f.AdmissionCheck, path(kindCapacity, f.Flavor))
+	waiting := "now"
+	if f.Waiting {
+		waiting = "when its reservation begins"
+	}
+	owner.follows("start of the quota of "+f.Flavor+in, waiting, path(kindCapacity, f.Flavor))
+	for i := range f.Quotas {
+		own := &f.Quotas[i]
+		of, counts := " of "+f.Flavor+in, own.Resource == r
+		// Resources that are not counted follow from the one that is.
+		follow := func(limit string) []string {
+			if counts {
+				return nil
+			}
+			from := []string{path(owner.kind, owner.name, limit+of), path(kindCapacity, f.Flavor, "machine"), path(kindCapacity, f.Flavor, "hardware class")}
+			if c != nil {
+				from = append(from, each(c, own.Resource))
+			}
+			return from
+		}
+		nominal := fact{value: amount(own.Resource, own.Nominal), follows: follow("nominal quota")}
+		borrowing := fact{value: borrows(own), follows: follow("borrowing limit")}
+		lending := fact{value: lends(own), follows: follow("lending limit")}
+		if counts {
+			nominal.tag, nominal.notes = tagNominal(f.Flavor), total
+		} else {
+			of += ", " + resourceName(own.Resource)
+		}
+		owner.has("nominal quota"+of, nominal)
+		owner.has("borrowing limit"+of, borrowing)
+		owner.has("lending limit"+of, lending)
+	}
+}
+
+func borrows(q *ir.ResourceQuota) string {
+	switch {
+	case q.BorrowsAll:
+		return "all that is idle"
+	case q.Borrowing == nil:
+		return amount(q.Resource, resource.Quantity{})
+	}
+	return amount(q.Resource, *q.Borrowing)
+}
+
+func lends(q *ir.ResourceQuota) string {
+	if q.Lending == nil {
+		return "all"
+	}
+	return amount(q.Resource, *q.Lending)
+}
+
+// quotas tells of a queue what it has of each capacity.
+func (s *sheet) quotas(q *ir.Queue) string {
+	var words []string
+	for i := range q.Flavors {
+		words = append(words, q.Flavors[i].Flavor+" "+s.flavorWords(&q.Flavors[i]))
+	}
+	return strings.Join(words, ", ")
+}
+
+// flavorWords is the quota of what a capacity is counted in.
+func (s *sheet) flavorWords(f *ir.FlavorQuota) string {
+	r := ir.CPU
+	if c := s.queues.capacities[f.Flavor]; c != nil {
+		r = counted(c)
+	}
+	if q := quotaOf(f, r); q != nil {
+		return quotaWords(q)
+	}
+	return none
+}
+
+func quotaWords(q *ir.ResourceQuota) string {
+	words := amount(q.Resource, q.Nominal)
+	switch {
+	case q.BorrowsAll:
+		words += " + all that is idle"
+	case q.Borrowing != nil && !q.Borrowing.IsZero():
+		words += " + " + decimal(*q.Borrowing) + " to borrow"
+	}
+	if q.Lending != nil {
+		words += " (lends " + decimal(*q.Lending) + ")"
+	}
+	return words
+}
+
+// priorities tells the PriorityClasses.
+func (s *sheet) priorities() {
+	for _, c := range s.plan.PriorityClasses {
+		class := s.subject(TopicPriority, kindClass, c.Name)
+		class.exists("value " + strconv.Itoa(int(c.Value)) + " of tier " + c.Tier)
+		class.has("value", fact{value: strconv.Itoa(int(c.Value)), notes: func() []string { return s.rank(c) }})
+		isDefault := "no"
+		if c.Default {
+			isDefault = "yes"
+		}
+		class.is("default of pods that name no PriorityClass", isDefault)
+		class.is("preemption", preemption(c.Preempts))
+		class.is("tier", c.Tier)
+		class.follows("description", c.Note, anything)
+		by := "the platform"
+		if c.BuiltIn {
+			by = "the scheduler"
+		}
+		class.follows("made by", by, scheduler, path(kindClass, c.Name, "value"))
+	}
+}
+
+// rank notes which PriorityClasses stand above one.
+func (s *sheet) rank(class ir.PriorityClass) []string {
+	var above []string
+	for _, c := range s.plan.PriorityClasses {
+		if c.Value > class.Value {
+			above = append(above, c.Name)
+		}
+	}
+	if above == nil {
+		return []string{"the highest"}
+	}
+	return []string{"below " + names(above)}
+}

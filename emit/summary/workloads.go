@@ -1,0 +1,175 @@
+package summary
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// workloads tells what the teams submit: all copies of a template are one
+// workload of a team.
+func (s *sheet) workloads() {
+	tiers := map[[2]string]string{}
+	for _, t := range s.plan.Teams {
+		for _, q := range t.Queues {
+			tiers[[2]string{t.Name, q.LocalQueue}] = q.Tier
+		}
+	}
+	all := s.plan.Workloads
+	for len(all) > 0 {
+		n := 1
+		for n < len(all) && all[n].Team == all[0].Team && all[n].Template == all[0].Template {
+			n++
+		}
+		tier, known := tiers[[2]string{all[0].Team, all[0].Queue}]
+		if !known {
+			tier = all[0].Queue
+		}
+		s.workload(copies{s.subject(TopicWorkloads, kindWorkload, all[0].Team+"/"+all[0].Template), all[:n]}, tier)
+		all = all[n:]
+	}
+}
+
+// copies are those of a workload, which differ in their names and where they run.
+type copies struct {
+	subject
+	all []ir.Workload
+}
+
+// value is what the copies have, each value once.
+func (c copies) value(of func(*ir.Workload) string) string {
+	var values []string
+	for i := range c.all {
+		if v := of(&c.all[i]); !slices.Contains(values, v) {
+			values = append(values, v)
+		}
+	}
+	return strings.Join(values, " or ")
+}
+
+func (c copies) is(what string, of func(*ir.Workload) string) {
+	c.has(what, fact{value: orNone(c.value(of))})
+}
+
+func (c copies) follows(what string, of func(*ir.Workload) string, from ...string) {
+	c.has(what, fact{form: opaque, value: c.value(of), follows: from})
+}
+
+func (s *sheet) workload(w copies, tier string) {
+	first := &w.all[0]
+	w.group = first.Template
+	team := path(kindTeam, first.Team)
+	whole := key{kindTeam, first.Team, ""}
+	w.part = &whole
+	w.exists(fmt.Sprintf("%s, tier %s, %s", number(len(w.all), string(first.Kind)), tier, first.Image))
+
+	own := path(kindWorkload, w.name)
+	place := []string{kindCapacity, path(own, "queue"), path(own, "capacities"), path(own, "copies"), team, scheduler, platformName}
+
+	w.has("copies", fact{value: strconv.Itoa(len(w.all))})
+	w.follows("names", func(w *ir.Workload) string { return w.Name }, path(own, "copies"))
+	w.is("kind", func(w *ir.Workload) string { return string(w.Kind) })
+	w.has("queue", fact{value: "tier " + tier})
+	w.follows("LocalQueue", func(w *ir.Workload) string { return w.Queue }, team, scheduler, path(own, "queue"))
+	w.is("PriorityClass", func(w *ir.Workload) string { return w.PriorityClass })
+	w.has("capacities", fact{
+		value:   orNone(w.value(func(w *ir.Workload) string { return strings.Join(w.Capacities, ", ") })),
+		follows: []string{team, path(kindTier, tier), path(own, "queue")},
+	})
+	w.is("pods of each", func(w *ir.Workload) string { return strconv.Itoa(w.Pods) })
+	w.is("TPU slices of each", func(w *ir.Workload) string { return strconv.Itoa(w.Slices) })
+	w.is("requests of a pod", func(w *ir.Workload) string { return amounts(w.Requests) })
+	w.is("image", func(w *ir.Workload) string { return w.Image })
+	w.is("command", func(w *ir.Workload) string { return excerpt(strings.Join(w.Command, " ")) })
+	w.follows("end of its command", func(w *ir.Workload) string { return strings.Join(w.Command, "\n") }, path(own, "command"))
+	for i := range w.all {
+		c := &w.all[i]
+		w.variables("environment variable ", c.Env)
+		for _, e := range c.SecretEnv {
+			w.has("environment variable "+e.Name, fact{value: "key " + e.Key + " of Secret " + e.Secret})
+		}
+		for _, f := range c.Files {
+			w.has("file "+f.Key, fact{form: opaque, value: f.Value})
+		}
+	}
+	w.follows("bucket", func(w *ir.Workload) string { return w.Bucket }, team, platformName, platformProject)
+	w.follows("TensorBoard", func(w *ir.Workload) string { return onOff(w.TensorBoard) }, path(kindMonitoring, "", "Vertex AI TensorBoard"))
+	var files []string
+	for _, f := range first.Files {
+		files = append(files, path(own, "file "+f.Key))
+	}
+	w.follows("ConfigMap", func(w *ir.Workload) string { return w.ConfigMap }, files...)
+	w.is("rendezvous", func(w *ir.Workload) string {
+		if w.Port == 0 {
+			return none
+		}
+		return "port " + strconv.Itoa(w.Port)
+	})
+	w.is("retries", func(w *ir.Workload) string { return strconv.Itoa(w.Retries) })
+	w.follows("node selector", func(w *ir.Workload) string { return labels(w.NodeSelector) }, place...)
+	w.follows("tolerations", func(w *ir.Workload) string { return taints(w.Tolerations) }, place...)
+	w.follows("placement group", func(w *ir.Workload) string { return w.PlacementGroup }, place...)
+	nodes := slices.Concat(place, []string{path(own, "requests of a pod"), path(own, "pods of each"), path(own, "network of the nodes")})
+	w.follows("claim on the accelerators' networks", func(w *ir.Workload) string { return onOff(w.Networks) }, nodes...)
+	w.follows("GPUDirect", func(w *ir.Workload) string { return string(w.GPUDirect) }, nodes...)
+	w.follows("network interfaces", func(w *ir.Workload) string {
+		var words []string
+		for _, i := range w.Interfaces {
+			words = append(words, i.Name+"="+i.Network)
+		}
+		return strings.Join(words, ", ")
+	}, slices.Concat(nodes, []string{path(own, "GPUDirect")})...)
+	w.is("network of the nodes", func(w *ir.Workload) string { return onOff(w.HostNetwork) })
+	w.is("longest run", func(w *ir.Workload) string {
+		if w.MaxRunSeconds == 0 {
+			return "as long as it takes"
+		}
+		return duration(w.MaxRunSeconds)
+	})
+	w.follows("time to stop", func(w *ir.Workload) string { return duration(w.GraceSeconds) }, place...)
+	w.follows("namespace", func(w *ir.Workload) string { return w.Namespace }, team)
+	w.follows("Kubernetes service account", func(w *ir.Workload) string { return w.KubeAccount }, team)
+	w.follows("labels and annotations for the scheduler", queueing,
+		slices.Concat(place, []string{path(own, "longest run"), path(own, "PriorityClass"), path(own, "kind"), path(own, "pods of each"), kindClass})...)
+	for i := range w.all {
+		for _, a := range w.all[i].Auxiliaries {
+			w.auxiliary(a, place)
+		}
+	}
+}
+
+func queueing(w *ir.Workload) string {
+	q := w.Queueing
+	return strings.Join([]string{labels(q.Labels), labels(q.Annotations), labels(q.PodLabels), q.SchedulerName}, "\n")
+}
+
+// variables adds those of an environment.
+func (c copies) variables(what string, all []ir.KeyValue) {
+	for _, e := range all {
+		value := quote(excerpt(e.Value))
+		c.has(what+e.Key, fact{value: value})
+		c.has("end of "+what+e.Key, fact{form: opaque, value: e.Value, follows: []string{path(kindWorkload, c.name, what+e.Key)}})
+	}
+}
+
+// auxiliary tells of a pod beside a workload's own.
+func (c copies) auxiliary(a ir.Auxiliary, place []string) {
+	of := "pod beside it " + quote(a.Name)
+	c.has(of, fact{form: being, value: "on " + a.Capacity + ", " + a.Image})
+	c.part = &key{kindWorkload, c.name, of}
+	of += ", "
+	own := func(what string) string { return path(kindWorkload, c.name, of+what) }
+	c.has(of+"capacity", fact{value: a.Capacity})
+	c.has(of+"requests", fact{value: amounts(a.Requests)})
+	c.has(of+"image", fact{value: a.Image})
+	c.has(of+"command", fact{value: orNone(excerpt(strings.Join(a.Command, " ")))})
+	c.has(of+"end of its command", fact{form: opaque, value: strings.Join(a.Command, "\n"), follows: []string{own("command")}})
+	c.variables(of+"environment variable ", a.Env)
+	place = slices.Concat(place, []string{own("capacity")})
+	c.has(of+"node selector", fact{form: opaque, value: labels(a.NodeSelector), follows: place})
+	c.has(of+"tolerations", fact{form: opaque, value: taints(a.Tolerations), follows: place})
+	c.has(of+"time to stop", fact{form: opaque, value: duration(a.GraceSeconds), follows: place})
+}

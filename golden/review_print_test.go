@@ -1,0 +1,157 @@
+package golden_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/batchwright/batchwright/emit"
+	changed "github.com/batchwright/batchwright/emit/objects"
+	"github.com/batchwright/batchwright/emit/review"
+	"github.com/batchwright/batchwright/emit/summary"
+)
+
+// printedReviews are reviews made by hand, by the archive of golden/review that
+// holds what each format makes of them.
+var printedReviews = map[string]func() *review.Review{
+	"empty": func() *review.Review { return &review.Review{Before: "origin/main", After: "the blueprint"} },
+	"formatting": func() *review.Review {
+		return &review.Review{Platform: "a", Before: "deploy/", After: "the blueprint", Formatting: 3}
+	},
+	"quota":        quotaReview,
+	"replacements": replacementsReview,
+	"many-teams":   func() *review.Review { return manyTeamsReview(100) },
+	"hostile":      hostileReview,
+}
+
+func quotaReview() *review.Review {
+	return &review.Review{
+		Platform: "a3-ultra-flex", Before: "origin/main", After: "HEAD",
+		Summary: []summary.Line{{
+			Topic: summary.TopicQuota, Op: emit.Changed, Subject: "the shared queue of high", What: "nominal quota of a3-ultra",
+			From: "512 nvidia.com/gpu", To: "768 nvidia.com/gpu", Note: "guaranteed in all: 768 of 512 there are",
+		}},
+		Objects: []changed.Object{
+			{File: "README.md", Line: 1, Kind: "file", Name: "README.md", Op: emit.Changed},
+			{
+				File: "kubernetes/shared-queues.yaml", Line: 3, Kind: "ClusterQueue", Name: "a3-ultra", Op: emit.Changed,
+				Fields: []changed.Field{{Path: "spec.resourceGroups[0].flavors[a3-ultra].resources[nvidia.com/gpu].nominalQuota", From: "512", To: "768"}},
+			},
+		},
+	}
+}
+
+func replacementsReview() *review.Review {
+	pool := func(name string, because ...changed.Field) changed.Replacement {
+		return changed.Replacement{
+			Address: "google_container_node_pool." + name, File: "terraform/node_pools.tf", Line: 40, Because: because, Nodes: 24,
+			Workloads: []string{"speech/tune", "vision/train"},
+		}
+	}
+	var everybody []string
+	for i := range 12 {
+		everybody = append(everybody, fmt.Sprintf("team-%02d/train", i))
+	}
+	cluster := "google_container_cluster.gke_batch"
+	return &review.Review{
+		Platform: "gke-batch", Before: "v1.2.0", After: "the blueprint", Formatting: 1,
+		Replacements: []changed.Replacement{
+			{
+				Address: cluster, File: "terraform/cluster.tf", Line: 1, Nodes: 70, Workloads: everybody,
+				Because: []changed.Field{{Path: "location", From: "us-central1", To: "us-east4"}, {Path: "enable_autopilot", To: "true"}},
+			},
+			pool("l4_ondemand", changed.Field{Path: "cluster", To: cluster}),
+			pool("l4_spot", changed.Field{Path: "cluster", To: cluster}, changed.Field{Path: "node_config.spot", From: "true"}),
+			{
+				Address: `google_compute_resource_policy.slices["slices-1"]`, File: "terraform/node_pools.tf", Line: 12,
+				Because: []changed.Field{{Path: "group_placement_policy.collocation", From: "COLLOCATED"}},
+			},
+		},
+		Summary: []summary.Line{
+			{Topic: summary.TopicCluster, Op: emit.Changed, Subject: "the cluster", What: "region", From: "us-central1", To: "us-east4"},
+			{Topic: summary.TopicCapacity, Op: emit.Changed, Subject: `capacity "l4-spot"`, What: "consumption", From: "spot", To: "on demand"},
+			{Topic: summary.TopicCapacity, Op: emit.Removed, Subject: `capacity "a100-compact"`},
+			{Topic: summary.TopicTeams, Op: emit.Added, Subject: `team "vision"`, To: `cohort "research"`},
+			{Topic: summary.TopicTeams, Op: emit.Removed, Subject: `team "speech"`, Note: "its namespace is removed from configuration with all that is in it"},
+		},
+		Objects: []changed.Object{
+			{File: "kubernetes/teams/speech.yaml", Line: 1, Kind: "Namespace", Name: "speech", Op: emit.Removed},
+			{File: "kubernetes/teams/vision.yaml", Line: 1, Kind: "Namespace", Name: "vision", Op: emit.Added},
+			{File: "kubernetes/teams/vision.yaml", Line: 9, Kind: "LocalQueue", Name: "vision/lq-vision", Op: emit.Added},
+			{
+				File: "terraform/node_pools.tf", Line: 40, Kind: "resource google_container_node_pool", Name: "l4_spot", Op: emit.Changed,
+				Fields: []changed.Field{{Path: "node_config.spot", From: "true"}, {Path: "node_config.labels", To: `{ "a" = "b" }`}},
+			},
+		},
+	}
+}
+
+// manyTeamsReview changes one number of n teams.
+func manyTeamsReview(n int) *review.Review {
+	r := &review.Review{Platform: "gke-batch", Before: "main", After: "HEAD", Formatting: n}
+	for i := range n {
+		name := fmt.Sprintf("team-%04d", i)
+		r.Summary = append(r.Summary, summary.Line{
+			Topic: summary.TopicQuota, Op: emit.Changed, Subject: fmt.Sprintf("team %q", name), What: "nominal quota of l4-spot in lp", From: "12 nvidia.com/gpu", To: "16 nvidia.com/gpu",
+		})
+		o := changed.Object{File: "kubernetes/teams/" + name + ".yaml", Line: 60, Kind: "ClusterQueue", Name: "cq-" + name + "-lp", Op: emit.Changed}
+		for _, resource := range []string{"cpu", "memory", "nvidia.com/gpu"} {
+			o.Fields = append(o.Fields, changed.Field{Path: "spec.resourceGroups[0].flavors[l4-spot].resources[" + resource + "].nominalQuota", From: "12", To: "16"})
+		}
+		r.Objects = append(r.Objects, o)
+	}
+	return r
+}
+
+// hostileReview has in every place what means something to a terminal, to
+// Markdown, to HTML or to a runner.
+func hostileReview() *review.Review {
+	const evil = "@team #1 !2 \x1b[31m|`</code></details>\n::error::x\n<img src=x> [a](http://e.com) --> %0A ``` www.e.com \u202e"
+	field := []changed.Field{{Path: evil, From: evil, To: evil}}
+	return &review.Review{
+		Platform: evil, Before: evil, After: evil, Formatting: 1,
+		Replacements: []changed.Replacement{{Address: evil, File: evil, Line: 1, Because: field, Nodes: 1, Workloads: []string{evil}}},
+		Summary:      []summary.Line{{Topic: summary.TopicTeams, Op: emit.Changed, Subject: evil, What: evil, From: evil, To: evil, Note: evil}},
+		Objects:      []changed.Object{{File: evil, Line: 1, Kind: evil, Name: evil, Op: emit.Changed, Fields: field}},
+	}
+}
+
+// TestPrintedReviews holds what every format prints.
+func TestPrintedReviews(t *testing.T) {
+	for name, make := range printedReviews {
+		t.Run(name, func(t *testing.T) {
+			r := make()
+			var archive txtar.Archive
+			print := func(file string, write func(io.Writer) error) {
+				var b bytes.Buffer
+				if err := write(&b); err != nil {
+					t.Fatal(err)
+				}
+				archive.Files = append(archive.Files, txtar.File{Name: file, Data: b.Bytes()})
+			}
+			print("review.txt", func(w io.Writer) error { return review.Text(w, r, false) })
+			print("review.md", func(w io.Writer) error { return review.Markdown(w, r) })
+			print("review.json", func(w io.Writer) error { return review.JSON(w, r) })
+			print("github.txt", func(w io.Writer) error { return review.GitHub(w, r, "deploy/prod") })
+			content := txtar.Format(&archive)
+			if parsed := txtar.Parse(content); len(parsed.Files) != len(archive.Files) {
+				t.Fatal("a line looks like the header of a file")
+			}
+			compareFile(t, filepath.Join("review", name+".txtar"), content)
+		})
+	}
+	files, err := filepath.Glob("review/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if name := strings.TrimSuffix(filepath.Base(file), ".txtar"); printedReviews[name] == nil {
+			t.Errorf("%s: nothing makes it", file)
+		}
+	}
+}
