@@ -10,11 +10,12 @@ require (
 	github.com/grafana/grafana-foundation-sdk/go v0.0.18 // Grafana's own dashboard types
 	github.com/hashicorp/hcl/v2 v2.25.0 // writing and checking Terraform
 	github.com/rogpeppe/go-internal v1.16.0 // txtar archives, diffs, command-line tests
+	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // the blueprint's JSON Schema in a test
 	github.com/spf13/cobra v1.10.2 // the command line
 	github.com/zclconf/go-cty v1.19.0 // values in Terraform
 	go.yaml.in/yaml/v2 v2.4.4 // YAML as Kubernetes prints it
 	go.yaml.in/yaml/v3 v3.0.4 // YAML with the lines it is on
-	golang.org/x/mod v0.41.0 // reading go.mod in a test
+	golang.org/x/mod v0.41.0 // versions; reading go.mod in a test
 	golang.org/x/sync v0.23.0 // many file syncs at once
 	golang.org/x/term v0.46.0 // whether a stream is a terminal
 	golang.org/x/text v0.42.0 // the width of characters under a caret

@@ -80,18 +80,23 @@ func requiredOf(schema cue.Value) []string {
 // elementOf returns the constraint on the elements of a list, also of one that
 // has a default; it does not exist where the list has none.
 func elementOf(list cue.Value) cue.Value {
-	anyIndex := cue.MakePath(cue.AnyIndex)
-	if element := list.LookupPath(anyIndex); element.Exists() {
-		return element
+	return openList(list).LookupPath(cue.MakePath(cue.AnyIndex))
+}
+
+// openList returns the arm of a list that says what its elements are; it does
+// not exist where there is none.
+func openList(list cue.Value) cue.Value {
+	if list.LookupPath(cue.MakePath(cue.AnyIndex)).Exists() {
+		return list
 	}
 	op, args := list.Expr()
 	for _, a := range args {
 		if op != cue.OrOp { // the default's other arm, or the list itself
-			if element := a.LookupPath(anyIndex); element.Exists() {
-				return element
+			if a.LookupPath(cue.MakePath(cue.AnyIndex)).Exists() {
+				return a
 			}
-		} else if element := elementOf(a); element.Exists() {
-			return element
+		} else if arm := openList(a); arm.Exists() {
+			return arm
 		}
 	}
 	return cue.Value{}

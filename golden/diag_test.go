@@ -50,47 +50,8 @@ func TestFindings(t *testing.T) {
 }
 
 func findingsCase(t *testing.T, file string, archive *txtar.Archive) {
-	header, args, _ := strings.Cut(strings.TrimSpace(string(archive.Comment)), "\n")
-	code := strings.TrimSpace(header)
-	dir, want := t.TempDir(), place{}
-	given := map[string]string{}
-	for _, f := range archive.Files {
-		given[f.Name] = string(f.Data)
-	}
-	if old, edit := given["old"]; edit {
-		given = editBatchPlatform(t, strings.TrimSuffix(old, "\n"), strings.TrimSuffix(given["new"], "\n"))
-	}
-	if more, ok := given["more"]; ok {
-		small, err := os.ReadFile("cli/small.cue")
-		if err != nil {
-			t.Fatal(err)
-		}
-		delete(given, "more")
-		given["platform.cue"] = string(small) + more
-	}
-	for name, content := range given {
-		if name == "findings.txt" {
-			continue
-		}
-		content, at := unmark(name, content)
-		if at.file != "" {
-			want = at
-		}
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	in := compiler.Input{Dir: dir}
-	for _, arg := range strings.Fields(args) {
-		if tag, ok := strings.CutPrefix(arg, "-t"); ok {
-			in.Tags = append(in.Tags, tag)
-		} else {
-			in.Paths = append(in.Paths, arg)
-		}
-	}
+	code, in, want := layCase(t, archive)
+	dir := in.Dir
 	res, err := compiler.Compile(context.Background(), in)
 	if err != nil {
 		t.Fatal(err)
@@ -145,6 +106,53 @@ func findingsCase(t *testing.T, file string, archive *txtar.Archive) {
 	if d := diff(text.String(), again.String()); d != "" {
 		t.Errorf("from a file system the findings differ:\n%s", d)
 	}
+}
+
+// layCase writes a case's blueprint into a directory, and returns the code that
+// is expected and its place.
+func layCase(t *testing.T, archive *txtar.Archive) (code string, in compiler.Input, want place) {
+	t.Helper()
+	header, args, _ := strings.Cut(strings.TrimSpace(string(archive.Comment)), "\n")
+	dir := t.TempDir()
+	given := map[string]string{}
+	for _, f := range archive.Files {
+		given[f.Name] = string(f.Data)
+	}
+	if old, edit := given["old"]; edit {
+		given = editBatchPlatform(t, strings.TrimSuffix(old, "\n"), strings.TrimSuffix(given["new"], "\n"))
+	}
+	if more, ok := given["more"]; ok {
+		small, err := os.ReadFile("cli/small.cue")
+		if err != nil {
+			t.Fatal(err)
+		}
+		delete(given, "more")
+		given["platform.cue"] = string(small) + more
+	}
+	for name, content := range given {
+		if name == "findings.txt" {
+			continue
+		}
+		content, at := unmark(name, content)
+		if at.file != "" {
+			want = at
+		}
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in = compiler.Input{Dir: dir}
+	for _, arg := range strings.Fields(args) {
+		if tag, ok := strings.CutPrefix(arg, "-t"); ok {
+			in.Tags = append(in.Tags, tag)
+		} else {
+			in.Paths = append(in.Paths, arg)
+		}
+	}
+	return strings.TrimSpace(header), in, want
 }
 
 // place is where a finding is expected.

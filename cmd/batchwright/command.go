@@ -138,7 +138,7 @@ Exit codes: 0 clean; 1 the blueprint has findings, or outputs differ; 2 usage;
 	root.SetErr(c.Stderr)
 	root.SuggestionsMinimumDistance = 2
 	root.SetHelpCommand(c.help())
-	root.AddCommand(c.init(), c.compile(), c.diff(), c.vet(), c.explain(), c.fmt(), c.graph(), c.catalog(), c.version(), c.completion())
+	root.AddCommand(c.init(), c.compile(), c.diff(), c.vet(), c.explain(), c.schema(), c.fmt(), c.graph(), c.catalog(), c.version(), c.completion())
 	return root
 }
 

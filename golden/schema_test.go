@@ -1,0 +1,177 @@
+package golden_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"cuelang.org/go/cue/cuecontext"
+	"cuelang.org/go/cue/interpreter/embed"
+	"cuelang.org/go/cue/load"
+	"cuelang.org/go/encoding/yaml"
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/batchwright/batchwright/compiler"
+	"github.com/batchwright/batchwright/compiler/diag"
+)
+
+const jsonSchemaFile = "testdata/blueprint.schema.json"
+
+func TestJSONSchema(t *testing.T) {
+	got, err := compiler.JSONSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	compareFile(t, jsonSchemaFile, got)
+}
+
+// TestJSONSchemaAcceptsBlueprints: every example fits as it is written, before
+// the compiler fills in defaults.
+func TestJSONSchemaAcceptsBlueprints(t *testing.T) {
+	schema := blueprintSchema(t)
+	tags := map[string][][]string{"tpu-training": {{"type=v4", "perTeam"}, {"autoscaled=true", "managed=true"}}}
+	for _, name := range blueprints(t) {
+		dir := t.TempDir()
+		for _, from := range directories(filepath.Join(root, "blueprints"), name) {
+			if err := os.CopyFS(dir, os.DirFS(from)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, tags := range append(tags[name], nil) {
+			text, err := exported(compiler.Input{Dir: dir, Tags: tags})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := validate(t, schema, text); err != nil {
+				t.Errorf("%s %v: %v", name, tags, err)
+			}
+		}
+	}
+}
+
+// TestJSONSchemaAgreesWithFindings holds the JSON Schema against the cases of
+// golden/diag, as far as they can be written as JSON: it must refuse what does
+// not fit the grammar, and nothing else.
+func TestJSONSchemaAgreesWithFindings(t *testing.T) {
+	files, err := filepath.Glob("diag/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema := blueprintSchema(t)
+	refused, accepted := 0, 0
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".txtar")
+		archive, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, in, _ := layCase(t, archive)
+		res, err := compiler.Compile(context.Background(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		begins := func(codes ...string) bool {
+			return slices.ContainsFunc(res.Findings.Sorted(), func(f diag.Finding) bool {
+				return slices.ContainsFunc(codes, func(c string) bool { return strings.HasPrefix(f.Code, c) })
+			})
+		}
+		if begins("E00", "E0106", "E0107") || name == "shared-references" {
+			continue // it has no values that could be exported, or far too many
+		}
+		text, err := exported(in)
+		if err != nil {
+			continue
+		}
+		wrong := begins("E0101", "E0102", "E0103", "E0104", "E0105")
+		err = validate(t, schema, text)
+		switch {
+		case err != nil && !wrong:
+			t.Errorf("%s fits the grammar, and the JSON Schema refuses it: %v", name, err)
+		case err == nil && wrong:
+			t.Errorf("%s does not fit the grammar, and the JSON Schema accepts it", name)
+		case err != nil:
+			refused++
+		default:
+			accepted++
+		}
+	}
+	if t.Logf("%d refused, %d accepted", refused, accepted); refused < 30 || accepted < 300 {
+		t.Errorf("only %d cases are refused and %d accepted", refused, accepted)
+	}
+}
+
+func blueprintSchema(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	text, err := compiler.JSONSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("blueprint.schema.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := c.Compile("blueprint.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema
+}
+
+func validate(t *testing.T, schema *jsonschema.Schema, text []byte) error {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema.Validate(doc)
+}
+
+// exported returns a blueprint as JSON, as its user wrote it. What has no such
+// form is an error: it is not definite, or has the schema's defaults.
+func exported(in compiler.Input) ([]byte, error) {
+	cue, data := []string{}, []string{}
+	for _, p := range in.Paths {
+		if ext := filepath.Ext(p); ext == ".yaml" || ext == ".json" {
+			data = append(data, p)
+		} else {
+			cue = append(cue, "./"+p)
+		}
+	}
+	cc := cuecontext.New(cuecontext.Interpreter(embed.New()))
+	value := cc.CompileString("{}")
+	if len(cue) > 0 || len(data) == 0 {
+		if err := os.MkdirAll(filepath.Join(in.Dir, "cue.mod"), 0o755); err != nil {
+			return nil, err
+		}
+		module := []byte("module: \"example.com/case\"\nlanguage: version: \"v0.17.0\"\n")
+		if err := os.WriteFile(filepath.Join(in.Dir, "cue.mod/module.cue"), module, 0o644); err != nil {
+			return nil, err
+		}
+		inst := load.Instances(cue, &load.Config{Dir: in.Dir, Tags: in.Tags, Env: []string{"CUE_REGISTRY=none"}})[0]
+		if inst.Err != nil {
+			return nil, inst.Err
+		}
+		value = cc.BuildInstance(inst)
+	}
+	for _, p := range data {
+		content, err := os.ReadFile(filepath.Join(in.Dir, p))
+		if err != nil {
+			return nil, err
+		}
+		file, err := yaml.Extract(p, content) // JSON is YAML
+		if err != nil {
+			return nil, err
+		}
+		value = value.Unify(cc.BuildFile(file))
+	}
+	return value.MarshalJSON()
+}
