@@ -13,9 +13,7 @@ test:
 # Scheduler's code, and a control plane of Kubernetes, Kueue and JobSet that is
 # built and run here.
 conformance: bin/terraform-1.5.7
-	go -C conformance/terraform test -count=1 ./...
-	go -C conformance/kai test -count=1 ./...
-	go -C conformance/cluster test -count=1 -timeout 60m -v .
+	conformance/run
 
 # Infrastructure Manager's Terraform.
 bin/terraform-1.5.7:

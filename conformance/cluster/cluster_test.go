@@ -233,11 +233,16 @@ func (f *folder) applyAgain() {
 		}
 		return found
 	}
-	// What controllers write into fresh objects comes between, once. What
-	// applying changes, it changes each time.
+	// Controllers write into fresh objects, each in its own time. What applying
+	// changes, it changes each time.
 	var difference string
 	for range 3 {
 		before := versions()
+		f.eventually(func() string {
+			earlier := before
+			before = versions()
+			return changed(earlier, before)
+		})
 		f.kubectl(applyArgs(f.manifests())...)
 		if difference = changed(before, versions()); difference == "" {
 			return
