@@ -293,7 +293,7 @@ func describeJobSet(set v1alpha2.JobSet) []string {
 		if exclusive := r.Template.Annotations[v1alpha2.ExclusiveKey]; exclusive != "" {
 			line += ", exclusive " + exclusive
 		}
-		if pool := pod.NodeSelector[nodePoolLabel]; pool != "" {
+		if pool := pod.NodeSelector[capacityLabel]; pool != "" {
 			line += ", on " + pool
 		}
 		if pod.HostNetwork {
