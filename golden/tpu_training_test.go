@@ -254,11 +254,11 @@ func TestTPUWorkloads(t *testing.T) {
 	for name, want := range map[string][]string{
 		"single-slice": {"slice x1 4/4 backoff 0, 4 chips, ports [8471 8080], exclusive cloud.google.com/gke-nodepool, on slices", "restarts 1, priority medium"},
 		"multislice": {
-			"slice x2 4/4 backoff 0, 4 chips, ports [8471 8080], exclusive cloud.google.com/gke-nodepool, network of the node ClusterFirstWithHostNet",
+			"slice x2 4/4 backoff 0, 4 chips, ports [8471 8080], exclusive cloud.google.com/gke-nodepool, on slices, network of the node ClusterFirstWithHostNet",
 			"restarts 1, priority high",
 		},
 		"tensorboard": {
-			"slice x2 4/4 backoff 0, 4 chips, ports [8471 8080], exclusive cloud.google.com/gke-nodepool, BUCKET my-project-tpu-training-tpu-training, TENSORBOARD tensorboard/name",
+			"slice x2 4/4 backoff 0, 4 chips, ports [8471 8080], exclusive cloud.google.com/gke-nodepool, on slices, BUCKET my-project-tpu-training-tpu-training, TENSORBOARD tensorboard/name",
 			"upload x1 1/1 backoff 1, 0 chips, ports [], on cpu, BUCKET my-project-tpu-training-tpu-training, TENSORBOARD tensorboard/name",
 			"success by All of [slice]",
 			"restarts 1, priority high",
