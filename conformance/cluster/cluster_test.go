@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"os/signal"
@@ -20,6 +21,11 @@ import (
 
 const golden = "../../golden"
 
+var (
+	dir      = flag.String("folders", golden, "the `directory` of the deploy folders that are held")
+	patience = flag.Duration("patience", time.Minute, "how `long` a state may take to come about")
+)
+
 // folders are the golden folders, each with what is played in it once it is
 // applied.
 var folders = []struct {
@@ -31,6 +37,17 @@ var folders = []struct {
 	{"batch-platform-dws", batchPlatformDWS},
 	{"a3-ultra-flex", a3UltraFlex},
 	{"tpu-training", tpuTraining},
+}
+
+// TestNoOtherFolders: a new golden folder is held as well.
+func TestNoOtherFolders(t *testing.T) {
+	listed, err := filepath.Glob(filepath.Join(golden, "*/kubernetes"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(listed) != len(folders) {
+		t.Errorf("golden/ has %d folders, and TestFolders holds %d", len(listed), len(folders))
+	}
 }
 
 // TestFolders applies one folder after the other as its guide says, plays its
@@ -49,16 +66,9 @@ func TestFolders(t *testing.T) {
 	}
 	t.Cleanup(p.Stop)
 
-	listed, err := filepath.Glob(filepath.Join(golden, "*/kubernetes"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(listed) != len(folders) {
-		t.Errorf("golden/ has %d folders, and this test holds %d", len(listed), len(folders))
-	}
 	for _, entry := range folders {
 		held := t.Run(entry.name, func(t *testing.T) {
-			f := &folder{T: t, ctx: ctx, plane: p, dir: filepath.Join(golden, entry.name)}
+			f := &folder{T: t, ctx: ctx, plane: p, dir: filepath.Join(*dir, entry.name)}
 			began := time.Now()
 			f.apply()
 			f.applyAgain()
@@ -160,7 +170,7 @@ func (f *folder) get(args ...string) []object {
 // eventually waits for a state in which nothing is wrong any more.
 func (f *folder) eventually(wrong func() string) {
 	f.Helper()
-	ctx, cancel := context.WithTimeout(f.ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(f.ctx, *patience)
 	defer cancel()
 	for {
 		problem := wrong()
@@ -169,7 +179,7 @@ func (f *folder) eventually(wrong func() string) {
 		}
 		select {
 		case <-ctx.Done():
-			f.Fatalf("not within a minute:\n%s", problem)
+			f.Fatalf("not within %s:\n%s", *patience, problem)
 		case <-time.After(500 * time.Millisecond):
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -24,6 +25,8 @@ const (
 	facts = repository + "/../shared/terraform"
 )
 
+var golden = flag.String("folders", repository+"/golden", "the `directory` of the deploy folders that are planned")
+
 // edit is a change of a file under terraform/ of a folder.
 type edit struct{ file, old, new string }
 
@@ -34,15 +37,15 @@ type root struct {
 	env     []string
 }
 
-// open takes a deploy folder by its name under golden/, or makes it of what
+// open takes a deploy folder by its name, or makes it of what
 // batchwright compile is given, and starts the double. It skips the test where
 // Terraform or the provider's schema is absent.
 func open(t *testing.T, form string) root {
 	t.Helper()
 	program, reattach, dir := program(t, form), attach(t), t.TempDir()
-	golden := repository + "/golden/" + form
-	if _, err := os.Stat(golden); err == nil {
-		if err := os.CopyFS(dir, os.DirFS(golden)); err != nil {
+	given := filepath.Join(*golden, form)
+	if _, err := os.Stat(given); err == nil {
+		if err := os.CopyFS(dir, os.DirFS(given)); err != nil {
 			t.Fatal(err)
 		}
 	} else {
@@ -137,13 +140,19 @@ func (r root) prepare(t *testing.T) {
 	t.Helper()
 	r.must(t, "init", "-input=false", "-backend=false")
 	var valid struct {
-		Diagnostics []struct{ Severity, Summary, Detail string }
+		Diagnostics []struct {
+			Severity, Summary, Detail string
+			Range                     struct {
+				Filename string
+				Start    struct{ Line int }
+			}
+		}
 	}
 	if err := json.Unmarshal(r.must(t, "validate", "-json"), &valid); err != nil {
 		t.Fatal(err)
 	}
 	for _, d := range valid.Diagnostics {
-		t.Fatalf("terraform validate: %s: %s: %s", d.Severity, d.Summary, d.Detail)
+		t.Fatalf("terraform validate: %s:%d: %s: %s: %s", d.Range.Filename, d.Range.Start.Line, d.Severity, d.Summary, d.Detail)
 	}
 	write(t, filepath.Join(r.dir, "local_override.tf"), "terraform {\n  backend \"local\" {\n  }\n}\n")
 	r.must(t, "init", "-input=false", "-reconfigure")
