@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -73,6 +74,7 @@ func TestFolders(t *testing.T) {
 			f.apply()
 			f.applyAgain()
 			f.submitted()
+			f.queueless()
 			t.Logf("applied and held in %.1f s", time.Since(began).Seconds())
 			if entry.scenario != nil {
 				began = time.Now()
@@ -106,14 +108,22 @@ type object struct {
 	Metadata   struct {
 		Name            string            `json:"name"`
 		Namespace       string            `json:"namespace,omitempty"`
+		UID             string            `json:"uid,omitempty"`
 		Labels          map[string]string `json:"labels,omitempty"`
 		ResourceVersion string            `json:"resourceVersion,omitempty"`
+		OwnerReferences []struct {
+			Name string `json:"name"`
+		} `json:"ownerReferences,omitempty"`
 	} `json:"metadata"`
 	Subjects []struct { // of a RoleBinding
 		Name string `json:"name"`
 	} `json:"subjects,omitempty"`
 	Spec struct {
-		NodeName string `json:"nodeName,omitempty"`
+		NodeName          string `json:"nodeName,omitempty"`
+		PriorityClassName string `json:"priorityClassName,omitempty"`
+		Priority          int    `json:"priority,omitempty"`
+		PreemptionPolicy  string `json:"preemptionPolicy,omitempty"`
+		Active            *bool  `json:"active,omitempty"` // of a Workload
 	} `json:"spec"`
 	Status struct {
 		Conditions        []condition `json:"conditions,omitempty"`
@@ -122,7 +132,17 @@ type object struct {
 		Phase             string      `json:"phase,omitempty"`
 		Desired           int         `json:"desiredNumberScheduled,omitempty"` // of a DaemonSet
 		Ready             int         `json:"numberReady,omitempty"`
+		Restarts          int         `json:"restarts,omitempty"`                // of a JobSet
+		RestartsCounted   int         `json:"restartsCountTowardsMax,omitempty"` // of a JobSet
+		SchedulingStats   struct {    // of a Workload
+			Evictions []eviction `json:"evictions,omitempty"`
+		} `json:"schedulingStats"`
 	} `json:"status"`
+}
+
+type eviction struct {
+	Reason string `json:"reason"`
+	Count  int    `json:"count"`
 }
 
 type condition struct {
@@ -137,8 +157,24 @@ func (o object) String() string {
 }
 
 // is tells whether a condition holds.
-func (o object) is(kind string) bool {
-	return slices.ContainsFunc(o.Status.Conditions, func(c condition) bool { return c.Type == kind && c.Status == "True" })
+func (o object) is(kind string) bool { return o.condition(kind).Status == "True" }
+
+// condition is one of the object's, or none.
+func (o object) condition(kind string) condition {
+	for _, c := range o.Status.Conditions {
+		if c.Type == kind {
+			return c
+		}
+	}
+	return condition{}
+}
+
+// owner is the name of the object that made this one, or none.
+func (o object) owner() string {
+	if len(o.Metadata.OwnerReferences) == 0 {
+		return ""
+	}
+	return o.Metadata.OwnerReferences[0].Name
 }
 
 // kubectl runs kubectl, which must succeed without a warning.
@@ -321,6 +357,37 @@ func (f *folder) submit(team, name string) {
 	}
 	args = append(args, "-f", filepath.Join(dir, name+".yaml"))
 	f.kubectl(append(args, f.member(team)...)...)
+}
+
+// queueLabel is the line of a workload's file that names its queue.
+var queueLabel = regexp.MustCompile(`(?m)^    (kueue\.x-k8s\.io/queue-name|kai\.scheduler/queue): .*\n`)
+
+// queueless submits a workload of each team without a queue and in another
+// team's queue. Both are refused.
+func (f *folder) queueless() {
+	f.Helper()
+	teams := f.teams()
+	for i, team := range teams {
+		files, err := filepath.Glob(filepath.Join(f.dir, "workloads", team, "*.yaml"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		first := slices.IndexFunc(files, func(file string) bool {
+			text, err := os.ReadFile(file)
+			return err == nil && queueLabel.Match(text)
+		})
+		if first < 0 {
+			f.Fatalf("no workload of %s has a queue", team)
+		}
+		name := strings.TrimSuffix(filepath.Base(files[first]), ".yaml")
+		message := "must name a queue of namespace " + team
+		f.refused(team, name, func(text []byte) []byte { return queueLabel.ReplaceAll(text, nil) }, message)
+		f.refused(team, name, func(text []byte) []byte {
+			return queueLabel.ReplaceAllFunc(text, func(line []byte) []byte {
+				return bytes.ReplaceAll(line, []byte(team), []byte(teams[(i+1)%len(teams)]))
+			})
+		}, message)
+	}
 }
 
 // refused submits a workload that somebody of a team has changed, which the

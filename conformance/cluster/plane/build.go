@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"time"
@@ -37,20 +38,21 @@ var programs = []string{
 // Build returns the folder of the programs that the module at root pins. It
 // builds them unless they are there: some minutes and 3 GB of memory the first
 // time, nothing after that. The folder lies in bin/ of the module and its name
-// is a hash of all that decides what is built. Progress goes to log.
+// is a hash of all that decides what is built. Building removes the folders of
+// earlier versions that were not asked for within a day. Progress goes to log.
 func Build(ctx context.Context, root string, log io.Writer) (string, error) {
 	id, err := buildID(root)
 	if err != nil {
 		return "", err
 	}
 	dir := filepath.Join(root, "bin", id)
-	if _, err := os.Stat(dir); err == nil {
+	began := time.Now()
+	if err := os.Chtimes(dir, began, began); err == nil { // asked for, see prune
 		return dir, nil
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
 
-	began := time.Now()
 	fmt.Fprintf(log, "plane: building %d programs into %s, which takes minutes the first time\n", len(programs), dir)
 	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
 		return "", err
@@ -80,7 +82,38 @@ func Build(ctx context.Context, root string, log io.Writer) (string, error) {
 		return "", err
 	}
 	fmt.Fprintf(log, "plane: built in %s\n", time.Since(began).Round(time.Second))
+	if err := prune(dir, time.Now().Add(-24*time.Hour)); err != nil {
+		fmt.Fprintf(log, "plane: earlier programs are still there: %v\n", err)
+	}
 	return dir, nil
+}
+
+// built is what Build calls folders: a buildID, or build- with a number while it
+// builds.
+var built = regexp.MustCompile(`^([0-9a-f]{16}|build-[0-9]+)$`)
+
+// prune removes the folders beside dir that Build has made and that nobody has
+// asked for since a time: 850 MB each. A younger one may be another branch's, or
+// another process may build in it or run its programs.
+func prune(dir string, since time.Time) error {
+	siblings, err := os.ReadDir(filepath.Dir(dir))
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, s := range siblings {
+		if s.Name() == filepath.Base(dir) || !s.IsDir() || !built.MatchString(s.Name()) {
+			continue
+		}
+		info, err := s.Info()
+		if err == nil && info.ModTime().Before(since) {
+			err = os.RemoveAll(filepath.Join(filepath.Dir(dir), s.Name()))
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // another process was faster
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // buildID hashes what the programs are built from.

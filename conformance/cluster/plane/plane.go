@@ -229,7 +229,7 @@ func (p *Plane) startKubernetes(ctx context.Context) error {
 }
 
 // startNodes starts KWOK, which answers for the kubelets of all nodes: a pod
-// that is bound runs until it is deleted.
+// that is bound runs until it is deleted or told to end; see stages.yaml.
 func (p *Plane) startNodes(ctx context.Context) error {
 	kwok, err := source(ctx, p.root, "sigs.k8s.io/kwok")
 	if err != nil {
