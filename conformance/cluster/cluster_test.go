@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zclconf/go-cty/cty"
+
 	"github.com/batchwright/batchwright/conformance/cluster/plane"
 )
 
@@ -74,8 +76,12 @@ func TestFolders(t *testing.T) {
 			f.apply()
 			f.applyAgain()
 			f.submitted()
+			f.limited()
 			f.queueless()
 			t.Logf("applied and held in %.1f s", time.Since(began).Seconds())
+			if t.Failed() {
+				return
+			}
 			if entry.scenario != nil {
 				began = time.Now()
 				entry.scenario(f)
@@ -115,9 +121,6 @@ type object struct {
 			Name string `json:"name"`
 		} `json:"ownerReferences,omitempty"`
 	} `json:"metadata"`
-	Subjects []struct { // of a RoleBinding
-		Name string `json:"name"`
-	} `json:"subjects,omitempty"`
 	Spec struct {
 		NodeName          string `json:"nodeName,omitempty"`
 		PriorityClassName string `json:"priorityClassName,omitempty"`
@@ -305,15 +308,15 @@ func changed(before, after map[string]string) string {
 }
 
 // member is how kubectl is told to act as somebody of a team: of the Google
-// group that the folder gives rights to. A platform without groups gives rights
-// to administrators alone.
+// group that Terraform lets reach the cluster. A platform without groups gives
+// rights to administrators alone.
 func (f *folder) member(team string) []string {
 	f.Helper()
 	if f.groups == nil {
 		f.groups = map[string]string{}
-		for _, o := range f.get("rolebindings", "--all-namespaces", "--field-selector=metadata.name=job-submitter") {
-			for _, s := range o.Subjects {
-				f.groups[o.Metadata.Namespace] = s.Name
+		for _, t := range f.variables()["teams"].AsValueMap() {
+			if t := t.AsValueMap(); t["group"] != cty.NilVal {
+				f.groups[t["namespace"].AsString()] = t["group"].AsString()
 			}
 		}
 	}
@@ -343,6 +346,29 @@ func (f *folder) submitted() {
 	f.Helper()
 	for _, team := range f.teams() {
 		f.kubectl(append([]string{"apply", "--server-side", "--dry-run=server", "--validate=strict", "-k", filepath.Join(f.dir, "workloads", team)}, f.member(team)...)...)
+	}
+}
+
+// denied are what a member of a team must not do in its own namespace: pods of
+// its own pass no queue, and a shell has what the pod has.
+var denied = []string{"create pods", "create pods/exec", "get secrets", "create rolebindings.rbac.authorization.k8s.io"}
+
+// limited holds that members of teams have none of these rights. Whoever is an
+// administrator has all.
+func (f *folder) limited() {
+	f.Helper()
+	for _, team := range f.teams() {
+		member := f.member(team)
+		if member == nil {
+			continue
+		}
+		for _, right := range denied {
+			args := append([]string{"auth", "can-i", "--namespace=" + team}, strings.Fields(right)...)
+			// Both yes and no are answers; with no, kubectl fails.
+			if out, err := f.plane.Kubectl(f.ctx, nil, append(args, member...)...); strings.TrimSpace(out) != "no" {
+				f.Errorf("may a member of %s %s: %q (%v), want no", team, right, out, err)
+			}
+		}
 	}
 }
 

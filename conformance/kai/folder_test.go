@@ -59,7 +59,9 @@ func decode[T any](t *testing.T, d document) *T {
 	t.Helper()
 	object := new(T)
 	if err := yaml.UnmarshalStrict(d, object); err != nil {
-		t.Fatal(err)
+		var meta metav1.PartialObjectMetadata
+		_ = yaml.Unmarshal(d, &meta) // for the message alone
+		t.Fatalf("%s %s: %v", meta.Kind, meta.Name, err)
 	}
 	return object
 }

@@ -140,19 +140,13 @@ func (r root) prepare(t *testing.T) {
 	t.Helper()
 	r.must(t, "init", "-input=false", "-backend=false")
 	var valid struct {
-		Diagnostics []struct {
-			Severity, Summary, Detail string
-			Range                     struct {
-				Filename string
-				Start    struct{ Line int }
-			}
-		}
+		Diagnostics []struct{ Severity, Summary, Detail string }
 	}
 	if err := json.Unmarshal(r.must(t, "validate", "-json"), &valid); err != nil {
 		t.Fatal(err)
 	}
 	for _, d := range valid.Diagnostics {
-		t.Fatalf("terraform validate: %s:%d: %s: %s: %s", d.Range.Filename, d.Range.Start.Line, d.Severity, d.Summary, d.Detail)
+		t.Fatalf("terraform validate: %s: %s: %s", d.Severity, d.Summary, d.Detail)
 	}
 	write(t, filepath.Join(r.dir, "local_override.tf"), "terraform {\n  backend \"local\" {\n  }\n}\n")
 	r.must(t, "init", "-input=false", "-reconfigure")
@@ -245,7 +239,10 @@ func (r root) plan(t *testing.T, args ...string) outcome {
 				Resource struct{ Addr string }
 				Action   string
 			}
-			Diagnostic struct{ Severity, Summary, Detail string }
+			Diagnostic struct {
+				Severity, Summary, Detail, Address string
+				Range                              struct{ Filename string }
+			}
 		}
 		if err := json.Unmarshal(line, &message); err != nil {
 			t.Fatalf("%v in what terraform says:\n%s", err, out)
@@ -255,7 +252,7 @@ func (r root) plan(t *testing.T, args ...string) outcome {
 			o.actions[message.Change.Resource.Addr] = message.Change.Action
 		case "diagnostic":
 			d := message.Diagnostic
-			o.said = append(o.said, d.Severity+": "+d.Summary+": "+d.Detail)
+			o.said = append(o.said, fmt.Sprintf("%s: %s: %s (%s %s)", d.Severity, d.Summary, d.Detail, d.Range.Filename, d.Address))
 			failed = failed || d.Severity == "error"
 		}
 	}
