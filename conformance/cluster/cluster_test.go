@@ -122,11 +122,12 @@ type object struct {
 		} `json:"ownerReferences,omitempty"`
 	} `json:"metadata"`
 	Spec struct {
-		NodeName          string `json:"nodeName,omitempty"`
-		PriorityClassName string `json:"priorityClassName,omitempty"`
-		Priority          int    `json:"priority,omitempty"`
-		PreemptionPolicy  string `json:"preemptionPolicy,omitempty"`
-		Active            *bool  `json:"active,omitempty"` // of a Workload
+		NodeName          string            `json:"nodeName,omitempty"`
+		NodeSelector      map[string]string `json:"nodeSelector,omitempty"`
+		PriorityClassName string            `json:"priorityClassName,omitempty"`
+		Priority          int               `json:"priority,omitempty"`
+		PreemptionPolicy  string            `json:"preemptionPolicy,omitempty"`
+		Active            *bool             `json:"active,omitempty"` // of a Workload
 	} `json:"spec"`
 	Status struct {
 		Conditions        []condition `json:"conditions,omitempty"`

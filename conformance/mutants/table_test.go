@@ -173,12 +173,12 @@ var mutants = []mutant{
 	{
 		name: "nodes of a ProvisioningRequest", file: "emit/kueue/checks.go",
 		old: `requestDetail = "ResizeRequestName"`, new: `requestDetail = "ResizeRequest"`,
-		blueprint: "batch-platform-dws", by: "cluster", says: "a3-ultra",
+		blueprint: "batch-platform-dws", by: "cluster", says: `finetune-gemma-2b-0-`,
 	},
 	{
 		name: "service account of pods", file: "emit/workload/pod.go",
 		old: "ServiceAccountName: w.KubeAccount", new: "ServiceAccountName: w.Team",
-		blueprint: "batch-platform-dws", by: "cluster", says: `"a100-dws"`,
+		blueprint: "batch-platform-dws", by: "cluster", says: `"l4-reserved":`,
 	},
 	{
 		name: "label of the queue", file: "compiler/lower_queueing.go",
