@@ -90,6 +90,11 @@ func (f *folder) provision(running map[string]int, jobs ...flex) {
 		if !w.is("QuotaReserved") || w.is("Admitted") {
 			f.Errorf("before there are nodes, %s is %v", w, w.Status.Conditions)
 		}
+		for _, o := range f.get("pods", "--namespace="+j.team, "--selector="+jobLabel) {
+			if strings.HasPrefix(o.Metadata.Labels[jobLabel], j.name) {
+				f.Errorf("before there are nodes, there is %s", o)
+			}
+		}
 		var evictions []eviction
 		if i < 2 {
 			evictions = []eviction{{Reason: "AdmissionCheck", Count: 1}}
@@ -103,7 +108,9 @@ func (f *folder) provision(running map[string]int, jobs ...flex) {
 		nodes = append(nodes, p)
 		want[j.pool] += j.pods
 	}
-	f.running(running)
+	if len(running) > 0 {
+		f.running(running)
+	}
 	f.add(nodes...)
 	for i, j := range jobs {
 		f.answer(j, attempt(i), j.resize(), "Accepted", "Provisioned")

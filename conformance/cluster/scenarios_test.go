@@ -222,8 +222,6 @@ func batchPlatform(f *folder) {
 		"auto":        8,
 	})
 
-	submit("jobset")
-	f.queues("-lp", count{5, 3})
 	f.priorities(map[string]string{ // as the reference has them
 		"low-priority":  "lp 10 Never",
 		"compact":       "compact 15 PreemptLowerPriority",
@@ -233,15 +231,12 @@ func batchPlatform(f *folder) {
 	const all = "--all-namespaces"
 	f.succeed(all, "^high-priority-", f.completed(all, "^high-priority-", 16))
 	f.queues("-hp", count{0, 0})
-	f.queues("-lp", count{4, 4})
-	for _, team := range f.teams() { // who made room is back before the JobSets start
-		if w := f.workload(team, "low-priority-1"); !w.is("Admitted") {
-			f.Errorf("with the reservation free again, %s is %v", w, w.Status.Conditions)
-		}
-	}
+	f.queues("-lp", count{0, 4}) // what made room is back
 	f.running(map[string]int{"l4-reserved": 4, "l4-spot": 24, "auto": 8})
 
 	f.succeed(all, "^(low-priority|compact)-", f.completed(all, "^(low-priority|compact)-", 32))
+	f.queues("-lp", count{0, 0})
+	submit("jobset")
 	f.queues("-lp", count{0, 4})
 	f.running(map[string]int{"l4-reserved": 4, "l4-spot": 24})
 	f.priorities(map[string]string{"jobset": "lp 10 Never"})
