@@ -173,7 +173,7 @@ var mutants = []mutant{
 	{
 		name: "nodes of a ProvisioningRequest", file: "emit/kueue/checks.go",
 		old: `requestDetail = "ResizeRequestName"`, new: `requestDetail = "ResizeRequest"`,
-		blueprint: "batch-platform-dws", by: "cluster", says: `finetune-gemma-2b-0-`,
+		blueprint: "batch-platform-dws", by: "cluster", says: `selects the nodes of "", want "resize-team-a-finetune-gemma-2b"`,
 	},
 	{
 		name: "service account of pods", file: "emit/workload/pod.go",
@@ -241,11 +241,6 @@ var mutants = []mutant{
 		blueprint: "batch-platform", by: "cluster", says: "cq-team-a-hp: 0 pending, 4 admitted, want 2, 2",
 	},
 	{
-		name: "value of a taint", file: "emit/terraform/node_pools.go",
-		old: `taint.text("value", t.Value)`, new: `taint.text("value", t.Key)`,
-		blueprint: "tpu-training", by: "cluster", says: `"slices-0"`,
-	},
-	{
 		name: "effect of a taint", file: "emit/terraform/node_pools.go",
 		old: `"NO_SCHEDULE"`, new: `"NoSchedule"`,
 		blueprint: "tpu-training", by: "cluster", says: "slices-0",
@@ -253,11 +248,6 @@ var mutants = []mutant{
 	{
 		name: "label of a pool", file: "emit/terraform/node_pools.go",
 		old: "entry{l.Key, literal(l.Value)}", new: "entry{l.Value, literal(l.Key)}",
-		blueprint: "tpu-training", by: "cluster", says: `"slices-0"`,
-	},
-	{
-		name: "size of a pool", file: "emit/terraform/node_pools.go",
-		old: `np.number("node_count", most/zones)`, new: `np.number("node_count", least/zones/2)`,
 		blueprint: "tpu-training", by: "cluster", says: `"slices-0"`,
 	},
 	{
