@@ -86,7 +86,7 @@ var mutants = []mutant{
 	{
 		name: "attribute of a resource", file: "emit/terraform/storage.go",
 		old: `member.expr("member", "google_service_account.team[each.key].member")`, new: `member.expr("member", "google_service_account.team[each.key].mail")`,
-		blueprint: "batch-platform", by: "plan", says: "(storage.tf google_storage_bucket_iam_member.team[",
+		blueprint: "batch-platform", by: "plan", says: `\"mail\". (storage.tf:`,
 	},
 	{
 		name: "argument", file: "emit/terraform/reservations.go",
@@ -96,7 +96,7 @@ var mutants = []mutant{
 	{
 		name: "reference", file: "emit/terraform/node_pools.go",
 		old: `"google_service_account.nodes.email"`, new: `"google_service_account.node.email"`,
-		blueprint: "batch-platform", by: "plan", says: `"filename": "node_pools.tf"`,
+		blueprint: "batch-platform", by: "plan", says: `"filename": "cluster.tf"`,
 	},
 	{
 		name: "a key for many", file: "emit/terraform/identities.go",
@@ -111,7 +111,7 @@ var mutants = []mutant{
 	{
 		name: "type of an argument", file: "emit/terraform/storage.go",
 		old: `bucket.expr("for_each", "local.team_buckets")`, new: `bucket.expr("for_each", "var.teams")`,
-		blueprint: "batch-platform", by: "plan", says: "(storage.tf google_storage_bucket.team[",
+		blueprint: "batch-platform", by: "plan", says: "string required. (storage.tf:",
 	},
 	{
 		name: "what replaces a pool", file: "emit/terraform/node_pools.go",

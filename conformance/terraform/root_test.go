@@ -240,8 +240,11 @@ func (r root) plan(t *testing.T, args ...string) outcome {
 				Action   string
 			}
 			Diagnostic struct {
-				Severity, Summary, Detail, Address string
-				Range                              struct{ Filename string }
+				Severity, Summary, Detail string
+				Range                     struct {
+					Filename string
+					Start    struct{ Line int }
+				}
 			}
 		}
 		if err := json.Unmarshal(line, &message); err != nil {
@@ -252,7 +255,7 @@ func (r root) plan(t *testing.T, args ...string) outcome {
 			o.actions[message.Change.Resource.Addr] = message.Change.Action
 		case "diagnostic":
 			d := message.Diagnostic
-			o.said = append(o.said, fmt.Sprintf("%s: %s: %s (%s %s)", d.Severity, d.Summary, d.Detail, d.Range.Filename, d.Address))
+			o.said = append(o.said, fmt.Sprintf("%s: %s: %s (%s:%d)", d.Severity, d.Summary, d.Detail, d.Range.Filename, d.Range.Start.Line))
 			failed = failed || d.Severity == "error"
 		}
 	}
