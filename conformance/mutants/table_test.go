@@ -148,32 +148,27 @@ var mutants = []mutant{
 	{
 		name: "controller of an admission check", file: "emit/kueue/checks.go",
 		old: "v1beta2.ProvisioningRequestControllerName", new: `"kueue.x-k8s.io/provisioning"`,
-		blueprint: "batch-platform-dws", by: "cluster", says: "admissioncheck /dws-a100-dws",
+		blueprint: "a3-ultra-flex", by: "cluster", says: "admissioncheck /dws-a3-ultra",
 	},
 	{
 		name: "no admission check", file: "emit/kueue/queues.go",
 		old: "AdmissionChecksStrategy: checksOf(q)", new: "AdmissionChecksStrategy: nil",
-		blueprint: "batch-platform-dws", by: "cluster", says: "finetune-gemma-2b of team-a has no ProvisioningRequest 1",
-	},
-	{
-		name: "flavors of an admission check", file: "emit/kueue/queues.go",
-		old: "rules[i].OnFlavors = append(rules[i].OnFlavors, v1beta2.ResourceFlavorReference(f.Flavor))", new: "_ = i",
-		blueprint: "batch-platform-dws", by: "cluster", says: "team-a",
+		blueprint: "a3-ultra-flex", by: "cluster", says: "sample of research has no ProvisioningRequest 1",
 	},
 	{
 		name: "class of a ProvisioningRequest", file: "compiler/lower_capacity.go",
 		old: `"queued-provisioning.gke.io"`, new: `"check-capacity.autoscaling.x-k8s.io"`,
-		blueprint: "batch-platform-dws", by: "cluster", says: `the class of job-finetune-gemma-2b-`,
+		blueprint: "a3-ultra-flex", by: "cluster", says: `the class of job-sample-`,
 	},
 	{
 		name: "time of a ProvisioningRequest", file: "compiler/lower_queueing.go",
 		old: "Value: strconv.Itoa(w.MaxRunSeconds)", new: "Value: strconv.Itoa(w.MaxRunSeconds / 60)",
-		blueprint: "batch-platform-dws", by: "cluster", says: "is for 240 seconds, want 14400",
+		blueprint: "a3-ultra-flex", by: "cluster", says: "is for 10 seconds, want 600",
 	},
 	{
 		name: "nodes of a ProvisioningRequest", file: "emit/kueue/checks.go",
 		old: `requestDetail = "ResizeRequestName"`, new: `requestDetail = "ResizeRequest"`,
-		blueprint: "batch-platform-dws", by: "cluster", says: `selects the nodes of "", want "resize-team-a-finetune-gemma-2b"`,
+		blueprint: "a3-ultra-flex", by: "cluster", says: `selects the nodes of "", want "resize-research-sample"`,
 	},
 	{
 		name: "service account of pods", file: "emit/workload/pod.go",
@@ -233,7 +228,7 @@ var mutants = []mutant{
 	{
 		name: "borrowing", file: "emit/kueue/queues.go",
 		old: "limit(q.Borrowing)", new: "limit(q.Lending)",
-		blueprint: "batch-platform", by: "cluster", says: "cq-team-a-hp",
+		blueprint: "batch-platform", by: "cluster", says: "cq-team-a-hp: 0 pending, 4 admitted, want 1, 3",
 	},
 	{
 		name: "pods of a job", file: "emit/workload/job.go",
