@@ -1,6 +1,6 @@
 # The two targets a newcomer needs: build and test. README.md tells the rest.
 
-.PHONY: build test conformance golden check bench fuzz clean
+.PHONY: build test conformance mutants golden check bench fuzz clean
 
 build:
 	go build -o bin/batchwright ./cmd/batchwright
@@ -15,6 +15,11 @@ test:
 conformance: bin/terraform-1.5.7
 	conformance/run
 
+# The compiler with one mistake after the other, which what make conformance runs
+# must notice.
+mutants:
+	go -C conformance/mutants test -count=1 -timeout 60m -v .
+
 # Infrastructure Manager's Terraform.
 bin/terraform-1.5.7:
 	GOBIN=$(CURDIR)/bin go install github.com/hashicorp/terraform@v1.5.7
@@ -26,7 +31,7 @@ golden:
 check:
 	test -z "$$(gofmt -l .)"
 	go build -o bin/ honnef.co/go/tools/cmd/staticcheck
-	for module in . conformance conformance/cluster conformance/terraform; do \
+	for module in . conformance conformance/cluster conformance/mutants conformance/terraform; do \
 		(cd $$module && go vet ./... && $(CURDIR)/bin/staticcheck ./... && go mod tidy -diff) || exit 1; \
 	done
 

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"os/signal"
@@ -16,10 +17,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zclconf/go-cty/cty"
+
 	"github.com/batchwright/batchwright/conformance/cluster/plane"
 )
 
 const golden = "../../golden"
+
+var (
+	dir      = flag.String("folders", golden, "the `directory` of the deploy folders that are held")
+	patience = flag.Duration("patience", time.Minute, "how `long` a state may take to come about")
+)
 
 // folders are the golden folders, each with what is played in it once it is
 // applied.
@@ -32,6 +40,17 @@ var folders = []struct {
 	{"batch-platform-dws", batchPlatformDWS},
 	{"a3-ultra-flex", a3UltraFlex},
 	{"tpu-training", tpuTraining},
+}
+
+// TestNoOtherFolders: a new golden folder is held as well.
+func TestNoOtherFolders(t *testing.T) {
+	listed, err := filepath.Glob(filepath.Join(golden, "*/kubernetes"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(listed) != len(folders) {
+		t.Errorf("golden/ has %d folders, and TestFolders holds %d", len(listed), len(folders))
+	}
 }
 
 // TestFolders applies one folder after the other as its guide says, plays its
@@ -50,22 +69,19 @@ func TestFolders(t *testing.T) {
 	}
 	t.Cleanup(p.Stop)
 
-	listed, err := filepath.Glob(filepath.Join(golden, "*/kubernetes"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(listed) != len(folders) {
-		t.Errorf("golden/ has %d folders, and this test holds %d", len(listed), len(folders))
-	}
 	for _, entry := range folders {
 		held := t.Run(entry.name, func(t *testing.T) {
-			f := &folder{T: t, ctx: ctx, plane: p, dir: filepath.Join(golden, entry.name)}
+			f := &folder{T: t, ctx: ctx, plane: p, dir: filepath.Join(*dir, entry.name)}
 			began := time.Now()
 			f.apply()
 			f.applyAgain()
 			f.submitted()
+			f.limited()
 			f.queueless()
 			t.Logf("applied and held in %.1f s", time.Since(began).Seconds())
+			if t.Failed() {
+				return
+			}
 			if entry.scenario != nil {
 				began = time.Now()
 				entry.scenario(f)
@@ -105,9 +121,6 @@ type object struct {
 			Name string `json:"name"`
 		} `json:"ownerReferences,omitempty"`
 	} `json:"metadata"`
-	Subjects []struct { // of a RoleBinding
-		Name string `json:"name"`
-	} `json:"subjects,omitempty"`
 	Spec struct {
 		NodeName          string            `json:"nodeName,omitempty"`
 		NodeSelector      map[string]string `json:"nodeSelector,omitempty"`
@@ -197,7 +210,7 @@ func (f *folder) get(args ...string) []object {
 // eventually waits for a state in which nothing is wrong any more.
 func (f *folder) eventually(wrong func() string) {
 	f.Helper()
-	ctx, cancel := context.WithTimeout(f.ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(f.ctx, *patience)
 	defer cancel()
 	for {
 		problem := wrong()
@@ -206,7 +219,7 @@ func (f *folder) eventually(wrong func() string) {
 		}
 		select {
 		case <-ctx.Done():
-			f.Fatalf("not within a minute:\n%s", problem)
+			f.Fatalf("not within %s:\n%s", *patience, problem)
 		case <-time.After(500 * time.Millisecond):
 		}
 	}
@@ -301,15 +314,15 @@ func changed(before, after map[string]string) string {
 }
 
 // member is how kubectl is told to act as somebody of a team: of the Google
-// group that the folder gives rights to. A platform without groups gives rights
-// to administrators alone.
+// group that Terraform lets reach the cluster. A platform without groups gives
+// rights to administrators alone.
 func (f *folder) member(team string) []string {
 	f.Helper()
 	if f.groups == nil {
 		f.groups = map[string]string{}
-		for _, o := range f.get("rolebindings", "--all-namespaces", "--field-selector=metadata.name=job-submitter") {
-			for _, s := range o.Subjects {
-				f.groups[o.Metadata.Namespace] = s.Name
+		for _, t := range f.variables()["teams"].AsValueMap() {
+			if t := t.AsValueMap(); t["group"] != cty.NilVal {
+				f.groups[t["namespace"].AsString()] = t["group"].AsString()
 			}
 		}
 	}
@@ -339,6 +352,29 @@ func (f *folder) submitted() {
 	f.Helper()
 	for _, team := range f.teams() {
 		f.kubectl(append([]string{"apply", "--server-side", "--dry-run=server", "--validate=strict", "-k", filepath.Join(f.dir, "workloads", team)}, f.member(team)...)...)
+	}
+}
+
+// denied are what a member of a team must not do in its own namespace: pods of
+// its own pass no queue, and a shell has what the pod has.
+var denied = []string{"create pods", "create pods/exec", "get secrets", "create rolebindings.rbac.authorization.k8s.io"}
+
+// limited holds that members of teams have none of these rights. Whoever is an
+// administrator has all.
+func (f *folder) limited() {
+	f.Helper()
+	for _, team := range f.teams() {
+		member := f.member(team)
+		if member == nil {
+			continue
+		}
+		for _, right := range denied {
+			args := append([]string{"auth", "can-i", "--namespace=" + team}, strings.Fields(right)...)
+			// Both yes and no are answers; with no, kubectl fails.
+			if out, err := f.plane.Kubectl(f.ctx, nil, append(args, member...)...); strings.TrimSpace(out) != "no" {
+				f.Errorf("may a member of %s %s: %q (%v), want no", team, right, out, err)
+			}
+		}
 	}
 }
 

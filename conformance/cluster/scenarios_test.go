@@ -197,6 +197,14 @@ func batchPlatform(f *folder) {
 		return bytes.ReplaceAll(text, []byte("namespace: team-a"), []byte("namespace: team-b"))
 	}, "forbidden")
 
+	// Alone, a team has of its cohort what it may borrow, and no more: two jobs by
+	// its quota, one on what another team leaves of l4-ondemand.
+	for i := range 4 {
+		f.submit("team-a", fmt.Sprintf("high-priority-%d", i+1))
+	}
+	f.queues("-team-a-hp", count{1, 3})
+	f.clear()
+
 	// The teams take turns: one that is first with all its jobs would borrow
 	// what another is about to ask for, and jobs of one priority take nothing
 	// back from each other.
