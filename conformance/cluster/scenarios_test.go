@@ -122,6 +122,10 @@ func batchPlatform(f *folder) {
 		return bytes.ReplaceAll(text, []byte("namespace: team-a"), []byte("namespace: team-b"))
 	}, "forbidden")
 
+	monitor := f.monitored()
+	defer monitor.Stop()
+	f.failed("team-a", "jobset-1")
+
 	// The teams take turns: one that is first with all its jobs would borrow
 	// what another is about to ask for, and jobs of one priority take nothing
 	// back from each other.
@@ -137,6 +141,7 @@ func batchPlatform(f *folder) {
 	}
 	submit("low-priority")
 	f.queues("-lp", count{0, 4})
+	monitor.shows(batchPlatformLow)
 
 	submit("high-priority")
 	f.queues("-hp", count{2, 2})
@@ -150,6 +155,8 @@ func batchPlatform(f *folder) {
 		"l4-spot":     24,
 		"auto":        8,
 	})
+	monitor.shows(batchPlatformFull)
+	monitor.answered(batchPlatformAbsent, batchPlatformFiring)
 
 	f.kubectl("delete", "jobs", "--all", "--all-namespaces", "--wait=false")
 	f.emptied()
