@@ -226,7 +226,6 @@ var batchPlatformAbsent = []absence{
 	{"compute_googleapis_com:", "", "Compute Engine measures reservations"},
 	{"DCGM_FI_", "", "there is no GPU that could be measured"},
 	{"kube_jobset_", "", "GKE runs kube-state-metrics"},
-	{"kueue_pod_scheduling_gate_removal_seconds", "", "Kueue gates the pods of placement by topology, of which there is none"},
 	{"kueue_evicted_workloads_total", `reason="Deactivated"`, "no job runs out of time or retries"},
 	{"kueue_evicted_workloads_total", `PodsReadyTimeout`, "KWOK's pods start and never fail"},
 	{"kueue_unadmitted_workloads", `ExceedsMaxQuota`, "every job fits its queue"},

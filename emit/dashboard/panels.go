@@ -423,13 +423,6 @@ func controller() section {
 			queries: []query{{name: "p99", expr: quantile("0.99", nil, `kueue_admission_attempt_duration_seconds_bucket{@kueue}[@window]`)}},
 		},
 		{
-			title: "From admission to ungated pods (p95)", shape: lines, unit: seconds,
-			queries: []query{{
-				by:   []string{"name"},
-				expr: quantile("0.95", []string{"name"}, `kueue_pod_scheduling_gate_removal_seconds_bucket{@kueue}[@window]`),
-			}},
-		},
-		{
 			title: "Reconcile errors per second", shape: lines, unit: perSecond,
 			queries: []query{{
 				by: []string{"controller"},
