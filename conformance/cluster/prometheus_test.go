@@ -299,7 +299,9 @@ var batchPlatformFull = []figure{
 		want: perTeam(map[string]float64{"cq-TEAM-hp": 2, "cq-TEAM-lp": 3, "cq-TEAM-compact": 1})},
 	{expr: `kueue_cluster_queue_status{status="active"}`, by: []string{"cluster_queue"},
 		want: perTeam(map[string]float64{"cq-TEAM-hp": 1, "cq-TEAM-lp": 1, "cq-TEAM-compact": 1})},
-	{expr: `kueue_preempted_workloads_total`, by: []string{"reason"}, want: map[string]float64{"InCohortReclamation": 4}},
+	{board: "admin", panel: "Preemptions per hour", by: []string{"reason"}, want: map[string]float64{"InCohortReclamation": 4}},
+	{board: "admin", panel: "Evictions per hour", by: []string{"reason"}, want: map[string]float64{"Preempted": 4}},
+	{board: "team", panel: "My evictions per hour", by: []string{"reason"}, want: map[string]float64{"Preempted": 1}},
 	{expr: `kueue_evicted_workloads_total`, by: []string{"cluster_queue", "reason"}, want: perTeam(map[string]float64{"cq-TEAM-lp Preempted": 1})},
 	{board: "team", panel: "Nominal, reserved and borrowed", n: 1, by: []string{"cluster_queue", "flavor"}, want: map[string]float64{
 		"cq-team-a-hp l4-reserved": 4, "cq-team-a-hp l4-ondemand": 4,

@@ -220,6 +220,15 @@ func TestAlertsMeanWhatTheySay(t *testing.T) {
 			want: `{cluster_queue="cq-a-lp",reason="NodeFailures"} 30`,
 		},
 		{
+			name:  "the first four failures ever, each of another series",
+			alert: "KueueEvictionsByFailure", at: "1h40m",
+			series: `kueue_evicted_workloads_total{LEADER,cluster_queue="cq-a-lp",priority_class="lp",reason="NodeFailures",underlying_cause=""} _x90 1x20
+				kueue_evicted_workloads_total{LEADER,cluster_queue="cq-a-lp",priority_class="hp",reason="NodeFailures",underlying_cause=""} _x90 1x20
+				kueue_evicted_workloads_total{LEADER,cluster_queue="cq-a-lp",priority_class="lp",reason="NodeFailures",underlying_cause="x"} _x90 1x20
+				kueue_evicted_workloads_total{LEADER,cluster_queue="cq-a-lp",priority_class="hp",reason="NodeFailures",underlying_cause="x"} _x90 1x20`,
+			want: `{cluster_queue="cq-a-lp",reason="NodeFailures"} 4`,
+		},
+		{
 			name:  "jobs that make room are no failure",
 			alert: "KueueEvictionsByFailure", at: "1h",
 			series: `kueue_evicted_workloads_total{LEADER,cluster_queue="cq-a-lp",priority_class="lp",reason="Preempted",underlying_cause=""} 0+1x80`,
