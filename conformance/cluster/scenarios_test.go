@@ -197,13 +197,9 @@ func batchPlatform(f *folder) {
 		return bytes.ReplaceAll(text, []byte("namespace: team-a"), []byte("namespace: team-b"))
 	}, "forbidden")
 
-	// Alone, a team has of its cohort what it may borrow, and no more: two jobs by
-	// its quota, one on what another team leaves of l4-ondemand.
-	for i := range 4 {
-		f.submit("team-a", fmt.Sprintf("high-priority-%d", i+1))
-	}
-	f.queues("-team-a-hp", count{1, 3})
-	f.clear()
+	monitor := f.monitored()
+	defer monitor.Stop()
+	f.failed("team-a", "jobset-1")
 
 	// The teams take turns: one that is first with all its jobs would borrow
 	// what another is about to ask for, and jobs of one priority take nothing
@@ -215,6 +211,7 @@ func batchPlatform(f *folder) {
 	}
 	submit("low-priority")
 	f.queues("-lp", count{0, 4})
+	monitor.shows(batchPlatformLow)
 
 	submit("high-priority")
 	f.queues("-hp", count{2, 2})
@@ -229,6 +226,8 @@ func batchPlatform(f *folder) {
 		"l4-spot":     24,
 		"auto":        8,
 	})
+	monitor.shows(batchPlatformFull)
+	monitor.answered(batchPlatformAbsent, batchPlatformFiring)
 
 	f.priorities(map[string]string{ // as the reference has them
 		"low-priority":  "lp 10 Never",
@@ -252,6 +251,14 @@ func batchPlatform(f *folder) {
 	for _, tier := range []string{"-lp", "-hp", "-compact"} {
 		f.queues(tier, count{0, 0})
 	}
+
+	// Alone, a team has of its cohort what it may borrow, and no more: two jobs by
+	// its quota, one on what another team leaves of l4-ondemand.
+	for i := range 4 {
+		f.submit("team-a", fmt.Sprintf("high-priority-%d", i+1))
+	}
+	f.queues("-team-a-hp", count{1, 3})
+	f.clear()
 	f.clear()
 }
 
