@@ -251,6 +251,7 @@ func batchPlatform(f *folder) {
 	for _, tier := range []string{"-lp", "-hp", "-compact"} {
 		f.queues(tier, count{0, 0})
 	}
+	f.clear()
 
 	// Alone, a team has of its cohort what it may borrow, and no more: two jobs by
 	// its quota, one on what another team leaves of l4-ondemand.
@@ -258,7 +259,6 @@ func batchPlatform(f *folder) {
 		f.submit("team-a", fmt.Sprintf("high-priority-%d", i+1))
 	}
 	f.queues("-team-a-hp", count{1, 3})
-	f.clear()
 	f.clear()
 }
 
