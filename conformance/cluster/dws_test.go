@@ -85,10 +85,8 @@ func (f *folder) provision(running map[string]int, jobs ...flex) {
 		if !w.is("QuotaReserved") || w.is("Admitted") {
 			f.Errorf("before there are nodes, %s is %v", w, w.Status.Conditions)
 		}
-		for _, o := range f.get("pods", "--namespace="+j.team, "--selector="+jobLabel) {
-			if strings.HasPrefix(o.Metadata.Labels[jobLabel], j.name) {
-				f.Errorf("before there are nodes, there is %s", o)
-			}
+		if found := f.podsOf(j); len(found) > 0 {
+			f.Errorf("before there are nodes, there are %v", found)
 		}
 		var evictions []eviction
 		if i < 2 {
@@ -99,7 +97,7 @@ func (f *folder) provision(running map[string]int, jobs ...flex) {
 		}
 		p := f.pool(j.pool)
 		p.nodes = j.pods
-		p.labels["autoscaling.gke.io/provisioning-request"] = j.resize()
+		p.labels[resizeLabel] = j.resize()
 		nodes = append(nodes, p)
 		want[j.pool] += j.pods
 	}
@@ -115,6 +113,11 @@ func (f *folder) provision(running map[string]int, jobs ...flex) {
 		if w := f.workload(j.team, j.name); !w.is("Admitted") {
 			f.Errorf("with nodes, %s is %v", w, w.Status.Conditions)
 		}
+		for _, o := range f.podsOf(j) {
+			if got := o.Spec.NodeSelector[resizeLabel]; got != j.resize() {
+				f.Errorf("%s selects the nodes of %q, want %q", o, got, j.resize())
+			}
+		}
 	}
 
 	first := jobs[0]
@@ -129,6 +132,18 @@ func (f *folder) provision(running map[string]int, jobs ...flex) {
 	f.queues("-dws", count{0, len(jobs) - 1})
 	f.clear()
 }
+
+// podsOf are the pods of a job.
+func (f *folder) podsOf(j flex) []object {
+	f.Helper()
+	return slices.DeleteFunc(f.get("pods", "--namespace="+j.team, "--selector="+jobLabel), func(o object) bool {
+		return !strings.HasPrefix(o.Metadata.Labels[jobLabel], j.name)
+	})
+}
+
+// resizeLabel tells nodes that came for one request from all others.
+// Source: GKE documentation, flex-start with queued provisioning.
+const resizeLabel = "autoscaling.gke.io/provisioning-request"
 
 // resize is the name that GKE would give to the resize of the job's node pool.
 func (j flex) resize() string { return "resize-" + j.team + "-" + j.name }
