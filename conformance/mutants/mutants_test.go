@@ -53,13 +53,14 @@ var tools = map[string]tool{
 	"changes": {"terraform", ".", true, func(folders, _ string) []string {
 		return []string{"-test.run=^TestChanges$", "-folders=" + folders}
 	}},
-	"patient cluster": {"cluster", ".", true, func(folders, blueprint string) []string {
-		return []string{"-test.run=^TestFolders$/^" + blueprint + "$", "-folders=" + folders}
-	}},
 	// What comes about on a plane does so within seconds: most mutants are caught by
 	// waiting in vain.
 	"cluster": {"cluster", ".", true, func(folders, blueprint string) []string {
 		return []string{"-test.run=^TestFolders$/^" + blueprint + "$", "-folders=" + folders, "-patience=20s"}
+	}},
+	// For what must not be caught, on a machine that others use as well.
+	"patient cluster": {"cluster", ".", true, func(folders, blueprint string) []string {
+		return []string{"-test.run=^TestFolders$/^" + blueprint + "$", "-folders=" + folders}
 	}},
 }
 
@@ -140,11 +141,11 @@ func newBench(t *testing.T) *bench {
 	b := &bench{abs, map[string]func() (string, error){}}
 	built := map[string]func() (string, error){}
 	for name, tool := range tools {
-		key := tool.module + tool.pkg
-		if built[key] == nil {
-			built[key] = sync.OnceValues(func() (string, error) { return b.build(t.Context(), tool, filepath.Join(dir, name)) })
+		program := filepath.Base(filepath.Join(tool.module, tool.pkg))
+		if built[program] == nil {
+			built[program] = sync.OnceValues(func() (string, error) { return b.build(t.Context(), tool, filepath.Join(dir, program)) })
 		}
-		b.tools[name] = built[key]
+		b.tools[name] = built[program]
 	}
 	return b
 }
