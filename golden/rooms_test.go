@@ -45,9 +45,10 @@ var rooms = map[string][]string{
 	"emit/folder": {"compiler/ir", "emit", "emit/cloudbuild", "emit/dashboard", "emit/guide", "emit/kubernetes", "emit/terraform",
 		"emit/workload"},
 
-	"cmd/batchwright": {"blueprints", "compiler", "compiler/catalog", "compiler/diag", "compiler/explain", "compiler/ir", "emit", "emit/folder", "emit/graph", "emit/review"},
-	"golden":          {},
-	"golden/scale":    {},
+	"cmd/batchwright": {"blueprints", "compiler", "compiler/catalog", "compiler/diag", "compiler/explain", "compiler/ir", "emit", "emit/folder", "emit/graph", "emit/review",
+		"emit/summary"},
+	"golden":       {},
+	"golden/scale": {},
 }
 
 // blind are imports that could let an emitter or the plan depend on anything

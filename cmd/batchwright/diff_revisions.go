@@ -20,6 +20,7 @@ import (
 	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/folder"
 	"github.com/batchwright/batchwright/emit/review"
+	"github.com/batchwright/batchwright/emit/summary"
 )
 
 // side is one of the two that are compared: a revision, the working tree, or
@@ -76,8 +77,17 @@ func (d *comparison) revisions(ctx context.Context, paths []string) error {
 	if before.findings.HasErrors() || after.findings.HasErrors() {
 		return d.refuse(before, after)
 	}
+	plan := cmp.Or(after.plan, before.plan)
+	for _, s := range sides {
+		if s.absent {
+			s.plan = &ir.Platform{Name: plan.Name}
+		}
+	}
 	r := review.Compare(before.state(), after.state())
-	return d.print(r, d.folder(cmp.Or(after.plan, before.plan)), r.Same())
+	if before.absent || after.absent { // then what a platform always has did not change
+		r.Summary = slices.DeleteFunc(r.Summary, func(l summary.Line) bool { return l.Op == emit.Changed })
+	}
+	return d.print(r, d.folder(plan), r.Same())
 }
 
 // revision is the side of a revision, with the same paths.

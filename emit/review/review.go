@@ -9,6 +9,8 @@
 package review
 
 import (
+	"sync"
+
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/objects"
@@ -55,8 +57,12 @@ func (r *Review) Same() bool {
 // Compare compares two states. A file that cannot be read as what its name says,
 // as after an edit by hand, is an object that says so.
 func Compare(before, after State) *Review {
-	r := &Review{Before: before.Label, After: after.Label, Replacements: objects.Replacements(before.Tree, after.Tree, before.Plan)}
-	r.Objects, r.Formatting = objects.Compare(before.Tree, after.Tree)
+	r := &Review{Before: before.Label, After: after.Label}
+	// Of large platforms this takes as long as the rest, which alone knows the
+	// plans: quantities of a plan cache their text.
+	var alone sync.WaitGroup
+	alone.Go(func() { r.Objects, r.Formatting = objects.Compare(before.Tree, after.Tree) })
+	r.Replacements = objects.Replacements(before.Tree, after.Tree, before.Plan)
 	for _, plan := range []*ir.Platform{before.Plan, after.Plan} {
 		if plan != nil {
 			r.Platform = plan.Name
@@ -65,5 +71,6 @@ func Compare(before, after State) *Review {
 	if before.Plan != nil && after.Plan != nil {
 		r.Summary = summary.Of(before.Plan, after.Plan)
 	}
+	alone.Wait()
 	return r
 }
