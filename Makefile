@@ -8,6 +8,7 @@ build:
 test:
 	go test ./...
 	go -C conformance test -count=1 ./...
+	go -C conformance/workflows test -count=1 .
 
 # The golden folders held against the real tools: Terraform, if it is there, KAI
 # Scheduler's code, and a control plane of Kubernetes, Kueue and JobSet that is
@@ -28,7 +29,7 @@ golden:
 check:
 	test -z "$$(gofmt -l .)"
 	go build -o bin/ honnef.co/go/tools/cmd/staticcheck
-	for module in . conformance conformance/cluster conformance/terraform; do \
+	for module in . conformance conformance/cluster conformance/terraform conformance/workflows; do \
 		(cd $$module && go vet ./... && $(CURDIR)/bin/staticcheck ./... && go mod tidy -diff) || exit 1; \
 	done
 

@@ -14,6 +14,7 @@ require (
 	github.com/prometheus/common v0.71.0 // names of metrics and labels
 	github.com/prometheus/prometheus v0.315.0 // PromQL, and files of rules
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // checking against SARIF's schema
+	github.com/yuin/goldmark v1.8.7 // Markdown as GitHub reads it
 	github.com/zclconf/go-cty v1.19.0 // values in Terraform
 	golang.org/x/tools v0.51.0 // txtar archives
 	google.golang.org/protobuf v1.36.12 // reading JSON into the Cloud types

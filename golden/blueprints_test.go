@@ -69,7 +69,7 @@ func TestEveryGoldenHasAProducer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	producers := append(blueprints(t), "cli", "diag", "scale", "testdata")
+	producers := append(blueprints(t), "cli", "diag", "review", "scale", "testdata")
 	for _, e := range entries {
 		if e.IsDir() && !slices.Contains(producers, e.Name()) {
 			t.Errorf("golden/%s has no blueprint", e.Name())

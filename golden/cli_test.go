@@ -19,12 +19,14 @@ import (
 // golden/cli/small.cue, and may use, beside testscript's own commands,
 //
 //	status CODE PROGRAM ARGS...   run a program that must exit with CODE
+//	append FILE LINE              add a line to a file
 //	fill FILE BYTES               make a file of that many spaces
 //	bytes FILE HEX                make a file of these bytes
 //	unchanged FILE                fail if the file changed since the last touch
 //	touch FILE                    set a file's time to 2001
 //
-// $ROOT is the repository.
+// $ROOT is the repository. Commits of git have an author, and no configuration of
+// the user's has a say.
 func TestCommandLine(t *testing.T) {
 	bin := filepath.Dir(buildBatchwright(t))
 	small, err := os.ReadFile("cli/small.cue")
@@ -41,11 +43,19 @@ func TestCommandLine(t *testing.T) {
 				return err
 			}
 			env.Setenv("ROOT", absolute)
+			for name, value := range map[string]string{
+				"GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_NOSYSTEM": "1", "GIT_CEILING_DIRECTORIES": filepath.Dir(env.WorkDir),
+				"GIT_AUTHOR_NAME": "test", "GIT_AUTHOR_EMAIL": "test@example.com",
+				"GIT_COMMITTER_NAME": "test", "GIT_COMMITTER_EMAIL": "test@example.com",
+			} {
+				env.Setenv(name, value)
+			}
 			env.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 			return os.WriteFile(filepath.Join(env.WorkDir, "small.cue"), small, 0o644)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"status":    status,
+			"append":    appendLine,
 			"fill":      fill,
 			"bytes":     writeBytes,
 			"touch":     touch,
@@ -76,6 +86,15 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 	if strconv.Itoa(got) != args[0] {
 		ts.Fatalf("exit status %d, want %s", got, args[0])
 	}
+}
+
+func appendLine(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, args, 2, "append FILE LINE")
+	content, err := os.ReadFile(ts.MkAbs(args[0]))
+	if !errors.Is(err, os.ErrNotExist) {
+		ts.Check(err)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), append(content, args[1]+"\n"...), 0o644))
 }
 
 func fill(ts *testscript.TestScript, neg bool, args []string) {

@@ -1,8 +1,10 @@
 package golden_test
 
 import (
+	"bytes"
 	"context"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -39,18 +41,9 @@ func TestReviewOfEdits(t *testing.T) {
 				before = compileState(t, filepath.Join(root, "blueprints"), e)
 				states[key] = before
 			}
-			dir := t.TempDir()
-			for i, there := range directories(dir, e.blueprint) {
-				here := directories(filepath.Join(root, "blueprints"), e.blueprint)[i]
-				if err := os.CopyFS(there, os.DirFS(here)); err != nil {
-					t.Fatal(err)
-				}
-			}
+			dir := copyBlueprint(t, e.blueprint)
 			e.apply(t, dir)
-			r, err := review.Compare(before, compileState(t, dir, e))
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := review.Compare(before, compileState(t, dir, e))
 			var summary, replaced []string
 			for _, l := range r.Summary {
 				summary = append(summary, string(l.Topic)+" | "+l.String())
@@ -58,21 +51,125 @@ func TestReviewOfEdits(t *testing.T) {
 			for _, x := range r.Replacements {
 				replaced = append(replaced, x.Address)
 			}
-			if os.Getenv("DUMP") != "" {
-				for _, l := range summary {
-					t.Log(l)
-				}
-				return
-			}
 			if diff := cmp.Diff(e.summary, summary); diff != "" {
 				t.Errorf("the summary (-want +got):\n%s", diff)
 			}
-			_ = replaced
+			if diff := cmp.Diff(e.replaced, replaced); diff != "" {
+				t.Errorf("what is replaced (-want +got):\n%s", diff)
+			}
 			if (len(e.summary) == 0) != r.Same() {
 				t.Errorf("Same is %v, with %d lines of summary", r.Same(), len(e.summary))
 			}
 		})
 	}
+}
+
+// TestReviewOfOneNumber changes one number of the quota of 512 GPUs, and counts
+// what a reviewer has to read: the number itself and what follows from it.
+func TestReviewOfOneNumber(t *testing.T) {
+	const blueprint = "a3-ultra-flex"
+	for _, test := range []struct {
+		name     string
+		given    edit // says the same as the blueprint, with the number
+		old, new string
+		lines    []string // that changed in the folder's YAML, with their files
+		others   []string // files that changed
+		summary  []string
+	}{
+		{
+			name:  "of accelerators",
+			given: edit{blueprint: blueprint, old: "shared: {}", new: `shared: quota: "a3-ultra": accelerators: 512`},
+			old:   "accelerators: 512", new: "accelerators: 256",
+			// cpu and memory follow, by what a pod needs with each GPU.
+			lines: []string{
+				`kubernetes/shared-queues.yaml: nominalQuota: "6912"`,
+				"kubernetes/shared-queues.yaml: nominalQuota: 90Ti",
+				`kubernetes/shared-queues.yaml: nominalQuota: "256"`,
+			},
+			others: []string{".batchwright/manifest.json", "README.md"},
+			summary: []string{
+				`quota | tier "dws": nominal quota of a3-ultra: 512 -> 256 GPUs (all queues guarantee 256 of the 512 GPUs)`,
+				"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_H200_GPUS: 512 -> 256 GPUs admitted",
+			},
+		},
+		{
+			name:  "of CPUs with each",
+			given: edit{blueprint: blueprint, old: `{machine: "a3-ultragpu-8g", gpuDirect: true}`, new: `{machine: "a3-ultragpu-8g", gpuDirect: true, perAccelerator: {cpu: 27, memory: "360Gi"}}`},
+			old:   "cpu: 27", new: "cpu: 26",
+			lines:   []string{`kubernetes/shared-queues.yaml: nominalQuota: "13312"`},
+			others:  []string{".batchwright/manifest.json", "README.md"},
+			summary: []string{`quota | capacity "a3-ultra": cpu with each GPU of quota: 27 -> 26 CPUs`},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := copyBlueprint(t, blueprint)
+			test.given.apply(t, dir)
+			before := compileState(t, dir, test.given)
+			if same := compileFolder(t, filepath.Join(root, "blueprints", blueprint)); !cmp.Equal(same, before.Tree) {
+				t.Fatal("the number itself makes a difference")
+			}
+			edit{blueprint: blueprint, old: test.old, new: test.new}.apply(t, dir)
+			after := compileState(t, dir, test.given)
+
+			var lines, others []string
+			if len(before.Tree) != len(after.Tree) {
+				t.Fatalf("%d files, and then %d", len(before.Tree), len(after.Tree))
+			}
+			for i, f := range after.Tree {
+				was := before.Tree[i]
+				switch {
+				case f.Path != was.Path:
+					t.Fatalf("%s stands for %s", f.Path, was.Path)
+				case bytes.Equal(f.Content, was.Content):
+				case path.Ext(f.Path) != ".yaml":
+					others = append(others, f.Path)
+				default:
+					a, b := strings.Split(string(was.Content), "\n"), strings.Split(string(f.Content), "\n")
+					if len(a) != len(b) {
+						t.Fatalf("%s has %d lines, and then %d", f.Path, len(a), len(b))
+					}
+					for n := range b {
+						if a[n] != b[n] {
+							lines = append(lines, f.Path+": "+strings.TrimSpace(b[n]))
+						}
+					}
+				}
+			}
+			var summary []string
+			r := review.Compare(before, after)
+			for _, l := range r.Summary {
+				if l.Topic == "cloud quota" {
+					l.Note = "" // other metrics, see TestReviewOfEdits
+				}
+				summary = append(summary, string(l.Topic)+" | "+l.String())
+			}
+			for _, part := range []struct {
+				name      string
+				want, got []string
+			}{{"lines of YAML", test.lines, lines}, {"other files", test.others, others}, {"summary", test.summary, summary}} {
+				if diff := cmp.Diff(part.want, part.got); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", part.name, diff)
+				}
+			}
+			if len(r.Replacements) > 0 {
+				t.Errorf("replaced: %v", r.Replacements)
+			}
+		})
+	}
+}
+
+// copyBlueprint copies a blueprint, with what it is laid over, into a folder of
+// its own.
+func copyBlueprint(t *testing.T, name string) string {
+	t.Helper()
+	dir := t.TempDir()
+	here := directories(filepath.Join(root, "blueprints"), name)
+	for i, there := range directories(dir, name) {
+		if err := os.CopyFS(there, os.DirFS(here[i])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
 }
 
 // apply changes the blueprint's file in a copy of the blueprints.
@@ -132,78 +229,538 @@ var noEdits = []edit{
 
 var edits = []edit{
 	// Quota.
-	{name: "quota of every team", blueprint: "batch-platform", old: `"l4-spot": {accelerators: 12, borrow: 4}`, new: `"l4-spot": {accelerators: 16, borrow: 4}`},
-	{name: "quota of one team", blueprint: "batch-platform", old: `"team-a": cohort: "team-a-b"`, new: `"team-a": {cohort: "team-a-b", quota: compact: "a100-compact": lend: 1}`},
-	{name: "borrowing limit", blueprint: "batch-platform", old: `"l4-ondemand": {accelerators: 4, borrow: 4}`, new: `"l4-ondemand": {accelerators: 4, borrow: 1}`},
-	{name: "borrow all no more", blueprint: "kai-departments", old: `borrow: "all"`, new: "borrow: 8"},
-	{name: "a capacity less", blueprint: "batch-platform", old: `lp: {"l4-reserved": borrow: 4, `, new: `lp: {`},
-	{name: "cpu and memory of an accelerator", blueprint: "batch-platform", old: `perAccelerator: {cpu: 10, memory: "60Gi"}`, new: `perAccelerator: {cpu: 11, memory: "60Gi"}`},
-	{name: "shared quota", blueprint: "a3-ultra-flex", old: "shared: {}", new: `shared: quota: "a3-ultra": accelerators: 256`},
-	{name: "one number of shared quota", blueprint: "a3-ultra-flex", old: `{machine: "a3-ultragpu-8g", gpuDirect: true}`, new: `{machine: "a3-ultragpu-8g", gpuDirect: true, perAccelerator: {cpu: 26, memory: "360Gi"}}`},
-	{name: "borrowing limit of TPUs", blueprint: "tpu-training", tags: []string{"perTeam"}, file: "tpu-training/per-team.cue", old: `slices: {accelerators: _half, borrow: "all"}`, new: `slices: {accelerators: _half, borrow: 16}`},
-	{name: "quota of cpu", blueprint: "tpu-training", tags: []string{"perTeam"}, file: "tpu-training/per-team.cue", old: "cpus: 3", new: "cpus: 2"},
+	{
+		name: "quota of every team", blueprint: "batch-platform", old: `"l4-spot": {accelerators: 12, borrow: 4}`, new: `"l4-spot": {accelerators: 16, borrow: 4}`,
+		summary: []string{
+			"capacity | node auto-provisioning: most vCPUs in the cluster: 1000 -> 1176 vCPUs",
+			"quota | all 4 teams: nominal quota of l4-spot in lp: 12 -> 16 GPUs (all queues guarantee 64 of the 72 GPUs)",
+			"cloud quota | Google Cloud quota A2_CPUS: 1000 -> 1176 vCPUs at most",
+			"cloud quota | Google Cloud quota of machines of family g2: 864 vCPUs admitted, 1000 at most -> 1056 vCPUs admitted, 1176 at most",
+			"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_L4_GPUS: 48 -> 64 GPUs admitted (and with it SSD_TOTAL_GB: 5000 -> 5800 GB admitted; GPUS_ALL_REGIONS: 80 -> 96 GPUs admitted)",
+		},
+	},
+	{
+		name: "quota of one team", blueprint: "batch-platform", old: `"team-a": cohort: "team-a-b"`, new: `"team-a": {cohort: "team-a-b", quota: compact: "a100-compact": lend: 1}`,
+		summary: []string{
+			`quota | team "team-a": lending limit of a100-compact in compact: all -> 1 GPU`,
+		},
+	},
+	{
+		name: "borrowing limit", blueprint: "batch-platform", old: `"l4-ondemand": {accelerators: 4, borrow: 4}`, new: `"l4-ondemand": {accelerators: 4, borrow: 1}`,
+		summary: []string{
+			"quota | all 4 teams: borrowing limit of l4-ondemand in hp: 4 -> 1 GPU",
+		},
+	},
+	{
+		name: "borrow all no more", blueprint: "kai-departments", old: `borrow: "all"`, new: "borrow: 8",
+		summary: []string{
+			"quota | all 4 teams: borrowing limit of h100-reserved in gpu: all that is idle -> 8 GPUs",
+		},
+	},
+	{
+		name: "a capacity less", blueprint: "batch-platform", old: `lp: {"l4-reserved": borrow: 4, `, new: `lp: {`,
+		summary: []string{
+			"quota | all 4 teams: quota of l4-reserved in lp removed from configuration: 0 GPUs + 4 to borrow (all queues guarantee 16 of the 8 GPUs, more than there are)",
+		},
+	},
+	{
+		name: "cpu and memory of an accelerator", blueprint: "batch-platform", old: `perAccelerator: {cpu: 10, memory: "60Gi"}`, new: `perAccelerator: {cpu: 11, memory: "60Gi"}`,
+		summary: []string{
+			`quota | capacity "a100-compact": cpu with each GPU of quota: 10 -> 11 CPUs`,
+		},
+	},
+	{
+		name: "shared quota", blueprint: "a3-ultra-flex", old: "shared: {}", new: `shared: quota: "a3-ultra": accelerators: 256`,
+		summary: []string{
+			`quota | tier "dws": nominal quota of a3-ultra: 512 -> 256 GPUs (all queues guarantee 256 of the 512 GPUs)`,
+			"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_H200_GPUS: 512 -> 256 GPUs admitted (and with it machines of family a3: 14336 -> 7168 vCPUs admitted; HYPERDISK_BALANCED_TOTAL_GB: 6400 -> 3200 GB admitted; LOCAL_SSD_TOTAL_GB: 768000 -> 384000 GB admitted; GPUS_ALL_REGIONS: 512 -> 256 GPUs admitted; active_resize_requests: 512 -> 256 requests at most)",
+		},
+	},
+	{
+		name: "one number of a shared queue", blueprint: "a3-ultra-flex", old: `{machine: "a3-ultragpu-8g", gpuDirect: true}`, new: `{machine: "a3-ultragpu-8g", gpuDirect: true, perAccelerator: {cpu: 26, memory: "360Gi"}}`,
+		summary: []string{
+			`quota | capacity "a3-ultra": cpu with each GPU of quota: 27 -> 26 CPUs`,
+		},
+	},
+	{
+		name: "borrowing limit of TPUs", blueprint: "tpu-training", tags: []string{"perTeam"}, file: "tpu-training/per-team.cue", old: `slices: {accelerators: _half, borrow: "all"}`, new: `slices: {accelerators: _half, borrow: 16}`,
+		summary: []string{
+			"quota | both teams: borrowing limit of slices in train: all that is idle -> 16 TPU chips",
+		},
+	},
+	{
+		name: "quota of cpu", blueprint: "tpu-training", tags: []string{"perTeam"}, file: "tpu-training/per-team.cue", old: "cpus: 3", new: "cpus: 2",
+		summary: []string{
+			"quota | both teams: nominal quota of cpu in train: 3 -> 2 CPUs (cohort tpu guarantees 4 of the 7.84 CPUs)",
+		},
+	},
 
 	// Teams.
-	{name: "a team added", blueprint: "batch-platform", old: `"team-d": cohort: "team-c-d"`, new: `"team-d": cohort: "team-c-d", "team-e": cohort: "team-c-d"`},
-	{name: "a team removed", blueprint: "batch-platform", old: "	\"team-d\": cohort: \"team-c-d\"\n", new: ""},
-	{name: "a team added to a shared queue", blueprint: "a3-ultra-flex", old: `products: group: "products@example.com"`, new: `{products: group: "products@example.com", analytics: group: "analytics@example.com"}`},
-	{name: "a team moved", blueprint: "batch-platform", old: `"team-b": cohort: "team-a-b"`, new: `"team-b": cohort: "team-c-d"`},
-	{name: "a team without cohort", blueprint: "batch-platform", old: `"team-b": cohort: "team-a-b"`, new: `"team-b": {}`},
-	{name: "no buckets", blueprint: "batch-platform", old: "	bucket: true\n", new: ""},
-	{name: "a namespace", blueprint: "tpu-training", old: `"tpu-research": {}`, new: `"tpu-research": namespace: "research"`},
-	{name: "sharing by few", blueprint: "batch-platform-dws", file: "batch-platform-dws/dws.cue", old: `shared: {teams: ["team-a", "team-b"]`, new: `shared: {teams: ["team-a", "team-b", "team-c"]`},
-	{name: "a cohort in another", blueprint: "batch-platform", old: `"team-c-d": {}`, new: `"team-c-d": parent: "team-a-b"`},
+	{
+		name: "a team added", blueprint: "batch-platform", old: `"team-d": cohort: "team-c-d"`, new: `"team-d": cohort: "team-c-d", "team-e": cohort: "team-c-d"`,
+		summary: []string{
+			"capacity | node auto-provisioning: most vCPUs in the cluster: 1000 -> 1200 vCPUs",
+			`teams | team "team-e" added: cohort team-c-d, tiers compact, hp, lp, 22 GPUs guaranteed, a bucket, 16 workloads`,
+			`quota | capacity "a100-compact": guaranteed by all queues: 8 -> 10 GPUs (of the 100 there are)`,
+			`quota | capacity "l4-ondemand": guaranteed by all queues: 16 -> 20 GPUs (of the 48 there are)`,
+			`quota | capacity "l4-reserved": guaranteed by all queues: 16 -> 20 GPUs (more than the 8 there are)`,
+			`quota | capacity "l4-spot": guaranteed by all queues: 48 -> 60 GPUs (of the 72 there are)`,
+			`access | team "team-e": group that may submit added: team-e@example.com`,
+			"cloud quota | Google Cloud quota A2_CPUS: 96 vCPUs admitted, 1000 at most -> 120 vCPUs admitted, 1200 at most",
+			"cloud quota | Google Cloud quota of machines of family g2: 864 vCPUs admitted, 1000 at most -> 1056 vCPUs admitted, 1200 at most",
+			"cloud quota | Google Cloud quota NVIDIA_L4_GPUS: 24 -> 28 GPUs admitted (and with it PREEMPTIBLE_NVIDIA_A100_GPUS: 8 -> 10 GPUs admitted; PREEMPTIBLE_NVIDIA_L4_GPUS: 48 -> 60 GPUs admitted; SSD_TOTAL_GB: 5000 -> 6000 GB admitted; GPUS_ALL_REGIONS: 80 -> 98 GPUs admitted)",
+		},
+	},
+	{
+		name: "a team removed", blueprint: "batch-platform", old: "	\"team-d\": cohort: \"team-c-d\"\n", new: "",
+		summary: []string{
+			`teams | team "team-d" removed from configuration: cohort team-c-d, tiers compact, hp, lp, 22 GPUs guaranteed, a bucket, 16 workloads`,
+			`quota | capacity "a100-compact": guaranteed by all queues: 8 -> 6 GPUs (of the 100 there are)`,
+			`quota | capacity "l4-ondemand": guaranteed by all queues: 16 -> 12 GPUs (of the 48 there are)`,
+			`quota | capacity "l4-reserved": guaranteed by all queues: 16 -> 12 GPUs (more than the 8 there are)`,
+			`quota | capacity "l4-spot": guaranteed by all queues: 48 -> 36 GPUs (of the 72 there are)`,
+			`access | team "team-d": group that may submit removed from configuration: team-d@example.com`,
+			"cloud quota | Google Cloud quota NVIDIA_L4_GPUS: 24 -> 20 GPUs admitted (and with it PREEMPTIBLE_NVIDIA_A100_GPUS: 8 -> 6 GPUs admitted; PREEMPTIBLE_NVIDIA_L4_GPUS: 48 -> 36 GPUs admitted; A2_CPUS: 96 -> 72 vCPUs admitted; machines of family g2: 864 -> 672 vCPUs admitted; SSD_TOTAL_GB: 5000 -> 4000 GB admitted; GPUS_ALL_REGIONS: 80 -> 62 GPUs admitted)",
+		},
+	},
+	{
+		name: "a team added to a shared queue", blueprint: "a3-ultra-flex", old: `products: group: "products@example.com"`, new: `{products: group: "products@example.com", analytics: group: "analytics@example.com"}`,
+		summary: []string{
+			`teams | team "analytics" added: tier dws, 2 workloads`,
+			`access | team "analytics": group that may submit added: analytics@example.com`,
+		},
+	},
+	{
+		name: "a team moved", blueprint: "batch-platform", old: `"team-b": cohort: "team-a-b"`, new: `"team-b": cohort: "team-c-d"`,
+		summary: []string{
+			`teams | team "team-b": cohort: team-a-b -> team-c-d (it lends to, and borrows from, team-c, team-d)`,
+		},
+	},
+	{
+		name: "no buckets", blueprint: "batch-platform", old: "	bucket: true\n", new: "",
+		summary: []string{
+			"teams | all 4 teams: bucket removed from configuration",
+			"access | service account of the build: roles removed from configuration: roles/storage.admin",
+		},
+	},
+	{
+		name: "a namespace", blueprint: "tpu-training", old: `"tpu-research": {}`, new: `"tpu-research": namespace: "research"`,
+		summary: []string{
+			`teams | team "tpu-research": namespace: tpu-research -> research`,
+		},
+		replaced: []string{
+			`google_service_account_iam_member.team["tpu-research"]`,
+		},
+	},
+	{
+		name: "sharing by few", blueprint: "batch-platform-dws", file: "batch-platform-dws/dws.cue", old: `shared: {teams: ["team-a", "team-b"]`, new: `shared: {teams: ["team-a", "team-b", "team-c"]`,
+		summary: []string{
+			`queues | team "team-c": share of the queue of tier dws added`,
+		},
+	},
+	{
+		name: "a cohort in another", blueprint: "batch-platform", old: `"team-c-d": {}`, new: `"team-c-d": parent: "team-a-b"`,
+		summary: []string{
+			`teams | cohort "team-c-d": parent cohort: none -> team-a-b`,
+		},
+	},
 
 	// Capacity.
-	{name: "nodes", blueprint: "batch-platform", old: "maxNodes: 36", new: "maxNodes: 48"},
-	{name: "nodes of a reservation", blueprint: "kai-departments", old: "	nodes: 4\n", new: "	nodes: 5\n"},
-	{name: "fewer nodes than guaranteed", blueprint: "batch-platform", old: "		nodes: 4\n", new: "		nodes: 2\n"},
-	{name: "auto-provisioned nodes", blueprint: "batch-platform", old: "		maxNodes:        100\n", new: "		maxNodes:        120\n"},
-	{name: "machine type", blueprint: "batch-platform", old: `l4: {machine: "g2-standard-24"`, new: `l4: {machine: "g2-standard-48"`},
-	{name: "Spot to on demand", blueprint: "batch-platform", old: `consumption: spot: {}, maxNodes: 36`, new: `consumption: onDemand: {}, maxNodes: 36`},
-	{name: "region", blueprint: "kai-departments", old: "\"us-central1\"\nzones: [\"us-central1-a\"]", new: "\"us-east4\"\nzones: [\"us-east4-a\"]"},
-	{name: "zone", blueprint: "a3-ultra-flex", old: `*"us-central1-b" | string @tag(zone)`, new: `*"us-central1-c" | string @tag(zone)`},
-	{name: "zones", blueprint: "batch-platform", old: `zones: ["us-central1-a", "us-central1-b", "us-central1-c"]`, new: `zones: ["us-central1-a", "us-central1-c"]`},
-	{name: "slices up", blueprint: "tpu-training", tags: []string{"slices=0"}, old: "{slices: _slices}", new: "{slices: 2}"},
-	{name: "slices down", blueprint: "tpu-training", old: "{slices: _slices}", new: "{slices: 0}"},
-	{name: "slices as jobs need them", blueprint: "tpu-training", old: "if !_autoscaled {slices: _slices}", new: "if !_autoscaled {maxSlices: _slices}"},
-	{name: "TPU type", blueprint: "tpu-training", old: `*"v5e" | "v4" @tag(type)`, new: `*"v4" | "v5e" @tag(type)`},
-	{name: "longest run of a node", blueprint: "batch-platform-dws", file: "batch-platform-dws/dws.cue", old: `"a100-dws": {hardware: "a100-pair", consumption: flexStart: queued: true, maxNodes: 2}`, new: `"a100-dws": {hardware: "a100-pair", consumption: flexStart: {queued: true, maxRunSeconds: 86400}, maxNodes: 2}`},
-	{name: "reservation made elsewhere", blueprint: "batch-platform", old: `{name: "machine-reservation", create: true}`, new: `{name: "machine-reservation"}`},
-	{name: "boot disk", blueprint: "kai-departments", old: `h100: machine: "a3-highgpu-8g"`, new: `h100: {machine: "a3-highgpu-8g", disk: sizeGiB: 200}`},
-	{name: "GPUDirect off", blueprint: "a3-ultra-flex", old: "gpuDirect: true", new: "gpuDirect: false"},
+	{
+		name: "nodes", blueprint: "batch-platform", old: "maxNodes: 36", new: "maxNodes: 48",
+		summary: []string{
+			`capacity | capacity "l4-spot": size: 0-36 nodes (72 GPUs) -> 0-48 nodes (96 GPUs) (all queues guarantee 48 of the 96 GPUs)`,
+			"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_L4_GPUS: 72 -> 96 GPUs at most",
+			"cloud quota | Google Cloud quota SSD_TOTAL_GB: 17000 -> 18200 GB at most",
+			"cloud quota | Google Cloud quota GPUS_ALL_REGIONS: 228 -> 252 GPUs at most",
+		},
+	},
+	{
+		name: "all that quota is of", blueprint: "a3-ultra-flex", old: "maxNodes: 64", new: "maxNodes: 96",
+		summary: []string{
+			`capacity | capacity "a3-ultra": size: 0-64 nodes (512 GPUs) -> 0-96 nodes (768 GPUs) (all queues guarantee 768 of the 768 GPUs)`,
+			`quota | tier "dws": nominal quota of a3-ultra: 512 -> 768 GPUs (all queues guarantee 768 of the 768 GPUs)`,
+			"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_H200_GPUS: 512 -> 768 GPUs at most (and with it machines of family a3: 14336 -> 21504 vCPUs at most; HYPERDISK_BALANCED_TOTAL_GB: 6400 -> 9600 GB at most; LOCAL_SSD_TOTAL_GB: 768000 -> 1152000 GB at most; GPUS_ALL_REGIONS: 512 -> 768 GPUs at most; active_resize_requests: 512 -> 768 requests at most)",
+		},
+	},
+	{
+		name: "nodes of a reservation", blueprint: "kai-departments", old: "	nodes: 4\n", new: "	nodes: 5\n",
+		summary: []string{
+			`capacity | capacity "h100-reserved": size: 4 nodes (32 GPUs) -> 5 nodes (40 GPUs) (all queues guarantee 32 of the 40 GPUs)`,
+			"cloud quota | Google Cloud quota gpus_per_gpu_family (gpu_family=NVIDIA_H100): 32 -> 40 GPUs",
+			"cloud quota | Google Cloud quota of machines of family a3: 832 -> 1040 vCPUs",
+			"cloud quota | Google Cloud quota SSD_TOTAL_GB: 600 -> 700 GB",
+			"cloud quota | Google Cloud quota LOCAL_SSD_TOTAL_GB: 24000 -> 30000 GB",
+			"cloud quota | Google Cloud quota GPUS_ALL_REGIONS: 32 -> 40 GPUs",
+		},
+	},
+	{
+		name: "fewer nodes than guaranteed", blueprint: "batch-platform", old: "		nodes: 4\n", new: "		nodes: 2\n",
+		summary: []string{
+			`capacity | capacity "l4-reserved": size: 4 nodes (8 GPUs) -> 2 nodes (4 GPUs) (all queues guarantee 16 of the 4 GPUs, more than there are)`,
+			"cloud quota | Google Cloud quota NVIDIA_L4_GPUS: 8 GPUs always, 24 admitted, 56 at most -> 4 GPUs always, 20 admitted, 52 at most",
+			"cloud quota | Google Cloud quota of machines of family g2: 96 vCPUs always, 864 admitted -> 48 vCPUs always, 816 admitted",
+			"cloud quota | Google Cloud quota SSD_TOTAL_GB: 1000 GB always, 5000 admitted, 17000 at most -> 800 GB always, 4800 admitted, 16800 at most",
+			"cloud quota | Google Cloud quota GPUS_ALL_REGIONS: 8 GPUs always, 80 admitted, 228 at most -> 4 GPUs always, 76 admitted, 224 at most",
+		},
+	},
+	{
+		name: "auto-provisioned nodes", blueprint: "batch-platform", old: "		maxNodes:        100\n", new: "		maxNodes:        120\n",
+		summary: []string{
+			`capacity | capacity "a100-compact": size: 0-100 nodes (100 GPUs) -> 0-120 nodes (120 GPUs) (all queues guarantee 8 of the 120 GPUs)`,
+			"capacity | node auto-provisioning: most nvidia-tesla-a100 in the cluster: 100 -> 120 nvidia-tesla-a100",
+			"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_A100_GPUS: 100 -> 120 GPUs at most",
+			"cloud quota | Google Cloud quota SSD_TOTAL_GB: 17000 -> 19000 GB at most",
+			"cloud quota | Google Cloud quota GPUS_ALL_REGIONS: 228 -> 248 GPUs at most",
+		},
+	},
+	{
+		name: "machine type", blueprint: "batch-platform", old: `l4: {machine: "g2-standard-24"`, new: `l4: {machine: "g2-standard-48"`,
+		summary: []string{
+			"capacity | 3 capacities: l4-ondemand, l4-reserved, l4-spot: machine: g2-standard-24 with 2 nvidia-l4 -> g2-standard-48 with 4 nvidia-l4 (48 vCPUs and 192 GiB of memory a node)",
+			`capacity | capacity "l4-ondemand": size: 0-24 nodes (48 GPUs) -> 0-24 nodes (96 GPUs) (all queues guarantee 16 of the 96 GPUs)`,
+			`capacity | capacity "l4-reserved": size: 4 nodes (8 GPUs) -> 4 nodes (16 GPUs) (all queues guarantee 16 of the 16 GPUs)`,
+			`capacity | capacity "l4-spot": size: 0-36 nodes (72 GPUs) -> 0-36 nodes (144 GPUs) (all queues guarantee 48 of the 144 GPUs)`,
+			"capacity | node auto-provisioning: most vCPUs in the cluster: 1000 -> 1080 vCPUs",
+			"cloud quota | Google Cloud quota NVIDIA_L4_GPUS: 8 GPUs always, 24 admitted, 56 at most -> 16 GPUs always, 32 admitted, 112 at most",
+			"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_L4_GPUS: 72 -> 144 GPUs at most",
+			"cloud quota | Google Cloud quota A2_CPUS: 1000 -> 1080 vCPUs at most",
+			"cloud quota | Google Cloud quota of machines of family g2: 96 vCPUs always, 864 admitted, 1000 at most -> 192 vCPUs always, 960 admitted, 1080 at most",
+			"cloud quota | Google Cloud quota GPUS_ALL_REGIONS: 8 GPUs always, 80 admitted, 228 at most -> 16 GPUs always, 88 admitted, 356 at most",
+			"cloud quota | Google Cloud quota SSD_TOTAL_GB: 5000 -> 3400 GB admitted",
+		},
+		replaced: []string{
+			"google_compute_reservation.l4_reserved",
+			"google_container_node_pool.l4_ondemand",
+			"google_container_node_pool.l4_reserved",
+			"google_container_node_pool.l4_spot",
+		},
+	},
+	{
+		name: "Spot to on demand", blueprint: "batch-platform", old: `consumption: spot: {}, maxNodes: 36`, new: `consumption: onDemand: {}, maxNodes: 36`,
+		summary: []string{
+			`capacity | capacity "l4-spot": consumption: Spot -> on demand`,
+			"cloud quota | Google Cloud quota NVIDIA_L4_GPUS: 24 GPUs admitted, 56 at most -> 72 GPUs admitted, 128 at most",
+			"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_L4_GPUS removed from configuration: 0 GPUs always, 48 admitted, 72 at most",
+		},
+		replaced: []string{
+			"google_container_node_pool.l4_spot",
+		},
+	},
+	{
+		name: "region", blueprint: "kai-departments", old: "\"us-central1\"\nzones: [\"us-central1-a\"]", new: "\"us-east4\"\nzones: [\"us-east4-a\"]",
+		summary: []string{
+			"cluster | platform: region: us-central1 -> us-east4 (another region makes another cluster)",
+			"cluster | platform: zones of the nodes: us-central1-a -> us-east4-a",
+		},
+		replaced: []string{
+			"google_container_cluster.main",
+			"google_container_node_pool.h100_reserved",
+			"google_container_node_pool.system",
+			"google_compute_router.main",
+			"google_compute_router_nat.main",
+			"google_compute_subnetwork.main",
+		},
+	},
+	{
+		name: "zone", blueprint: "a3-ultra-flex", old: `*"us-central1-b" | string @tag(zone)`, new: `*"us-central1-c" | string @tag(zone)`,
+		summary: []string{
+			"cluster | platform: zones of the nodes: us-central1-b -> us-central1-c",
+		},
+		replaced: []string{
+			`google_compute_network.gpu["rdma"]`,
+			`google_compute_subnetwork.gpu["rdma-0"]`,
+			`google_compute_subnetwork.gpu["rdma-1"]`,
+			`google_compute_subnetwork.gpu["rdma-2"]`,
+			`google_compute_subnetwork.gpu["rdma-3"]`,
+			`google_compute_subnetwork.gpu["rdma-4"]`,
+			`google_compute_subnetwork.gpu["rdma-5"]`,
+			`google_compute_subnetwork.gpu["rdma-6"]`,
+			`google_compute_subnetwork.gpu["rdma-7"]`,
+		},
+	},
+	{
+		name: "zones", blueprint: "batch-platform", old: `zones: ["us-central1-a", "us-central1-b", "us-central1-c"]`, new: `zones: ["us-central1-a", "us-central1-c"]`,
+		summary: []string{
+			"cluster | platform: zones of the nodes: us-central1-a, us-central1-b, us-central1-c -> us-central1-a, us-central1-c",
+			"cloud quota | Google Cloud quota CPUS: 24 -> 16 vCPUs",
+			"cloud quota | Google Cloud quota SSD_TOTAL_GB: 1000 GB always, 5000 admitted, 17000 at most -> 800 GB always, 4800 admitted, 16800 at most",
+		},
+	},
+	{
+		name: "slices up", blueprint: "tpu-training", tags: []string{"slices=0"}, old: "{slices: _slices}", new: "{slices: 2}",
+		summary: []string{
+			`capacity | capacity "slices": size: 0 TPU slices, 0 nodes (0 TPU chips) -> 2 TPU slices, 8 nodes (32 TPU chips) (all queues guarantee 32 of the 32 TPU chips)`,
+			`quota | tier "train": nominal quota of slices: 0 -> 32 TPU chips (all queues guarantee 32 of the 32 TPU chips)`,
+			"cloud quota | Google Cloud quota TPU_LITE_PODSLICE_V5: 0 -> 32 chips",
+			"cloud quota | Google Cloud quota of machines of family ct5lp added: 896 vCPUs",
+			"cloud quota | Google Cloud quota SSD_TOTAL_GB: 0 GB always, 200 at most -> 800 GB always, 1000 at most",
+		},
+	},
+	{
+		name: "slices down", blueprint: "tpu-training", old: "{slices: _slices}", new: "{slices: 0}",
+		summary: []string{
+			`capacity | capacity "slices": size: 2 TPU slices, 8 nodes (32 TPU chips) -> 0 TPU slices, 0 nodes (0 TPU chips) (all queues guarantee 0 of the 0 TPU chips)`,
+			`quota | tier "train": nominal quota of slices: 32 -> 0 TPU chips (all queues guarantee 0 of the 0 TPU chips)`,
+			"cloud quota | Google Cloud quota TPU_LITE_PODSLICE_V5: 32 -> 0 chips",
+			"cloud quota | Google Cloud quota SSD_TOTAL_GB: 800 GB always, 1000 at most -> 0 GB always, 200 at most",
+			"cloud quota | Google Cloud quota of machines of family ct5lp removed from configuration: 896 vCPUs",
+		},
+	},
+	{
+		name: "slices as jobs need them", blueprint: "tpu-training", old: "if !_autoscaled {slices: _slices}", new: "if !_autoscaled {maxSlices: _slices}",
+		summary: []string{
+			`cluster | alert "TPUNodePoolUnavailable" removed from configuration`,
+			`capacity | capacity "slices": size: 2 TPU slices, 8 nodes (32 TPU chips) -> 0-2 TPU slices, 0-8 nodes (32 TPU chips) (all queues guarantee 32 of the 32 TPU chips)`,
+			"cloud quota | Google Cloud quota TPU_LITE_PODSLICE_V5: 32 -> 0 chips always",
+			"cloud quota | Google Cloud quota of machines of family ct5lp: 896 -> 0 vCPUs always",
+			"cloud quota | Google Cloud quota SSD_TOTAL_GB: 800 -> 0 GB always",
+		},
+	},
+	{
+		name: "TPU type", blueprint: "tpu-training", old: `*"v5e" | "v4" @tag(type)`, new: `*"v4" | "v5e" @tag(type)`,
+		summary: []string{
+			"cluster | platform: region: us-west4 -> us-central2 (another region makes another cluster)",
+			"cluster | platform: zones of the nodes: us-west4-a -> us-central2-b",
+			`capacity | capacity "slices": machine: ct5lp-hightpu-4t with 4 tpu-v5-lite-podslice in slices of 4x4 -> ct4p-hightpu-4t with 4 tpu-v4-podslice in slices of 2x2x4 (240 vCPUs and 407 GiB of memory a node)`,
+			"cloud quota | Google Cloud quota of tpu-v4-podslice, on demand and reserved added: 32 chips",
+			"cloud quota | Google Cloud quota of machines of family ct4p added: 1920 vCPUs",
+			"cloud quota | Google Cloud quota TPU_LITE_PODSLICE_V5 removed from configuration: 32 chips",
+			"cloud quota | Google Cloud quota of machines of family ct5lp removed from configuration: 896 vCPUs",
+		},
+		replaced: []string{
+			"google_container_cluster.main",
+			`google_storage_bucket.team["tpu-training"]`,
+			"google_container_node_pool.cpu",
+			`google_container_node_pool.slices["slices-0"]`,
+			`google_container_node_pool.slices["slices-1"]`,
+			"google_container_node_pool.system",
+			"google_compute_router.main",
+			"google_compute_router_nat.main",
+			"google_compute_subnetwork.main",
+		},
+	},
+	{
+		name: "longest run of a node", blueprint: "batch-platform-dws", file: "batch-platform-dws/dws.cue", old: `"a100-dws": {hardware: "a100-pair", consumption: flexStart: queued: true, maxNodes: 2}`, new: `"a100-dws": {hardware: "a100-pair", consumption: flexStart: {queued: true, maxRunSeconds: 86400}, maxNodes: 2}`,
+		summary: []string{
+			`capacity | capacity "a100-dws": longest run of a node: 7 -> 1 day`,
+		},
+		replaced: []string{
+			"google_container_node_pool.a100_dws",
+		},
+	},
+	{
+		name: "reservation made elsewhere", blueprint: "batch-platform", old: `{name: "machine-reservation", create: true}`, new: `{name: "machine-reservation"}`,
+		summary: []string{
+			`capacity | capacity "l4-reserved": consumption: reservation "machine-reservation", made by the platform -> reservation "machine-reservation"`,
+			"access | service account of the build: permissions removed from configuration: compute.reservations.create, compute.reservations.delete, compute.reservations.get, compute.reservations.list, compute.reservations.resize, compute.reservations.update",
+		},
+	},
+	{
+		name: "boot disk", blueprint: "kai-departments", old: `h100: machine: "a3-highgpu-8g"`, new: `h100: {machine: "a3-highgpu-8g", disk: sizeGiB: 200}`,
+		summary: []string{
+			`capacity | capacity "h100-reserved": boot disk: pd-balanced of 100 GiB -> pd-balanced of 200 GiB`,
+			"cloud quota | Google Cloud quota SSD_TOTAL_GB: 600 -> 1000 GB",
+		},
+	},
+	{
+		name: "GPUDirect off", blueprint: "a3-ultra-flex", old: "gpuDirect: true", new: "gpuDirect: false",
+		summary: []string{
+			"cluster | cluster: multi-networking: on -> off (it is decided when a cluster is made)",
+			`cluster | network: range "gvnic" between GPUs removed from configuration: 192.168.64.0/18`,
+			`cluster | network: range "rdma" between GPUs removed from configuration: 192.168.128.0/18`,
+			`cluster | GPU network "gvnic-1" removed from configuration: 1 subnet`,
+			`cluster | GPU network "rdma" removed from configuration: 8 subnets`,
+			`capacity | capacity "a3-ultra": GPUDirect: RDMA -> none`,
+			"cloud quota | Google Cloud quota NETWORKS removed from configuration: 3 networks",
+		},
+		replaced: []string{
+			"google_container_node_pool.a3_ultra",
+		},
+	},
 
 	// Priority.
-	{name: "priority of a department", blueprint: "kai-departments", old: `"department-2": priority: 100`, new: `"department-2": priority: 300`},
-	{name: "priorities swapped", blueprint: "kai-departments", old: `{cohort: "department-1", priority: 150}`, new: `{cohort: "department-1", priority: 50}`},
-	{name: "priority", blueprint: "batch-platform", old: "compact: {priority: 15", new: "compact: {priority: 25"},
-	{name: "preemption off", blueprint: "batch-platform", old: "hp: {priority: 20, preempts: true", new: "hp: {priority: 20, preempts: false"},
-	{name: "order of capacities", blueprint: "batch-platform", old: `capacity: ["l4-reserved", "l4-spot"]`, new: `capacity: ["l4-spot", "l4-reserved"]`},
-	{name: "queueing", blueprint: "batch-platform-dws", file: "batch-platform-dws/dws.cue", old: `queueing: "BestEffortFIFO"`, new: `queueing: "StrictFIFO"`},
-	{name: "a priority of its own", blueprint: "a3-ultra-flex", old: `medium: 500, `, new: ``},
+	{
+		name: "priority of a department", blueprint: "kai-departments", old: `"department-2": priority: 100`, new: `"department-2": priority: 300`,
+		summary: []string{
+			`priority | cohort "department-2": priority of its queue: 100 -> 300`,
+		},
+	},
+	{
+		name: "priorities swapped", blueprint: "kai-departments", old: `{cohort: "department-1", priority: 150}`, new: `{cohort: "department-1", priority: 50}`,
+		summary: []string{
+			`priority | team "project-a": priority of its queue: 150 -> 50`,
+		},
+	},
+	{
+		name: "priority", blueprint: "batch-platform", old: "compact: {priority: 15", new: "compact: {priority: 25",
+		summary: []string{
+			`priority | PriorityClass "compact": value: 15 -> 25 (the highest)`,
+		},
+	},
+	{
+		name: "preemption off", blueprint: "batch-platform", old: "hp: {priority: 20, preempts: true", new: "hp: {priority: 20, preempts: false",
+		summary: []string{
+			`priority | PriorityClass "hp": preemption: evicts lower priorities -> evicts nobody`,
+		},
+	},
+	{
+		name: "order of capacities", blueprint: "batch-platform", old: `capacity: ["l4-reserved", "l4-spot"]`, new: `capacity: ["l4-spot", "l4-reserved"]`,
+		summary: []string{
+			"queues | all 4 teams: order of capacities in lp: l4-reserved, l4-spot -> l4-spot, l4-reserved",
+		},
+	},
+	{
+		name: "queueing", blueprint: "batch-platform-dws", file: "batch-platform-dws/dws.cue", old: `queueing: "BestEffortFIFO"`, new: `queueing: "StrictFIFO"`,
+		summary: []string{
+			`queues | tier "dws": queueing: BestEffortFIFO -> StrictFIFO`,
+		},
+	},
+	{
+		name: "a priority of its own", blueprint: "a3-ultra-flex", old: `medium: 500, `, new: ``,
+		summary: []string{
+			`priority | PriorityClass "medium" removed from configuration: value 500 of tier dws`,
+		},
+	},
 
 	// Access.
-	{name: "group", blueprint: "a3-ultra-flex", old: "research@example.com", new: "science@example.com"},
-	{name: "authorised network", blueprint: "batch-platform", old: `	releaseChannel: "RAPID"`, new: `	releaseChannel: "RAPID", authorizedNetworks: office: "203.0.113.0/24"`},
-	{name: "authorised network removed", blueprint: "a3-ultra-flex", old: `	authorizedNetworks: office: "203.0.113.0/24"`, new: ""},
-	{name: "everybody authorised", blueprint: "a3-ultra-flex", old: `office: "203.0.113.0/24"`, new: `office: "0.0.0.0/0"`},
-	{name: "roles of a team", blueprint: "tpu-training", old: `"tpu-research": {}`, new: `"tpu-research": roles: ["roles/bigquery.user"]`},
+	{
+		name: "group", blueprint: "a3-ultra-flex", old: "research@example.com", new: "science@example.com",
+		summary: []string{
+			`access | team "research": group that may submit: research@example.com -> science@example.com`,
+		},
+	},
+	{
+		name: "authorised network", blueprint: "batch-platform", old: `	releaseChannel: "RAPID"`, new: `	releaseChannel: "RAPID", authorizedNetworks: office: "203.0.113.0/24"`,
+		summary: []string{
+			`access | cluster: authorised network "office" added: 203.0.113.0/24`,
+			"access | cluster: control plane's IP endpoint: no public address -> a public address, for the authorised networks",
+		},
+	},
+	{
+		name: "authorised network removed", blueprint: "a3-ultra-flex", old: `	authorizedNetworks: office: "203.0.113.0/24"`, new: "",
+		summary: []string{
+			"access | cluster: control plane's IP endpoint: a public address, for the authorised networks -> no public address",
+			`access | cluster: authorised network "office" removed from configuration: 203.0.113.0/24`,
+		},
+	},
+	{
+		name: "everybody authorised", blueprint: "a3-ultra-flex", old: `office: "203.0.113.0/24"`, new: `office: "0.0.0.0/0"`,
+		summary: []string{
+			`access | cluster: authorised network "office": 203.0.113.0/24 -> 0.0.0.0/0 (dangerous: any address may reach the control plane's IP endpoint)`,
+		},
+	},
+	{
+		name: "roles of a team", blueprint: "tpu-training", old: `"tpu-research": {}`, new: `"tpu-research": roles: ["roles/bigquery.user"]`,
+		summary: []string{
+			`access | team "tpu-research": roles of its jobs added: roles/bigquery.user`,
+		},
+	},
 
 	// The cluster.
-	{name: "release channel", blueprint: "batch-platform", old: `"RAPID"`, new: `"STABLE"`},
-	{name: "Kueue", blueprint: "batch-platform", old: `region:  "us-central1"`, new: `region:  "us-central1", versions: kueue: "0.19.1"`},
-	{name: "maintenance", blueprint: "batch-platform", old: `csiDrivers: filestore:    true`, new: `csiDrivers: filestore: true, maintenance: start: "22:00"`},
-	{name: "deletion protection off", blueprint: "batch-platform", old: `csiDrivers: filestore:    true`, new: `csiDrivers: filestore: true, deletionProtection: false`},
-	{name: "Grafana", blueprint: "batch-platform-dws", file: "batch-platform-dws/dws.cue", old: "monitoring: grafana: false", new: "monitoring: grafana: true"},
-	{name: "TensorBoard", blueprint: "batch-platform", old: "cohorts: {\n", new: "monitoring: tensorBoard: {}\ncohorts: {\n"},
-	{name: "name", blueprint: "kai-departments", old: `"kai-departments"`, new: `"kai"`},
-	{name: "Infrastructure Manager", blueprint: "tpu-training", old: "infrastructureManager: _managed", new: "infrastructureManager: true"},
+	{
+		name: "release channel", blueprint: "batch-platform", old: `"RAPID"`, new: `"STABLE"`,
+		summary: []string{
+			"cluster | cluster: release channel: RAPID -> STABLE",
+		},
+	},
+	{
+		name: "Kueue", blueprint: "batch-platform", old: `region:  "us-central1"`, new: `region:  "us-central1", versions: kueue: "0.19.1"`,
+		summary: []string{
+			"cluster | Kueue: version: 0.19.2 -> 0.19.1",
+		},
+	},
+	{
+		name: "maintenance", blueprint: "batch-platform", old: `csiDrivers: filestore:    true`, new: `csiDrivers: filestore: true, maintenance: start: "22:00"`,
+		summary: []string{
+			"cluster | cluster: maintenance window: SA, SU from 03:00 UTC for 6 hours -> SA, SU from 22:00 UTC for 6 hours",
+		},
+	},
+	{
+		name: "deletion protection off", blueprint: "batch-platform", old: `csiDrivers: filestore:    true`, new: `csiDrivers: filestore: true, deletionProtection: false`,
+		summary: []string{
+			"cluster | cluster: deletion protection: on -> off (dangerous: Terraform no longer refuses to destroy the cluster, with all that runs there)",
+		},
+	},
+	{
+		name: "Grafana", blueprint: "batch-platform-dws", file: "batch-platform-dws/dws.cue", old: "monitoring: grafana: false", new: "monitoring: grafana: true",
+		summary: []string{
+			"cluster | monitoring: Grafana dashboards: off -> on",
+		},
+	},
+	{
+		name: "TensorBoard", blueprint: "batch-platform", old: "cohorts: {\n", new: "monitoring: tensorBoard: {}\ncohorts: {\n",
+		summary: []string{
+			"cluster | monitoring: Vertex AI TensorBoard: none -> in us-central1",
+			"cluster | delivery: APIs added: aiplatform.googleapis.com",
+			"access | service account of the build: permissions added: aiplatform.locations.get, aiplatform.tensorboards.create, aiplatform.tensorboards.delete, aiplatform.tensorboards.get, aiplatform.tensorboards.list, aiplatform.tensorboards.update",
+			"access | all 4 teams: roles of its jobs added: roles/aiplatform.user",
+		},
+	},
+	{
+		name: "name", blueprint: "kai-departments", old: `"kai-departments"`, new: `"kai"`,
+		summary: []string{
+			"cluster | platform: name: kai-departments -> kai (another name makes another platform)",
+		},
+		replaced: []string{
+			"google_container_cluster.main",
+			"google_container_node_pool.h100_reserved",
+			"google_container_node_pool.system",
+			"google_compute_firewall.webhooks",
+			"google_compute_network.main",
+			"google_compute_router.main",
+			"google_compute_router_nat.main",
+			"google_compute_subnetwork.main",
+			`google_project_iam_member.nodes["roles/artifactregistry.reader"]`,
+			`google_project_iam_member.nodes["roles/container.defaultNodeServiceAccount"]`,
+			`google_project_iam_member.nodes["roles/serviceusage.serviceUsageConsumer"]`,
+			"google_service_account.nodes",
+		},
+	},
+	{
+		name: "Infrastructure Manager", blueprint: "tpu-training", old: "infrastructureManager: _managed", new: "infrastructureManager: true",
+		summary: []string{
+			"cluster | delivery: Terraform run by: the build -> Infrastructure Manager",
+			"cluster | delivery: APIs added: config.googleapis.com",
+			"access | service account of the build: roles added: roles/config.admin, roles/config.agent",
+		},
+	},
 
 	// Workloads.
-	{name: "image", blueprint: "batch-platform", file: "batch-platform/workloads.cue", old: "pytorch:2.8.0-cuda12.8", new: "pytorch:2.9.0-cuda12.8"},
-	{name: "copies", blueprint: "batch-platform", file: "batch-platform/workloads.cue", old: "copies: 4", new: "copies: 3"},
-	{name: "requests", blueprint: "kai-departments", file: "kai-departments/workloads.cue", old: `{teams: ["project-b"], perPod: accelerators: 6}`, new: `{teams: ["project-b"], perPod: accelerators: 7}`},
-	{name: "priority of a workload", blueprint: "tpu-training", file: "tpu-training/workloads.cue", old: `priority: "medium"`, new: `priority: "low"`},
-	{name: "a script", blueprint: "batch-platform", file: "batch-platform/train.py", old: "import os\n", new: "import os\n\n"},
-	{name: "a workload removed", blueprint: "kai-departments", file: "kai-departments/workloads.cue", old: "	\"training-job-b\": {teams: [\"project-a\"], perPod: accelerators: 3}\n", new: ""},
+	{
+		name: "image", blueprint: "batch-platform", file: "batch-platform/workloads.cue", old: "pytorch:2.8.0-cuda12.8", new: "pytorch:2.9.0-cuda12.8",
+		summary: []string{
+			`workloads | 4 workloads: "compact", "high-priority", "jobset", "low-priority" of all 4 teams: image: pytorch/pytorch:2.8.0-cuda12.8-cudnn9-runtime -> pytorch/pytorch:2.9.0-cuda12.8-cudnn9-runtime`,
+		},
+	},
+	{
+		name: "copies", blueprint: "batch-platform", file: "batch-platform/workloads.cue", old: "copies: 4", new: "copies: 3",
+		summary: []string{
+			`workloads | 4 workloads: "compact", "high-priority", "jobset", "low-priority" of all 4 teams: copies: 4 -> 3`,
+		},
+	},
+	{
+		name: "requests", blueprint: "kai-departments", file: "kai-departments/workloads.cue", old: `{teams: ["project-b"], perPod: accelerators: 6}`, new: `{teams: ["project-b"], perPod: accelerators: 7}`,
+		summary: []string{
+			`workloads | workload "training-job-3" of team "project-b": requests of a pod: 6 GPUs, 384Gi of memory, 48 CPUs -> 7 GPUs, 448Gi of memory, 56 CPUs`,
+		},
+	},
+	{
+		name: "priority of a workload", blueprint: "tpu-training", file: "tpu-training/workloads.cue", old: `priority: "medium"`, new: `priority: "low"`,
+		summary: []string{
+			`workloads | workload "single-slice" of both teams: PriorityClass: medium -> low`,
+		},
+	},
+	{
+		name: "a script", blueprint: "batch-platform", file: "batch-platform/train.py", old: "import os\n", new: "import os\n\n",
+		summary: []string{
+			`workloads | 4 workloads: "compact", "high-priority", "jobset", "low-priority" of all 4 teams: file train.py changed`,
+		},
+	},
+	{
+		name: "a workload removed", blueprint: "kai-departments", file: "kai-departments/workloads.cue", old: "	\"training-job-b\": {teams: [\"project-a\"], perPod: accelerators: 3}\n", new: "",
+		summary: []string{
+			`workloads | workload "training-job-b" of team "project-a" removed from configuration: 1 Job, tier gpu, nvcr.io/nvidia/pytorch:24.07-py3`,
+		},
+	},
 }

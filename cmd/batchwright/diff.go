@@ -26,13 +26,12 @@ const formatMarkdown = "markdown"
 // comparison is the diff command with its flags.
 type comparison struct {
 	Command
-	base    string
-	head    string
-	out     string
-	summary bool
-	input   *inputFlags
-	format  *choice
-	color   *choice
+	base   string
+	head   string
+	out    string
+	input  *inputFlags
+	format *choice
+	color  *choice
 }
 
 func (c Command) diff() *cobra.Command {
@@ -59,7 +58,7 @@ Exit codes are those of diff(1): 0 without a difference, 1 with one, 2 usage,
 		Example: `  batchwright diff blueprints/prod                        # is ./NAME as it should be?
   batchwright diff -o deploy blueprints/prod
   batchwright diff --base HEAD blueprints/prod            # what have I changed?
-  batchwright diff --base origin/main --summary blueprints/prod
+  batchwright diff --base origin/main blueprints/prod     # what does my branch change?
   batchwright diff --base v1.2 --head v1.3 --format markdown blueprints/prod`,
 		RunE: c.run(func(cmd *cobra.Command, paths []string) error { return d.run(cmd, paths) }),
 	}
@@ -72,7 +71,6 @@ Exit codes are those of diff(1): 0 without a difference, 1 with one, 2 usage,
 		}
 	}
 	flags.StringVarP(&d.out, "output", "o", "", "the folder's `directory` (default ./NAME, after the blueprint)")
-	flags.BoolVar(&d.summary, "summary", false, "leave the single objects out")
 	d.input = addInputFlags(cmd)
 	d.format = choiceFlag(cmd, "format", "of the differences", formatText, formatMarkdown, formatJSON, formatGitHub)
 	d.color = colorFlag(cmd)
@@ -195,7 +193,8 @@ func (d *comparison) printFiles(dir string, files []emit.Difference) error {
 			return err
 		}
 	}
-	return nil
+	_, err := fmt.Fprintln(w)
+	return err
 }
 
 // folder is where the deploy folder is.
@@ -231,17 +230,16 @@ func (d *comparison) refuse(sides ...*side) error {
 
 // print writes a review, and ends the command with 1 unless all is the same.
 func (d *comparison) print(r *review.Review, dir string, same bool) error {
-	if d.summary {
-		r.Objects = nil
-	}
 	var err error
 	switch {
 	case d.format.value == formatMarkdown:
 		err = review.Markdown(d.Stdout, r)
 	case d.format.value == formatJSON:
 		err = review.JSON(d.Stdout, r)
+	case same && r.Formatting == 1:
+		_, err = fmt.Fprintln(d.Stderr, "1 file differs in formatting alone")
 	case same && r.Formatting > 0:
-		_, err = fmt.Fprintf(d.Stderr, "%d files differ in nothing but formatting\n", r.Formatting)
+		_, err = fmt.Fprintf(d.Stderr, "%d files differ in formatting alone\n", r.Formatting)
 	case same:
 	case d.format.value == formatGitHub:
 		var here string

@@ -12,6 +12,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -200,12 +201,43 @@ func (d *double) replaced(kind string, prior, planned *tfprotov5.DynamicValue) (
 		}
 		// A block is said to differ when anything in it does: it is another one if
 		// there are more or fewer of it.
-		other := attribute(schema.Block, diff.Path) != nil || blocks(diff.Value1) != blocks(diff.Value2)
-		if other && slices.Contains(d.replacing[kind], strings.Join(names, ".")) {
+		other := within(schema.Block, diff.Path) || blocks(diff.Value1) != blocks(diff.Value2)
+		path := strings.Join(names, ".")
+		if other && (slices.Contains(d.replacing[kind], path) || moves(kind, path, diff)) {
 			out = append(out, diff.Path)
 		}
 	}
 	return out, err
+}
+
+// within tells whether a path leads to an attribute or into one, as to an element
+// of a set.
+func within(block *tfprotov5.SchemaBlock, path *tftypes.AttributePath) bool {
+	for ; path != nil && len(path.Steps()) > 0; path = path.WithoutLastStep() {
+		if attribute(block, path) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// moves tells whether a difference is one of a subnet's range that does not hold
+// the one before: no schema says that, but the provider makes another subnet.
+// Source: its resource_compute_subnetwork.go.
+func moves(kind, path string, diff tftypes.ValueDiff) bool {
+	if kind != "google_compute_subnetwork" || path != "ip_cidr_range" {
+		return false
+	}
+	var from, to string
+	if diff.Value1.As(&from) != nil || diff.Value2.As(&to) != nil {
+		return false
+	}
+	old, err := netip.ParsePrefix(from)
+	if err != nil {
+		return false
+	}
+	now, err := netip.ParsePrefix(to)
+	return err == nil && !(now.Bits() <= old.Bits() && now.Contains(old.Addr()))
 }
 
 // blocks returns how many blocks a value stands for, and -1 if it is not known

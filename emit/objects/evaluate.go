@@ -58,9 +58,9 @@ type managed struct {
 	kind, name, file string
 	line             int
 	body             *hclsyntax.Body
-	visited          bool
+	visited, done    bool
 	instances        map[string]*instance // by key, "" for the only one
-	value            cty.Value            // NilVal while it is evaluated
+	value            cty.Value            // NilVal until something refers to it
 }
 
 // instance is one resource of Terraform's state.
@@ -69,6 +69,7 @@ type instance struct {
 	arguments
 	// because are the reasons to replace it, none to keep it.
 	because []Field
+	how     string // what is computed of it is known
 }
 
 // arguments are what a block sets.
@@ -109,8 +110,10 @@ func openRoot(t emit.Tree, earlier *root) *root {
 					kind: b.Labels[0], name: b.Labels[1], file: f.Path, line: b.DefRange().Start.Line, body: b.Body,
 				}
 			}
+			if b.Type == "locals" || b.Type == "resource" {
+				r.names = append(r.names, asked(b.Body)...)
+			}
 		}
-		r.names = append(r.names, asked(body)...)
 	}
 	slices.Sort(r.names)
 	r.names = slices.Compact(r.names)
@@ -194,7 +197,7 @@ func (r *root) need(references []hcl.Traversal) *hcl.EvalContext {
 			if v := r.local(name.Name); v != cty.NilVal {
 				locals[name.Name] = v
 			}
-		} else if v := r.resource(kind + "." + name.Name); v != cty.NilVal {
+		} else if v := r.object(kind + "." + name.Name); v != cty.NilVal {
 			if resources[kind] == nil {
 				resources[kind] = map[string]cty.Value{}
 			}
@@ -221,29 +224,25 @@ func (r *root) value(e hclsyntax.Expression, file string, ctx *hcl.EvalContext) 
 	return v
 }
 
-// local returns the value of a local, NilVal if there is none.
+// local returns the value of a local, NilVal if there is none, or it is about to
+// be evaluated.
 func (r *root) local(name string) cty.Value {
 	l := r.locals[name]
-	if l == nil || l.visited {
-		if l == nil {
-			return cty.NilVal
-		}
-		return l.value
+	if l == nil {
+		return cty.NilVal
 	}
-	l.visited = true
-	l.value = r.value(l.expression, l.file, r.need(l.expression.Variables()))
+	if !l.visited {
+		l.visited = true
+		l.value = r.value(l.expression, l.file, r.need(l.expression.Variables()))
+	}
 	return l.value
 }
 
-// resource returns what an address stands for in expressions, NilVal if there is
-// no such resource.
-func (r *root) resource(address string) cty.Value {
+// resource evaluates the instances of a resource.
+func (r *root) resource(address string) {
 	s := r.resources[address]
-	if s == nil {
-		return cty.NilVal
-	}
-	if s.visited {
-		return s.value
+	if s == nil || s.visited {
+		return
 	}
 	s.visited = true
 	var references []hcl.Traversal
@@ -255,22 +254,45 @@ func (r *root) resource(address string) cty.Value {
 	})
 	ctx := r.need(references)
 	s.instances = map[string]*instance{}
-	each := s.body.Attributes["for_each"]
-	if each == nil {
-		s.value = r.instance(s, "", address, ctx)
+	if each := s.body.Attributes["for_each"]; each == nil {
+		r.instance(s, "", address, ctx)
+	} else {
+		for key, value := range elements(r.value(each.Expr, s.file, ctx)) {
+			if key.Type() != cty.String || key.IsNull() {
+				continue
+			}
+			child := ctx.NewChild()
+			child.Variables = map[string]cty.Value{"each": cty.ObjectVal(map[string]cty.Value{"key": key, "value": value})}
+			r.instance(s, key.AsString(), fmt.Sprintf("%s[%q]", address, key.AsString()), child)
+		}
+	}
+	s.done = true
+}
+
+// object returns what the address of a resource stands for in expressions,
+// NilVal if there is no such resource, or it is about to be evaluated.
+func (r *root) object(address string) cty.Value {
+	r.resource(address)
+	s := r.resources[address]
+	switch {
+	case s == nil:
+		return cty.NilVal
+	case !s.done, s.value != cty.NilVal:
 		return s.value
 	}
 	values := map[string]cty.Value{}
-	for key, value := range elements(r.value(each.Expr, s.file, ctx)) {
-		if key.Type() != cty.String || key.IsNull() {
-			continue
+	for key, i := range s.instances {
+		v := i.object()
+		for _, name := range r.names {
+			if set, ok := v[name]; !ok || set.IsNull() {
+				v[name] = cty.StringVal(mark + i.how + i.address + mark + name + mark)
+			}
 		}
-		child := ctx.NewChild()
-		child.Variables = map[string]cty.Value{"each": cty.ObjectVal(map[string]cty.Value{"key": key, "value": value})}
-		k := key.AsString()
-		values[k] = r.instance(s, k, fmt.Sprintf("%s[%q]", address, k), child)
+		values[key] = cty.ObjectVal(v)
 	}
-	s.value = cty.ObjectVal(values)
+	if s.value = cty.ObjectVal(values); s.body.Attributes["for_each"] == nil {
+		s.value = values[""]
+	}
 	return s.value
 }
 
@@ -294,28 +316,20 @@ func elements(v cty.Value) func(yield func(k, v cty.Value) bool) {
 	}
 }
 
-// instance evaluates an instance of a resource, and whether it is replaced, and
-// returns what its address stands for.
-func (r *root) instance(s *managed, key, address string, ctx *hcl.EvalContext) cty.Value {
-	i := &instance{key: key, address: address, arguments: r.arguments(s.body, s.file, ctx, true)}
+// instance evaluates an instance of a resource, and whether it is replaced.
+func (r *root) instance(s *managed, key, address string, ctx *hcl.EvalContext) {
+	i := &instance{key: key, address: address, how: stays, arguments: r.arguments(s.body, s.file, ctx, true)}
 	s.instances[key] = i
-	how := stays
-	if r.earlier != nil {
-		was := r.earlier.find(s.kind+"."+s.name, key)
-		if was != nil {
-			i.because = replaced(s, was, i)
-		}
-		if was == nil || len(i.because) > 0 {
-			how = changes
-		}
+	if r.earlier == nil {
+		return
 	}
-	values := i.object()
-	for _, name := range r.names {
-		if v, ok := values[name]; !ok || v.IsNull() {
-			values[name] = cty.StringVal(mark + how + address + mark + name + mark)
-		}
+	was := r.earlier.find(s.kind+"."+s.name, key)
+	if was != nil {
+		i.because = replaced(s, was, i)
 	}
-	return cty.ObjectVal(values)
+	if was == nil || len(i.because) > 0 {
+		i.how = changes
+	}
 }
 
 // find returns an instance, nil if there is none.

@@ -55,7 +55,7 @@ func mustReplace(kind string) (arguments []argument, known bool) {
 		return append(force("name", "router"), kept("region")...), true
 	case "google_compute_subnetwork":
 		// Source: the provider's own code, resource_compute_subnetwork.go.
-		grows := argument{path: "ip_cidr_range", when: func(from, to string) bool { return !covers(to, from) }}
+		grows := argument{path: "ip_cidr_range", kept: true, when: func(from, to string) bool { return !covers(to, from) }}
 		return append(force("name", "network"), append(kept("region"), grows)...), true
 	case "google_container_cluster":
 		return append(force("name", "network", "initial_node_count", "ip_allocation_policy",

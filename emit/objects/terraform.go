@@ -26,7 +26,8 @@ func readTerraform(f emit.File) ([]object, *unreadable) {
 	// single is an object whose value has a path that begins with its name.
 	single := func(kind, name string, line int, v *node) {
 		n := &node{shape: fields}
-		n.add(step(name), v)
+		first, _, _ := strings.Cut(name, " ") // without labels
+		n.add(step(first), v)
 		out = append(out, object{kind: kind, name: name, line: line, value: n})
 	}
 	attributes := func(kind string, body *hclsyntax.Body) {
@@ -68,15 +69,12 @@ func parseTerraform(f emit.File) (*hclsyntax.Body, *unreadable) {
 		return nil, &unreadable{line, "nested too deep"}
 	}
 	file, diags := hclsyntax.ParseConfig(f.Content, f.Path, hcl.InitialPos)
-	for _, d := range diags.Errs() {
-		line, reason := 1, d.Error()
-		if d, ok := d.(*hcl.Diagnostic); ok {
-			reason = d.Summary
-			if d.Subject != nil {
-				line = max(1, d.Subject.Start.Line)
-			}
+	if i := slices.IndexFunc(diags, func(d *hcl.Diagnostic) bool { return d.Severity == hcl.DiagError }); i >= 0 {
+		line := 1
+		if at := diags[i].Subject; at != nil {
+			line = max(1, at.Start.Line)
 		}
-		return nil, &unreadable{line, reason}
+		return nil, &unreadable{line, diags[i].Summary}
 	}
 	body, ok := file.Body.(*hclsyntax.Body)
 	if !ok {
@@ -86,20 +84,28 @@ func parseTerraform(f emit.File) (*hclsyntax.Body, *unreadable) {
 }
 
 // deep returns the line on which something nests deeper than anybody writes,
-// which the parser would follow as deep as it goes, or 0. It counts what opens
-// on a line, and so takes no account of texts that hold brackets.
+// which the parser would follow as deep as it goes, or 0: brackets, operators in
+// a row, conditions in conditions. It takes texts for code, which is near enough.
 func deep(content []byte) int {
-	depth, line := 0, 1
+	const longest = 64 << 10 // bytes without an argument or a comma
+	line, brackets, run, operators := 1, 0, 0, 0
 	for _, c := range content {
+		run++
 		switch c {
 		case '\n':
 			line++
 		case '(', '[', '{':
-			depth++
+			brackets++
 		case ')', ']', '}':
-			depth = max(0, depth-1)
+			brackets = max(0, brackets-1)
+		case '=':
+			run = 0
+		case ',':
+			run, operators = 0, 0
+		case '?', '&', '|', '!', '<', '>', '+':
+			operators++
 		}
-		if depth > 10*deepest {
+		if brackets > 10*deepest || run > longest || operators > 100*deepest {
 			return line
 		}
 	}
@@ -128,12 +134,12 @@ func (s source) body(body *hclsyntax.Body) *node {
 		n.add("."+name, s.expression(a.Expr))
 	}
 	for _, b := range body.Blocks {
-		name, again := "."+b.Type, "."+b.Type
+		name := "." + b.Type
 		// A block has no argument's name, where Terraform can read it.
-		for n.kids[again] != nil && !n.kids[again].blocks {
-			again += "#"
+		for n.kids[name] != nil && !n.kids[name].blocks {
+			name += "#"
 		}
-		if name = again; n.kids[name] == nil {
+		if n.kids[name] == nil {
 			n.add(name, &node{shape: items, blocks: true})
 		}
 		list, inner := n.kids[name], s.body(b.Body)
@@ -223,9 +229,7 @@ func constant(e hclsyntax.Expression) cty.Value {
 		if name := hcl.ExprAsKeyword(e.Wrapped); name != "" && !e.ForceNonLiteral {
 			return cty.StringVal(name)
 		}
-		if inner, ok := e.Wrapped.(hclsyntax.Expression); ok {
-			return constant(inner)
-		}
+		return constant(e.Wrapped)
 	case *hclsyntax.UnaryOpExpr:
 		if v := constant(e.Val); e.Op == hclsyntax.OpNegate && v != cty.NilVal && !v.IsNull() && v.Type() == cty.Number {
 			return v.Negate()

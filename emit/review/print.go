@@ -2,6 +2,7 @@ package review
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/batchwright/batchwright/emit"
@@ -45,29 +46,99 @@ func present(value string) string {
 	return value
 }
 
+// group is an object, with others of its kind that changed just as it did.
+type group struct {
+	objects.Object
+	same []string // their names
+}
+
+// groups puts together the objects that changed alike, each with the first of
+// them: one number of a pattern changes a queue of every team. Files as a whole
+// come last: a guide repeats what the others say.
+func (r *Review) groups() []group {
+	var out []group
+	first := map[string]int{}
+	for _, o := range r.Objects {
+		if o.Op == emit.Changed && len(o.Fields) > 0 {
+			key := fmt.Sprintf("%q", append([]objects.Field{{Path: o.Kind}}, o.Fields...))
+			if i, ok := first[key]; ok {
+				out[i].same = append(out[i].same, o.Name)
+				continue
+			}
+			first[key] = len(out)
+		}
+		out = append(out, group{Object: o})
+	}
+	slices.SortStableFunc(out, func(a, b group) int {
+		switch whole := "file"; {
+		case a.Kind == whole && b.Kind != whole:
+			return 1
+		case a.Kind != whole && b.Kind == whole:
+			return -1
+		}
+		return 0
+	})
+	return out
+}
+
+// size counts objects.
+func size(groups []group) int {
+	n := len(groups)
+	for _, g := range groups {
+		n += len(g.same)
+	}
+	return n
+}
+
+// alike says which objects changed as another one, "" for none.
+func (g group) alike(most int) string {
+	if len(g.same) == 0 {
+		return ""
+	}
+	shown, hidden := some(g.same, most)
+	s := fmt.Sprintf("the same in %d more: %s", len(g.same), strings.Join(shown, ", "))
+	if hidden > 0 {
+		s += ", …"
+	}
+	return s
+}
+
 // file is a file with its objects that changed.
 type file struct {
-	name    string
-	objects []objects.Object
+	name   string
+	groups []group
 }
 
 // byFile groups objects, which are sorted by file.
-func byFile(objects []objects.Object) []file {
+func byFile(groups []group) []file {
 	var out []file
-	for i, o := range objects {
-		if i == 0 || o.File != objects[i-1].File {
-			out = append(out, file{name: o.File})
+	for i, g := range groups {
+		if i == 0 || g.File != groups[i-1].File {
+			out = append(out, file{name: g.File})
 		}
 		last := &out[len(out)-1]
-		last.objects = append(last.objects, o)
+		last.groups = append(last.groups, g)
 	}
 	return out
 }
 
+// tally counts what is in a file.
+func (f file) tally() string {
+	var own []objects.Object
+	for _, g := range f.groups {
+		own = append(own, g.Object)
+	}
+	s := tally(own)
+	if others := size(f.groups) - len(own); others > 0 {
+		s += fmt.Sprintf(", and %d more in the same way", others)
+	}
+	return s
+}
+
 // tally counts objects by what happened to them, "" for none.
-func tally(objects []objects.Object) string {
+func tally(all []objects.Object) string {
 	n := map[emit.Op]int{}
-	for _, o := range objects {
+	for _, o := range all {
 		n[o.Op]++
 	}
 	var parts []string

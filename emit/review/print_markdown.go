@@ -10,7 +10,6 @@ import (
 
 	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/markdown"
-	"github.com/batchwright/batchwright/emit/objects"
 	"github.com/batchwright/batchwright/emit/summary"
 )
 
@@ -30,6 +29,7 @@ const (
 const (
 	markdownWorkloads = 10  // of a replacement
 	markdownFields    = 20  // of an object
+	markdownAlike     = 10  // objects that changed as another
 	markdownValue     = 200 // characters of a name or value
 )
 
@@ -47,7 +47,8 @@ func Markdown(w io.Writer, r *Review) error {
 	d := Marker(r.Platform) + "\n\n" + headline(r)
 	d += longest(markdownReplacements-len(d), len(r.Replacements), func(n int) string { return alert(r, n) })
 	d += longest(markdownSummary-len(d), len(r.Summary), func(n int) string { return summaryTable(r.Summary, n) })
-	d += longest(markdownLimit-len(d), len(r.Objects), func(n int) string { return details(r.Objects, n) })
+	groups := r.groups()
+	d += longest(markdownLimit-len(d), len(groups), func(n int) string { return details(groups, n) })
 	_, err := io.WriteString(w, d)
 	return err
 }
@@ -167,25 +168,24 @@ func summaryTable(lines []summary.Line, n int) string {
 	return "\n" + string(d.Bytes())
 }
 
-// details are the first n objects by file, each file a block that opens. What
-// changed in it stands as a diff, which is coloured.
-func details(objects []objects.Object, n int) string {
+// details are the first n groups of objects by file, each file a block that
+// opens. What changed in it stands as a diff, which is coloured.
+func details(groups []group, n int) string {
 	var b strings.Builder
-	whole := byFile(objects)
-	shown := byFile(objects[:n])
-	for i, f := range shown {
+	whole := byFile(groups)
+	for i, f := range byFile(groups[:n]) {
 		lines := f.lines()
-		if hidden := len(whole[i].objects) - len(f.objects); hidden > 0 {
+		if hidden := size(whole[i].groups) - size(f.groups); hidden > 0 {
 			lines = append(lines, fmt.Sprintf("… %d more", hidden))
 		}
 		d := new(markdown.Document)
 		d.Code("diff", lines...)
 		// The empty lines end the blocks of HTML, so that the code is Markdown.
 		b.WriteString("\n<details><summary><code>" + html.EscapeString(markdown.OneLine(clip(f.name, markdownValue))) + "</code>: " +
-			tally(whole[i].objects) + "</summary>\n\n" + string(d.Bytes()) + "\n</details>\n")
+			whole[i].tally() + "</summary>\n\n" + string(d.Bytes()) + "\n</details>\n")
 	}
 	d := new(markdown.Document)
-	rest(d, len(objects)-n, "object", "objects")
+	rest(d, size(groups[n:]), "object", "objects")
 	if d := string(d.Bytes()); d != "" {
 		b.WriteString("\n" + d)
 	}
@@ -195,7 +195,7 @@ func details(objects []objects.Object, n int) string {
 // lines are a file's objects as lines of a diff.
 func (f file) lines() []string {
 	var out []string
-	for _, o := range f.objects {
+	for _, o := range f.groups {
 		name := clip(o.Kind+" "+o.Name, markdownValue)
 		if o.Op != emit.Changed {
 			out = append(out, sign(o.Op)+" "+name)
@@ -214,6 +214,9 @@ func (f file) lines() []string {
 		}
 		if hidden > 0 {
 			out = append(out, fmt.Sprintf("  … %d more", hidden))
+		}
+		if s := o.alike(markdownAlike); s != "" {
+			out = append(out, "  "+clip(s, 2*markdownValue))
 		}
 	}
 	return out

@@ -37,16 +37,18 @@ func markdownOf(t testing.TB, r *Review) string {
 // full is a review with s in every place, n times.
 func full(s string, n int) *Review {
 	r := &Review{Platform: s, Before: s, After: s, Formatting: 1}
-	for range n {
+	for i := range n {
 		r.Replacements = append(r.Replacements, objects.Replacement{
-			Address: s, File: s, Line: 1, Because: []objects.Field{{s, s, s}, {s, "", s}}, Nodes: 2, Workloads: []string{s, s},
+			Address: s, File: s, Line: 1, Because: []objects.Field{{Path: s, From: s, To: s}, {Path: s, To: s}}, Nodes: 2, Workloads: []string{s, s},
 		})
 		r.Summary = append(r.Summary,
-			summary.Line{summary.TopicTeams, emit.Changed, s, s, s, s, s},
-			summary.Line{summary.TopicTeams, emit.Added, "team " + s, "", "", s, ""})
+			summary.Line{Topic: summary.TopicTeams, Op: emit.Changed, Subject: s, What: s, From: s, To: s, Note: s},
+			summary.Line{Topic: summary.TopicTeams, Op: emit.Added, Subject: "team " + s, To: s})
+		fields := []objects.Field{{Path: s, From: s, To: s}, {Path: s, From: s}, {Path: s, To: s}, {Path: s, To: fmt.Sprint(i)}}
 		r.Objects = append(r.Objects,
-			objects.Object{s, 1, s, s, emit.Changed, []objects.Field{{s, s, s}, {s, s, ""}, {s, "", s}}},
-			objects.Object{s, 2, s, s, emit.Removed, nil})
+			objects.Object{File: s, Line: 1, Kind: s, Name: s, Op: emit.Changed, Fields: fields},
+			objects.Object{File: s, Line: 9, Kind: s, Name: s, Op: emit.Changed, Fields: fields},
+			objects.Object{File: s, Line: 2, Kind: s, Name: s, Op: emit.Removed})
 	}
 	return r
 }
@@ -56,14 +58,14 @@ func TestMarkdownSize(t *testing.T) {
 	many := &Review{}
 	for i := range 5_000 {
 		file := fmt.Sprintf("kubernetes/teams/%d.yaml", i)
-		many.Objects = append(many.Objects, objects.Object{File: file, Line: 1, Kind: "ClusterQueue", Name: "q", Op: emit.Changed, Fields: []objects.Field{{"spec.cohortName", "a", "b"}}})
+		many.Objects = append(many.Objects, objects.Object{File: file, Line: 1, Kind: "ClusterQueue", Name: "q", Op: emit.Changed, Fields: []objects.Field{{Path: "spec.cohortName", From: "a", To: fmt.Sprint(i)}}})
 		many.Summary = append(many.Summary, summary.Line{Topic: summary.TopicQuota, Op: emit.Changed, Subject: fmt.Sprintf("team %q", fmt.Sprint(i)), From: "1", To: "2"})
 		many.Replacements = append(many.Replacements, objects.Replacement{Address: fmt.Sprintf("google_container_node_pool.p%d", i), File: "terraform/node_pools.tf", Line: i})
 	}
 	oneFile := full("x", 5_000)
 	fields := &Review{Objects: []objects.Object{{File: "a", Kind: "ClusterQueue", Name: "q", Op: emit.Changed, Fields: make([]objects.Field, 5_000)}}}
 	for i := range fields.Objects[0].Fields {
-		fields.Objects[0].Fields[i] = objects.Field{"spec", "a", "b"}
+		fields.Objects[0].Fields[i] = objects.Field{Path: "spec", From: "a", To: "b"}
 	}
 	for name, test := range map[string]struct {
 		review      *Review
@@ -87,7 +89,7 @@ func TestMarkdownSize(t *testing.T) {
 					t.Errorf("does not say %q", s)
 				}
 			}
-			if omits := strings.Contains(got, " more"); omits != (len(test.wantOmitted) > 0) {
+			if omits := regexp.MustCompile(`… (and )?[0-9]`).MatchString(got); omits != (len(test.wantOmitted) > 0) {
 				t.Errorf("omits something: %v", omits)
 			}
 			if strings.Count(got, "<details>") != strings.Count(got, "</details>") || strings.Count(got, "```")%2 != 0 {
@@ -119,6 +121,46 @@ func TestTextLength(t *testing.T) {
 	}
 	if small := printed(t, func(w io.Writer) error { return Text(w, full("x", 1), false) }); strings.Contains(small, "…") || strings.Contains(small, "see all") {
 		t.Errorf("a small review is cut:\n%s", small)
+	}
+}
+
+// Objects that changed alike are told once.
+func TestAlike(t *testing.T) {
+	fields := []objects.Field{{Path: "spec.cohortName", From: "a", To: "b"}}
+	r := &Review{}
+	for i := range 30 {
+		name := fmt.Sprintf("q%02d", i)
+		r.Objects = append(r.Objects, objects.Object{File: name + ".yaml", Kind: "ClusterQueue", Name: name, Op: emit.Changed, Fields: fields})
+	}
+	r.Objects = append(r.Objects,
+		objects.Object{File: "z.yaml", Kind: "LocalQueue", Name: "l", Op: emit.Changed, Fields: fields},
+		objects.Object{File: "z.yaml", Kind: "Secret", Name: "a", Op: emit.Changed},
+		objects.Object{File: "z.yaml", Kind: "Secret", Name: "b", Op: emit.Changed})
+	want := `q00.yaml
+  ~ ClusterQueue q00
+      ~ spec.cohortName: a -> b
+      the same in 29 more: q01, q02, q03, q04, q05, …
+
+z.yaml
+  ~ LocalQueue l
+      ~ spec.cohortName: a -> b
+  ~ Secret a
+  ~ Secret b
+
+objects: 33 changed
+`
+	if diff := cmp.Diff(want, printed(t, func(w io.Writer) error { return Text(w, r, false) })); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	got := markdownOf(t, r)
+	for _, want := range []string{
+		"<code>q00.yaml</code>: 1 changed, and 29 more in the same way</summary>",
+		"+ spec.cohortName: b\n  the same in 29 more: q01, q02, q03, q04, q05, q06, q07, q08, q09, q10, …\n",
+		"<code>z.yaml</code>: 3 changed</summary>",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("does not say %q:\n%s", want, got)
+		}
 	}
 }
 

@@ -18,6 +18,7 @@ const (
 	textLines        = 20  // of a topic
 	textDetails      = 200 // objects and fields, then only files
 	textFields       = 20  // of an object
+	textAlike        = 5   // objects that changed as another
 	textFiles        = 40  // without details
 )
 
@@ -30,7 +31,7 @@ func Text(w io.Writer, r *Review, color bool) error {
 	p := textPrinter{color: color}
 	p.replacements(r)
 	p.summary(r.Summary)
-	p.files(byFile(r.Objects))
+	p.files(byFile(r.groups()))
 	if totals := r.totals(); len(totals) > 0 {
 		p.section("%s", strings.Join(totals, "; "))
 	}
@@ -124,9 +125,9 @@ func (p *textPrinter) files(files []file) {
 			return
 		}
 		p.section("%s", p.bold(f.name))
-		for j, o := range f.objects {
+		for j, o := range f.groups {
 			if details >= textDetails {
-				p.more("  ", len(f.objects)-j)
+				p.more("  ", size(f.groups[j:]))
 				break
 			}
 			p.line("  %s %s %s", p.sign(o.Op), console.Inline(o.Kind), console.Inline(o.Name))
@@ -135,6 +136,9 @@ func (p *textPrinter) files(files []file) {
 				p.line("      %s %s", p.sign(opOf(f)), console.Inline(change(f)))
 			}
 			p.more("      ", hidden)
+			if s := o.alike(textAlike); s != "" {
+				p.line("      %s", console.Inline(s))
+			}
 			details += 1 + len(fields)
 		}
 	}
@@ -146,7 +150,7 @@ func (p *textPrinter) names(files []file) {
 	p.section("%s", p.bold("and also:"))
 	shown, hidden := some(files, textFiles)
 	for _, f := range shown {
-		p.line("  %s: %s", console.Inline(f.name), tally(f.objects))
+		p.line("  %s: %s", console.Inline(f.name), f.tally())
 	}
 	p.more("  ", hidden)
 }

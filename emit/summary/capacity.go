@@ -87,11 +87,10 @@ func (s *sheet) capacity(c *ir.Capacity) {
 	quota.topic = TopicQuota
 	quota.is("reason to guarantee more than there is", orNone(excerpt(c.Overcommit)))
 	const of = "guaranteed by all queues"
-	there := func() []string { return []string{"there are " + decimal(s.queues.there(c))} }
 	for _, a := range c.Guaranteed {
 		f := fact{value: amount(a.Resource, a.Quantity), alone: true, follows: []string{tagNominal(c.Name)}}
 		if a.Resource == counted(c) {
-			f.notes = there
+			f.notes = func() []string { return []string{against(a.Quantity, s.queues.there(c))} }
 			quota.has(of, f)
 			continue
 		}
@@ -375,6 +374,14 @@ func held(all, there resource.Quantity, r string) string {
 		words += ", more than there are"
 	}
 	return words
+}
+
+// against holds an amount that stands beside it against what there is.
+func against(all, there resource.Quantity) string {
+	if all.Cmp(there) > 0 {
+		return "more than the " + decimal(there) + " there are"
+	}
+	return "of the " + decimal(there) + " there are"
 }
 
 func amountOf(all []ir.Amount, r string) resource.Quantity {

@@ -10,9 +10,8 @@ import (
 )
 
 // cloudQuota tells which quota Google Cloud has to grant that it had not to, one
-// line a metric. Where teams' quotas alone made a difference, and not what pools
-// there can be, all metrics are one line: the first of them, with the others as a
-// note.
+// line a metric. Metrics that follow from what queues admit are one line: the first
+// of them, with the others as a note.
 func cloudQuota(before, after []ir.DemandRow) []Line {
 	was := map[string]ir.DemandRow{}
 	for _, r := range before {
@@ -31,7 +30,7 @@ func cloudQuota(before, after []ir.DemandRow) []Line {
 			continue
 		default:
 			line.Op, line.From, line.To = emit.Changed, need(old, &is), need(is, &old)
-			if sameNodes(old, is) {
+			if byQueues(old, is) {
 				follow = append(follow, line)
 				continue
 			}
@@ -48,16 +47,21 @@ func cloudQuota(before, after []ir.DemandRow) []Line {
 	}
 	var others []string
 	for _, l := range follow[1:] {
-		others = append(others, strings.TrimPrefix(l.String(), kindCloudQuota+" "))
+		others = append(others, strings.TrimPrefix(strings.TrimPrefix(l.String(), kindCloudQuota+" "), "of "))
 	}
 	follow[0].Note = prefixed("and with it ", strings.Join(others, "; "))
 	return append(lines, follow[0])
 }
 
-// sameNodes tells whether a row changed in nothing but what queues admit, or in
-// what no more than that is ever needed of.
-func sameNodes(a, b ir.DemandRow) bool {
-	return a.Standing == b.Standing && (a.Ceiling == b.Ceiling || a.Ceiling == a.Admitted && b.Ceiling == b.Admitted)
+// byQueues tells whether a row changed in nothing but what queues admit, and what
+// there can be no more of than they admit.
+func byQueues(a, b ir.DemandRow) bool {
+	return a.Standing == b.Standing && (a.Ceiling == b.Ceiling || allAdmitted(a, b))
+}
+
+// allAdmitted tells whether queues admit all that there can be.
+func allAdmitted(a, b ir.DemandRow) bool {
+	return a.Ceiling == a.Admitted && b.Ceiling == b.Admitted
 }
 
 // demand tells the rest of the rows, which follows from the plan.
@@ -80,8 +84,9 @@ func rowName(r ir.DemandRow) string { return cmp.Or(r.Metric, "of "+r.What) }
 
 // need tells what of a row differs from another's, or all of it for nil.
 func need(r ir.DemandRow, other *ir.DemandRow) string {
-	if one := r.Standing; one == r.Admitted && one == r.Ceiling && (other == nil || other.Standing == other.Admitted && other.Standing == other.Ceiling) {
-		return units(one, r.Unit)
+	all := func(r ir.DemandRow) bool { return r.Standing == r.Admitted && r.Admitted == r.Ceiling }
+	if all(r) && (other == nil || all(*other)) {
+		return units(r.Ceiling, r.Unit)
 	}
 	var words []string
 	say := func(n int, was func(*ir.DemandRow) int, when string) {
@@ -95,7 +100,9 @@ func need(r ir.DemandRow, other *ir.DemandRow) string {
 		words = append(words, amount+" "+when)
 	}
 	say(r.Standing, func(o *ir.DemandRow) int { return o.Standing }, "always")
-	say(r.Admitted, func(o *ir.DemandRow) int { return o.Admitted }, "admitted")
+	if other == nil || !allAdmitted(r, *other) {
+		say(r.Admitted, func(o *ir.DemandRow) int { return o.Admitted }, "admitted")
+	}
 	say(r.Ceiling, func(o *ir.DemandRow) int { return o.Ceiling }, "at most")
 	return strings.Join(words, ", ")
 }

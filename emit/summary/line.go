@@ -1,7 +1,6 @@
 package summary
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -25,11 +24,6 @@ const (
 )
 
 var topics = []Topic{TopicCluster, TopicCapacity, TopicTeams, TopicQueues, TopicQuota, TopicPriority, TopicAccess, TopicWorkloads, TopicCloudQuota}
-
-// before tells whether a topic stands before another.
-func (t Topic) before(other Topic) bool {
-	return slices.Index(topics, t) < slices.Index(topics, other)
-}
 
 // Line is one line of the summary.
 type Line struct {

@@ -2,6 +2,9 @@ package summary
 
 import (
 	"cmp"
+	"iter"
+	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -14,13 +17,14 @@ import (
 // the summary, so that a change and its opposite have the same lines with their
 // sides exchanged. Time is linear in what the plans hold.
 func Of(before, after *ir.Platform) []Line {
-	changes := compareFacts(tell(before), tell(after))
+	same := sameTeams(before, after)
+	changes := compareFacts(tell(before, same), tell(after, same))
 	return slices.Concat(fold(changes), cloudQuota(before.Demand.Rows, after.Demand.Rows))
 }
 
-// tell lists the facts of a plan.
-func tell(p *ir.Platform) *sheet {
-	s := newSheet(p)
+// tell lists the facts of a plan, but for teams of which nothing changed.
+func tell(p *ir.Platform, same map[string]bool) *sheet {
+	s := &sheet{plan: p, same: same, at: map[key]int{}, subjects: map[key]int{}, queues: newTally(p)}
 	s.platform()
 	s.network()
 	s.delivery()
@@ -42,6 +46,48 @@ func (k key) String() string { return path(k.kind, k.name, k.what) }
 
 func path(parts ...string) string { return strings.Join(parts, "\x00") }
 
+// sameTeams returns the teams that are the same in both plans, with all that they
+// submit: most of many.
+func sameTeams(before, after *ir.Platform) map[string]bool {
+	type tenant struct {
+		team *ir.Team
+		jobs []ir.Workload
+	}
+	tenants := func(p *ir.Platform) map[string]*tenant {
+		out := map[string]*tenant{}
+		for i := range p.Teams {
+			out[p.Teams[i].Name] = &tenant{team: &p.Teams[i]}
+		}
+		for jobs := range chunks(p.Workloads, func(w *ir.Workload) string { return w.Team }) {
+			if t := out[jobs[0].Team]; t != nil {
+				t.jobs = jobs
+			}
+		}
+		return out
+	}
+	was, same := tenants(before), map[string]bool{}
+	for name, is := range tenants(after) {
+		same[name] = was[name] != nil && reflect.DeepEqual(is, was[name])
+	}
+	return same
+}
+
+// chunks cuts a slice where an element's key is not that of the next.
+func chunks[T any](all []T, by func(*T) string) iter.Seq[[]T] {
+	return func(yield func([]T) bool) {
+		for len(all) > 0 {
+			n := 1
+			for n < len(all) && by(&all[n]) == by(&all[0]) {
+				n++
+			}
+			if !yield(all[:n:n]) {
+				return
+			}
+			all = all[n:]
+		}
+	}
+}
+
 // anything stands in fact.follows for any other fact.
 const anything = "*"
 
@@ -53,8 +99,8 @@ type fact struct {
 	// value is "" only where it is not to be shown.
 	value string
 	list  []string // the values of a set or an order
-	// parts are facts that are not told where the fact came or went as a whole,
-	// because its value tells of them: this one's, by its key.
+	// part is the fact that this one is part of, nil for none: where that came or
+	// went, its value tells enough.
 	part *key
 	// follows makes the fact one that is told only where none of these changed:
 	// a key or tag; or, of facts that follow from no others, any of a kind, any
@@ -84,12 +130,12 @@ type sheet struct {
 	plan  *ir.Platform
 	facts []fact
 	at    map[key]int
+	// same are the teams that are left out. Of them subjects has, by kind and
+	// group, how many subjects they are.
+	same     map[string]bool
+	subjects map[key]int
 	// queues is what the plan's queues have of its capacities.
 	queues tally
-}
-
-func newSheet(p *ir.Platform) *sheet {
-	return &sheet{plan: p, at: map[key]int{}, queues: newTally(p)}
 }
 
 // add adds a fact. Of those of one key, which a plan of the compiler has not, the
@@ -163,8 +209,8 @@ func (s subject) all(what string, values []string, from ...string) {
 type change struct {
 	Line
 	fact *fact // of the later plan, or where there is none of the earlier
-	kept bool  // both plans have the subject
-	// alike is how many subjects of both plans could have changed in this way.
+	// alike is how many subjects of both plans could have changed so: all of the
+	// fact's kind and group. 0 of a subject that came or went.
 	alike int
 }
 
@@ -189,8 +235,9 @@ func compareFacts(before, after *sheet) []change {
 	subjects := count(before, after)
 	for i := range found {
 		c := &found[i]
-		c.kept = !(c.fact.form == being && c.fact.what == "")
-		c.alike = subjects[population(c.fact, c.Op == emit.Changed)]
+		if c.fact.form != being || c.fact.what != "" {
+			c.alike = subjects[key{c.fact.kind, c.fact.group, ""}]
+		}
 		if c.fact.notes != nil {
 			c.Note = strings.Join(c.fact.notes(), "; ")
 		}
@@ -322,22 +369,13 @@ func (told causes) explains(c change, before, after *sheet) bool {
 	return false
 }
 
-// population names the facts that could have changed alike: those of the same
-// group and words, or where these are new all subjects of the group.
-func population(f *fact, changed bool) key {
-	if changed {
-		return key{f.kind, f.group, f.what}
-	}
-	return key{f.kind, f.group, ""}
-}
-
-// count counts the facts that both plans have by their population.
+// count counts the subjects that both plans have, by kind and group.
 func count(before, after *sheet) map[key]int {
-	out := map[key]int{}
+	out := maps.Clone(after.subjects)
 	for i := range after.facts {
 		f := &after.facts[i]
-		if before.get(f.key) != nil {
-			out[population(f, true)]++
+		if f.form == being && f.what == "" && before.get(f.key) != nil {
+			out[key{f.kind, f.group, ""}]++
 		}
 	}
 	return out
@@ -439,7 +477,7 @@ func owners(changes []change) string {
 }
 
 func several(changes []change, noun string) string {
-	if first := changes[0]; first.kept && len(changes) == first.alike {
+	if len(changes) == changes[0].alike {
 		if len(changes) == 2 {
 			return "both " + strings.TrimPrefix(number(2, noun), "2 ")
 		}

@@ -32,6 +32,10 @@ func (s *sheet) teams() {
 	}
 	for i := range s.plan.Teams {
 		t := &s.plan.Teams[i]
+		if s.same[t.Name] {
+			s.subjects[key{kindTeam, "", ""}]++
+			continue
+		}
 		s.team(t, jobs[t.Name], members[t.Cohort])
 	}
 }

@@ -18,18 +18,17 @@ func (s *sheet) workloads() {
 			tiers[[2]string{t.Name, q.LocalQueue}] = q.Tier
 		}
 	}
-	all := s.plan.Workloads
-	for len(all) > 0 {
-		n := 1
-		for n < len(all) && all[n].Team == all[0].Team && all[n].Template == all[0].Template {
-			n++
+	for all := range chunks(s.plan.Workloads, func(w *ir.Workload) string { return w.Team + "/" + w.Template }) {
+		first := &all[0]
+		if s.same[first.Team] {
+			s.subjects[key{kindWorkload, first.Template, ""}]++
+			continue
 		}
-		tier, known := tiers[[2]string{all[0].Team, all[0].Queue}]
+		tier, known := tiers[[2]string{first.Team, first.Queue}]
 		if !known {
-			tier = all[0].Queue
+			tier = first.Queue
 		}
-		s.workload(copies{s.subject(TopicWorkloads, kindWorkload, all[0].Team+"/"+all[0].Template), all[:n]}, tier)
-		all = all[n:]
+		s.workload(copies{s.subject(TopicWorkloads, kindWorkload, first.Team+"/"+first.Template), all}, tier)
 	}
 }
 

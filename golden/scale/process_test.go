@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/batchwright/batchwright/golden/scale"
 	"github.com/batchwright/batchwright/schema"
@@ -131,6 +132,85 @@ func BenchmarkCompile(b *testing.B) {
 		n++
 		return exec.Command(bin, "compile", "-o", filepath.Join(dir, "out", fmt.Sprint(n)), dir)
 	})
+}
+
+// BenchmarkDiff compares two revisions of a blueprint, in a repository of 200
+// commits, and reports how many times the time of one compilation that takes.
+func BenchmarkDiff(b *testing.B) {
+	if _, err := exec.LookPath("git"); err != nil {
+		b.Skip("git is not installed")
+	}
+	bin := build(b)
+	for _, teams := range []int{100, 1000} {
+		dir := history(b, teams, 200)
+		for _, change := range []struct {
+			name, base string
+			status     int
+		}{{"nothing", "HEAD", 0}, {"one-number", "HEAD~1", 1}, {"every-team", "HEAD~199", 1}} {
+			b.Run(fmt.Sprintf("teams=%d/%s", teams, change.name), func(b *testing.B) {
+				var compile, diff time.Duration
+				for b.Loop() {
+					compile += elapsed(b, 0, dir, bin, "compile", "-o", "-")
+					diff += elapsed(b, change.status, dir, bin, "diff", "--base", change.base)
+				}
+				b.ReportMetric(float64(compile.Milliseconds())/float64(b.N), "compile-ms/op")
+				b.ReportMetric(float64(diff.Milliseconds())/float64(b.N), "diff-ms/op")
+				b.ReportMetric(float64(diff)/float64(compile), "diff/compile")
+			})
+		}
+	}
+}
+
+// history makes a repository whose commits each change one number of a
+// blueprint, and the first one besides every team.
+func history(b *testing.B, teams, commits int) string {
+	b.Helper()
+	dir := b.TempDir()
+	git := func(args ...string) {
+		b.Helper()
+		cmd := exec.Command("git", args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
+			"GIT_AUTHOR_NAME=test", "GIT_AUTHOR_EMAIL=test@example.com", "GIT_COMMITTER_NAME=test", "GIT_COMMITTER_EMAIL=test@example.com")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			b.Fatalf("git %q: %v\n%s", args, err, out)
+		}
+	}
+	git("init", "-q")
+	if err := scale.Write(dir, filepath.Join(root, "blueprints/batch-platform"), teams); err != nil {
+		b.Fatal(err)
+	}
+	name := filepath.Join(dir, "platform.cue")
+	later, err := os.ReadFile(name)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for n := range commits {
+		content := bytes.ReplaceAll(later, []byte("maxNodes: 36"), fmt.Appendf(nil, "maxNodes: %d", 36-n%20))
+		if n == 0 {
+			content = bytes.ReplaceAll(content, []byte("accelerators: 12,"), []byte("accelerators: 11,"))
+		}
+		if err := os.WriteFile(name, content, 0o644); err != nil {
+			b.Fatal(err)
+		}
+		git("add", "platform.cue")
+		git("commit", "-q", "-m", fmt.Sprint(n))
+	}
+	return dir
+}
+
+// elapsed returns how long a process takes that must exit with a status.
+func elapsed(b *testing.B, status int, dir string, command ...string) time.Duration {
+	b.Helper()
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Dir = dir
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	began := time.Now()
+	if err := cmd.Run(); cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != status {
+		b.Fatalf("%v\n%s", err, stderr.Bytes())
+	}
+	return time.Since(began)
 }
 
 // BenchmarkCueExport is what CUE's own command takes to evaluate and print the

@@ -1,0 +1,107 @@
+// Package markdown_test reads the reviews that batchwright writes for pull
+// requests with a parser of GitHub Flavored Markdown.
+package markdown_test
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	extast "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/text"
+	"golang.org/x/tools/txtar"
+)
+
+// own is the HTML that a review has, line by line.
+var own = regexp.MustCompile(`^(<!-- batchwright review(: [a-z0-9-]+)? -->|<details><summary><code>[^<>]*</code>: [a-z0-9, ]+</summary>|</details>)$`)
+
+// TestReviews: what a review holds is text and code. There is no link, picture,
+// emphasis or HTML in it that batchwright did not put there itself, and every
+// row of a table has its cells.
+func TestReviews(t *testing.T) {
+	files, err := filepath.Glob("../../golden/review/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no reviews: %v", err)
+	}
+	for _, file := range files {
+		archive, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range archive.Files {
+			if f.Name == "review.md" {
+				t.Run(filepath.Base(file), func(t *testing.T) {
+					for _, problem := range check(f.Data) {
+						t.Error(problem)
+					}
+				})
+			}
+		}
+	}
+}
+
+func check(source []byte) []string {
+	var problems []string
+	root := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(source))
+	tables, rows := 0, 0
+	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.Link, *ast.Image, *ast.AutoLink, *ast.RawHTML, *extast.Strikethrough, *extast.TaskCheckBox, *ast.CodeBlock, *ast.ThematicBreak:
+			problems = append(problems, "there is a "+n.Kind().String())
+		case *ast.Emphasis:
+			if n.Level != 2 || n.Parent().Parent().Kind() != ast.KindBlockquote {
+				problems = append(problems, "there is emphasis outside of the alert")
+			}
+		case *ast.HTMLBlock:
+			html := string(n.Lines().Value(source))
+			if n.HasClosure() {
+				html += string(n.ClosureLine.Value(source))
+			}
+			for line := range strings.Lines(strings.TrimSpace(html)) {
+				if line = strings.TrimSpace(line); !own.MatchString(line) {
+					problems = append(problems, "there is HTML: "+line)
+				}
+			}
+		case *ast.FencedCodeBlock:
+			if string(n.Language(source)) != "diff" {
+				problems = append(problems, "there is another block of code")
+			}
+		case *extast.Table:
+			tables++
+		case *extast.TableRow:
+			rows++
+			if n.ChildCount() != 6 {
+				problems = append(problems, "a row has other cells")
+			}
+		case *ast.Text:
+			if value := string(n.Value(source)); n.Parent().Kind() != ast.KindCodeSpan && strings.ContainsAny(value, "@#<>") {
+				problems = append(problems, "outside of code stands "+value)
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	lines := strings.Count("\n"+string(source), "\n| ")
+	if want := max(0, lines-2*tables); rows != want {
+		problems = append(problems, "a row is no row")
+	}
+	return problems
+}
+
+// TestCheckFinds: a value that was not escaped is found.
+func TestCheckFinds(t *testing.T) {
+	for _, source := range []string{
+		"see @team", "a <b>c</b>", "<div>", "[a](b)", "![a](b)", "http://example.com", "www.example.com", "a@example.com", "~~a~~", "**a**", "```sh\n```",
+		"| a | b |\n| --- | --- |\n| c | d |",
+	} {
+		if len(check([]byte(source))) == 0 {
+			t.Errorf("%q is not found", source)
+		}
+	}
+}

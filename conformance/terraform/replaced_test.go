@@ -1,0 +1,195 @@
+package terraform
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// blueprintEdit is a change of a blueprint: in its file platform.cue, or by a
+// tag.
+type blueprintEdit struct {
+	name     string
+	replaced int // so many, counted by hand
+	old, new string
+	tag      string
+}
+
+// TestReplaced: what batchwright diff says must be replaced, of a folder and an
+// edited blueprint, is what Terraform replaces that has applied the folder.
+func TestReplaced(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "batchwright")
+	c := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./cmd/batchwright")
+	c.Dir = repository
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for blueprint, edits := range map[string][]blueprintEdit{
+		"batch-platform": {
+			{name: "quota", old: "accelerators: 12", new: "accelerators: 8"},
+			{name: "region", replaced: 13, old: "us-central1", new: "europe-west4"},
+			{name: "a zone less", old: `zones: ["us-central1-a", "us-central1-b", "us-central1-c"]`, new: `zones: ["us-central1-a", "us-central1-c"]`},
+			{name: "zone of a reservation", replaced: 1, old: `zones: ["us-central1-c"]`, new: `zones: ["us-central1-a"]`},
+			{name: "machine type and GPUs", replaced: 4, old: `machine: "g2-standard-24"`, new: `machine: "g2-standard-48"`},
+			{name: "no Spot", replaced: 1, old: "consumption: spot: {}, maxNodes: 36", new: "consumption: onDemand: {}, maxNodes: 36"},
+			{name: "fixed nodes", old: "maxNodes: 24", new: "nodes: 24"},
+			{name: "disk", old: `l4: {machine: "g2-standard-24",`, new: `l4: {machine: "g2-standard-24", disk: sizeGiB: 200,`},
+			{name: "local SSDs", replaced: 4, old: `l4: {machine: "g2-standard-24",`, new: `l4: {machine: "g2-standard-24", localSSDs: 2,`},
+			{name: "driver", replaced: 3, old: `l4: {machine: "g2-standard-24",`, new: `l4: {machine: "g2-standard-24", gpuDriver: "LATEST",`},
+			{name: "platform's name", replaced: 26, old: `name:    "gke-batch"`, new: `name:    "gke-other"`},
+			{name: "nodes' range", replaced: 2, old: "cluster: {", new: "network: nodes: \"10.64.0.0/20\"\ncluster: {"},
+			{name: "a wider range of nodes", old: "cluster: {", new: "network: nodes: \"10.0.0.0/19\"\ncluster: {"},
+			{name: "control plane's range", replaced: 1, old: "cluster: {", new: "network: controlPlane: \"172.16.1.32/28\"\ncluster: {"},
+			{name: "a team's name", old: `	"team-d": `, new: `	"team-e": `},
+			{name: "no buckets", old: "bucket: true", new: "bucket: false"},
+			{name: "groups", old: `"\(Team)@example.com"`, new: `"\(Team)-group@example.com"`},
+			{name: "reserved machines", old: "nodes: 4", new: "nodes: 6"},
+			{name: "reservation's name", replaced: 2, old: `name: "machine-reservation"`, new: `name: "other-reservation"`},
+			{name: "reservation of somebody else", old: "create: true", new: "create: false"},
+			{name: "a capacity's name", old: "l4-spot", new: "l4-cheap"},
+			{name: "a capacity less", old: `"l4-ondemand": {hardware: "l4", consumption: onDemand: {}, maxNodes: 24}`, new: `"l4-ondemand": {hardware: "l4", consumption: onDemand: {}, maxNodes: 24, computeClass: true}`},
+			{name: "versions", old: "cluster: {", new: "versions: kueue: \"0.19.1\"\ncluster: {"},
+			{name: "pool of the system", old: "systemPool: nodesPerZone: 2", new: `systemPool: {machine: "e2-standard-8", nodesPerZone: 3}`},
+		},
+		"tpu-training": {
+			{name: "slices", old: `"192.168.64.0/20"`, new: `"10.32.0.0/16"`, tag: "slices=3"},
+			{name: "no slices", tag: "slices=0"},
+			{name: "autoscaled", tag: "autoscaled=true"},
+			{name: "another type in another region", replaced: 9, tag: "type=v4"},
+			{name: "slices on Spot", replaced: 2, old: "consumption: onDemand: {}\n", new: "consumption: spot: {}\n"},
+		},
+		"a3-ultra-flex": {
+			{name: "zone", replaced: 9, tag: "zone=us-central1-c"},
+			{name: "not queued", replaced: 1, old: "flexStart: queued: true", new: "flexStart: queued: false"},
+			{name: "Spot", replaced: 1, old: "flexStart: queued: true", new: "spot: {}"},
+			{name: "networks of GPUs", replaced: 1, old: `, gpuDirect: true`, new: ""},
+			{name: "range of RDMA", replaced: 8, old: "network: {", new: "network: rdma: \"192.168.192.0/18\"\nnetwork: {"},
+			{name: "two networks", replaced: 1, old: `machine: "a3-ultragpu-8g"`, new: `machine: "a4-highgpu-8g"`},
+		},
+	} {
+		t.Run(blueprint, func(t *testing.T) {
+			source := repository + "/blueprints/" + blueprint
+			before := t.TempDir()
+			compile(t, program, before, source)
+			r := open(t, blueprint)
+			r.prepare(t)
+			r.create(t)
+			for _, e := range edits {
+				t.Run(e.name, func(t *testing.T) {
+					after, dir := t.TempDir(), t.TempDir()
+					if err := os.CopyFS(dir, os.DirFS(source)); err != nil {
+						t.Fatal(err)
+					}
+					file := filepath.Join(dir, "platform.cue")
+					was := read(t, file)
+					if !strings.Contains(was, e.old) {
+						t.Fatalf("the blueprint has no %q", e.old)
+					}
+					if e.old != "" {
+						write(t, file, strings.ReplaceAll(was, e.old, e.new))
+					}
+					args := []string{dir}
+					if e.tag != "" {
+						args = append(args, "-t", e.tag)
+					}
+					compile(t, program, after, args...)
+					r.become(t, after)
+					got := r.plan(t, "plan")
+					if len(got.said) > 0 {
+						t.Fatal(got.said)
+					}
+					want := []string{}
+					for address, action := range got.actions {
+						if action == "replace" {
+							want = append(want, address)
+						}
+					}
+					slices.Sort(want)
+					said := replaced(t, program, before, args...)
+					if d := cmp.Diff(want, said); d != "" {
+						t.Errorf("replaced (-terraform +review):\n%s", d)
+					}
+					if len(want) != e.replaced {
+						t.Errorf("terraform replaces %d, want %d", len(want), e.replaced)
+					}
+				})
+			}
+		})
+	}
+}
+
+// replaced returns the addresses of what batchwright diff says must be replaced
+// to come from a folder to a blueprint, sorted.
+func replaced(t *testing.T, program, folder string, args ...string) []string {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), program, append([]string{"diff", "--format", "json", "-o", folder}, args...)...)
+	out, err := c.Output()
+	if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	addresses, reviews := []string{}, 0
+	for line := range bytes.Lines(out) {
+		var review struct {
+			Type         string
+			Replacements []struct{ Address string }
+		}
+		if err := json.Unmarshal(line, &review); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		if review.Type == "review" {
+			reviews++
+		}
+		for _, r := range review.Replacements {
+			addresses = append(addresses, r.Address)
+		}
+	}
+	if reviews != 1 {
+		t.Fatalf("%d reviews:\n%s", reviews, out)
+	}
+	slices.Sort(addresses)
+	return addresses
+}
+
+func compile(t *testing.T, program, folder string, args ...string) {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), program, append([]string{"compile", "-o", folder}, args...)...)
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+// become puts the files of another folder in place of the root's, but keeps what
+// Terraform and the tests have put there.
+func (r root) become(t *testing.T, folder string) {
+	t.Helper()
+	files, err := filepath.Glob(r.dir + "/*.tf*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if ext := filepath.Ext(file); filepath.Base(file) != "local_override.tf" && (ext == ".tf" || ext == ".tfvars") {
+			if err := os.Remove(file); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, part := range []string{"terraform", "dashboards"} {
+		to := filepath.Join(filepath.Dir(r.dir), part)
+		if part == "dashboards" {
+			if err := os.RemoveAll(to); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.CopyFS(to, os.DirFS(filepath.Join(folder, part))); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,157 @@
+// Package workflows_test holds the workflows of GitHub Actions, this project's and
+// the one for repositories of users, against actionlint, and their scripts and
+// those of GitLab CI and Cloud Build against shellcheck where that is installed.
+package workflows_test
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/rhysd/actionlint"
+	"sigs.k8s.io/yaml"
+)
+
+const templates = "../../cmd/batchwright/templates/"
+
+func workflows(t *testing.T) []string {
+	files, err := filepath.Glob("../../.github/workflows/*.yml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no workflows: %v", err)
+	}
+	return append(files, templates+"github.yml")
+}
+
+func TestActionlint(t *testing.T) {
+	shellcheck, err := exec.LookPath("shellcheck")
+	if err != nil {
+		t.Log("without shellcheck")
+	}
+	for _, file := range workflows(t) {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range lint(t, shellcheck, file, content) {
+			t.Error(e)
+		}
+	}
+}
+
+// lint is what actionlint has to say.
+func lint(t *testing.T, shellcheck, file string, content []byte) []*actionlint.Error {
+	t.Helper()
+	linter, err := actionlint.NewLinter(io.Discard, &actionlint.LinterOptions{Shellcheck: shellcheck})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := linter.Lint(file, content, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// TestActionlintFinds: what must not be in the workflow is found.
+func TestActionlintFinds(t *testing.T) {
+	content, err := os.ReadFile(templates + "github.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for old, mistake := range map[string]string{
+		"pull-requests: write":                "pull-request: write",
+		`batchwright vet --format github`:     `echo ${{ github.event.pull_request.title }}; batchwright vet`,
+		"${{ steps.review.outputs.changed }}": "${{ steps.reviews.outputs.changed }}",
+		"fetch-depth: 2":                      "fetch-dept: 2",
+	} {
+		changed := strings.Replace(string(content), old, mistake, 1)
+		if changed == string(content) {
+			t.Errorf("%q is not there", old)
+		} else if len(lint(t, "", "github.yml", []byte(changed))) == 0 {
+			t.Errorf("%q is not found", mistake)
+		}
+	}
+}
+
+// TestSafe: nothing from outside is put into a script, no workflow runs with
+// more rights than a pull request has, and whatever runs is named by a version.
+func TestSafe(t *testing.T) {
+	for _, file := range workflows(t) {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(content), "pull_request_target") {
+			t.Errorf("%s runs with the repository's rights on what others wrote", file)
+		}
+		var workflow struct {
+			Permissions map[string]string
+			Jobs        map[string]struct {
+				Steps []struct{ Uses, Run string }
+			}
+		}
+		if err := yaml.Unmarshal(content, &workflow); err != nil {
+			t.Fatal(err)
+		}
+		if len(workflow.Permissions) != 1 || workflow.Permissions["contents"] != "read" {
+			t.Errorf("%s: permissions %v, want contents: read", file, workflow.Permissions)
+		}
+		for _, job := range workflow.Jobs {
+			for _, step := range job.Steps {
+				if strings.Contains(step.Run, "${{") {
+					t.Errorf("%s: an expression in a script: %s", file, step.Run)
+				}
+				if step.Uses != "" && !regexp.MustCompile(`^actions/[a-z-]+@(v[0-9]+|[0-9a-f]{40})$`).MatchString(step.Uses) {
+					t.Errorf("%s: %s is not one of GitHub's actions with a version", file, step.Uses)
+				}
+			}
+		}
+	}
+}
+
+// TestScripts holds the scripts of the other services' files.
+func TestScripts(t *testing.T) {
+	shellcheck, err := exec.LookPath("shellcheck")
+	if err != nil {
+		t.Skip("shellcheck is not installed")
+	}
+	var scripts []string
+	var build struct{ Steps []struct{ Script string } }
+	read(t, "cloudbuild.yaml", &build)
+	for _, step := range build.Steps {
+		scripts = append(scripts, step.Script)
+	}
+	var gitlab struct {
+		Batchwright struct {
+			BeforeScript []string `json:"before_script"`
+			Script       []string
+		}
+	}
+	read(t, "gitlab-ci.yml", &gitlab)
+	scripts = append(scripts, "#!/bin/bash\n"+strings.Join(gitlab.Batchwright.BeforeScript, "\n"), "#!/bin/bash\n"+strings.Join(gitlab.Batchwright.Script, "\n"))
+	if len(scripts) != 4 {
+		t.Errorf("%d scripts, want 4", len(scripts))
+	}
+	for _, script := range scripts {
+		cmd := exec.Command(shellcheck, "-")
+		cmd.Stdin = strings.NewReader(script)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+	}
+}
+
+func read(t *testing.T, name string, into any) {
+	t.Helper()
+	content, err := os.ReadFile(templates + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(content, into); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,242 @@
+package objects
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/batchwright/batchwright/emit"
+)
+
+// facts is where what is known of the provider is expected.
+const facts = "../../../shared/terraform"
+
+// TestMustReplace holds the table against the provider's own schema, and against
+// what the golden folders set: nothing is missing, nothing invented.
+func TestMustReplace(t *testing.T) {
+	var forceNew map[string][]string
+	readFact(t, "force-new.json", &forceNew)
+	schema := readSchema(t)
+
+	used := map[string]map[string]bool{}
+	for name, tree := range folders(t) {
+		r := openRoot(tree, nil)
+		if r == nil {
+			t.Fatalf("%s cannot be read", name)
+		}
+		r.evaluate()
+		for _, s := range r.resources {
+			if used[s.kind] == nil {
+				used[s.kind] = map[string]bool{}
+			}
+			for _, i := range s.instances {
+				i.each("", func(path string) { used[s.kind][path] = true })
+			}
+		}
+	}
+	if len(used) < 15 {
+		t.Fatalf("golden folders have %d types of resources", len(used))
+	}
+	for kind, paths := range used {
+		list, known := mustReplace(kind)
+		if !known {
+			t.Errorf("%s is not in the table", kind)
+		}
+		for _, path := range forceNew[kind] {
+			if paths[path] && !slices.ContainsFunc(list, func(a argument) bool { return a.path == path }) {
+				t.Errorf("%s: %s is not in the table", kind, path)
+			}
+		}
+		for i, a := range list {
+			if slices.ContainsFunc(list[:i], func(other argument) bool { return a.path == other.path }) {
+				t.Errorf("%s: %s is in the table twice", kind, a.path)
+			}
+			if a.when == nil && !slices.Contains(forceNew[kind], a.path) {
+				t.Errorf("%s: %s forces no replacement", kind, a.path)
+			}
+			attribute := schema[kind].Block.attribute(strings.Split(a.path, "."))
+			if a.kept != (attribute.Optional && attribute.Computed) {
+				t.Errorf("%s: %s is kept: %t, want %t", kind, a.path, a.kept, !a.kept)
+			}
+			var list []json.RawMessage
+			if json.Unmarshal(attribute.Type, &list) == nil && len(list) > 0 && string(list[0]) != `"set"` {
+				t.Errorf("%s: %s is no set, and compared as one", kind, a.path)
+			}
+		}
+	}
+}
+
+// TestEvaluate: every expression of the golden folders that Terraform needs for
+// its resources comes to something.
+func TestEvaluate(t *testing.T) {
+	for name, tree := range folders(t) {
+		r := openRoot(tree, nil)
+		r.evaluate()
+		for _, s := range r.resources {
+			if len(s.instances) == 0 && s.body.Attributes["for_each"] == nil {
+				t.Errorf("%s: %s.%s has no instance", name, s.kind, s.name)
+			}
+			for _, i := range s.instances {
+				i.all(func(v string) {
+					if strings.Contains(v, mark+opaque) {
+						t.Errorf("%s: %s: %s", name, i.address, known(v))
+					}
+				})
+			}
+		}
+	}
+}
+
+// each yields the paths of all that is set.
+func (a arguments) each(at string, yield func(path string)) {
+	for name := range a.values {
+		yield(at + name)
+	}
+	for name, blocks := range a.blocks {
+		yield(at + name)
+		for _, b := range blocks {
+			b.each(at+name+".", yield)
+		}
+	}
+}
+
+// all yields all values.
+func (a arguments) all(yield func(v string)) {
+	for _, v := range a.values {
+		yield(scalarText(v))
+	}
+	for _, blocks := range a.blocks {
+		for _, b := range blocks {
+			b.all(yield)
+		}
+	}
+}
+
+type schemaAttribute struct {
+	Type               json.RawMessage
+	Optional, Computed bool
+}
+
+type schemaBlock struct {
+	Attributes map[string]schemaAttribute
+	BlockTypes map[string]struct{ Block schemaBlock } `json:"block_types"`
+}
+
+// attribute returns the one at a path, which is empty for a block.
+func (b schemaBlock) attribute(path []string) schemaAttribute {
+	for _, name := range path[:len(path)-1] {
+		b = b.BlockTypes[name].Block
+	}
+	return b.Attributes[path[len(path)-1]]
+}
+
+func readSchema(t *testing.T) map[string]struct{ Block schemaBlock } {
+	var doc struct {
+		Providers map[string]struct {
+			Resources map[string]struct{ Block schemaBlock } `json:"resource_schemas"`
+		} `json:"provider_schemas"`
+	}
+	readFact(t, "google-schema.json", &doc)
+	return doc.Providers["registry.terraform.io/hashicorp/google"].Resources
+}
+
+func readFact(t *testing.T, name string, v any) {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(facts, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skipf("%s is absent: the table is not held against the provider", filepath.Join(facts, name))
+	}
+	if err := errors.Join(err, json.Unmarshal(content, v)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// folders returns the golden folders by name.
+func folders(t testing.TB) map[string]emit.Tree {
+	t.Helper()
+	roots, err := filepath.Glob("../../golden/*/terraform")
+	if err != nil || len(roots) < 5 {
+		t.Fatalf("%d golden folders, %v", len(roots), err)
+	}
+	out := map[string]emit.Tree{}
+	for _, root := range roots {
+		root = filepath.Dir(root)
+		var tree emit.Tree
+		err := fs.WalkDir(os.DirFS(root), ".", func(p string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			content, err := os.ReadFile(filepath.Join(root, p))
+			tree = append(tree, emit.File{Path: p, Content: content})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[filepath.Base(root)] = tree
+	}
+	return out
+}
+
+// TestGoldens: a folder is the same as itself, and as itself with other comments
+// and order.
+func TestGoldens(t *testing.T) {
+	for name, tree := range folders(t) {
+		t.Run(name, func(t *testing.T) {
+			if objects, formatting := Compare(tree, tree); len(objects) > 0 || formatting > 0 {
+				t.Errorf("%v", objects)
+			}
+			changed := 0
+			other := slices.Clone(tree)
+			for i, f := range other {
+				content := layout(f)
+				if content != string(f.Content) {
+					changed++
+				}
+				other[i].Content = []byte(content)
+			}
+			objects, formatting := Compare(tree, other)
+			for _, o := range objects {
+				t.Errorf("%+v", o)
+			}
+			if formatting != changed || changed < 20 {
+				t.Errorf("%d files of another layout, %d changed", formatting, changed)
+			}
+			if replaced := Replacements(tree, other, nil); len(replaced) > 0 {
+				t.Errorf("%+v", replaced)
+			}
+		})
+	}
+}
+
+// layout writes a file in another way.
+func layout(f emit.File) string {
+	content := string(f.Content)
+	switch filepath.Ext(f.Path) {
+	case ".tf", ".tfvars":
+		// Comments go, blocks change places, and lists stand in several lines.
+		content = regexp.MustCompile(`(?m)^ *#.*\n`).ReplaceAllString(content, "")
+		blocks := strings.Split(strings.TrimSpace(content), "\n}\n")
+		if len(blocks) > 1 {
+			blocks[len(blocks)-1] = strings.TrimSuffix(blocks[len(blocks)-1], "\n}")
+			slices.Reverse(blocks)
+			content = strings.Join(blocks, "\n}\n") + "\n}\n"
+		}
+		return "# Ours.\n" + strings.ReplaceAll(content, `["https://www.googleapis.com/auth/cloud-platform"]`, "[\n # All.\n \"https://www.googleapis.com/auth/cloud-platform\",\n]")
+	case ".yaml":
+		docs := strings.Split(strings.TrimSuffix(content, "\n"), "\n---\n")
+		slices.Reverse(docs)
+		return "# Ours.\n" + strings.Join(docs, "\n---\n") + "\n"
+	case ".json":
+		if f.Path != emit.ManifestPath {
+			return strings.ReplaceAll(content, "\n", "\n\t")
+		}
+	}
+	return content
+}

@@ -1,0 +1,260 @@
+package objects
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit"
+)
+
+const rootBefore = `locals {
+  subnets = { a = { range = cidrsubnet(var.range, 2, 0) } }
+}
+
+resource "google_compute_network" "main" {
+  name = "net"
+}
+
+resource "google_compute_subnetwork" "main" {
+  for_each      = local.subnets
+  name          = "${google_compute_network.main.name}-${each.key}"
+  region        = var.region
+  network       = google_compute_network.main.id
+  ip_cidr_range = each.value.range
+}
+
+resource "google_container_cluster" "main" {
+  name       = "c"
+  location   = var.region
+  subnetwork = google_compute_subnetwork.main["a"].id
+
+  node_config {
+    oauth_scopes = ["a"]
+  }
+
+  lifecycle {
+    ignore_changes = [node_config]
+  }
+}
+
+resource "google_container_node_pool" "slices" {
+  for_each           = toset(["slices-0", "slices-1"])
+  name               = each.key
+  cluster            = google_container_cluster.main.name
+  location           = google_container_cluster.main.location
+  initial_node_count = 0
+
+  node_config {
+    spot = true
+
+    dynamic "guest_accelerator" {
+      for_each = var.gpus
+
+      content {
+        type  = guest_accelerator.value.type
+        count = guest_accelerator.value.count
+      }
+    }
+
+    reservation_affinity {
+      consume_reservation_type = "SPECIFIC_RESERVATION"
+      values                   = ["b", "a"]
+    }
+  }
+}
+
+resource "google_storage_bucket" "team" {
+  for_each = { for name, team in var.teams : name => team.bucket if team.bucket != null }
+  name     = each.value
+  location = var.region
+}
+
+resource "google_storage_bucket_iam_member" "team" {
+  for_each = var.teams
+  bucket   = google_storage_bucket.team[each.key].name
+  role     = "r"
+  member   = google_service_account.team[each.key].member
+}
+
+resource "google_service_account" "team" {
+  for_each   = var.teams
+  account_id = each.value.account_id
+}
+
+resource "google_compute_reservation" "r" {
+  name = "res"
+  zone = "z"
+}
+
+variable "region" {
+  type = string
+}
+
+variable "range" {
+  type    = string
+  default = "10.0.0.0/16"
+}
+
+variable "gpus" {
+  type = list(object({ type = string, count = optional(number, 1) }))
+}
+
+variable "teams" {
+  type = map(object({ account_id = string, bucket = optional(string) }))
+}
+`
+
+const varsBefore = `region = "r1"
+gpus   = [{ type = "l4" }]
+teams = {
+  t = { account_id = "t", bucket = "bucket-t" }
+}
+`
+
+func TestReplacements(t *testing.T) {
+	plan := &ir.Platform{
+		Zones:      []string{"a", "b"},
+		SystemPool: ir.SystemPool{Name: "system", NodesPerZone: 2},
+		Capacities: []ir.Capacity{
+			{Name: "cpu", MaxNodes: 5},
+			{Name: "slices", Slices: 2, MaxNodes: 8, Machine: ir.Machine{Slice: &ir.Slice{Hosts: 4}}, Reservation: &ir.ReservationUse{Name: "res", Create: true}},
+		},
+		Workloads: []ir.Workload{
+			{Team: "u", Name: "w", Capacities: []string{"cpu", "slices"}},
+			{Team: "t", Name: "w", Capacities: []string{"cpu"}, Bucket: "bucket-t"},
+			{Team: "t", Name: "x", Capacities: []string{"slices"}},
+		},
+	}
+	for _, test := range []struct {
+		name  string
+		edits []string // old, new, ...
+		want  string
+	}{
+		{"nothing", nil, ""},
+		{"a comment", []string{"locals {", "# Ours.\nlocals {"}, ""},
+		{"a value through another name", []string{"name = \"net\"", "name = local.name", "locals {", "locals {\n  name = \"net\""}, ""},
+		{"the region", []string{`"r1"`, `"r2"`}, `
+google_container_cluster.main 17 nodes t/w t/x u/w
+  location: r1 -> r2
+  subnetwork:  -> google_compute_subnetwork.main["a"]
+google_storage_bucket.team["t"] 0 nodes t/w
+  location: r1 -> r2
+google_container_node_pool.slices["slices-0"] 4 nodes t/x u/w
+  location: r1 -> r2
+google_container_node_pool.slices["slices-1"] 4 nodes t/x u/w
+  location: r1 -> r2
+google_compute_subnetwork.main["a"] 0 nodes
+  region: r1 -> r2`},
+		{"the network's name", []string{`name = "net"`, `name = "other"`}, `
+google_container_cluster.main 17 nodes t/w t/x u/w
+  subnetwork:  -> google_compute_subnetwork.main["a"]
+google_compute_network.main 0 nodes
+  name: net -> other
+google_compute_subnetwork.main["a"] 0 nodes
+  name: net-a -> other-a
+  network:  -> google_compute_network.main`},
+		{"another subnet", []string{"var.range, 2, 0", "var.range, 2, 1"}, `
+google_container_cluster.main 17 nodes t/w t/x u/w
+  subnetwork:  -> google_compute_subnetwork.main["a"]
+google_compute_subnetwork.main["a"] 0 nodes
+  ip_cidr_range: 10.0.0.0/18 -> 10.0.64.0/18`},
+		{"a wider subnet", []string{"var.range, 2, 0", "var.range, 1, 0"}, ""},
+		{"another block for the network", []string{`google_compute_network" "main"`, `google_compute_network" "other"`, "google_compute_network.main", "google_compute_network.other"}, `
+google_container_cluster.main 17 nodes t/w t/x u/w
+  subnetwork:  -> google_compute_subnetwork.main["a"]
+google_compute_subnetwork.main["a"] 0 nodes
+  network:  -> google_compute_network.other`},
+		{"one slice less", []string{`["slices-0", "slices-1"]`, `["slices-0"]`}, ""},
+		{"another slice", []string{`["slices-0", "slices-1"]`, `["slices-1", "slices-2"]`}, ""},
+		{"no Spot", []string{"    spot = true\n", ""}, `
+google_container_node_pool.slices["slices-0"] 4 nodes t/x u/w
+  node_config.spot: true -> 
+google_container_node_pool.slices["slices-1"] 4 nodes t/x u/w
+  node_config.spot: true -> `},
+		{"GPUs as they are by default", []string{`{ type = "l4" }`, `{ type = "l4", count = "1" }`}, ""},
+		{"more GPUs", []string{`{ type = "l4" }`, `{ type = "l4", count = 2 }`, `["slices-0", "slices-1"]`, `["slices-1"]`}, `
+google_container_node_pool.slices["slices-1"] 4 nodes t/x u/w
+  node_config.guest_accelerator.count: 1 -> 2`},
+		{"no GPUs", []string{`[{ type = "l4" }]`, `[]`, `["slices-0", "slices-1"]`, `["slices-1"]`}, `
+google_container_node_pool.slices["slices-1"] 4 nodes t/x u/w
+  node_config.guest_accelerator: {count: 1, type: l4} -> 
+  node_config.guest_accelerator.count: 1 -> 
+  node_config.guest_accelerator.type: l4 -> `},
+		{"a set in another order", []string{`["b", "a"]`, `["a", "b"]`}, ""},
+		{"what the provider keeps", []string{"  initial_node_count = 0\n", ""}, ""},
+		{"what Terraform is told to ignore", []string{`oauth_scopes = ["a"]`, `oauth_scopes = ["b"]`}, ""},
+		{"told no more", []string{`oauth_scopes = ["a"]`, `oauth_scopes = ["b"]`, "[node_config]", "[]"}, `
+google_container_cluster.main 17 nodes t/w t/x u/w
+  node_config.oauth_scopes: a -> b`},
+		{"told to ignore all", []string{`"r1"`, `"r2"`, "[node_config]", "all"}, `
+google_storage_bucket.team["t"] 0 nodes t/w
+  location: r1 -> r2
+google_container_node_pool.slices["slices-0"] 4 nodes t/x u/w
+  location: r1 -> r2
+google_container_node_pool.slices["slices-1"] 4 nodes t/x u/w
+  location: r1 -> r2
+google_compute_subnetwork.main["a"] 0 nodes
+  region: r1 -> r2`},
+		{"a bucket", []string{"bucket-t", "bucket-u"}, `
+google_storage_bucket.team["t"] 0 nodes t/w
+  name: bucket-t -> bucket-u
+google_storage_bucket_iam_member.team["t"] 0 nodes
+  bucket: bucket-t -> bucket-u`},
+		{"an account", []string{`account_id = "t"`, `account_id = "u"`}, `
+google_service_account.team["t"] 0 nodes
+  account_id: t -> u
+google_storage_bucket_iam_member.team["t"] 0 nodes
+  member:  -> google_service_account.team["t"]`},
+		{"a team more", []string{"teams = {", "teams = {\n  u = { account_id = \"u\" }"}, ""},
+		{"the reservation", []string{`zone = "z"`, `zone = "y"`}, `
+google_compute_reservation.r 8 nodes t/x u/w
+  zone: z -> y`},
+		{"a circle", []string{"locals {", "locals {\n  x = local.y\n  y = local.x", `zone = "z"`, "zone = local.x"}, `
+google_compute_reservation.r 8 nodes t/x u/w
+  zone: z -> local.x`},
+		{"no Terraform", []string{"locals {", "locals {{"}, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			edit := strings.NewReplacer(test.edits...)
+			tree := func(edit func(string) string) emit.Tree {
+				return emit.Tree{{Path: "terraform/main.tf", Content: []byte(edit(rootBefore))}, {Path: "terraform/terraform.tfvars", Content: []byte(edit(varsBefore))}}
+			}
+			before, after := tree(strings.NewReplacer().Replace), tree(edit.Replace)
+			if len(test.edits) > 0 && slices.Equal(after[0].Content, before[0].Content) && slices.Equal(after[1].Content, before[1].Content) {
+				t.Fatal("the edits change nothing")
+			}
+			got := Replacements(before, after, plan)
+			var b strings.Builder
+			for _, r := range got {
+				fmt.Fprintf(&b, "\n%s %d nodes", r.Address, r.Nodes)
+				for _, w := range r.Workloads {
+					b.WriteString(" " + w)
+				}
+				for _, f := range r.Because {
+					fmt.Fprintf(&b, "\n  %s: %s -> %s", f.Path, f.From, f.To)
+				}
+				if r.File != "terraform/main.tf" || r.Line < 1 {
+					t.Errorf("%s is at %s:%d", r.Address, r.File, r.Line)
+				}
+			}
+			if d := cmp.Diff(test.want, b.String()); d != "" {
+				t.Errorf("-want +got:\n%s", d)
+			}
+		})
+	}
+}
+
+// TestDeep: what nests without an end is not followed.
+func TestDeep(t *testing.T) {
+	for _, text := range []string{"!", "-", "(", "{", "[", "a?b:", "a?b==c:", "a+", `"${`, "f(a,"} {
+		_, err := readTerraform(emit.File{Path: "terraform/terraform.tfvars", Content: []byte("\nx = " + strings.Repeat(text, 1_000_000))})
+		if err == nil || err.line != 2 || err.reason != "nested too deep" {
+			t.Errorf("%s...: %v", text, err)
+		}
+	}
+}
