@@ -100,7 +100,7 @@ be there already, and stay.`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	cmd.RunE = c.run(func(cmd *cobra.Command, args []string) error {
-		return o.run(cmd, cmp.Or(strings.Join(args, ""), "."))
+		return o.run(cmd, append(args, ".")[0])
 	})
 	flags := cmd.Flags()
 	flags.StringVar(&o.from, "from", "", "`example` to start from")
@@ -116,6 +116,9 @@ be there already, and stay.`,
 func (o *initiation) run(cmd *cobra.Command, dir string) error {
 	if err := checkPaths([]string{dir}); err != nil {
 		return err
+	}
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return usagef("%s is not a directory", dir)
 	}
 	absolute, err := filepath.Abs(dir)
 	if err != nil {
@@ -136,9 +139,6 @@ func (o *initiation) run(cmd *cobra.Command, dir string) error {
 		return err
 	}
 	report, err := emit.Create(m.Root, tree, compiler.SchemaDir)
-	if errors.Is(err, emit.ErrNotFolder) {
-		return usagef("%s is not a directory", dir)
-	}
 	if err != nil && !errors.Is(err, emit.ErrConflict) {
 		return err
 	}
@@ -217,9 +217,9 @@ func (o *initiation) tree(ctx context.Context, m compiler.Module) (emit.Tree, er
 	if o.preCommit {
 		err = errors.Join(err, template("pre-commit.yaml", ".pre-commit-config.yaml"))
 	}
-	for from, to := range map[string]string{"README.md": "README.md", "gitignore": ".gitignore"} {
-		if o.from != "" && !exists(filepath.Join(m.Root, m.Dir, to)) {
-			err = errors.Join(err, template(from, to))
+	for _, f := range [][2]string{{"README.md", "README.md"}, {"gitignore", ".gitignore"}} {
+		if o.from != "" && !exists(filepath.Join(m.Root, m.Dir, f[1])) {
+			err = errors.Join(err, template(f[0], f[1]))
 		}
 	}
 	var tree emit.Tree

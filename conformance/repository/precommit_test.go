@@ -49,7 +49,7 @@ func TestPreCommit(t *testing.T) {
 		{"a bad blueprint", func() { edit(t, platform, "scheduler: \"kai\"", "sheduler: \"kai\"") }, []string{"vet...", "E0101", "compile...", "exit code: 1"}, false},
 		{"a generated file edited", func() {
 			edit(t, platform, "sheduler: \"kai\"", "scheduler: \"kai\"")
-			edit(t, filepath.Join(dir, "kai-departments", "README.md"), "# ", "#  ")
+			edit(t, filepath.Join(dir, "kai-departments", "destroy-platform.sh"), "#!/usr/bin/env", "#! /usr/bin/env")
 		}, []string{"E0901", "nothing written"}, false},
 	}
 	for _, test := range tests {
