@@ -1,6 +1,6 @@
 # The two targets a newcomer needs: build and test. README.md tells the rest.
 
-.PHONY: build test conformance golden check bench fuzz clean
+.PHONY: build test conformance mutants golden check bench fuzz clean
 
 build:
 	go build -o bin/batchwright ./cmd/batchwright
@@ -14,9 +14,12 @@ test:
 # Scheduler's code, and a control plane of Kubernetes, Kueue and JobSet that is
 # built and run here.
 conformance: bin/terraform-1.5.7
-	go -C conformance/terraform test -count=1 ./...
-	go -C conformance/kai test -count=1 ./...
-	go -C conformance/cluster test -count=1 -timeout 60m -v .
+	conformance/run
+
+# The compiler with one mistake after the other, which what make conformance runs
+# must notice.
+mutants:
+	go -C conformance/mutants test -count=1 -timeout 60m -v .
 
 # Infrastructure Manager's Terraform.
 bin/terraform-1.5.7:
@@ -29,7 +32,7 @@ golden:
 check:
 	test -z "$$(gofmt -l .)"
 	go build -o bin/ honnef.co/go/tools/cmd/staticcheck
-	for module in . conformance conformance/cluster conformance/terraform conformance/workflows; do \
+	for module in . conformance conformance/cluster conformance/mutants conformance/terraform conformance/workflows; do \
 		(cd $$module && go vet ./... && $(CURDIR)/bin/staticcheck ./... && go mod tidy -diff) || exit 1; \
 	done
 
