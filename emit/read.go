@@ -3,7 +3,6 @@ package emit
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"slices"
 )
 
@@ -46,13 +45,7 @@ func read(dir string, tree Tree) (Folder, error) {
 	if err := tree.Check(); err != nil {
 		return Folder{}, err
 	}
-	switch info, err := os.Stat(dir); {
-	case err != nil:
-		return Folder{}, err
-	case !info.IsDir():
-		return Folder{}, ErrNotFolder
-	}
-	root, err := os.OpenRoot(dir)
+	root, err := open(dir)
 	if err != nil {
 		return Folder{}, err
 	}

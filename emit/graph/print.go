@@ -2,10 +2,12 @@ package graph
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/batchwright/batchwright/compiler/console"
+	"github.com/batchwright/batchwright/emit/markdown"
 )
 
 // Mermaid writes a graph for Markdown: GitHub and GitLab draw it in a code block
@@ -20,13 +22,13 @@ func (g *Graph) Mermaid() []byte {
 		case !opens:
 			fmt.Fprintf(&out, "%send\n", indent)
 		case n.Kind.holds():
-			fmt.Fprintf(&out, "%ssubgraph %s[%s]\n", indent, short[n.ID], mermaidText(n))
+			fmt.Fprintf(&out, "%ssubgraph %s[%s]\n", indent, short[n.ID], markdown.Label(n.text()...))
 		case n.Kind == Flavor:
-			fmt.Fprintf(&out, "%s%s([%s])\n", indent, short[n.ID], mermaidText(n))
+			fmt.Fprintf(&out, "%s%s([%s])\n", indent, short[n.ID], markdown.Label(n.text()...))
 		case n.Kind == Pool:
-			fmt.Fprintf(&out, "%s%s[(%s)]\n", indent, short[n.ID], mermaidText(n))
+			fmt.Fprintf(&out, "%s%s[(%s)]\n", indent, short[n.ID], markdown.Label(n.text()...))
 		default:
-			fmt.Fprintf(&out, "%s%s[%s]\n", indent, short[n.ID], mermaidText(n))
+			fmt.Fprintf(&out, "%s%s[%s]\n", indent, short[n.ID], markdown.Label(n.text()...))
 		}
 	})
 	for _, e := range g.Edges {
@@ -34,7 +36,7 @@ func (g *Graph) Mermaid() []byte {
 			fmt.Fprintf(&out, "  %s --> %s\n", short[e.From], short[e.To])
 			continue
 		}
-		fmt.Fprintf(&out, "  %s -->|%s| %s\n", short[e.From], mermaidQuote(e.Label), short[e.To])
+		fmt.Fprintf(&out, "  %s -->|%s| %s\n", short[e.From], markdown.Label(e.Label), short[e.To])
 	}
 	return out.Bytes()
 }
@@ -106,9 +108,7 @@ func (g *Graph) JSON() ([]byte, error) {
 		out.Edges = append(out.Edges, edge(e))
 	}
 	var buffer bytes.Buffer
-	encoder := json.NewEncoder(&buffer)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(out)
+	err := console.EncodeJSON(&buffer, out, "")
 	return buffer.Bytes(), err
 }
 
@@ -149,26 +149,6 @@ func (g *Graph) short() map[string]string {
 		ids[n.ID] = "n" + strconv.Itoa(i)
 	}
 	return ids
-}
-
-func mermaidText(n Node) string { return mermaidQuote(n.text()...) }
-
-// mermaidQuote quotes lines of text. What could end the quotes, be markup, or be
-// taken for a character's code is written by its code.
-func mermaidQuote(lines ...string) string {
-	escaped := make([]string, len(lines))
-	for i, line := range lines {
-		var out strings.Builder
-		for _, r := range line {
-			if strings.ContainsRune("\"#&;<>`\\{}|", r) || r < ' ' {
-				fmt.Fprintf(&out, "#%d;", r)
-			} else {
-				out.WriteRune(r)
-			}
-		}
-		escaped[i] = out.String()
-	}
-	return `"` + strings.Join(escaped, "<br>") + `"`
 }
 
 // dotQuote quotes text, in which only quotes and backslashes mean anything.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/markdown"
 )
 
 // picture draws cohorts, queues and capacities.
@@ -47,14 +48,14 @@ func identify(kind, name string) string {
 // node adds a node and returns its identifier.
 func (m *mermaid) node(kind, name, label string) string {
 	id := identify(kind, name)
-	m.line(id + `["` + escapeLabel(label) + `"]`)
+	m.line(id + "[" + markdown.Label(label) + "]")
 	return id
 }
 
 // group adds a subgraph around what inside adds.
 func (m *mermaid) group(kind, name string, inside func()) {
 	label := kind + " " + name
-	m.line("subgraph " + identify(kind, name) + `["` + escapeLabel(label) + `"]`)
+	m.line("subgraph " + identify(kind, name) + "[" + markdown.Label(label) + "]")
 	m.depth++
 	inside()
 	m.depth--
@@ -179,18 +180,4 @@ func pick(ids map[string]string, names []string) []string {
 		picked[i] = ids[name]
 	}
 	return picked
-}
-
-// escapeLabel writes a label for between quotes. All but a few harmless
-// characters become entity codes, which Mermaid writes as #35; for #.
-func escapeLabel(s string) string {
-	var b strings.Builder
-	for _, r := range oneLine(s) {
-		if r < 128 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(" -.,:/_+", r)) {
-			b.WriteRune(r)
-		} else {
-			fmt.Fprintf(&b, "#%d;", r)
-		}
-	}
-	return b.String()
 }

@@ -3,14 +3,14 @@ package objects
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/batchwright/batchwright/compiler/console"
 )
 
 // shape is how the values in a node stand to each other.
@@ -89,7 +89,7 @@ func (c *comparison) field(path string, from, to *node) {
 
 func (c *comparison) values(path, from, to string) {
 	from, to = shorten(from, to)
-	c.out = append(c.out, Field{Path: clean(strings.TrimPrefix(path, ".")), From: from, To: to})
+	c.out = append(c.out, Field{Path: console.Inline(strings.TrimPrefix(path, ".")), From: from, To: to})
 }
 
 // nodes compares what stands at a path. Nil is nothing.
@@ -267,7 +267,7 @@ const (
 // shorten puts two values into one printable line each, of most characters,
 // with the first that differ among them.
 func shorten(from, to string) (string, string) {
-	f, t := clean(from), clean(to)
+	f, t := console.Inline(from), console.Inline(to)
 	if f == t && from != to {
 		f, t = strconv.QuoteToASCII(from), strconv.QuoteToASCII(to)
 	}
@@ -299,19 +299,6 @@ func cut(s string, start int) string {
 		}
 	}
 	return s
-}
-
-// clean makes a text one line of printable characters.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t' || r == '\r':
-			return ' '
-		case !unicode.IsPrint(r):
-			return '\ufffd'
-		}
-		return r
-	}, s)
 }
 
 // typed is a scalar with its type.
@@ -447,12 +434,10 @@ func (n *node) field(name string) string {
 	return ""
 }
 
-// plain are names that can follow a dot in a path.
-var plain = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$-]*$`)
-
-// step is the part of a path for a field.
+// step is the part of a path for a field: not every name can follow a dot.
 func step(name string) string {
-	if plain.MatchString(name) {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_$"
+	if name != "" && strings.Contains(letters, name[:1]) && strings.Trim(name, letters+"0123456789-") == "" {
 		return "." + name
 	}
 	return "[" + name + "]"

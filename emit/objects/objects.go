@@ -3,11 +3,11 @@ package objects
 import (
 	"cmp"
 	"fmt"
-	"io/fs"
 	"path"
 	"slices"
 	"strings"
 
+	"github.com/batchwright/batchwright/compiler/console"
 	"github.com/batchwright/batchwright/emit"
 )
 
@@ -26,68 +26,57 @@ type unreadable struct {
 	reason string
 }
 
+// String says why, and where; "" of nil.
+func (u *unreadable) String() string {
+	if u == nil {
+		return ""
+	}
+	return fmt.Sprintf("line %d: %s", u.line, console.Inline(u.reason))
+}
+
 // Compare lists the objects that changed, by file, kind and name, and
 // counts the files that differ in nothing else than formatting. A file that
 // cannot be read, as after an edit by hand, is one object that says so.
 func Compare(before, after emit.Tree) (changed []Object, formatting int) {
 	was, is := byPath(before), byPath(after)
 	differ := map[string]bool{}
-	for _, f := range before {
-		other, ok := is[f.Path]
-		differ[f.Path] = !ok || string(f.Content) != string(other.Content) || executable(f) != executable(other)
-	}
-	for _, f := range after {
-		if _, ok := was[f.Path]; !ok {
+	for _, f := range slices.Concat(before, after) {
+		a, had := was[f.Path]
+		b, has := is[f.Path]
+		same := had && has && string(a.Content) == string(b.Content) && executable(a) == executable(b)
+		// The manifest lists sums of the other files.
+		if !same && f.Path != emit.ManifestPath {
 			differ[f.Path] = true
 		}
 	}
-	for p := range differ {
-		// The manifest lists sums of the other files.
-		if !differ[p] || p == emit.ManifestPath {
-			delete(differ, p)
-		}
-	}
 
-	var out []Object
 	old, broken := readAll(before, differ)
 	now, brokenNow := readAll(after, differ)
 	for p := range differ {
+		whole := func(line int, field Field) {
+			o := Object{File: p, Line: line, Kind: "file", Name: p, Op: op(was, is, p), Fields: []Field{field}}
+			changed = append(changed, o)
+		}
 		a, b := broken[p], brokenNow[p]
-		if a == nil && b == nil {
-			continue
+		if at := cmp.Or(b, a); at != nil {
+			whole(at.line, Field{Path: "unreadable", From: a.String(), To: b.String()})
 		}
-		// Of a file that is read on one side only, nothing is known to have changed.
-		old = slices.DeleteFunc(old, func(o object) bool { return o.file == p })
-		now = slices.DeleteFunc(now, func(o object) bool { return o.file == p })
-		o := Object{File: p, Line: 1, Kind: "file", Name: p, Op: op(was, is, p)}
-		f := Field{Path: "unreadable"}
-		if a != nil {
-			f.From, o.Line = fmt.Sprintf("line %d: %s", a.line, clean(a.reason)), a.line
-		}
-		if b != nil {
-			f.To, o.Line = fmt.Sprintf("line %d: %s", b.line, clean(b.reason)), b.line
-		}
-		o.Fields = []Field{f}
-		out = append(out, o)
-	}
-	for p := range differ {
-		a, ok := was[p]
-		b, both := is[p]
-		if ok && both && executable(a) != executable(b) {
-			mode := map[bool]string{false: "not executable", true: "executable"}
-			out = append(out, Object{File: p, Line: 1, Kind: "file", Name: p, Op: emit.Changed,
-				Fields: []Field{{Path: "mode", From: mode[executable(a)], To: mode[executable(b)]}}})
+		from, to := was[p], is[p]
+		if op(was, is, p) == emit.Changed && executable(from) != executable(to) {
+			whole(1, Field{Path: "mode", From: mode(from), To: mode(to)})
 		}
 	}
-	out = append(out, compareObjects(old, now)...)
-	slices.SortStableFunc(out, func(a, b Object) int {
+	// Of a file that is read on one side only, nothing is known to have changed.
+	half := func(o object) bool { return broken[o.file] != nil || brokenNow[o.file] != nil }
+	changed = append(changed, compareObjects(slices.DeleteFunc(old, half), slices.DeleteFunc(now, half))...)
+	slices.SortStableFunc(changed, func(a, b Object) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
 	})
 
-	for _, o := range out {
+	for _, o := range changed {
 		delete(differ, o.File)
 	}
-	return out, len(differ)
+	return changed, len(differ)
 }
 
 func byPath(t emit.Tree) map[string]emit.File {
@@ -99,7 +88,14 @@ func byPath(t emit.Tree) map[string]emit.File {
 }
 
 // executable tells whether a file can be run: all of its mode that git keeps.
-func executable(f emit.File) bool { return f.Mode&fs.FileMode(0o100) != 0 }
+func executable(f emit.File) bool { return f.Mode&0o100 != 0 }
+
+func mode(f emit.File) string {
+	if executable(f) {
+		return "executable"
+	}
+	return "not executable"
+}
 
 func op(before, after map[string]emit.File, p string) emit.Op {
 	if _, ok := before[p]; !ok {
@@ -170,7 +166,7 @@ func compareObjects(before, after []object) []Object {
 	was, is := index(before), index(after)
 	var out []Object
 	change := func(o object, op emit.Op, fields []Field) {
-		out = append(out, Object{File: o.file, Line: o.line, Kind: clean(o.kind), Name: clean(o.name), Op: op, Fields: fields})
+		out = append(out, Object{File: o.file, Line: o.line, Kind: console.Inline(o.kind), Name: console.Inline(o.name), Op: op, Fields: fields})
 	}
 	for k, o := range was {
 		now, ok := is[k]

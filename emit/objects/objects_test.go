@@ -267,10 +267,11 @@ func TestShorten(t *testing.T) {
 	long := strings.Repeat("a", 200)
 	for _, test := range []struct{ from, to, wantFrom, wantTo string }{
 		{"a", "b", "a", "b"},
-		{"", "a\nb\x1b[31m\u202e", "", "a b\ufffd[31m\ufffd"},
+		{"", "a\nb\x1b[31m\u202e", "", "a b␛[31m\ufffd"},
 		{long, "b", strings.Repeat("a", 80) + "…", "b"},
 		{long + "x", long + "y", "…" + strings.Repeat("a", 30) + "x", "…" + strings.Repeat("a", 30) + "y"},
-		{"a\x00", "a\x01", `"a\x00"`, `"a\x01"`},
+		{"a\x00", "a\x01", "a␀", "a␁"},
+		{"a\u202a", "a\u202b", `"a\u202a"`, `"a\u202b"`},
 	} {
 		if from, to := shorten(test.from, test.to); from != test.wantFrom || to != test.wantTo {
 			t.Errorf("shorten(%q, %q) = %q, %q", test.from, test.to, from, to)
@@ -318,7 +319,7 @@ func FuzzCompare(f *testing.F) {
 				}
 			}
 			for _, s := range texts {
-				if strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) || !utf8.ValidString(s) {
+				if strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsGraphic(r) }) || !utf8.ValidString(s) {
 					t.Errorf("%q is not printable", s)
 				}
 			}

@@ -3,6 +3,7 @@ package objects
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -10,6 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
+	"github.com/batchwright/batchwright/compiler/console"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit"
 )
@@ -40,7 +42,7 @@ func Replacements(before, after emit.Tree, earlier *ir.Platform) []Replacement {
 			if len(i.because) == 0 {
 				continue
 			}
-			r := Replacement{Address: clean(i.address), File: s.file, Line: s.line, Because: i.because}
+			r := Replacement{Address: console.Inline(i.address), File: s.file, Line: s.line, Because: i.because}
 			if earlier != nil {
 				r.Nodes, r.Workloads = hanging(earlier, s.kind, was.find(s.kind+"."+s.name, i.key).text("name"))
 			}
@@ -74,9 +76,8 @@ func replaced(s *managed, was, is *instance) []Field {
 	if all {
 		return nil
 	}
-	list, _ := mustReplace(s.kind)
 	var out []Field
-	for _, a := range list {
+	for _, a := range mustReplace(s.kind) {
 		if !slices.ContainsFunc(ignored, func(path string) bool { return a.path == path || strings.HasPrefix(a.path, path+".") }) {
 			out = append(out, a.differs(&was.arguments, &is.arguments, strings.Split(a.path, "."), "")...)
 		}
@@ -156,12 +157,12 @@ func blocks(list []arguments) string {
 	if len(list) == 0 {
 		return ""
 	}
-	n := &node{shape: items}
-	for i, b := range list {
-		n.add(string(rune('0'+i%10)), b.node())
-	}
-	if len(list) == 1 {
-		n = list[0].node()
+	n := list[0].node()
+	if len(list) > 1 {
+		n = &node{shape: items}
+		for i, b := range list {
+			n.add(strconv.Itoa(i), b.node())
+		}
 	}
 	out, _ := shorten(brief(n), "")
 	return out
@@ -238,7 +239,7 @@ func created(s string) string {
 			break
 		}
 		address, after, _ := strings.Cut(tail, mark)
-		out, rest = append(out, clean(address)), after
+		out, rest = append(out, console.Inline(address)), after
 	}
 	slices.Sort(out)
 	return strings.Join(slices.Compact(out), ", ")

@@ -33,30 +33,30 @@ func kept(paths ...string) []argument {
 
 // mustReplace returns the arguments that cannot be changed in place, of a type
 // of resource: those that some platform's folder sets. A block that is among
-// them cannot come or go. It is not known of types that no folder has.
+// them cannot come or go. There are none of types that no folder has.
 //
 // Source: the schema of the provider hashicorp/google 7.45.0, ForceNew.
-func mustReplace(kind string) (arguments []argument, known bool) {
+func mustReplace(kind string) []argument {
 	switch kind {
 	case "google_compute_firewall":
-		return append(force("name"), kept("direction")...), true
+		return append(force("name"), kept("direction")...)
 	case "google_compute_network":
-		return force("auto_create_subnetworks", "name", "network_profile"), true
+		return force("auto_create_subnetworks", "name", "network_profile")
 	case "google_compute_reservation":
 		const machine = "specific_reservation.instance_properties"
 		return force("name", "zone", "specific_reservation_required", machine, machine+".machine_type",
 			machine+".guest_accelerators", machine+".guest_accelerators.accelerator_type", machine+".guest_accelerators.accelerator_count",
-			machine+".local_ssds", machine+".local_ssds.interface", machine+".local_ssds.disk_size_gb"), true
+			machine+".local_ssds", machine+".local_ssds.interface", machine+".local_ssds.disk_size_gb")
 	case "google_compute_resource_policy":
-		return append(force("workload_policy.type", "workload_policy.accelerator_topology"), kept("region")...), true
+		return append(force("workload_policy.type", "workload_policy.accelerator_topology"), kept("region")...)
 	case "google_compute_router":
-		return append(force("name", "network"), kept("region")...), true
+		return append(force("name", "network"), kept("region")...)
 	case "google_compute_router_nat":
-		return append(force("name", "router"), kept("region")...), true
+		return append(force("name", "router"), kept("region")...)
 	case "google_compute_subnetwork":
 		// Source: the provider's own code, resource_compute_subnetwork.go.
 		grows := argument{path: "ip_cidr_range", kept: true, when: func(from, to string) bool { return !covers(to, from) }}
-		return append(force("name", "network"), append(kept("region"), grows)...), true
+		return append(force("name", "network"), append(kept("region"), grows)...)
 	case "google_container_cluster":
 		return append(force("name", "network", "initial_node_count", "ip_allocation_policy",
 			"master_auth.client_certificate_config", "master_auth.client_certificate_config.issue_client_certificate",
@@ -64,7 +64,7 @@ func mustReplace(kind string) (arguments []argument, known bool) {
 			"node_config.shielded_instance_config.enable_secure_boot", "node_config.shielded_instance_config.enable_integrity_monitoring"),
 			kept("location", "subnetwork", "networking_mode", "datapath_provider",
 				"ip_allocation_policy.cluster_secondary_range_name", "ip_allocation_policy.services_secondary_range_name",
-				"private_cluster_config.master_ipv4_cidr_block", "node_config.service_account", "node_config.oauth_scopes")...), true
+				"private_cluster_config.master_ipv4_cidr_block", "node_config.service_account", "node_config.oauth_scopes")...)
 	case "google_container_node_pool":
 		const gpu, network = "node_config.guest_accelerator", "network_config.additional_node_network_configs"
 		return append(force("cluster", "network_config.accelerator_network_profile", network,
@@ -76,23 +76,21 @@ func mustReplace(kind string) (arguments []argument, known bool) {
 			"node_config.reservation_affinity.key", "node_config.reservation_affinity.values", "node_config.shielded_instance_config",
 			"node_config.shielded_instance_config.enable_secure_boot", "node_config.shielded_instance_config.enable_integrity_monitoring"),
 			kept("name", "location", "initial_node_count", network+".network", network+".subnetwork",
-				"node_config.service_account", "node_config.oauth_scopes")...), true
-	case "google_monitoring_alert_policy", "google_monitoring_dashboard":
-		return nil, true
+				"node_config.service_account", "node_config.oauth_scopes")...)
 	case "google_project_iam_member":
-		return force("project", "role", "member"), true
+		return force("project", "role", "member")
 	case "google_service_account":
-		return force("account_id"), true
+		return force("account_id")
 	case "google_service_account_iam_member":
-		return force("service_account_id", "role", "member"), true
+		return force("service_account_id", "role", "member")
 	case "google_storage_bucket":
-		return force("name", "location"), true
+		return force("name", "location")
 	case "google_storage_bucket_iam_member":
-		return force("bucket", "role", "member"), true
+		return force("bucket", "role", "member")
 	case "google_vertex_ai_tensorboard":
-		return kept("region"), true
+		return kept("region")
 	}
-	return nil, false
+	return nil
 }
 
 // covers tells whether a range holds another. What is no range is held by none.

@@ -10,7 +10,6 @@ import (
 	"maps"
 	"math/big"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -251,13 +250,12 @@ func quantities(field, parent string) bool {
 	return parent == "requests" || parent == "limits"
 }
 
-// amount is a quantity short enough to be cheap.
-var amount = regexp.MustCompile(`^[+-]?[0-9.]{1,30}([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]{1,2})?$`)
-
 // quantity is a scalar that is an amount, however it is written: 1000m is 1. It
-// is nil for what is none.
+// is nil for what is none, and for an exponent of more than two digits, which
+// makes a long number of little text.
 func quantity(s string) *node {
-	if !amount.MatchString(s) {
+	digits, exponent, _ := strings.Cut(strings.ToLower(s), "e")
+	if len(digits) > 40 || len(strings.TrimLeft(exponent, "+-")) > 2 {
 		return nil
 	}
 	q, err := resource.ParseQuantity(s)
