@@ -84,14 +84,15 @@ func (f files) below(dir string) (fs.FS, io.Closer, error) {
 // Input.Files by. CUE's loader can read a file system other than the disk, but
 // then finds no package below cue.mod/pkg; what is laid over directories that
 // do not exist, on the other hand, is all that it sees there.
-func nowhere() string {
-	name := string(filepath.Separator) + "batchwright"
-	for {
+func nowhere() (string, error) {
+	name, err := filepath.Abs(string(filepath.Separator) + "batchwright") // on Windows of a volume
+	for err == nil {
 		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
-			return name
+			break
 		}
 		name += "-"
 	}
+	return name, err
 }
 
 // layFiles lays the CUE files that can become part of the blueprint: where it

@@ -123,17 +123,17 @@ func jsonScalar(constraint cue.Value) *jsonSchema {
 			words = append(words, text)
 		}
 	}
-	var any []*jsonSchema
+	var alternatives []*jsonSchema
 	for _, arm := range others {
-		any = append(any, jsonConjuncts(arm))
+		alternatives = append(alternatives, jsonConjuncts(arm))
 	}
 	if len(words) > 0 {
-		any = append(any, &jsonSchema{Type: "string", Enum: words})
+		alternatives = append(alternatives, &jsonSchema{Type: "string", Enum: words})
 	}
-	if len(any) == 1 {
-		return any[0]
+	if len(alternatives) == 1 {
+		return alternatives[0]
 	}
-	return &jsonSchema{AnyOf: any}
+	return &jsonSchema{AnyOf: alternatives}
 }
 
 // arms returns the arms of a disjunction, or the constraint itself.

@@ -43,7 +43,9 @@ func load(in Input, stdin stdin, findings *diag.List) (*loader, error) {
 	}
 	from := files{fsys: in.Files}
 	if in.Files != nil {
-		from.root = nowhere()
+		if from.root, err = nowhere(); err != nil {
+			return nil, err
+		}
 		in.Dir = from.root
 	}
 	l := &loader{

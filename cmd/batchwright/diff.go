@@ -128,15 +128,15 @@ func completeRevision(cmd *cobra.Command, _ []string, _ string) ([]string, cobra
 // drift compares the folder on the disk with the one that the blueprint
 // compiles to.
 func (d *comparison) drift(ctx context.Context, paths []string) error {
-	after := &side{label: "the working tree", paths: paths}
+	after := workingTree(paths)
 	if err := d.compile(ctx, after); err != nil {
 		return err
 	}
-	if after.plan == nil {
+	if after.Plan == nil {
 		return d.refuse(after)
 	}
-	dir := d.folder(after.plan)
-	have, err := emit.Read(dir, after.tree)
+	dir := d.folder(after.Plan)
+	have, err := emit.Read(dir, after.Tree)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("there is no folder %s: batchwright compile writes it, and --base compares with a revision", dir)
@@ -145,9 +145,8 @@ func (d *comparison) drift(ctx context.Context, paths []string) error {
 	case err != nil:
 		return err
 	}
-	before := &side{label: filepath.ToSlash(dir), tree: have.Tree}
-	after.label = "the blueprint"
-	r := review.Compare(before.state(), after.state())
+	after.Label = "the blueprint"
+	r := review.Compare(review.State{Label: filepath.ToSlash(dir), Tree: have.Tree}, after.State)
 	onlyContent := !slices.ContainsFunc(have.Differences, func(f emit.Difference) bool {
 		return f.Problem != emit.Edited && f.Problem != emit.Outdated
 	})
@@ -212,7 +211,7 @@ func (d *comparison) refuse(sides ...*side) error {
 		if !s.findings.HasErrors() {
 			continue
 		}
-		labels = append(labels, s.label)
+		labels = append(labels, s.Label)
 		w, format := d.Stderr, &choice{value: formatText}
 		switch {
 		case d.format.value == formatJSON:
@@ -236,11 +235,8 @@ func (d *comparison) print(r *review.Review, dir string, same bool) error {
 		err = review.Markdown(d.Stdout, r)
 	case d.format.value == formatJSON:
 		err = review.JSON(d.Stdout, r)
-	case same && r.Formatting == 1:
-		_, err = fmt.Fprintln(d.Stderr, "1 file differs in formatting alone")
-	case same && r.Formatting > 0:
-		_, err = fmt.Fprintf(d.Stderr, "%d files differ in formatting alone\n", r.Formatting)
-	case same:
+	case same: // the files that differ in formatting alone
+		err = review.Text(d.Stderr, r, false)
 	case d.format.value == formatGitHub:
 		var here string
 		if here, err = os.Getwd(); err == nil {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -26,20 +27,17 @@ import (
 // side is one of the two that are compared: a revision, the working tree, or
 // the folder.
 type side struct {
-	label  string
 	files  fs.FS // of a revision
 	paths  []string
 	absent bool // no blueprint is there
 
-	plan     *ir.Platform // nil unless it compiles
-	tree     emit.Tree
-	findings diag.List
+	review.State // without plan and tree unless it compiles
+	findings     diag.List
 }
 
-// state is the side without its manifest, which changes with every other file.
-func (s *side) state() review.State {
-	tree := s.tree.Select(func(path string) bool { return path != emit.ManifestPath })
-	return review.State{Label: s.label, Plan: s.plan, Tree: tree}
+// workingTree is the side of the files on the disk.
+func workingTree(paths []string) *side {
+	return &side{paths: paths, State: review.State{Label: "the working tree"}}
 }
 
 // revisions compares two revisions, or one with the working tree.
@@ -56,7 +54,7 @@ func (d *comparison) revisions(ctx context.Context, paths []string) error {
 	if err != nil {
 		return err
 	}
-	after := &side{label: "the working tree", paths: paths}
+	after := workingTree(paths)
 	if d.head != "" {
 		if after, err = revision(repository, d.head, paths); err != nil {
 			return err
@@ -77,13 +75,13 @@ func (d *comparison) revisions(ctx context.Context, paths []string) error {
 	if before.findings.HasErrors() || after.findings.HasErrors() {
 		return d.refuse(before, after)
 	}
-	plan := cmp.Or(after.plan, before.plan)
+	plan := cmp.Or(after.Plan, before.Plan)
 	for _, s := range sides {
 		if s.absent {
-			s.plan = &ir.Platform{Name: plan.Name}
+			s.Plan = &ir.Platform{Name: plan.Name}
 		}
 	}
-	r := review.Compare(before.state(), after.state())
+	r := review.Compare(before.State, after.State)
 	if before.absent || after.absent { // then what a platform always has did not change
 		r.Summary = slices.DeleteFunc(r.Summary, func(l summary.Line) bool { return l.Op == emit.Changed })
 	}
@@ -96,7 +94,7 @@ func revision(r *repository, name string, paths []string) (*side, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &side{label: name, files: tree}
+	s := &side{files: tree, State: review.State{Label: name}}
 	for _, p := range paths {
 		p, err := r.path(p)
 		if err != nil {
@@ -126,10 +124,10 @@ func (d *comparison) present(before, after *side, paths []string) error {
 		before.absent = true
 	case len(has) == 0:
 		after.absent = true
-		_, err = fmt.Fprintf(d.Stderr, "%s has no %s: all of it is removed\n", after.label, strings.Join(paths, " "))
+		_, err = fmt.Fprintf(d.Stderr, "%s has no %s: all of it is removed\n", after.Label, strings.Join(paths, " "))
 	case len(had) == 0:
 		before.absent = true
-		_, err = fmt.Fprintf(d.Stderr, "%s has no %s: all of it is added\n", before.label, strings.Join(paths, " "))
+		_, err = fmt.Fprintf(d.Stderr, "%s has no %s: all of it is added\n", before.Label, strings.Join(paths, " "))
 	case len(had) < len(paths):
 		var kept, lacking []string
 		for i, p := range before.paths {
@@ -140,7 +138,7 @@ func (d *comparison) present(before, after *side, paths []string) error {
 			}
 		}
 		before.paths = kept
-		_, err = fmt.Fprintf(d.Stderr, "%s has no %s: compared without\n", before.label, strings.Join(lacking, " "))
+		_, err = fmt.Fprintf(d.Stderr, "%s has no %s: compared without\n", before.Label, strings.Join(lacking, " "))
 	}
 	return err
 }
@@ -165,7 +163,13 @@ func (s *side) holds(i int) bool {
 }
 
 // compile compiles a side and renders its folder.
-func (d *comparison) compile(ctx context.Context, s *side) error {
+func (d *comparison) compile(ctx context.Context, s *side) (err error) {
+	// Main does not see a panic in a goroutine.
+	defer func() {
+		if bug := recover(); bug != nil {
+			err = fmt.Errorf("a bug: %v\n\n%s", bug, debug.Stack())
+		}
+	}()
 	if s.absent {
 		return nil
 	}
@@ -179,12 +183,12 @@ func (d *comparison) compile(ctx context.Context, s *side) error {
 	if err != nil {
 		return err
 	}
-	s.plan, s.findings = res.Plan, res.Findings
+	s.Plan, s.findings = res.Plan, res.Findings
 	if s.files != nil {
-		s.findings = *s.findings.Named(func(name string) string { return s.label + ":" + name })
+		s.findings = *s.findings.Named(func(name string) string { return s.Label + ":" + name })
 	}
-	if s.plan != nil {
-		s.tree, err = folder.Build(s.plan)
+	if s.Plan != nil {
+		s.Tree, err = folder.Build(s.Plan)
 	}
 	return err
 }

@@ -73,10 +73,8 @@ type initiation struct {
 func (c Command) init() *cobra.Command {
 	o := &initiation{Command: c}
 	var list strings.Builder
-	var names []string
 	for _, e := range examples() {
 		fmt.Fprintf(&list, "\n  %-20s%s", e.name, e.about)
-		names = append(names, e.name)
 	}
 	cmd := &cobra.Command{
 		Use:   "init [DIR]",
@@ -104,7 +102,7 @@ be there already, and stay.`,
 	})
 	flags := cmd.Flags()
 	flags.StringVar(&o.from, "from", "", "`example` to start from")
-	complete(cmd, "from", func() []string { return names })
+	complete(cmd, "from", exampleNames)
 	flags.StringVar(&o.name, "name", "", "name of the platform, with --from (default the example's)")
 	flags.StringVar(&o.project, "project", "", "Google Cloud `project`, with --from (default \"my-project\")")
 	flags.BoolVar(&o.preCommit, "pre-commit", false, "write .pre-commit-config.yaml (default true with --from)")
@@ -132,7 +130,7 @@ func (o *initiation) run(cmd *cobra.Command, dir string) error {
 		return err
 	}
 	if !m.Found && o.from == "" {
-		return usagef("%s holds no blueprint; start one with --from and one of %s", dir, exampleNames())
+		return usagef("%s holds no blueprint; start one with --from and one of %s", dir, strings.Join(exampleNames(), ", "))
 	}
 	tree, err := o.tree(cmd.Context(), m)
 	if err != nil {
@@ -145,12 +143,12 @@ func (o *initiation) run(cmd *cobra.Command, dir string) error {
 	return o.report(cmd, dir, m, report)
 }
 
-func exampleNames() string {
+func exampleNames() []string {
 	var names []string
 	for _, e := range examples() {
 		names = append(names, e.name)
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 // checkFlags refuses flags that do not go together, and fills in those that
@@ -163,8 +161,8 @@ func (o *initiation) checkFlags(cmd *cobra.Command, dir string) error {
 	switch {
 	case o.from == "" && (given("name") || given("project")):
 		return usagef("--name and --project go with --from: else the blueprint says them")
-	case given("from") && !slices.ContainsFunc(examples(), func(e example) bool { return e.name == o.from }):
-		return usagef("--from %q: want one of %s", o.from, exampleNames())
+	case given("from") && !slices.Contains(exampleNames(), o.from):
+		return usagef("--from %q: want one of %s", o.from, strings.Join(exampleNames(), ", "))
 	case below && (o.preCommit || o.ci.value != ciNone):
 		return usagef("--pre-commit and --ci belong to the root of the repository, %s", root)
 	}
@@ -193,7 +191,9 @@ func (o *initiation) tree(ctx context.Context, m compiler.Module) (emit.Tree, er
 			add(file, content)
 		}
 		add("schema.cue", compiler.SchemaReference("platform"))
-		name = string(titles.FindSubmatch(example["platform.cue"])[1])
+		if at := valueOf("name").FindSubmatch(example["platform.cue"]); at != nil {
+			name = string(at[2])
+		}
 	case o.ci.value != ciNone: // a workflow has to know the folder
 		res, err := compiler.Compile(ctx, compiler.Input{Dir: filepath.Join(m.Root, m.Dir)})
 		if err != nil {
@@ -230,8 +230,11 @@ func (o *initiation) tree(ctx context.Context, m compiler.Module) (emit.Tree, er
 	return tree, err
 }
 
-// titles finds the name of an example.
-var titles = regexp.MustCompile(`(?m)^name: *\*?"([^"]*)"`)
+// valueOf finds a text at the top of an example: what stands before it, and what
+// it says.
+func valueOf(field string) *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^(` + field + `: *\*?)"([^"]*)"`)
+}
 
 // example returns the files of the example to start from, with the name and the
 // project that are asked for.
@@ -260,8 +263,7 @@ func (o *initiation) example(ctx context.Context) (map[string][]byte, error) {
 		if err := o.valid(ctx, f.field, f.value); err != nil {
 			return nil, err
 		}
-		line := regexp.MustCompile(`(?m)^(` + f.field + `: *\*?)"[^"]*"`)
-		files["platform.cue"] = line.ReplaceAll(files["platform.cue"], []byte(`${1}"`+f.value+`"`))
+		files["platform.cue"] = valueOf(f.field).ReplaceAll(files["platform.cue"], []byte(`${1}"`+f.value+`"`))
 	}
 	var err error
 	files["platform.cue"], _, err = compiler.Format("platform.cue", files["platform.cue"])

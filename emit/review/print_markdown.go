@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"html"
 	"io"
-	"regexp"
 	"sort"
 	"strings"
+	"unicode"
 
 	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/markdown"
@@ -38,13 +38,13 @@ const (
 // and the objects file by file, folded. It has less than 60,000 characters, and
 // ends a list that does not fit with how many more there are.
 //
-// Its first line is Marker's, by which a later run finds the comment to replace.
-// Where nothing differs it says so, for that run.
+// By its first line, which does not show and names the platform, a later run
+// finds the comment to replace. Where nothing differs it says so, for that run.
 //
 // Nothing that stands in a blueprint is more than text: no markup, no link and
 // no mention.
 func Markdown(w io.Writer, r *Review) error {
-	d := Marker(r.Platform) + "\n\n" + headline(r)
+	d := marker(r.Platform) + "\n\n" + headline(r)
 	d += longest(markdownReplacements-len(d), len(r.Replacements), func(n int) string { return alert(r, n) })
 	d += longest(markdownSummary-len(d), len(r.Summary), func(n int) string { return summaryTable(r.Summary, n) })
 	groups := r.groups()
@@ -53,10 +53,15 @@ func Markdown(w io.Writer, r *Review) error {
 	return err
 }
 
-// Marker is the line that a comment on a platform's review begins with, and no
+// marker is the line that a comment on a platform's review begins with, and no
 // other: a comment of HTML, which does not show. Platforms have different ones.
-func Marker(platform string) string {
-	name := regexp.MustCompile(`[^a-z0-9-]`).ReplaceAllString(clip(platform, markdownValue), "")
+func marker(platform string) string {
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' {
+			return r
+		}
+		return -1
+	}, clip(platform, markdownValue))
 	if name == "" {
 		return "<!-- batchwright review -->"
 	}
@@ -233,9 +238,20 @@ func presentValue(s string) markdown.Markup {
 	return value(s)
 }
 
-// plainWord is a word that is no markup, no link and no name of anything to
-// GitHub and GitLab, whatever stands beside it.
-var plainWord = regexp.MustCompile(`^(\pL+([-']\pL+)*|[0-9]+)$`)
+// plainWord tells whether a word is no markup, no link and no name of anything to
+// GitHub and GitLab, whatever stands beside it: a number, or letters that dashes
+// and apostrophes join.
+func plainWord(s string) bool {
+	if s != "" && strings.Trim(s, "0123456789") == "" {
+		return true
+	}
+	for part := range strings.SplitSeq(strings.ReplaceAll(s, "'", "-"), "-") {
+		if part == "" || strings.ContainsFunc(part, func(r rune) bool { return !unicode.IsLetter(r) }) {
+			return false
+		}
+	}
+	return true
+}
 
 // prose shows a sentence that may have names and values in it: all but plain
 // words and what separates them is code.
@@ -253,7 +269,7 @@ func prose(s string) markdown.Markup {
 		before := word[:len(word)-len(after)-len(core)]
 		if name := strings.TrimSuffix(strings.TrimPrefix(core, `"`), `"`); len(name)+2 == len(core) && name != "" {
 			core = string(markdown.Code(name))
-		} else if core != "" && !plainWord.MatchString(core) {
+		} else if core != "" && !plainWord(core) {
 			core = string(markdown.Code(core))
 		}
 		out[i] = before + core + after

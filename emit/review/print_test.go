@@ -181,8 +181,8 @@ func TestMarker(t *testing.T) {
 		"--><b>@all": "<!-- batchwright review: --ball -->",
 		"\n\u202e|":  "<!-- batchwright review -->",
 	} {
-		if got := Marker(platform); got != want {
-			t.Errorf("Marker(%q) = %s, want %s", platform, got, want)
+		if got := marker(platform); got != want {
+			t.Errorf("marker(%q) = %s, want %s", platform, got, want)
 		}
 	}
 }

@@ -58,19 +58,19 @@ func (r *Review) Same() bool {
 // as after an edit by hand, is an object that says so.
 func Compare(before, after State) *Review {
 	r := &Review{Before: before.Label, After: after.Label}
-	// Of large platforms this takes as long as the rest, which alone knows the
-	// plans: quantities of a plan cache their text.
-	var alone sync.WaitGroup
-	alone.Go(func() { r.Objects, r.Formatting = objects.Compare(before.Tree, after.Tree) })
-	r.Replacements = objects.Replacements(before.Tree, after.Tree, before.Plan)
 	for _, plan := range []*ir.Platform{before.Plan, after.Plan} {
 		if plan != nil {
 			r.Platform = plan.Name
 		}
 	}
+	// Of large platforms it takes half as long as the rest. Nothing else may ask
+	// the plans for quantities meanwhile: these cache their text.
+	var beside sync.WaitGroup
 	if before.Plan != nil && after.Plan != nil {
-		r.Summary = summary.Of(before.Plan, after.Plan)
+		beside.Go(func() { r.Summary = summary.Of(before.Plan, after.Plan) })
 	}
-	alone.Wait()
+	r.Objects, r.Formatting = objects.Compare(before.Tree, after.Tree)
+	r.Replacements = objects.Replacements(before.Tree, after.Tree, before.Plan)
+	beside.Wait()
 	return r
 }
