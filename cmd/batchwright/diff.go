@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/batchwright/batchwright/compiler/console"
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit"
@@ -188,7 +189,7 @@ func (d *comparison) printFiles(dir string, files []emit.Difference) error {
 		w = d.Stdout
 	}
 	for _, f := range files {
-		if _, err := fmt.Fprintf(w, "%s %s\n", inFolder(dir, f.Path), f.Problem); err != nil {
+		if _, err := fmt.Fprintf(w, "%s %s\n", console.Inline(inFolder(dir, f.Path)), f.Problem); err != nil {
 			return err
 		}
 	}

@@ -184,58 +184,22 @@ const mostLines = 8
 // texts compares texts of several lines, by the lines that differ: each by its
 // number in the later text, or in the earlier one where it was removed.
 func (c *comparison) texts(path, from, to string) {
-	type change struct {
-		at       int
-		from, to []string
-	}
-	var changes []change
-	var old, now int // next lines, from 1
-	open := false
-	for line := range strings.Lines(string(diff.Diff("before", []byte(from), "after", []byte(to)))) {
-		line = strings.TrimSuffix(line, "\n")
-		switch {
-		case strings.HasPrefix(line, "@@ "):
-			open = false
-			// Lines are none of the diff's own before its first hunk.
-			if _, err := fmt.Sscanf(line, "@@ -%d,%d +%d,%d @@", &old, new(int), &now, new(int)); err != nil {
-				return
-			}
-		case now == 0 && old == 0, strings.HasPrefix(line, `\`):
-		case strings.HasPrefix(line, "-"), strings.HasPrefix(line, "+"):
-			if !open {
-				changes, open = append(changes, change{at: now}), true
-			}
-			last := &changes[len(changes)-1]
-			if line[0] == '-' {
-				last.from = append(last.from, line[1:])
-				if last.at = now; now == 0 {
-					last.at = old
-				}
-				old++
-			} else {
-				last.to = append(last.to, line[1:])
-				now++
-			}
-		default:
-			open = false
-			old, now = old+1, now+1
-		}
-	}
 	shown, removed, added := 0, 0, 0
-	for _, ch := range changes {
-		for i := range max(len(ch.from), len(ch.to)) {
+	for _, run := range changedLines(from, to) {
+		for i := range max(len(run.from), len(run.to)) {
 			var f, t string
-			if i < len(ch.from) {
-				f = ch.from[i]
+			if i < len(run.from) {
+				f = run.from[i]
 			}
-			if i < len(ch.to) {
-				t = ch.to[i]
+			if i < len(run.to) {
+				t = run.to[i]
 			}
 			switch {
 			case strings.TrimSpace(f) == "" && strings.TrimSpace(t) == "":
 			case shown < mostLines:
 				shown++
-				c.values(join(path, "line "+strconv.Itoa(max(1, ch.at+min(i, max(0, len(ch.to)-1))))), f, t)
+				line := run.at + min(i, max(0, len(run.to)-1))
+				c.values(join(path, "line "+strconv.Itoa(max(1, line))), f, t)
 			default:
 				removed += min(1, len(f))
 				added += min(1, len(t))
@@ -247,6 +211,49 @@ func (c *comparison) texts(path, from, to string) {
 	} else if shown == 0 {
 		c.values(join(path, "blank lines"), strconv.Itoa(strings.Count(from, "\n")), strconv.Itoa(strings.Count(to, "\n")))
 	}
+}
+
+// changedRun is a run of lines, with those that are there instead.
+type changedRun struct {
+	at       int // the first of to, or of from where there is none, from 1
+	from, to []string
+}
+
+// changedLines reads what differs in two texts out of a unified diff.
+func changedLines(from, to string) []changedRun {
+	var runs []changedRun
+	var old, now int // next lines, from 1
+	open := false    // the last run goes on
+	for line := range strings.Lines(string(diff.Diff("before", []byte(from), "after", []byte(to)))) {
+		line = strings.TrimSuffix(line, "\n")
+		switch {
+		case strings.HasPrefix(line, "@@ "):
+			open = false
+			if _, err := fmt.Sscanf(line, "@@ -%d,%d +%d,%d @@", &old, new(int), &now, new(int)); err != nil {
+				return runs
+			}
+		case now == 0 && old == 0, strings.HasPrefix(line, `\`): // the diff's own
+		case strings.HasPrefix(line, "-"), strings.HasPrefix(line, "+"):
+			if !open {
+				runs, open = append(runs, changedRun{at: now}), true
+			}
+			last := &runs[len(runs)-1]
+			if line[0] == '+' {
+				last.to = append(last.to, line[1:])
+				now++
+				break
+			}
+			last.from = append(last.from, line[1:])
+			if last.at = now; now == 0 {
+				last.at = old
+			}
+			old++
+		default:
+			open = false
+			old, now = old+1, now+1
+		}
+	}
+	return runs
 }
 
 // join adds words to a path.
