@@ -203,7 +203,7 @@ var mutants = []mutant{
 	{
 		name: "label of a flavor", file: "emit/kueue/flavors.go",
 		old: "= l.Value", new: "= p.Name",
-		blueprint: "batch-platform", by: "cluster", says: "cq-team-a-hp: 4 pending, 0 admitted, want 1, 3",
+		blueprint: "batch-platform", by: "cluster", says: "flavor l4-spot doesn't match node affinity",
 	},
 	{
 		name: "cohort of a queue", file: "emit/kueue/queues.go",
