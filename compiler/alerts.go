@@ -34,9 +34,9 @@ const (
 //
 // Kueue and JobSet create a counter at 1, never at 0, and Managed Prometheus
 // drops the first sample of a counter. increase() therefore never sees the
-// first event of a series. Where one event matters, the expression also asks
-// for series that were not there an hour ago: (m unless m offset 1h) or
-// (increase(m[1h]) > 0).
+// first event of a series: see ir.Events. Where it only matters whether there
+// was one, the expression also asks for series that were not there an hour ago:
+// (m unless m offset 1h) or (increase(m[1h]) > 0).
 func alerts(p *ir.Platform) []ir.Alert {
 	list := slices.Concat(jobSetAlerts(), nodeAlerts())
 	if p.Scheduler == ir.KAI {
@@ -117,7 +117,7 @@ func kaiAlerts() []ir.Alert {
 		},
 		{
 			Name: "KAIEvictionChurn", Group: alertsKAI, Severity: alertWarning,
-			Expr:    `sum by (action) (increase(kai_pod_group_evicted_pods_total{@scraped}[1h])) > 20`,
+			Expr:    `sum by (action) (` + ir.Events(`kai_pod_group_evicted_pods_total{@scraped}`, "1h") + `) > 20`,
 			Summary: "KAI Scheduler evicts more than 20 pods an hour.",
 			Action: "Pods are evicted so often by {{action}} that work is lost: reclaim gives a team back what it is guaranteed, preempt makes " +
 				"room for a higher priority in the same queue, consolidation moves jobs together.",
@@ -187,16 +187,16 @@ func serviceAlerts() []ir.Alert {
 		},
 		{
 			Name: "KueuePreemptionChurn", Group: alertsService, Severity: alertWarning,
-			Expr: `sum by (preempting_cluster_queue, reason) (increase(` +
-				`kueue_preempted_workloads_total{@kueue}[1h])) > 20`,
+			Expr: `sum by (preempting_cluster_queue, reason) (` +
+				ir.Events(`kueue_preempted_workloads_total{@kueue}`, "1h") + `) > 20`,
 			Summary: "A queue preempts more than 20 workloads an hour.",
 			Action: "ClusterQueue {{preempting_cluster_queue}} evicts others ({{reason}}) so often that work is lost. Guarantee " +
 				"it more quota, or let the tiers it evicts borrow less.",
 		},
 		{
 			Name: "KueueEvictionsByFailure", Group: alertsService, Severity: alertWarning,
-			Expr: `sum by (cluster_queue, reason) (increase(kueue_evicted_workloads_total` +
-				`{@kueue,reason=~"PodsReadyTimeout|NodeFailures|AdmissionCheck"}[30m])) > 3`,
+			Expr: `sum by (cluster_queue, reason) (` +
+				ir.Events(`kueue_evicted_workloads_total{@kueue,reason=~"PodsReadyTimeout|NodeFailures|AdmissionCheck"}`, "30m") + `) > 3`,
 			Summary: "Workloads are evicted because nodes or pods fail, not because others need the quota.",
 			Action: "ClusterQueue {{cluster_queue}} loses workloads to {{reason}}. Look at the events of the evicted " +
 				"workloads and at the nodes they ran on.",

@@ -107,25 +107,28 @@ func jsonObject(constraint cue.Value) *jsonSchema {
 
 // jsonScalar says what a constraint on strings, numbers or truth values says.
 func jsonScalar(constraint cue.Value) *jsonSchema {
-	var constants []string
-	var others []cue.Value
+	var constants, others []cue.Value
 	for _, arm := range arms(constraint) {
-		if text, err := arm.String(); err == nil && arm.IsConcrete() {
-			constants = append(constants, text)
-		} else if !arm.IsConcrete() {
+		if arm.IsConcrete() {
+			constants = append(constants, arm)
+		} else {
 			others = append(others, arm)
 		}
 	}
-	// A default that the other arm accepts as well says nothing more.
-	constants = slices.DeleteFunc(constants, func(text string) bool {
-		return slices.ContainsFunc(others, func(arm cue.Value) bool { return arm.Unify(arm.Context().Encode(text)).Err() == nil })
-	})
+	var words []string
+	for _, c := range constants {
+		// A default that the other arm accepts as well says nothing more.
+		text, err := c.String()
+		if err == nil && !slices.ContainsFunc(others, func(arm cue.Value) bool { return arm.Unify(c).Err() == nil }) {
+			words = append(words, text)
+		}
+	}
 	var any []*jsonSchema
 	for _, arm := range others {
 		any = append(any, jsonConjuncts(arm))
 	}
-	if len(constants) > 0 {
-		any = append(any, &jsonSchema{Type: "string", Enum: constants})
+	if len(words) > 0 {
+		any = append(any, &jsonSchema{Type: "string", Enum: words})
 	}
 	if len(any) == 1 {
 		return any[0]

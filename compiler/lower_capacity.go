@@ -26,8 +26,9 @@ const (
 	labelArchitecture  = "kubernetes.io/arch"
 	labelDRANetworks   = "cloud.google.com/gke-networking-dra-driver"
 
-	// labelCapacity tells the pools of one capacity from those of another,
-	// where it has several.
+	// labelCapacity tells the pools of one capacity from those of another. It
+	// is on all of them, though GKE labels a single pool by its name: what a
+	// flavor has no label for, Kueue does not ask of it. See rules.chosenApart.
 	labelCapacity = "capacity"
 
 	// labelResourceType tells how a node was obtained.
@@ -207,11 +208,7 @@ func markNodes(c *ir.Capacity) {
 		labels[labelMachineFamily] = c.Machine.Family
 		labels[labelProvisioning] = "standard"
 	default:
-		if c.Sliced() { // many pools
-			poolLabels[labelCapacity] = c.Name
-		} else {
-			labels[ir.LabelNodePool] = c.Name
-		}
+		poolLabels[labelCapacity] = c.Name
 		poolLabels[labelResourceType] = string(c.Option)
 		c.PoolTaints = []ir.Taint{{Key: optionTaint[c.Option], Value: "true", Effect: noSchedule}}
 		taints = append(taints, c.PoolTaints...)

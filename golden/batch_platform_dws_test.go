@@ -186,7 +186,7 @@ func TestDWSJobs(t *testing.T) {
 			env[e.Name] = e
 		}
 		got = append(got, fmt.Sprintf("%s/%s %s %s %s %s", job.Namespace, job.Name, container.Resources.Limits.Name("nvidia.com/gpu", "").String(),
-			env["MODEL"].Value, pod.NodeSelector[nodePoolLabel], job.Annotations[maxRunAnnotation]))
+			env["MODEL"].Value, pod.NodeSelector[capacityLabel], job.Annotations[maxRunAnnotation]))
 		if want := "lq-" + job.Namespace + "-dws"; job.Labels["kueue.x-k8s.io/queue-name"] != want || *job.Spec.Completions != 1 {
 			t.Errorf("%s: %d pods in queue %s, want 1 in %s", name, *job.Spec.Completions, job.Labels["kueue.x-k8s.io/queue-name"], want)
 		}

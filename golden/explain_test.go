@@ -12,17 +12,12 @@ import (
 )
 
 // TestExplainedCommands runs the console examples of the texts on codes, each
-// in a directory that holds small.cue, this batchwright's schema in new/schema
-// and another one in old/schema. Only the last command of a mistake leads to a
-// finding, one, of its code; no command of the cure, which goes on from there,
-// leads to any.
+// in a directory that holds small.cue, and another schema than this batchwright's in
+// old/schema. Only the last command of a mistake leads to a finding, one, of its
+// code; no command of the cure, which goes on from there, leads to any.
 func TestExplainedCommands(t *testing.T) {
 	bin := buildBatchwright(t)
 	small, err := os.ReadFile("cli/small.cue")
-	if err != nil {
-		t.Fatal(err)
-	}
-	schema, err := os.ReadFile(filepath.Join(root, "schema/blueprint.cue"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +33,7 @@ func TestExplainedCommands(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			for name, content := range map[string][]byte{
-				"small.cue": small, "new/schema/blueprint.cue": schema, "old/schema/blueprint.cue": []byte("package schema\n"),
+				"small.cue": small, "old/schema/blueprint.cue": []byte("package schema\n"),
 			} {
 				if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755); err != nil {
 					t.Fatal(err)

@@ -460,6 +460,7 @@ func (c *kubernetesCheck) workload(from objectKey, m metav1.ObjectMeta, suspend 
 const (
 	topologyLabel    = "cloud.google.com/gke-tpu-topology"
 	nodePoolLabel    = "cloud.google.com/gke-nodepool"
+	capacityLabel    = "capacity"
 	tpuResource      = "google.com/tpu"
 	maxRunAnnotation = constants.ProvReqAnnotationPrefix + "maxRunDurationSeconds"
 )
@@ -549,26 +550,21 @@ func takesSlices(kind, exclusive string, spec batchv1.JobSpec, topology string) 
 	return errs
 }
 
-// reached parts the flavors of a queue as Kueue does by what a pod selects (Kueue,
-// pkg/scheduler/flavorassigner): of the labels that flavors have, it has to find
-// all in a flavor. The queue that is returned has no others, and nothing is left
-// of a pod that reaches none.
+// reached parts the flavors of a queue as Kueue does by what a pod selects (Kueue
+// 0.19, pkg/scheduler/flavorassigner): of the labels that a flavor has, the pod
+// must select no other value. What else it selects does not count. The queue that
+// is returned has no others, and nothing is left of a pod that reaches none.
 func (c *kubernetesCheck) reached(pod corev1.PodSpec, queue *v1beta2.ClusterQueue) (_ *v1beta2.ClusterQueue, unreached []v1beta2.ResourceFlavorReference) {
 	queue = queue.DeepCopy()
 	for i := range queue.Spec.ResourceGroups {
 		group := &queue.Spec.ResourceGroups[i]
-		known := map[string]bool{}
-		for _, q := range group.Flavors {
-			if f := c.flavor(q.Name); f != nil {
-				for key := range f.Spec.NodeLabels {
-					known[key] = true
-				}
-			}
-		}
 		group.Flavors = slices.DeleteFunc(group.Flavors, func(q v1beta2.FlavorQuotas) bool {
 			f := c.flavor(q.Name)
+			if f == nil {
+				return false
+			}
 			for key, value := range pod.NodeSelector {
-				if f != nil && known[key] && f.Spec.NodeLabels[key] != value {
+				if has, ok := f.Spec.NodeLabels[key]; ok && has != value {
 					unreached = append(unreached, q.Name)
 					return true
 				}

@@ -194,7 +194,9 @@ func (c *kubernetesCheck) interfaces(from objectKey, labels map[string]string, p
 				continue // reported elsewhere
 			}
 			var pool nodePool // without networks, unless it is there
-			if i := slices.IndexFunc(pools, func(p nodePool) bool { return slices.Contains(p.names, f.Spec.NodeLabels[nodePoolLabel]) }); i >= 0 {
+			if i := slices.IndexFunc(pools, func(p nodePool) bool {
+				return p.labels[capacityLabel] != "" && p.labels[capacityLabel] == f.Spec.NodeLabels[capacityLabel]
+			}); i >= 0 {
 				pool = pools[i]
 			}
 			check(f.Name, pool)

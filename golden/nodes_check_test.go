@@ -37,17 +37,14 @@ func checkNodes(folder fs.FS) []error {
 		if _, ok := f.Spec.NodeLabels[computeClassLabel]; ok {
 			continue // GKE makes its nodes: kubernetesCheck.classFlavor
 		}
-		name, one := f.Spec.NodeLabels[nodePoolLabel]
-		capacity, sliced := f.Spec.NodeLabels["capacity"]
-		if !one && !sliced {
+		capacity, ok := f.Spec.NodeLabels[capacityLabel]
+		if !ok {
 			checkAutoProvisioned(f, fail)
 			continue
 		}
-		i := slices.IndexFunc(pools, func(p nodePool) bool {
-			return one && !p.each && p.names[0] == name || sliced && p.each && p.labels["capacity"] == capacity
-		})
+		i := slices.IndexFunc(pools, func(p nodePool) bool { return p.labels[capacityLabel] == capacity })
 		if i < 0 {
-			fail("ResourceFlavor %s: there is no node pool %q", f.Name, name+capacity)
+			fail("ResourceFlavor %s: there is no node pool %q", f.Name, capacity)
 			continue
 		}
 		pool := pools[i]

@@ -68,7 +68,7 @@ func TestReadme(t *testing.T) {
 // TestEveryModuleHasAReason: a dependency is a decision, and go.mod says why it
 // was taken.
 func TestEveryModuleHasAReason(t *testing.T) {
-	for _, name := range []string{"go.mod", "conformance/go.mod", "conformance/cluster/go.mod", "conformance/terraform/go.mod", "conformance/workflows/go.mod"} {
+	for _, name := range []string{"go.mod", "conformance/go.mod", "conformance/cluster/go.mod", "conformance/repository/go.mod", "conformance/terraform/go.mod", "conformance/workflows/go.mod"} {
 		text, err := os.ReadFile(filepath.Join(root, name))
 		if err != nil {
 			t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"cuelang.org/go/cue/cuecontext"
-	"cuelang.org/go/cue/interpreter/embed"
+	"cuelang.org/go/cue/inject/embed"
 	"cuelang.org/go/cue/load"
 	"cuelang.org/go/encoding/yaml"
 	"github.com/rogpeppe/go-internal/txtar"
@@ -146,7 +146,7 @@ func exported(in compiler.Input) ([]byte, error) {
 			cue = append(cue, "./"+p)
 		}
 	}
-	cc := cuecontext.New(cuecontext.Interpreter(embed.New()))
+	cc := cuecontext.New(cuecontext.WithInjection(embed.New()))
 	value := cc.CompileString("{}")
 	if len(cue) > 0 || len(data) == 0 {
 		if err := os.MkdirAll(filepath.Join(in.Dir, "cue.mod"), 0o755); err != nil {

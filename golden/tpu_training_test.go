@@ -73,7 +73,7 @@ func TestTPUForms(t *testing.T) {
 // The reference labels its pools MultisliceGroup and MultisliceGroupSize where
 // there are several. Neither GKE's documentation nor xpk, JobSet or Kueue read
 // them, and with the size in the nodes' labels one slice more would change all
-// the others: the label capacity tells a platform's slices from each other, and
+// the others: the label capacity tells the capacities from each other, and
 // none of them counts.
 func TestTPUPools(t *testing.T) {
 	const system, cpu = "system: n1-standard-4, 3 nodes", "cpu: n1-standard-4, scales"
@@ -94,7 +94,7 @@ func TestTPUPools(t *testing.T) {
 		for _, p := range pools {
 			got = append(got, describePool(p))
 		}
-		if d := cmp.Diff([]string{system, cpu + ", resource-type=ondemand", test.want}, got); d != "" {
+		if d := cmp.Diff([]string{system, cpu + ", capacity=cpu resource-type=ondemand", test.want}, got); d != "" {
 			t.Errorf("%q (-reference +compiled):\n%s", test.tags, d)
 		}
 	}
@@ -252,13 +252,13 @@ func TestTPUQueues(t *testing.T) {
 func TestTPUWorkloads(t *testing.T) {
 	files := treeFS(compileTPUs(t))
 	for name, want := range map[string][]string{
-		"single-slice": {"slice x1 4/4 backoff 0, 4 chips, ports [8471 8080], exclusive cloud.google.com/gke-nodepool", "restarts 1, priority medium"},
+		"single-slice": {"slice x1 4/4 backoff 0, 4 chips, ports [8471 8080], exclusive cloud.google.com/gke-nodepool, on slices", "restarts 1, priority medium"},
 		"multislice": {
-			"slice x2 4/4 backoff 0, 4 chips, ports [8471 8080], exclusive cloud.google.com/gke-nodepool, network of the node ClusterFirstWithHostNet",
+			"slice x2 4/4 backoff 0, 4 chips, ports [8471 8080], exclusive cloud.google.com/gke-nodepool, on slices, network of the node ClusterFirstWithHostNet",
 			"restarts 1, priority high",
 		},
 		"tensorboard": {
-			"slice x2 4/4 backoff 0, 4 chips, ports [8471 8080], exclusive cloud.google.com/gke-nodepool, BUCKET my-project-tpu-training-tpu-training, TENSORBOARD tensorboard/name",
+			"slice x2 4/4 backoff 0, 4 chips, ports [8471 8080], exclusive cloud.google.com/gke-nodepool, on slices, BUCKET my-project-tpu-training-tpu-training, TENSORBOARD tensorboard/name",
 			"upload x1 1/1 backoff 1, 0 chips, ports [], on cpu, BUCKET my-project-tpu-training-tpu-training, TENSORBOARD tensorboard/name",
 			"success by All of [slice]",
 			"restarts 1, priority high",
@@ -293,7 +293,7 @@ func describeJobSet(set v1alpha2.JobSet) []string {
 		if exclusive := r.Template.Annotations[v1alpha2.ExclusiveKey]; exclusive != "" {
 			line += ", exclusive " + exclusive
 		}
-		if pool := pod.NodeSelector[nodePoolLabel]; pool != "" {
+		if pool := pod.NodeSelector[capacityLabel]; pool != "" {
 			line += ", on " + pool
 		}
 		if pod.HostNetwork {

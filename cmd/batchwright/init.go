@@ -37,9 +37,9 @@ type example struct {
 
 func examples() []example {
 	return []example{
+		{"a3-ultra-flex", "512 H200 GPUs by flex-start, with GPUDirect RDMA", []string{"a3-ultra-flex"}},
 		{"batch-platform", "four teams, L4 and A100 GPUs: reserved, on demand, Spot", []string{"batch-platform"}},
 		{"batch-platform-dws", "the same, and GPUs that start for whole jobs", []string{"batch-platform", "batch-platform-dws"}},
-		{"a3-ultra-flex", "512 H200 GPUs by flex-start, with GPUDirect RDMA", []string{"a3-ultra-flex"}},
 		{"kai-departments", "KAI Scheduler, two departments share 32 H100 GPUs", []string{"kai-departments"}},
 		{"tpu-training", "TPU slices that teams share by priority", []string{"tpu-training"}},
 	}
@@ -100,7 +100,7 @@ be there already, and stay.`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	cmd.RunE = c.run(func(cmd *cobra.Command, args []string) error {
-		return o.run(cmd, cmp.Or(strings.Join(args, ""), "."))
+		return o.run(cmd, append(args, ".")[0])
 	})
 	flags := cmd.Flags()
 	flags.StringVar(&o.from, "from", "", "`example` to start from")
@@ -116,6 +116,9 @@ be there already, and stay.`,
 func (o *initiation) run(cmd *cobra.Command, dir string) error {
 	if err := checkPaths([]string{dir}); err != nil {
 		return err
+	}
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return usagef("%s is not a directory", dir)
 	}
 	absolute, err := filepath.Abs(dir)
 	if err != nil {
@@ -136,9 +139,6 @@ func (o *initiation) run(cmd *cobra.Command, dir string) error {
 		return err
 	}
 	report, err := emit.Create(m.Root, tree, compiler.SchemaDir)
-	if errors.Is(err, emit.ErrNotFolder) {
-		return usagef("%s is not a directory", dir)
-	}
 	if err != nil && !errors.Is(err, emit.ErrConflict) {
 		return err
 	}
@@ -181,10 +181,10 @@ func (o *initiation) checkFlags(cmd *cobra.Command, dir string) error {
 
 // tree returns the files to write, below the root of the module.
 func (o *initiation) tree(ctx context.Context, m compiler.Module) (emit.Tree, error) {
-	files := m.Files
+	files, name := m.Files, ""
 	add := func(name string, content []byte) { files[path.Join(m.Dir, name)] = content }
-	name := ""
-	if o.from != "" {
+	switch {
+	case o.from != "":
 		example, err := o.example(ctx)
 		if err != nil {
 			return nil, err
@@ -194,6 +194,15 @@ func (o *initiation) tree(ctx context.Context, m compiler.Module) (emit.Tree, er
 		}
 		add("schema.cue", compiler.SchemaReference("platform"))
 		name = string(titles.FindSubmatch(example["platform.cue"])[1])
+	case o.ci.value != ciNone: // a workflow has to know the folder
+		res, err := compiler.Compile(ctx, compiler.Input{Dir: filepath.Join(m.Root, m.Dir)})
+		if err != nil {
+			return nil, err
+		}
+		if res.Plan == nil {
+			return nil, cmp.Or(writeFindings(o.Stderr, &res.Findings, &choice{value: formatText}, o.color), errFindings)
+		}
+		name = res.Plan.Name
 	}
 	fill := strings.NewReplacer("VERSION", thisVersion().source(), "NAME", name)
 	template := func(from, to string) error {
@@ -208,9 +217,9 @@ func (o *initiation) tree(ctx context.Context, m compiler.Module) (emit.Tree, er
 	if o.preCommit {
 		err = errors.Join(err, template("pre-commit.yaml", ".pre-commit-config.yaml"))
 	}
-	for from, to := range map[string]string{"README.md": "README.md", "gitignore": ".gitignore"} {
-		if o.from != "" && !exists(filepath.Join(m.Root, m.Dir, to)) {
-			err = errors.Join(err, template(from, to))
+	for _, f := range [][2]string{{"README.md", "README.md"}, {"gitignore", ".gitignore"}} {
+		if o.from != "" && !exists(filepath.Join(m.Root, m.Dir, f[1])) {
+			err = errors.Join(err, template(f[0], f[1]))
 		}
 	}
 	var tree emit.Tree
@@ -221,7 +230,7 @@ func (o *initiation) tree(ctx context.Context, m compiler.Module) (emit.Tree, er
 	return tree, err
 }
 
-// titles finds the name of an example, and the project.
+// titles finds the name of an example.
 var titles = regexp.MustCompile(`(?m)^name: *\*?"([^"]*)"`)
 
 // example returns the files of the example to start from, with the name and the

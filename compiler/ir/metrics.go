@@ -22,3 +22,11 @@ const (
 func (c Capacity) HasSteadyGPUs() bool {
 	return c.HasGPUs() && (c.Machine.Family == "a2" || c.Machine.Family == "a3")
 }
+
+// Events counts what the series of a counter counted within a window. Kueue and
+// KAI Scheduler create them with their first event, of which increase() knows
+// nothing: a series that was not there before the window has had one more.
+func Events(selector, window string) string {
+	increase := `increase(` + selector + `[` + window + `])`
+	return increase + ` + (` + selector + ` unless ` + selector + ` offset ` + window + `) ^ 0 or ` + increase
+}

@@ -80,29 +80,53 @@ func chosenQuota(r *report) {
 	}
 }
 
-// chosenApart: pods select the node labels that all chosen capacities have. Kueue
-// leaves out the flavors that have others, and only those. Source: Kueue,
-// pkg/scheduler/flavorassigner.
+// chosenApart: pods select the node labels that all chosen capacities have, and
+// those beside a workload's own the labels of their one.
 func chosenApart(r *report) {
-	capacities := capacitiesByName(r.Plan)
 	all := r.submissions()
 	for _, name := range names(all) {
 		chosen := r.Blueprint.Workloads[name].Capacity
 		for _, s := range all[name] {
-			if !slices.Contains(chosen, s.workload.Capacities[0]) {
-				continue // chosen are none, or such as its team has nothing of
-			}
-			for _, f := range s.queue.Flavors {
-				if slices.Contains(chosen, f.Flavor) {
-					continue
-				}
-				labels := capacities[f.Flavor].NodeLabels
-				if slices.ContainsFunc(s.workload.NodeSelector, func(l ir.KeyValue) bool { return !slices.Contains(labels, l) }) {
-					continue
-				}
-				r.addKey(at("workloads", name, "capacity"), fmt.Sprintf("what the nodes of %s have in common, those of %q have as well: a job could be sent there", quoted(chosen), f.Flavor),
-					help("choose one capacity, or make a tier of those it can run on"))
+			if slices.Contains(chosen, s.workload.Capacities[0]) { // else chosen are none, or such as its team has nothing of
+				r.apart(s, at("workloads", name, "capacity"), chosen, s.workload.Requests, s.workload.NodeSelector)
 			}
 		}
 	}
+	r.eachAuxiliary(func(s submission, a ir.Auxiliary, c ir.Capacity) {
+		r.apart(s, at("workloads", s.workload.Template, "auxiliary", a.Name, "capacity"), []string{c.Name}, a.Requests, a.NodeSelector)
+	})
+}
+
+// apart reports the queue's other capacities where pods for the chosen could be
+// sent. Of what pods select, Kueue holds against a flavor the labels that it has,
+// and passes over the others, which the nodes then lack; KAI Scheduler places pods
+// on nodes that have all. Source: Kueue 0.19, pkg/scheduler/flavorassigner.
+func (r *report) apart(s submission, path []string, chosen []string, requests []ir.Amount, selector []ir.KeyValue) {
+	capacities := capacitiesByName(r.Plan)
+	for _, f := range s.queue.Flavors {
+		c := capacities[f.Flavor]
+		if slices.Contains(chosen, f.Flavor) || !offers(c, requests) {
+			continue
+		}
+		told := slices.ContainsFunc(selector, func(l ir.KeyValue) bool {
+			i := slices.IndexFunc(c.NodeLabels, func(has ir.KeyValue) bool { return has.Key == l.Key })
+			return i < 0 && r.Plan.Scheduler == ir.KAI || i >= 0 && c.NodeLabels[i] != l
+		})
+		if told {
+			continue
+		}
+		cure := "choose one capacity, or make a tier of those it can run on"
+		if len(chosen) == 1 { // node pools always differ
+			cure = "give both capacities node pools of their own: leave out autoProvisioned and computeClass"
+		}
+		r.addKey(path, fmt.Sprintf("no label tells the nodes of %s from those of %q: pods could be sent there", quoted(chosen), f.Flavor), help("%s", cure))
+	}
+}
+
+// offers tells whether a capacity's nodes have the accelerators that pods request:
+// where they have none, there is no quota of them either.
+func offers(c ir.Capacity, requests []ir.Amount) bool {
+	return !slices.ContainsFunc(requests, func(a ir.Amount) bool {
+		return (a.Resource == ir.GPU || a.Resource == ir.TPU) && a.Resource != c.Machine.Resource
+	})
 }

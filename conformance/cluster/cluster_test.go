@@ -5,20 +5,29 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/zclconf/go-cty/cty"
+
 	"github.com/batchwright/batchwright/conformance/cluster/plane"
 )
 
 const golden = "../../golden"
+
+var (
+	dir      = flag.String("folders", golden, "the `directory` of the deploy folders that are held")
+	patience = flag.Duration("patience", time.Minute, "how `long` a state may take to come about")
+)
 
 // folders are the golden folders, each with what is played in it once it is
 // applied.
@@ -31,6 +40,17 @@ var folders = []struct {
 	{"batch-platform-dws", batchPlatformDWS},
 	{"a3-ultra-flex", a3UltraFlex},
 	{"tpu-training", tpuTraining},
+}
+
+// TestNoOtherFolders: a new golden folder is held as well.
+func TestNoOtherFolders(t *testing.T) {
+	listed, err := filepath.Glob(filepath.Join(golden, "*/kubernetes"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(listed) != len(folders) {
+		t.Errorf("golden/ has %d folders, and TestFolders holds %d", len(listed), len(folders))
+	}
 }
 
 // TestFolders applies one folder after the other as its guide says, plays its
@@ -49,21 +69,19 @@ func TestFolders(t *testing.T) {
 	}
 	t.Cleanup(p.Stop)
 
-	listed, err := filepath.Glob(filepath.Join(golden, "*/kubernetes"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(listed) != len(folders) {
-		t.Errorf("golden/ has %d folders, and this test holds %d", len(listed), len(folders))
-	}
 	for _, entry := range folders {
 		held := t.Run(entry.name, func(t *testing.T) {
-			f := &folder{T: t, ctx: ctx, plane: p, dir: filepath.Join(golden, entry.name)}
+			f := &folder{T: t, ctx: ctx, plane: p, dir: filepath.Join(*dir, entry.name)}
 			began := time.Now()
 			f.apply()
 			f.applyAgain()
 			f.submitted()
+			f.limited()
+			f.queueless()
 			t.Logf("applied and held in %.1f s", time.Since(began).Seconds())
+			if t.Failed() {
+				return
+			}
 			if entry.scenario != nil {
 				began = time.Now()
 				entry.scenario(f)
@@ -96,14 +114,20 @@ type object struct {
 	Metadata   struct {
 		Name            string            `json:"name"`
 		Namespace       string            `json:"namespace,omitempty"`
+		UID             string            `json:"uid,omitempty"`
 		Labels          map[string]string `json:"labels,omitempty"`
 		ResourceVersion string            `json:"resourceVersion,omitempty"`
+		OwnerReferences []struct {
+			Name string `json:"name"`
+		} `json:"ownerReferences,omitempty"`
 	} `json:"metadata"`
-	Subjects []struct { // of a RoleBinding
-		Name string `json:"name"`
-	} `json:"subjects,omitempty"`
 	Spec struct {
-		NodeName string `json:"nodeName,omitempty"`
+		NodeName          string            `json:"nodeName,omitempty"`
+		NodeSelector      map[string]string `json:"nodeSelector,omitempty"`
+		PriorityClassName string            `json:"priorityClassName,omitempty"`
+		Priority          int               `json:"priority,omitempty"`
+		PreemptionPolicy  string            `json:"preemptionPolicy,omitempty"`
+		Active            *bool             `json:"active,omitempty"` // of a Workload
 	} `json:"spec"`
 	Status struct {
 		Conditions        []condition `json:"conditions,omitempty"`
@@ -112,7 +136,17 @@ type object struct {
 		Phase             string      `json:"phase,omitempty"`
 		Desired           int         `json:"desiredNumberScheduled,omitempty"` // of a DaemonSet
 		Ready             int         `json:"numberReady,omitempty"`
+		Restarts          int         `json:"restarts,omitempty"`                // of a JobSet
+		RestartsCounted   int         `json:"restartsCountTowardsMax,omitempty"` // of a JobSet
+		SchedulingStats   struct {    // of a Workload
+			Evictions []eviction `json:"evictions,omitempty"`
+		} `json:"schedulingStats"`
 	} `json:"status"`
+}
+
+type eviction struct {
+	Reason string `json:"reason"`
+	Count  int    `json:"count"`
 }
 
 type condition struct {
@@ -127,8 +161,24 @@ func (o object) String() string {
 }
 
 // is tells whether a condition holds.
-func (o object) is(kind string) bool {
-	return slices.ContainsFunc(o.Status.Conditions, func(c condition) bool { return c.Type == kind && c.Status == "True" })
+func (o object) is(kind string) bool { return o.condition(kind).Status == "True" }
+
+// condition is one of the object's, or none.
+func (o object) condition(kind string) condition {
+	for _, c := range o.Status.Conditions {
+		if c.Type == kind {
+			return c
+		}
+	}
+	return condition{}
+}
+
+// owner is the name of the object that made this one, or none.
+func (o object) owner() string {
+	if len(o.Metadata.OwnerReferences) == 0 {
+		return ""
+	}
+	return o.Metadata.OwnerReferences[0].Name
 }
 
 // kubectl runs kubectl, which must succeed without a warning.
@@ -160,7 +210,7 @@ func (f *folder) get(args ...string) []object {
 // eventually waits for a state in which nothing is wrong any more.
 func (f *folder) eventually(wrong func() string) {
 	f.Helper()
-	ctx, cancel := context.WithTimeout(f.ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(f.ctx, *patience)
 	defer cancel()
 	for {
 		problem := wrong()
@@ -169,7 +219,7 @@ func (f *folder) eventually(wrong func() string) {
 		}
 		select {
 		case <-ctx.Done():
-			f.Fatalf("not within a minute:\n%s", problem)
+			f.Fatalf("not within %s:\n%s", *patience, problem)
 		case <-time.After(500 * time.Millisecond):
 		}
 	}
@@ -233,11 +283,16 @@ func (f *folder) applyAgain() {
 		}
 		return found
 	}
-	// What controllers write into fresh objects comes between, once. What
-	// applying changes, it changes each time.
+	// Controllers write into fresh objects, each in its own time. What applying
+	// changes, it changes each time.
 	var difference string
 	for range 3 {
 		before := versions()
+		f.eventually(func() string {
+			earlier := before
+			before = versions()
+			return changed(earlier, before)
+		})
 		f.kubectl(applyArgs(f.manifests())...)
 		if difference = changed(before, versions()); difference == "" {
 			return
@@ -259,15 +314,15 @@ func changed(before, after map[string]string) string {
 }
 
 // member is how kubectl is told to act as somebody of a team: of the Google
-// group that the folder gives rights to. A platform without groups gives rights
-// to administrators alone.
+// group that Terraform lets reach the cluster. A platform without groups gives
+// rights to administrators alone.
 func (f *folder) member(team string) []string {
 	f.Helper()
 	if f.groups == nil {
 		f.groups = map[string]string{}
-		for _, o := range f.get("rolebindings", "--all-namespaces", "--field-selector=metadata.name=job-submitter") {
-			for _, s := range o.Subjects {
-				f.groups[o.Metadata.Namespace] = s.Name
+		for _, t := range f.variables()["teams"].AsValueMap() {
+			if t := t.AsValueMap(); t["group"] != cty.NilVal {
+				f.groups[t["namespace"].AsString()] = t["group"].AsString()
 			}
 		}
 	}
@@ -300,6 +355,29 @@ func (f *folder) submitted() {
 	}
 }
 
+// denied are what a member of a team must not do in its own namespace: pods of
+// its own pass no queue, and a shell has what the pod has.
+var denied = []string{"create pods", "create pods/exec", "get secrets", "create rolebindings.rbac.authorization.k8s.io"}
+
+// limited holds that members of teams have none of these rights. Whoever is an
+// administrator has all.
+func (f *folder) limited() {
+	f.Helper()
+	for _, team := range f.teams() {
+		member := f.member(team)
+		if member == nil {
+			continue
+		}
+		for _, right := range denied {
+			args := append([]string{"auth", "can-i", "--namespace=" + team}, strings.Fields(right)...)
+			// Both yes and no are answers; with no, kubectl fails.
+			if out, err := f.plane.Kubectl(f.ctx, nil, append(args, member...)...); strings.TrimSpace(out) != "no" {
+				f.Errorf("may a member of %s %s: %q (%v), want no", team, right, out, err)
+			}
+		}
+	}
+}
+
 // submit submits a workload as a member of its team, as the guide says: its
 // files, then itself.
 func (f *folder) submit(team, name string) {
@@ -311,6 +389,37 @@ func (f *folder) submit(team, name string) {
 	}
 	args = append(args, "-f", filepath.Join(dir, name+".yaml"))
 	f.kubectl(append(args, f.member(team)...)...)
+}
+
+// queueLabel is the line of a workload's file that names its queue.
+var queueLabel = regexp.MustCompile(`(?m)^    (kueue\.x-k8s\.io/queue-name|kai\.scheduler/queue): .*\n`)
+
+// queueless submits a workload of each team without a queue and in another
+// team's queue. Both are refused.
+func (f *folder) queueless() {
+	f.Helper()
+	teams := f.teams()
+	for i, team := range teams {
+		files, err := filepath.Glob(filepath.Join(f.dir, "workloads", team, "*.yaml"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		first := slices.IndexFunc(files, func(file string) bool {
+			text, err := os.ReadFile(file)
+			return err == nil && queueLabel.Match(text)
+		})
+		if first < 0 {
+			f.Fatalf("no workload of %s has a queue", team)
+		}
+		name := strings.TrimSuffix(filepath.Base(files[first]), ".yaml")
+		message := "must name a queue of namespace " + team
+		f.refused(team, name, func(text []byte) []byte { return queueLabel.ReplaceAll(text, nil) }, message)
+		f.refused(team, name, func(text []byte) []byte {
+			return queueLabel.ReplaceAllFunc(text, func(line []byte) []byte {
+				return bytes.ReplaceAll(line, []byte(team), []byte(teams[(i+1)%len(teams)]))
+			})
+		}, message)
+	}
 }
 
 // refused submits a workload that somebody of a team has changed, which the

@@ -142,28 +142,30 @@ func (f *folder) pool(name string) pool {
 	return pools[i]
 }
 
-// add makes the nodes of a pool.
-func (f *folder) add(p pool) {
+// add makes the nodes of pools.
+func (f *folder) add(pools ...pool) {
 	f.Helper()
-	machine := machines[p.machine]
-	resource := "nvidia.com/gpu"
-	if machine.chips > 0 {
-		resource = "google.com/tpu"
-	}
-	size := map[string]string{"cpu": strconv.Itoa(machine.cpu), "memory": fmt.Sprintf("%dGi", machine.memoryGiB), "pods": "110"}
-	if p.accelerator > 0 {
-		size[resource] = strconv.Itoa(p.accelerator)
-	}
 	var nodes []map[string]any
-	for range p.nodes {
-		name := fmt.Sprintf("%s-%d", p.name, f.nodes)
-		f.nodes++
-		nodes = append(nodes, map[string]any{
-			"apiVersion": "v1", "kind": "Node",
-			"metadata": map[string]any{"name": name, "labels": p.labels},
-			"spec":     map[string]any{"taints": p.taints},
-			"status":   map[string]any{"capacity": size, "allocatable": size},
-		})
+	for _, p := range pools {
+		machine := machines[p.machine]
+		resource := "nvidia.com/gpu"
+		if machine.chips > 0 {
+			resource = "google.com/tpu"
+		}
+		size := map[string]string{"cpu": strconv.Itoa(machine.cpu), "memory": fmt.Sprintf("%dGi", machine.memoryGiB), "pods": "110"}
+		if p.accelerator > 0 {
+			size[resource] = strconv.Itoa(p.accelerator)
+		}
+		for range p.nodes {
+			name := fmt.Sprintf("%s-%d", p.name, f.nodes)
+			f.nodes++
+			nodes = append(nodes, map[string]any{
+				"apiVersion": "v1", "kind": "Node",
+				"metadata": map[string]any{"name": name, "labels": p.labels},
+				"spec":     map[string]any{"taints": p.taints},
+				"status":   map[string]any{"capacity": size, "allocatable": size},
+			})
+		}
 	}
 	if err := f.plane.Create(f.ctx, nodes); err != nil {
 		f.Fatal(err)

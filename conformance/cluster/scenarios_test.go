@@ -2,11 +2,11 @@ package cluster_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -71,6 +71,68 @@ func (f *folder) emptied() {
 	})
 }
 
+// succeed lets the pods of the Jobs whose names match succeed as soon as they
+// run, until a state is reached. The scope is kubectl's: which namespaces.
+func (f *folder) succeed(scope, jobs string, wrong func() string) {
+	f.Helper()
+	match := regexp.MustCompile(jobs)
+	f.eventually(func() string {
+		var running []string
+		for _, o := range f.get("pods", scope, "--field-selector=status.phase=Running") {
+			if job := o.Metadata.Labels[jobLabel]; match.MatchString(job) && !slices.Contains(running, job) {
+				running = append(running, job)
+			}
+		}
+		if len(running) > 0 {
+			f.kubectl("annotate", "pods", scope, "--overwrite", "--selector="+jobLabel+" in ("+strings.Join(running, ",")+")", "plane/ends=Succeeded")
+		}
+		return wrong()
+	})
+}
+
+// completed tells what is wrong until so many Jobs or JobSets with matching names
+// are complete, and Kueue has it that they succeeded.
+func (f *folder) completed(scope, names string, want int) func() string {
+	match := regexp.MustCompile(names)
+	return func() string {
+		f.Helper()
+		jobs, workloads := 0, 0
+		for _, o := range f.get("jobs,jobsets,workloads", scope) {
+			switch {
+			case o.Kind == "Workload" && match.MatchString(o.owner()) && o.is("Finished") && o.condition("Finished").Reason == "Succeeded":
+				workloads++
+			case o.owner() == "" && match.MatchString(o.Metadata.Name) && (o.is("Complete") || o.is("Completed")):
+				jobs++
+			}
+		}
+		if jobs != want || workloads != want {
+			return fmt.Sprintf("%s: %d are complete, %d workloads have succeeded, want %d", names, jobs, workloads, want)
+		}
+		return ""
+	}
+}
+
+// workload is Kueue's of a Job or JobSet.
+func (f *folder) workload(team, job string) object {
+	f.Helper()
+	for _, o := range f.get("workloads", "--namespace="+team) {
+		if o.owner() == job {
+			return o
+		}
+	}
+	f.Fatalf("%s of %s has no workload", job, team)
+	return object{}
+}
+
+// clear deletes all jobs, which must leave nothing.
+func (f *folder) clear() {
+	f.Helper()
+	for _, team := range f.teams() {
+		f.kubectl(append([]string{"delete", "jobsets,jobs", "--all", "--wait=false", "--namespace=" + team}, f.member(team)...)...)
+	}
+	f.emptied()
+}
+
 // jobLabel is on the pods of a Job.
 const jobLabel = "batch.kubernetes.io/job-name"
 
@@ -85,62 +147,76 @@ func nodePools(objects []object) map[string]string {
 	return pools
 }
 
-// batchPlatform submits the reference's jobs stage by stage. The counts are the
-// reference's own where it states them, with the queues settled.
-func batchPlatform(f *folder) {
-	for _, p := range f.pools() {
-		f.add(p)
-	}
-	// GKE makes auto-provisioned nodes for the pods that wait: here two for each
-	// team's first job, in its placement group.
+// autoPools are nodes as GKE makes them for the pods that wait for one: two for
+// each of the teams' first so many jobs in compact placement.
+func (f *folder) autoPools(jobs int) []pool {
+	var pools []pool
 	for _, team := range f.teams() {
-		group := team + "-1-compact"
-		f.add(pool{
-			name: "auto-" + group, nodes: 2, machine: "a2-highgpu-1g", accelerator: 1,
-			labels: map[string]string{
-				"cloud.google.com/gke-nodepool":        "auto",
-				"cloud.google.com/gke-accelerator":     "nvidia-tesla-a100",
-				"cloud.google.com/gke-spot":            "true",
-				"cloud.google.com/machine-family":      "a2",
-				"cloud.google.com/gke-placement-group": group,
-			},
-			taints: []taint{
-				{"nvidia.com/gpu", "present", "NoSchedule"},
-				{"cloud.google.com/gke-spot", "true", "NoSchedule"},
-				{"cloud.google.com/gke-placement-group", group, "NoSchedule"},
-			},
-		})
+		for i := range jobs {
+			group := fmt.Sprintf("%s-%d-compact", team, i+1)
+			pools = append(pools, pool{
+				name: "auto-" + group, nodes: 2, machine: "a2-highgpu-1g", accelerator: 1,
+				labels: map[string]string{
+					"cloud.google.com/gke-nodepool":        "auto",
+					"cloud.google.com/gke-accelerator":     "nvidia-tesla-a100",
+					"cloud.google.com/gke-spot":            "true",
+					"cloud.google.com/machine-family":      "a2",
+					"cloud.google.com/gke-placement-group": group,
+				},
+				taints: []taint{
+					{"nvidia.com/gpu", "present", "NoSchedule"},
+					{"cloud.google.com/gke-spot", "true", "NoSchedule"},
+					{"cloud.google.com/gke-placement-group", group, "NoSchedule"},
+				},
+			})
+		}
 	}
+	return pools
+}
 
-	const label = "    kueue.x-k8s.io/queue-name: lq-team-a-lp\n"
-	f.refused("team-a", "low-priority-1", func(text []byte) []byte { return bytes.ReplaceAll(text, []byte(label), nil) },
-		"must name a queue of namespace team-a")
-	f.refused("team-a", "low-priority-1", func(text []byte) []byte {
-		return bytes.ReplaceAll(text, []byte(label), []byte(strings.ReplaceAll(label, "team-a", "team-b")))
-	}, "must name a queue of namespace team-a")
+// submitAll submits the workloads so named of all teams at once.
+func (f *folder) submitAll(files string, names ...string) {
+	f.Helper()
+	args := []string{"apply", "--server-side"}
+	for _, team := range f.teams() {
+		dir := filepath.Join(f.dir, "workloads", team)
+		args = append(args, "-f", filepath.Join(dir, files+"-files.yaml"))
+		for _, name := range names {
+			args = append(args, "-f", filepath.Join(dir, name+".yaml"))
+		}
+	}
+	f.kubectl(args...)
+}
+
+// batchPlatform submits the reference's jobs stage by stage, and lets all of them
+// run to their end. The counts are the reference's own where it states them, with
+// the queues settled.
+func batchPlatform(f *folder) {
+	f.add(append(f.pools(), f.autoPools(4)...)...)
 	f.refused("team-a", "low-priority-1", func(text []byte) []byte {
 		return bytes.ReplaceAll(text, []byte("namespace: team-a"), []byte("namespace: team-b"))
 	}, "forbidden")
+
+	monitor := f.monitored()
+	defer monitor.Stop()
+	f.failed("team-a", "jobset-1")
 
 	// The teams take turns: one that is first with all its jobs would borrow
 	// what another is about to ask for, and jobs of one priority take nothing
 	// back from each other.
 	submit := func(name string) {
 		for i := 1; i <= 4; i++ {
-			args := []string{"apply", "--server-side"}
-			for _, team := range f.teams() {
-				dir := filepath.Join(f.dir, "workloads", team)
-				args = append(args, "-f", filepath.Join(dir, name+"-files.yaml"), "-f", filepath.Join(dir, fmt.Sprintf("%s-%d.yaml", name, i)))
-			}
-			f.kubectl(args...)
+			f.submitAll(name, fmt.Sprintf("%s-%d", name, i))
 		}
 	}
 	submit("low-priority")
 	f.queues("-lp", count{0, 4})
+	monitor.shows(batchPlatformLow)
 
 	submit("high-priority")
 	f.queues("-hp", count{2, 2})
 	f.queues("-lp", count{1, 3}) // one a team has made room on the reservation
+	f.reclaimed()
 
 	submit("compact")
 	f.queues("-compact", count{3, 1})
@@ -150,122 +226,93 @@ func batchPlatform(f *folder) {
 		"l4-spot":     24,
 		"auto":        8,
 	})
+	monitor.shows(batchPlatformFull)
+	monitor.answered(batchPlatformAbsent, batchPlatformFiring)
 
-	f.kubectl("delete", "jobs", "--all", "--all-namespaces", "--wait=false")
-	f.emptied()
+	f.priorities(map[string]string{ // as the reference has them
+		"low-priority":  "lp 10 Never",
+		"compact":       "compact 15 PreemptLowerPriority",
+		"high-priority": "hp 20 PreemptLowerPriority",
+	})
+
+	const all = "--all-namespaces"
+	f.succeed(all, "^high-priority-", f.completed(all, "^high-priority-", 16))
+	f.queues("-hp", count{0, 0})
+	f.queues("-lp", count{0, 4}) // what made room is back
+	f.running(map[string]int{"l4-reserved": 4, "l4-spot": 24, "auto": 8})
+
+	f.succeed(all, "^(low-priority|compact)-", f.completed(all, "^(low-priority|compact)-", 32))
+	f.queues("-lp", count{0, 0})
+	submit("jobset")
+	f.queues("-lp", count{0, 4})
+	f.running(map[string]int{"l4-reserved": 4, "l4-spot": 24})
+	f.priorities(map[string]string{"jobset": "lp 10 Never"})
+	f.succeed(all, "^jobset-", f.completed(all, "^jobset-", 16))
 	for _, tier := range []string{"-lp", "-hp", "-compact"} {
 		f.queues(tier, count{0, 0})
 	}
+	f.clear()
+
+	// Alone, a team has of its cohort what it may borrow, and no more: two jobs by
+	// its quota, one on what another team leaves of l4-ondemand.
+	for i := range 4 {
+		f.submit("team-a", fmt.Sprintf("high-priority-%d", i+1))
+	}
+	f.queues("-team-a-hp", count{1, 3})
+	f.clear()
 }
 
-// provision plays Dynamic Workload Scheduler for a job: it is asked for nodes
-// for so many pods and so many seconds, the job waits, and runs on the nodes
-// that come, and on no others. Nodes of earlier jobs are still there.
-func (f *folder) provision(team, name, poolName string, pods int, seconds string) {
+// reclaimed holds that each team's first low-priority job, which borrowed the
+// reservation, has made room for a high-priority job of its cohort. Those take
+// what is nominally theirs out of a queue of lower priority, which to Kueue is
+// reclaiming within the cohort: their own queues' jobs are all of one priority.
+// Source: Kueue, apis/kueue/v1beta2/workload_types.go, reasons of Preempted.
+func (f *folder) reclaimed() {
 	f.Helper()
-	f.submit(team, name)
-	var request provisioningRequest
-	f.eventually(func() string {
-		out := f.kubectl("get", "provisioningrequests", "--namespace="+team, "-o", "json")
-		var list struct{ Items []provisioningRequest }
-		if err := json.Unmarshal([]byte(out), &list); err != nil {
-			return err.Error()
-		}
-		if len(list.Items) != 1 {
-			return fmt.Sprintf("%d ProvisioningRequests", len(list.Items))
-		}
-		request = list.Items[0]
-		return ""
-	})
-	if got := request.Spec.ProvisioningClassName; got != "queued-provisioning.gke.io" {
-		f.Errorf("the class of the request is %q", got)
-	}
-	if got := request.Spec.Parameters["maxRunDurationSeconds"]; got != seconds {
-		f.Errorf("the request is for %s seconds, want %s", got, seconds)
-	}
-	if len(request.Spec.PodSets) != 1 || request.Spec.PodSets[0].Count != pods {
-		f.Errorf("the request is for %v, want %d pods", request.Spec.PodSets, pods)
-	}
-	workload := func() object {
-		f.Helper()
-		found := f.get("workloads", "--namespace="+team)
-		if len(found) != 1 {
-			f.Fatalf("%d workloads in %s", len(found), team)
-		}
-		return found[0]
-	}
-	if w := workload(); !w.is("QuotaReserved") || w.is("Admitted") {
-		f.Errorf("before there are nodes, the workload is %v", w.Status.Conditions)
-	}
-	if found := f.get("pods", "--namespace="+team); len(found) != 0 {
-		f.Errorf("before there are nodes, there are pods: %v", found)
-	}
-
-	p := f.pool(poolName)
-	p.nodes = pods
-	resize := "resize-" + name
-	p.labels["autoscaling.gke.io/provisioning-request"] = resize
-	f.add(p)
-	now := time.Now().UTC().Format(time.RFC3339)
-	condition := func(kind string) map[string]any {
-		return map[string]any{"type": kind, "status": "True", "reason": kind, "message": "played by the test", "lastTransitionTime": now}
-	}
-	patch, err := json.Marshal(map[string]any{"status": map[string]any{
-		"conditions":               []any{condition("Accepted"), condition("Provisioned")},
-		"provisioningClassDetails": map[string]string{"ResizeRequestName": resize},
-	}})
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.kubectl("patch", "provisioningrequests", request.Metadata.Name, "--namespace="+team, "--subresource=status", "--type=merge", "--patch="+string(patch))
-	f.running(map[string]int{poolName: pods})
-	if w := workload(); !w.is("Admitted") {
-		f.Errorf("with nodes, the workload is %v", w.Status.Conditions)
-	}
-	f.kubectl(append([]string{"delete", "jobs,jobsets", "--all", "--namespace=" + team}, f.member(team)...)...)
-	f.emptied()
-}
-
-type provisioningRequest struct {
-	Metadata struct{ Name string }
-	Spec     struct {
-		ProvisioningClassName string
-		Parameters            map[string]string
-		PodSets               []struct{ Count int }
-	}
-}
-
-func batchPlatformDWS(f *folder) {
-	f.provision("team-a", "finetune-gemma-2b", "a100-dws", 1, "14400")
-	f.provision("team-b", "finetune-gemma-7b", "h100-dws", 1, "14400")
-}
-
-func a3UltraFlex(f *folder) {
-	f.provision("research", "sample", "a3-ultra", 1, "600")
-	f.provision("products", "all-gather", "a3-ultra", 2, "3600") // a JobSet of two nodes
-}
-
-// tpuTraining runs one JobSet on both slices: each of its jobs has the hosts of
-// one slice to itself.
-func tpuTraining(f *folder) {
-	for _, p := range f.pools() {
-		f.add(p)
-	}
-	f.submit("tpu-training", "multislice")
-	f.running(map[string]int{"slices-0": 4, "slices-1": 4})
-	objects := f.get("nodes,pods", "--all-namespaces")
-	pools := nodePools(objects)
-	jobs := map[string]string{} // by node pool
+	objects := f.get("jobs,workloads", "--all-namespaces")
+	queue := map[string]string{} // by the UID of the job
 	for _, o := range objects {
-		if o.Kind != "Pod" {
+		if o.Kind == "Job" {
+			queue[o.Metadata.UID] = o.Metadata.Labels["kueue.x-k8s.io/queue-name"]
+		}
+	}
+	preemptor := regexp.MustCompile(`JobUID: ([^)]+)\)`)
+	got := map[string]string{}
+	for _, o := range objects {
+		if o.Kind != "Workload" || !o.is("Evicted") && !o.is("Preempted") {
 			continue
 		}
-		pool, job := pools[o.Spec.NodeName], o.Metadata.Labels[jobLabel]
-		if jobs[pool] != "" && jobs[pool] != job {
-			f.Errorf("node pool %s has pods of %s and of %s", pool, jobs[pool], job)
+		by := ""
+		if found := preemptor.FindStringSubmatch(o.condition("Preempted").Message); found != nil {
+			by = queue[found[1]]
+			by = by[strings.LastIndex(by, "-")+1:]
 		}
-		jobs[pool] = job
+		got[o.Metadata.Namespace+" "+o.owner()] = o.condition("Evicted").Reason + " " + o.condition("Preempted").Reason + " " + by
 	}
-	f.kubectl("delete", "jobsets", "--all", "--namespace=tpu-training")
-	f.emptied()
+	want := map[string]string{}
+	for _, team := range f.teams() {
+		want[team+" low-priority-1"] = "Preempted InCohortReclamation hp"
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		f.Errorf("evicted are (-want +got):\n%s", diff)
+	}
+}
+
+// priorities holds that all pods that have not ended have the PriorityClass, its
+// value and its preemption policy, by the name of their workload.
+func (f *folder) priorities(want map[string]string) {
+	f.Helper()
+	number := regexp.MustCompile(`-[0-9].*`)
+	got := map[string]string{}
+	for _, o := range f.get("pods", "--all-namespaces", "--selector="+jobLabel, "--field-selector=status.phase!=Succeeded") {
+		name := number.ReplaceAllString(o.Metadata.Labels[jobLabel], "")
+		priority := fmt.Sprint(o.Spec.PriorityClassName, " ", o.Spec.Priority, " ", o.Spec.PreemptionPolicy)
+		if before, ok := got[name]; ok && before != priority {
+			f.Errorf("%s has pods of %s and of %s", name, before, priority)
+		}
+		got[name] = priority
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		f.Errorf("priorities (-want +got):\n%s", diff)
+	}
 }

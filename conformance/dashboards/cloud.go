@@ -24,10 +24,7 @@ func checkCloud(content []byte) []error {
 	}
 	errs := checkMosaic(layout)
 
-	variables := map[string]*dashboardpb.DashboardFilter{}
-	for _, filter := range board.GetDashboardFilters() {
-		variables[filter.GetTemplateVariable()] = filter
-	}
+	variables := cloudVariables(&board)
 	for _, tile := range layout.GetTiles() {
 		widget := tile.GetWidget()
 		for _, err := range checkWidget(widget, variables) {
@@ -96,6 +93,15 @@ func timeSeriesQueries(message protoreflect.Message) []*dashboardpb.TimeSeriesQu
 }
 
 var cloudVariable = regexp.MustCompile(`\$\{([^}]*)\}`)
+
+// cloudVariables returns the filters by the name of their variable.
+func cloudVariables(board *dashboardpb.Dashboard) map[string]*dashboardpb.DashboardFilter {
+	variables := map[string]*dashboardpb.DashboardFilter{}
+	for _, filter := range board.GetDashboardFilters() {
+		variables[filter.GetTemplateVariable()] = filter
+	}
+	return variables
+}
 
 // fillCloud puts values in the place of variables, as Cloud Monitoring does:
 // ${x} is the matcher of filter x, ${x.value} its value, ${__interval} a time.

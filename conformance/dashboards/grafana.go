@@ -46,10 +46,7 @@ func checkGrafana(content []byte) []error {
 		return []error{err}
 	}
 
-	variables := map[string]string{}
-	for _, v := range board.Templating.List {
-		variables[v.Name] = value(v)
-	}
+	variables := grafanaVariables(board)
 	var errs []error
 	var placed []rectangle
 	place := func(title string, at *dashboard.GridPos) {
@@ -123,6 +120,15 @@ func checkDatasource(ref *common.DataSourceRef, variables map[string]string) []e
 // grafanaVariable finds $name and ${name}, but not the $1 of a regular
 // expression.
 var grafanaVariable = regexp.MustCompile(`\$\{?([A-Za-z_]\w*)\}?`)
+
+// grafanaVariables returns what is chosen of each variable at first.
+func grafanaVariables(board classic) map[string]string {
+	variables := map[string]string{}
+	for _, v := range board.Templating.List {
+		variables[v.Name] = value(v)
+	}
+	return variables
+}
 
 // fillGrafana puts values in the place of variables.
 func fillGrafana(query string, variables map[string]string) (string, []error) {

@@ -22,21 +22,10 @@ func checkPolicies(content []byte) []error {
 		return []error{diags}
 	}
 	body := file.Body.(*hclsyntax.Body)
-	locals := map[string]cty.Value{}
-	for _, block := range blocks(body, "locals") {
-		for name, attribute := range block.Body.Attributes {
-			if value, diags := attribute.Expr.Value(nil); !diags.HasErrors() {
-				locals[name] = value
-			}
-		}
-	}
-	constants := &hcl.EvalContext{Variables: map[string]cty.Value{"local": cty.ObjectVal(locals)}}
+	constants := localValues(body)
 
 	var errs []error
-	for _, block := range blocks(body, "resource") {
-		if len(block.Labels) != 2 || block.Labels[0] != "google_monitoring_alert_policy" {
-			continue
-		}
+	for _, block := range policies(body) {
 		instances, err := instances(block.Body, constants)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("alert policy %s: %w", block.Labels[1], err))
@@ -48,6 +37,37 @@ func checkPolicies(content []byte) []error {
 		}
 	}
 	return errs
+}
+
+// localValues is a scope with those of a file's locals that are constant.
+func localValues(body *hclsyntax.Body) *hcl.EvalContext {
+	locals := map[string]cty.Value{}
+	for _, block := range blocks(body, "locals") {
+		for name, attribute := range block.Body.Attributes {
+			if value, diags := attribute.Expr.Value(nil); !diags.HasErrors() {
+				locals[name] = value
+			}
+		}
+	}
+	return &hcl.EvalContext{Variables: map[string]cty.Value{"local": cty.ObjectVal(locals)}}
+}
+
+// policies returns the resources of a file that are alert policies.
+func policies(body *hclsyntax.Body) []*hclsyntax.Block {
+	return slices.DeleteFunc(blocks(body, "resource"), func(b *hclsyntax.Block) bool {
+		return len(b.Labels) != 2 || b.Labels[0] != "google_monitoring_alert_policy"
+	})
+}
+
+// promqlConditions returns the conditions of a policy that are PromQL.
+func promqlConditions(policy *hclsyntax.Body) []*hclsyntax.Body {
+	var out []*hclsyntax.Body
+	for _, conditions := range blocks(policy, "conditions") {
+		for _, condition := range blocks(conditions.Body, "condition_prometheus_query_language") {
+			out = append(out, condition.Body)
+		}
+	}
+	return out
 }
 
 // instances returns the scope of each instance of a resource, by its index: ""
@@ -78,19 +98,16 @@ var variable = regexp.MustCompile(`\$\{metric_or_resource\.label\.(\w+)\}`)
 
 func checkPolicy(body *hclsyntax.Body, scope *hcl.EvalContext) []error {
 	var errs []error
-	queries := 0
 	var have map[string]bool
-	for _, conditions := range blocks(body, "conditions") {
-		for _, condition := range blocks(conditions.Body, "condition_prometheus_query_language") {
-			queries++
-			labels, conditionErrs := checkCondition(condition.Body, scope)
-			have = labels
-			errs = append(errs, conditionErrs...)
-		}
+	conditions := promqlConditions(body)
+	for _, condition := range conditions {
+		labels, conditionErrs := checkCondition(condition, scope)
+		have = labels
+		errs = append(errs, conditionErrs...)
 	}
 	// Source: Cloud Monitoring documentation, alert policies: 1 to 6.
-	if queries == 0 || queries > 6 {
-		errs = append(errs, fmt.Errorf("%d conditions on PromQL, want 1 to 6", queries))
+	if n := len(conditions); n == 0 || n > 6 {
+		errs = append(errs, fmt.Errorf("%d conditions on PromQL, want 1 to 6", n))
 	}
 	for _, documentation := range blocks(body, "documentation") {
 		content, err := constant(documentation.Body, "content", scope)

@@ -2,6 +2,7 @@ package kai_test
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,7 +19,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-const folder = "../../golden/kai-departments"
+var folders = flag.String("folders", "../../golden", "the `directory` of the deploy folder kai-departments")
 
 // document is one object of a YAML file, not decoded.
 type document []byte
@@ -27,7 +28,7 @@ type document []byte
 // the files' order. There must be some.
 func documents(t *testing.T, pattern, kind string) []document {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(folder, pattern))
+	files, err := filepath.Glob(filepath.Join(*folders, "kai-departments", pattern))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +59,9 @@ func decode[T any](t *testing.T, d document) *T {
 	t.Helper()
 	object := new(T)
 	if err := yaml.UnmarshalStrict(d, object); err != nil {
-		t.Fatal(err)
+		var meta metav1.PartialObjectMetadata
+		_ = yaml.Unmarshal(d, &meta) // for the message alone
+		t.Fatalf("%s %s: %v", meta.Kind, meta.Name, err)
 	}
 	return object
 }
@@ -114,7 +117,7 @@ type pool struct {
 // GKE makes them: with the pool's labels and taints, and the labels that GKE adds.
 func nodes(t *testing.T) []*corev1.Node {
 	t.Helper()
-	file, diags := hclparse.NewParser().ParseHCLFile(filepath.Join(folder, "terraform/node_pools.tf"))
+	file, diags := hclparse.NewParser().ParseHCLFile(filepath.Join(*folders, "kai-departments/terraform/node_pools.tf"))
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

@@ -133,6 +133,19 @@ func TestIdle(t *testing.T) {
 	}
 }
 
+// TestPriority holds that of two teams of a cohort the one of the higher priority
+// gets idle GPUs first, also back from the other.
+func TestPriority(t *testing.T) {
+	c := newCluster(t)
+	for i := range 6 {
+		team := []string{"project-b", "project-a"}[i/3]
+		c.submit(node(t, "training-job-1", team, fmt.Sprint("train-", i)))
+	}
+	if d := cmp.Diff(map[string]int{"project-a": 3, "project-b": 1, "": 2}, c.teams()); d != "" {
+		t.Errorf("project-a before project-b (-told +placed):\n%s", d)
+	}
+}
+
 // node is a job of the folder as another team's own, grown to all GPUs of a node.
 func node(t *testing.T, like, team, name string) *batchv1.Job {
 	t.Helper()

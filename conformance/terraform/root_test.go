@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -24,6 +25,8 @@ const (
 	facts = repository + "/../shared/terraform"
 )
 
+var golden = flag.String("folders", repository+"/golden", "the `directory` of the deploy folders that are planned")
+
 // edit is a change of a file under terraform/ of a folder.
 type edit struct{ file, old, new string }
 
@@ -34,15 +37,15 @@ type root struct {
 	env     []string
 }
 
-// open takes a deploy folder by its name under golden/, or makes it of what
+// open takes a deploy folder by its name, or makes it of what
 // batchwright compile is given, and starts the double. It skips the test where
 // Terraform or the provider's schema is absent.
 func open(t *testing.T, form string) root {
 	t.Helper()
 	program, reattach, dir := program(t, form), attach(t), t.TempDir()
-	golden := repository + "/golden/" + form
-	if _, err := os.Stat(golden); err == nil {
-		if err := os.CopyFS(dir, os.DirFS(golden)); err != nil {
+	given := filepath.Join(*golden, form)
+	if _, err := os.Stat(given); err == nil {
+		if err := os.CopyFS(dir, os.DirFS(given)); err != nil {
 			t.Fatal(err)
 		}
 	} else {
@@ -236,7 +239,13 @@ func (r root) plan(t *testing.T, args ...string) outcome {
 				Resource struct{ Addr string }
 				Action   string
 			}
-			Diagnostic struct{ Severity, Summary, Detail string }
+			Diagnostic struct {
+				Severity, Summary, Detail string
+				Range                     struct {
+					Filename string
+					Start    struct{ Line int }
+				}
+			}
 		}
 		if err := json.Unmarshal(line, &message); err != nil {
 			t.Fatalf("%v in what terraform says:\n%s", err, out)
@@ -246,7 +255,7 @@ func (r root) plan(t *testing.T, args ...string) outcome {
 			o.actions[message.Change.Resource.Addr] = message.Change.Action
 		case "diagnostic":
 			d := message.Diagnostic
-			o.said = append(o.said, d.Severity+": "+d.Summary+": "+d.Detail)
+			o.said = append(o.said, fmt.Sprintf("%s: %s: %s (%s:%d)", d.Severity, d.Summary, d.Detail, d.Range.Filename, d.Range.Start.Line))
 			failed = failed || d.Severity == "error"
 		}
 	}

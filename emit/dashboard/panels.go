@@ -257,12 +257,10 @@ func queues(checks bool) section {
 			skip:    !checks,
 		},
 		{
-			title: "Admitted and finished workloads per hour",
-			note:  "The first event of each series of a counter is not seen: busy queues read right, the first hour of a new one low.",
-			shape: lines, unit: count,
+			title: "Admitted and finished workloads per hour", shape: lines, unit: count,
 			queries: []query{
-				{name: "admitted", by: byQueue, expr: `sum by (cluster_queue) (increase(kueue_admitted_workloads_total{@kueue}[1h]))`},
-				{name: "finished", by: byQueue, expr: `sum by (cluster_queue) (increase(kueue_finished_workloads_total{@kueue}[1h]))`},
+				{name: "admitted", by: byQueue, expr: `sum by (cluster_queue) (` + ir.Events(`kueue_admitted_workloads_total{@kueue}`, "1h") + `)`},
+				{name: "finished", by: byQueue, expr: `sum by (cluster_queue) (` + ir.Events(`kueue_finished_workloads_total{@kueue}`, "1h") + `)`},
 			},
 		},
 	}}
@@ -274,14 +272,14 @@ func churn() section {
 			title: "Preemptions per hour", note: "By the queue that preempts.", shape: stack, unit: count,
 			queries: []query{{
 				by:   []string{"preempting_cluster_queue", "reason"},
-				expr: `sum by (preempting_cluster_queue, reason) (increase(kueue_preempted_workloads_total{@kueue}[1h]))`,
+				expr: `sum by (preempting_cluster_queue, reason) (` + ir.Events(`kueue_preempted_workloads_total{@kueue}`, "1h") + `)`,
 			}},
 		},
 		{
 			title: "Evictions per hour", shape: stack, unit: count,
 			queries: []query{{
 				by:   []string{"reason", "underlying_cause"},
-				expr: `sum by (reason, underlying_cause) (increase(kueue_evicted_workloads_total{@kueue}[1h]))`,
+				expr: `sum by (reason, underlying_cause) (` + ir.Events(`kueue_evicted_workloads_total{@kueue}`, "1h") + `)`,
 			}},
 		},
 		{
@@ -423,13 +421,6 @@ func controller() section {
 			queries: []query{{name: "p99", expr: quantile("0.99", nil, `kueue_admission_attempt_duration_seconds_bucket{@kueue}[@window]`)}},
 		},
 		{
-			title: "From admission to ungated pods (p95)", shape: lines, unit: seconds,
-			queries: []query{{
-				by:   []string{"name"},
-				expr: quantile("0.95", []string{"name"}, `kueue_pod_scheduling_gate_removal_seconds_bucket{@kueue}[@window]`),
-			}},
-		},
-		{
 			title: "Reconcile errors per second", shape: lines, unit: perSecond,
 			queries: []query{{
 				by: []string{"controller"},
@@ -511,14 +502,14 @@ func myJobs(p *ir.Platform) section {
 			title: "My evictions per hour", shape: stack, unit: count,
 			queries: []query{{
 				by:   []string{"reason", "underlying_cause"},
-				expr: `sum by (reason, underlying_cause) (increase(kueue_local_queue_evicted_workloads_total{@kueue,@team}[1h]))`,
+				expr: `sum by (reason, underlying_cause) (` + ir.Events(`kueue_local_queue_evicted_workloads_total{@kueue,@team}`, "1h") + `)`,
 			}},
 		},
 		{
 			title: "Preemptions by my queues per hour", shape: stack, unit: count,
 			queries: []query{{
 				by: []string{"preempting_cluster_queue", "reason"},
-				expr: `sum by (preempting_cluster_queue, reason) (increase(kueue_preempted_workloads_total{@kueue}[1h])` +
+				expr: `sum by (preempting_cluster_queue, reason) ((` + ir.Events(`kueue_preempted_workloads_total{@kueue}`, "1h") + `)` +
 					` and on (preempting_cluster_queue) ` + myQueues(p, "preempting_cluster_queue") + `)`,
 			}},
 		},

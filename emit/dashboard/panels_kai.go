@@ -102,7 +102,7 @@ func kaiChurn() section {
 		{
 			title: "Evicted pods per hour", note: "Reclaim gives a team back what it is guaranteed, preempt makes room for a higher priority, consolidation moves jobs together.",
 			shape: stack, unit: count,
-			queries: []query{{by: byAction, expr: `sum by (action) (increase(kai_pod_group_evicted_pods_total{@scraped}[1h]))`}},
+			queries: []query{{by: byAction, expr: `sum by (action) (` + ir.Events(`kai_pod_group_evicted_pods_total{@scraped}`, "1h") + `)`}},
 		},
 		{
 			title: "Attempts to preempt per hour", shape: lines, unit: count,
@@ -125,7 +125,7 @@ func kaiController() section {
 		},
 		{
 			title: "Jobs started per hour", shape: stack, unit: count,
-			queries: []query{{by: byAction, expr: `sum by (action) (increase(kai_podgroups_scheduled_by_action{@scraped}[1h]))`}},
+			queries: []query{{by: byAction, expr: `sum by (action) (` + ir.Events(`kai_podgroups_scheduled_by_action{@scraped}`, "1h") + `)`}},
 		},
 		{
 			title: "From a pod to its node", note: "Longer times than 2560 ms read as 2560 ms.", shape: lines, unit: milliseconds,
@@ -149,7 +149,7 @@ func kaiTeam(*ir.Platform) []section {
 			title: "My evicted pods per hour", shape: stack, unit: count,
 			queries: []query{{
 				by:   []string{"podgroup", "action"},
-				expr: `sum by (podgroup, action) (increase(kai_pod_group_evicted_pods_total{@scraped,@team}[1h]))`,
+				expr: `sum by (podgroup, action) (` + ir.Events(`kai_pod_group_evicted_pods_total{@scraped,@team}`, "1h") + `)`,
 			}},
 		},
 	}})}

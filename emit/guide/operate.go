@@ -193,16 +193,23 @@ func priorities(q ir.Queue) markup {
 	return "one of " + codes(names) + ", of which the last is served first"
 }
 
-// chosen says how a job chooses, where a queue leads to machines of several
-// types.
+// chosen says how a job chooses, where a queue leads to node pools of several
+// machine types. Kueue could send it to what GKE provisions by itself, whose
+// flavors lack the label of node pools.
 func chosen(p *ir.Platform) markup {
-	machines := map[string]string{}
+	capacities := map[string]ir.Capacity{}
 	for _, c := range p.Capacities {
-		machines[c.Name] = c.Machine.Type
+		capacities[c.Name] = c
 	}
 	for _, t := range p.Teams {
 		for _, q := range t.Queues {
-			if slices.ContainsFunc(q.Flavors, func(f ir.FlavorQuota) bool { return machines[f.Flavor] != machines[q.Flavors[0].Flavor] }) {
+			pools, several := true, false
+			for _, f := range q.Flavors {
+				c := capacities[f.Flavor]
+				pools = pools && !c.AutoProvisioned && !c.ComputeClass
+				several = several || c.Machine.Type != capacities[q.Flavors[0].Flavor].Machine.Type
+			}
+			if pools && several {
 				return " A job that is made for one capacity of its tier selects that one's nodes, by the node labels that it has in " +
 					file("kubernetes/resource-flavors.yaml") + ": Kueue then passes over the others."
 			}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"time"
@@ -22,7 +23,8 @@ import (
 const KubernetesVersion = "v1.36.3"
 
 // programs are the packages that are built. Each program has the name of its
-// package's folder, but for etcd's, whose last element is a version.
+// package's folder, but for etcd's, whose last element is a version. Prometheus
+// comes on top: the conformance module pins it.
 var programs = []string{
 	"go.etcd.io/etcd/server/v3",
 	"k8s.io/kubernetes/cmd/kube-apiserver",
@@ -37,21 +39,26 @@ var programs = []string{
 // Build returns the folder of the programs that the module at root pins. It
 // builds them unless they are there: some minutes and 3 GB of memory the first
 // time, nothing after that. The folder lies in bin/ of the module and its name
-// is a hash of all that decides what is built. Progress goes to log.
+// is a hash of all that decides what is built. Building removes the folders of
+// earlier versions that were not asked for within a day. Progress goes to log.
 func Build(ctx context.Context, root string, log io.Writer) (string, error) {
-	id, err := buildID(root)
+	prometheus, err := source(ctx, filepath.Join(root, ".."), "github.com/prometheus/prometheus")
+	if err != nil {
+		return "", err
+	}
+	id, err := buildID(root, filepath.Base(prometheus))
 	if err != nil {
 		return "", err
 	}
 	dir := filepath.Join(root, "bin", id)
-	if _, err := os.Stat(dir); err == nil {
+	began := time.Now()
+	if err := os.Chtimes(dir, began, began); err == nil { // asked for, see prune
 		return dir, nil
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
 
-	began := time.Now()
-	fmt.Fprintf(log, "plane: building %d programs into %s, which takes minutes the first time\n", len(programs), dir)
+	fmt.Fprintf(log, "plane: building %d programs into %s, which takes minutes the first time\n", len(programs)+1, dir)
 	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
 		return "", err
 	}
@@ -66,12 +73,23 @@ func Build(ctx context.Context, root string, log io.Writer) (string, error) {
 	const version = "k8s.io/component-base/version."
 	flags := fmt.Sprintf("-X %[1]sgitVersion=%[2]s -X %[1]sgitMajor=%[3]s -X %[1]sgitMinor=%[4]s",
 		version, KubernetesVersion, number[0], number[1])
-	args := append([]string{"build", "-trimpath", "-ldflags", flags, "-o", work + string(filepath.Separator)}, programs...)
-	build := exec.CommandContext(ctx, "go", args...)
-	build.Dir = root
-	build.Stdout, build.Stderr = log, log
-	if err := build.Run(); err != nil {
-		return "", fmt.Errorf("the control plane cannot be built (the first time, it takes a Go module proxy that has its source): %w", err)
+	out := work + string(filepath.Separator)
+	for _, b := range []struct {
+		dir  string
+		args []string
+	}{
+		{root, append([]string{"-ldflags", flags, "-o", out}, programs...)},
+		// Prometheus is built by its own go.mod, which asks for another version
+		// of Kubernetes, and with no way to discover targets but a list.
+		{prometheus, []string{"-tags", "remove_all_sd", "-o", out, "./cmd/prometheus"}},
+	} {
+		build := exec.CommandContext(ctx, "go", append([]string{"build", "-trimpath"}, b.args...)...)
+		build.Dir = b.dir
+		build.Env = append(os.Environ(), "GOWORK=off") // that of Prometheus names folders its module is without
+		build.Stdout, build.Stderr = log, log
+		if err := build.Run(); err != nil {
+			return "", fmt.Errorf("the control plane cannot be built (the first time, it takes a Go module proxy that has its source): %w", err)
+		}
 	}
 	if err := os.Rename(work, dir); err != nil {
 		if _, other := os.Stat(dir); other == nil {
@@ -80,13 +98,45 @@ func Build(ctx context.Context, root string, log io.Writer) (string, error) {
 		return "", err
 	}
 	fmt.Fprintf(log, "plane: built in %s\n", time.Since(began).Round(time.Second))
+	if err := prune(dir, time.Now().Add(-24*time.Hour)); err != nil {
+		fmt.Fprintf(log, "plane: earlier programs are still there: %v\n", err)
+	}
 	return dir, nil
 }
 
-// buildID hashes what the programs are built from.
-func buildID(root string) (string, error) {
+// built is what Build calls folders: a buildID, or build- with a number while it
+// builds.
+var built = regexp.MustCompile(`^([0-9a-f]{16}|build-[0-9]+)$`)
+
+// prune removes the folders beside dir that Build has made and that nobody has
+// asked for since a time: 850 MB each. A younger one may be another branch's, or
+// another process may build in it or run its programs.
+func prune(dir string, since time.Time) error {
+	siblings, err := os.ReadDir(filepath.Dir(dir))
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, s := range siblings {
+		if s.Name() == filepath.Base(dir) || !s.IsDir() || !built.MatchString(s.Name()) {
+			continue
+		}
+		info, err := s.Info()
+		if err == nil && info.ModTime().Before(since) {
+			err = os.RemoveAll(filepath.Join(filepath.Dir(dir), s.Name()))
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // another process was faster
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// buildID hashes what the programs are built from. The module of Prometheus is
+// its path and version.
+func buildID(root, prometheus string) (string, error) {
 	hash := sha256.New()
-	fmt.Fprintln(hash, runtime.Version(), runtime.GOOS, runtime.GOARCH, KubernetesVersion, programs)
+	fmt.Fprintln(hash, runtime.Version(), runtime.GOOS, runtime.GOARCH, KubernetesVersion, programs, prometheus)
 	for _, name := range []string{"go.mod", "go.sum"} {
 		text, err := os.ReadFile(filepath.Join(root, name))
 		if err != nil {

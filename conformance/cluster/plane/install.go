@@ -139,8 +139,14 @@ func (p *Plane) installController(ctx context.Context, c controller, port string
 		case "Namespace":
 			namespaces = append(namespaces, object)
 			continue
-		case "Deployment", "APIService":
-			continue // the program runs here; nothing of the folders needs the visibility API
+		case "Deployment":
+			// The program runs here.
+			if p.metrics[c.namespace].pods, err = podLabels(object); err != nil {
+				return err
+			}
+			continue
+		case "APIService":
+			continue // nothing of the folders needs the visibility API
 		case "Service":
 			object["spec"] = map[string]any{"type": "ExternalName", "externalName": "localhost"}
 		}
@@ -208,6 +214,7 @@ func (p *Plane) runController(ctx context.Context, c controller, config map[stri
 	if metrics == nil {
 		metrics = map[string]any{}
 	}
+	p.metrics[c.namespace].serve(metrics["bindAddress"], ports[2])
 	metrics["bindAddress"] = "127.0.0.1:" + ports[2]
 	config["metrics"] = metrics
 	config["leaderElection"] = map[string]any{"leaderElect": false}
@@ -316,13 +323,7 @@ func (p *Plane) stopKueue() {
 	if p.kueue == nil {
 		return
 	}
-	p.kueue.stop()
-	for i, s := range p.processes {
-		if s == p.kueue {
-			p.processes = append(p.processes[:i:i], p.processes[i+1:]...)
-			break
-		}
-	}
+	p.end(p.kueue)
 	p.kueue = nil
 }
 

@@ -31,9 +31,10 @@ type Plane struct {
 	log            io.Writer
 	server         string // the API server's URL
 	authority      *authority
-	processes      []*process // in the order they were started
-	kueue          *process   // nil before Prepare
-	kueuePorts     []string   // webhook, health, metrics
+	processes      []*process           // in the order they were started
+	kueue          *process             // nil before Prepare
+	kueuePorts     []string             // webhook, health, metrics
+	metrics        map[string]*endpoint // of controllers, by namespace
 }
 
 // patience is how long a program may take until it answers.
@@ -54,7 +55,8 @@ func Start(ctx context.Context, root string, log io.Writer) (_ *Plane, err error
 	if err != nil {
 		return nil, err
 	}
-	p := &Plane{root: root, bin: bin, dir: dir, log: log, Kubeconfig: filepath.Join(dir, "kubeconfig")}
+	p := &Plane{root: root, bin: bin, dir: dir, log: log, Kubeconfig: filepath.Join(dir, "kubeconfig"),
+		metrics: map[string]*endpoint{kueue.namespace: {}, jobset.namespace: {}}}
 	defer func() {
 		if err != nil {
 			p.Stop()
@@ -229,7 +231,7 @@ func (p *Plane) startKubernetes(ctx context.Context) error {
 }
 
 // startNodes starts KWOK, which answers for the kubelets of all nodes: a pod
-// that is bound runs until it is deleted.
+// that is bound runs until it is deleted or told to end; see stages.yaml.
 func (p *Plane) startNodes(ctx context.Context) error {
 	kwok, err := source(ctx, p.root, "sigs.k8s.io/kwok")
 	if err != nil {

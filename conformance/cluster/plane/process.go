@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -62,6 +63,12 @@ func (s *process) stop() {
 		s.cmd.Process.Kill()
 		<-s.done
 	}
+}
+
+// end stops a program that the plane is to go on without.
+func (p *Plane) end(s *process) {
+	s.stop()
+	p.processes = slices.DeleteFunc(p.processes, func(other *process) bool { return other == s })
 }
 
 // ended tells of a program that is not to end, with the end of its log.

@@ -95,6 +95,7 @@ resource "google_container_node_pool" "a3_ultra" {
     service_account  = google_service_account.nodes.email
     oauth_scopes     = ["https://www.googleapis.com/auth/cloud-platform"]
     labels = {
+      capacity                      = "a3-ultra"
       "cloud.google.com/gke-queued" = "true"
       resource-type                 = "flex-start"
     }

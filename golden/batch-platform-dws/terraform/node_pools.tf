@@ -83,6 +83,7 @@ resource "google_container_node_pool" "a100_dws" {
     service_account  = google_service_account.nodes.email
     oauth_scopes     = ["https://www.googleapis.com/auth/cloud-platform"]
     labels = {
+      capacity                      = "a100-dws"
       "cloud.google.com/gke-queued" = "true"
       resource-type                 = "flex-start"
     }
@@ -176,6 +177,7 @@ resource "google_container_node_pool" "h100_dws" {
     service_account  = google_service_account.nodes.email
     oauth_scopes     = ["https://www.googleapis.com/auth/cloud-platform"]
     labels = {
+      capacity                      = "h100-dws"
       "cloud.google.com/gke-queued" = "true"
       resource-type                 = "flex-start"
     }
@@ -273,6 +275,7 @@ resource "google_container_node_pool" "l4_ondemand" {
     service_account = google_service_account.nodes.email
     oauth_scopes    = ["https://www.googleapis.com/auth/cloud-platform"]
     labels = {
+      capacity      = "l4-ondemand"
       resource-type = "ondemand"
     }
 
@@ -356,6 +359,7 @@ resource "google_container_node_pool" "l4_reserved" {
     service_account = google_service_account.nodes.email
     oauth_scopes    = ["https://www.googleapis.com/auth/cloud-platform"]
     labels = {
+      capacity      = "l4-reserved"
       resource-type = "reservation"
     }
 
@@ -445,6 +449,7 @@ resource "google_container_node_pool" "l4_spot" {
     service_account = google_service_account.nodes.email
     oauth_scopes    = ["https://www.googleapis.com/auth/cloud-platform"]
     labels = {
+      capacity      = "l4-spot"
       resource-type = "spot"
     }
 

@@ -129,7 +129,7 @@ locals {
       group    = "kueue-slo"
       severity = "WARNING"
       duration = "0s"
-      query    = "sum by (cluster_queue, reason) (increase(kueue_evicted_workloads_total{replica_role!=\"follower\",cluster=~\"gke-batch|\",reason=~\"PodsReadyTimeout|NodeFailures|AdmissionCheck\"}[30m])) > 3"
+      query    = "sum by (cluster_queue, reason) (increase(kueue_evicted_workloads_total{replica_role!=\"follower\",cluster=~\"gke-batch|\",reason=~\"PodsReadyTimeout|NodeFailures|AdmissionCheck\"}[30m]) + (kueue_evicted_workloads_total{replica_role!=\"follower\",cluster=~\"gke-batch|\",reason=~\"PodsReadyTimeout|NodeFailures|AdmissionCheck\"} unless kueue_evicted_workloads_total{replica_role!=\"follower\",cluster=~\"gke-batch|\",reason=~\"PodsReadyTimeout|NodeFailures|AdmissionCheck\"} offset 30m) ^ 0 or increase(kueue_evicted_workloads_total{replica_role!=\"follower\",cluster=~\"gke-batch|\",reason=~\"PodsReadyTimeout|NodeFailures|AdmissionCheck\"}[30m])) > 3"
       summary  = "Workloads are evicted because nodes or pods fail, not because others need the quota."
       action   = "ClusterQueue $${metric_or_resource.label.cluster_queue} loses workloads to $${metric_or_resource.label.reason}. Look at the events of the evicted workloads and at the nodes they ran on."
     }
@@ -137,7 +137,7 @@ locals {
       group    = "kueue-slo"
       severity = "WARNING"
       duration = "0s"
-      query    = "sum by (preempting_cluster_queue, reason) (increase(kueue_preempted_workloads_total{replica_role!=\"follower\",cluster=~\"gke-batch|\"}[1h])) > 20"
+      query    = "sum by (preempting_cluster_queue, reason) (increase(kueue_preempted_workloads_total{replica_role!=\"follower\",cluster=~\"gke-batch|\"}[1h]) + (kueue_preempted_workloads_total{replica_role!=\"follower\",cluster=~\"gke-batch|\"} unless kueue_preempted_workloads_total{replica_role!=\"follower\",cluster=~\"gke-batch|\"} offset 1h) ^ 0 or increase(kueue_preempted_workloads_total{replica_role!=\"follower\",cluster=~\"gke-batch|\"}[1h])) > 20"
       summary  = "A queue preempts more than 20 workloads an hour."
       action   = "ClusterQueue $${metric_or_resource.label.preempting_cluster_queue} evicts others ($${metric_or_resource.label.reason}) so often that work is lost. Guarantee it more quota, or let the tiers it evicts borrow less."
     }

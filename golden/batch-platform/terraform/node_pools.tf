@@ -82,6 +82,7 @@ resource "google_container_node_pool" "l4_ondemand" {
     service_account = google_service_account.nodes.email
     oauth_scopes    = ["https://www.googleapis.com/auth/cloud-platform"]
     labels = {
+      capacity      = "l4-ondemand"
       resource-type = "ondemand"
     }
 
@@ -165,6 +166,7 @@ resource "google_container_node_pool" "l4_reserved" {
     service_account = google_service_account.nodes.email
     oauth_scopes    = ["https://www.googleapis.com/auth/cloud-platform"]
     labels = {
+      capacity      = "l4-reserved"
       resource-type = "reservation"
     }
 
@@ -254,6 +256,7 @@ resource "google_container_node_pool" "l4_spot" {
     service_account = google_service_account.nodes.email
     oauth_scopes    = ["https://www.googleapis.com/auth/cloud-platform"]
     labels = {
+      capacity      = "l4-spot"
       resource-type = "spot"
     }
 

@@ -49,7 +49,7 @@ locals {
       group    = "kai"
       severity = "WARNING"
       duration = "0s"
-      query    = "sum by (action) (increase(kai_pod_group_evicted_pods_total{cluster=~\"kai-departments|\"}[1h])) > 20"
+      query    = "sum by (action) (increase(kai_pod_group_evicted_pods_total{cluster=~\"kai-departments|\"}[1h]) + (kai_pod_group_evicted_pods_total{cluster=~\"kai-departments|\"} unless kai_pod_group_evicted_pods_total{cluster=~\"kai-departments|\"} offset 1h) ^ 0 or increase(kai_pod_group_evicted_pods_total{cluster=~\"kai-departments|\"}[1h])) > 20"
       summary  = "KAI Scheduler evicts more than 20 pods an hour."
       action   = "Pods are evicted so often by $${metric_or_resource.label.action} that work is lost: reclaim gives a team back what it is guaranteed, preempt makes room for a higher priority in the same queue, consolidation moves jobs together."
     }

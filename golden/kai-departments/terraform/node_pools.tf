@@ -74,6 +74,7 @@ resource "google_container_node_pool" "h100_reserved" {
     service_account = google_service_account.nodes.email
     oauth_scopes    = ["https://www.googleapis.com/auth/cloud-platform"]
     labels = {
+      capacity      = "h100-reserved"
       resource-type = "reservation"
     }
 

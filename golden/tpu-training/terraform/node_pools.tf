@@ -82,6 +82,7 @@ resource "google_container_node_pool" "cpu" {
     service_account = google_service_account.nodes.email
     oauth_scopes    = ["https://www.googleapis.com/auth/cloud-platform"]
     labels = {
+      capacity      = "cpu"
       resource-type = "ondemand"
     }
 

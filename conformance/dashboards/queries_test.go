@@ -1,0 +1,43 @@
+package dashboards
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestQueriesOfFolders(t *testing.T) {
+	folders, err := filepath.Glob("../../golden/*/kubernetes")
+	if err != nil || len(folders) == 0 {
+		t.Fatalf("no folders: %v", err)
+	}
+	for _, kubernetes := range folders {
+		queries, err := Queries(os.DirFS(filepath.Dir(kubernetes)))
+		if err != nil {
+			t.Errorf("%s: %v", kubernetes, err)
+		}
+		files := map[string]int{}
+		for _, q := range queries {
+			files[q.File]++
+			if len(q.Selectors) == 0 || strings.ContainsAny(q.Expr, "$@") && !strings.Contains(q.Expr, `"$1"`) && !strings.Contains(q.Expr, `-$1"`) {
+				t.Errorf("%s: %s: %s: not filled, or asks for nothing", q.File, q.Name, q.Expr)
+			}
+		}
+		if files["dashboards/alert-rules.yaml"] == 0 || files["terraform/monitoring.tf"] < files["dashboards/alert-rules.yaml"] {
+			t.Errorf("%s: queries by file: %v", kubernetes, files)
+		}
+	}
+}
+
+func TestSelectors(t *testing.T) {
+	got, err := selectors(`sum(rate(a{x="1"}[5m])) / on () b offset 1h or a{x="1"} unless c{y!="2"} or vector(0)`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{`a{x="1"}`, `b`, `c{y!="2"}`}, got); diff != "" {
+		t.Errorf("selectors (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,268 @@
+package mutants_test
+
+// mutants are mistakes that somebody could make in the compiler. What a tool says
+// of each is written by hand.
+var mutants = []mutant{
+	// Dashboards, alerts and builds, held against the libraries of their readers.
+	{
+		name: "metric's name", file: "emit/dashboard/panels.go",
+		old: "expr: `sum(kueue_cluster_queue_nominal_quota", new: "expr: `sum(kueue_clusterqueue_nominal_quota",
+		blueprint: "batch-platform", by: "check", says: "dashboards/cloud-monitoring/admin.json",
+	},
+	{
+		name: "PromQL", file: "emit/dashboard/panels.go",
+		old: "`sum(kueue_pending_workloads{@kueue}) or", new: "`sum(kueue_pending_workloads{@kueue} or",
+		blueprint: "batch-platform", by: "check", says: "dashboards/grafana/admin.json",
+	},
+	{
+		name: "field of an alert rule", file: "emit/dashboard/rules.go",
+		old: `json:"for,omitempty"`, new: `json:"duration,omitempty"`,
+		blueprint: "batch-platform", by: "check", says: "dashboards/alert-rules.yaml",
+	},
+	{
+		name: "variable of an alert", file: "emit/dashboard/rules.go",
+		old: "{{ $$labels.$1 }}", new: "{{ $$label.$1 }}",
+		blueprint: "batch-platform", by: "check", says: "dashboards/alert-rules.yaml",
+	},
+	{
+		name: "field of what is scraped", file: "emit/dashboard/scrape.go",
+		old: `json:"insecureSkipVerify"`, new: `json:"insecure"`,
+		blueprint: "batch-platform", by: "check", says: "kubernetes/monitoring/kueue.yaml",
+	},
+	{
+		name: "field of a build", file: "emit/cloudbuild/build.go",
+		old: `json:"entrypoint,omitempty"`, new: `json:"entryPoint,omitempty"`,
+		blueprint: "batch-platform", by: "check", says: "cloudbuild/provision.yaml",
+	},
+	{
+		name: "undeclared substitution", file: "emit/cloudbuild/build.go",
+		old: "Substitutions: substitutions(p),", new: "Substitutions: map[string]string{},",
+		blueprint: "batch-platform", by: "check", says: "cloudbuild/provision.yaml",
+	},
+	{
+		name: "field of Kueue's configuration", file: "emit/kueue/configuration.go",
+		old: `json:"manageJobsWithoutQueueName"`, new: `json:"manageJobWithoutQueueName"`,
+		blueprint: "batch-platform", by: "check", says: "kueue-configuration.yaml",
+	},
+
+	// KAI Scheduler's own code.
+	{
+		name: "field of a KAI queue", file: "emit/kai/queues.go",
+		old: `json:"overQuotaWeight"`, new: `json:"weight"`,
+		blueprint: "kai-departments", by: "kai", says: `Queue department-1: error unmarshaling JSON: while decoding JSON: json: unknown field "weight"`,
+	},
+	{
+		name: "parent of a KAI queue", file: "emit/kai/queues.go",
+		old: "ParentQueue: parent", new: `ParentQueue: ""`,
+		blueprint: "kai-departments", by: "kai", says: "at the start",
+	},
+	{
+		name: "weight of a KAI queue", file: "emit/kai/queues.go",
+		old: "Weight: 1", new: "Weight: 0",
+		blueprint: "kai-departments", by: "kai", says: "project-b asks (-told +placed)",
+	},
+	{
+		name: "priority of a KAI queue", file: "emit/kai/queues.go",
+		old: "t.Cohort, t.Priority,", new: "t.Cohort, 100,",
+		blueprint: "kai-departments", by: "kai", says: "project-a before project-b (-told +placed)",
+	},
+	{
+		name: "guarantee of a KAI queue", file: "emit/kai/queues.go",
+		old: "newShare(g.Guaranteed, g.Most)", new: "newShare(0, g.Most)",
+		blueprint: "kai-departments", by: "kai", says: "that are not to be evicted",
+	},
+	{
+		name: "tolerations", file: "emit/workload/pod.go",
+		old: "kubeyaml.Tolerations(w.Tolerations)", new: "nil",
+		blueprint: "kai-departments", by: "kai", says: `"h100-reserved-1"`,
+	},
+	{
+		name: "label of a KAI job", file: "compiler/lower_queueing.go",
+		old: "{Key: ir.LabelKAIQueue, Value: w.Queue}", new: "{Key: ir.LabelKAIQueue, Value: w.Name}",
+		blueprint: "kai-departments", by: "kai", says: `"h100-reserved-1"`,
+	},
+
+	// Terraform.
+	{
+		name: "attribute of a resource", file: "emit/terraform/storage.go",
+		old: `member.expr("member", "google_service_account.team[each.key].member")`, new: `member.expr("member", "google_service_account.team[each.key].mail")`,
+		blueprint: "batch-platform", by: "plan", says: `\"mail\". (storage.tf:`,
+	},
+	{
+		name: "argument", file: "emit/terraform/reservations.go",
+		old: "specific_reservation_required", new: "specific_reservation_only",
+		blueprint: "batch-platform", by: "plan", says: `"filename": "reservations.tf"`,
+	},
+	{
+		name: "reference", file: "emit/terraform/node_pools.go",
+		old: `"google_service_account.nodes.email"`, new: `"google_service_account.node.email"`,
+		blueprint: "batch-platform", by: "plan", says: `"filename": "cluster.tf"`,
+	},
+	{
+		name: "a key for many", file: "emit/terraform/identities.go",
+		old: "${name}/${role}", new: "${role}",
+		blueprint: "batch-platform", by: "plan", says: `"google_project_iam_member":         9`,
+	},
+	{
+		name: "no role for groups", file: "emit/terraform/identities.go",
+		old: "if team.group != null", new: "if team.group == null",
+		blueprint: "batch-platform", by: "plan", says: "google_project_iam_member.members",
+	},
+	{
+		name: "type of an argument", file: "emit/terraform/storage.go",
+		old: `bucket.expr("for_each", "local.team_buckets")`, new: `bucket.expr("for_each", "var.teams")`,
+		blueprint: "batch-platform", by: "plan", says: "string required. (storage.tf:",
+	},
+	{
+		name: "what replaces a pool", file: "emit/terraform/node_pools.go",
+		old: "[initial_node_count]", new: "[node_count]",
+		blueprint: "batch-platform", by: "changes", says: "replace google_container_node_pool.l4_ondemand",
+	},
+
+	// The API server, its webhooks, Kueue, JobSet and the scheduler.
+	{
+		name: "kind", file: "emit/kueue/queues.go",
+		old: `"LocalQueue"`, new: `"Localqueue"`,
+		blueprint: "tpu-training", by: "cluster", says: `"Localqueue"`,
+	},
+	{
+		name: "field of a policy", file: "emit/kubernetes/policies.go",
+		old: ".split('%s').map(q, q.split('%s'))", new: ".split('%s').map(q, q.part('%s'))",
+		blueprint: "tpu-training", by: "cluster", says: "jobs-are-queued",
+	},
+	{
+		name: "expression of a policy", file: "emit/kubernetes/policies.go",
+		old: ".orValue('') == 'None'", new: ".orValue('') != 'None'",
+		blueprint: "batch-platform", by: "cluster", says: "services-are-headless",
+	},
+	{
+		name: "two default priorities", file: "emit/kubernetes/priorities.go",
+		old: "GlobalDefault:    c.Default", new: "GlobalDefault:    c.Preempts",
+		blueprint: "batch-platform", by: "cluster", says: `"hp"`,
+	},
+	{
+		name: "queue of a LocalQueue", file: "emit/kueue/queues.go",
+		old: "v1beta2.ClusterQueueReference(q.ClusterQueue)", new: "v1beta2.ClusterQueueReference(q.LocalQueue)",
+		blueprint: "tpu-training", by: "cluster", says: "localqueue tpu-training/lq-tpu-training-train",
+	},
+	{
+		name: "controller of an admission check", file: "emit/kueue/checks.go",
+		old: "v1beta2.ProvisioningRequestControllerName", new: `"kueue.x-k8s.io/provisioning"`,
+		blueprint: "a3-ultra-flex", by: "cluster", says: "admissioncheck /dws-a3-ultra",
+	},
+	{
+		name: "no admission check", file: "emit/kueue/queues.go",
+		old: "AdmissionChecksStrategy: checksOf(q)", new: "AdmissionChecksStrategy: nil",
+		blueprint: "a3-ultra-flex", by: "cluster", says: "sample of research has no ProvisioningRequest 1",
+	},
+	{
+		name: "class of a ProvisioningRequest", file: "compiler/lower_capacity.go",
+		old: `"queued-provisioning.gke.io"`, new: `"check-capacity.autoscaling.x-k8s.io"`,
+		blueprint: "a3-ultra-flex", by: "cluster", says: `the class of job-sample-`,
+	},
+	{
+		name: "time of a ProvisioningRequest", file: "compiler/lower_queueing.go",
+		old: "Value: strconv.Itoa(w.MaxRunSeconds)", new: "Value: strconv.Itoa(w.MaxRunSeconds / 60)",
+		blueprint: "a3-ultra-flex", by: "cluster", says: "is for 10 seconds, want 600",
+	},
+	{
+		name: "nodes of a ProvisioningRequest", file: "emit/kueue/checks.go",
+		old: `requestDetail = "ResizeRequestName"`, new: `requestDetail = "ResizeRequest"`,
+		blueprint: "a3-ultra-flex", by: "cluster", says: `selects the nodes of "", want "resize-research-sample"`,
+	},
+	{
+		name: "service account of pods", file: "emit/workload/pod.go",
+		old: "ServiceAccountName: w.KubeAccount", new: "ServiceAccountName: w.Team",
+		blueprint: "batch-platform-dws", by: "cluster", says: `"l4-reserved":`,
+	},
+	{
+		name: "label of the queue", file: "compiler/lower_queueing.go",
+		old: "Value: w.Queue}}}", new: "Value: w.Name}}}",
+		blueprint: "batch-platform", by: "cluster", says: "must name a queue of namespace team-a",
+	},
+	{
+		name: "subject of a right", file: "emit/kubernetes/teams.go",
+		old: "Kind: rbacv1.GroupKind, Name: t.Group", new: "Kind: rbacv1.GroupKind, Name: t.Name",
+		blueprint: "batch-platform", by: "cluster", says: `in the namespace "team-a"`,
+	},
+	{
+		name: "a right more", file: "emit/kubernetes/roles.go",
+		old: `[]string{"events", "pods"}, Verbs: follow`, new: `[]string{"events", "pods"}, Verbs: write`,
+		blueprint: "batch-platform", by: "cluster", says: "may a member of team-a create pods",
+	},
+	{
+		name: "level of pod security", file: "emit/kubernetes/teams.go",
+		old: `baseline   = "baseline"`, new: `baseline   = "restricted"`,
+		blueprint: "batch-platform", by: "cluster", says: `would violate PodSecurity "restricted:latest"`,
+	},
+	{
+		name: "who may use a queue", file: "emit/kueue/queues.go",
+		old: "map[string]string{corev1.LabelMetadataName: names[0]}", new: `map[string]string{"name": names[0]}`,
+		blueprint: "batch-platform", by: "cluster", says: "cq-team-a-hp: 4 pending, 0 admitted, want 1, 3",
+	},
+	{
+		name: "label of a flavor", file: "emit/kueue/flavors.go",
+		old: "= l.Value", new: "= p.Name",
+		blueprint: "batch-platform", by: "cluster", says: "flavor l4-spot doesn't match node affinity",
+	},
+	{
+		name: "cohort of a queue", file: "emit/kueue/queues.go",
+		old: "v1beta2.CohortReference(q.Cohort)", new: "v1beta2.CohortReference(q.Tier)",
+		blueprint: "batch-platform", by: "cluster", says: "cq-team-a-lp: 1 pending, 3 admitted, want 0, 4",
+	},
+	{
+		name: "preemption in a cohort", file: "emit/kueue/queues.go",
+		old: "ReclaimWithinCohort: v1beta2.PreemptionPolicyLowerPriority", new: "ReclaimWithinCohort: v1beta2.PreemptionPolicyNever",
+		blueprint: "batch-platform", by: "cluster", says: "cq-team-a-hp: ",
+	},
+	{
+		name: "priority", file: "emit/kubernetes/priorities.go",
+		old: "c.Value,", new: "-c.Value,",
+		blueprint: "batch-platform", by: "cluster", says: "cq-team-a-hp: ",
+	},
+	{
+		name: "quota", file: "compiler/lower_teams.go",
+		old: "Nominal: times(o.share, res, nominal)", new: "Nominal: times(o.share, res, 2*nominal)",
+		blueprint: "batch-platform", by: "cluster", says: "cq-team-a-hp: 0 pending, 4 admitted, want 1, 3",
+	},
+	{
+		name: "borrowing", file: "emit/kueue/queues.go",
+		old: "limit(q.Borrowing)", new: "limit(q.Lending)",
+		blueprint: "batch-platform", by: "cluster", says: "cq-team-a-hp: 0 pending, 4 admitted, want 1, 3",
+	},
+	{
+		name: "pods of a job", file: "emit/workload/job.go",
+		old: "Parallelism:    new(int32(pods))", new: "Parallelism:    new(int32(1))",
+		blueprint: "batch-platform", by: "cluster", says: "cq-team-a-hp: 0 pending, 4 admitted, want 1, 3",
+	},
+	{
+		name: "effect of a taint", file: "emit/terraform/node_pools.go",
+		old: `"NO_SCHEDULE"`, new: `"NoSchedule"`,
+		blueprint: "tpu-training", by: "cluster", says: "slices-0",
+	},
+	{
+		name: "label of a pool", file: "emit/terraform/node_pools.go",
+		old: "entry{l.Key, literal(l.Value)}", new: "entry{l.Value, literal(l.Key)}",
+		blueprint: "tpu-training", by: "cluster", says: `"slices-0"`,
+	},
+	{
+		name: "topology of a slice", file: "emit/workload/jobset.go",
+		old: "ExclusiveKey, ir.LabelNodePool", new: `ExclusiveKey, "cloud.google.com/gke-tpu-topology"`,
+		blueprint: "tpu-training", by: "cluster", says: `"slices-`,
+	},
+	{
+		name: "slices of a JobSet", file: "emit/workload/jobset.go",
+		old: "Replicas: int32(replicas)", new: "Replicas: 1",
+		blueprint: "tpu-training", by: "cluster", says: `"slices-`,
+	},
+	{
+		name: "nodes of an installer", file: "emit/kubernetes/installers.go",
+		old: "Key: ir.LabelNodePool, Operator", new: `Key: "nodepool", Operator`,
+		blueprint: "a3-ultra-flex", by: "cluster", says: "daemonset kube-system/nccl-rdma-installer",
+	},
+	{
+		name: "folders of a node", file: "emit/kubernetes/nodes_policy.go",
+		old: "r.libraries = append(r.libraries, ir.HostGIB)", new: "r.libraries = nil",
+		blueprint: "a3-ultra-flex", by: "cluster", says: `"a3-ultra"`,
+	},
+}
