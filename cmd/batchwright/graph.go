@@ -8,10 +8,23 @@ import (
 	"github.com/batchwright/batchwright/emit/graph"
 )
 
+// drawing is the graph command with its flags.
+type drawing struct {
+	Command
+	full   bool
+	input  *inputFlags
+	format *choice
+	color  *choice
+}
+
+// Values of --format of graph.
+const (
+	formatMermaid = "mermaid"
+	formatDot     = "dot"
+)
+
 func (c Command) graph() *cobra.Command {
-	var input *inputFlags
-	var format, color *choice
-	var full bool
+	d := &drawing{Command: c}
 	cmd := &cobra.Command{
 		Use:   "graph [PATH...]",
 		Short: "Draw the cohorts, teams, queues, flavors and pools of a blueprint",
@@ -25,47 +38,39 @@ with the sum of their quotas, unless --full is given.`,
 		Example: "  batchwright graph blueprints/batch-platform\n" +
 			"  batchwright graph --format dot . | dot -Tsvg > platform.svg\n" +
 			"  batchwright graph --format json --full . | jq '.nodes[] | select(.kind == \"queue\").name'",
+		RunE: c.run(func(cmd *cobra.Command, paths []string) error { return d.run(cmd.Context(), paths) }),
 	}
-	cmd.RunE = c.run(func(cmd *cobra.Command, paths []string) error {
-		return c.draw(cmd.Context(), paths, input, full, format.value, color)
-	})
-	input = addInputFlags(cmd)
-	format = choiceFlag(cmd, "format", "of the drawing", formatMermaid, formatDot, formatJSON)
-	cmd.Flags().BoolVar(&full, "full", false, "draw each team and cohort")
-	color = colorFlag(cmd)
+	cmd.Flags().BoolVar(&d.full, "full", false, "draw each team and cohort")
+	d.input = addInputFlags(cmd)
+	d.format = choiceFlag(cmd, "format", "of the drawing", formatMermaid, formatDot, formatJSON)
+	d.color = colorFlag(cmd)
 	return cmd
 }
 
-// Values of --format of graph.
-const (
-	formatMermaid = "mermaid"
-	formatDot     = "dot"
-)
-
-func (c Command) draw(ctx context.Context, paths []string, in *inputFlags, full bool, format string, color *choice) error {
-	res, err := c.check(ctx, paths, in)
+func (d *drawing) run(ctx context.Context, paths []string) error {
+	res, err := d.check(ctx, paths, d.input)
 	if err != nil {
 		return err
 	}
-	if err := writeFindings(c.Stderr, &res.Findings, &choice{value: formatText}, color); err != nil {
+	if err := writeFindings(d.Stderr, &res.Findings, &choice{value: formatText}, d.color); err != nil {
 		return err
 	}
 	if res.Plan == nil {
 		return errFindings
 	}
-	g := graph.Of(res.Plan, full)
-	var drawing []byte
-	switch format {
+	g := graph.Of(res.Plan, d.full)
+	var out []byte
+	switch d.format.value {
 	case formatDot:
-		drawing = g.Dot()
+		out = g.Dot()
 	case formatJSON:
-		drawing, err = g.JSON()
+		out, err = g.JSON()
 	default:
-		drawing = g.Mermaid()
+		out = g.Mermaid()
 	}
 	if err != nil {
 		return err
 	}
-	_, err = c.Stdout.Write(drawing)
+	_, err = d.Stdout.Write(out)
 	return err
 }

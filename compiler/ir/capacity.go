@@ -1,12 +1,17 @@
 package ir
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 )
 
 // HasAccelerators tells whether the machines have any.
 func (c Capacity) HasAccelerators() bool { return c.Machine.Resource != "" }
+
+// CountedIn is the resource that quota of the capacity is counted in: its
+// accelerators, or CPU.
+func (c Capacity) CountedIn() string { return cmp.Or(c.Machine.Resource, CPU) }
 
 // HasGPUs tells whether the machines have NVIDIA GPUs.
 func (c Capacity) HasGPUs() bool { return c.Machine.Resource == GPU }

@@ -6,7 +6,6 @@
 package graph
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -72,7 +71,7 @@ const most = 12
 func Of(p *ir.Platform, full bool) *Graph {
 	b := &builder{platform: p, counted: map[string]string{}, cohorts: map[string]*group{}}
 	for _, c := range p.Capacities {
-		b.counted[c.Name] = cmp.Or(c.Machine.Resource, ir.CPU)
+		b.counted[c.Name] = c.CountedIn()
 	}
 	b.group(full)
 	b.queues()

@@ -109,7 +109,7 @@ func guarantees(d *document, p *ir.Platform) {
 	schedulerOf(p).guarantees(d)
 	var rows [][]markup
 	for _, c := range p.Capacities {
-		counted := cmp.Or(c.Machine.Resource, ir.CPU)
+		counted := c.CountedIn()
 		guaranteed := find(c.Guaranteed, counted)
 		existing := find(c.PerNode, counted)
 		existing.Mul(int64(c.MaxNodes))

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/batchwright/batchwright/compiler/console"
 	"github.com/batchwright/batchwright/emit"
@@ -69,8 +68,9 @@ func Compare(before, after emit.Tree) (changed []Object, formatting int) {
 	// Of a file that is read on one side only, nothing is known to have changed.
 	half := func(o object) bool { return broken[o.file] != nil || brokenNow[o.file] != nil }
 	changed = append(changed, compareObjects(slices.DeleteFunc(old, half), slices.DeleteFunc(now, half))...)
+	// What is declared twice is told apart by its line.
 	slices.SortStableFunc(changed, func(a, b Object) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Op, b.Op))
 	})
 
 	for _, o := range changed {
@@ -145,7 +145,7 @@ func read(f emit.File) ([]object, *unreadable) {
 }
 
 // compareObjects matches the objects of two sides by what they are, wherever
-// they stand.
+// they stand. What it returns has no order.
 func compareObjects(before, after []object) []Object {
 	type id struct {
 		scope, kind, name string
@@ -181,9 +181,5 @@ func compareObjects(before, after []object) []Object {
 			change(o, emit.Added, nil)
 		}
 	}
-	// Maps have no order; what is declared twice is told apart by its line.
-	slices.SortFunc(out, func(a, b Object) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name), cmp.Compare(a.Op, b.Op))
-	})
 	return out
 }

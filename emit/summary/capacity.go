@@ -10,14 +10,6 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// counted is the resource that quota of a capacity is counted in.
-func counted(c *ir.Capacity) string {
-	if c.HasAccelerators() {
-		return c.Machine.Resource
-	}
-	return ir.CPU
-}
-
 // capacities tells what hardware there is, and how it is obtained.
 func (s *sheet) capacities() {
 	for i := range s.plan.Capacities {
@@ -89,7 +81,7 @@ func (s *sheet) capacity(c *ir.Capacity) {
 	const of = "guaranteed by all queues"
 	for _, a := range c.Guaranteed {
 		f := fact{value: amount(a.Resource, a.Quantity), alone: true, follows: []string{tagNominal(c.Name)}}
-		if a.Resource == counted(c) {
+		if a.Resource == c.CountedIn() {
 			f.notes = func() []string { return []string{against(a.Quantity, s.queues.there(c))} }
 			quota.has(of, f)
 			continue
@@ -109,7 +101,7 @@ const tagRatio = "ratio"
 
 // eachWhat is what quota has of a resource with each unit that is counted.
 func eachWhat(c *ir.Capacity, r string) string {
-	return resourceName(r) + " with each " + unit(counted(c)) + " of quota"
+	return resourceName(r) + " with each " + unit(c.CountedIn()) + " of quota"
 }
 
 func each(c *ir.Capacity, r string) string { return path(kindCapacity, c.Name, eachWhat(c, r)) }
@@ -296,7 +288,7 @@ func (t tally) add(q *ir.Queue) {
 		if c == nil {
 			continue
 		}
-		most := quotaOf(f, counted(c))
+		most := quotaOf(f, c.CountedIn())
 		if most == nil {
 			continue
 		}
@@ -341,13 +333,13 @@ func (t tally) each(c *ir.Capacity, r string) (resource.Quantity, bool) {
 
 // total notes what all queues are guaranteed of a capacity, against what there is.
 func (t tally) total(c *ir.Capacity) []string {
-	r := counted(c)
+	r := c.CountedIn()
 	return []string{"all queues guarantee " + held(amountOf(c.Guaranteed, r), t.there(c), r)}
 }
 
 // there is what a capacity has at most of what its quota is counted in.
 func (t tally) there(c *ir.Capacity) resource.Quantity {
-	q := amountOf(c.PerNode, counted(c))
+	q := amountOf(c.PerNode, c.CountedIn())
 	q.Mul(int64(c.MaxNodes))
 	return q
 }
@@ -360,7 +352,7 @@ func (t tally) cohort(cohort string, c *ir.Capacity) []string {
 	if cohort == "" || q == nil {
 		return total
 	}
-	r := counted(c)
+	r := c.CountedIn()
 	if all := amountOf(c.Guaranteed, r); q.Cmp(all) == 0 {
 		return []string{"cohort " + cohort + " guarantees " + held(*q, t.there(c), r)}
 	}

@@ -111,7 +111,7 @@ func (s *sheet) describe(t *ir.Team, jobs int) string {
 			if c == nil || q.Shared {
 				continue
 			}
-			if own := quotaOf(&q.Flavors[j], counted(c)); own != nil {
+			if own := quotaOf(&q.Flavors[j], c.CountedIn()); own != nil {
 				if sums[own.Resource] == nil {
 					sums[own.Resource] = &resource.Quantity{}
 				}
@@ -238,7 +238,7 @@ func (s *sheet) flavor(owner subject, q *ir.Queue, f *ir.FlavorQuota, in, cohort
 	c := s.queues.capacities[f.Flavor]
 	r := ir.CPU
 	if c != nil {
-		r = counted(c)
+		r = c.CountedIn()
 	}
 	total := func() []string {
 		if c == nil {
@@ -312,7 +312,7 @@ func (s *sheet) quotas(q *ir.Queue) string {
 func (s *sheet) flavorWords(f *ir.FlavorQuota) string {
 	r := ir.CPU
 	if c := s.queues.capacities[f.Flavor]; c != nil {
-		r = counted(c)
+		r = c.CountedIn()
 	}
 	if q := quotaOf(f, r); q != nil {
 		return quotaWords(q)
