@@ -1,3 +1,13 @@
+// Package objects compares two deploy folders as the tools that read them do.
+//
+// Compare tells which Terraform blocks, Kubernetes objects, build steps and
+// dashboards changed, and in what, whatever the layout of their files:
+// readers make one kind of node of HCL, YAML and JSON, and nodes are compared.
+// Replacements tells which Terraform resources a change replaces: it evaluates
+// both roots as far as they tell, and looks up arguments that cannot change.
+//
+// A folder may have been edited by hand: whatever stands in a file, reading it
+// ends, and what cannot be read is said.
 package objects
 
 import (

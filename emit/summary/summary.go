@@ -1,3 +1,5 @@
+// Package summary tells in a platform's own words what changed between two of its
+// plans: teams, quota, capacity, priorities, access.
 package summary
 
 import (
