@@ -26,8 +26,11 @@ type edit struct {
 	old, new  string // what stands there once, and what takes its place
 	// summary is what the change means, line by line, each after its topic.
 	summary []string
-	// replaced are the addresses of what Terraform has to replace.
-	replaced []string
+	// replaced are the addresses of what Terraform has to replace, removed those
+	// of clusters, reservations, buckets and node pools that are no longer.
+	replaced, removed []string
+	// state tells that Terraform's state is elsewhere.
+	state bool
 }
 
 // TestReviewOfEdits holds what a review tells of edits against what they mean.
@@ -44,7 +47,7 @@ func TestReviewOfEdits(t *testing.T) {
 			dir := copyBlueprint(t, e.blueprint)
 			e.apply(t, dir)
 			r := review.Compare(before, compileState(t, dir, e))
-			var summary, replaced []string
+			var summary, replaced, removed []string
 			for _, l := range r.Summary {
 				summary = append(summary, string(l.Topic)+" | "+l.String())
 			}
@@ -56,6 +59,15 @@ func TestReviewOfEdits(t *testing.T) {
 			}
 			if diff := cmp.Diff(e.replaced, replaced); diff != "" {
 				t.Errorf("what is replaced (-want +got):\n%s", diff)
+			}
+			for _, x := range r.Removals {
+				removed = append(removed, x.Address)
+			}
+			if diff := cmp.Diff(e.removed, removed); diff != "" {
+				t.Errorf("what is removed (-want +got):\n%s", diff)
+			}
+			if (r.StateFrom != r.StateTo) != e.state {
+				t.Errorf("the state is at %s, and was at %s", r.StateTo, r.StateFrom)
 			}
 			if (len(e.summary) == 0) != r.Same() {
 				t.Errorf("Same is %v, with %d lines of summary", r.Same(), len(e.summary))
@@ -322,6 +334,7 @@ var edits = []edit{
 			`access | team "team-d": group that may submit removed from configuration: team-d@example.com`,
 			"cloud quota | Google Cloud quota NVIDIA_L4_GPUS: 24 -> 20 GPUs admitted (and with it PREEMPTIBLE_NVIDIA_A100_GPUS: 8 -> 6 GPUs admitted; PREEMPTIBLE_NVIDIA_L4_GPUS: 48 -> 36 GPUs admitted; A2_CPUS: 96 -> 72 vCPUs admitted; machines of family g2: 864 -> 672 vCPUs admitted; SSD_TOTAL_GB: 5000 -> 4000 GB admitted; GPUS_ALL_REGIONS: 80 -> 62 GPUs admitted)",
 		},
+		removed: []string{`google_storage_bucket.team["team-d"]`},
 	},
 	{
 		name: "a team added to a shared queue", blueprint: "a3-ultra-flex", old: `products: group: "products@example.com"`, new: `{products: group: "products@example.com", analytics: group: "analytics@example.com"}`,
@@ -341,6 +354,12 @@ var edits = []edit{
 		summary: []string{
 			"teams | all 4 teams: bucket removed from configuration",
 			"access | service account of the build: roles removed from configuration: roles/storage.admin",
+		},
+		removed: []string{
+			`google_storage_bucket.team["team-a"]`,
+			`google_storage_bucket.team["team-b"]`,
+			`google_storage_bucket.team["team-c"]`,
+			`google_storage_bucket.team["team-d"]`,
 		},
 	},
 	{
@@ -506,6 +525,10 @@ var edits = []edit{
 			"cloud quota | Google Cloud quota SSD_TOTAL_GB: 800 GB always, 1000 at most -> 0 GB always, 200 at most",
 			"cloud quota | Google Cloud quota of machines of family ct5lp removed from configuration: 896 vCPUs",
 		},
+		removed: []string{
+			`google_container_node_pool.slices["slices-0"]`,
+			`google_container_node_pool.slices["slices-1"]`,
+		},
 	},
 	{
 		name: "slices as jobs need them", blueprint: "tpu-training", old: "if !_autoscaled {slices: _slices}", new: "if !_autoscaled {maxSlices: _slices}",
@@ -555,6 +578,7 @@ var edits = []edit{
 			`capacity | capacity "l4-reserved": consumption: reservation "machine-reservation", made by the platform -> reservation "machine-reservation"`,
 			"access | service account of the build: permissions removed from configuration: compute.reservations.create, compute.reservations.delete, compute.reservations.get, compute.reservations.list, compute.reservations.resize, compute.reservations.update",
 		},
+		removed: []string{"google_compute_reservation.l4_reserved"},
 	},
 	{
 		name: "boot disk", blueprint: "kai-departments", old: `h100: machine: "a3-highgpu-8g"`, new: `h100: {machine: "a3-highgpu-8g", disk: sizeGiB: 200}`,
@@ -716,6 +740,7 @@ var edits = []edit{
 			`google_project_iam_member.nodes["roles/serviceusage.serviceUsageConsumer"]`,
 			"google_service_account.nodes",
 		},
+		state: true,
 	},
 	{
 		name: "Infrastructure Manager", blueprint: "tpu-training", old: "infrastructureManager: _managed", new: "infrastructureManager: true",
@@ -724,6 +749,7 @@ var edits = []edit{
 			"cluster | delivery: APIs added: config.googleapis.com",
 			"access | service account of the build: roles added: roles/config.admin, roles/config.agent",
 		},
+		state: true,
 	},
 
 	// Workloads.
