@@ -116,7 +116,10 @@ func replaced(s *managed, was, is *instance) []Field {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Field) int { return cmp.Compare(a.Path, b.Path) })
-	return out
+	// A block that came or went says enough of what is in it.
+	return slices.DeleteFunc(slices.Clone(out), func(f Field) bool {
+		return slices.ContainsFunc(out, func(block Field) bool { return strings.HasPrefix(f.Path, block.Path+".") })
+	})
 }
 
 // ignoredChanges returns the arguments whose changes Terraform is told to ignore.

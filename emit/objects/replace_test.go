@@ -186,8 +186,6 @@ removed: google_container_node_pool.slices["slices-0"] 4 nodes t/x u/w`},
 		{"no GPUs", []string{`[{ type = "l4" }]`, `[]`, `["slices-0", "slices-1"]`, `["slices-1"]`}, `
 google_container_node_pool.slices["slices-1"] 4 nodes t/x u/w
   node_config.guest_accelerator: {count: 1, type: l4} -> 
-  node_config.guest_accelerator.count: 1 -> 
-  node_config.guest_accelerator.type: l4 -> 
 removed: google_container_node_pool.slices["slices-0"] 4 nodes t/x u/w`},
 		{"a set in another order", []string{`["b", "a"]`, `["a", "b"]`}, ""},
 		{"what the provider keeps", []string{"  initial_node_count = 0\n", ""}, ""},

@@ -42,6 +42,9 @@ var kinds = []string{
 // folded are the kinds of which a platform has many.
 var folded = []string{kindGPUNetwork, kindAlert, kindCapacity, kindCheck, kindCohort, kindTeam, kindTier, kindClass, kindWorkload}
 
+// named are the kinds whose description tells two of them apart.
+var named = []string{kindCapacity, kindTeam, kindClass}
+
 // called names a subject.
 func called(kind, name string) string {
 	switch {
