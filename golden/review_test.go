@@ -675,6 +675,23 @@ var edits = []edit{
 		},
 	},
 	{
+		name: "no groups", blueprint: "batch-platform", old: "	group:  \"\\(Team)@example.com\"\n", new: "",
+		summary: []string{
+			`access | team "team-a": group that may submit removed from configuration: team-a@example.com`,
+			`access | team "team-b": group that may submit removed from configuration: team-b@example.com`,
+			`access | team "team-c": group that may submit removed from configuration: team-c@example.com`,
+			`access | team "team-d": group that may submit removed from configuration: team-d@example.com`,
+			"access | service account of the build: roles that it may grant removed from configuration: roles/container.clusterViewer",
+		},
+	},
+	{
+		name: "a ComputeClass", blueprint: "batch-platform", old: "consumption: onDemand: {}, maxNodes: 24}", new: "consumption: onDemand: {}, maxNodes: 24, computeClass: true}",
+		summary: []string{
+			`capacity | capacity "l4-ondemand": node pools: made by the platform -> made by its ComputeClass`,
+		},
+		removed: []string{"google_container_node_pool.l4_ondemand"},
+	},
+	{
 		name: "roles of a team", blueprint: "tpu-training", old: `"tpu-research": {}`, new: `"tpu-research": roles: ["roles/bigquery.user"]`,
 		summary: []string{
 			`access | team "tpu-research": roles of its jobs added: roles/bigquery.user`,
@@ -717,8 +734,8 @@ var edits = []edit{
 		summary: []string{
 			"cluster | monitoring: Vertex AI TensorBoard: none -> in us-central1",
 			"cluster | delivery: APIs added: aiplatform.googleapis.com",
-			"access | service account of the build: permissions added: aiplatform.locations.get, aiplatform.tensorboards.create, aiplatform.tensorboards.delete, aiplatform.tensorboards.get, aiplatform.tensorboards.list, aiplatform.tensorboards.update",
 			"access | all 4 teams: roles of its jobs added: roles/aiplatform.user",
+			"access | service account of the build: permissions added: aiplatform.locations.get, aiplatform.tensorboards.create, aiplatform.tensorboards.delete, aiplatform.tensorboards.get, aiplatform.tensorboards.list, aiplatform.tensorboards.update",
 		},
 	},
 	{

@@ -35,8 +35,8 @@ const (
 
 // kinds are in the order in which their lines stand in a topic.
 var kinds = []string{
-	kindPlatform, kindCluster, kindSystemPool, kindRelease, kindNetwork, kindGPUNetwork, kindMonitoring, kindAlert, kindDelivery, kindAccount,
-	kindCapacity, kindAutoscaling, kindCheck, kindCohort, kindTeam, kindTier, kindClass, kindWorkload, kindCloudQuota,
+	kindPlatform, kindCluster, kindSystemPool, kindRelease, kindNetwork, kindGPUNetwork, kindMonitoring, kindAlert, kindDelivery,
+	kindCapacity, kindAutoscaling, kindCheck, kindCohort, kindTeam, kindTier, kindClass, kindWorkload, kindAccount, kindCloudQuota,
 }
 
 // folded are the kinds of which a platform has many.
