@@ -17,7 +17,8 @@ import (
 // Replacements lists what Terraform must replace: resources that are there before
 // and after, and of which an argument changed that cannot be changed in place.
 // What is computed of a resource that is replaced changes with it. The list is
-// empty where one of the two roots cannot be read. Without the earlier plan, which
+// empty where one of the two roots cannot be read, or takes too long to evaluate.
+// Without the earlier plan, which
 // may be nil, it does not say what hangs on them.
 func Replacements(before, after emit.Tree, earlier *ir.Platform) []Replacement {
 	if slices.EqualFunc(rootOf(before), rootOf(after), func(a, b emit.File) bool {
@@ -34,6 +35,9 @@ func Replacements(before, after emit.Tree, earlier *ir.Platform) []Replacement {
 		return nil
 	}
 	is.evaluate()
+	if was.budget < 0 || is.budget < 0 {
+		return nil
+	}
 	var out []Replacement
 	for _, s := range is.resources {
 		for _, i := range s.instances {
