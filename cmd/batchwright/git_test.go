@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
