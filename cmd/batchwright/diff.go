@@ -227,7 +227,13 @@ func (d *comparison) refuse(sides ...*side) error {
 			return err
 		}
 	}
-	return fmt.Errorf("the blueprint does not compile in %s", strings.Join(labels, " and in "))
+	hint := ""
+	if slices.ContainsFunc(sides, func(s *side) bool {
+		return s.files != nil && slices.ContainsFunc(s.findings.Sorted(), func(f diag.Finding) bool { return f.Code == "E0101" })
+	}) {
+		hint = "; revisions are compiled by this version of batchwright, whichever they were written for"
+	}
+	return fmt.Errorf("the blueprint does not compile in %s%s", strings.Join(labels, " and in "), hint)
 }
 
 // print writes a review, and ends the command with 1 unless all is the same.

@@ -183,7 +183,9 @@ func TestGitTrouble(t *testing.T) {
 		"nonsense":   `the repository has no revision "nonsense"`,
 		"HEAD:a.cue": `the repository has no revision "HEAD:a.cue"`,
 		"--all":      `the repository has no revision "--all"`,
-		"main..HEAD": `the repository has no revision "main..HEAD"`,
+		"main..HEAD": `the repository has no revision "main..HEAD"; that is a range: name its ends with --base and --head`,
+		"^main":      `the repository has no revision "^main"; did you mean "main"?`,
+		"a\nb":       `the repository has no revision "a\nb"`,
 		"HEAD~3":     `the repository has no revision "HEAD~3"`,
 	} {
 		if _, err := r.tree(revision); err == nil || err.Error() != want {
@@ -192,6 +194,23 @@ func TestGitTrouble(t *testing.T) {
 	}
 	if _, err := (gitTree{r, strings.Repeat("0", 40)}).Open("a.cue"); err == nil || !strings.Contains(err.Error(), "missing") {
 		t.Errorf("a missing object: %v", err)
+	}
+
+	// What no git prints ends the reading of it.
+	for _, script := range []string{"echo x tree -5", "echo x tree 99999999999", "exec cat /dev/zero"} {
+		fake := t.TempDir()
+		if err := os.WriteFile(filepath.Join(fake, "git"), []byte("#!/bin/sh\nread id\n"+script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		cat, err := startCatFile(exec.Command(filepath.Join(fake, "git")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o, err := cat.read("x"); err == nil {
+			t.Errorf("%s: %+v", script, o)
+		}
+		cat.cmd.Process.Kill()
+		cat.end()
 	}
 
 	t.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(dir))
