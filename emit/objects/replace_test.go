@@ -326,7 +326,7 @@ func TestBudget(t *testing.T) {
 				content := test.more + "resource \"google_compute_network\" \"main\" {\n  name = " + value + "\n}\n"
 				return emit.Tree{{Path: "terraform/main.tf", Content: []byte(content)}}
 			}
-			if got , _ := Replacements(tree(test.value), tree(`"other"`), nil); name != "a set of lists" && len(got) > 0 {
+			if got, _ := Replacements(tree(test.value), tree(`"other"`), nil); name != "a set of lists" && len(got) > 0 {
 				t.Errorf("%+v", got)
 			}
 		})
