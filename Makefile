@@ -10,9 +10,10 @@ test:
 	go -C conformance test -count=1 ./...
 	go -C conformance/workflows test -count=1 .
 
-# The golden folders held against the real tools: Terraform, if it is there, KAI
-# Scheduler's code, and a control plane of Kubernetes, Kueue and JobSet that is
-# built and run here.
+# All held against the real tools: a repository that init makes against CUE's own
+# and pre-commit, if that is there, and the golden folders against Terraform, if it
+# is there, KAI Scheduler's code, and a control plane of Kubernetes, Kueue and
+# JobSet with Prometheus that is built and run here.
 conformance: bin/terraform-1.5.7
 	conformance/run
 
@@ -32,7 +33,7 @@ golden:
 check:
 	test -z "$$(gofmt -l .)"
 	go build -o bin/ honnef.co/go/tools/cmd/staticcheck
-	for module in . conformance conformance/cluster conformance/mutants conformance/terraform conformance/workflows; do \
+	for module in . conformance conformance/cluster conformance/mutants conformance/repository conformance/terraform conformance/workflows; do \
 		(cd $$module && go vet ./... && $(CURDIR)/bin/staticcheck ./... && go mod tidy -diff) || exit 1; \
 	done
 

@@ -167,12 +167,12 @@ func (c Command) check(ctx context.Context, paths []string, in *inputFlags) (*co
 	if err != nil {
 		return nil, err
 	}
+	collectLess(1)
 	return in.compile(ctx, compiler.Input{Dir: dir, Paths: paths, Stdin: interruptible{ctx, c.Stdin}})
 }
 
 // compile compiles a blueprint as the flags say.
 func (in *inputFlags) compile(ctx context.Context, input compiler.Input) (*compiler.Result, error) {
-	collectLess()
 	input.Tags, input.MaxTime, input.MaxMemory = in.tags, in.maxTime, in.maxMemory.Value()
 	return compiler.Compile(ctx, input)
 }
@@ -189,14 +189,14 @@ func (c Command) build(ctx context.Context, paths []string, in *inputFlags) (emi
 }
 
 // collectLess trades memory for time, as a process may that is soon over: the
-// garbage collector runs half as often, until there are 700 MiB. A user's own
-// GOGC and GOMEMLIMIT stay in force.
-func collectLess() {
+// garbage collector runs half as often, until there are 700 MiB for each
+// blueprint that is compiled. A user's own GOGC and GOMEMLIMIT stay in force.
+func collectLess(blueprints int64) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(200)
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(700 << 20)
+		debug.SetMemoryLimit(blueprints * 700 << 20)
 	}
 }
 

@@ -83,6 +83,9 @@ func (d *comparison) run(cmd *cobra.Command, paths []string) error {
 	if changed("output") && d.out == "" || d.out == "-" {
 		return usagef("-o: want a directory")
 	}
+	if err := cmp.Or(checkPaths(paths), d.input.check()); err != nil {
+		return err
+	}
 	if !changed("base") {
 		if changed("head") {
 			return usagef("--head is compared with another revision: name that with --base")
@@ -96,9 +99,6 @@ func (d *comparison) run(cmd *cobra.Command, paths []string) error {
 		if err := checkRevision("head", d.head); err != nil {
 			return err
 		}
-	}
-	if err := cmp.Or(checkPaths(paths), d.input.check()); err != nil {
-		return err
 	}
 	if slices.Contains(paths, "-") || slices.Contains(paths, "yaml:-") {
 		return usagef("standard input has no revisions: name the blueprint's files")
@@ -129,6 +129,7 @@ func completeRevision(cmd *cobra.Command, _ []string, _ string) ([]string, cobra
 // drift compares the folder on the disk with the one that the blueprint
 // compiles to.
 func (d *comparison) drift(ctx context.Context, paths []string) error {
+	collectLess(1)
 	after := &side{label: "the working tree", paths: paths}
 	if err := d.compile(ctx, after); err != nil {
 		return err

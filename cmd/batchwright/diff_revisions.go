@@ -67,6 +67,7 @@ func (d *comparison) revisions(ctx context.Context, paths []string) error {
 	}
 
 	sides := []*side{before, after}
+	collectLess(2)
 	var group errgroup.Group
 	for _, s := range sides {
 		group.Go(func() error { return d.compile(ctx, s) })
@@ -169,13 +170,15 @@ func (d *comparison) compile(ctx context.Context, s *side) error {
 	if s.absent {
 		return nil
 	}
-	check := func() (*compiler.Result, error) { return d.check(ctx, s.paths, d.input) }
-	if s.files != nil {
-		check = func() (*compiler.Result, error) {
-			return d.input.compile(ctx, compiler.Input{Files: s.files, Paths: s.paths})
+	in := compiler.Input{Files: s.files, Paths: s.paths}
+	if s.files == nil {
+		dir, err := os.Getwd()
+		if err != nil {
+			return err
 		}
+		in.Dir, in.Stdin = dir, interruptible{ctx, d.Stdin}
 	}
-	res, err := check()
+	res, err := d.input.compile(ctx, in)
 	if err != nil {
 		return err
 	}

@@ -331,12 +331,14 @@ func (f *folder) failed(team, name string) {
 		f.Fatal(err)
 	}
 	f.eventually(func() string {
-		for _, o := range f.get("jobsets", "--namespace="+team) {
+		why := name + " of " + team + " has not failed"
+		for _, o := range f.get("jobsets,workloads", "--namespace="+team) {
 			if o.is("Failed") {
 				return ""
 			}
+			why += fmt.Sprintf("\n%s: %v", o, o.Status.Conditions)
 		}
-		return name + " of " + team + " has not failed"
+		return why
 	})
 	f.kubectl(append([]string{"delete", "jobsets", name, "--namespace=" + team}, f.member(team)...)...)
 	f.emptied()

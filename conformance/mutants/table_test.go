@@ -198,12 +198,12 @@ var mutants = []mutant{
 	{
 		name: "who may use a queue", file: "emit/kueue/queues.go",
 		old: "map[string]string{corev1.LabelMetadataName: names[0]}", new: `map[string]string{"name": names[0]}`,
-		blueprint: "batch-platform", by: "cluster", says: "cq-team-a-hp: 4 pending, 0 admitted, want 1, 3",
+		blueprint: "batch-platform", by: "cluster", says: "namespace doesn't match ClusterQueue selector",
 	},
 	{
 		name: "label of a flavor", file: "emit/kueue/flavors.go",
 		old: "= l.Value", new: "= p.Name",
-		blueprint: "batch-platform", by: "cluster", says: "cq-team-a-hp: 4 pending, 0 admitted, want 1, 3",
+		blueprint: "batch-platform", by: "cluster", says: "flavor l4-spot doesn't match node affinity",
 	},
 	{
 		name: "cohort of a queue", file: "emit/kueue/queues.go",
@@ -223,7 +223,7 @@ var mutants = []mutant{
 	{
 		name: "quota", file: "compiler/lower_teams.go",
 		old: "Nominal: times(o.share, res, nominal)", new: "Nominal: times(o.share, res, 2*nominal)",
-		blueprint: "batch-platform", by: "cluster", says: "cq-team-a-hp: 0 pending, 4 admitted, want 1, 3",
+		blueprint: "batch-platform", by: "cluster", says: `"a100-compact": 16`,
 	},
 	{
 		name: "borrowing", file: "emit/kueue/queues.go",
@@ -233,7 +233,7 @@ var mutants = []mutant{
 	{
 		name: "pods of a job", file: "emit/workload/job.go",
 		old: "Parallelism:    new(int32(pods))", new: "Parallelism:    new(int32(1))",
-		blueprint: "batch-platform", by: "cluster", says: "cq-team-a-hp: 0 pending, 4 admitted, want 1, 3",
+		blueprint: "batch-platform", by: "cluster", says: "Unused nominal quota by flavor",
 	},
 	{
 		name: "effect of a taint", file: "emit/terraform/node_pools.go",

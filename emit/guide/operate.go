@@ -226,7 +226,9 @@ func class(p *ir.Platform) markup {
 	return "TIER"
 }
 
-// queued says what a job needs where all its nodes start at once.
+// queued says what a job needs where all its nodes start at once. Source of when
+// they are asked for again: Kueue v1beta2 API, ProvisioningRequestRetryStrategy,
+// whose defaults the platform has.
 func queued(d *document, p *ir.Platform) {
 	var names []string
 	for _, c := range p.Capacities {
@@ -237,7 +239,7 @@ func queued(d *document, p *ir.Platform) {
 	if len(names) > 0 {
 		d.Para("In a queue that has ", codes(names), " the object also needs the annotation ", code(ir.AnnotationMaxRun), ": for how many seconds, as a string, ",
 			"it wants the nodes, which start all at once. They are the job's alone, even where its pods do not fill them. When the time is over they go, ",
-			"and Kueue deactivates a job that still runs.")
+			"and Kueue deactivates a job that still runs. It asks again for nodes that cannot be had, after one, two and four minutes, and then deactivates the job.")
 	}
 }
 

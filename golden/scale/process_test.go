@@ -135,7 +135,8 @@ func BenchmarkCompile(b *testing.B) {
 }
 
 // BenchmarkDiff compares two revisions of a blueprint, in a repository of 200
-// commits, and reports how many times the time of one compilation that takes.
+// commits, and reports how many times the time, and CPU time, of one compilation
+// that takes.
 func BenchmarkDiff(b *testing.B) {
 	if _, err := exec.LookPath("git"); err != nil {
 		b.Skip("git is not installed")
@@ -148,14 +149,15 @@ func BenchmarkDiff(b *testing.B) {
 			status     int
 		}{{"nothing", "HEAD", 0}, {"one-number", "HEAD~1", 1}, {"every-team", "HEAD~199", 1}} {
 			b.Run(fmt.Sprintf("teams=%d/%s", teams, change.name), func(b *testing.B) {
-				var compile, diff time.Duration
+				var compile, diff spent
 				for b.Loop() {
-					compile += elapsed(b, 0, dir, bin, "compile", "-o", "-")
-					diff += elapsed(b, change.status, dir, bin, "diff", "--base", change.base)
+					compile.run(b, 0, dir, bin, "compile", "-o", "-")
+					diff.run(b, change.status, dir, bin, "diff", "--base", change.base)
 				}
-				b.ReportMetric(float64(compile.Milliseconds())/float64(b.N), "compile-ms/op")
-				b.ReportMetric(float64(diff.Milliseconds())/float64(b.N), "diff-ms/op")
-				b.ReportMetric(float64(diff)/float64(compile), "diff/compile")
+				b.ReportMetric(float64(compile.wall.Milliseconds())/float64(b.N), "compile-ms/op")
+				b.ReportMetric(float64(diff.wall.Milliseconds())/float64(b.N), "diff-ms/op")
+				b.ReportMetric(float64(diff.wall)/float64(compile.wall), "diff/compile")
+				b.ReportMetric(float64(diff.cpu)/float64(compile.cpu), "cpu-diff/compile")
 			})
 		}
 	}
@@ -199,8 +201,11 @@ func history(b *testing.B, teams, commits int) string {
 	return dir
 }
 
-// elapsed returns how long a process takes that must exit with a status.
-func elapsed(b *testing.B, status int, dir string, command ...string) time.Duration {
+// spent is the time that processes take, and their CPU time.
+type spent struct{ wall, cpu time.Duration }
+
+// run adds a process that must exit with a status.
+func (s *spent) run(b *testing.B, status int, dir string, command ...string) {
 	b.Helper()
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Dir = dir
@@ -210,7 +215,8 @@ func elapsed(b *testing.B, status int, dir string, command ...string) time.Durat
 	if err := cmd.Run(); cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != status {
 		b.Fatalf("%v\n%s", err, stderr.Bytes())
 	}
-	return time.Since(began)
+	s.wall += time.Since(began)
+	s.cpu += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 }
 
 // BenchmarkCueExport is what CUE's own command takes to evaluate and print the
