@@ -1,9 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/batchwright/batchwright/compiler/console"
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit"
@@ -182,14 +183,19 @@ func (d *comparison) printFiles(dir string, files []emit.Difference) error {
 		for _, f := range files {
 			out.Files = append(out.Files, jsonFile{f.Path, string(f.Problem)})
 		}
-		return json.NewEncoder(d.Stdout).Encode(out)
+		var buf bytes.Buffer
+		if err := console.EncodeJSON(&buf, out, ""); err != nil {
+			return err
+		}
+		_, err := d.Stdout.Write(buf.Bytes())
+		return err
 	}
 	w := d.Stderr
 	if d.format.value == formatText {
 		w = d.Stdout
 	}
 	for _, f := range files {
-		if _, err := fmt.Fprintf(w, "%s %s\n", inFolder(dir, f.Path), f.Problem); err != nil {
+		if _, err := fmt.Fprintf(w, "%s %s\n", console.Inline(inFolder(dir, f.Path)), f.Problem); err != nil {
 			return err
 		}
 	}
