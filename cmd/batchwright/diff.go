@@ -1,9 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -184,7 +184,12 @@ func (d *comparison) printFiles(dir string, files []emit.Difference) error {
 		for _, f := range files {
 			out.Files = append(out.Files, jsonFile{f.Path, string(f.Problem)})
 		}
-		return json.NewEncoder(d.Stdout).Encode(out)
+		var buf bytes.Buffer
+		if err := console.EncodeJSON(&buf, out, ""); err != nil {
+			return err
+		}
+		_, err := d.Stdout.Write(buf.Bytes())
+		return err
 	}
 	w := d.Stderr
 	if d.format.value == formatText {

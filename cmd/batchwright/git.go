@@ -138,7 +138,8 @@ func (r *repository) command(args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(r.ctx, "git", args...)
 	cmd.Dir = r.dir
 	cmd.Env = append(os.Environ(), "LC_ALL=C")
-	cmd.WaitDelay = time.Second // what git has started, as to fetch, may hold its output
+	// What git has started, to fetch an object say, may outlive it.
+	cmd.WaitDelay = time.Second
 	return cmd
 }
 
@@ -226,6 +227,7 @@ func startCatFile(cmd *exec.Cmd) (*catFile, error) {
 		return nil, err
 	}
 	c.in, c.out = in, bufio.NewReader(out)
+	cmd.Cancel = func() error { return errors.Join(cmd.Process.Kill(), out.Close()) }
 	return c, cmd.Start()
 }
 

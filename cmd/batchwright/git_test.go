@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 )
 
 // newRepository makes a repository with git, and returns a function that runs
@@ -202,7 +204,7 @@ func TestGitTrouble(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(fake, "git"), []byte("#!/bin/sh\nread id\n"+script+"\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		cat, err := startCatFile(exec.Command(filepath.Join(fake, "git")))
+		cat, err := startCatFile(exec.CommandContext(t.Context(), filepath.Join(fake, "git")))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -220,5 +222,28 @@ func TestGitTrouble(t *testing.T) {
 	t.Setenv("PATH", "")
 	if _, err := openRepository(t.Context(), dir); err == nil || err.Error() != "git is not installed, and revisions are read with it" {
 		t.Errorf("without git: %v", err)
+	}
+}
+
+// TestGitInterrupt: a git that waits, or what it has started, ends with the
+// context.
+func TestGitInterrupt(t *testing.T) {
+	dir, _ := newRepository(t)
+	fake := t.TempDir()
+	if err := os.WriteFile(filepath.Join(fake, "git"), []byte("#!/bin/sh\nsleep 60\nexit 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", fake+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	for name, run := range map[string]func(*repository) error{
+		"a command":       func(r *repository) error { _, err := r.git("rev-parse"); return err },
+		"that of objects": func(r *repository) error { _, err := r.object("x"); return err },
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		begun := time.Now()
+		err := run(&repository{ctx: ctx, dir: dir, objects: map[string]gitObject{}})
+		if took := time.Since(begun); !errors.Is(err, context.DeadlineExceeded) || took > 20*time.Second {
+			t.Errorf("%s: %v after %s", name, err, took)
+		}
 	}
 }
