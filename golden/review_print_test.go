@@ -25,8 +25,15 @@ var printedReviews = map[string]func() *review.Review{
 	},
 	"quota":        quotaReview,
 	"replacements": replacementsReview,
-	"many-teams":   func() *review.Review { return manyTeamsReview(100) },
-	"hostile":      hostileReview,
+	"moved": func() *review.Review {
+		return &review.Review{
+			Platform: "prod", Before: "main", After: "HEAD",
+			StateFrom: "gs://my-project-test-tfstate/test/terraform", StateTo: "gs://my-project-prod-tfstate/prod/terraform",
+			Summary: []summary.Line{{Topic: summary.TopicCluster, Op: emit.Changed, Subject: "platform", What: "name", From: "test", To: "prod"}},
+		}
+	},
+	"many-teams": func() *review.Review { return manyTeamsReview(100) },
+	"hostile":    hostileReview,
 }
 
 func quotaReview() *review.Review {
@@ -62,7 +69,7 @@ func replacementsReview() *review.Review {
 		Platform: "gke-batch", Before: "v1.2.0", After: "the blueprint", Formatting: 1,
 		Replacements: []changed.Replacement{
 			{
-				Address: cluster, File: "terraform/cluster.tf", Line: 1, Nodes: 70, Workloads: everybody,
+				Address: cluster, File: "terraform/cluster.tf", Line: 1, Nodes: 70, Workloads: everybody, Guard: "while deletion protection is on",
 				Because: []changed.Field{{Path: "location", From: "us-central1", To: "us-east4"}, {Path: "enable_autopilot", To: "true"}},
 			},
 			pool("l4_ondemand", changed.Field{Path: "cluster", To: cluster}),
@@ -71,6 +78,10 @@ func replacementsReview() *review.Review {
 				Address: `google_compute_resource_policy.slices["slices-1"]`, File: "terraform/node_pools.tf", Line: 12,
 				Because: []changed.Field{{Path: "group_placement_policy.collocation", From: "COLLOCATED"}},
 			},
+		},
+		Removals: []changed.Replacement{
+			{Address: `google_storage_bucket.team["speech"]`, File: "terraform/storage.tf", Line: 6, Workloads: []string{"speech/tune"}, Guard: "while it holds anything"},
+			{Address: "google_container_node_pool.a100", File: "terraform/node_pools.tf", Line: 90, Nodes: 8},
 		},
 		Summary: []summary.Line{
 			{Topic: summary.TopicCluster, Op: emit.Changed, Subject: "the cluster", What: "region", From: "us-central1", To: "us-east4"},
@@ -116,8 +127,10 @@ func hostileReview() *review.Review {
 	return &review.Review{
 		Platform: evil, Before: evil, After: evil, Formatting: 1,
 		Replacements: []changed.Replacement{{Address: evil, File: evil, Line: 1, Because: field, Nodes: 1, Workloads: []string{evil}}},
-		Summary:      []summary.Line{{Topic: summary.TopicTeams, Op: emit.Changed, Subject: evil, What: evil, From: evil, To: evil, Note: evil}},
-		Objects:      []changed.Object{{File: evil, Line: 1, Kind: evil, Name: evil, Op: emit.Changed, Fields: field}},
+		StateFrom:    evil, StateTo: evil,
+		Removals: []changed.Replacement{{Address: evil, File: evil, Line: 1, Workloads: []string{evil}, Guard: evil}},
+		Summary:  []summary.Line{{Topic: summary.TopicTeams, Op: emit.Changed, Subject: evil, What: evil, From: evil, To: evil, Note: evil}},
+		Objects:  []changed.Object{{File: evil, Line: 1, Kind: evil, Name: evil, Op: emit.Changed, Fields: field}},
 	}
 }
 

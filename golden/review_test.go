@@ -26,8 +26,11 @@ type edit struct {
 	old, new  string // what stands there once, and what takes its place
 	// summary is what the change means, line by line, each after its topic.
 	summary []string
-	// replaced are the addresses of what Terraform has to replace.
-	replaced []string
+	// replaced are the addresses of what Terraform has to replace, removed those
+	// of clusters, reservations, buckets and node pools that are no longer.
+	replaced, removed []string
+	// state tells that Terraform's state is elsewhere.
+	state bool
 }
 
 // TestReviewOfEdits holds what a review tells of edits against what they mean.
@@ -44,7 +47,7 @@ func TestReviewOfEdits(t *testing.T) {
 			dir := copyBlueprint(t, e.blueprint)
 			e.apply(t, dir)
 			r := review.Compare(before, compileState(t, dir, e))
-			var summary, replaced []string
+			var summary, replaced, removed []string
 			for _, l := range r.Summary {
 				summary = append(summary, string(l.Topic)+" | "+l.String())
 			}
@@ -56,6 +59,15 @@ func TestReviewOfEdits(t *testing.T) {
 			}
 			if diff := cmp.Diff(e.replaced, replaced); diff != "" {
 				t.Errorf("what is replaced (-want +got):\n%s", diff)
+			}
+			for _, x := range r.Removals {
+				removed = append(removed, x.Address)
+			}
+			if diff := cmp.Diff(e.removed, removed); diff != "" {
+				t.Errorf("what is removed (-want +got):\n%s", diff)
+			}
+			if (r.StateFrom != r.StateTo) != e.state {
+				t.Errorf("the state is at %s, and was at %s", r.StateTo, r.StateFrom)
 			}
 			if (len(e.summary) == 0) != r.Same() {
 				t.Errorf("Same is %v, with %d lines of summary", r.Same(), len(e.summary))
@@ -232,8 +244,8 @@ var edits = []edit{
 	{
 		name: "quota of every team", blueprint: "batch-platform", old: `"l4-spot": {accelerators: 12, borrow: 4}`, new: `"l4-spot": {accelerators: 16, borrow: 4}`,
 		summary: []string{
-			"capacity | node auto-provisioning: most vCPUs in the cluster: 1000 -> 1176 vCPUs",
 			"quota | all 4 teams: nominal quota of l4-spot in lp: 12 -> 16 GPUs (all queues guarantee 64 of the 72 GPUs)",
+			"limits | node auto-provisioning: most vCPUs in the cluster: 1000 -> 1176 vCPUs",
 			"cloud quota | Google Cloud quota A2_CPUS: 1000 -> 1176 vCPUs at most",
 			"cloud quota | Google Cloud quota of machines of family g2: 864 vCPUs admitted, 1000 at most -> 1056 vCPUs admitted, 1176 at most",
 			"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_L4_GPUS: 48 -> 64 GPUs admitted (and with it SSD_TOTAL_GB: 5000 -> 5800 GB admitted; GPUS_ALL_REGIONS: 80 -> 96 GPUs admitted)",
@@ -299,13 +311,13 @@ var edits = []edit{
 	{
 		name: "a team added", blueprint: "batch-platform", old: `"team-d": cohort: "team-c-d"`, new: `"team-d": cohort: "team-c-d", "team-e": cohort: "team-c-d"`,
 		summary: []string{
-			"capacity | node auto-provisioning: most vCPUs in the cluster: 1000 -> 1200 vCPUs",
 			`teams | team "team-e" added: cohort team-c-d, tiers compact, hp, lp, 22 GPUs guaranteed, a bucket, 16 workloads`,
 			`quota | capacity "a100-compact": guaranteed by all queues: 8 -> 10 GPUs (of the 100 there are)`,
 			`quota | capacity "l4-ondemand": guaranteed by all queues: 16 -> 20 GPUs (of the 48 there are)`,
 			`quota | capacity "l4-reserved": guaranteed by all queues: 16 -> 20 GPUs (more than the 8 there are)`,
 			`quota | capacity "l4-spot": guaranteed by all queues: 48 -> 60 GPUs (of the 72 there are)`,
 			`access | team "team-e": group that may submit added: team-e@example.com`,
+			"limits | node auto-provisioning: most vCPUs in the cluster: 1000 -> 1200 vCPUs",
 			"cloud quota | Google Cloud quota A2_CPUS: 96 vCPUs admitted, 1000 at most -> 120 vCPUs admitted, 1200 at most",
 			"cloud quota | Google Cloud quota of machines of family g2: 864 vCPUs admitted, 1000 at most -> 1056 vCPUs admitted, 1200 at most",
 			"cloud quota | Google Cloud quota NVIDIA_L4_GPUS: 24 -> 28 GPUs admitted (and with it PREEMPTIBLE_NVIDIA_A100_GPUS: 8 -> 10 GPUs admitted; PREEMPTIBLE_NVIDIA_L4_GPUS: 48 -> 60 GPUs admitted; SSD_TOTAL_GB: 5000 -> 6000 GB admitted; GPUS_ALL_REGIONS: 80 -> 98 GPUs admitted)",
@@ -322,6 +334,7 @@ var edits = []edit{
 			`access | team "team-d": group that may submit removed from configuration: team-d@example.com`,
 			"cloud quota | Google Cloud quota NVIDIA_L4_GPUS: 24 -> 20 GPUs admitted (and with it PREEMPTIBLE_NVIDIA_A100_GPUS: 8 -> 6 GPUs admitted; PREEMPTIBLE_NVIDIA_L4_GPUS: 48 -> 36 GPUs admitted; A2_CPUS: 96 -> 72 vCPUs admitted; machines of family g2: 864 -> 672 vCPUs admitted; SSD_TOTAL_GB: 5000 -> 4000 GB admitted; GPUS_ALL_REGIONS: 80 -> 62 GPUs admitted)",
 		},
+		removed: []string{`google_storage_bucket.team["team-d"]`},
 	},
 	{
 		name: "a team added to a shared queue", blueprint: "a3-ultra-flex", old: `products: group: "products@example.com"`, new: `{products: group: "products@example.com", analytics: group: "analytics@example.com"}`,
@@ -342,11 +355,17 @@ var edits = []edit{
 			"teams | all 4 teams: bucket removed from configuration",
 			"access | service account of the build: roles removed from configuration: roles/storage.admin",
 		},
+		removed: []string{
+			`google_storage_bucket.team["team-a"]`,
+			`google_storage_bucket.team["team-b"]`,
+			`google_storage_bucket.team["team-c"]`,
+			`google_storage_bucket.team["team-d"]`,
+		},
 	},
 	{
 		name: "a namespace", blueprint: "tpu-training", old: `"tpu-research": {}`, new: `"tpu-research": namespace: "research"`,
 		summary: []string{
-			`teams | team "tpu-research": namespace: tpu-research -> research`,
+			`teams | team "tpu-research": namespace: tpu-research -> research (what its people made in the old one does not move)`,
 		},
 		replaced: []string{
 			`google_service_account_iam_member.team["tpu-research"]`,
@@ -408,7 +427,7 @@ var edits = []edit{
 		name: "auto-provisioned nodes", blueprint: "batch-platform", old: "		maxNodes:        100\n", new: "		maxNodes:        120\n",
 		summary: []string{
 			`capacity | capacity "a100-compact": size: 0-100 nodes (100 GPUs) -> 0-120 nodes (120 GPUs) (all queues guarantee 8 of the 120 GPUs)`,
-			"capacity | node auto-provisioning: most nvidia-tesla-a100 in the cluster: 100 -> 120 nvidia-tesla-a100",
+			"limits | node auto-provisioning: most nvidia-tesla-a100 in the cluster: 100 -> 120 nvidia-tesla-a100",
 			"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_A100_GPUS: 100 -> 120 GPUs at most",
 			"cloud quota | Google Cloud quota SSD_TOTAL_GB: 17000 -> 19000 GB at most",
 			"cloud quota | Google Cloud quota GPUS_ALL_REGIONS: 228 -> 248 GPUs at most",
@@ -417,11 +436,11 @@ var edits = []edit{
 	{
 		name: "machine type", blueprint: "batch-platform", old: `l4: {machine: "g2-standard-24"`, new: `l4: {machine: "g2-standard-48"`,
 		summary: []string{
-			"capacity | 3 capacities: l4-ondemand, l4-reserved, l4-spot: machine: g2-standard-24 with 2 nvidia-l4 -> g2-standard-48 with 4 nvidia-l4 (48 vCPUs and 192 GiB of memory a node)",
+			"capacity | 3 capacities: l4-ondemand, l4-reserved, l4-spot: machine: g2-standard-24 with 2 nvidia-l4 -> g2-standard-48 with 4 nvidia-l4 (48 vCPUs and 192 GiB of memory a node; GKE makes the nodes anew for it)",
 			`capacity | capacity "l4-ondemand": size: 0-24 nodes (48 GPUs) -> 0-24 nodes (96 GPUs) (all queues guarantee 16 of the 96 GPUs)`,
 			`capacity | capacity "l4-reserved": size: 4 nodes (8 GPUs) -> 4 nodes (16 GPUs) (all queues guarantee 16 of the 16 GPUs)`,
 			`capacity | capacity "l4-spot": size: 0-36 nodes (72 GPUs) -> 0-36 nodes (144 GPUs) (all queues guarantee 48 of the 144 GPUs)`,
-			"capacity | node auto-provisioning: most vCPUs in the cluster: 1000 -> 1080 vCPUs",
+			"limits | node auto-provisioning: most vCPUs in the cluster: 1000 -> 1080 vCPUs",
 			"cloud quota | Google Cloud quota NVIDIA_L4_GPUS: 8 GPUs always, 24 admitted, 56 at most -> 16 GPUs always, 32 admitted, 112 at most",
 			"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_L4_GPUS: 72 -> 144 GPUs at most",
 			"cloud quota | Google Cloud quota A2_CPUS: 1000 -> 1080 vCPUs at most",
@@ -506,12 +525,16 @@ var edits = []edit{
 			"cloud quota | Google Cloud quota SSD_TOTAL_GB: 800 GB always, 1000 at most -> 0 GB always, 200 at most",
 			"cloud quota | Google Cloud quota of machines of family ct5lp removed from configuration: 896 vCPUs",
 		},
+		removed: []string{
+			`google_container_node_pool.slices["slices-0"]`,
+			`google_container_node_pool.slices["slices-1"]`,
+		},
 	},
 	{
 		name: "slices as jobs need them", blueprint: "tpu-training", old: "if !_autoscaled {slices: _slices}", new: "if !_autoscaled {maxSlices: _slices}",
 		summary: []string{
-			`cluster | alert "TPUNodePoolUnavailable" removed from configuration`,
 			`capacity | capacity "slices": size: 2 TPU slices, 8 nodes (32 TPU chips) -> 0-2 TPU slices, 0-8 nodes (32 TPU chips) (all queues guarantee 32 of the 32 TPU chips)`,
+			`alerts | alert "TPUNodePoolUnavailable" removed from configuration`,
 			"cloud quota | Google Cloud quota TPU_LITE_PODSLICE_V5: 32 -> 0 chips always",
 			"cloud quota | Google Cloud quota of machines of family ct5lp: 896 -> 0 vCPUs always",
 			"cloud quota | Google Cloud quota SSD_TOTAL_GB: 800 -> 0 GB always",
@@ -522,7 +545,7 @@ var edits = []edit{
 		summary: []string{
 			"cluster | platform: region: us-west4 -> us-central2 (another region makes another cluster)",
 			"cluster | platform: zones of the nodes: us-west4-a -> us-central2-b",
-			`capacity | capacity "slices": machine: ct5lp-hightpu-4t with 4 tpu-v5-lite-podslice in slices of 4x4 -> ct4p-hightpu-4t with 4 tpu-v4-podslice in slices of 2x2x4 (240 vCPUs and 407 GiB of memory a node)`,
+			`capacity | capacity "slices": machine: ct5lp-hightpu-4t with 4 tpu-v5-lite-podslice in slices of 4x4 -> ct4p-hightpu-4t with 4 tpu-v4-podslice in slices of 2x2x4 (240 vCPUs and 407 GiB of memory a node; GKE makes the nodes anew for it)`,
 			"cloud quota | Google Cloud quota of tpu-v4-podslice, on demand and reserved added: 32 chips",
 			"cloud quota | Google Cloud quota of machines of family ct4p added: 1920 vCPUs",
 			"cloud quota | Google Cloud quota TPU_LITE_PODSLICE_V5 removed from configuration: 32 chips",
@@ -555,11 +578,12 @@ var edits = []edit{
 			`capacity | capacity "l4-reserved": consumption: reservation "machine-reservation", made by the platform -> reservation "machine-reservation"`,
 			"access | service account of the build: permissions removed from configuration: compute.reservations.create, compute.reservations.delete, compute.reservations.get, compute.reservations.list, compute.reservations.resize, compute.reservations.update",
 		},
+		removed: []string{"google_compute_reservation.l4_reserved"},
 	},
 	{
 		name: "boot disk", blueprint: "kai-departments", old: `h100: machine: "a3-highgpu-8g"`, new: `h100: {machine: "a3-highgpu-8g", disk: sizeGiB: 200}`,
 		summary: []string{
-			`capacity | capacity "h100-reserved": boot disk: pd-balanced of 100 GiB -> pd-balanced of 200 GiB`,
+			`capacity | capacity "h100-reserved": boot disk: pd-balanced of 100 GiB -> pd-balanced of 200 GiB (GKE makes the nodes anew for it)`,
 			"cloud quota | Google Cloud quota SSD_TOTAL_GB: 600 -> 1000 GB",
 		},
 	},
@@ -651,6 +675,23 @@ var edits = []edit{
 		},
 	},
 	{
+		name: "no groups", blueprint: "batch-platform", old: "	group:  \"\\(Team)@example.com\"\n", new: "",
+		summary: []string{
+			`access | team "team-a": group that may submit removed from configuration: team-a@example.com`,
+			`access | team "team-b": group that may submit removed from configuration: team-b@example.com`,
+			`access | team "team-c": group that may submit removed from configuration: team-c@example.com`,
+			`access | team "team-d": group that may submit removed from configuration: team-d@example.com`,
+			"access | service account of the build: roles that it may grant removed from configuration: roles/container.clusterViewer",
+		},
+	},
+	{
+		name: "a ComputeClass", blueprint: "batch-platform", old: "consumption: onDemand: {}, maxNodes: 24}", new: "consumption: onDemand: {}, maxNodes: 24, computeClass: true}",
+		summary: []string{
+			`capacity | capacity "l4-ondemand": node pools: made by the platform -> made by its ComputeClass`,
+		},
+		removed: []string{"google_container_node_pool.l4_ondemand"},
+	},
+	{
 		name: "roles of a team", blueprint: "tpu-training", old: `"tpu-research": {}`, new: `"tpu-research": roles: ["roles/bigquery.user"]`,
 		summary: []string{
 			`access | team "tpu-research": roles of its jobs added: roles/bigquery.user`,
@@ -693,8 +734,8 @@ var edits = []edit{
 		summary: []string{
 			"cluster | monitoring: Vertex AI TensorBoard: none -> in us-central1",
 			"cluster | delivery: APIs added: aiplatform.googleapis.com",
-			"access | service account of the build: permissions added: aiplatform.locations.get, aiplatform.tensorboards.create, aiplatform.tensorboards.delete, aiplatform.tensorboards.get, aiplatform.tensorboards.list, aiplatform.tensorboards.update",
 			"access | all 4 teams: roles of its jobs added: roles/aiplatform.user",
+			"access | service account of the build: permissions added: aiplatform.locations.get, aiplatform.tensorboards.create, aiplatform.tensorboards.delete, aiplatform.tensorboards.get, aiplatform.tensorboards.list, aiplatform.tensorboards.update",
 		},
 	},
 	{
@@ -716,6 +757,7 @@ var edits = []edit{
 			`google_project_iam_member.nodes["roles/serviceusage.serviceUsageConsumer"]`,
 			"google_service_account.nodes",
 		},
+		state: true,
 	},
 	{
 		name: "Infrastructure Manager", blueprint: "tpu-training", old: "infrastructureManager: _managed", new: "infrastructureManager: true",
@@ -724,6 +766,80 @@ var edits = []edit{
 			"cluster | delivery: APIs added: config.googleapis.com",
 			"access | service account of the build: roles added: roles/config.admin, roles/config.agent",
 		},
+		state: true,
+	},
+
+	// Other names: what stands at the top is what goes with the old one.
+	{
+		name: "a team's name", blueprint: "batch-platform", old: `"team-b": cohort`, new: `"team-x": cohort`,
+		summary: []string{
+			`teams | team "team-b" removed from configuration: cohort team-a-b, tiers compact, hp, lp, 22 GPUs guaranteed, a bucket, 16 workloads ("team-x" is added with the same: another name makes another team)`,
+			`teams | team "team-x" added: cohort team-a-b, tiers compact, hp, lp, 22 GPUs guaranteed, a bucket, 16 workloads (the same as "team-b", which is removed)`,
+			`access | team "team-b": group that may submit removed from configuration: team-b@example.com`,
+			`access | team "team-x": group that may submit added: team-x@example.com`,
+		},
+		removed: []string{`google_storage_bucket.team["team-b"]`},
+	},
+	{
+		name: "a priority's name", blueprint: "a3-ultra-flex", old: `"very-low": 100`, new: `lowest: 100`,
+		summary: []string{
+			`priority | PriorityClass "lowest" added: value 100 of tier dws (the same as "very-low", which is removed)`,
+			`priority | PriorityClass "very-low" removed from configuration: value 100 of tier dws ("lowest" is added with the same: another name makes another PriorityClass)`,
+			`workloads | workload "sample" of both teams: PriorityClass: very-low -> lowest`,
+		},
+	},
+	{
+		name: "project", blueprint: "kai-departments", old: `"my-project"`, new: `"other-project"`,
+		summary: []string{
+			"cluster | platform: project: my-project -> other-project (another project makes another platform)",
+		},
+		replaced: []string{
+			`google_project_iam_member.nodes["roles/artifactregistry.reader"]`,
+			`google_project_iam_member.nodes["roles/container.defaultNodeServiceAccount"]`,
+			`google_project_iam_member.nodes["roles/serviceusage.serviceUsageConsumer"]`,
+			`google_project_iam_member.team["project-a/roles/logging.logWriter"]`,
+			`google_project_iam_member.team["project-a/roles/monitoring.metricWriter"]`,
+			`google_project_iam_member.team["project-b/roles/logging.logWriter"]`,
+			`google_project_iam_member.team["project-b/roles/monitoring.metricWriter"]`,
+			`google_project_iam_member.team["project-c/roles/logging.logWriter"]`,
+			`google_project_iam_member.team["project-c/roles/monitoring.metricWriter"]`,
+			`google_project_iam_member.team["project-d/roles/logging.logWriter"]`,
+			`google_project_iam_member.team["project-d/roles/monitoring.metricWriter"]`,
+			`google_service_account_iam_member.team["project-a"]`,
+			`google_service_account_iam_member.team["project-b"]`,
+			`google_service_account_iam_member.team["project-c"]`,
+			`google_service_account_iam_member.team["project-d"]`,
+		},
+		state: true,
+	},
+	{
+		name: "range of the pods", blueprint: "a3-ultra-flex", old: "10.4.0.0/14", new: "10.8.0.0/14",
+		summary: []string{
+			"cluster | network: range of the pods: 10.4.0.0/14 -> 10.8.0.0/14 (Google Cloud refuses to change a range that a cluster uses)",
+		},
+	},
+	{
+		name: "machine of the system pool", blueprint: "a3-ultra-flex", old: "e2-standard-16", new: "e2-standard-8",
+		summary: []string{
+			"cluster | system node pool: machine: e2-standard-16 -> e2-standard-8 (GKE makes the nodes anew for it)",
+			"cloud quota | Google Cloud quota CPUS: 32 -> 16 vCPUs",
+		},
+	},
+	{
+		name: "Spot instead of a reservation", blueprint: "kai-departments", old: "consumption: reservation: name: \"h100-reservation\"\n\tnodes: 4", new: "consumption: spot: {}\n\tmaxNodes: 4",
+		summary: []string{
+			`capacity | capacity "h100-reserved": size: 4 -> 0-4 nodes (32 GPUs) (all queues guarantee 32 of the 32 GPUs)`,
+			`capacity | capacity "h100-reserved": consumption: reservation "h100-reservation" -> Spot`,
+			`alerts | alert "ReservationIdle" removed from configuration`,
+			`alerts | alert "SpotPreemptionBurst" added`,
+			"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_H100_GPUS added: 0 GPUs always, 32 admitted, 32 at most",
+			"cloud quota | Google Cloud quota of machines of family a3: 832 -> 0 vCPUs always",
+			"cloud quota | Google Cloud quota SSD_TOTAL_GB: 600 -> 200 GB always",
+			"cloud quota | Google Cloud quota LOCAL_SSD_TOTAL_GB: 24000 -> 0 GB always",
+			"cloud quota | Google Cloud quota GPUS_ALL_REGIONS: 32 -> 0 GPUs always",
+			"cloud quota | Google Cloud quota gpus_per_gpu_family (gpu_family=NVIDIA_H100) removed from configuration: 32 GPUs",
+		},
+		replaced: []string{"google_container_node_pool.h100_reserved"},
 	},
 
 	// Workloads.

@@ -120,9 +120,10 @@ and dashboards. It works offline and needs no credentials.
 
 Exit codes: 0 clean; 1 the blueprint has findings, or outputs differ; 2 usage;
 3 trouble of batchwright's own.`,
-		Example: `  batchwright compile blueprints/batch-platform
+		Example: `  batchwright init --from batch-platform --project my-project platform
+  batchwright compile .
   batchwright vet --strict .
-  batchwright fmt -w .`,
+  batchwright diff --base main .`,
 		SilenceErrors:      true,
 		SilenceUsage:       true,
 		DisableSuggestions: true, // unknownCommand makes them

@@ -47,9 +47,10 @@ missing or no longer generated.
 With --base it compares two revisions of the blueprint instead: the one that git
 has under that name, and --head, or else the working tree as it is. Revisions
 are read with git, and neither checked out nor stashed; the deploy folder does
-not matter. What changed is told in the platform's words first, then object by
-object, with what Terraform must replace at the top. Of a blueprint that is not
-in a revision everything is added, or removed.
+not matter. At the top is what Terraform must replace, what leaves the
+configuration with nodes or data, and whether Terraform's state is elsewhere;
+then what changed in the platform's words, then object by object. Of a blueprint
+that is not in a revision everything is added, or removed.
 
 PATHs are as for compile, and the same for both revisions.
 

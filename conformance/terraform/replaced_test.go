@@ -24,7 +24,8 @@ type blueprintEdit struct {
 }
 
 // TestReplaced: what batchwright diff says must be replaced, of a folder and an
-// edited blueprint, is what Terraform replaces that has applied the folder.
+// edited blueprint, is what Terraform replaces that has applied the folder; and
+// what it says is removed is what Terraform destroys, of what holds nodes or data.
 func TestReplaced(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "batchwright")
 	c := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./cmd/batchwright")
@@ -106,16 +107,23 @@ func TestReplaced(t *testing.T) {
 					if len(got.said) > 0 {
 						t.Fatal(got.said)
 					}
-					want := []string{}
+					want, gone := []string{}, []string{}
 					for address, action := range got.actions {
-						if action == "replace" {
+						switch kind, _, _ := strings.Cut(address, "."); {
+						case action == "replace":
 							want = append(want, address)
+						case action == "delete" && slices.Contains(grave, kind):
+							gone = append(gone, address)
 						}
 					}
 					slices.Sort(want)
-					said := replaced(t, program, before, args...)
-					if d := cmp.Diff(want, said); d != "" {
+					slices.Sort(gone)
+					replaced, removed := said(t, program, before, args...)
+					if d := cmp.Diff(want, replaced); d != "" {
 						t.Errorf("replaced (-terraform +review):\n%s", d)
+					}
+					if d := cmp.Diff(gone, removed); d != "" {
+						t.Errorf("removed (-terraform +review):\n%s", d)
 					}
 					if len(want) != e.replaced {
 						t.Errorf("terraform replaces %d, want %d", len(want), e.replaced)
@@ -126,20 +134,25 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
-// replaced returns the addresses of what batchwright diff says must be replaced
-// to come from a folder to a blueprint, sorted.
-func replaced(t *testing.T, program, folder string, args ...string) []string {
+// grave are the types that hold nodes or data: whatever else is destroyed is not
+// said at the top of a review.
+var grave = []string{"google_container_cluster", "google_compute_reservation", "google_storage_bucket", "google_container_node_pool"}
+
+// said returns the addresses of what batchwright diff says must be replaced, and
+// is removed, to come from a folder to a blueprint, sorted.
+func said(t *testing.T, program, folder string, args ...string) (replaced, removed []string) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), program, append([]string{"diff", "--format", "json", "-o", folder}, args...)...)
 	out, err := c.Output()
 	if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	addresses, reviews := []string{}, 0
+	replaced, removed = []string{}, []string{}
+	reviews := 0
 	for line := range bytes.Lines(out) {
 		var review struct {
-			Type         string
-			Replacements []struct{ Address string }
+			Type                   string
+			Replacements, Removals []struct{ Address string }
 		}
 		if err := json.Unmarshal(line, &review); err != nil {
 			t.Fatalf("%v\n%s", err, out)
@@ -148,14 +161,18 @@ func replaced(t *testing.T, program, folder string, args ...string) []string {
 			reviews++
 		}
 		for _, r := range review.Replacements {
-			addresses = append(addresses, r.Address)
+			replaced = append(replaced, r.Address)
+		}
+		for _, r := range review.Removals {
+			removed = append(removed, r.Address)
 		}
 	}
 	if reviews != 1 {
 		t.Fatalf("%d reviews:\n%s", reviews, out)
 	}
-	slices.Sort(addresses)
-	return addresses
+	slices.Sort(replaced)
+	slices.Sort(removed)
+	return replaced, removed
 }
 
 func compile(t *testing.T, program, folder string, args ...string) {

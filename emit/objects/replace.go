@@ -18,42 +18,77 @@ import (
 
 // Replacements lists what Terraform must replace: resources that are there before
 // and after, and of which an argument changed that cannot be changed in place.
-// What is computed of a resource that is replaced changes with it. The list is
-// empty where one of the two roots cannot be read. Without the earlier plan, which
-// may be nil, it does not say what hangs on them.
-func Replacements(before, after emit.Tree, earlier *ir.Platform) []Replacement {
+// What is computed of a resource that is replaced changes with it. Apart from them
+// it lists what left the configuration, of clusters, reservations, buckets and node
+// pools. Both are grave first, and empty where one of the two roots
+// cannot be read. Without the earlier plan, which may be nil, they do not say what
+// hangs on them.
+func Replacements(before, after emit.Tree, earlier *ir.Platform) (replaced, removed []Replacement) {
 	if slices.EqualFunc(rootOf(before), rootOf(after), func(a, b emit.File) bool {
 		return a.Path == b.Path && string(a.Content) == string(b.Content)
 	}) {
-		return nil
+		return nil, nil
 	}
 	was := openRoot(before, nil)
 	if was == nil {
-		return nil
+		return nil, nil
 	}
 	is := openRoot(after, was)
 	if is == nil {
-		return nil
+		return nil, nil
+	}
+	describe := func(s *managed, i, old *instance) Replacement {
+		r := Replacement{Address: console.Inline(i.address), File: s.file, Line: s.line, Because: i.because, Guard: guard(s.kind, old)}
+		if earlier != nil {
+			r.Nodes, r.Workloads = hanging(earlier, s.kind, old.text("name"))
+		}
+		return r
 	}
 	is.evaluate()
-	var out []Replacement
-	for _, s := range is.resources {
+	for address, s := range is.resources {
 		for _, i := range s.instances {
-			if len(i.because) == 0 {
-				continue
+			if len(i.because) > 0 {
+				replaced = append(replaced, describe(s, i, was.find(address, i.key)))
 			}
-			r := Replacement{Address: console.Inline(i.address), File: s.file, Line: s.line, Because: i.because}
-			if earlier != nil {
-				r.Nodes, r.Workloads = hanging(earlier, s.kind, was.find(s.kind+"."+s.name, i.key).text("name"))
-			}
-			out = append(out, r)
 		}
 	}
-	slices.SortFunc(out, func(a, b Replacement) int {
-		return cmp.Or(cmp.Compare(rank(a.Address), rank(b.Address)), cmp.Compare(a.Address, b.Address))
-	})
-	return out
+	for address, s := range was.resources {
+		if !slices.Contains(grave, s.kind) {
+			continue
+		}
+		was.resource(address)
+		for _, i := range s.instances {
+			if is.find(address, i.key) == nil {
+				removed = append(removed, describe(s, i, i))
+			}
+		}
+	}
+	for _, list := range [][]Replacement{replaced, removed} {
+		slices.SortFunc(list, func(a, b Replacement) int {
+			return cmp.Or(cmp.Compare(rank(a.Address), rank(b.Address)), cmp.Compare(a.Address, b.Address))
+		})
+	}
+	return replaced, removed
 }
+
+// guard is what keeps a resource from being destroyed.
+//
+// Source: documentation of the Terraform provider hashicorp/google,
+// google_container_cluster: it has to be false in the state before the cluster can
+// be destroyed; google_storage_bucket: without force_destroy Terraform fails to
+// delete a bucket that has objects.
+func guard(kind string, i *instance) string {
+	switch {
+	case kind == "google_container_cluster" && i.text("deletion_protection") == "true":
+		return "while deletion protection is on"
+	case kind == "google_storage_bucket" && i.text("force_destroy") != "true":
+		return "while it holds anything"
+	}
+	return ""
+}
+
+// grave are the types that hold nodes or data, in the order of lists.
+var grave = []string{"google_container_cluster", "google_compute_reservation", "google_storage_bucket", "google_container_node_pool"}
 
 // rootOf returns what a root is made of.
 func rootOf(t emit.Tree) emit.Tree {
@@ -63,11 +98,10 @@ func rootOf(t emit.Tree) emit.Tree {
 // rank is the place of a type in the list.
 func rank(address string) int {
 	kind, _, _ := strings.Cut(address, ".")
-	first := []string{"google_container_cluster", "google_compute_reservation", "google_storage_bucket", "google_container_node_pool"}
-	if i := slices.Index(first, kind); i >= 0 {
+	if i := slices.Index(grave, kind); i >= 0 {
 		return i
 	}
-	return len(first)
+	return len(grave)
 }
 
 // replaced returns the arguments for which an instance is replaced.
@@ -83,7 +117,10 @@ func replaced(s *managed, was, is *instance) []Field {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Field) int { return cmp.Compare(a.Path, b.Path) })
-	return out
+	// A block that came or went says enough of what is in it.
+	return slices.DeleteFunc(slices.Clone(out), func(f Field) bool {
+		return slices.ContainsFunc(out, func(block Field) bool { return strings.HasPrefix(f.Path, block.Path+".") })
+	})
 }
 
 // ignoredChanges returns the arguments whose changes Terraform is told to ignore.

@@ -205,8 +205,8 @@ func TestGoldens(t *testing.T) {
 			if formatting != changed || changed < 20 {
 				t.Errorf("%d files of another layout, %d changed", formatting, changed)
 			}
-			if replaced := Replacements(tree, other, nil); len(replaced) > 0 {
-				t.Errorf("%+v", replaced)
+			if replaced, removed := Replacements(tree, other, nil); len(replaced)+len(removed) > 0 {
+				t.Errorf("%+v %+v", replaced, removed)
 			}
 		})
 	}

@@ -142,7 +142,7 @@ func TestReplacements(t *testing.T) {
 google_container_cluster.main 17 nodes t/w t/x u/w
   location: r1 -> r2
   subnetwork:  -> google_compute_subnetwork.main["a"]
-google_storage_bucket.team["t"] 0 nodes t/w
+google_storage_bucket.team["t"] 0 nodes t/w, not while it holds anything
   location: r1 -> r2
 google_container_node_pool.slices["slices-0"] 4 nodes t/x u/w
   location: r1 -> r2
@@ -169,8 +169,10 @@ google_container_cluster.main 17 nodes t/w t/x u/w
   subnetwork:  -> google_compute_subnetwork.main["a"]
 google_compute_subnetwork.main["a"] 0 nodes
   network:  -> google_compute_network.other`},
-		{"one slice less", []string{`["slices-0", "slices-1"]`, `["slices-0"]`}, ""},
-		{"another slice", []string{`["slices-0", "slices-1"]`, `["slices-1", "slices-2"]`}, ""},
+		{"one slice less", []string{`["slices-0", "slices-1"]`, `["slices-0"]`}, `
+removed: google_container_node_pool.slices["slices-1"] 4 nodes t/x u/w`},
+		{"another slice", []string{`["slices-0", "slices-1"]`, `["slices-1", "slices-2"]`}, `
+removed: google_container_node_pool.slices["slices-0"] 4 nodes t/x u/w`},
 		{"no Spot", []string{"    spot = true\n", ""}, `
 google_container_node_pool.slices["slices-0"] 4 nodes t/x u/w
   node_config.spot: true -> 
@@ -179,12 +181,12 @@ google_container_node_pool.slices["slices-1"] 4 nodes t/x u/w
 		{"GPUs as they are by default", []string{`{ type = "l4" }`, `{ type = "l4", count = "1" }`}, ""},
 		{"more GPUs", []string{`{ type = "l4" }`, `{ type = "l4", count = 2 }`, `["slices-0", "slices-1"]`, `["slices-1"]`}, `
 google_container_node_pool.slices["slices-1"] 4 nodes t/x u/w
-  node_config.guest_accelerator.count: 1 -> 2`},
+  node_config.guest_accelerator.count: 1 -> 2
+removed: google_container_node_pool.slices["slices-0"] 4 nodes t/x u/w`},
 		{"no GPUs", []string{`[{ type = "l4" }]`, `[]`, `["slices-0", "slices-1"]`, `["slices-1"]`}, `
 google_container_node_pool.slices["slices-1"] 4 nodes t/x u/w
   node_config.guest_accelerator: {count: 1, type: l4} -> 
-  node_config.guest_accelerator.count: 1 -> 
-  node_config.guest_accelerator.type: l4 -> `},
+removed: google_container_node_pool.slices["slices-0"] 4 nodes t/x u/w`},
 		{"a set in another order", []string{`["b", "a"]`, `["a", "b"]`}, ""},
 		{"what the provider keeps", []string{"  initial_node_count = 0\n", ""}, ""},
 		{"what Terraform is told to ignore", []string{`oauth_scopes = ["a"]`, `oauth_scopes = ["b"]`}, ""},
@@ -192,7 +194,7 @@ google_container_node_pool.slices["slices-1"] 4 nodes t/x u/w
 google_container_cluster.main 17 nodes t/w t/x u/w
   node_config.oauth_scopes: a -> b`},
 		{"told to ignore all", []string{`"r1"`, `"r2"`, "[node_config]", "all"}, `
-google_storage_bucket.team["t"] 0 nodes t/w
+google_storage_bucket.team["t"] 0 nodes t/w, not while it holds anything
   location: r1 -> r2
 google_container_node_pool.slices["slices-0"] 4 nodes t/x u/w
   location: r1 -> r2
@@ -201,10 +203,14 @@ google_container_node_pool.slices["slices-1"] 4 nodes t/x u/w
 google_compute_subnetwork.main["a"] 0 nodes
   region: r1 -> r2`},
 		{"a bucket", []string{"bucket-t", "bucket-u"}, `
-google_storage_bucket.team["t"] 0 nodes t/w
+google_storage_bucket.team["t"] 0 nodes t/w, not while it holds anything
   name: bucket-t -> bucket-u
 google_storage_bucket_iam_member.team["t"] 0 nodes
   bucket: bucket-t -> bucket-u`},
+		{"no team", []string{`  t = { account_id = "t", bucket = "bucket-t" }`, ""}, `
+removed: google_storage_bucket.team["t"] 0 nodes t/w, not while it holds anything`},
+		{"no reservation", []string{"resource \"google_compute_reservation\" \"r\" {\n  name = \"res\"\n  zone = \"z\"\n}\n", ""}, `
+removed: google_compute_reservation.r 8 nodes t/x u/w`},
 		{"an account", []string{`account_id = "t"`, `account_id = "u"`}, `
 google_service_account.team["t"] 0 nodes
   account_id: t -> u
@@ -228,12 +234,18 @@ google_compute_reservation.r 8 nodes t/x u/w
 			if len(test.edits) > 0 && slices.Equal(after[0].Content, before[0].Content) && slices.Equal(after[1].Content, before[1].Content) {
 				t.Fatal("the edits change nothing")
 			}
-			got := Replacements(before, after, plan)
+			got, removed := Replacements(before, after, plan)
 			var b strings.Builder
-			for _, r := range got {
-				fmt.Fprintf(&b, "\n%s %d nodes", r.Address, r.Nodes)
+			for _, r := range append(got, removed...) {
+				if b.WriteByte('\n'); r.Because == nil {
+					b.WriteString("removed: ")
+				}
+				fmt.Fprintf(&b, "%s %d nodes", r.Address, r.Nodes)
 				for _, w := range r.Workloads {
 					b.WriteString(" " + w)
+				}
+				if r.Guard != "" {
+					fmt.Fprintf(&b, ", not %s", r.Guard)
 				}
 				for _, f := range r.Because {
 					fmt.Fprintf(&b, "\n  %s: %s -> %s", f.Path, f.From, f.To)
@@ -246,6 +258,36 @@ google_compute_reservation.r 8 nodes t/x u/w
 				t.Errorf("-want +got:\n%s", d)
 			}
 		})
+	}
+}
+
+// TestGuard: what keeps a resource is what it was, not what it is to be.
+func TestGuard(t *testing.T) {
+	for _, test := range []struct{ before, after, want string }{
+		{`"google_container_cluster" "r" { deletion_protection = true }`, "", "while deletion protection is on"},
+		{`"google_container_cluster" "r" { deletion_protection = false }`, "", ""},
+		{`"google_container_cluster" "r" {
+  name                = "a"
+  deletion_protection = true
+}`, `"google_container_cluster" "r" {
+  name                = "b"
+  deletion_protection = false
+}`, "while deletion protection is on"},
+		{`"google_storage_bucket" "r" { name = "a" }`, "", "while it holds anything"},
+		{`"google_storage_bucket" "r" { force_destroy = true }`, "", ""},
+		{`"google_container_node_pool" "r" { name = "a" }`, "", ""},
+	} {
+		tree := func(s string) emit.Tree {
+			if s != "" {
+				s = "resource " + s
+			}
+			return emit.Tree{{Path: "terraform/main.tf", Content: []byte(s + "\n")}}
+		}
+		replaced, removed := Replacements(tree(test.before), tree(test.after), nil)
+		all := append(replaced, removed...)
+		if len(all) != 1 || all[0].Guard != test.want || (all[0].Because == nil) != (test.after == "") {
+			t.Errorf("%s: %+v, want it kept %q", test.before, all, test.want)
+		}
 	}
 }
 

@@ -24,18 +24,22 @@ type Field struct {
 	From, To string
 }
 
-// Replacement is a Terraform resource, or some instances of it, that cannot be
-// changed in place.
+// Replacement is a Terraform resource, or an instance of it, that cannot be
+// changed in place, or that holds nodes or data and left the configuration.
 type Replacement struct {
 	Address string // such as google_container_node_pool.slices["slices-1"]
 	File    string
 	Line    int
 	// Because are the arguments that force it: by path, with their values, or,
 	// where the argument refers to another resource that is replaced, that
-	// resource's address in Because[i].To.
+	// resource's address in Because[i].To. Of what left there are none, and File
+	// and Line are the earlier state's.
 	Because []Field
 	// Nodes is the most that a pool can have, Workloads are those of the teams
 	// that run there, "TEAM/NAME", sorted. Of a cluster they are of all pools.
 	Nodes     int
 	Workloads []string
+	// Guard is what Terraform or Google Cloud refuse to destroy it for, as it was,
+	// such as "while deletion protection is on"; "" for nothing known.
+	Guard string
 }

@@ -169,11 +169,27 @@ func (r *Review) toReplace() string {
 	return count(len(r.Replacements), "resource", "resources") + " must be replaced when applied"
 }
 
+// toRemove counts the removals, "" for none.
+func (r *Review) toRemove() string {
+	if len(r.Removals) == 0 {
+		return ""
+	}
+	return count(len(r.Removals), "resource", "resources") + " with nodes or data removed from configuration"
+}
+
+// moved says what it means that Terraform's state is elsewhere.
+const moved = "Unless the state is moved there first, Terraform makes everything a second time beside what is there, or fails where a name is taken. What follows holds only once it is moved."
+
 // totals are what a review comes to, in parts; none where nothing differs.
 func (r *Review) totals() []string {
 	var parts []string
-	if s := r.toReplace(); s != "" {
-		parts = append(parts, s)
+	if r.StateTo != "" {
+		parts = append(parts, "Terraform's state is elsewhere")
+	}
+	for _, s := range []string{r.toReplace(), r.toRemove()} {
+		if s != "" {
+			parts = append(parts, s)
+		}
 	}
 	if s := tally(r.Objects); s != "" {
 		parts = append(parts, "objects: "+s)
@@ -210,7 +226,8 @@ func (r replaced) reason(f objects.Field) string {
 	return "because " + f.Path + ": " + present(f.From) + " " + arrow + " " + present(f.To)
 }
 
-// affected says what hangs on a resource that is replaced, "" for nothing.
+// affected says what hangs on a resource that is replaced or removed, and what
+// keeps it, "" for nothing.
 func affected(x objects.Replacement, most int) string {
 	var parts []string
 	if x.Nodes > 0 {
@@ -223,8 +240,14 @@ func affected(x objects.Replacement, most int) string {
 		}
 		parts = append(parts, s)
 	}
+	if x.Guard != "" {
+		parts = append(parts, refused(x))
+	}
 	return strings.Join(parts, "; ")
 }
+
+// refused says what keeps a resource from being destroyed.
+func refused(x objects.Replacement) string { return "refused " + x.Guard }
 
 // change is what happened to a field.
 func change(f objects.Field) string {

@@ -16,14 +16,22 @@ const (
 	annotationWorkloads = 20
 )
 
-// GitHub writes a review as workflow commands of GitHub Actions: a warning for
-// each of the first ten resources that must be replaced, at its line in the
-// folder, which is named from the root of the repository; and the summary as
-// one notice. A plain line says what the review comes to. Where nothing differs
+// GitHub writes a review as workflow commands of GitHub Actions: up to ten
+// warnings, of Terraform's state where it is elsewhere, of resources that must be
+// replaced, each at its line in the folder, which is named from the root of the
+// repository, and of those that left; and the summary as one notice. A plain line says what the review comes to. Where nothing differs
 // it writes nothing.
 func GitHub(w io.Writer, r *Review, folder string) error {
 	var buf bytes.Buffer
-	shown, hidden := some(r.Replacements, console.MostAnnotations)
+	left := console.MostAnnotations
+	if r.StateTo != "" {
+		left--
+		buf.WriteString(console.Command{
+			Name: "warning", Title: "Terraform's state is elsewhere",
+			Message: joined([]string{"Terraform's state is elsewhere: " + r.StateFrom + " " + arrow + " " + r.StateTo, moved}),
+		}.String())
+	}
+	shown, hidden := some(r.Replacements, left)
 	replaced := r.replaced()
 	for _, x := range shown {
 		file := path.Join(folder, x.File)
@@ -39,6 +47,16 @@ func GitHub(w io.Writer, r *Review, folder string) error {
 			Name: "warning", File: file, Line: x.Line, Title: x.Address, Message: joined(lines),
 		}.String())
 	}
+	// What left the folder has no line there.
+	gone, notShown := some(r.Removals, left-len(shown))
+	for _, x := range gone {
+		lines := []string{"removed from configuration: " + x.Address}
+		if s := affected(x, annotationWorkloads); s != "" {
+			lines = append(lines, s)
+		}
+		buf.WriteString(console.Command{Name: "warning", Title: x.Address, Message: joined(lines)}.String())
+	}
+	hidden += notShown
 	if len(r.Summary) > 0 {
 		var lines []string
 		all, more := some(r.Summary, annotationLines)
@@ -56,7 +74,7 @@ func GitHub(w io.Writer, r *Review, folder string) error {
 	}
 	if totals := r.totals(); len(totals) > 0 {
 		if hidden > 0 {
-			totals = append(totals, count(hidden, "replacement", "replacements")+" not shown")
+			totals = append(totals, count(hidden, "resource", "resources")+" not annotated")
 		}
 		buf.WriteString(strings.Join(totals, "; ") + "\n")
 	}

@@ -21,7 +21,10 @@ type (
 		Platform     string            `json:"platform"`
 		Before       string            `json:"before"`
 		After        string            `json:"after"`
+		StateFrom    string            `json:"stateFrom"`
+		StateTo      string            `json:"stateTo"`
 		Replacements []jsonReplacement `json:"replacements"`
+		Removals     []jsonReplacement `json:"removals"`
 		Summary      []jsonLine        `json:"summary"`
 		Objects      []jsonObject      `json:"objects"`
 		Formatting   int               `json:"formatting"`
@@ -33,6 +36,7 @@ type (
 		Because   []jsonField `json:"because"`
 		Nodes     int         `json:"nodes"`
 		Workloads []string    `json:"workloads"`
+		Guard     string      `json:"guard"`
 	}
 	jsonLine struct {
 		Topic   summary.Topic `json:"topic"`
@@ -66,12 +70,9 @@ type (
 func JSON(w io.Writer, r *Review) error {
 	out := jsonReview{
 		Version: jsonVersion, Type: "review", Platform: r.Platform, Before: r.Before, After: r.After,
-		Replacements: []jsonReplacement{}, Summary: []jsonLine{}, Objects: []jsonObject{}, Formatting: r.Formatting,
-	}
-	for _, x := range r.Replacements {
-		out.Replacements = append(out.Replacements, jsonReplacement{
-			x.Address, x.File, x.Line, jsonFields(x.Because), x.Nodes, append([]string{}, x.Workloads...),
-		})
+		StateFrom: r.StateFrom, StateTo: r.StateTo,
+		Replacements: jsonReplacements(r.Replacements), Removals: jsonReplacements(r.Removals),
+		Summary: []jsonLine{}, Objects: []jsonObject{}, Formatting: r.Formatting,
 	}
 	for _, l := range r.Summary {
 		out.Summary = append(out.Summary, jsonLine(l))
@@ -85,6 +86,14 @@ func JSON(w io.Writer, r *Review) error {
 	}
 	_, err := w.Write(buf.Bytes())
 	return err
+}
+
+func jsonReplacements(all []objects.Replacement) []jsonReplacement {
+	out := make([]jsonReplacement, len(all))
+	for i, x := range all {
+		out[i] = jsonReplacement{x.Address, x.File, x.Line, jsonFields(x.Because), x.Nodes, append([]string{}, x.Workloads...), x.Guard}
+	}
+	return out
 }
 
 func jsonFields(fields []objects.Field) []jsonField {

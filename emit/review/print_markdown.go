@@ -10,6 +10,7 @@ import (
 
 	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/markdown"
+	"github.com/batchwright/batchwright/emit/objects"
 	"github.com/batchwright/batchwright/emit/summary"
 )
 
@@ -45,7 +46,15 @@ const (
 // no mention.
 func Markdown(w io.Writer, r *Review) error {
 	d := marker(r.Platform) + "\n\n" + headline(r)
-	d += longest(markdownReplacements-len(d), len(r.Replacements), func(n int) string { return alert(r, n) })
+	if r.StateTo != "" {
+		d += elsewhere(r)
+	}
+	d += longest(markdownReplacements-len(d), len(r.Replacements), func(n int) string {
+		return alert(r.toReplace(), r.Replacements[:n], len(r.Replacements)-n, r.replaced())
+	})
+	d += longest(markdownReplacements-len(d), len(r.Removals), func(n int) string {
+		return alert(r.toRemove(), r.Removals[:n], len(r.Removals)-n, nil)
+	})
 	d += longest(markdownSummary-len(d), len(r.Summary), func(n int) string { return summaryTable(r.Summary, n) })
 	groups := r.groups()
 	d += longest(markdownLimit-len(d), len(groups), func(n int) string { return details(groups, n) })
@@ -108,15 +117,19 @@ func headline(r *Review) string {
 	return string(d.Bytes())
 }
 
-// alert is a block that stands out. Source: GitHub documentation, "Basic
-// writing and formatting syntax", Alerts; GitLab documentation, "GitLab Flavored
-// Markdown", Alerts.
-func alert(r *Review, n int) string {
+func elsewhere(r *Review) string {
 	d := new(markdown.Document)
-	d.Para("**", markdown.Markup(r.toReplace()), ".**")
+	d.Para("**Terraform's state is elsewhere.** ", value(r.StateFrom), " → ", value(r.StateTo))
+	d.Para(moved)
+	return caution(d)
+}
+
+// alert lists resources in a block that stands out, and counts those left out.
+func alert(title string, all []objects.Replacement, hidden int, replaced replaced) string {
+	d := new(markdown.Document)
+	d.Para("**", markdown.Markup(title), ".**")
 	var items []markdown.Markup
-	replaced := r.replaced()
-	for _, x := range r.Replacements[:n] {
+	for _, x := range all {
 		item := value(x.Address) + " (" + value(fmt.Sprintf("%s:%d", x.File, x.Line)) + ")"
 		for i, f := range x.Because {
 			if i > 0 {
@@ -143,13 +156,22 @@ func alert(r *Review, n int) string {
 				item += markdown.Markup(fmt.Sprintf(" and %d more", hidden))
 			}
 		}
+		if x.Guard != "" {
+			item += "; " + prose(refused(x))
+		}
 		items = append(items, item)
 	}
 	if len(items) > 0 {
 		d.List(items...)
 	}
-	rest(d, len(r.Replacements)-n, "resource", "resources")
+	rest(d, hidden, "resource", "resources")
+	return caution(d)
+}
 
+// caution makes a document a block that stands out. Source: GitHub documentation, "Basic
+// writing and formatting syntax", Alerts; GitLab documentation, "GitLab Flavored
+// Markdown", Alerts.
+func caution(d *markdown.Document) string {
 	var b strings.Builder
 	b.WriteString("\n> [!CAUTION]\n")
 	for line := range strings.Lines(string(d.Bytes())) {

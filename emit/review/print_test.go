@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -36,11 +37,12 @@ func markdownOf(t testing.TB, r *Review) string {
 
 // full is a review with s in every place, n times.
 func full(s string, n int) *Review {
-	r := &Review{Platform: s, Before: s, After: s, Formatting: 1}
+	r := &Review{Platform: s, Before: s, After: s, StateFrom: s, StateTo: s, Formatting: 1}
 	for i := range n {
 		r.Replacements = append(r.Replacements, objects.Replacement{
-			Address: s, File: s, Line: 1, Because: []objects.Field{{Path: s, From: s, To: s}, {Path: s, To: s}}, Nodes: 2, Workloads: []string{s, s},
+			Address: s, File: s, Line: 1, Because: []objects.Field{{Path: s, From: s, To: s}, {Path: s, To: s}}, Nodes: 2, Workloads: []string{s, s}, Guard: s,
 		})
+		r.Removals = append(r.Removals, objects.Replacement{Address: s, File: s, Line: 1, Workloads: []string{s}, Guard: s})
 		r.Summary = append(r.Summary,
 			summary.Line{Topic: summary.TopicTeams, Op: emit.Changed, Subject: s, What: s, From: s, To: s, Note: s},
 			summary.Line{Topic: summary.TopicTeams, Op: emit.Added, Subject: "team " + s, To: s})
@@ -341,8 +343,8 @@ func FuzzConsole(f *testing.F) {
 			t.Errorf("%d lines, want %d:\n%s", got, want, text)
 		}
 		lines := strings.Split(github, "\n")
-		if len(lines) != 5 || !strings.HasPrefix(lines[0], "::warning ") || !strings.HasPrefix(lines[1], "::warning ") ||
-			!strings.HasPrefix(lines[2], "::notice ") || strings.Join(r.totals(), "; ") != lines[3] || lines[4] != "" {
+		if len(lines) != 8 || slices.ContainsFunc(lines[:5], func(l string) bool { return !strings.HasPrefix(l, "::warning ") }) ||
+			!strings.HasPrefix(lines[5], "::notice ") || strings.Join(r.totals(), "; ") != lines[6] || lines[7] != "" {
 			t.Errorf("other commands: %q", lines)
 		}
 		var got jsonReview
@@ -358,7 +360,7 @@ func TestGitHubLimit(t *testing.T) {
 	if n := strings.Count(got, "::warning "); n != 10 {
 		t.Errorf("%d warnings", n)
 	}
-	if !strings.HasSuffix(got, "; 4 replacements not shown\n") {
+	if !strings.HasSuffix(got, "; 19 resources not annotated\n") {
 		t.Errorf("ends with %q", got[max(0, len(got)-80):])
 	}
 	r.Summary = append(r.Summary, make([]summary.Line, 100)...)

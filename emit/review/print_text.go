@@ -8,6 +8,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/console"
 	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/objects"
 	"github.com/batchwright/batchwright/emit/summary"
 )
 
@@ -29,7 +30,13 @@ const (
 // Whatever a blueprint holds, only the colours are control sequences.
 func Text(w io.Writer, r *Review, color bool) error {
 	p := textPrinter{color: color}
-	p.replacements(r)
+	if r.StateTo != "" {
+		p.section("%s %s %s %s", console.Red.Paint(p.color, "Terraform's state is elsewhere:"), console.Inline(r.StateFrom), arrow, p.bold(r.StateTo))
+		p.line("  %s", moved)
+	}
+	replaced := r.replaced()
+	p.resources("must be replaced when applied:", "-/+", r.Replacements, replaced)
+	p.resources("removed from configuration:", "-", r.Removals, replaced)
 	p.summary(r.Summary)
 	p.files(byFile(r.groups()))
 	if totals := r.totals(); len(totals) > 0 {
@@ -78,15 +85,15 @@ func (p *textPrinter) sign(op emit.Op) string {
 	return style.Paint(p.color, sign(op))
 }
 
-func (p *textPrinter) replacements(r *Review) {
-	if len(r.Replacements) == 0 {
+// resources lists Terraform resources under a title.
+func (p *textPrinter) resources(title, sign string, all []objects.Replacement, replaced replaced) {
+	if len(all) == 0 {
 		return
 	}
-	p.section("%s", console.Red.Paint(p.color, "must be replaced when applied:"))
-	shown, hidden := some(r.Replacements, textReplacements)
-	replaced := r.replaced()
+	p.section("%s", console.Red.Paint(p.color, title))
+	shown, hidden := some(all, textReplacements)
 	for _, x := range shown {
-		p.line("  %s %s (%s:%d)", console.Red.Paint(p.color, "-/+"), p.bold(x.Address), console.Inline(x.File), x.Line)
+		p.line("  %s %s (%s:%d)", console.Red.Paint(p.color, sign), p.bold(x.Address), console.Inline(x.File), x.Line)
 		for _, f := range x.Because {
 			p.line("      %s", console.Inline(replaced.reason(f)))
 		}

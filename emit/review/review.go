@@ -36,10 +36,17 @@ type Review struct {
 	Platform      string
 	Before, After string // the states' labels
 
+	// StateFrom and StateTo are where Terraform's state is; "" where it stays
+	// there, or a plan is not known. At another place Terraform finds no state,
+	// and makes everything a second time.
+	StateFrom, StateTo string
 	// Replacements are the Terraform resources that must be replaced when the
 	// change is applied: clusters first, then reservations, buckets and node
 	// pools, then the others; each by address.
 	Replacements []objects.Replacement
+	// Removals are the clusters, reservations, buckets and node pools that left
+	// the configuration, in the same order.
+	Removals []objects.Replacement
 	// Summary is in the platform's own words, by topic.
 	Summary []summary.Line
 	// Objects are by file, then by kind and name.
@@ -51,7 +58,7 @@ type Review struct {
 
 // Same tells whether nothing but formatting changed.
 func (r *Review) Same() bool {
-	return len(r.Replacements)+len(r.Summary)+len(r.Objects) == 0
+	return len(r.Replacements)+len(r.Removals)+len(r.Summary)+len(r.Objects) == 0
 }
 
 // Compare compares two states. A file that cannot be read as what its name says,
@@ -68,9 +75,22 @@ func Compare(before, after State) *Review {
 	var beside sync.WaitGroup
 	if before.Plan != nil && after.Plan != nil {
 		beside.Go(func() { r.Summary = summary.Of(before.Plan, after.Plan) })
+		if from, to := terraformState(before.Plan), terraformState(after.Plan); from != to {
+			r.StateFrom, r.StateTo = from, to
+		}
 	}
 	r.Objects, r.Formatting = objects.Compare(before.Tree, after.Tree)
-	r.Replacements = objects.Replacements(before.Tree, after.Tree, before.Plan)
+	r.Replacements, r.Removals = objects.Replacements(before.Tree, after.Tree, before.Plan)
 	beside.Wait()
 	return r
+}
+
+// terraformState is where Terraform's state of a platform is, unless the build is
+// told otherwise.
+func terraformState(p *ir.Platform) string {
+	d := p.Delivery
+	if d.InfrastructureManager {
+		return "Infrastructure Manager, " + p.Deployment()
+	}
+	return "gs://" + d.StateBucket + "/" + d.StatePrefix
 }

@@ -34,7 +34,12 @@ func (s *sheet) capacity(c *ir.Capacity) {
 	platform := []string{self, platformName, platformProject, platformRegion}
 
 	this.is("hardware class", c.Hardware)
-	this.is("machine", machine(c.Machine), fmt.Sprintf("%d vCPUs and %g GiB of memory a node", c.Machine.VCPUs, c.Machine.MemoryGiB))
+	var change []string // of the nodes of pools that the platform makes
+	if !c.AutoProvisioned && !c.ComputeClass {
+		change = []string{anew}
+	}
+	perNode := fmt.Sprintf("%d vCPUs and %g GiB of memory a node", c.Machine.VCPUs, c.Machine.MemoryGiB)
+	this.is("machine", machine(c.Machine), append([]string{perNode}, change...)...)
 	this.has("machine's hardware", fact{form: opaque, value: hardware(c.Machine), follows: []string{path(kindCapacity, c.Name, "machine")}})
 	this.has("size", fact{value: size(c), notes: func() []string { return s.queues.total(c) }})
 	this.is("consumption", option(c))
@@ -61,7 +66,7 @@ func (s *sheet) capacity(c *ir.Capacity) {
 		placement = "close together"
 	}
 	this.is("placement", placement)
-	this.is("boot disk", disk(c.DiskType, c.DiskSizeGiB))
+	this.is("boot disk", disk(c.DiskType, c.DiskSizeGiB), change...)
 	this.is("local SSDs asked for", number(c.LocalSSDs, "disk"))
 	this.is("GPU driver", orNone(c.GPUDriver))
 	this.is("GPUDirect", orNone(string(c.GPUDirect)))
@@ -227,7 +232,7 @@ func (s *sheet) autoProvisioning() {
 		words = append(words, limit(l.Type, l.Max))
 		all = append(all, fmt.Sprintf("%d to %s", l.Min, limit(l.Type, l.Max)))
 	}
-	this := s.subject(TopicCapacity, kindAutoscaling, "")
+	this := s.subject(TopicLimits, kindAutoscaling, "")
 	if !a.Create {
 		this.has("limits, without effect", fact{form: ratio, value: strings.Join(all, ", "), follows: []string{anything}})
 		return

@@ -89,13 +89,26 @@ func (s *sheet) systemPool() {
 	p := s.plan.SystemPool
 	pool := s.subject(TopicCluster, kindSystemPool, "")
 	pool.is("name", p.Name)
-	pool.is("machine", p.Machine)
+	pool.is("machine", p.Machine, anew)
 	pool.follows("machine's hardware", fmt.Sprintf("%s, %d vCPUs, %g GiB of memory", p.Family, p.VCPUs, p.MemoryGiB), path(kindSystemPool, "", "machine"))
-	pool.is("boot disk", disk(p.DiskType, p.DiskSizeGiB))
+	pool.is("boot disk", disk(p.DiskType, p.DiskSizeGiB), anew)
 	pool.is("size", number(p.NodesPerZone, "node")+" in each zone")
 }
 
 func disk(kind string, gib int) string { return fmt.Sprintf("%s of %d GiB", kind, gib) }
+
+// inUse notes what Terraform does not know of a secondary range.
+//
+// Source: GKE documentation, "VPC-native clusters": the ranges are those that a
+// cluster was made with; more can be added for pods.
+const inUse = "Google Cloud refuses to change a range that a cluster uses"
+
+// anew notes how a node pool gets other machines or disks, where Terraform need
+// not replace it.
+//
+// Source: GKE documentation, "Vertically scale by changing the node machine
+// attributes".
+const anew = "GKE makes the nodes anew for it"
 
 // network tells the address ranges, and the networks between GPUs.
 func (s *sheet) network() {
@@ -104,8 +117,8 @@ func (s *sheet) network() {
 	vpc.follows("name of the VPC network", n.Name, platformName)
 	vpc.follows("name of the subnet", n.Subnet, platformName)
 	vpc.is("range of the nodes", n.Nodes)
-	vpc.is("range of the pods", n.Pods)
-	vpc.is("range of the Services", n.Services)
+	vpc.is("range of the pods", n.Pods, inUse)
+	vpc.is("range of the Services", n.Services, inUse)
 	vpc.is("range of the control plane", n.ControlPlane)
 	for _, r := range n.GPURanges {
 		vpc.is("range "+quote(r.Name)+" between GPUs", r.CIDR)
@@ -175,7 +188,7 @@ func (s *sheet) monitoring() {
 	watch.is("namespace of the Grafana dashboards", m.GrafanaNamespace)
 	watch.is("Vertex AI TensorBoard", inRegion(m.TensorBoard))
 	for _, a := range m.Alerts {
-		alert := s.subject(TopicCluster, kindAlert, a.Name)
+		alert := s.subject(TopicAlerts, kindAlert, a.Name)
 		alert.exists("")
 		alert.has("condition", fact{form: opaque, value: a.Expr, follows: []string{anything}})
 		alert.follows("rule group", a.Group, anything)

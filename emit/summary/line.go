@@ -10,7 +10,8 @@ import (
 // Topic is what a line of the summary is about.
 type Topic string
 
-// Topics, in the order of a summary.
+// Topics, in the order of a summary: what somebody decided stands before what
+// mostly follows from it.
 const (
 	TopicCluster    Topic = "cluster"     // versions, networks, monitoring, delivery
 	TopicCapacity   Topic = "capacity"    // nodes and accelerators there are
@@ -20,10 +21,12 @@ const (
 	TopicPriority   Topic = "priority"    // classes, and who preempts whom
 	TopicAccess     Topic = "access"      // who may submit, and who reaches the cluster
 	TopicWorkloads  Topic = "workloads"   // jobs of the teams
+	TopicAlerts     Topic = "alerts"      // what is watched
+	TopicLimits     Topic = "limits"      // how far GKE may go by itself
 	TopicCloudQuota Topic = "cloud quota" // quota that Google Cloud has to grant
 )
 
-var topics = []Topic{TopicCluster, TopicCapacity, TopicTeams, TopicQueues, TopicQuota, TopicPriority, TopicAccess, TopicWorkloads, TopicCloudQuota}
+var topics = []Topic{TopicCluster, TopicCapacity, TopicTeams, TopicQueues, TopicQuota, TopicPriority, TopicAccess, TopicWorkloads, TopicAlerts, TopicLimits, TopicCloudQuota}
 
 // Line is one line of the summary.
 type Line struct {

@@ -244,6 +244,7 @@ func compareFacts(before, after *sheet) []change {
 			c.Note = strings.Join(c.fact.notes(), "; ")
 		}
 	}
+	noteRenames(found)
 	slices.SortStableFunc(found, func(a, b change) int {
 		return cmp.Or(
 			cmp.Compare(slices.Index(topics, a.Topic), slices.Index(topics, b.Topic)),
@@ -253,6 +254,33 @@ func compareFacts(before, after *sheet) []change {
 		)
 	})
 	return found
+}
+
+// noteRenames notes of a subject that went, and of one of its kind that came, that
+// they are described alike, where there are no others: somebody may have thought of
+// another name alone.
+func noteRenames(changes []change) {
+	type alike struct{ kind, description string }
+	went, came := map[alike][]*change{}, map[alike][]*change{}
+	for i := range changes {
+		c := &changes[i]
+		if c.fact.what != "" || !slices.Contains(named, c.fact.kind) {
+			continue
+		}
+		k := alike{c.fact.kind, c.fact.value}
+		switch c.Op {
+		case emit.Removed:
+			went[k] = append(went[k], c)
+		case emit.Added:
+			came[k] = append(came[k], c)
+		}
+	}
+	for k, gone := range went {
+		if come := came[k]; len(gone) == 1 && len(come) == 1 {
+			gone[0].Note = quote(come[0].fact.name) + " is added with the same: another name makes another " + k.kind
+			come[0].Note = "the same as " + quote(gone[0].fact.name) + ", which is removed"
+		}
+	}
 }
 
 // differ compares a fact of two plans, of which one may be nil.

@@ -50,7 +50,7 @@ func prefixed(prefix, s string) string {
 func (s *sheet) team(t *ir.Team, jobs int, members []string) {
 	team := s.subject(TopicTeams, kindTeam, t.Name)
 	team.exists(s.describe(t, jobs))
-	team.is("namespace", t.Namespace)
+	team.is("namespace", t.Namespace, "what its people made in the old one does not move")
 	team.has("cohort", fact{value: orNone(t.Cohort), notes: func() []string { return lending(t, members) }})
 	team.has("priority of its queue", fact{topic: TopicPriority, value: strconv.Itoa(t.Priority)})
 	if t.Bucket != "" {
