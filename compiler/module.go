@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"cuelang.org/go/cue/parser"
+	"cuelang.org/go/mod/modfile"
 
 	"github.com/batchwright/batchwright/schema"
 )
@@ -21,9 +22,11 @@ const SchemaDir = "cue.mod/pkg/" + schema.ImportPath
 const moduleFile = "cue.mod/module.cue"
 
 // localModuleText is the module of a blueprint that belongs to none. The
-// language's version is that of the schema, and the oldest with which CUE's own
-// tools read it.
-const localModuleText = "module: \"" + localModule + "\"\nlanguage: version: \"v0.17.0\"\n"
+// language's version is the oldest with which CUE's own tools read the schema.
+const localModuleText = "module: \"" + localModule + "\"\nlanguage: version: \"" + SchemaLanguage + "\"\n"
+
+// SchemaLanguage is the version of CUE's language that the schema is written in.
+const SchemaLanguage = "v0.17.0"
 
 // Module is what lets CUE's own tools, such as its language server, check the
 // blueprint of a directory as the compiler does.
@@ -32,6 +35,10 @@ type Module struct {
 	Dir   string            // the directory, slash-separated below Root
 	Files map[string][]byte // what is to be there: by slash-separated path below Root
 	Found bool              // there is a module, or a blueprint to make one of
+	// Language is the version of CUE's language that a module asks for, "" where
+	// there is none, or it cannot be read. With one before SchemaLanguage the
+	// files are no valid CUE.
+	Language string
 }
 
 // FindModule tells what the blueprint of a directory needs of files to be
@@ -56,6 +63,10 @@ func FindModule(dir string) (Module, error) {
 	}
 	if !found {
 		m.Files[moduleFile] = []byte(localModuleText)
+	} else if content, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(moduleFile))); err == nil {
+		if f, err := modfile.ParseNonStrict(content, moduleFile); err == nil && f.Language != nil {
+			m.Language = f.Language.Version
+		}
 	}
 	pkg, refers, err := blueprintPackage(dir)
 	if pkg != "" {

@@ -11,12 +11,17 @@ const (
 	Missing  Problem = "is missing"
 	Outdated Problem = "is out of date"
 	Stale    Problem = "is no longer generated"
+	Large    Problem = "is far larger than what is generated"
 )
+
+// tooLarge tells whether a file is too large to be one that was generated and
+// edited: to compare it would take long, and say nothing.
+func tooLarge(size int64, generated []byte) bool { return size > 1<<20+8*int64(len(generated)) }
 
 // Folder is what a deploy folder holds.
 type Folder struct {
 	// Tree is sorted by path. It has the files that a tree has or an earlier one
-	// had, as they are in the folder, and no manifest.
+	// had, as they are in the folder, and no manifest and nothing Large.
 	Tree Tree
 	// Differences from a tree are sorted by path.
 	Differences []Difference
@@ -74,11 +79,20 @@ func read(dir string, tree Tree) (Folder, error) {
 			}
 			continue
 		}
+		if problem == Edited || problem == Foreign {
+			info, err := root.Stat(t.Path)
+			if err != nil {
+				return Folder{}, err
+			}
+			if tooLarge(info.Size(), t.Content) {
+				problem = Large
+			}
+		}
 		if problem != "" {
 			folder.Differences = append(folder.Differences, Difference{t.Path, problem})
 		}
 		switch problem {
-		case Missing, Obstacle, Linked:
+		case Missing, Obstacle, Linked, Large:
 			continue
 		case "":
 			if t.action == forget {

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -84,5 +86,17 @@ func TestReadUnreadable(t *testing.T) {
 	}
 	if _, err := Read(dir, want); err == nil {
 		t.Error("a manifest behind a link was read")
+	}
+}
+
+// TestReadLarge: a file that cannot be a generated one is told of, and not read.
+func TestReadLarge(t *testing.T) {
+	dir := t.TempDir()
+	files := tree(t, "a=1", "b=2")
+	mustWrite(t, dir, files, WriteOptions{})
+	put(t, dir, "b", strings.Repeat("x", 2<<20))
+	got := mustRead(t, dir, files)
+	if want := []Difference{{"b", Large}}; !slices.Equal(got.Differences, want) || len(got.Tree) != 1 {
+		t.Errorf("%v and %d files, want %v and a", got.Differences, len(got.Tree), want)
 	}
 }

@@ -175,3 +175,22 @@ func exported(in compiler.Input) ([]byte, error) {
 	}
 	return value.MarshalJSON()
 }
+
+// TestJSONSchemaAcceptsGenerated: nothing that compiles is refused.
+func TestJSONSchemaAcceptsGenerated(t *testing.T) {
+	schema := blueprintSchema(t)
+	held := 0
+	for seed := range uint64(40) {
+		source := generate(t, 2000+seed)
+		if compileSource(t, "-", source).Plan == nil {
+			continue
+		}
+		held++
+		if err := validate(t, schema, source); err != nil {
+			t.Errorf("%v\n%s", err, source)
+		}
+	}
+	if held < 20 {
+		t.Errorf("%d blueprints compile, want most", held)
+	}
+}

@@ -1,9 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -184,7 +184,12 @@ func (d *comparison) printFiles(dir string, files []emit.Difference) error {
 		for _, f := range files {
 			out.Files = append(out.Files, jsonFile{f.Path, string(f.Problem)})
 		}
-		return json.NewEncoder(d.Stdout).Encode(out)
+		var buf bytes.Buffer
+		if err := console.EncodeJSON(&buf, out, ""); err != nil {
+			return err
+		}
+		_, err := d.Stdout.Write(buf.Bytes())
+		return err
 	}
 	w := d.Stderr
 	if d.format.value == formatText {
@@ -227,7 +232,13 @@ func (d *comparison) refuse(sides ...*side) error {
 			return err
 		}
 	}
-	return fmt.Errorf("the blueprint does not compile in %s", strings.Join(labels, " and in "))
+	hint := ""
+	if slices.ContainsFunc(sides, func(s *side) bool {
+		return s.files != nil && slices.ContainsFunc(s.findings.Sorted(), func(f diag.Finding) bool { return f.Code == "E0101" })
+	}) {
+		hint = "; revisions are compiled by this version of batchwright, whichever they were written for"
+	}
+	return fmt.Errorf("the blueprint does not compile in %s%s", strings.Join(labels, " and in "), hint)
 }
 
 // print writes a review, and ends the command with 1 unless all is the same.

@@ -91,19 +91,28 @@ func (r *repository) path(name string) (string, error) {
 // tree returns the files of a revision.
 func (r *repository) tree(revision string) (gitTree, error) {
 	id, err := r.git("rev-parse", "--verify", "--end-of-options", revision+"^{tree}")
-	if err == nil {
-		return gitTree{r, strings.TrimSpace(id)}, nil
-	}
-	if !strings.Contains(err.Error(), "Needed a single revision") {
+	id = strings.TrimSpace(id)
+	switch {
+	case err == nil && !strings.HasPrefix(id, "^"): // which ^REVISION gives
+		return gitTree{r, id}, nil
+	case err != nil && !strings.Contains(err.Error(), "Needed a single revision"):
 		return gitTree{}, err
 	}
-	hint := ""
-	if near := diag.Nearest(revision, r.revisions()); near != "" {
-		hint = fmt.Sprintf("; did you mean %q?", near)
-	} else if out, _ := r.git("rev-parse", "--is-shallow-repository"); strings.TrimSpace(out) == "true" {
-		hint = "; this is a shallow clone, which has to fetch it first"
+	return gitTree{}, fmt.Errorf("the repository has no revision %q%s", revision, r.missing(revision))
+}
+
+// missing says what to do about a revision that the repository does not have.
+func (r *repository) missing(revision string) string {
+	if strings.Contains(revision, "..") {
+		return "; that is a range: name its ends with --base and --head"
 	}
-	return gitTree{}, fmt.Errorf("the repository has no revision %q%s", revision, hint)
+	if out, _ := r.git("rev-parse", "--is-shallow-repository"); strings.TrimSpace(out) == "true" {
+		return "; this is a shallow clone, which has to fetch it first: git fetch --unshallow, or a CI checkout of full depth (fetch-depth: 0)"
+	}
+	if near := diag.Nearest(revision, r.revisions()); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return ""
 }
 
 // revisions returns the names of branches and tags, as far as they can be had.
@@ -140,6 +149,10 @@ func (r *repository) gitError(err error, stderr string) error {
 			if text, ok := strings.CutPrefix(strings.TrimSpace(line), prefix); ok {
 				said = append(said, text)
 			}
+		}
+		// The cure for a repository of another user's.
+		if cure := strings.TrimSpace(line); strings.HasPrefix(cure, "git config --global --add safe.directory ") {
+			said = append(said, "if you trust it, "+cure)
 		}
 	}
 	switch {
@@ -181,6 +194,9 @@ func (r *repository) object(id string) (gitObject, error) {
 		return gitObject{}, r.failed
 	}
 	if o.kind == "tree" {
+		if o.size > compiler.MaxFile {
+			return gitObject{}, fmt.Errorf("git: tree %s: %w", id, errLarge)
+		}
 		if o.entries, err = parseTree(o.content, len(id)/2); err != nil {
 			return gitObject{}, fmt.Errorf("git: tree %s: %w", id, err)
 		}
@@ -210,6 +226,7 @@ func startCatFile(cmd *exec.Cmd) (*catFile, error) {
 		return nil, err
 	}
 	c.in, c.out = in, bufio.NewReader(out)
+	cmd.Cancel = func() error { return errors.Join(cmd.Process.Kill(), out.Close()) }
 	return c, cmd.Start()
 }
 
@@ -218,18 +235,20 @@ func (c *catFile) read(id string) (o gitObject, err error) {
 	if _, err := io.WriteString(c.in, id+"\n"); err != nil {
 		return o, err
 	}
-	header, err := c.out.ReadString('\n')
+	header, err := c.out.ReadSlice('\n')
 	if err != nil {
 		return o, err
 	}
-	fields := strings.Fields(header)
+	fields := strings.Fields(string(header))
 	if len(fields) != 3 {
-		return o, errors.New(strings.TrimSpace(header)) // ID missing
+		return o, errors.New(strings.TrimSpace(string(header))) // ID missing
 	}
 	o.kind = fields[1]
-	if o.size, err = strconv.ParseInt(fields[2], 10, 64); err != nil {
+	size, err := strconv.ParseUint(fields[2], 10, 63)
+	if err != nil {
 		return o, err
 	}
+	o.size = int64(size)
 	if o.size > compiler.MaxFile {
 		_, err = io.CopyN(io.Discard, c.out, o.size)
 	} else {

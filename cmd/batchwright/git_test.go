@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 )
 
 // newRepository makes a repository with git, and returns a function that runs
@@ -183,7 +185,9 @@ func TestGitTrouble(t *testing.T) {
 		"nonsense":   `the repository has no revision "nonsense"`,
 		"HEAD:a.cue": `the repository has no revision "HEAD:a.cue"`,
 		"--all":      `the repository has no revision "--all"`,
-		"main..HEAD": `the repository has no revision "main..HEAD"`,
+		"main..HEAD": `the repository has no revision "main..HEAD"; that is a range: name its ends with --base and --head`,
+		"^main":      `the repository has no revision "^main"; did you mean "main"?`,
+		"a\nb":       `the repository has no revision "a\nb"`,
 		"HEAD~3":     `the repository has no revision "HEAD~3"`,
 	} {
 		if _, err := r.tree(revision); err == nil || err.Error() != want {
@@ -194,6 +198,23 @@ func TestGitTrouble(t *testing.T) {
 		t.Errorf("a missing object: %v", err)
 	}
 
+	// What no git prints ends the reading of it.
+	for _, script := range []string{"echo x tree -5", "echo x tree 99999999999", "exec cat /dev/zero"} {
+		fake := t.TempDir()
+		if err := os.WriteFile(filepath.Join(fake, "git"), []byte("#!/bin/sh\nread id\n"+script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		cat, err := startCatFile(exec.CommandContext(t.Context(), filepath.Join(fake, "git")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o, err := cat.read("x"); err == nil {
+			t.Errorf("%s: %+v", script, o)
+		}
+		cat.cmd.Process.Kill()
+		cat.end()
+	}
+
 	t.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(dir))
 	if _, err := openRepository(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "not a git repository") {
 		t.Errorf("without a repository: %v", err)
@@ -201,5 +222,28 @@ func TestGitTrouble(t *testing.T) {
 	t.Setenv("PATH", "")
 	if _, err := openRepository(t.Context(), dir); err == nil || err.Error() != "git is not installed, and revisions are read with it" {
 		t.Errorf("without git: %v", err)
+	}
+}
+
+// TestGitInterrupt: a git that waits, or what it has started, ends with the
+// context.
+func TestGitInterrupt(t *testing.T) {
+	dir, _ := newRepository(t)
+	fake := t.TempDir()
+	if err := os.WriteFile(filepath.Join(fake, "git"), []byte("#!/bin/sh\nsleep 60\nexit 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", fake+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	for name, run := range map[string]func(*repository) error{
+		"a command":       func(r *repository) error { _, err := r.git("rev-parse"); return err },
+		"that of objects": func(r *repository) error { _, err := r.object("x"); return err },
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		begun := time.Now()
+		err := run(&repository{ctx: ctx, dir: dir, objects: map[string]gitObject{}})
+		if took := time.Since(begun); !errors.Is(err, context.DeadlineExceeded) || took > 20*time.Second {
+			t.Errorf("%s: %v after %s", name, err, took)
+		}
 	}
 }

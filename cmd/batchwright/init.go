@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/mod/semver"
 
 	"github.com/batchwright/batchwright/blueprints"
 	"github.com/batchwright/batchwright/compiler"
@@ -132,6 +133,9 @@ func (o *initiation) run(cmd *cobra.Command, dir string) error {
 	if !m.Found && o.from == "" {
 		return usagef("%s holds no blueprint; start one with --from and one of %s", dir, strings.Join(exampleNames(), ", "))
 	}
+	if m.Language != "" && semver.Compare(m.Language, compiler.SchemaLanguage) < 0 {
+		return usagef("the CUE module at %s is of language version %s, which cannot read the schema: raise it to %s in its cue.mod/module.cue", m.Root, m.Language, compiler.SchemaLanguage)
+	}
 	tree, err := o.tree(cmd.Context(), m)
 	if err != nil {
 		return err
@@ -156,6 +160,11 @@ func exampleNames() []string {
 // written below one.
 func (o *initiation) checkFlags(cmd *cobra.Command, dir string) error {
 	given := cmd.Flags().Changed
+	for _, f := range []struct{ name, value string }{{"name", o.name}, {"project", o.project}} {
+		if given(f.name) && f.value == "" {
+			return usagef("--%s is empty; is a variable unset?", f.name)
+		}
+	}
 	root, below := repositoryRoot(dir)
 	below = below && root != dir
 	switch {

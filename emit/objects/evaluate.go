@@ -44,6 +44,8 @@ type root struct {
 	names     []string            // attributes that some expression asks for
 	// earlier is the root before the change, nil of that one itself.
 	earlier *root
+	// budget is what is left of work; below 0 nothing is evaluated any more.
+	budget int
 }
 
 type local struct {
@@ -80,7 +82,7 @@ type arguments struct {
 
 // openRoot reads a root. It returns nil for a root that Terraform cannot read.
 func openRoot(t emit.Tree, earlier *root) *root {
-	r := &root{sources: map[string]source{}, locals: map[string]*local{}, resources: map[string]*managed{}, earlier: earlier}
+	r := &root{sources: map[string]source{}, locals: map[string]*local{}, resources: map[string]*managed{}, earlier: earlier, budget: work}
 	given, declared := map[string]hclsyntax.Expression{}, map[string]*hclsyntax.Body{}
 	for _, f := range t {
 		if path.Dir(f.Path) != terraformDir || path.Ext(f.Path) != ".tf" && path.Base(f.Path) != "terraform.tfvars" {
@@ -91,6 +93,7 @@ func openRoot(t emit.Tree, earlier *root) *root {
 			return nil
 		}
 		r.sources[f.Path] = f.Content
+		r.budget += workPerByte * len(f.Content)
 		if path.Ext(f.Path) != ".tf" {
 			for name, a := range body.Attributes {
 				given[name] = a.Expr
@@ -106,12 +109,17 @@ func openRoot(t emit.Tree, earlier *root) *root {
 			case b.Type == "variable" && len(b.Labels) == 1:
 				declared[b.Labels[0]] = b.Body
 			case b.Type == "resource" && len(b.Labels) == 2:
-				r.resources[b.Labels[0]+"."+b.Labels[1]] = &managed{
+				address := b.Labels[0] + "." + b.Labels[1]
+				if r.resources[address] != nil {
+					return nil
+				}
+				r.resources[address] = &managed{
 					kind: b.Labels[0], name: b.Labels[1], file: f.Path, line: b.DefRange().Start.Line, body: b.Body,
 				}
 			}
 			if b.Type == "locals" || b.Type == "resource" {
 				r.names = append(r.names, asked(b.Body)...)
+				r.count(b.Body)
 			}
 		}
 	}
@@ -218,7 +226,7 @@ func (r *root) need(references []hcl.Traversal) *hcl.EvalContext {
 // value evaluates an expression, to what it says where it cannot.
 func (r *root) value(e hclsyntax.Expression, file string, ctx *hcl.EvalContext) cty.Value {
 	v, diags := e.Value(ctx)
-	if v, _ = v.UnmarkDeep(); diags.HasErrors() || !v.IsWhollyKnown() {
+	if r.budget -= weight(v, r.budget); r.budget < 0 || diags.HasErrors() || !v.IsWhollyKnown() {
 		return cty.StringVal(mark + opaque + mark + r.sources[file].tokens(e).text + mark)
 	}
 	return v
@@ -407,7 +415,7 @@ func functions(t emit.Tree) map[string]function.Function {
 		"length": stdlib.LengthFunc,
 		"merge":  stdlib.MergeFunc,
 		"range":  stdlib.RangeFunc,
-		"toset":  stdlib.MakeToFunc(cty.Set(cty.DynamicPseudoType)),
+		"toset":  toSet(),
 		"file": function.New(&function.Spec{
 			Params: []function.Parameter{{Name: "path", Type: cty.String}},
 			Type:   function.StaticReturnType(cty.String),

@@ -20,9 +20,9 @@ import (
 // and after, and of which an argument changed that cannot be changed in place.
 // What is computed of a resource that is replaced changes with it. Apart from them
 // it lists what left the configuration, of clusters, reservations, buckets and node
-// pools. Both are grave first, and empty where one of the two roots
-// cannot be read. Without the earlier plan, which may be nil, they do not say what
-// hangs on them.
+// pools. Both are grave first, and empty where one of the two roots cannot be read,
+// or takes too long to evaluate. Without the earlier plan, which may be nil, they do
+// not say what hangs on them.
 func Replacements(before, after emit.Tree, earlier *ir.Platform) (replaced, removed []Replacement) {
 	if slices.EqualFunc(rootOf(before), rootOf(after), func(a, b emit.File) bool {
 		return a.Path == b.Path && string(a.Content) == string(b.Content)
@@ -62,6 +62,9 @@ func Replacements(before, after emit.Tree, earlier *ir.Platform) (replaced, remo
 				removed = append(removed, describe(s, i, i))
 			}
 		}
+	}
+	if was.budget < 0 || is.budget < 0 {
+		return nil, nil
 	}
 	for _, list := range [][]Replacement{replaced, removed} {
 		slices.SortFunc(list, func(a, b Replacement) int {

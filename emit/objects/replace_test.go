@@ -300,3 +300,35 @@ func TestDeep(t *testing.T) {
 		}
 	}
 }
+
+// TestBudget: a root that takes too long to evaluate, or that Terraform does not
+// take, has no replacements. Without a bound each would end the test's patience,
+// or the memory.
+func TestBudget(t *testing.T) {
+	var texts, lists strings.Builder
+	texts.WriteString("locals {\n  x0 = \"aaaaaaaa\"\n")
+	lists.WriteString("locals {\n  x0 = [1]\n")
+	for i := range 60 {
+		fmt.Fprintf(&texts, "  x%d = \"${local.x%d}${local.x%d}\"\n", i+1, i, i)
+		fmt.Fprintf(&lists, "  x%d = [local.x%d, local.x%d]\n", i+1, i, i)
+	}
+	tests := map[string]struct{ more, value string }{
+		"texts of texts": {texts.String() + "}\n", "local.x60"},
+		"lists of lists": {lists.String() + "}\n", "length(local.x60)"},
+		"loops in loops": {"", "length([for a in range(1000): [for b in range(1000): [for c in range(1000): 1]]])"},
+		"loops in texts": {"", `"%{ for a in range(1000) }%{ for b in range(1000) }%{ for c in range(1000) }a%{ endfor }%{ endfor }%{ endfor }"`},
+		"a set of lists": {"", "length(toset([for a in range(1000): [for b in range(1000): a]]))"},
+		"declared twice": {"resource \"google_compute_network\" \"main\" {\n  name = \"x\"\n}\n", `"main"`},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			tree := func(value string) emit.Tree {
+				content := test.more + "resource \"google_compute_network\" \"main\" {\n  name = " + value + "\n}\n"
+				return emit.Tree{{Path: "terraform/main.tf", Content: []byte(content)}}
+			}
+			if got, _ := Replacements(tree(test.value), tree(`"other"`), nil); name != "a set of lists" && len(got) > 0 {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}

@@ -1,0 +1,110 @@
+package objects
+
+import (
+	"errors"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+	"github.com/zclconf/go-cty/cty/function/stdlib"
+)
+
+// A few lines written by hand can ask for more than there is memory, with loops
+// in loops or with texts made of texts. So the expressions of a root may come to
+// work, all together, and to workPerByte for each byte of its files, in units of
+// weight: many times what those of ten thousand teams do.
+const (
+	work        = 1 << 20
+	workPerByte = 4
+)
+
+// weight is how large a value is: one for each value in it, and more for long
+// texts. It is not followed further than to a limit.
+func weight(v cty.Value, limit int) int {
+	switch {
+	case v == cty.NilVal || v.IsNull() || !v.IsKnown():
+		return 1
+	case v.Type() == cty.String:
+		return 1 + len(v.AsString())/16
+	case !v.CanIterateElements():
+		return 1
+	}
+	n := 1
+	for it := v.ElementIterator(); it.Next() && n <= limit; {
+		_, e := it.Element()
+		n += weight(e, limit-n)
+	}
+	return n
+}
+
+// counted is an expression whose values the budget of a root pays for.
+type counted struct {
+	hclsyntax.Expression
+	root *root
+}
+
+// Value evaluates the expression while something is left of the budget.
+func (c counted) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	if c.root.budget >= 0 {
+		v, diags := c.Expression.Value(ctx)
+		if c.root.budget -= weight(v, c.root.budget); c.root.budget >= 0 {
+			return v, diags
+		}
+	}
+	return cty.DynamicVal, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "too much to evaluate"}}
+}
+
+// count makes the budget pay for what expressions repeat, join or convert.
+func (r *root) count(body *hclsyntax.Body) {
+	wrap := func(e *hclsyntax.Expression) {
+		if *e != nil {
+			// Parentheses, because a walk through an expression sees those in it.
+			*e = counted{&hclsyntax.ParenthesesExpr{Expression: *e, SrcRange: (*e).Range()}, r}
+		}
+	}
+	hclsyntax.VisitAll(body, func(n hclsyntax.Node) hcl.Diagnostics {
+		switch n := n.(type) {
+		case *hclsyntax.ForExpr:
+			wrap(&n.CollExpr)
+			wrap(&n.KeyExpr)
+			wrap(&n.ValExpr)
+			wrap(&n.CondExpr)
+		case *hclsyntax.SplatExpr:
+			wrap(&n.Each)
+		case *hclsyntax.TemplateExpr:
+			for i := range n.Parts {
+				wrap(&n.Parts[i])
+			}
+		case *hclsyntax.FunctionCallExpr:
+			for i := range n.Args {
+				wrap(&n.Args[i])
+			}
+		case *hclsyntax.ConditionalExpr:
+			wrap(&n.TrueResult)
+			wrap(&n.FalseResult)
+		}
+		return nil
+	})
+}
+
+// toSet returns Terraform's toset, for what for_each takes: texts, numbers and
+// bools. To find the type that others have in common can take longer than they
+// are large.
+func toSet() function.Function {
+	whole := stdlib.MakeToFunc(cty.Set(cty.DynamicPseudoType))
+	return function.New(&function.Spec{
+		Params: []function.Parameter{{Name: "v", Type: cty.DynamicPseudoType}},
+		Type: func(args []cty.Value) (cty.Type, error) {
+			if v := args[0]; v.IsKnown() && !v.IsNull() && v.CanIterateElements() {
+				for it := v.ElementIterator(); it.Next(); {
+					if _, e := it.Element(); !e.Type().IsPrimitiveType() {
+						return cty.NilType, errors.New("want a list of texts")
+					}
+				}
+			}
+			return whole.ReturnTypeForValues(args)
+		},
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) { return whole.Call(args) },
+	})
+}
