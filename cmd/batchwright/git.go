@@ -138,8 +138,7 @@ func (r *repository) command(args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(r.ctx, "git", args...)
 	cmd.Dir = r.dir
 	cmd.Env = append(os.Environ(), "LC_ALL=C")
-	// What git has started, to fetch an object say, may outlive it.
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay = time.Second // what git has started, as to fetch, may hold its output
 	return cmd
 }
 

@@ -90,7 +90,7 @@ func Compare(before, after State) *Review {
 func terraformState(p *ir.Platform) string {
 	d := p.Delivery
 	if d.InfrastructureManager {
-		return "Infrastructure Manager, projects/" + p.Project + "/locations/" + d.Region + "/deployments/" + p.Name
+		return "Infrastructure Manager, " + p.Deployment()
 	}
 	return "gs://" + d.StateBucket + "/" + d.StatePrefix
 }
