@@ -45,8 +45,8 @@ var rooms = map[string][]string{
 	"emit/folder": {"compiler/ir", "emit", "emit/cloudbuild", "emit/dashboard", "emit/guide", "emit/kubernetes", "emit/terraform",
 		"emit/workload"},
 
-	"cmd/batchwright": {"blueprints", "compiler", "compiler/catalog", "compiler/console", "compiler/diag", "compiler/explain", "compiler/ir", "emit", "emit/folder", "emit/graph",
-		"emit/review", "emit/summary"},
+	"cmd/batchwright": {"blueprints", "compiler", "compiler/catalog", "compiler/console", "compiler/diag", "compiler/explain", "compiler/ir", "emit", "emit/folder", "emit/graph", "emit/review",
+		"emit/summary"},
 	"golden":       {},
 	"golden/scale": {},
 }

@@ -198,6 +198,13 @@ func TestGitTrouble(t *testing.T) {
 		t.Errorf("a missing object: %v", err)
 	}
 
+	// The cure for a repository of another user's is git's own.
+	said := "fatal: detected dubious ownership in repository at '/r'\nTo add an exception for this directory, call:\n\n\tgit config --global --add safe.directory /r\n"
+	want := "git: detected dubious ownership in repository at '/r'; if you trust it, git config --global --add safe.directory /r"
+	if got := r.gitError(errors.New("exit status 128"), said).Error(); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+
 	// What no git prints ends the reading of it.
 	for _, script := range []string{"echo x tree -5", "echo x tree 99999999999", "exec cat /dev/zero"} {
 		fake := t.TempDir()
