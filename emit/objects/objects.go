@@ -11,6 +11,7 @@
 package objects
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"path"
@@ -59,8 +60,8 @@ func Compare(before, after emit.Tree) (changed []Object, formatting int) {
 		}
 	}
 
-	old, broken := readAll(before, differ)
-	now, brokenNow := readAll(after, differ)
+	old, broken := readAll(before, differ, is)
+	now, brokenNow := readAll(after, differ, was)
 	for p := range differ {
 		whole := func(line int, field Field) {
 			o := Object{File: p, Line: line, Kind: "file", Name: p, Op: op(was, is, p), Fields: []Field{field}}
@@ -118,14 +119,16 @@ func op(before, after map[string]emit.File, p string) emit.Op {
 }
 
 // readAll reads the objects of the files that are wanted, in the order of the
-// tree, and tells which could not be read.
-func readAll(t emit.Tree, want map[string]bool) ([]object, map[string]*unreadable) {
+// tree, and tells which could not be read. It leaves out some that are the same in
+// the others.
+func readAll(t emit.Tree, want map[string]bool, others map[string]emit.File) ([]object, map[string]*unreadable) {
 	var out []object
 	broken := map[string]*unreadable{}
 	for _, f := range t {
 		if !want[f.Path] {
 			continue
 		}
+		f.Content = apart(f, others[f.Path])
 		objects, err := read(f)
 		if err != nil {
 			broken[f.Path] = err
@@ -133,6 +136,28 @@ func readAll(t emit.Tree, want map[string]bool) ([]object, map[string]*unreadabl
 		out = append(out, objects...)
 	}
 	return out, broken
+}
+
+// apart returns a file without the YAML documents that the other has, too, to the
+// letter: of a team's dozen mostly one has changed, and to read them is most of the
+// work. Lines keep their numbers.
+func apart(f, other emit.File) []byte {
+	separator := []byte("\n---\n")
+	if path.Ext(f.Path) != ".yaml" || !bytes.Contains(f.Content, separator) {
+		return f.Content
+	}
+	there := map[string]int{}
+	for _, d := range bytes.Split(other.Content, separator) {
+		there[string(d)]++
+	}
+	documents := bytes.Split(f.Content, separator)
+	for i, d := range documents {
+		if there[string(d)] > 0 {
+			there[string(d)]--
+			documents[i] = bytes.Repeat([]byte("\n"), bytes.Count(d, []byte("\n")))
+		}
+	}
+	return bytes.Join(documents, separator)
 }
 
 func read(f emit.File) ([]object, *unreadable) {

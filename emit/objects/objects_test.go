@@ -42,6 +42,12 @@ spec:
 `
 
 var objectTests = []objectTest{
+	{"one document of several", "kubernetes/a.yaml", "kind: ConfigMap\nmetadata:\n  name: a\ndata:\n  k: \"1\"\n---\nkind: ConfigMap\nmetadata:\n  name: c\ndata:\n  k: \"1\"\n---\nkind: ConfigMap\nmetadata:\n  name: b\ndata:\n  k: \"1\"\n", "kind: ConfigMap\nmetadata:\n  name: a\ndata:\n  k: \"1\"\n---\nkind: ConfigMap\nmetadata:\n  name: c\ndata:\n  k: \"1\"\n---\nkind: ConfigMap\nmetadata:\n  name: b\ndata:\n  k: \"2\"\n", `
+kubernetes/a.yaml:13 ConfigMap "b" changed
+  data.k: 1 -> 2`},
+	{"one of two that are the same", "kubernetes/a.yaml", "kind: ConfigMap\nmetadata:\n  name: a\ndata:\n  k: \"1\"\n---\nkind: ConfigMap\nmetadata:\n  name: b\ndata:\n  k: \"1\"\n---\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  k: \"1\"\n", "kind: ConfigMap\nmetadata:\n  name: a\ndata:\n  k: \"1\"\n---\nkind: ConfigMap\nmetadata:\n  name: b\ndata:\n  k: \"1\"\n", `
+kubernetes/a.yaml:13 ConfigMap "a" removed`},
+	{"documents in another order", "kubernetes/a.yaml", "kind: ConfigMap\nmetadata:\n  name: a\ndata:\n  k: \"1\"\n---\nkind: ConfigMap\nmetadata:\n  name: b\ndata:\n  k: \"1\"\n", "kind: ConfigMap\nmetadata:\n  name: b\ndata:\n  k: \"1\"\n---\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  k: \"1\"\n", ""},
 	// Terraform.
 	{"an argument", "terraform/a.tf", "resource \"t\" \"a\" {\n  count = 1\n}\n", "# Two.\nresource \"t\" \"a\" {\n  count = 2\n}\n", `
 terraform/a.tf:2 resource t "a" changed
