@@ -193,6 +193,13 @@ func compile(t *testing.T, paths ...string) (emit.Tree, []diag.Finding) {
 
 func compileInput(t *testing.T, in compiler.Input) (emit.Tree, []diag.Finding) {
 	t.Helper()
+	tree, res := compileResult(t, in)
+	return tree, res.Findings.Sorted()
+}
+
+// compileResult compiles a blueprint that must compile, and renders its folder.
+func compileResult(t *testing.T, in compiler.Input) (emit.Tree, *compiler.Result) {
+	t.Helper()
 	res, err := compiler.Compile(context.Background(), in)
 	if err != nil {
 		t.Fatal(err)
@@ -207,7 +214,7 @@ func compileInput(t *testing.T, in compiler.Input) (emit.Tree, []diag.Finding) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tree, res.Findings.Sorted()
+	return tree, res
 }
 
 func treeFS(tree emit.Tree) fs.FS {

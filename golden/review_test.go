@@ -2,7 +2,6 @@ package golden_test
 
 import (
 	"bytes"
-	"context"
 	"os"
 	"path"
 	"path/filepath"
@@ -13,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/batchwright/batchwright/compiler"
-	"github.com/batchwright/batchwright/emit/folder"
 	"github.com/batchwright/batchwright/emit/review"
 )
 
@@ -211,20 +209,7 @@ func compileState(t *testing.T, dir string, e edit) review.State {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := compiler.Compile(context.Background(), compiler.Input{Dir: abs, Paths: directories(abs, e.blueprint), Tags: e.tags})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if res.Plan == nil {
-		for _, f := range res.Findings.Sorted() {
-			t.Errorf("%s[%s]: %s", f.Severity, f.Code, f.Message)
-		}
-		t.FailNow()
-	}
-	tree, err := folder.Build(res.Plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree, res := compileResult(t, compiler.Input{Dir: abs, Paths: directories(abs, e.blueprint), Tags: e.tags})
 	return review.State{Label: e.name, Plan: res.Plan, Tree: tree}
 }
 
