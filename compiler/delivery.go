@@ -86,6 +86,7 @@ func buildPermissions(p *ir.Platform) []string {
 			"aiplatform.tensorboards.update",
 		)
 	}
+	out = append(out, "cloudbuild.builds.list") // a build waits for an older one of the platform
 	if p.AnyCapacity(func(c ir.Capacity) bool { return c.Reservation != nil && c.Reservation.Create }) {
 		out = append(out,
 			"compute.reservations.create",

@@ -265,4 +265,9 @@ var mutants = []mutant{
 		old: "r.libraries = append(r.libraries, ir.HostGIB)", new: "r.libraries = nil",
 		blueprint: "a3-ultra-flex", by: "cluster", says: `"a3-ultra"`,
 	},
+	{
+		name: "Kueue's webhooks in every namespace", file: "emit/kueue/webhooks.go",
+		old: `everySelector("MutatingWebhookConfiguration"),`, new: "",
+		blueprint: "batch-platform", by: "cluster", says: "in gmp-system with Kueue down",
+	},
 }
