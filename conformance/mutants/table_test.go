@@ -265,4 +265,12 @@ var mutants = []mutant{
 		old: "r.libraries = append(r.libraries, ir.HostGIB)", new: "r.libraries = nil",
 		blueprint: "a3-ultra-flex", by: "cluster", says: `"a3-ultra"`,
 	},
+
+	// What Google's APIs refuse of a folder that Terraform accepts.
+	{
+		name: "public nodes in a private cluster", file: "emit/terraform/node_pools.go",
+		old: `	networks.flag("enable_private_nodes", true)
+`, new: "",
+		blueprint: "a3-ultra-flex", by: "plan", says: "EnablePrivateNodes must be enabled for private clusters",
+	},
 }

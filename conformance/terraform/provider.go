@@ -4,8 +4,10 @@
 // real provider's schema and no code behind it.
 //
 // Terraform holds every argument against the schema and evaluates all of its
-// language. What the real provider's code would say, such as that two arguments
-// exclude each other, is not said here.
+// language. Google's APIs refuse more than the schema does: api.go has those of
+// their rules that a compiled folder once broke, each with its source. What the
+// provider's code says beside them, such as that two arguments exclude each other,
+// is not said here.
 package terraform
 
 import (
@@ -36,6 +38,7 @@ type double struct {
 	// in "node_config.spot".
 	replacing map[string][]string
 	made      atomic.Int64 // values made up
+	cloud     cloud
 }
 
 // serve starts the double and returns what TF_REATTACH_PROVIDERS has to be for
@@ -260,6 +263,15 @@ func (d *double) ApplyResourceChange(_ context.Context, r *tfprotov5.ApplyResour
 			out.Diagnostics = []*tfprotov5.Diagnostic{{Severity: tfprotov5.DiagnosticSeverityError, Summary: "Protected from deletion", Detail: r.TypeName}}
 		}
 		return out, err
+	}
+	planned, err := r.PlannedState.Unmarshal(schema.ValueType())
+	if err != nil {
+		return nil, err
+	}
+	if err := d.cloud.apply(r.TypeName, planned); err != nil {
+		out.NewState = r.PriorState
+		out.Diagnostics = []*tfprotov5.Diagnostic{{Severity: tfprotov5.DiagnosticSeverityError, Summary: err.Error(), Detail: r.TypeName}}
+		return out, nil
 	}
 	state, err := transform(r.PlannedState, schema, func(path *tftypes.AttributePath, v tftypes.Value) (tftypes.Value, error) {
 		if a := attribute(schema.Block, path); a != nil && !v.IsKnown() {

@@ -35,6 +35,7 @@ type root struct {
 	dir     string
 	program string
 	env     []string
+	cloud   *cloud // what the double has been asked for
 }
 
 // open takes a deploy folder by its name, or makes it of what
@@ -42,7 +43,8 @@ type root struct {
 // Terraform or the provider's schema is absent.
 func open(t *testing.T, form string) root {
 	t.Helper()
-	program, reattach, dir := program(t, form), attach(t), t.TempDir()
+	program, dir := program(t, form), t.TempDir()
+	reattach, cloud := attach(t)
 	given := filepath.Join(*golden, form)
 	if _, err := os.Stat(given); err == nil {
 		if err := os.CopyFS(dir, os.DirFS(given)); err != nil {
@@ -68,7 +70,8 @@ func open(t *testing.T, form string) root {
 	write(t, config, fmt.Sprintf("disable_checkpoint = true\nprovider_installation {\n  filesystem_mirror {\n    path = %q\n  }\n}\n", t.TempDir()))
 	return root{
 		dir: filepath.Join(dir, "terraform"), program: program,
-		env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TF_CLI_CONFIG_FILE=" + config, "TF_IN_AUTOMATION=1", "TF_REATTACH_PROVIDERS=" + reattach},
+		env:   []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TF_CLI_CONFIG_FILE=" + config, "TF_IN_AUTOMATION=1", "TF_REATTACH_PROVIDERS=" + reattach},
+		cloud: cloud,
 	}
 }
 
@@ -93,8 +96,9 @@ func program(t *testing.T, form string) string {
 	return name
 }
 
-// attach starts the double, and skips the test where the schema is absent.
-func attach(t *testing.T) string {
+// attach starts the double and returns what Terraform finds it by, and its cloud.
+// It skips the test if the schema is absent.
+func attach(t *testing.T) (string, *cloud) {
 	t.Helper()
 	schema, err := os.ReadFile(facts + "/google-schema.json")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -115,7 +119,7 @@ func attach(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return reattach
+	return reattach, &d.cloud
 }
 
 func write(t *testing.T, name, content string) {
