@@ -88,6 +88,8 @@ func buildPermissions(p *ir.Platform) []string {
 	}
 	if p.AnyCapacity(func(c ir.Capacity) bool { return c.Reservation != nil && c.Reservation.Create }) {
 		out = append(out,
+			"compute.reservationBlocks.get",
+			"compute.reservationBlocks.list", // the provider's read of every reservation
 			"compute.reservations.create",
 			"compute.reservations.delete",
 			"compute.reservations.get",

@@ -273,4 +273,10 @@ var mutants = []mutant{
 `, new: "",
 		blueprint: "a3-ultra-flex", by: "plan", says: "EnablePrivateNodes must be enabled for private clusters",
 	},
+	{
+		name: "read of a reservation", file: "compiler/delivery.go",
+		old: `			"compute.reservationBlocks.list", // the provider's read of every reservation
+`, new: "",
+		blueprint: "batch-platform", by: "plan", says: "Required 'compute.reservationBlocks.list' permission",
+	},
 }

@@ -38,6 +38,7 @@ type double struct {
 	// in "node_config.spot".
 	replacing map[string][]string
 	made      atomic.Int64 // values made up
+	rights    rights       // of the build
 	cloud     cloud
 }
 
@@ -140,9 +141,18 @@ func (d *double) UpgradeResourceState(_ context.Context, r *tfprotov5.UpgradeRes
 	return &tfprotov5.UpgradeResourceStateResponse{UpgradedState: &state}, err
 }
 
-// ReadResource finds everything as it was left.
+// ReadResource finds everything as it was left, if the build may read it.
 func (d *double) ReadResource(_ context.Context, r *tfprotov5.ReadResourceRequest) (*tfprotov5.ReadResourceResponse, error) {
-	return &tfprotov5.ReadResourceResponse{NewState: r.CurrentState, Private: r.Private}, nil
+	out := &tfprotov5.ReadResourceResponse{NewState: r.CurrentState, Private: r.Private}
+	if err := d.rights.read(r.TypeName); err != nil {
+		out.Diagnostics = refusal(err)
+	}
+	return out, nil
+}
+
+// refusal returns an API's error as Terraform is told of it.
+func refusal(err error) []*tfprotov5.Diagnostic {
+	return []*tfprotov5.Diagnostic{{Severity: tfprotov5.DiagnosticSeverityError, Summary: err.Error()}}
 }
 
 func (d *double) ReadDataSource(_ context.Context, r *tfprotov5.ReadDataSourceRequest) (*tfprotov5.ReadDataSourceResponse, error) {
@@ -269,9 +279,12 @@ func (d *double) ApplyResourceChange(_ context.Context, r *tfprotov5.ApplyResour
 		return nil, err
 	}
 	if err := d.cloud.apply(r.TypeName, planned); err != nil {
-		out.NewState = r.PriorState
-		out.Diagnostics = []*tfprotov5.Diagnostic{{Severity: tfprotov5.DiagnosticSeverityError, Summary: err.Error(), Detail: r.TypeName}}
+		out.NewState, out.Diagnostics = r.PriorState, refusal(err)
 		return out, nil
+	}
+	// What was made stays made if it cannot be read.
+	if err := d.rights.read(r.TypeName); err != nil {
+		out.Diagnostics = refusal(err)
 	}
 	state, err := transform(r.PlannedState, schema, func(path *tftypes.AttributePath, v tftypes.Value) (tftypes.Value, error) {
 		if a := attribute(schema.Block, path); a != nil && !v.IsKnown() {

@@ -1,6 +1,7 @@
 package terraform
 
 import (
+	"strings"
 	"testing"
 )
 
@@ -20,5 +21,30 @@ func TestPrivateNodes(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestRights holds that a build reads what its script gives it a right to, and
+// nothing else.
+func TestRights(t *testing.T) {
+	const script = `ROLES=(
+  'roles/compute.networkAdmin'
+)
+PERMISSIONS=(
+  'compute.reservations.get'
+)
+`
+	for _, test := range []struct{ script, kind, want string }{
+		{script, "google_compute_network", ""},
+		{script, "google_project_iam_member", ""},
+		{script, "google_compute_reservation", "compute.reservationBlocks.list"},
+		{script, "google_container_cluster", "container.clusters.get"},
+		{strings.Replace(script, "compute.networkAdmin", "container.admin", 1), "google_container_node_pool", "compute.instanceGroupManagers.list"},
+		{script, "google_compute_disk", "is not in readPermissions"},
+	} {
+		err := readRights(test.script).read(test.kind)
+		if err == nil && test.want != "" || err != nil && (test.want == "" || !strings.Contains(err.Error(), test.want)) {
+			t.Errorf("%s: %v, want %q", test.kind, err, test.want)
+		}
 	}
 }

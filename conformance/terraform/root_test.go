@@ -38,13 +38,12 @@ type root struct {
 	cloud   *cloud // what the double has been asked for
 }
 
-// open takes a deploy folder by its name, or makes it of what
-// batchwright compile is given, and starts the double. It skips the test where
-// Terraform or the provider's schema is absent.
+// open takes a deploy folder by its name, or makes it of what batchwright compile
+// is given, and starts the double, which has the rights of the folder's build. It
+// skips the test where Terraform or the provider's schema is absent.
 func open(t *testing.T, form string) root {
 	t.Helper()
-	program, dir := program(t, form), t.TempDir()
-	reattach, cloud := attach(t)
+	program, double, dir := program(t, form), newDouble(t), t.TempDir()
 	given := filepath.Join(*golden, form)
 	if _, err := os.Stat(given); err == nil {
 		if err := os.CopyFS(dir, os.DirFS(given)); err != nil {
@@ -56,6 +55,11 @@ func open(t *testing.T, form string) root {
 		if out, err := c.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
+	}
+	double.rights = readRights(read(t, filepath.Join(dir, "create-platform.sh")))
+	reattach, err := double.serve(t.Context(), tf5server.WithLoggingSink(t))
+	if err != nil {
+		t.Fatal(err)
 	}
 	if strings.Contains(form, managedTag) {
 		// It is given this folder and no more.
@@ -71,7 +75,7 @@ func open(t *testing.T, form string) root {
 	return root{
 		dir: filepath.Join(dir, "terraform"), program: program,
 		env:   []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TF_CLI_CONFIG_FILE=" + config, "TF_IN_AUTOMATION=1", "TF_REATTACH_PROVIDERS=" + reattach},
-		cloud: cloud,
+		cloud: &double.cloud,
 	}
 }
 
@@ -96,9 +100,9 @@ func program(t *testing.T, form string) string {
 	return name
 }
 
-// attach starts the double and returns what Terraform finds it by, and its cloud.
-// It skips the test if the schema is absent.
-func attach(t *testing.T) (string, *cloud) {
+// newDouble returns a double of the provider. It skips the test if the provider's
+// schema is absent.
+func newDouble(t *testing.T) *double {
 	t.Helper()
 	schema, err := os.ReadFile(facts + "/google-schema.json")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -115,11 +119,7 @@ func attach(t *testing.T) (string, *cloud) {
 	if err := errors.Join(err, json.Unmarshal(replacing, &d.replacing)); err != nil {
 		t.Fatal(err)
 	}
-	reattach, err := d.serve(t.Context(), tf5server.WithLoggingSink(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return reattach, &d.cloud
+	return d
 }
 
 func write(t *testing.T, name, content string) {

@@ -39,6 +39,8 @@ ROLES=(
   'roles/storage.admin'
 )
 PERMISSIONS=(
+  'compute.reservationBlocks.get'
+  'compute.reservationBlocks.list'
   'compute.reservations.create'
   'compute.reservations.delete'
   'compute.reservations.get'
