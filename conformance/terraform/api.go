@@ -49,10 +49,26 @@ func (c *cloud) refuse(kind string, arguments map[string]any) error {
 		c.pools = append(c.pools, request)
 		cluster := c.resources["google_container_cluster"][request.cluster]
 		private, _ := block(cluster, "private_cluster_config")["enable_private_nodes"].(bool)
-		return request.refuse(private)
+		if err := request.refuse(private); err != nil {
+			return err
+		}
+		for _, name := range request.reservations {
+			// The provider creates every reservation without a placement policy.
+			if _, made := c.resources["google_compute_reservation"][name]; made && request.compact {
+				return fmt.Errorf("%s: %w", name, errOtherPlacement)
+			}
+		}
 	}
 	return nil
 }
+
+// errOtherPlacement says why the nodes of a compact pool cannot consume a
+// reservation: the nodes have a placement policy, and the reservation has none or
+// another.
+//
+// Source: Compute Engine documentation, "Consume reservations": the properties of
+// an instance, among them its compact placement policy, match the reservation's.
+var errOtherPlacement = errors.New("the reservation has no placement policy, so it does not match instances that have one")
 
 // nodePoolRequest is what the rules read of the NodePool that the provider sends
 // to GKE.
@@ -64,6 +80,8 @@ type nodePoolRequest struct {
 	// enablePrivateNodes is nil if the request leaves it out. The provider sends
 	// it, set or not, for every pool that has a network_config block.
 	enablePrivateNodes *bool
+	compact            bool
+	reservations       []string // names or paths
 }
 
 func newNodePoolRequest(arguments map[string]any) nodePoolRequest {
@@ -73,6 +91,13 @@ func newNodePoolRequest(arguments map[string]any) nodePoolRequest {
 	if network := block(arguments, "network_config"); network != nil {
 		private, _ := network["enable_private_nodes"].(bool)
 		r.enablePrivateNodes = &private
+	}
+	r.compact = block(arguments, "placement_policy")["type"] == "COMPACT"
+	affinity := block(block(arguments, "node_config"), "reservation_affinity")
+	values, _ := affinity["values"].([]any)
+	for _, v := range values {
+		name, _ := v.(string)
+		r.reservations = append(r.reservations, name)
 	}
 	return r
 }

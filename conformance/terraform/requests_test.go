@@ -24,6 +24,30 @@ func TestPrivateNodes(t *testing.T) {
 	}
 }
 
+// TestRefusals holds that the double refuses what Google's APIs refuse.
+func TestRefusals(t *testing.T) {
+	r := open(t, "batch-platform")
+	r.prepare(t)
+	const reserved = "resource \"google_container_node_pool\" \"l4_reserved\" {\n"
+	for _, test := range []struct {
+		name string
+		edit edit
+		want error
+	}{
+		{"public nodes", edit{"node_pools.tf", "    enable_private_nodes = true\n", ""}, errPublicNodes},
+		{"compact nodes from a reservation without a policy", edit{
+			"node_pools.tf", reserved, "$0  placement_policy {\n    type = \"COMPACT\"\n  }\n\n",
+		}, errOtherPlacement},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r.edit(t, test.edit)
+			if got := r.plan(t, "apply", "-auto-approve"); !strings.Contains(strings.Join(got.said, "\n"), test.want.Error()) {
+				t.Errorf("terraform says %q, want %q", got.said, test.want)
+			}
+		})
+	}
+}
+
 // TestRights holds that a build reads what its script gives it a right to, and
 // nothing else.
 func TestRights(t *testing.T) {
