@@ -89,6 +89,8 @@ func buildPermissions(p *ir.Platform) []string {
 	out = append(out, "cloudbuild.builds.list") // a build waits for an older one of the platform
 	if p.AnyCapacity(func(c ir.Capacity) bool { return c.Reservation != nil && c.Reservation.Create }) {
 		out = append(out,
+			"compute.reservationBlocks.get",
+			"compute.reservationBlocks.list", // the provider's read of every reservation
 			"compute.reservations.create",
 			"compute.reservations.delete",
 			"compute.reservations.get",

@@ -269,5 +269,18 @@ var mutants = []mutant{
 		name: "Kueue's webhooks in every namespace", file: "emit/kueue/webhooks.go",
 		old: `everySelector("MutatingWebhookConfiguration"),`, new: "",
 		blueprint: "batch-platform", by: "cluster", says: "in gmp-system with Kueue down",
+
+	// What Google's APIs refuse of a folder that Terraform accepts.
+	{
+		name: "public nodes in a private cluster", file: "emit/terraform/node_pools.go",
+		old: `	networks.flag("enable_private_nodes", true)
+`, new: "",
+		blueprint: "a3-ultra-flex", by: "plan", says: "EnablePrivateNodes must be enabled for private clusters",
+	},
+	{
+		name: "read of a reservation", file: "compiler/delivery.go",
+		old: `			"compute.reservationBlocks.list", // the provider's read of every reservation
+`, new: "",
+		blueprint: "batch-platform", by: "plan", says: "Required 'compute.reservationBlocks.list' permission",
 	},
 }

@@ -4,8 +4,10 @@
 // real provider's schema and no code behind it.
 //
 // Terraform holds every argument against the schema and evaluates all of its
-// language. What the real provider's code would say, such as that two arguments
-// exclude each other, is not said here.
+// language. Google's APIs refuse more than the schema does: api.go has those of
+// their rules that a compiled folder once broke, each with its source. What the
+// provider's code says beside them, such as that two arguments exclude each other,
+// is not said here.
 package terraform
 
 import (
@@ -36,6 +38,8 @@ type double struct {
 	// in "node_config.spot".
 	replacing map[string][]string
 	made      atomic.Int64 // values made up
+	rights    rights       // of the build
+	cloud     cloud
 }
 
 // serve starts the double and returns what TF_REATTACH_PROVIDERS has to be for
@@ -137,9 +141,18 @@ func (d *double) UpgradeResourceState(_ context.Context, r *tfprotov5.UpgradeRes
 	return &tfprotov5.UpgradeResourceStateResponse{UpgradedState: &state}, err
 }
 
-// ReadResource finds everything as it was left.
+// ReadResource finds everything as it was left, if the build may read it.
 func (d *double) ReadResource(_ context.Context, r *tfprotov5.ReadResourceRequest) (*tfprotov5.ReadResourceResponse, error) {
-	return &tfprotov5.ReadResourceResponse{NewState: r.CurrentState, Private: r.Private}, nil
+	out := &tfprotov5.ReadResourceResponse{NewState: r.CurrentState, Private: r.Private}
+	if err := d.rights.read(r.TypeName); err != nil {
+		out.Diagnostics = refusal(err)
+	}
+	return out, nil
+}
+
+// refusal returns an API's error as Terraform is told of it.
+func refusal(err error) []*tfprotov5.Diagnostic {
+	return []*tfprotov5.Diagnostic{{Severity: tfprotov5.DiagnosticSeverityError, Summary: err.Error()}}
 }
 
 func (d *double) ReadDataSource(_ context.Context, r *tfprotov5.ReadDataSourceRequest) (*tfprotov5.ReadDataSourceResponse, error) {
@@ -260,6 +273,18 @@ func (d *double) ApplyResourceChange(_ context.Context, r *tfprotov5.ApplyResour
 			out.Diagnostics = []*tfprotov5.Diagnostic{{Severity: tfprotov5.DiagnosticSeverityError, Summary: "Protected from deletion", Detail: r.TypeName}}
 		}
 		return out, err
+	}
+	planned, err := r.PlannedState.Unmarshal(schema.ValueType())
+	if err != nil {
+		return nil, err
+	}
+	if err := d.cloud.apply(r.TypeName, planned); err != nil {
+		out.NewState, out.Diagnostics = r.PriorState, refusal(err)
+		return out, nil
+	}
+	// What was made stays made if it cannot be read.
+	if err := d.rights.read(r.TypeName); err != nil {
+		out.Diagnostics = refusal(err)
 	}
 	state, err := transform(r.PlannedState, schema, func(path *tftypes.AttributePath, v tftypes.Value) (tftypes.Value, error) {
 		if a := attribute(schema.Block, path); a != nil && !v.IsKnown() {

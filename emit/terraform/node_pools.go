@@ -54,6 +54,7 @@ func systemPool(b *body, p *ir.Platform) {
 	np.number("node_count", p.SystemPool.NodesPerZone)
 	management(np, true)
 	upgrades(np, 1, 0)
+	privateNodes(np)
 	node := np.block("node_config")
 	machine(node, p.SystemPool.Machine, p.SystemPool.DiskType, p.SystemPool.DiskSizeGiB)
 	nodeIdentity(node)
@@ -80,12 +81,13 @@ func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
 		upgrades(np, 0, 1)
 	}
 	placement(np, c)
+	networks := privateNodes(np)
 	switch {
 	case c.Machine.AcceleratorNetworks:
-		np.note("GKE attaches the networks between the accelerators.")
-		np.block("network_config").text("accelerator_network_profile", "auto")
+		networks.note("GKE attaches the networks between the accelerators.")
+		networks.text("accelerator_network_profile", "auto")
 	case len(c.Networks) > 0:
-		deviceNetworks(np, c)
+		deviceNetworks(networks, c)
 	}
 	if c.Queued() {
 		np.note("All nodes of a workload at once, or none.")
@@ -330,6 +332,20 @@ func shielded(node *body) {
 	s := node.block("shielded_instance_config")
 	s.flag("enable_secure_boot", true)
 	s.flag("enable_integrity_monitoring", true)
+}
+
+// privateNodes gives the nodes of a pool internal addresses only, and returns the
+// block for further networks. Without the block a pool follows its cluster. With
+// it the provider always sends enable_private_nodes, as false if it is not set,
+// and GKE refuses such a pool in a private cluster. Every pool says it, so that a
+// reviewer need not know which pools have further networks.
+//
+// Source: the provider's expandNodeNetworkConfig, ForceSendFields;
+// terraform-google-modules/terraform-google-kubernetes-engine, issue 1493.
+func privateNodes(np *body) *body {
+	networks := np.block("network_config")
+	networks.flag("enable_private_nodes", true)
+	return networks
 }
 
 // management sets repair and upgrade. A release channel, which every cluster

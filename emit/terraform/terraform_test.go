@@ -249,11 +249,11 @@ func TestNodePools(t *testing.T) {
 	}{
 		{"batch", "system", map[string]string{
 			"node_count": "2", "node_locations": "var.zones", "depends_on": "", "lifecycle.ignore_changes": "",
-			"upgrade_settings.max_surge": "1", "upgrade_settings.max_unavailable": "0",
+			"upgrade_settings.max_surge": "1", "upgrade_settings.max_unavailable": "0", "network_config.enable_private_nodes": "true",
 			"node_config.guest_accelerator.type": "", "node_config.reservation_affinity.consume_reservation_type": "",
 		}},
 		{"batch", "l4_ondemand", merge(scarce, map[string]string{
-			"name": `"l4-ondemand"`, "node_count": "", "initial_node_count": "0",
+			"name": `"l4-ondemand"`, "node_count": "", "initial_node_count": "0", "network_config.enable_private_nodes": "true",
 			"autoscaling.total_min_node_count": "0", "autoscaling.total_max_node_count": "24", "autoscaling.location_policy": `"ANY"`,
 			"node_config.spot": "", "node_config.flex_start": "",
 			"node_config.labels": "{\n      resource-type = \"ondemand\"\n    }",
@@ -326,6 +326,7 @@ func TestNodePools(t *testing.T) {
 		{"machines", "linked", map[string]string{
 			"node_config.ephemeral_storage_local_ssd_config.local_ssd_count": "4",
 			"network_config.accelerator_network_profile":                     `"auto"`,
+			"network_config.enable_private_nodes":                            "true",
 			"placement_policy.type":                                          `"COMPACT"`,
 			"placement_policy.policy_name":                                   "google_compute_resource_policy.topology_1x72.name",
 		}},
@@ -571,7 +572,7 @@ func TestTextStaysText(t *testing.T) {
 			}{
 				{"identities.tf", "display_name", []int{0}, nil},
 				{"backend.tf", "prefix", []int{0, 0}, nil},
-				{"node_pools.tf", "labels", []int{1, 3}, func(v cty.Value) cty.Value { return v.GetAttr("note") }},
+				{"node_pools.tf", "labels", []int{1, 4}, func(v cty.Value) cty.Value { return v.GetAttr("note") }},
 				{"monitoring.tf", "alerts", []int{1}, func(v cty.Value) cty.Value { return v.GetAttr("KueueQueueStuck").GetAttr("query") }},
 			} {
 				b := parsed(t, files, tt.file)

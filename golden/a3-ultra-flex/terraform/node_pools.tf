@@ -19,6 +19,10 @@ resource "google_container_node_pool" "system" {
     max_unavailable = 0
   }
 
+  network_config {
+    enable_private_nodes = true
+  }
+
   node_config {
     machine_type    = "e2-standard-16"
     image_type      = "COS_CONTAINERD"
@@ -68,8 +72,10 @@ resource "google_container_node_pool" "a3_ultra" {
     auto_upgrade = true
   }
 
-  # A network for each device, in their order: pods find the devices by it.
   network_config {
+    enable_private_nodes = true
+
+    # A network for each device, in their order: pods find the devices by it.
     dynamic "additional_node_network_configs" {
       for_each = ["gvnic-1", "rdma-0", "rdma-1", "rdma-2", "rdma-3", "rdma-4", "rdma-5", "rdma-6", "rdma-7"]
 

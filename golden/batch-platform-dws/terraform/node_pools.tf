@@ -19,6 +19,10 @@ resource "google_container_node_pool" "system" {
     max_unavailable = 0
   }
 
+  network_config {
+    enable_private_nodes = true
+  }
+
   node_config {
     machine_type    = "e2-standard-4"
     image_type      = "COS_CONTAINERD"
@@ -66,6 +70,10 @@ resource "google_container_node_pool" "a100_dws" {
   management {
     auto_repair  = false
     auto_upgrade = true
+  }
+
+  network_config {
+    enable_private_nodes = true
   }
 
   # All nodes of a workload at once, or none.
@@ -160,6 +168,10 @@ resource "google_container_node_pool" "h100_dws" {
   management {
     auto_repair  = false
     auto_upgrade = true
+  }
+
+  network_config {
+    enable_private_nodes = true
   }
 
   # All nodes of a workload at once, or none.
@@ -267,6 +279,10 @@ resource "google_container_node_pool" "l4_ondemand" {
     max_unavailable = 1
   }
 
+  network_config {
+    enable_private_nodes = true
+  }
+
   node_config {
     machine_type    = "g2-standard-24"
     image_type      = "COS_CONTAINERD"
@@ -349,6 +365,10 @@ resource "google_container_node_pool" "l4_reserved" {
     strategy        = "SURGE"
     max_surge       = 0
     max_unavailable = 1
+  }
+
+  network_config {
+    enable_private_nodes = true
   }
 
   node_config {
@@ -438,6 +458,10 @@ resource "google_container_node_pool" "l4_spot" {
     strategy        = "SURGE"
     max_surge       = 0
     max_unavailable = 1
+  }
+
+  network_config {
+    enable_private_nodes = true
   }
 
   node_config {

@@ -19,6 +19,10 @@ resource "google_container_node_pool" "system" {
     max_unavailable = 0
   }
 
+  network_config {
+    enable_private_nodes = true
+  }
+
   node_config {
     machine_type    = "e2-standard-4"
     image_type      = "COS_CONTAINERD"
@@ -72,6 +76,10 @@ resource "google_container_node_pool" "l4_ondemand" {
     strategy        = "SURGE"
     max_surge       = 0
     max_unavailable = 1
+  }
+
+  network_config {
+    enable_private_nodes = true
   }
 
   node_config {
@@ -156,6 +164,10 @@ resource "google_container_node_pool" "l4_reserved" {
     strategy        = "SURGE"
     max_surge       = 0
     max_unavailable = 1
+  }
+
+  network_config {
+    enable_private_nodes = true
   }
 
   node_config {
@@ -245,6 +257,10 @@ resource "google_container_node_pool" "l4_spot" {
     strategy        = "SURGE"
     max_surge       = 0
     max_unavailable = 1
+  }
+
+  network_config {
+    enable_private_nodes = true
   }
 
   node_config {

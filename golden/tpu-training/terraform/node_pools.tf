@@ -19,6 +19,10 @@ resource "google_container_node_pool" "system" {
     max_unavailable = 0
   }
 
+  network_config {
+    enable_private_nodes = true
+  }
+
   node_config {
     machine_type    = "n1-standard-4"
     image_type      = "COS_CONTAINERD"
@@ -72,6 +76,10 @@ resource "google_container_node_pool" "cpu" {
     strategy        = "SURGE"
     max_surge       = 0
     max_unavailable = 1
+  }
+
+  network_config {
+    enable_private_nodes = true
   }
 
   node_config {
@@ -149,6 +157,10 @@ resource "google_container_node_pool" "slices" {
   placement_policy {
     type         = "COMPACT"
     tpu_topology = "4x4"
+  }
+
+  network_config {
+    enable_private_nodes = true
   }
 
   node_config {
