@@ -72,7 +72,7 @@ var options = []option{
 	{name: "reservation, calendar", hardware: h200, zones: zoneB, quota: `accelerators: 16`, workload: onEight,
 		capacities: []string{`consumption: reservation: {name: "ours", kind: "calendar", days: 30}, nodes: 2`}},
 	{name: "any reservation", capacities: []string{`consumption: anyReservation: {}, maxNodes: 4`}},
-	{name: "any reservation or nothing", capacities: []string{`consumption: anyReservation: otherwise: "none", nodes: 4`}},
+	{name: "any reservation or nothing", capacities: []string{`consumption: anyReservation: otherwise: "none", nodes: 4, accept: W1010: "the cluster runs 1.36"`}},
 
 	{name: "flex-start", capacities: []string{`consumption: flexStart: {}, maxNodes: 4`}},
 	{name: "flex-start, compact", hardware: h200, zones: zoneB, quota: `accelerators: 16`, workload: onEight,
@@ -148,7 +148,7 @@ var options = []option{
 		`consumption: flexStart: queued: true, maxNodes: 4`,
 	}},
 	{name: "bursting, spot", capacities: []string{
-		`consumption: anyReservation: otherwise: "none", maxNodes: 4`,
+		`consumption: anyReservation: otherwise: "none", maxNodes: 4, accept: W1010: "the cluster runs 1.36"`,
 		`consumption: spot: {}, maxNodes: 4`,
 		`consumption: flexStart: queued: true, maxNodes: 4`,
 	}},

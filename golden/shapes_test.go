@@ -53,6 +53,7 @@ workloads: {
 `,
 		"ComputeClasses": `
 zones: ["us-central1-a", "us-central1-b"]
+cluster: minVersion: "1.36"
 hardware: {
 	l4: {machine: "g2-standard-24", localSSDs: 2}
 	latest: {machine: "g2-standard-24", gpuDriver: "LATEST", disk: sizeGiB: 200}

@@ -295,6 +295,7 @@ func tfPlan() *ir.Platform {
 		Cluster: ir.Cluster{
 			Name: "every", ReleaseChannel: "REGULAR", MinVersion: "1.33", DNSEndpoint: true, SecurityGroup: "gke-security-groups@example.com",
 			Maintenance: ir.Maintenance{Days: []string{"SU"}, Start: "23:00", Hours: 8},
+			Metrics:     []string{"DCGM", "SYSTEM_COMPONENTS"},
 		},
 		SystemPool:  ir.SystemPool{Name: "system", Machine: "e2-standard-4", NodesPerZone: 1},
 		NodeAccount: ir.ServiceAccount{ID: "every-nodes", Display: "Nodes", Roles: []string{"roles/container.defaultNodeServiceAccount"}},

@@ -115,7 +115,7 @@ type Cut struct {
 type Cluster struct {
 	Name               string
 	ReleaseChannel     string
-	MinVersion         string       // "" leaves it to the release channel
+	MinVersion         string       // that it starts with; "" leaves it to the release channel
 	AuthorizedNetworks []NamedRange // none: the IP endpoint has no public address
 	DNSEndpoint        bool         // reachable from outside the VPC
 	SecurityGroup      string       // "" switches Google Groups for RBAC off
@@ -124,6 +124,9 @@ type Cluster struct {
 	ImageStreaming     bool
 	Filestore, GCSFuse bool // CSI drivers
 	Maintenance        Maintenance
+	// Metrics are the components of GKE whose metrics Cloud Monitoring collects,
+	// as monitoring_config.enable_components names them.
+	Metrics []string
 }
 
 // NamedRange is a CIDR range with the name an administrator gave it.

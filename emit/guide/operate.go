@@ -23,6 +23,11 @@ func build(d *document, p *ir.Platform) {
 		file("cloudbuild/provision.yaml"), ", which does the rest. It stops at the first error and can be run again at any time, also to apply a change.")
 	d.Code("sh", "./create-platform.sh")
 	interrupted(d, p)
+	if v := p.Cluster.MinVersion; v != "" {
+		d.Para("A new cluster starts with GKE ", text(v), ", and release channel ", text(p.Cluster.ReleaseChannel),
+			" upgrades it from there. A higher `minVersion` upgrades the control plane of a standing cluster at the next build; ",
+			"a lower one changes nothing.")
+	}
 	substitutions(d, p)
 	if kept := schedulerOf(p).kept; kept != "" {
 		d.Para(kept)

@@ -46,7 +46,10 @@ func (s *sheet) cluster() {
 	cluster := s.subject(TopicCluster, kindCluster, "")
 	cluster.follows("name", c.Name, platformName)
 	cluster.is("release channel", c.ReleaseChannel)
-	cluster.is("lowest GKE version", cmp.Or(c.MinVersion, "as the release channel has it"))
+	const start = "GKE version of a new cluster"
+	cluster.is(start, cmp.Or(c.MinVersion, "the release channel's default"),
+		"a higher one upgrades a standing control plane at once")
+	cluster.all("components whose metrics are collected", c.Metrics, path(kindCluster, "", start))
 	protection := "Terraform refuses to destroy the cluster"
 	if !c.DeletionProtection {
 		protection = "dangerous: Terraform no longer refuses to destroy the cluster, with all that runs there"

@@ -12,25 +12,6 @@ import (
 // "About GKE logs").
 var loggingComponents = []string{"SYSTEM_COMPONENTS", "WORKLOADS"}
 
-// monitoringComponents are what GKE sends to Cloud Monitoring: everything the
-// dashboards and alerts read (provider documentation: monitoring_config).
-var monitoringComponents = []string{
-	"APISERVER",
-	"CADVISOR",
-	"CONTROLLER_MANAGER",
-	"DAEMONSET",
-	"DCGM",
-	"DEPLOYMENT",
-	"HPA",
-	"JOBSET",
-	"KUBELET",
-	"POD",
-	"SCHEDULER",
-	"STATEFULSET",
-	"STORAGE",
-	"SYSTEM_COMPONENTS",
-}
-
 func cluster(b *body, p *ir.Platform) {
 	c := b.resource("google_container_cluster", "main")
 	c.expr("name", "var.cluster_name")
@@ -38,6 +19,8 @@ func cluster(b *body, p *ir.Platform) {
 	c.expr("node_locations", "var.zones")
 	c.expr("deletion_protection", "var.deletion_protection")
 	if p.Cluster.MinVersion != "" {
+		c.note("Of a new cluster. The release channel upgrades it from there, and raising this",
+			"upgrades the control plane at once; nothing takes it back to an older version.")
 		c.text("min_master_version", p.Cluster.MinVersion)
 	}
 	c.flag("enable_shielded_nodes", true)
@@ -56,7 +39,7 @@ func cluster(b *body, p *ir.Platform) {
 	access(c, p)
 	addons(c, p)
 	autoProvisioning(c, p)
-	observability(c)
+	observability(c, p.Cluster.Metrics)
 	maintenance(c, p.Cluster.Maintenance)
 
 	lifecycle := c.block("lifecycle")
@@ -187,10 +170,10 @@ func disk(b *body, size string, capacities []ir.Capacity) {
 	}
 }
 
-func observability(c *body) {
+func observability(c *body, metrics []string) {
 	c.block("logging_config").raw("enable_components", column(loggingComponents))
 	monitoring := c.block("monitoring_config")
-	monitoring.raw("enable_components", column(monitoringComponents))
+	monitoring.raw("enable_components", column(metrics))
 	monitoring.block("managed_prometheus").flag("enabled", true)
 	c.note("Costs by namespace, and so by team.")
 	c.block("cost_management_config").flag("enabled", true)
