@@ -40,6 +40,8 @@ ROLES=(
 )
 PERMISSIONS=(
   'cloudbuild.builds.list'
+  'compute.reservationBlocks.get'
+  'compute.reservationBlocks.list'
   'compute.reservations.create'
   'compute.reservations.delete'
   'compute.reservations.get'
