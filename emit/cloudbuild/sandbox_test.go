@@ -115,7 +115,8 @@ func (s *sandbox) run(dir string, env []string, stdin, program string, args ...s
 	if !strings.Contains(program, "/") {
 		program = filepath.Join(s.root, "bin", program)
 	}
-	cmd := exec.Command(program, args...)
+	// The script's process ID lets a stub end it.
+	cmd := exec.Command(filepath.Join(s.root, "bin", "bash"), append([]string{"-c", `echo $$ >"$SANDBOX/pid"; exec "$@"`, "-", program}, args...)...)
 	cmd.Dir = dir
 	cmd.Stdin = strings.NewReader(stdin)
 	cmd.Env = append([]string{"PATH=" + filepath.Join(s.root, "bin"), "SANDBOX=" + s.root, "HOME=" + s.root, "TMPDIR=" + s.root}, env...)

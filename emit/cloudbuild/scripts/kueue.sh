@@ -38,9 +38,9 @@ END
 
 # A webhook that sees every namespace stops the whole cluster while Kueue is
 # down. The component narrows those that the release narrows itself.
-broad=$(kubectl create --dry-run=client --validate=false -k "$work" \
-  -o 'jsonpath={range .webhooks[*]}{.name}|{.rules[*].apiGroups[*]}|{.namespaceSelector}{"\n"}{end}' |
-  awk -F'|' 'NF && $2 != "kueue.x-k8s.io" && $3 == "" { print $1 }')
+template='{{range .webhooks}}{{$name := .name}}{{if not .namespaceSelector}}{{range .rules}}{{range .apiGroups}}'
+template+='{{if ne . "kueue.x-k8s.io"}}{{$name}}{{"\n"}}{{end}}{{end}}{{end}}{{end}}{{end}}'
+broad=$(kubectl create --dry-run=client --validate=false -k "$work" -o "go-template=$template")
 if [[ -n $broad ]]; then
   printf 'These webhooks of the release %s see every namespace:\n%s\nInstall a version of Kueue that narrows them.\n' \
     "$MANIFEST" "$broad" >&2
