@@ -80,6 +80,12 @@ func lowerCluster(b *schema.Blueprint) ir.Cluster {
 		GCSFuse:            c.CSIDrivers.GCSFuse,
 		Maintenance:        ir.Maintenance{Days: unique(c.Maintenance.Days), Start: c.Maintenance.Start, Hours: c.Maintenance.Hours},
 	}
+	for _, name := range slices.Sorted(maps.Keys(c.Maintenance.Exclusions)) {
+		e := c.Maintenance.Exclusions[name]
+		out.Maintenance.Exclusions = append(out.Maintenance.Exclusions, ir.Exclusion{
+			Name: name, Start: e.Start, End: e.End, Scope: e.Scope,
+		})
+	}
 	for _, m := range catalog.MetricsComponents() {
 		if m.From == "" || c.MinVersion == nil || !catalog.OlderGKE(*c.MinVersion, m.From) {
 			out.Metrics = append(out.Metrics, m.Component)

@@ -102,7 +102,8 @@ var options = []option{
 	{name: "attached GPUs, reservation, created", hardware: `machine: "n1-standard-8", gpus: {type: "nvidia-tesla-t4", count: 2}, localSSDs: 1`,
 		capacities: []string{`consumption: reservation: {name: "ours", create: true}, nodes: 4, zones: ["us-central1-a"]`}},
 	{name: "A4X, reservation", hardware: a4x, zones: zoneA, quota: `accelerators: 72`, workload: onA4X,
-		capacities: []string{`consumption: reservation: {name: "ours", block: "block-1", subBlock: "sub-1"}, nodes: 18`}},
+		capacities: []string{`consumption: reservation: {name: "ours", block: "block-1", subBlock: "sub-1"}, nodes: 18, ` +
+			`accept: E1016: "the driver is installed"`}},
 
 	{name: "TCPX", hardware: h100 + `, gpuDirect: true`, zones: zoneA, quota: `accelerators: 16`, workload: onTwoEights,
 		capacities: []string{`consumption: spot: {}, maxNodes: 4`}},

@@ -137,6 +137,15 @@ type Maintenance struct {
 	Days  []string // MO..SU, as in the blueprint
 	Start string   // hh:mm, UTC
 	Hours int      // length
+
+	Exclusions []Exclusion
+}
+
+// Exclusion is a time in which GKE holds upgrades back.
+type Exclusion struct {
+	Name       string
+	Start, End string // days, from 00:00 UTC to 00:00 UTC
+	Scope      string // as GKE's API spells it
 }
 
 // SystemPool is the pool of everything which is not a team's job.
@@ -202,6 +211,9 @@ type Capacity struct {
 	// ComputeClass capacities have none either: GKE creates pools for pods that
 	// select the ComputeClass of the capacity's name.
 	ComputeClass bool
+	// KeepsVersion capacities have pools that GKE upgrades only when the support
+	// of their version ends.
+	KeepsVersion bool
 	// Compact puts the nodes close together, in one zone. Multi-host TPU slices
 	// are always together, and not Compact.
 	Compact bool

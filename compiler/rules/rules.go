@@ -47,8 +47,8 @@ func (r Rule) CanAccept() bool { return !r.last && (r.Acceptable || r.Severity !
 func All() []Rule {
 	all := slices.Concat(
 		nameRules(), hardwareRules(), consumptionRules(), countRules(), tierRules(), quotaRules(), networkRules(),
-		gpuNetworkRules(), versionRules(), gkeVersionRules(), workloadRules(), auxiliaryRules(), secretRules(),
-		kaiRules(), acceptRules(),
+		gpuNetworkRules(), versionRules(), gkeVersionRules(), maintenanceRules(), workloadRules(), auxiliaryRules(),
+		secretRules(), kaiRules(), acceptRules(),
 	)
 	slices.SortFunc(all, func(a, b Rule) int { return strings.Compare(a.Code, b.Code) })
 	return all

@@ -28,6 +28,7 @@ func build(d *document, p *ir.Platform) {
 			" upgrades it from there. A higher `minVersion` upgrades the control plane of a standing cluster at the next build; ",
 			"a lower one changes nothing.")
 	}
+	upgrades(d, p)
 	substitutions(d, p)
 	if kept := schedulerOf(p).kept; kept != "" {
 		d.Para(kept)
@@ -86,6 +87,26 @@ func interrupted(d *document, p *ir.Platform) {
 			"the command beside it removes the lock."
 	}
 	d.Para(m)
+}
+
+// upgrades says which upgrades GKE holds back.
+func upgrades(d *document, p *ir.Platform) {
+	var held []markup
+	for _, e := range p.Cluster.Maintenance.Exclusions {
+		held = append(held, "exclusion "+code(e.Name)+": "+text(e.Scope)+" from "+text(e.Start)+" to "+text(e.End))
+	}
+	for _, c := range p.Capacities {
+		if c.KeepsVersion {
+			held = append(held, "nodes of "+code(c.Name)+": their version stays until its support ends")
+		}
+	}
+	if held == nil {
+		return
+	}
+	m := p.Cluster.Maintenance
+	d.Para("GKE upgrades the cluster and its nodes in the window on ", text(strings.Join(m.Days, ", ")),
+		" from ", text(m.Start), " UTC, except:")
+	d.List(held...)
 }
 
 // kueueInstall says how Kueue is installed by hand.

@@ -66,6 +66,14 @@ func (s *sheet) capacity(c *ir.Capacity) {
 		placement = "close together"
 	}
 	this.is("placement", placement)
+	upgrades := "in the maintenance window"
+	switch {
+	case c.KeepsVersion:
+		upgrades = "when the support of its version ends"
+	case c.Flex != nil:
+		upgrades = "never while it runs"
+	}
+	this.is("GKE upgrades a node", upgrades)
 	this.is("boot disk", disk(c.DiskType, c.DiskSizeGiB), change...)
 	this.is("local SSDs asked for", number(c.LocalSSDs, "disk"))
 	this.is("GPU driver", orNone(c.GPUDriver))

@@ -61,6 +61,9 @@ func (s *sheet) cluster() {
 	cluster.is("Cloud Storage FUSE CSI driver", onOff(c.GCSFuse))
 	m := c.Maintenance
 	cluster.is("maintenance window", fmt.Sprintf("%s from %s UTC for %s", strings.Join(m.Days, ", "), m.Start, number(m.Hours, "hour")))
+	for _, e := range m.Exclusions {
+		cluster.is("maintenance exclusion "+quote(e.Name), e.Scope+" from "+e.Start+" to "+e.End)
+	}
 	cluster.is("autoscaling profile", s.plan.AutoProvisioning.Profile)
 
 	access := s.subject(TopicAccess, kindCluster, "")

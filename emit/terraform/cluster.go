@@ -182,10 +182,18 @@ func observability(c *body, metrics []string) {
 func maintenance(c *body, m ir.Maintenance) {
 	start, end := window(m)
 	c.note("UTC. The dates only anchor the first window; it recurs on the days below.")
-	w := c.block("maintenance_policy").block("recurring_window")
+	policy := c.block("maintenance_policy")
+	w := policy.block("recurring_window")
 	w.text("start_time", start)
 	w.text("end_time", end)
 	w.text("recurrence", "FREQ=WEEKLY;BYDAY="+strings.Join(m.Days, ","))
+	for _, e := range m.Exclusions {
+		x := policy.block("maintenance_exclusion")
+		x.text("exclusion_name", e.Name)
+		x.text("start_time", e.Start+"T00:00:00Z")
+		x.text("end_time", e.End+"T00:00:00Z")
+		x.block("exclusion_options").text("scope", e.Scope)
+	}
 }
 
 // weekdays are RFC 5545's, from the first of January 2024, a Monday.

@@ -73,12 +73,17 @@ func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
 	size(np, c)
 	flex := c.Option == ir.FlexStart
 	if flex {
-		np.note("GKE repairs by making another node, which flex-start cannot promise.")
+		np.note("GKE repairs by making another node, which flex-start cannot promise. It upgrades",
+			"no node that runs: the next ones come with the new version.")
 	}
 	management(np, !flex)
 	if !flex {
 		np.note("Accelerators are scarce: upgrades make do with the nodes there are.")
 		upgrades(np, 0, 1)
+	}
+	if c.KeepsVersion {
+		np.note("GKE keeps the nodes' version until its support ends.")
+		np.block("maintenance_policy").block("exclusion_until_end_of_support").flag("enabled", true)
 	}
 	placement(np, c)
 	networks := privateNodes(np)

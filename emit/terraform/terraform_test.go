@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -107,6 +108,13 @@ func plans() map[string]*ir.Platform {
 			p.Monitoring.NotificationChannels = []string{"projects/p/notificationChannels/1", "projects/p/notificationChannels/2"}
 			p.Teams[0].Bucket = ""
 			p.Teams[1].Account.Roles = nil
+		}),
+		"maintenance": edit(func(p *ir.Platform) {
+			p.Cluster.Maintenance.Exclusions = []ir.Exclusion{
+				{Name: "freeze", Start: "2026-12-18", End: "2027-01-06", Scope: "NO_UPGRADES"},
+				{Name: "paper", Start: "2027-01-06", End: "2027-05-01", Scope: "NO_MINOR_OR_NODE_UPGRADES"},
+			}
+			p.Capacities[slices.IndexFunc(p.Capacities, ir.Capacity.OwnsPools)].KeepsVersion = true
 		}),
 		"flex": edit(func(p *ir.Platform) {
 			p.Capacities = []ir.Capacity{flex("flex", false), flex("queued", true)}
@@ -476,6 +484,13 @@ func TestCluster(t *testing.T) {
 			"min_master_version": `"1.33"`, "authenticator_groups_config.security_group": "var.security_group",
 			"control_plane_endpoints_config.dns_endpoint_config.allow_external_traffic": "false",
 		}},
+		{"maintenance", map[string]string{
+			"maintenance_policy.maintenance_exclusion.exclusion_name":          `"freeze"`,
+			"maintenance_policy.maintenance_exclusion.start_time":              `"2026-12-18T00:00:00Z"`,
+			"maintenance_policy.maintenance_exclusion.end_time":                `"2027-01-06T00:00:00Z"`,
+			"maintenance_policy.maintenance_exclusion.exclusion_options.scope": `"NO_UPGRADES"`,
+			"maintenance_policy.maintenance_exclusion[1].exclusion_name":       `"paper"`,
+		}},
 		{"classes", map[string]string{
 			"cluster_autoscaling.enabled": "true", "cluster_autoscaling.auto_provisioning_defaults.disk_size": "",
 			"cluster_autoscaling.auto_provisioning_defaults.service_account": "google_service_account.nodes.email",
@@ -491,6 +506,15 @@ func TestCluster(t *testing.T) {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestKeepsVersion holds that a pool whose nodes keep their version says so, and
+// no other does.
+func TestKeepsVersion(t *testing.T) {
+	pools := string(emitted(t, plans()["maintenance"])["node_pools.tf"])
+	if n := strings.Count(pools, "exclusion_until_end_of_support"); n != 1 {
+		t.Errorf("%d pools keep their version, want 1", n)
 	}
 }
 
