@@ -97,6 +97,11 @@ func inspect(root *os.Root, tree Tree, opt WriteOptions) (plan, error) {
 
 	if opt.Only != nil {
 		var err error
+		if p.unfinished {
+			if current, err = p.settled(root, &dirs, current, opt.Only); err != nil {
+				return plan{}, err
+			}
+		}
 		if tree, err = tree.within(current, opt.Only); err != nil {
 			return plan{}, err
 		}
@@ -147,6 +152,39 @@ func inspect(root *os.Root, tree Tree, opt WriteOptions) (plan, error) {
 		}
 	}
 	return p, nil
+}
+
+// settled returns the manifest of the folder as an unfinished commit has left it:
+// every file that is not selected is listed with the content it has, if that
+// content is ours. The journal is not needed for them any more.
+func (p plan) settled(root *os.Root, dirs *directories, current manifest, selected func(string) bool) (manifest, error) {
+	m := manifest{manifestVersion, maps.Clone(current.Files)}
+	if m.Files == nil {
+		m.Files = map[string]string{}
+	}
+	for name, sums := range p.history {
+		if selected(name) {
+			continue
+		}
+		if problem, err := dirs.problem(name); err != nil || problem != "" {
+			continue // as for a file that was edited
+		}
+		info, problem, err := lstat(root, name)
+		if err != nil {
+			return manifest{}, err
+		}
+		if info == nil || problem != "" {
+			continue
+		}
+		content, err := root.ReadFile(name)
+		if err != nil {
+			return manifest{}, err
+		}
+		if sum := hash(content); slices.Contains(sums, sum) {
+			m.Files[name] = sum
+		}
+	}
+	return m, nil
 }
 
 func (t *target) force(a action) {

@@ -82,7 +82,7 @@ var (
 // Write recognises what was already in place, and completes or replaces it.
 // Concurrent writers take turns.
 func Write(dir string, tree Tree, opt WriteOptions) (Report, error) {
-	report, err := write(dir, tree, opt, disk{rename: (*os.Root).Rename, link: (*os.Root).Link})
+	report, err := write(dir, tree, opt, osDisk())
 	if err != nil {
 		err = fmt.Errorf("writing %s: %w", dir, err)
 	}
@@ -173,16 +173,22 @@ func enter(dir string) (root *os.Root, leave func(), err error) {
 		}
 		root.Close()
 	}
-	if _, err = root.Lstat(savedDir); err == nil {
-		err = fmt.Errorf("%w: %s", ErrSaved, savedDir)
-	} else {
-		err = root.RemoveAll(stageDir) // left by a crash
-	}
-	if err != nil {
+	if err := clearStage(root); err != nil {
 		leave()
 		return nil, nil, err
 	}
 	return root, leave, nil
+}
+
+// clearStage removes a stage that a crash has left, unless it holds the only
+// copy of something.
+func clearStage(root *os.Root) error {
+	for name, dir := range map[string]string{savedDir: savedDir, keptPath: stageDir} {
+		if _, err := root.Lstat(name); err == nil {
+			return fmt.Errorf("%w: %s", ErrSaved, dir)
+		}
+	}
+	return root.RemoveAll(stageDir)
 }
 
 // allNew reports on a folder that does not exist.
