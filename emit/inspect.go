@@ -76,6 +76,11 @@ func inspect(root *os.Root, tree Tree, opt WriteOptions) (plan, error) {
 			if all, err = parseManifests(content); err != nil && !opt.Force {
 				problem = Damaged
 			}
+			if !opt.accepts(all) {
+				if all = nil; !opt.Force {
+					problem = Tampered
+				}
+			}
 		}
 		if problem != "" {
 			p.files = append(p.files, target{File: File{Path: name}, action: conflict, problem: problem})
@@ -152,6 +157,18 @@ func inspect(root *os.Root, tree Tree, opt WriteOptions) (plan, error) {
 		}
 	}
 	return p, nil
+}
+
+// accepts reports whether manifests list only what can have been generated.
+func (opt WriteOptions) accepts(all []manifest) bool {
+	for _, m := range all {
+		for name := range m.Files {
+			if opt.Owns != nil && !opt.Owns(name) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // settled returns the manifest of the folder as an unfinished commit has left it:
