@@ -222,7 +222,7 @@ func (o *compilation) print(tree emit.Tree, keep func(string) bool) error {
 
 // write brings the folder up to date.
 func (o *compilation) write(dir string, tree emit.Tree, keep func(string) bool) (emit.Report, error) {
-	opt := emit.WriteOptions{Force: o.force, DryRun: o.dryRun, Only: keep}
+	opt := emit.WriteOptions{Force: o.force, DryRun: o.dryRun, Only: keep, Owns: folder.Owns}
 	if keep != nil && len(tree.Select(keep)) == 0 {
 		// Then --only must select what is to be removed.
 		dry := opt
