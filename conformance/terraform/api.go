@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
@@ -16,11 +18,26 @@ type cloud struct {
 	sync.Mutex
 	resources map[string]map[string]map[string]any // by type and name
 	pools     []nodePoolRequest                    // every pool that was asked for
+	// standing are the values that unsent arguments were created with, by the type
+	// and name of the resource and by path.
+	standing map[[2]string]map[string]tftypes.Value
 }
 
-// apply makes a resource, or changes it, as the API would: it returns the API's
-// error if the API refuses the request.
-func (c *cloud) apply(kind string, state tftypes.Value) error {
+// unsent are the arguments that the provider neither sends to a resource that
+// stands, nor replaces the resource for, by type. Of the arguments that folders set
+// there are no others.
+//
+// Source: hashicorp/terraform-provider-google, resource_container_node_pool.go: the
+// schema of placement_policy, and nodePoolUpdate; resource_compute_resource_policy.go:
+// the update of a renamed policy asks for the new name, which does not exist.
+var unsent = map[string][]string{
+	"google_compute_resource_policy": {"name"},
+	"google_container_node_pool":     {"placement_policy.type", "placement_policy.tpu_topology"},
+}
+
+// apply makes a resource, or changes the prior one, as the API would: it returns the
+// API's error if the API refuses the request.
+func (c *cloud) apply(kind string, prior, state tftypes.Value) error {
 	arguments, ok := plain(state).(map[string]any)
 	if !ok {
 		return fmt.Errorf("%s: a resource is an object", kind)
@@ -38,7 +55,53 @@ func (c *cloud) apply(kind string, state tftypes.Value) error {
 	}
 	name, _ := arguments["name"].(string)
 	c.resources[kind][name] = arguments
+	if c.standing == nil {
+		c.standing = map[[2]string]map[string]tftypes.Value{}
+	}
+	if key := [2]string{kind, name}; prior.IsNull() || c.standing[key] == nil {
+		c.standing[key] = map[string]tftypes.Value{}
+		from := prior
+		if prior.IsNull() {
+			from = state
+		}
+		_ = tftypes.Walk(from, func(path *tftypes.AttributePath, v tftypes.Value) (bool, error) {
+			if at := dotted(path); slices.Contains(unsent[kind], at) {
+				c.standing[key][at] = v
+			}
+			return true, nil
+		})
+	}
 	return nil
+}
+
+// read returns a resource as the API gives it back: with the values that stand, and
+// with the fields that the API fills in.
+func (c *cloud) read(kind string, state tftypes.Value) (tftypes.Value, error) {
+	arguments, _ := plain(state).(map[string]any)
+	name, _ := arguments["name"].(string)
+	c.Lock()
+	defer c.Unlock()
+	return tftypes.Transform(state, func(path *tftypes.AttributePath, v tftypes.Value) (tftypes.Value, error) {
+		if _, named := path.LastStep().(tftypes.AttributeName); !named {
+			return v, nil // a block of a list, or an element
+		}
+		at := dotted(path)
+		if was, ok := c.standing[[2]string{kind, name}][at]; ok {
+			v = was
+		}
+		return c.fill(kind, at, arguments, v), nil
+	})
+}
+
+// dotted returns the names of a path, as in "placement_policy.type".
+func dotted(path *tftypes.AttributePath) string {
+	var names []string
+	for _, step := range path.Steps() {
+		if name, ok := step.(tftypes.AttributeName); ok {
+			names = append(names, string(name))
+		}
+	}
+	return strings.Join(names, ".")
 }
 
 // refuse returns the error of an API that refuses a resource.

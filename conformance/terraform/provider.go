@@ -16,7 +16,6 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"github.com/hashicorp/go-hclog"
@@ -141,13 +140,25 @@ func (d *double) UpgradeResourceState(_ context.Context, r *tfprotov5.UpgradeRes
 	return &tfprotov5.UpgradeResourceStateResponse{UpgradedState: &state}, err
 }
 
-// ReadResource finds everything as it was left, if the build may read it.
+// ReadResource finds everything as the cloud gives it back, if the build may read
+// it.
 func (d *double) ReadResource(_ context.Context, r *tfprotov5.ReadResourceRequest) (*tfprotov5.ReadResourceResponse, error) {
 	out := &tfprotov5.ReadResourceResponse{NewState: r.CurrentState, Private: r.Private}
 	if err := d.rights.read(r.TypeName); err != nil {
 		out.Diagnostics = refusal(err)
+		return out, nil
 	}
-	return out, nil
+	kind := d.schemas.resources[r.TypeName].ValueType()
+	v, err := r.CurrentState.Unmarshal(kind)
+	if err != nil {
+		return nil, err
+	}
+	if v, err = d.cloud.read(r.TypeName, v); err != nil {
+		return nil, err
+	}
+	state, err := tfprotov5.NewDynamicValue(kind, v)
+	out.NewState = &state
+	return out, err
 }
 
 // refusal returns an API's error as Terraform is told of it.
@@ -206,16 +217,10 @@ func (d *double) replaced(kind string, prior, planned *tfprotov5.DynamicValue) (
 	diffs, err := before.Diff(after)
 	var out []*tftypes.AttributePath
 	for _, diff := range diffs {
-		var names []string
-		for _, step := range diff.Path.Steps() {
-			if name, ok := step.(tftypes.AttributeName); ok {
-				names = append(names, string(name))
-			}
-		}
 		// A block is said to differ when anything in it does: it is another one if
 		// there are more or fewer of it.
 		other := within(schema.Block, diff.Path) || blocks(diff.Value1) != blocks(diff.Value2)
-		path := strings.Join(names, ".")
+		path := dotted(diff.Path)
 		if other && (slices.Contains(d.replacing[kind], path) || moves(kind, path, diff)) {
 			out = append(out, diff.Path)
 		}
@@ -278,7 +283,11 @@ func (d *double) ApplyResourceChange(_ context.Context, r *tfprotov5.ApplyResour
 	if err != nil {
 		return nil, err
 	}
-	if err := d.cloud.apply(r.TypeName, planned); err != nil {
+	prior, err := r.PriorState.Unmarshal(schema.ValueType())
+	if err != nil {
+		return nil, err
+	}
+	if err := d.cloud.apply(r.TypeName, prior, planned); err != nil {
 		out.NewState, out.Diagnostics = r.PriorState, refusal(err)
 		return out, nil
 	}

@@ -35,7 +35,11 @@ func (s *sheet) capacity(c *ir.Capacity) {
 
 	this.is("hardware class", c.Hardware)
 	var change []string // of the nodes of pools that the platform makes
-	if !c.AutoProvisioned && !c.ComputeClass {
+	switch {
+	case !c.OwnsPools():
+	case c.Sliced() || c.Machine.PlacementTopology != "":
+		change = []string{replacedWithTopology}
+	default:
 		change = []string{anew}
 	}
 	perNode := fmt.Sprintf("%d vCPUs and %g GiB of memory a node", c.Machine.VCPUs, c.Machine.MemoryGiB)

@@ -116,6 +116,10 @@ const inUse = "Google Cloud refuses to change a range that a cluster uses"
 // attributes".
 const anew = "GKE makes the nodes anew for it"
 
+// replacedWithTopology notes how the pools of machines that are linked with each
+// other get another topology.
+const replacedWithTopology = "with another topology Terraform replaces the pools"
+
 // network tells the address ranges, and the networks between GPUs.
 func (s *sheet) network() {
 	n := s.plan.Network

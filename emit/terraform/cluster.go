@@ -112,11 +112,17 @@ func addons(c *body, p *ir.Platform) {
 	a.block("gcp_filestore_csi_driver_config").flag("enabled", p.Cluster.Filestore)
 	a.block("gcs_fuse_csi_driver_config").flag("enabled", p.Cluster.GCSFuse)
 
-	c.note("Also of the pools that GKE creates by itself.")
+	if p.AutoProvisioning.Create {
+		c.note("Also of the pools that GKE creates by itself.")
+	}
 	defaults := c.block("node_pool_defaults").block("node_config_defaults")
 	defaults.text("insecure_kubelet_readonly_port_enabled", "FALSE")
 	defaults.block("gcfs_config").flag("enabled", p.Cluster.ImageStreaming)
-	c.block("node_pool_auto_config").block("node_kubelet_config").text("insecure_kubelet_readonly_port_enabled", "FALSE")
+	// GKE keeps no settings for pools that it does not create, and each plan would
+	// add them again.
+	if p.AutoProvisioning.Create {
+		c.block("node_pool_auto_config").block("node_kubelet_config").text("insecure_kubelet_readonly_port_enabled", "FALSE")
+	}
 }
 
 func autoProvisioning(c *body, p *ir.Platform) {

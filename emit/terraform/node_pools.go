@@ -18,8 +18,8 @@ func nodePools(b *body, p *ir.Platform) {
 	}
 }
 
-// pool starts a node pool of the cluster.
-func pool(b *body, name string) *body {
+// onePool starts a node pool of the cluster.
+func onePool(b *body, name string) *body {
 	np := b.resource("google_container_node_pool", label(name))
 	np.text("name", name)
 	inCluster(np)
@@ -48,7 +48,7 @@ func systemPool(b *body, p *ir.Platform) {
 	} else {
 		b.note("GKE's own pods, Kueue and JobSet.")
 	}
-	np := pool(b, p.SystemPool.Name)
+	np := onePool(b, p.SystemPool.Name)
 	np.expr("node_locations", "var.zones")
 	np.note("In each zone.")
 	np.number("node_count", p.SystemPool.NodesPerZone)
@@ -59,15 +59,17 @@ func systemPool(b *body, p *ir.Platform) {
 	machine(node, p.SystemPool.Machine, p.SystemPool.DiskType, p.SystemPool.DiskSizeGiB)
 	nodeIdentity(node)
 	nodeDefaults(node, p)
+	lifecycle(np, pool{family: p.SystemPool.Family}, "")
 }
 
 func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
+	trigger := placementTrigger(b, c)
 	b.note(optionNote(c)...)
 	var np *body
 	if c.Sliced() {
 		np = slicePools(b, c)
 	} else {
-		np = pool(b, c.Name)
+		np = onePool(b, c.Name)
 	}
 	np.raw("node_locations", zones(p, c))
 	size(np, c)
@@ -121,11 +123,7 @@ func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
 	affinity(node, c)
 	nodeDefaults(node, p)
 
-	if scales(c) {
-		lifecycle := np.block("lifecycle")
-		lifecycle.note("Read at creation only; any later change of it would replace the pool.")
-		lifecycle.expr("ignore_changes", "[initial_node_count]")
-	}
+	lifecycle(np, capacityOfPool(c), trigger)
 	np.note("A cluster needs a pool for GKE's own pods first.")
 	np.raw("depends_on", tuple(reference("google_container_node_pool", label(p.SystemPool.Name))))
 }

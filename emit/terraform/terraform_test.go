@@ -337,6 +337,8 @@ func TestNodePools(t *testing.T) {
 			"network_config.enable_private_nodes":                            "true",
 			"placement_policy.type":                                          `"COMPACT"`,
 			"placement_policy.policy_name":                                   "google_compute_resource_policy.topology_1x72.name",
+			"lifecycle.ignore_changes":                                       "[initial_node_count, placement_policy[0].type]",
+			"lifecycle.replace_triggered_by":                                 "",
 		}},
 		{"tpus", "hosts", map[string]string{
 			"for_each": "", "name": `"hosts"`, "node_count": "4", "placement_policy.type": "", "node_config.guest_accelerator.type": "",
@@ -352,11 +354,12 @@ func TestNodePools(t *testing.T) {
 		{"tpus", "slices", map[string]string{
 			"for_each": `toset(["slices-0", "slices-1", "slices-2"])`, "name": "each.key", "node_count": "4",
 			"placement_policy.type": `"COMPACT"`, "placement_policy.tpu_topology": `"4x4"`, "placement_policy.policy_name": "",
-			"lifecycle.ignore_changes": "", "depends_on": "[google_container_node_pool.system]",
+			"lifecycle.ignore_changes":       "[node_config[0].advanced_machine_features]",
+			"lifecycle.replace_triggered_by": "[terraform_data.slices_topology.input]", "depends_on": "[google_container_node_pool.system]",
 		}},
 		{"tpus", "slices_scaling", map[string]string{
 			"node_count": "", "initial_node_count": "0", "autoscaling.min_node_count": "0", "autoscaling.max_node_count": "4",
-			"autoscaling.total_max_node_count": "", "lifecycle.ignore_changes": "[initial_node_count]",
+			"autoscaling.total_max_node_count": "", "lifecycle.ignore_changes": "[initial_node_count, node_config[0].advanced_machine_features]",
 		}},
 		{"tpus", "slices_waiting", map[string]string{
 			"for_each": `toset(["slices-waiting-0", "slices-waiting-1", "slices-waiting-2"])`, "node_count": "0",
@@ -364,6 +367,8 @@ func TestNodePools(t *testing.T) {
 		{"tpus", "slices_none", map[string]string{"for_each": "toset([])", "node_count": "4"}},
 		{"tpus", "slices_linked", map[string]string{
 			"placement_policy.policy_name": "google_compute_resource_policy.topology_4x4.name", "placement_policy.tpu_topology": "",
+			"lifecycle.ignore_changes":       "[node_config[0].advanced_machine_features, placement_policy[0].type, placement_policy[0].tpu_topology]",
+			"lifecycle.replace_triggered_by": "",
 		}},
 	} {
 		t.Run(tt.pool, func(t *testing.T) {
@@ -415,6 +420,30 @@ func TestSlicesChangeOneLine(t *testing.T) {
 	}
 }
 
+// TestLocalSSDCounts holds that pools of third-generation machines without local
+// SSDs ignore the count that GKE fills in, and no other pools do.
+func TestLocalSSDCounts(t *testing.T) {
+	const ignored = "node_config[0].ephemeral_storage_local_ssd_config"
+	for _, tt := range []struct {
+		family    string
+		localSSDs int
+		want      bool
+	}{{"c3", 0, true}, {"c4", 0, true}, {"g4", 0, true}, {"h4d", 0, true}, {"c3", 2, false}, {"n2", 0, false}, {"g2", 0, false}} {
+		files := emitted(t, edit(func(p *ir.Platform) {
+			p.SystemPool.Family = tt.family
+			p.Capacities[1].Machine.Family, p.Capacities[1].LocalSSDs = tt.family, tt.localSSDs
+		}))
+		pool := flat(t, files, "node_pools.tf", "google_container_node_pool", "l4_ondemand")["lifecycle.ignore_changes"]
+		if got := strings.Contains(pool, ignored); got != tt.want {
+			t.Errorf("%s with %d local SSDs ignores %s", tt.family, tt.localSSDs, pool)
+		}
+		system := flat(t, files, "node_pools.tf", "google_container_node_pool", "system")["lifecycle.ignore_changes"]
+		if got := system == "["+ignored+"]"; got != (tt.want || tt.localSSDs > 0) {
+			t.Errorf("the system pool of %s ignores %q", tt.family, system)
+		}
+	}
+}
+
 func TestPlacement(t *testing.T) {
 	for _, tt := range []struct {
 		plan, label string
@@ -425,6 +454,7 @@ func TestPlacement(t *testing.T) {
 	} {
 		files := emitted(t, plans()[tt.plan])
 		tt.want["region"], tt.want["workload_policy.type"] = "var.region", `"HIGH_THROUGHPUT"`
+		tt.want["lifecycle.replace_triggered_by"] = "[google_container_cluster.main.name]"
 		got := flat(t, files, "placement.tf", "google_compute_resource_policy", tt.label)
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)

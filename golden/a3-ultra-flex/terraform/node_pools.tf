@@ -155,7 +155,7 @@ resource "google_container_node_pool" "a3_ultra" {
   }
 
   lifecycle {
-    # Read at creation only; any later change of it would replace the pool.
+    # initial_node_count counts at creation only: a later change would replace the pool.
     ignore_changes = [initial_node_count]
   }
 
