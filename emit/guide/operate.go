@@ -440,8 +440,12 @@ func kueueRemove(d *document, p *ir.Platform) {
 func undo(d *document, p *ir.Platform) {
 	d.Heading(2, "Undo it")
 	d.Code("sh", "./destroy-platform.sh")
+	cluster := markup("the cluster's deletion protection is switched off")
+	if p.Delivery.InfrastructureManager {
+		cluster = "the cluster is deleted in spite of its deletion protection"
+	}
 	d.Para("It asks first, then submits ", file("cloudbuild/destroy.yaml"), ": ", schedulerOf(p).stops, "the teams' namespaces go with all jobs in them, ",
-		"the cluster's deletion protection is switched off, and what Terraform made is deleted.", buckets(p), " What stays:")
+		cluster, ", and what Terraform made is deleted.", buckets(p), " What stays:")
 	d.List(
 		holds(p)+", "+code(p.Delivery.StateBucket)+", with all it holds",
 		"the repository of images, "+code(p.Delivery.Repository),

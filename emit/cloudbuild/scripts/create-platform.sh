@@ -20,7 +20,7 @@ Builds the platform $NAME in project $PROJECT, region $REGION:
      (gs://$BUCKET) and the Artifact Registry repository $REPOSITORY
   4. submits cloudbuild/provision.yaml and waits for it
 
-Every step can be repeated. You need the gcloud CLI and, in the project, the
+Every step can be repeated, also after a failure. You need the gcloud CLI and, in the project, the
 rights to enable services, to create service accounts, roles, buckets and
 repositories, to change the IAM policy, and to submit builds as
 $EMAIL.

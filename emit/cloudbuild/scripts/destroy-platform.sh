@@ -15,9 +15,9 @@ through cloudbuild/destroy.yaml:
 
   1. deletes the teams' namespaces with all their jobs, and waits until load
      balancers and disks are gone
-  2. switches the cluster's deletion protection off
-  3. deletes everything Terraform has created. It stops at a bucket of a team
-     that still holds objects: empty it, then destroy again.
+  2. deletes the cluster, in spite of its deletion protection, and everything
+     else Terraform has created. It stops at a bucket of a team that still holds
+     objects: empty it, then destroy again.
 
 The bucket of the $HOLDS, the Artifact Registry repository with its
 images, the build's service account and the APIs stay. The commands that remove
