@@ -125,6 +125,10 @@ func (l *loader) hideDevices(dir, root string) {
 		if info, err := l.files.stat(name); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
 			l.overlay[name] = nil
 		}
+		if _, laid := l.overlay[name]; !laid && filepath.Ext(name) == ".cue" && l.leadsOut(name, dir) {
+			l.overlay[name] = nil
+			l.foreignLink(l.sources.display(name))
+		}
 	}
 	if dir != root && dir != filepath.Dir(dir) {
 		l.hideDevices(filepath.Dir(dir), root)

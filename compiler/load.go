@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -153,6 +154,10 @@ func (l *loader) directory(path, dir string) {
 		case strings.HasSuffix(name, "_tool.cue"), strings.HasSuffix(name, "_test.cue"):
 		case strings.HasSuffix(name, ".cue"):
 			found++
+			if l.leadsOut(filepath.Join(dir, name), dir) {
+				l.foreignLink(filepath.Join(path, name))
+				continue
+			}
 			l.read(filepath.Join(path, name))
 		case slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name)) && data == "":
 			data = name
@@ -167,6 +172,33 @@ func (l *loader) directory(path, dir string) {
 		return
 	}
 	l.dirs = append(l.dirs, dir)
+}
+
+// leadsOut reports whether a file of a directory is a symbolic link that leads
+// out of the directory's module: reading it would show, in findings, what is not
+// the blueprint's.
+func (l *loader) leadsOut(name, dir string) bool {
+	if l.files.fsys != nil {
+		return false // see Input.Files
+	}
+	if info, err := os.Lstat(name); err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return false
+	}
+	target, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return false // it leads nowhere, and cannot be read
+	}
+	root, _ := moduleRoot(dir, l.files.stat)
+	if root, err = filepath.EvalSymlinks(root); err != nil {
+		return true
+	}
+	rel, err := filepath.Rel(root, target)
+	return err != nil || !filepath.IsLocal(rel)
+}
+
+func (l *loader) foreignLink(display string) {
+	l.fail("E0001", display, "is a symbolic link that leads out of the blueprint's module",
+		"copy the file here, or name the file that it leads to as a PATH of its own")
 }
 
 // file takes in one regular file.

@@ -47,7 +47,9 @@ Without a PATH it is the working directory.
 
 Files that are as they should be are not touched, and files that the blueprint
 no longer has are removed. Files that batchwright did not write stay, and what
-was edited by hand is refused unless --force is given.
+was edited by hand is refused unless --force is given. So is, for a new folder,
+the top of a Git repository and a directory that holds CUE files; the home
+directory and the root of the file system always are.
 
 A few lines of CUE can mean more than fits a computer. A blueprint that takes
 more than --max-time and --max-memory allow is refused; ten thousand teams take
@@ -102,6 +104,9 @@ func (o *compilation) run(cmd *cobra.Command, paths []string) error {
 	dir := o.out
 	if dir == "" {
 		dir = res.Plan.Name
+	}
+	if err := checkOutput(dir, o.force); err != nil {
+		return err
 	}
 	report, err := o.write(dir, tree, keep)
 	if err != nil && !errors.Is(err, emit.ErrConflict) {

@@ -34,7 +34,8 @@ func (c Command) fmt() *cobra.Command {
 		Short: "Format CUE files",
 		Long: `Fmt formats CUE files as "cue fmt" does, and prints the result unless a flag
 says otherwise. Each PATH is a file, or a directory whose .cue files are
-formatted at any depth, save in cue.mod; without a PATH, or for "-", it is
+formatted at any depth, save in cue.mod and behind links that lead out of it;
+without a PATH, or for "-", it is
 standard input.
 
 With -l or -d it exits with 1 if it listed or printed anything. Files that cannot
@@ -100,6 +101,10 @@ func (f *formatter) path(ctx context.Context, name string) error {
 			f.fail(p, "is not a CUE file", "only .cue files are formatted")
 			return nil
 		}
+		if p != name && d.Type()&fs.ModeSymlink != 0 && leadsOut(p, name) {
+			f.fail(p, "is a symbolic link that leads out of the directory", "name the file that it leads to, or remove the link")
+			return nil
+		}
 		if info, err := os.Stat(p); err == nil && !info.Mode().IsRegular() {
 			f.fail(p, "is not a regular file", "only files are formatted")
 			return nil
@@ -111,6 +116,16 @@ func (f *formatter) path(ctx context.Context, name string) error {
 		}
 		return f.file(p, content)
 	})
+}
+
+// leadsOut reports whether a symbolic link leads out of a directory.
+func leadsOut(link, dir string) bool {
+	target, err := filepath.EvalSymlinks(link)
+	if err != nil {
+		return false // it leads nowhere, and cannot be read
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	return err != nil || !isBelow(target, real)
 }
 
 // readFile reads a file, up to a byte more than can be formatted.
