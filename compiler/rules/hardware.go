@@ -303,6 +303,12 @@ func nodeVersions(r *report) {
 		if c.Flex != nil {
 			need(c, "1.33.0-gke.1712000", "it uses flex-start")
 		}
+		// Before, GKE answers "Flex start node pools don't support TPUs with queued
+		// provisioning." Sources: AI-Hypercomputer/xpk, pull request 900, and
+		// GoogleCloudPlatform/cluster-toolkit, pull request 5218.
+		if c.Queued() && c.HasTPUs() {
+			need(c, "1.35.0", "it starts TPUs by queued flex-start")
+		}
 		// Source: google/skills, gke-compute-classes.
 		if c.ComputeClass && c.AnyReservation != nil && !c.AnyReservation.OnDemand {
 			need(c, "1.36.0-gke.3204000", "its ComputeClass takes any reservation and nothing else")
