@@ -41,6 +41,11 @@ const (
 	// flex-start"; of two versions that it states for GPUs this is the later.
 	FlexStartFrom = "1.33.0-gke.1712000"
 
+	// Before, GKE answers "Flex start node pools don't support TPUs with queued
+	// provisioning." Sources: AI-Hypercomputer/xpk, pull request 900, and
+	// GoogleCloudPlatform/cluster-toolkit, pull request 5218.
+	QueuedTPUsFrom = "1.35.0"
+
 	// AnyReservationOnlyFrom is of reservation affinity "any, then fail", of node
 	// pools and of ComputeClasses. Source: GKE release notes, June 2026.
 	AnyReservationOnlyFrom = "1.36.0-gke.3204000"

@@ -44,6 +44,9 @@ func (r *report) newerNeed(version string) (newest versionNeed, found bool) {
 		if c.Flex != nil {
 			need(c, catalog.FlexStartFrom, "it uses flex-start")
 		}
+		if c.Queued() && c.HasTPUs() {
+			need(c, catalog.QueuedTPUsFrom, "it starts TPUs by queued flex-start")
+		}
 		if c.AnyReservation != nil && !c.AnyReservation.OnDemand {
 			need(c, catalog.AnyReservationOnlyFrom, "it takes any reservation and nothing else")
 		}
