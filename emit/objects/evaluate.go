@@ -41,6 +41,7 @@ type root struct {
 	vars      cty.Value
 	locals    map[string]*local
 	resources map[string]*managed // by type and name
+	data      map[string]bool     // data sources, by type and name
 	names     []string            // attributes that some expression asks for
 	// earlier is the root before the change, nil of that one itself.
 	earlier *root
@@ -82,7 +83,7 @@ type arguments struct {
 
 // openRoot reads a root. It returns nil for a root that Terraform cannot read.
 func openRoot(t emit.Tree, earlier *root) *root {
-	r := &root{sources: map[string]source{}, locals: map[string]*local{}, resources: map[string]*managed{}, earlier: earlier, budget: work}
+	r := &root{sources: map[string]source{}, locals: map[string]*local{}, resources: map[string]*managed{}, data: map[string]bool{}, earlier: earlier, budget: work}
 	given, declared := map[string]hclsyntax.Expression{}, map[string]*hclsyntax.Body{}
 	for _, f := range t {
 		if path.Dir(f.Path) != terraformDir || path.Ext(f.Path) != ".tf" && path.Base(f.Path) != "terraform.tfvars" {
@@ -108,6 +109,8 @@ func openRoot(t emit.Tree, earlier *root) *root {
 				}
 			case b.Type == "variable" && len(b.Labels) == 1:
 				declared[b.Labels[0]] = b.Body
+			case b.Type == "data" && len(b.Labels) == 2:
+				r.data[b.Labels[0]+"."+b.Labels[1]] = true
 			case b.Type == "resource" && len(b.Labels) == 2:
 				address := b.Labels[0] + "." + b.Labels[1]
 				if r.resources[address] != nil {
@@ -192,7 +195,7 @@ func (r *root) evaluate() {
 
 // need evaluates what expressions refer to, and returns it as they see it.
 func (r *root) need(references []hcl.Traversal) *hcl.EvalContext {
-	locals, resources := map[string]cty.Value{}, map[string]map[string]cty.Value{}
+	locals, resources, data := map[string]cty.Value{}, map[string]map[string]cty.Value{}, map[string]map[string]cty.Value{}
 	for _, t := range references {
 		if len(t) < 2 {
 			continue
@@ -201,7 +204,9 @@ func (r *root) need(references []hcl.Traversal) *hcl.EvalContext {
 		if !ok {
 			continue
 		}
-		if kind := t.RootName(); kind == "local" {
+		if kind := t.RootName(); kind == "data" {
+			r.source(t, data)
+		} else if kind == "local" {
 			if v := r.local(name.Name); v != cty.NilVal {
 				locals[name.Name] = v
 			}
@@ -220,7 +225,37 @@ func (r *root) need(references []hcl.Traversal) *hcl.EvalContext {
 	for kind, named := range resources {
 		ctx.Variables[kind] = cty.ObjectVal(named)
 	}
+	if len(data) > 0 {
+		kinds := map[string]cty.Value{}
+		for kind, named := range data {
+			kinds[kind] = cty.ObjectVal(named)
+		}
+		ctx.Variables["data"] = cty.ObjectVal(kinds)
+	}
 	return ctx
+}
+
+// source adds the data source that a traversal refers to, as expressions see it.
+// What it reads is the same before and after, because it does not belong to the
+// root.
+func (r *root) source(t hcl.Traversal, data map[string]map[string]cty.Value) {
+	if len(t) < 4 {
+		return
+	}
+	kind, ok := t[1].(hcl.TraverseAttr)
+	name, also := t[2].(hcl.TraverseAttr)
+	if !ok || !also || !r.data[kind.Name+"."+name.Name] {
+		return
+	}
+	address := "data." + kind.Name + "." + name.Name
+	attributes := map[string]cty.Value{}
+	for _, a := range r.names {
+		attributes[a] = cty.StringVal(mark + stays + address + mark + a + mark)
+	}
+	if data[kind.Name] == nil {
+		data[kind.Name] = map[string]cty.Value{}
+	}
+	data[kind.Name][name.Name] = cty.ObjectVal(attributes)
 }
 
 // value evaluates an expression, to what it says where it cannot.

@@ -78,11 +78,7 @@ func mustReplace(kind string) []argument {
 			kept("name", "location", "initial_node_count", network+".network", network+".subnetwork",
 				"node_config.service_account", "node_config.oauth_scopes")...)
 	case "google_project_iam_member":
-		return force("project", "role", "member")
-	case "google_service_account":
-		return force("account_id")
-	case "google_service_account_iam_member":
-		return force("service_account_id", "role", "member")
+		return force("project", "role", "member", "condition", "condition.title", "condition.expression")
 	case "google_storage_bucket":
 		return force("name", "location")
 	case "google_storage_bucket_iam_member":

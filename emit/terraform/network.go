@@ -51,7 +51,7 @@ func network(b *body, p *ir.Platform) {
 	firewall.expr("network", "google_compute_network.main.id")
 	firewall.text("direction", "INGRESS")
 	firewall.expr("source_ranges", "[var.control_plane_range]")
-	firewall.expr("target_service_accounts", "[google_service_account.nodes.email]")
+	firewall.expr("target_service_accounts", "[var.node_account]")
 	allow := firewall.block("allow")
 	allow.text("protocol", "tcp")
 	allow.texts("ports", ports)

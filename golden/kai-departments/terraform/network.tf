@@ -55,7 +55,7 @@ resource "google_compute_firewall" "webhooks" {
   network                 = google_compute_network.main.id
   direction               = "INGRESS"
   source_ranges           = [var.control_plane_range]
-  target_service_accounts = [google_service_account.nodes.email]
+  target_service_accounts = [var.node_account]
 
   allow {
     protocol = "tcp"
