@@ -85,8 +85,8 @@ var mutants = []mutant{
 	// Terraform.
 	{
 		name: "attribute of a resource", file: "emit/terraform/storage.go",
-		old: `member.expr("member", "google_service_account.team[each.key].member")`, new: `member.expr("member", "google_service_account.team[each.key].mail")`,
-		blueprint: "batch-platform", by: "plan", says: `\"mail\". (storage.tf:`,
+		old: `member.expr("bucket", "google_storage_bucket.team[each.key].name")`, new: `member.expr("bucket", "google_storage_bucket.team[each.key].title")`,
+		blueprint: "batch-platform", by: "plan", says: `\"title\". (storage.tf:`,
 	},
 	{
 		name: "argument", file: "emit/terraform/reservations.go",
@@ -95,7 +95,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "reference", file: "emit/terraform/node_pools.go",
-		old: `"google_service_account.nodes.email"`, new: `"google_service_account.node.email"`,
+		old: `"var.node_account"`, new: `"google_service_account.node.email"`,
 		blueprint: "batch-platform", by: "plan", says: `"filename": "cluster.tf"`,
 	},
 	{
@@ -105,8 +105,8 @@ var mutants = []mutant{
 	},
 	{
 		name: "no role for groups", file: "emit/terraform/identities.go",
-		old: "if team.group != null", new: "if team.group == null",
-		blueprint: "batch-platform", by: "plan", says: "google_project_iam_member.members",
+		old: "if p.HasGroups() {", new: "if !p.HasGroups() {",
+		blueprint: "batch-platform", by: "plan", says: `"google_project_iam_member":         1`,
 	},
 	{
 		name: "type of an argument", file: "emit/terraform/storage.go",
@@ -264,5 +264,15 @@ var mutants = []mutant{
 		name: "folders of a node", file: "emit/kubernetes/nodes_policy.go",
 		old: "r.libraries = append(r.libraries, ir.HostGIB)", new: "r.libraries = nil",
 		blueprint: "a3-ultra-flex", by: "cluster", says: `"a3-ultra"`,
+	},
+	{
+		name: "a build that administers service accounts", file: "compiler/delivery.go",
+		old: `"roles/compute.securityAdmin", // firewall`, new: `"roles/compute.securityAdmin", "roles/iam.serviceAccountAdmin",`,
+		blueprint: "batch-platform", by: "check", says: "roles/iam.serviceAccountAdmin is the way to every service account",
+	},
+	{
+		name: "a build that administers every cluster", file: "compiler/delivery.go",
+		old: `Condition: ir.ClusterCondition(p.Project, p.Region, p.Cluster.Name),`, new: `Condition: "",`,
+		blueprint: "batch-platform", by: "check", says: "the build has roles/container.admin on the whole project",
 	},
 }
