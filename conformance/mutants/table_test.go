@@ -101,12 +101,12 @@ var mutants = []mutant{
 	{
 		name: "a key for many", file: "emit/terraform/identities.go",
 		old: "${name}/${role}", new: "${role}",
-		blueprint: "batch-platform", by: "plan", says: `"google_project_iam_member":         9`,
+		blueprint: "batch-platform", by: "plan", says: "resources (-by hand +planned)",
 	},
 	{
 		name: "no role for groups", file: "emit/terraform/identities.go",
 		old: "if p.HasGroups() {", new: "if !p.HasGroups() {",
-		blueprint: "batch-platform", by: "plan", says: `"google_project_iam_member":         1`,
+		blueprint: "batch-platform", by: "plan", says: "resources (-by hand +planned)",
 	},
 	{
 		name: "type of an argument", file: "emit/terraform/storage.go",

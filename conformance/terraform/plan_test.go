@@ -26,20 +26,20 @@ const (
 // resources are how many of each type Terraform is to make of the forms, in
 // their order, counted by hand: one for each team, role, bucket, alert and so on.
 var resources = map[string][6]int{
-	"google_compute_firewall":           {2, 1, 1, 1, 1, 1}, // webhooks; the second gVNIC network
-	"google_compute_network":            {3, 1, 1, 1, 1, 1}, // a gVNIC and an RDMA network more
-	"google_compute_reservation":        {0, 1, 1, 0, 0, 0},
-	"google_compute_router":             {1, 1, 1, 1, 1, 1},
-	"google_compute_router_nat":         {1, 1, 1, 1, 1, 1},
-	"google_compute_subnetwork":         {10, 1, 1, 1, 1, 1}, // nodes, gVNIC, eight of RDMA
-	"google_container_cluster":          {1, 1, 1, 1, 1, 1},
-	"google_container_node_pool":        {2, 4, 6, 2, 4, 4},
-	"google_monitoring_alert_policy":    {17, 18, 19, 10, 16, 16},
-	"google_monitoring_dashboard":       {2, 2, 2, 2, 2, 2},   // for administrators, for teams
-	"google_project_iam_member":         {7, 15, 15, 5, 9, 9}, // 3 of the nodes, 2 or 3 of every job and of a team's account, 2 of the members
-	"google_storage_bucket":             {0, 4, 4, 0, 1, 1},
-	"google_storage_bucket_iam_member":  {0, 8, 8, 0, 3, 3}, // 2 a bucket, and one of the nodes
-	"google_vertex_ai_tensorboard":      {0, 0, 0, 0, 1, 1},
+	"google_compute_firewall":          {2, 1, 1, 1, 1, 1}, // webhooks; the second gVNIC network
+	"google_compute_network":           {3, 1, 1, 1, 1, 1}, // a gVNIC and an RDMA network more
+	"google_compute_reservation":       {0, 1, 1, 0, 0, 0},
+	"google_compute_router":            {1, 1, 1, 1, 1, 1},
+	"google_compute_router_nat":        {1, 1, 1, 1, 1, 1},
+	"google_compute_subnetwork":        {10, 1, 1, 1, 1, 1}, // nodes, gVNIC, eight of RDMA
+	"google_container_cluster":         {1, 1, 1, 1, 1, 1},
+	"google_container_node_pool":       {2, 4, 6, 2, 4, 4},
+	"google_monitoring_alert_policy":   {17, 18, 19, 10, 16, 16},
+	"google_monitoring_dashboard":      {2, 2, 2, 2, 2, 2},   // for administrators, for teams
+	"google_project_iam_member":        {7, 15, 15, 5, 9, 9}, // 3 of the nodes, 2 or 3 of every job and of a team's account, 2 of the members
+	"google_storage_bucket":            {0, 4, 4, 0, 1, 1},
+	"google_storage_bucket_iam_member": {0, 8, 8, 0, 3, 3}, // 2 a bucket, and one of the nodes
+	"google_vertex_ai_tensorboard":     {0, 0, 0, 0, 1, 1},
 }
 
 // TestPlan plans and applies every folder. After init and validate have nothing
