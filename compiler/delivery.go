@@ -128,7 +128,8 @@ var tensorBoardWrites = []string{
 
 func tensorBoardReader(platform string) ir.CustomRole {
 	return ir.CustomRole{
-		ID: roleID(platform, "tensorboard_reader"), Title: "Reads the TensorBoard of " + platform, Permissions: tensorBoardReads,
+		ID: roleID(platform, "tensorboard_reader"), Title: "Reads the TensorBoard of " + platform,
+		Permissions: tensorBoardReads,
 	}
 }
 
@@ -173,12 +174,14 @@ func buildRoles(p *ir.Platform) []string {
 // checked on the new bucket or on the project.
 func narrowRoles(p *ir.Platform) []ir.NarrowRole {
 	roles := []ir.NarrowRole{{
-		Role: "roles/container.admin", Title: "Cluster " + p.Cluster.Name, Condition: ir.ClusterCondition(p.Project, p.Region, p.Cluster.Name),
+		Role: "roles/container.admin", Title: "Cluster " + p.Cluster.Name,
+		Condition: ir.ClusterCondition(p.Project, p.Region, p.Cluster.Name),
 	}}
 	if hasBuckets(p) {
+		prefix := "projects/_/buckets/" + bucketPrefix(p.Project, p.Name)
 		roles = append(roles, ir.NarrowRole{
 			Role: "roles/storage.admin", Title: "Buckets of the teams of " + p.Name,
-			Condition: `resource.name.startsWith(` + strconv.Quote("projects/_/buckets/"+bucketPrefix(p.Project, p.Name)) + `)`,
+			Condition: `resource.name.startsWith(` + strconv.Quote(prefix) + `)`,
 		})
 	}
 	return roles
