@@ -2,6 +2,8 @@ package compiler
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 )
@@ -13,7 +15,9 @@ func delivery(p *ir.Platform) ir.Delivery {
 	d := p.Delivery
 	d.StatePrefix = p.Name + "/terraform" // platforms that share a bucket keep apart
 	d.Account = ir.ServiceAccount{ID: p.Name + "-build", Display: "Builds " + p.Name, Roles: buildRoles(p)}
+	d.NarrowRoles = narrowRoles(p)
 	d.Permissions = buildPermissions(p)
+	d.CustomRoles = customRoles(p)
 	d.GrantableRoles = grantableRoles(p)
 	d.Repository = p.Name
 	d.APIs = apis(p)
@@ -31,36 +35,126 @@ func nodeRoles() []string {
 	}
 }
 
-// teamRoles returns the roles of a team's service account: its jobs write logs
-// and metrics and, where there is a TensorBoard, to that, and whatever the
-// blueprint adds. Source: Vertex AI documentation, "Set up Vertex AI TensorBoard".
-func teamRoles(extra []string, tensorBoard bool) []string {
-	roles := append([]string{"roles/logging.logWriter", "roles/monitoring.metricWriter"}, extra...)
-	if tensorBoard {
-		roles = append(roles, "roles/aiplatform.user")
+// jobRoles returns what every job needs: it writes logs and metrics.
+func jobRoles() []string {
+	return []string{"roles/logging.logWriter", "roles/monitoring.metricWriter"}
+}
+
+// memberRoles returns the roles with which the members of the teams' groups open
+// the dashboards and the TensorBoard. roles/aiplatform.tensorboardWebAppUser holds
+// one permission, aiplatform.tensorboards.recordAccess, to use the TensorBoard web
+// application (Vertex AI documentation: "Access control with IAM").
+func memberRoles(p *ir.Platform) []string {
+	roles := []string{"roles/monitoring.viewer"}
+	if p.Monitoring.TensorBoard != "" {
+		roles = append(roles, "roles/aiplatform.tensorboardWebAppUser", tensorBoardReader(p.Name).Name(p.Project))
 	}
 	return sorted(roles)
 }
 
-// buildRoles returns the roles of the build's service account on the project
-// (IAM documentation: "IAM roles and permissions index"). Not among them are
-// rights on a single resource, which create-platform.sh grants there, and the
-// right to grant roles, which it bounds by ir.Delivery.GrantableRoles.
+// customRoles returns the roles that predefined ones are too wide for:
+// roles/aiplatform.user, which Google recommends for writing to a TensorBoard, runs
+// machines in Vertex AI past every queue.
+func customRoles(p *ir.Platform) []ir.CustomRole {
+	if p.Monitoring.TensorBoard == "" {
+		return nil
+	}
+	roles := []ir.CustomRole{tensorBoardWriter(p.Name)}
+	if len(p.Monitoring.MemberRoles) > 0 {
+		roles = append(roles, tensorBoardReader(p.Name))
+	}
+	return roles
+}
+
+// roleID returns the ID of a custom role of a platform. It has no dashes (IAM
+// documentation: "Create and manage custom roles").
+func roleID(platform, role string) string { return strings.ReplaceAll(platform, "-", "_") + "_" + role }
+
+// tensorBoardReads are the permissions to look at a TensorBoard, and at the
+// experiment that the uploader makes for it in Vertex ML Metadata.
+var tensorBoardReads = []string{
+	"aiplatform.artifacts.get",
+	"aiplatform.artifacts.list",
+	"aiplatform.contexts.get",
+	"aiplatform.contexts.list",
+	"aiplatform.contexts.queryContextLineageSubgraph",
+	"aiplatform.executions.get",
+	"aiplatform.executions.list",
+	"aiplatform.executions.queryExecutionInputsAndOutputs",
+	"aiplatform.locations.get",
+	"aiplatform.metadataSchemas.get",
+	"aiplatform.metadataSchemas.list",
+	"aiplatform.metadataStores.get",
+	"aiplatform.metadataStores.list",
+	"aiplatform.tensorboardExperiments.get",
+	"aiplatform.tensorboardExperiments.list",
+	"aiplatform.tensorboardRuns.get",
+	"aiplatform.tensorboardRuns.list",
+	"aiplatform.tensorboardTimeSeries.batchRead",
+	"aiplatform.tensorboardTimeSeries.get",
+	"aiplatform.tensorboardTimeSeries.list",
+	"aiplatform.tensorboardTimeSeries.read",
+	"aiplatform.tensorboards.get",
+	"aiplatform.tensorboards.list",
+}
+
+// tensorBoardWrites are the permissions to add to a TensorBoard, as the uploader of
+// google-cloud-aiplatform does: it makes an experiment in the project's metadata
+// store, and the store if there is none yet. Source: googleapis/python-aiplatform,
+// google/cloud/aiplatform/tensorboard/uploader.py and metadata/.
+var tensorBoardWrites = []string{
+	"aiplatform.artifacts.create",
+	"aiplatform.artifacts.update",
+	"aiplatform.contexts.addContextArtifactsAndExecutions",
+	"aiplatform.contexts.addContextChildren",
+	"aiplatform.contexts.create",
+	"aiplatform.contexts.update",
+	"aiplatform.executions.addExecutionEvents",
+	"aiplatform.executions.create",
+	"aiplatform.executions.update",
+	"aiplatform.metadataSchemas.create",
+	"aiplatform.metadataStores.create",
+	"aiplatform.tensorboardExperiments.create",
+	"aiplatform.tensorboardExperiments.update",
+	"aiplatform.tensorboardExperiments.write",
+	"aiplatform.tensorboardRuns.batchCreate",
+	"aiplatform.tensorboardRuns.create",
+	"aiplatform.tensorboardRuns.update",
+	"aiplatform.tensorboardRuns.write",
+	"aiplatform.tensorboardTimeSeries.batchCreate",
+	"aiplatform.tensorboardTimeSeries.create",
+	"aiplatform.tensorboardTimeSeries.update",
+}
+
+func tensorBoardReader(platform string) ir.CustomRole {
+	return ir.CustomRole{
+		ID: roleID(platform, "tensorboard_reader"), Title: "Reads the TensorBoard of " + platform,
+		Permissions: tensorBoardReads,
+	}
+}
+
+func tensorBoardWriter(platform string) ir.CustomRole {
+	return ir.CustomRole{
+		ID: roleID(platform, "tensorboard_writer"), Title: "Writes to the TensorBoard of " + platform,
+		Permissions: sorted(slices.Concat(tensorBoardReads, tensorBoardWrites)),
+	}
+}
+
+// buildRoles returns the roles of the build's service account on the whole project
+// (IAM documentation: "IAM roles and permissions index"). They do not include
+// rights on a single resource, which create-platform.sh grants there, the roles of
+// narrowRoles, and the right to grant roles, which ir.Delivery.GrantableRoles
+// bounds. The build administers no service accounts: whoever may set their
+// policies can become any account of the project.
 func buildRoles(p *ir.Platform) []string {
 	roles := []string{
-		"roles/compute.networkAdmin",    // network, subnet, router, NAT
-		"roles/compute.securityAdmin",   // firewall
-		"roles/container.admin",         // cluster, node pools and everything in the cluster
-		"roles/iam.serviceAccountAdmin", // accounts of the nodes and the teams
-		"roles/logging.logWriter",       // the build's own log
+		"roles/compute.networkAdmin",  // network, subnet, router, NAT
+		"roles/compute.securityAdmin", // firewall
+		"roles/logging.logWriter",     // the build's own log
 		"roles/monitoring.dashboardEditor",
 	}
 	if len(p.Monitoring.Alerts) > 0 {
 		roles = append(roles, "roles/monitoring.alertPolicyEditor")
-	}
-	// Whoever creates a bucket in a project needs a right on the project.
-	if slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return t.Bucket != "" }) {
-		roles = append(roles, "roles/storage.admin")
 	}
 	// Whoever has Infrastructure Manager apply something may manage deployments
 	// (roles/config.admin), and it acts as an account with roles/config.agent.
@@ -68,6 +162,34 @@ func buildRoles(p *ir.Platform) []string {
 		roles = append(roles, "roles/config.admin", "roles/config.agent")
 	}
 	return sorted(roles)
+}
+
+// narrowRoles returns the roles of the build that a condition narrows to the
+// cluster, and to buckets of the teams' prefix. A platform whose name begins with
+// this one's and a dash has buckets of the same prefix.
+//
+// Cloud Storage names the bucket that it checks a permission for (IAM
+// documentation: "Resource attributes for IAM Conditions"). The right to create one
+// is among buildPermissions, without a condition: no source says whether it is
+// checked on the new bucket or on the project.
+func narrowRoles(p *ir.Platform) []ir.NarrowRole {
+	roles := []ir.NarrowRole{{
+		Role: "roles/container.admin", Title: "Cluster " + p.Cluster.Name,
+		Condition: ir.ClusterCondition(p.Project, p.Region, p.Cluster.Name),
+	}}
+	if hasBuckets(p) {
+		prefix := "projects/_/buckets/" + bucketPrefix(p.Project, p.Name)
+		roles = append(roles, ir.NarrowRole{
+			Role: "roles/storage.admin", Title: "Buckets of the teams of " + p.Name,
+			Condition: `resource.name.startsWith(` + strconv.Quote(prefix) + `)`,
+		})
+	}
+	return roles
+}
+
+// hasBuckets reports whether some team has a bucket.
+func hasBuckets(p *ir.Platform) bool {
+	return slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return t.Bucket != "" })
 }
 
 // buildPermissions returns what the build needs beside its roles. Of the
@@ -107,16 +229,19 @@ func buildPermissions(p *ir.Platform) []string {
 			"compute.resourcePolicies.list",
 		)
 	}
+	if hasBuckets(p) {
+		out = append(out, "storage.buckets.create")
+	}
 	return out
 }
 
 func grantableRoles(p *ir.Platform) []string {
-	granted := slices.Clone(p.NodeAccount.Roles)
+	granted := slices.Concat(p.NodeAccount.Roles, p.JobRoles, p.Monitoring.MemberRoles)
 	for _, t := range p.Teams {
-		granted = append(granted, t.Account.Roles...)
-		if t.Group != "" {
-			granted = append(granted, ir.MemberRole)
-		}
+		granted = append(granted, t.Roles...)
+	}
+	if p.HasGroups() {
+		granted = append(granted, ir.MemberRole)
 	}
 	return sorted(granted)
 }

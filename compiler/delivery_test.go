@@ -15,8 +15,8 @@ func TestDelivery(t *testing.T) {
 		Name:        "a",
 		NodeAccount: ir.ServiceAccount{Roles: []string{"roles/artifactregistry.reader"}},
 		Teams: []ir.Team{
-			{Name: "one", Account: ir.ServiceAccount{Roles: []string{"roles/logging.logWriter", "roles/storage.objectViewer"}}},
-			{Name: "two", Account: ir.ServiceAccount{Roles: []string{"roles/bigquery.user", "roles/logging.logWriter"}}},
+			{Name: "one", Roles: []string{"roles/logging.logWriter", "roles/storage.objectViewer"}},
+			{Name: "two", Roles: []string{"roles/bigquery.user", "roles/logging.logWriter"}},
 		},
 	}
 	p.Delivery.StateBucket = "state"
@@ -33,7 +33,7 @@ func TestDelivery(t *testing.T) {
 // TestGroupsAreGrantable holds that the build may let a team's members reach
 // the cluster, and nobody where no team has a group.
 func TestGroupsAreGrantable(t *testing.T) {
-	p := &ir.Platform{Teams: []ir.Team{{Name: "one"}, {Name: "two"}}}
+	p := &ir.Platform{Teams: []ir.Team{{Name: "one"}, {Name: "two"}}, Cluster: ir.Cluster{SecurityGroup: "gke-security-groups@example.com"}}
 	if got := delivery(p).GrantableRoles; got != nil {
 		t.Errorf("without a group: %q", got)
 	}
@@ -51,7 +51,7 @@ func TestDeliveryFollowsThePlan(t *testing.T) {
 		with func(*ir.Platform)
 		adds []string
 	}{
-		{"team bucket", func(p *ir.Platform) { p.Teams = []ir.Team{{Bucket: "b"}} }, []string{"roles/storage.admin"}},
+		{"team bucket", func(p *ir.Platform) { p.Teams = []ir.Team{{Bucket: "b"}} }, []string{"storage.buckets.create", "roles/storage.admin"}},
 		{"team without bucket", func(p *ir.Platform) { p.Teams = []ir.Team{{}} }, nil},
 		{"TensorBoard", func(p *ir.Platform) { p.Monitoring.TensorBoard = "us-central1" }, []string{
 			"aiplatform.locations.get", "aiplatform.tensorboards.create", "aiplatform.tensorboards.delete", "aiplatform.tensorboards.get",
@@ -101,7 +101,11 @@ func TestDeliveryFollowsThePlan(t *testing.T) {
 }
 
 func rights(d ir.Delivery) []string {
-	return slices.Concat(d.Account.Roles, d.Permissions, d.APIs)
+	all := slices.Concat(d.Account.Roles, d.Permissions, d.APIs)
+	for _, r := range d.NarrowRoles {
+		all = append(all, r.Role)
+	}
+	return all
 }
 
 func TestDeliveryIsSortedAndNarrow(t *testing.T) {
@@ -120,8 +124,12 @@ func TestDeliveryIsSortedAndNarrow(t *testing.T) {
 	}
 	for _, role := range d.Account.Roles {
 		switch role {
-		case "roles/owner", "roles/editor", "roles/resourcemanager.projectIamAdmin", "roles/iam.serviceAccountUser", "roles/compute.admin":
+		case "roles/owner", "roles/editor", "roles/resourcemanager.projectIamAdmin", "roles/iam.serviceAccountUser", "roles/compute.admin",
+			"roles/container.admin", "roles/storage.admin":
 			t.Errorf("the build has %s on the project", role)
+		}
+		if strings.HasPrefix(role, "roles/iam.") {
+			t.Errorf("the build administers accounts or roles by %s", role)
 		}
 		if !strings.HasPrefix(role, "roles/") {
 			t.Errorf("%q is no role", role)
@@ -129,16 +137,49 @@ func TestDeliveryIsSortedAndNarrow(t *testing.T) {
 	}
 }
 
-func TestTeamRoles(t *testing.T) {
-	extra := []string{"roles/storage.objectViewer", "roles/logging.logWriter", "roles/aiplatform.user"}
-	want := []string{"roles/aiplatform.user", "roles/logging.logWriter", "roles/monitoring.metricWriter", "roles/storage.objectViewer"}
-	if diff := cmp.Diff(want, teamRoles(extra, false)); diff != "" {
-		t.Errorf("teamRoles (-want +got):\n%s", diff)
+// TestNarrowRoles holds that the build's widest rights end at its cluster and at
+// the teams' buckets.
+func TestNarrowRoles(t *testing.T) {
+	p := &ir.Platform{Name: "a", Project: "p", Region: "r", Cluster: ir.Cluster{Name: "a"}, Teams: []ir.Team{{Bucket: "p-a-one"}}}
+	want := []ir.NarrowRole{
+		{
+			Role: "roles/container.admin", Title: "Cluster a",
+			Condition: `resource.type != "container.googleapis.com/Cluster" || resource.name == "projects/p/locations/r/clusters/a"` +
+				` || resource.name.startsWith("projects/p/locations/r/clusters/a/")`,
+		},
+		{Role: "roles/storage.admin", Title: "Buckets of the teams of a", Condition: `resource.name.startsWith("projects/_/buckets/p-a-")`},
 	}
-	if got := teamRoles(nil, true); !slices.Contains(got, "roles/aiplatform.user") {
-		t.Errorf("jobs cannot write to the TensorBoard: %q", got)
+	if diff := cmp.Diff(want, delivery(p).NarrowRoles); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
-	if extra[0] != "roles/storage.objectViewer" {
-		t.Errorf("teamRoles changed its argument: %v", extra)
+}
+
+// TestCustomRoles holds that neither jobs nor members get the right to run anything
+// in Vertex AI, and that members change nothing.
+func TestCustomRoles(t *testing.T) {
+	p := &ir.Platform{Name: "a-b", Project: "p", Monitoring: ir.Monitoring{TensorBoard: "us-central1"}}
+	p.Monitoring.MemberRoles = memberRoles(p)
+	roles := customRoles(p)
+	if len(roles) != 2 || roles[0].ID != "a_b_tensorboard_writer" || roles[1].ID != "a_b_tensorboard_reader" {
+		t.Fatalf("roles %+v", roles)
+	}
+	if !slices.Contains(p.Monitoring.MemberRoles, roles[1].Name("p")) {
+		t.Errorf("members have %q", p.Monitoring.MemberRoles)
+	}
+	kinds := []string{"artifacts", "contexts", "executions", "locations", "metadataSchemas", "metadataStores", "tensorboard"}
+	for _, role := range roles {
+		if !slices.IsSorted(role.Permissions) {
+			t.Errorf("%s is not sorted", role.ID)
+		}
+		for _, permission := range role.Permissions {
+			name, ok := strings.CutPrefix(permission, "aiplatform.")
+			if !ok || !slices.ContainsFunc(kinds, func(kind string) bool { return strings.HasPrefix(name, kind) }) || strings.HasSuffix(name, ".delete") {
+				t.Errorf("%s holds %s", role.ID, permission)
+			}
+			verb := name[strings.LastIndexByte(name, '.')+1:]
+			if role.ID == roles[1].ID && !slices.Contains([]string{"get", "list", "read", "batchRead", "queryContextLineageSubgraph", "queryExecutionInputsAndOutputs"}, verb) {
+				t.Errorf("%s holds %s", role.ID, permission)
+			}
+		}
 	}
 }

@@ -43,7 +43,36 @@ func demand(p *ir.Platform) ir.Demand {
 	t.addNetworks(p)
 	d := ir.Demand{Rows: t.rows()}
 	d.VCPUs, d.MemoryGiB = autoProvisioningNeed(p)
+	d.IAM = iamDemand(p)
 	return d
+}
+
+// iamDemand counts what create-platform.sh and Terraform add to the project's allow
+// policy, and the accounts and roles they make. The policies of buckets and service
+// accounts are their own, and hold few.
+func iamDemand(p *ir.Platform) ir.IAMDemand {
+	d := p.Delivery
+	// The last is the build's right to grant roles.
+	principals := len(d.Account.Roles) + len(d.NarrowRoles) + 1 + len(p.NodeAccount.Roles)
+	demand := ir.IAMDemand{ServiceAccounts: 2, CustomRoles: len(d.CustomRoles)}
+	if len(d.Permissions) > 0 {
+		principals++
+		demand.CustomRoles++
+	}
+	if len(p.Teams) > 0 {
+		principals += len(p.JobRoles)
+	}
+	for _, t := range p.Teams {
+		principals += len(t.Roles)
+		if t.Account != nil {
+			demand.ServiceAccounts++
+		}
+	}
+	if p.HasGroups() {
+		demand.Groups = 1 + len(p.Monitoring.MemberRoles)
+	}
+	demand.Principals = principals + demand.Groups
+	return demand
 }
 
 // systemCapacity is the system pool, as if it were a capacity.

@@ -37,10 +37,12 @@ func lower(b *schema.Blueprint) *ir.Platform {
 			Grafana:              b.Monitoring.Grafana,
 			GrafanaNamespace:     b.Monitoring.GrafanaNamespace,
 		},
-		Notes: b.Notes,
+		JobRoles: jobRoles(),
+		Notes:    b.Notes,
 	}
 	if t := b.Monitoring.TensorBoard; t != nil {
 		p.Monitoring.TensorBoard = value(t.Region, b.Region)
+		p.JobRoles = sorted(append(p.JobRoles, tensorBoardWriter(b.Name).Name(b.Project)))
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.Capacity)) {
 		p.Capacities = append(p.Capacities, lowerCapacity(b, name, p.Zones))
@@ -52,7 +54,10 @@ func lower(b *schema.Blueprint) *ir.Platform {
 	p.Cohorts = lowerCohorts(b.Cohorts)
 	offers := offersOf(b, p.Capacities)
 	p.SharedQueues = lowerSharedQueues(b, offers)
-	p.Teams = lowerTeams(b, offers, p.SharedQueues)
+	p.Teams = lowerTeams(b, offers, p.SharedQueues, p.JobRoles)
+	if b.Monitoring.OpenToMembers && p.HasGroups() {
+		p.Monitoring.MemberRoles = memberRoles(p)
+	}
 	p.AutoProvisioning = lowerAutoProvisioning(b.Cluster.AutoProvisioning, p)
 	p.Workloads = lowerWorkloads(b, p)
 	p.Monitoring.Alerts = alerts(p)

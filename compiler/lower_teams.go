@@ -48,8 +48,9 @@ func offersOf(b *schema.Blueprint, capacities []ir.Capacity) map[string]*offer {
 }
 
 // lowerTeams resolves the teams and adds what they are guaranteed to the
-// capacities.
-func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.SharedQueue) []ir.Team {
+// capacities. A Google service account of a team gets jobRoles itself: the grant
+// to the cluster's pods does not reach it.
+func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.SharedQueue, jobRoles []string) []ir.Team {
 	sharedBy := map[string][]*ir.SharedQueue{}
 	for i := range shared {
 		for _, t := range shared[i].Teams {
@@ -66,11 +67,15 @@ func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.Share
 			Priority:        value(in.Priority, queuePriority),
 			Group:           value(in.Group, ""),
 			KubeAccount:     name + "-ksa",
-			Account:         ir.ServiceAccount{ID: "wi-" + name, Display: "Jobs of " + name, Roles: teamRoles(in.Roles, b.Monitoring.TensorBoard != nil)},
+			Roles:           sorted(in.Roles),
 			NodesListBucket: in.Bucket && in.NodesListBucket,
 		}
+		if in.ServiceAccount != nil {
+			team.Account = &ir.TeamAccount{ID: *in.ServiceAccount, Display: "Jobs of " + name + " in " + b.Name}
+			team.Roles = sorted(slices.Concat(jobRoles, in.Roles))
+		}
 		if in.Bucket {
-			team.Bucket = b.Project + "-" + b.Name + "-" + name
+			team.Bucket = bucketPrefix(b.Project, b.Name) + name
 		}
 		for tier, quota := range in.Quota {
 			t, ok := b.Tiers[tier]
@@ -95,6 +100,9 @@ func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.Share
 	}
 	return out
 }
+
+// bucketPrefix returns what the names of all the teams' buckets begin with.
+func bucketPrefix(project, platform string) string { return project + "-" + platform + "-" }
 
 // lowerSharedQueues resolves the queues that teams share, and adds what they
 // are guaranteed to the capacities.

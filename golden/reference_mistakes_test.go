@@ -222,8 +222,8 @@ func documents(folder fs.FS, kind string, below []string, find func(name string,
 	})
 }
 
-// workloadIdentity: every service account of a team acts as a Google one, which
-// is named in full.
+// workloadIdentity: a service account of a team that acts as a Google one names it in
+// full.
 func workloadIdentity(folder fs.FS) []error {
 	address := regexp.MustCompile(`^[a-z][-a-z0-9]{5,29}@[a-z][-a-z0-9]{4,28}[a-z0-9]\.iam\.gserviceaccount\.com$`)
 	return documents(folder, "ServiceAccount", []string{"kubernetes/teams"}, func(name string, document []byte) []error {
@@ -231,7 +231,7 @@ func workloadIdentity(folder fs.FS) []error {
 			Metadata struct{ Annotations map[string]string }
 		}
 		err := yaml.Unmarshal(document, &account)
-		if got := account.Metadata.Annotations["iam.gke.io/gcp-service-account"]; err != nil || !address.MatchString(got) {
+		if got, acts := account.Metadata.Annotations["iam.gke.io/gcp-service-account"]; err != nil || acts && !address.MatchString(got) {
 			return []error{fmt.Errorf("%s: acts as %q: %v", name, got, err)}
 		}
 		return nil

@@ -338,7 +338,8 @@ var edits = []edit{
 		name: "no buckets", blueprint: "batch-platform", old: "	bucket: true\n", new: "",
 		summary: []string{
 			"teams | all 4 teams: bucket removed from configuration",
-			"access | service account of the build: roles removed from configuration: roles/storage.admin",
+			"access | service account of the build: permissions removed from configuration: storage.buckets.create",
+			"access | service account of the build: roles with a condition removed from configuration: roles/storage.admin",
 		},
 		removed: []string{
 			`google_storage_bucket.team["team-a"]`,
@@ -351,9 +352,6 @@ var edits = []edit{
 		name: "a namespace", blueprint: "tpu-training", old: `"tpu-research": {}`, new: `"tpu-research": namespace: "research"`,
 		summary: []string{
 			`teams | team "tpu-research": namespace: tpu-research -> research (what its people made in the old one does not move)`,
-		},
-		replaced: []string{
-			`google_service_account_iam_member.team["tpu-research"]`,
 		},
 	},
 	{
@@ -464,6 +462,8 @@ var edits = []edit{
 			"google_compute_router.main",
 			"google_compute_router_nat.main",
 			"google_compute_subnetwork.main",
+			`google_project_iam_member.jobs["roles/logging.logWriter"]`,
+			`google_project_iam_member.jobs["roles/monitoring.metricWriter"]`,
 		},
 	},
 	{
@@ -546,6 +546,9 @@ var edits = []edit{
 			"google_compute_router.main",
 			"google_compute_router_nat.main",
 			"google_compute_subnetwork.main",
+			`google_project_iam_member.jobs["projects/my-project/roles/tpu_training_tensorboard_writer"]`,
+			`google_project_iam_member.jobs["roles/logging.logWriter"]`,
+			`google_project_iam_member.jobs["roles/monitoring.metricWriter"]`,
 		},
 	},
 	{
@@ -662,11 +665,12 @@ var edits = []edit{
 	{
 		name: "no groups", blueprint: "batch-platform", old: "	group:  \"\\(Team)@example.com\"\n", new: "",
 		summary: []string{
+			"access | cluster: roles of the members of the teams' groups removed from configuration: roles/monitoring.viewer",
 			`access | team "team-a": group that may submit removed from configuration: team-a@example.com`,
 			`access | team "team-b": group that may submit removed from configuration: team-b@example.com`,
 			`access | team "team-c": group that may submit removed from configuration: team-c@example.com`,
 			`access | team "team-d": group that may submit removed from configuration: team-d@example.com`,
-			"access | service account of the build: roles that it may grant removed from configuration: roles/container.clusterViewer",
+			"access | service account of the build: roles that it may grant removed from configuration: roles/container.clusterViewer, roles/monitoring.viewer",
 		},
 	},
 	{
@@ -719,8 +723,10 @@ var edits = []edit{
 		summary: []string{
 			"cluster | monitoring: Vertex AI TensorBoard: none -> in us-central1",
 			"cluster | delivery: APIs added: aiplatform.googleapis.com",
-			"access | all 4 teams: roles of its jobs added: roles/aiplatform.user",
+			"access | all 4 teams: roles of its jobs added: projects/my-project/roles/gke_batch_tensorboard_writer",
 			"access | service account of the build: permissions added: aiplatform.locations.get, aiplatform.tensorboards.create, aiplatform.tensorboards.delete, aiplatform.tensorboards.get, aiplatform.tensorboards.list, aiplatform.tensorboards.update",
+			`access | custom role "gke_batch_tensorboard_reader" added`,
+			`access | custom role "gke_batch_tensorboard_writer" added`,
 		},
 	},
 	{
@@ -737,10 +743,11 @@ var edits = []edit{
 			"google_compute_router.main",
 			"google_compute_router_nat.main",
 			"google_compute_subnetwork.main",
+			`google_project_iam_member.jobs["roles/logging.logWriter"]`,
+			`google_project_iam_member.jobs["roles/monitoring.metricWriter"]`,
 			`google_project_iam_member.nodes["roles/artifactregistry.reader"]`,
 			`google_project_iam_member.nodes["roles/container.defaultNodeServiceAccount"]`,
 			`google_project_iam_member.nodes["roles/serviceusage.serviceUsageConsumer"]`,
-			"google_service_account.nodes",
 		},
 		state: true,
 	},
@@ -779,21 +786,13 @@ var edits = []edit{
 			"cluster | platform: project: my-project -> other-project (another project makes another platform)",
 		},
 		replaced: []string{
+			"google_container_node_pool.h100_reserved",
+			"google_container_node_pool.system",
+			`google_project_iam_member.jobs["roles/logging.logWriter"]`,
+			`google_project_iam_member.jobs["roles/monitoring.metricWriter"]`,
 			`google_project_iam_member.nodes["roles/artifactregistry.reader"]`,
 			`google_project_iam_member.nodes["roles/container.defaultNodeServiceAccount"]`,
 			`google_project_iam_member.nodes["roles/serviceusage.serviceUsageConsumer"]`,
-			`google_project_iam_member.team["project-a/roles/logging.logWriter"]`,
-			`google_project_iam_member.team["project-a/roles/monitoring.metricWriter"]`,
-			`google_project_iam_member.team["project-b/roles/logging.logWriter"]`,
-			`google_project_iam_member.team["project-b/roles/monitoring.metricWriter"]`,
-			`google_project_iam_member.team["project-c/roles/logging.logWriter"]`,
-			`google_project_iam_member.team["project-c/roles/monitoring.metricWriter"]`,
-			`google_project_iam_member.team["project-d/roles/logging.logWriter"]`,
-			`google_project_iam_member.team["project-d/roles/monitoring.metricWriter"]`,
-			`google_service_account_iam_member.team["project-a"]`,
-			`google_service_account_iam_member.team["project-b"]`,
-			`google_service_account_iam_member.team["project-c"]`,
-			`google_service_account_iam_member.team["project-d"]`,
 		},
 		state: true,
 	},

@@ -226,7 +226,7 @@ func TestTerraformPlans(t *testing.T) {
 		},
 		"without roles": func(p *ir.Platform) {
 			for i := range p.Teams {
-				p.Teams[i].Account.Roles = nil
+				p.Teams[i].Roles = nil
 			}
 		},
 		"bare": func(p *ir.Platform) {
@@ -254,7 +254,7 @@ func TestTerraformPlans(t *testing.T) {
 			}
 			// The check must see what it is given.
 			broken := folder["terraform/cluster.tf"]
-			broken.Data = bytes.Replace(broken.Data, []byte("google_service_account.nodes.email"), []byte("google_service_account.node.email"), 1)
+			broken.Data = bytes.Replace(broken.Data, []byte("var.node_account"), []byte("var.nodes_account"), 1)
 			if len(checkTerraform(t, folder)) == 0 {
 				t.Error("a broken reference is not found")
 			}
@@ -334,8 +334,8 @@ func tfPlan() *ir.Platform {
 			Limits: []ir.ResourceLimit{{Type: "cpu", Max: 100}, {Type: "memory", Max: 400}, {Type: "nvidia-l4", Max: 8}},
 		},
 		Teams: []ir.Team{
-			{Name: "a", Namespace: "a", KubeAccount: "a-ksa", Group: "a@example.com", Bucket: "bucket-a", Account: ir.ServiceAccount{ID: "wi-team-a", Display: "${var.project_id} %{ for }", Roles: []string{"roles/logging.logWriter"}}},
-			{Name: "b", Namespace: "b", KubeAccount: "b-ksa", Account: ir.ServiceAccount{ID: "wi-team-b", Display: `"quoted"`}},
+			{Name: "a", Namespace: "a", KubeAccount: "a-ksa", Group: "a@example.com", Bucket: "bucket-a", Account: &ir.TeamAccount{ID: "wi-team-a"}, Roles: []string{"roles/logging.logWriter", "${var.project_id} %{ for }"}},
+			{Name: "b", Namespace: "b", KubeAccount: "b-ksa"},
 		},
 		Monitoring: ir.Monitoring{
 			NotificationChannels: []string{"projects/my-project/notificationChannels/1"},

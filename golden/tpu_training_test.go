@@ -329,9 +329,9 @@ func TestTPUIdentities(t *testing.T) {
 		got = append(got, m[1]+" "+m[2])
 	}
 	want := []string{
-		"roles/storage.objectUser google_service_account.team[each.key].member",
-		"roles/storage.legacyBucketReader google_service_account.team[each.key].member",
-		"roles/storage.legacyBucketReader google_service_account.nodes.member",
+		"roles/storage.objectUser local.team_members[each.key]",
+		"roles/storage.legacyBucketReader local.team_members[each.key]",
+		`roles/storage.legacyBucketReader "serviceAccount:${var.node_account}"`,
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("rights on the bucket (-reference +compiled):\n%s", d)
@@ -341,7 +341,8 @@ func TestTPUIdentities(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, training, _ := strings.Cut(string(values), "tpu-training = {")
-	for _, want := range []string{`"roles/logging.logWriter"`, `"roles/aiplatform.user"`, `nodes_list_bucket = true`} {
+	for _, want := range []string{`"roles/logging.logWriter"`, `"projects/my-project/roles/tpu_training_tensorboard_writer"`, `nodes_list_bucket = true`,
+		`"wi-tpu-training@my-project.iam.gserviceaccount.com"`} {
 		if !strings.Contains(training, want) {
 			t.Errorf("team tpu-training lacks %s:\n%s", want, training)
 		}

@@ -254,6 +254,7 @@ type Team struct {
 	Bucket          bool                        `json:"bucket"`
 	NodesListBucket bool                        `json:"nodesListBucket"`
 	Roles           []string                    `json:"roles"`
+	ServiceAccount  *string                     `json:"serviceAccount"`
 	Quota           map[string]map[string]Quota `json:"quota"`
 	Accept          map[string]string           `json:"accept"`
 }
@@ -338,6 +339,7 @@ type Monitoring struct {
 	NotificationChannels []string          `json:"notificationChannels"`
 	Grafana              bool              `json:"grafana"`
 	GrafanaNamespace     string            `json:"grafanaNamespace"`
+	OpenToMembers        bool              `json:"openToMembers"`
 	TensorBoard          *TensorBoard      `json:"tensorBoard"`
 	Accept               map[string]string `json:"accept"`
 }

@@ -7,6 +7,9 @@ type Monitoring struct {
 	GrafanaNamespace     string
 	// TensorBoard is the region of the Vertex AI TensorBoard, "" without.
 	TensorBoard string
+	// MemberRoles are the project roles with which the members of the teams'
+	// groups open the dashboards and the TensorBoard, sorted.
+	MemberRoles []string
 	Alerts      []Alert // by group, then name
 }
 
@@ -40,14 +43,36 @@ type Delivery struct {
 	// Permissions are what the build needs beside the roles of Account, because
 	// only far wider predefined roles hold them, sorted; nil for none.
 	Permissions []string
-	// GrantableRoles are the roles the build may give to the accounts it
-	// creates, sorted.
+	// NarrowRoles are further roles of Account, each narrowed by a condition, by
+	// role.
+	NarrowRoles []NarrowRole
+	// GrantableRoles are the roles that the build may grant and revoke, sorted.
 	GrantableRoles []string
+	// CustomRoles are the project's own roles of the teams' jobs and members. They
+	// are made before the build, which only grants them.
+	CustomRoles []CustomRole
 	// Repository is the Artifact Registry repository of the teams' images.
 	Repository string
 	// APIs are the services the project needs, sorted.
 	APIs []string
 }
+
+// NarrowRole is a role that its holder has only where a condition is true.
+type NarrowRole struct {
+	Role  string
+	Title string // of the condition
+	// Condition is an IAM condition, in CEL.
+	Condition string
+}
+
+// CustomRole is a role that belongs to the project.
+type CustomRole struct {
+	ID, Title   string
+	Permissions []string // sorted
+}
+
+// Name returns the role's name in the policy of a project.
+func (r CustomRole) Name(project string) string { return "projects/" + project + "/roles/" + r.ID }
 
 // Demand is the Google Cloud quota the platform needs in its region.
 type Demand struct {
@@ -56,7 +81,27 @@ type Demand struct {
 	// and of the system pool. The limits of node auto-provisioning are held
 	// against them: those bound the whole cluster.
 	VCPUs, MemoryGiB int
+	IAM              IAMDemand
 }
+
+// IAMDemand is what the platform adds to the project in things that IAM limits.
+type IAMDemand struct {
+	// Principals are the members of all bindings of the project's allow policy,
+	// each counted as often as it appears. Groups are the Google groups among them.
+	Principals, Groups int
+	ServiceAccounts    int
+	CustomRoles        int
+}
+
+// Limits of IAM in a project, for all its platforms together. The number of service
+// accounts is a quota that can be raised, the others cannot (IAM documentation:
+// "Quotas and limits"). IAM may take fewer principals if their identifiers are long.
+const (
+	MaxPrincipals          = 1500
+	MaxGroups              = 250
+	DefaultServiceAccounts = 100
+	MaxCustomRoles         = 300
+)
 
 // DemandRow is one quota metric.
 type DemandRow struct {

@@ -10,7 +10,11 @@
 // its comment says otherwise. Emitters never sort, and never change a plan.
 package ir
 
-import "k8s.io/apimachinery/pkg/api/resource"
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+)
 
 // Platform is one cluster with everything around it.
 type Platform struct {
@@ -27,6 +31,9 @@ type Platform struct {
 
 	// NodeAccount is the service account of every node.
 	NodeAccount ServiceAccount
+	// JobRoles are the project roles that every pod of the cluster has as its
+	// Kubernetes service account, sorted.
+	JobRoles []string
 
 	// Capacities are all of the platform's, also the auto-provisioned ones.
 	Capacities []Capacity
@@ -158,6 +165,12 @@ type SystemPool struct {
 	DiskType     string
 	DiskSizeGiB  int // GiB
 	NodesPerZone int
+}
+
+// HasGroups reports whether the members of some team are a Google group that the
+// cluster knows.
+func (p *Platform) HasGroups() bool {
+	return p.Cluster.SecurityGroup != "" && slices.ContainsFunc(p.Teams, func(t Team) bool { return t.Group != "" })
 }
 
 // ServiceAccount is a Google service account.

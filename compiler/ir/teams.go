@@ -42,16 +42,30 @@ type SharingTeam struct{ Name, Namespace string }
 type Team struct {
 	Name        string
 	Namespace   string
-	Cohort      string         // "" for none
-	Priority    int            // of its queue, with KAI
-	Group       string         // Google group of its members, "" for none
-	KubeAccount string         // Kubernetes service account of its jobs
-	Account     ServiceAccount // Google service account behind it
-	Bucket      string         // Cloud Storage bucket, "" for none
+	Cohort      string // "" for none
+	Priority    int    // of its queue, with KAI
+	Group       string // Google group of its members, "" for none
+	KubeAccount string // Kubernetes service account of its jobs
+	// Account is the Google service account that the jobs act as. It is nil if they
+	// have their rights as KubeAccount.
+	Account *TeamAccount
+	// Roles are the project roles of Account, or of KubeAccount without one, sorted.
+	// KubeAccount has Platform.JobRoles besides.
+	Roles  []string
+	Bucket string // Cloud Storage bucket, "" for none
 	// NodesListBucket lets the nodes' account list the bucket, too.
 	NodesListBucket bool
 	Queues          []Queue // by tier
 }
+
+// TeamAccount is the Google service account of a team. Its roles are the team's.
+type TeamAccount struct {
+	ID      string // account_id: the part before the @
+	Display string // what it is for
+}
+
+// Email returns the account's address in a project.
+func (a TeamAccount) Email(project string) string { return ServiceAccount{ID: a.ID}.Email(project) }
 
 // Queue is a team's share of one tier: a ClusterQueue, and the LocalQueue
 // through which the team's namespace uses it. With KAI it is one queue, of which

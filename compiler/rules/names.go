@@ -25,7 +25,6 @@ func nameRules() []Rule {
 		{Code: "E0207", Severity: diag.Error, Title: "two derived names are the same", check: collisions},
 		{Code: "W0208", Severity: diag.Warning, Title: "node pools cannot be told apart by their instances' names", check: poolPrefixes, whole: true},
 		{Code: "E0209", Severity: diag.Error, Title: "groups without a security group", check: securityGroup},
-		{Code: "E0210", Severity: diag.Error, Title: "a role that is no least privilege", check: basicRoles},
 		{Code: "E0213", Severity: diag.Error, Title: "nodes list a bucket that the team does not have", check: listedBuckets},
 	}
 }
@@ -354,12 +353,6 @@ func collisions(r *report) {
 			queues[q.ClusterQueue] = at("teams", t.Name)
 		}
 	}
-	accounts := map[string]string{r.Plan.NodeAccount.ID: "the nodes", r.Plan.Delivery.Account.ID: "the build"}
-	for _, t := range r.Plan.Teams {
-		if owner, taken := accounts[t.Account.ID]; taken {
-			r.addKey(at("teams", t.Name), fmt.Sprintf("its service account would be %q, the one of %s", t.Account.ID, owner), help("rename the team or the platform"))
-		}
-	}
 	// The objects of a team stand in files of their names.
 	type object struct{ team, name string }
 	templates := map[object]string{}
@@ -411,18 +404,6 @@ func securityGroup(r *report) {
 			r.add(at("teams", name, "group"), "a Google group means nothing to the cluster without cluster.securityGroup",
 				help(`set cluster: securityGroup: "gke-security-groups@DOMAIN", a group that holds the teams' groups`))
 			return // one mistake, however many teams have a group
-		}
-	}
-}
-
-// basicRoles: a team's jobs run what its members submit.
-func basicRoles(r *report) {
-	for _, name := range names(r.Blueprint.Teams) {
-		for i, role := range r.Blueprint.Teams[name].Roles {
-			if role == "roles/owner" || role == "roles/editor" || role == "roles/viewer" {
-				r.add(at("teams", name, "roles", diag.Index(i)), fmt.Sprintf("%s gives the jobs of team %q rights over the whole project", role, name),
-					help("name the roles that the jobs need, such as roles/storage.objectViewer"))
-			}
 		}
 	}
 }

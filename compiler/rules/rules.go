@@ -46,7 +46,7 @@ func (r Rule) CanAccept() bool { return !r.last && (r.Acceptable || r.Severity !
 // All returns every rule, by code.
 func All() []Rule {
 	all := slices.Concat(
-		nameRules(), hardwareRules(), consumptionRules(), countRules(), tierRules(), quotaRules(), networkRules(),
+		nameRules(), identityRules(), hardwareRules(), consumptionRules(), countRules(), tierRules(), quotaRules(), networkRules(),
 		gpuNetworkRules(), versionRules(), gkeVersionRules(), maintenanceRules(), workloadRules(), auxiliaryRules(),
 		secretRules(), kaiRules(), acceptRules(),
 	)

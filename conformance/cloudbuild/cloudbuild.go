@@ -26,8 +26,9 @@ var expected = []string{"cloudbuild/provision.yaml", "cloudbuild/destroy.yaml", 
 //     Build that are known before it runs;
 //   - every image is pinned, every step and build bounded in time, and every
 //     build runs as an account of its own;
-//   - nobody is given the roles of an owner or editor, and the Terraform state
-//     is locked.
+//   - nobody is given the roles of an owner or editor, the build can neither
+//     become another account nor grant roles without a limit, and the Terraform
+//     state is locked.
 func Check(folder fs.FS) []error {
 	files, err := fs.Glob(folder, "cloudbuild/*")
 	if err != nil {
@@ -44,6 +45,9 @@ func Check(folder fs.FS) []error {
 			continue
 		}
 		problems := checkText(string(text))
+		if file == "create-platform.sh" {
+			problems = append(problems, checkRights(string(text))...)
+		}
 		if path.Ext(file) == ".yaml" {
 			problems = append(problems, checkBuild(text)...)
 		}
@@ -60,6 +64,11 @@ var forbidden = []struct {
 	problem string
 }{
 	{regexp.MustCompile(`roles/(owner|editor)\b`), "%s is a right on everything in the project"},
+	{regexp.MustCompile(`roles/iam\.(serviceAccount(Admin|Creator|Deleter|KeyAdmin|TokenCreator|OpenIdTokenCreator)|securityAdmin|roleAdmin)\b`),
+		"%s is the way to every service account of the project"},
+	{regexp.MustCompile(`iam\.(serviceAccounts|serviceAccountKeys)\.(setIamPolicy|actAs|getAccessToken|getOpenIdToken|implicitDelegation|signBlob|signJwt|create)\b`),
+		"%s is the way to every service account of the project"},
+	{regexp.MustCompile(`resourcemanager\.projects\.setIamPolicy\b`), "%s is the right to grant any role"},
 	{regexp.MustCompile(`-lock[= ]("|')?false`), "%s: two builds at once would ruin the Terraform state"},
 	{regexp.MustCompile(`\|\|.*&&.*\|\|`), "%s: a failure is lost in this chain"},
 }

@@ -23,9 +23,14 @@ func folder(provision string) fstest.MapFS {
 	return fstest.MapFS{
 		"cloudbuild/provision.yaml": {Data: []byte(provision)},
 		"cloudbuild/destroy.yaml":   {Data: []byte(good)},
-		"create-platform.sh":        {Data: []byte("#!/bin/sh\n")},
+		"create-platform.sh":        {Data: []byte(create("roles/compute.networkAdmin", ""))},
 		"destroy-platform.sh":       {Data: []byte("#!/bin/sh\n")},
 	}
+}
+
+// create returns a create-platform.sh that gives the build one role.
+func create(role, condition string) string {
+	return "#!/bin/sh\nBUILD_ROLES=(\n  '" + role + "'\n)\nBUILD_CONDITIONS=(\n  '" + condition + "'\n)\n"
 }
 
 // with returns a build with fields of its first and only step.
@@ -154,7 +159,7 @@ func TestCheckFiles(t *testing.T) {
 	}
 	for _, file := range []string{"create-platform.sh", "destroy-platform.sh", "cloudbuild/other.sh"} {
 		f := folder(good)
-		f[file] = &fstest.MapFile{Data: []byte("gcloud x --role=roles/editor\ngcloud x --role=roles/owner\nterraform apply -lock=false\n")}
+		f[file] = &fstest.MapFile{Data: []byte(create("roles/logging.logWriter", "") + "gcloud x --role=roles/editor\ngcloud x --role=roles/owner\nterraform apply -lock=false\n")}
 		var got []string
 		for _, err := range Check(f) {
 			got = append(got, err.Error())
@@ -172,8 +177,37 @@ func TestCheckFiles(t *testing.T) {
 	}
 	// Roles whose names only begin alike are others.
 	f := folder(good)
-	f["create-platform.sh"] = &fstest.MapFile{Data: []byte("gcloud x --role=roles/monitoring.dashboardEditor --role=roles/editorial\n")}
+	f["create-platform.sh"] = &fstest.MapFile{Data: []byte(create("roles/logging.logWriter", "") + "gcloud x --role=roles/monitoring.dashboardEditor --role=roles/editorial\n")}
 	if errs := Check(f); len(errs) > 0 {
 		t.Error(errs)
+	}
+}
+
+// TestCheckRights holds which rights of the build are refused.
+func TestCheckRights(t *testing.T) {
+	for _, tt := range []struct{ role, condition, want string }{
+		{"roles/compute.networkAdmin", "", ""},
+		{"roles/container.admin", `resource.name == "projects/p/locations/r/clusters/c"`, ""},
+		{"roles/container.admin", "", "the build has roles/container.admin on the whole project"},
+		{"roles/container.admin", "true", "the build has roles/container.admin on the whole project"},
+		{"roles/storage.admin", "", "the build has roles/storage.admin on the whole project"},
+		{"roles/storage.admin", `resource.name.startsWith("projects/_/buckets/p-")`, ""},
+		{"roles/resourcemanager.projectIamAdmin", "", "the build has roles/resourcemanager.projectIamAdmin on the whole project"},
+		{"roles/iam.serviceAccountAdmin", "", "roles/iam.serviceAccountAdmin is the way to every service account"},
+		{"roles/iam.serviceAccountTokenCreator", "", "roles/iam.serviceAccountTokenCreator is the way to every service account"},
+		{"x,iam.serviceAccounts.setIamPolicy,y", "", "iam.serviceAccounts.setIamPolicy is the way to every service account"},
+		{"resourcemanager.projects.setIamPolicy", "", "resourcemanager.projects.setIamPolicy is the right to grant any role"},
+	} {
+		f := folder(good)
+		f["create-platform.sh"] = &fstest.MapFile{Data: []byte(create(tt.role, tt.condition))}
+		errs := Check(f)
+		if tt.want == "" && len(errs) > 0 || tt.want != "" && (len(errs) != 1 || !strings.Contains(errs[0].Error(), tt.want)) {
+			t.Errorf("%s where %q: %v, want %q", tt.role, tt.condition, errs, tt.want)
+		}
+	}
+	f := folder(good)
+	f["create-platform.sh"] = &fstest.MapFile{Data: []byte("#!/bin/sh\n")}
+	if errs := Check(f); len(errs) != 1 {
+		t.Errorf("no rights: %v", errs)
 	}
 }

@@ -85,8 +85,8 @@ var mutants = []mutant{
 	// Terraform.
 	{
 		name: "attribute of a resource", file: "emit/terraform/storage.go",
-		old: `member.expr("member", "google_service_account.team[each.key].member")`, new: `member.expr("member", "google_service_account.team[each.key].mail")`,
-		blueprint: "batch-platform", by: "plan", says: `\"mail\". (storage.tf:`,
+		old: `member.expr("bucket", "google_storage_bucket.team[each.key].name")`, new: `member.expr("bucket", "google_storage_bucket.team[each.key].title")`,
+		blueprint: "batch-platform", by: "plan", says: `\"title\". (storage.tf:`,
 	},
 	{
 		name: "argument", file: "emit/terraform/reservations.go",
@@ -95,18 +95,18 @@ var mutants = []mutant{
 	},
 	{
 		name: "reference", file: "emit/terraform/node_pools.go",
-		old: `"google_service_account.nodes.email"`, new: `"google_service_account.node.email"`,
+		old: `"var.node_account"`, new: `"google_service_account.node.email"`,
 		blueprint: "batch-platform", by: "plan", says: `"filename": "cluster.tf"`,
 	},
 	{
 		name: "a key for many", file: "emit/terraform/identities.go",
 		old: "${name}/${role}", new: "${role}",
-		blueprint: "batch-platform", by: "plan", says: `"google_project_iam_member":         9`,
+		blueprint: "batch-platform", by: "plan", says: "resources (-by hand +planned)",
 	},
 	{
 		name: "no role for groups", file: "emit/terraform/identities.go",
-		old: "if team.group != null", new: "if team.group == null",
-		blueprint: "batch-platform", by: "plan", says: "google_project_iam_member.members",
+		old: "if p.HasGroups() {", new: "if !p.HasGroups() {",
+		blueprint: "batch-platform", by: "plan", says: "resources (-by hand +planned)",
 	},
 	{
 		name: "type of an argument", file: "emit/terraform/storage.go",
@@ -305,5 +305,13 @@ var mutants = []mutant{
 		c.block("node_pool_auto_config")`, new: `	if p.Name != "" {
 		c.block("node_pool_auto_config")`,
 		blueprint: "tpu-training", by: "plan", says: "a second apply would do map[google_container_cluster.main:update",
+		name: "a build that administers service accounts", file: "compiler/delivery.go",
+		old: `"roles/compute.securityAdmin", // firewall`, new: `"roles/compute.securityAdmin", "roles/iam.serviceAccountAdmin",`,
+		blueprint: "batch-platform", by: "check", says: "roles/iam.serviceAccountAdmin is the way to every service account",
+	},
+	{
+		name: "a build that administers every cluster", file: "compiler/delivery.go",
+		old: `Condition: ir.ClusterCondition(p.Project, p.Region, p.Cluster.Name),`, new: `Condition: "",`,
+		blueprint: "batch-platform", by: "check", says: "the build has roles/container.admin on the whole project",
 	},
 }

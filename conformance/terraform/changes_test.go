@@ -22,20 +22,19 @@ func TestChanges(t *testing.T) {
   team-e = {
     namespace    = "team-e"
     kube_account = "team-e-ksa"
-    account_id   = "wi-team-e"
-    display_name = "Jobs of team-e"
+    account      = "wi-team-e@my-project.iam.gserviceaccount.com"
     roles        = ["roles/logging.logWriter", "roles/monitoring.metricWriter"]
-    group        = "team-e@example.com"
     bucket       = "my-project-gke-batch-team-e"
   }`}, []string{
-			"create google_project_iam_member.members 1", "create google_project_iam_member.team 2", "create google_service_account.team 1",
-			"create google_service_account_iam_member.team 1", "create google_storage_bucket.team 1", "create google_storage_bucket_iam_member.team 1",
+			"create google_project_iam_member.team 2", "create google_storage_bucket.team 1", "create google_storage_bucket_iam_member.team 1",
 			"create google_storage_bucket_iam_member.team_reader 1",
 		}},
-		{"a team by another name", edit{"terraform.tfvars", `"Jobs of team-a"`, `"Research"`}, []string{"update google_service_account.team 1"}},
-		{"a team's account", edit{"terraform.tfvars", `"wi-team-a"`, `"wi-research"`}, []string{
-			"replace google_project_iam_member.team 2", "replace google_service_account.team 1", "replace google_service_account_iam_member.team 1",
-			"replace google_storage_bucket_iam_member.team 1", "replace google_storage_bucket_iam_member.team_reader 1",
+		{"a team with nothing of its own", edit{"terraform.tfvars", "teams = {", "$0\n  team-e = { namespace = \"team-e\", kube_account = \"team-e-ksa\" }"}, nil},
+		{"a team's account", edit{"terraform.tfvars", `"wi-team-a@`, `"wi-research@`}, []string{
+			"replace google_project_iam_member.team 2", "replace google_storage_bucket_iam_member.team 1", "replace google_storage_bucket_iam_member.team_reader 1",
+		}},
+		{"no account of a team", edit{"terraform.tfvars", `    account      = "wi-team-a@my-project.iam.gserviceaccount.com"` + "\n", ""}, []string{
+			"replace google_project_iam_member.team 2", "replace google_storage_bucket_iam_member.team 1", "replace google_storage_bucket_iam_member.team_reader 1",
 		}},
 		{"a team's bucket", edit{"terraform.tfvars", "    bucket = \"my-project-gke-batch-team-a\"\n", ""}, []string{
 			"delete google_storage_bucket.team 1", "delete google_storage_bucket_iam_member.team 1", "delete google_storage_bucket_iam_member.team_reader 1",
@@ -45,11 +44,11 @@ func TestChanges(t *testing.T) {
 		{"whom alerts reach", edit{"terraform.tfvars", "notification_channels = []", `notification_channels = ["projects/my-project/notificationChannels/1"]`}, []string{"update google_monitoring_alert_policy.main 18"}},
 		{"a zone less", edit{"terraform.tfvars", `, "us-central1-c"]`, "]"}, []string{"update google_container_cluster.main 1", "update google_container_node_pool.l4_ondemand 1", "update google_container_node_pool.l4_spot 1", "update google_container_node_pool.system 1"}},
 
-		{"something read", edit{"outputs.tf", `output "`, "data \"google_project\" \"main\" {\n}\n\n$0"}, nil},
+		{"something read", edit{"outputs.tf", `output "`, "data \"google_project\" \"other\" {\n}\n\n$0"}, nil},
 
 		// What only counts when a pool is made is no reason to make it again.
 		{"nodes at first", edit{"node_pools.tf", "initial_node_count = 0", "initial_node_count = 1"}, nil},
-		{"account of the first pool", edit{"cluster.tf", "    service_account = google_service_account.nodes.email\n", ""}, nil},
+		{"account of the first pool", edit{"cluster.tf", "    service_account = var.node_account\n", ""}, nil},
 		{"nodes of the system", edit{"node_pools.tf", "node_count = 2", "node_count = 3"}, []string{"update google_container_node_pool.system 1"}},
 		{"nodes at most", edit{"node_pools.tf", "total_max_node_count = 24", "total_max_node_count = 48"}, []string{"update google_container_node_pool.l4_ondemand 1"}},
 		{"a pool from Spot", edit{"node_pools.tf", "    spot            = true\n", ""}, []string{"replace google_container_node_pool.l4_spot 1"}},

@@ -27,23 +27,21 @@ const (
 // resources are how many of each type Terraform is to make of the forms, in
 // their order, counted by hand: one for each team, role, bucket, alert and so on.
 var resources = map[string][6]int{
-	"google_compute_firewall":           {2, 1, 1, 1, 1, 1}, // webhooks; the second gVNIC network
-	"google_compute_network":            {3, 1, 1, 1, 1, 1}, // a gVNIC and an RDMA network more
-	"google_compute_reservation":        {0, 1, 1, 0, 0, 0},
-	"google_compute_router":             {1, 1, 1, 1, 1, 1},
-	"google_compute_router_nat":         {1, 1, 1, 1, 1, 1},
-	"google_compute_subnetwork":         {10, 1, 1, 1, 1, 1}, // nodes, gVNIC, eight of RDMA
-	"google_container_cluster":          {1, 1, 1, 1, 1, 1},
-	"google_container_node_pool":        {2, 4, 6, 2, 4, 4},
-	"google_monitoring_alert_policy":    {17, 18, 19, 10, 16, 16},
-	"google_monitoring_dashboard":       {2, 2, 2, 2, 2, 2},    // for administrators, for teams
-	"google_project_iam_member":         {9, 15, 15, 11, 9, 9}, // 3 of the nodes, 2 or 3 a team, one a group
-	"google_service_account":            {3, 5, 5, 5, 3, 3},    // nodes, teams
-	"google_service_account_iam_member": {2, 4, 4, 4, 2, 2},
-	"google_storage_bucket":             {0, 4, 4, 0, 1, 1},
-	"google_storage_bucket_iam_member":  {0, 8, 8, 0, 3, 3}, // 2 a bucket, and one of the nodes
-	"google_vertex_ai_tensorboard":      {0, 0, 0, 0, 1, 1},
-	"terraform_data":                    {0, 0, 0, 0, 1, 1}, // the topology of the slices
+	"google_compute_firewall":          {2, 1, 1, 1, 1, 1}, // webhooks; the second gVNIC network
+	"google_compute_network":           {3, 1, 1, 1, 1, 1}, // a gVNIC and an RDMA network more
+	"google_compute_reservation":       {0, 1, 1, 0, 0, 0},
+	"google_compute_router":            {1, 1, 1, 1, 1, 1},
+	"google_compute_router_nat":        {1, 1, 1, 1, 1, 1},
+	"google_compute_subnetwork":        {10, 1, 1, 1, 1, 1}, // nodes, gVNIC, eight of RDMA
+	"google_container_cluster":         {1, 1, 1, 1, 1, 1},
+	"google_container_node_pool":       {2, 4, 6, 2, 4, 4},
+	"google_monitoring_alert_policy":   {17, 18, 19, 10, 16, 16},
+	"google_monitoring_dashboard":      {2, 2, 2, 2, 2, 2},   // for administrators, for teams
+	"google_project_iam_member":        {7, 15, 15, 5, 9, 9}, // 3 of the nodes, 2 or 3 of every job and of a team's account, 2 of the members
+	"google_storage_bucket":            {0, 4, 4, 0, 1, 1},
+	"google_storage_bucket_iam_member": {0, 8, 8, 0, 3, 3}, // 2 a bucket, and one of the nodes
+	"google_vertex_ai_tensorboard":     {0, 0, 0, 0, 1, 1},
+	"terraform_data":                   {0, 0, 0, 0, 1, 1}, // the topology of the slices
 }
 
 // TestPlan plans and applies every folder. After init and validate have nothing
@@ -83,7 +81,11 @@ func TestPlan(t *testing.T) {
 			}
 			rename := r.plan(t, "plan", "-var", "cluster_name=other")
 			maps.DeleteFunc(rename.actions, func(_, action string) bool { return action == "update" })
-			another := map[string]int{"google_container_cluster": 1, "google_container_node_pool": want["google_container_node_pool"]}
+			// Of the grants, those to the pods of the cluster and those that name it.
+			another := map[string]int{
+				"google_container_cluster": 1, "google_container_node_pool": want["google_container_node_pool"],
+				"google_project_iam_member": [...]int{4, 4, 4, 2, 3, 3}[i],
+			}
 			if d := cmp.Diff(another, rename.kinds()); len(rename.said) > 0 || d != "" {
 				t.Errorf("for another cluster terraform says %q and replaces (-want +got):\n%s", rename.said, d)
 			}

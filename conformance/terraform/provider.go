@@ -169,10 +169,15 @@ func refusal(err error) []*tfprotov5.Diagnostic {
 func (d *double) ReadDataSource(_ context.Context, r *tfprotov5.ReadDataSourceRequest) (*tfprotov5.ReadDataSourceResponse, error) {
 	schema := d.schemas.data[r.TypeName]
 	state, err := transform(r.Config, schema, func(path *tftypes.AttributePath, v tftypes.Value) (tftypes.Value, error) {
-		if a := attribute(schema.Block, path); a != nil && a.Computed && v.IsNull() {
-			return d.value(r.TypeName, a)
+		a := attribute(schema.Block, path)
+		switch {
+		case a == nil || !a.Computed || !v.IsNull():
+			return v, nil
+		case a.Type.Is(tftypes.String):
+			// Whoever reads it again reads the same.
+			return tftypes.NewValue(a.Type, r.TypeName+"."+a.Name), nil
 		}
-		return v, nil
+		return d.value(r.TypeName, a)
 	})
 	return &tfprotov5.ReadDataSourceResponse{State: state}, err
 }

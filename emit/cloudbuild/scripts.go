@@ -2,6 +2,7 @@ package cloudbuild
 
 import (
 	_ "embed"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,14 +28,18 @@ const (
 // createScript returns create-platform.sh: what a person does before the build
 // that provisions the platform, and its submission.
 func createScript(p *ir.Platform) []byte {
-	d := p.Delivery
+	d, accounts, roles, rights := p.Delivery, withAccount(p.Teams), customRoles(p), buildRights(p)
 	return fill(createBody, append(common(p),
 		text("ACCOUNT", d.Account.ID),
 		text("DISPLAY_NAME", d.Account.Display),
 		text("NODE_ACCOUNT", p.NodeAccount.ID),
-		text("NODE_EMAIL", p.NodeAccount.Email(p.Project)),
 		text("NODE_DISPLAY_NAME", p.NodeAccount.Display),
-		text("CONDITION", grantCondition(d.GrantableRoles)),
+		list("TEAM_DISPLAY_NAMES", column(accounts, func(t ir.Team) string { return t.Account.Display })),
+		list("TEAM_SUBJECTS", column(accounts, func(t ir.Team) string { return t.Namespace + "/" + t.KubeAccount })),
+		list("CUSTOM_TITLES", column(roles, func(r ir.CustomRole) string { return r.Title })),
+		list("CUSTOM_PERMISSIONS", column(roles, func(r ir.CustomRole) string { return strings.Join(r.Permissions, ",") })),
+		list("BUILD_CONDITIONS", column(rights, func(r ir.NarrowRole) string { return r.Condition })),
+		list("BUILD_TITLES", column(rights, func(r ir.NarrowRole) string { return r.Title })),
 		text("INFRASTRUCTURE_MANAGER", strconv.FormatBool(d.InfrastructureManager)),
 	))
 }
@@ -52,18 +57,65 @@ func common(p *ir.Platform) []string {
 		text("REGION", p.Region),
 		text("BUILD_REGION", d.Region),
 		text("EMAIL", d.Account.Email(p.Project)),
+		text("NODE_EMAIL", p.NodeAccount.Email(p.Project)),
 		text("BUCKET", d.StateBucket),
 		text("HOLDS", holds(d)),
 		text("SOURCE_PREFIX", p.SourcePrefix()),
 		text("REPOSITORY", d.Repository),
 		text("NEEDS_WORKER_POOL", strconv.FormatBool(!p.Cluster.DNSEndpoint)),
 		list("APIS", d.APIs),
-		list("ROLES", d.Account.Roles),
-		list("PERMISSIONS", d.Permissions),
-		// The ID of a custom role has no dashes (IAM documentation: "Create and
-		// manage custom roles").
-		text("CUSTOM_ROLE", strings.ReplaceAll(d.Account.ID, "-", "_")),
+		list("TEAM_ACCOUNTS", column(withAccount(p.Teams), func(t ir.Team) string { return t.Account.ID })),
+		list("CUSTOM_ROLES", column(customRoles(p), func(r ir.CustomRole) string { return r.ID })),
+		list("BUILD_ROLES", column(buildRights(p), func(r ir.NarrowRole) string { return r.Role })),
 	}
+}
+
+// column returns one value of each element.
+func column[E any](elements []E, value func(E) string) []string {
+	out := make([]string, len(elements))
+	for i, e := range elements {
+		out[i] = value(e)
+	}
+	return out
+}
+
+// withAccount returns the teams whose jobs act as a Google service account.
+func withAccount(teams []ir.Team) []ir.Team {
+	return slices.DeleteFunc(slices.Clone(teams), func(t ir.Team) bool { return t.Account == nil })
+}
+
+// customRoles returns the roles of the project that the script makes: the one of
+// the build, if it needs any permissions besides its roles, and the others.
+func customRoles(p *ir.Platform) []ir.CustomRole {
+	d := p.Delivery
+	if len(d.Permissions) == 0 {
+		return d.CustomRoles
+	}
+	return slices.Concat([]ir.CustomRole{buildRole(d)}, d.CustomRoles)
+}
+
+// buildRole returns the custom role of the build. The ID of a custom role has no
+// dashes (IAM documentation: "Create and manage custom roles").
+func buildRole(d ir.Delivery) ir.CustomRole {
+	return ir.CustomRole{ID: strings.ReplaceAll(d.Account.ID, "-", "_"), Title: d.Account.Display, Permissions: d.Permissions}
+}
+
+// buildRights returns the roles of the build on the project in the order in which
+// they are granted, those without a condition with an empty one. The right to
+// grant roles is the last.
+func buildRights(p *ir.Platform) []ir.NarrowRole {
+	d := p.Delivery
+	var out []ir.NarrowRole
+	if len(d.Permissions) > 0 {
+		out = append(out, ir.NarrowRole{Role: buildRole(d).Name(p.Project)})
+	}
+	for _, role := range d.Account.Roles {
+		out = append(out, ir.NarrowRole{Role: role})
+	}
+	out = append(out, d.NarrowRoles...)
+	return append(out, ir.NarrowRole{
+		Role: "roles/resourcemanager.projectIamAdmin", Title: "Roles of nodes, jobs and members", Condition: grantCondition(d.GrantableRoles),
+	})
 }
 
 // holds says what is in the bucket. The sources of builds are in it always.

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/batchwright/batchwright/compiler/ir"
 )
 
 // fresh answers like a project in which nothing has been prepared yet.
@@ -21,7 +23,10 @@ esac`
 const prepared = `
 case $call in
 *"buckets list"*) echo my-project-gke-batch-tfstate ;;
-*"get-iam-policy"*) printf 'roles/resourcemanager.projectIamAdmin\tapi.getAttribute("iam.googleapis.com/modifiedGrantsByRole", []).hasOnly(["roles/artifactregistry.reader", "roles/logging.logWriter"])\n' ;;
+*"projects get-iam-policy"*)
+  printf 'projects/my-project/roles/gke_batch_build\t\nroles/compute.networkAdmin\t\nroles/container.admin\t\n'
+  printf 'roles/resourcemanager.projectIamAdmin\tapi.getAttribute("iam.googleapis.com/modifiedGrantsByRole", []).hasOnly(["roles/artifactregistry.reader", "roles/logging.logWriter"])\n'
+  ;;
 esac`
 
 func TestCreate(t *testing.T) {
@@ -43,11 +48,11 @@ gcloud storage buckets update gs://my-project-gke-batch-tfstate --versioning
 gcloud storage buckets add-iam-policy-binding gs://my-project-gke-batch-tfstate --member=serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com --role=roles/storage.admin --condition=None
 gcloud iam roles describe gke_batch_build --project=my-project --format=value\(deleted\)
 gcloud iam roles create gke_batch_build --project=my-project --stage=GA --title=Builds\ gke-batch --permissions=compute.reservations.create\,compute.reservations.delete
+gcloud projects get-iam-policy my-project --flatten=bindings\[\].members --filter=bindings.members=\"serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com\" --format=value\(bindings.role\,bindings.condition.expression\)
 gcloud projects add-iam-policy-binding my-project --member=serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com --role=projects/my-project/roles/gke_batch_build --condition=None
 gcloud projects add-iam-policy-binding my-project --member=serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com --role=roles/compute.networkAdmin --condition=None
 gcloud projects add-iam-policy-binding my-project --member=serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com --role=roles/container.admin --condition=None
-gcloud projects get-iam-policy my-project --flatten=bindings\[\].members --filter=bindings.role=\"roles/resourcemanager.projectIamAdmin\"\ AND\ bindings.members=\"serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com\" --format=value\(bindings.role\,bindings.condition.expression\)
-gcloud projects add-iam-policy-binding my-project --member=serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com --role=roles/resourcemanager.projectIamAdmin --condition=\^\;\^title=Roles\ of\ the\ accounts\ it\ creates\;expression=api.getAttribute\(\"iam.googleapis.com/modifiedGrantsByRole\"\,\ \[\]\).hasOnly\(\[\"roles/artifactregistry.reader\"\,\ \"roles/logging.logWriter\"\]\)
+gcloud projects add-iam-policy-binding my-project --member=serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com --role=roles/resourcemanager.projectIamAdmin --condition=\^\;\^title=Roles\ of\ nodes\,\ jobs\ and\ members\;expression=api.getAttribute\(\"iam.googleapis.com/modifiedGrantsByRole\"\,\ \[\]\).hasOnly\(\[\"roles/artifactregistry.reader\"\,\ \"roles/logging.logWriter\"\]\)
 gcloud builds submit . --project=my-project --region=us-central1 --config=cloudbuild/provision.yaml --gcs-source-staging-dir=gs://my-project-gke-batch-tfstate/gke-batch/source
 `)
 	if diff := cmp.Diff(want, first.calls); diff != "" || first.code != 0 {
@@ -60,7 +65,7 @@ gcloud builds submit . --project=my-project --region=us-central1 --config=cloudb
 		t.Errorf("second run: exit code %d\n%s", second.code, second.output)
 	}
 	for _, call := range second.calls {
-		if strings.Contains(call, " create ") || strings.Contains(call, "remove-iam-policy-binding") || strings.Contains(call, "projectIamAdmin --condition") {
+		if strings.Contains(call, " create ") || strings.Contains(call, "remove-iam-policy-binding") || strings.Contains(call, "projects add-iam-policy-binding") {
 			t.Errorf("second run: %s", call)
 		}
 	}
@@ -120,6 +125,120 @@ func TestCreateReplacesTheCondition(t *testing.T) {
 		}
 		if !slices.Equal(got, tt.want) || (r.code == 0) != (tt.build == "true") {
 			t.Errorf("%s: exit code %d, %q, want %q", tt.name, r.code, got, tt.want)
+		}
+	}
+}
+
+// TestCreateRevokesWhatTheBuildNoLongerNeeds holds that an earlier folder's rights
+// end with the build that no longer needs them, and not before.
+func TestCreateRevokesWhatTheBuildNoLongerNeeds(t *testing.T) {
+	p := platform()
+	p.Delivery.Account.Roles = []string{"roles/compute.networkAdmin"}
+	p.Delivery.NarrowRoles = []ir.NarrowRole{{Role: "roles/container.admin", Title: "Cluster gke-batch", Condition: `resource.name == "c"`}}
+	s := newSandbox(t, p)
+	const earlier = `
+case $call in
+*"projects get-iam-policy"*) printf 'roles/compute.networkAdmin\t\nroles/container.admin\t\nroles/iam.serviceAccountAdmin\t\n' ;;
+esac`
+	s.answer(earlier)
+	want := []string{
+		"add projects/my-project/roles/gke_batch_build", "add roles/container.admin", "add roles/resourcemanager.projectIamAdmin",
+		"submit", "remove roles/container.admin", "add roles/container.admin", "remove roles/iam.serviceAccountAdmin",
+	}
+	changes := func(r result) (out []string) {
+		for _, call := range r.calls {
+			words := strings.Fields(call)
+			if words[1] == "builds" {
+				out = append(out, "submit")
+			} else if verb, rest, ok := strings.Cut(words[2], "-iam-policy-binding"); ok && words[1] == "projects" && rest == "" {
+				_, role, _ := strings.Cut(call, "--role=")
+				out = append(out, verb+" "+strings.Fields(role)[0])
+			}
+		}
+		return out
+	}
+	if r := s.script("create-platform.sh", ""); r.code != 0 || !slices.Equal(changes(r), want) {
+		t.Errorf("exit code %d, %q, want %q\n%s", r.code, changes(r), want, r.output)
+	}
+	s.answer(earlier + "\nif [[ $call == *'builds submit'* ]]; then exit 1; fi")
+	if r := s.script("create-platform.sh", ""); r.code == 0 || !slices.Equal(changes(r), want[:4]) {
+		t.Errorf("the build fails: exit code %d, %q, want %q", r.code, changes(r), want[:4])
+	}
+}
+
+// teamPlatform is platform with a team whose jobs act as a Google service account,
+// and with a custom role of the jobs.
+func teamPlatform() *ir.Platform {
+	p := platform()
+	p.Teams = []ir.Team{
+		{Name: "a", Namespace: "space-a", KubeAccount: "a-ksa", Account: &ir.TeamAccount{ID: "wi-team-a", Display: "Jobs of a in gke-batch"}},
+		{Name: "b", Namespace: "b", KubeAccount: "b-ksa"},
+	}
+	p.Delivery.CustomRoles = []ir.CustomRole{{ID: "gke_batch_writer", Title: "Writes", Permissions: []string{"a.b.create", "a.b.get"}}}
+	return p
+}
+
+// TestCreateMakesTeamAccounts holds that accounts are made before the build, which
+// never administers them, and that only the team's own Kubernetes service account
+// may act as one, as soon as the project has identities.
+func TestCreateMakesTeamAccounts(t *testing.T) {
+	const account = "wi-team-a@my-project.iam.gserviceaccount.com"
+	const bind = "gcloud iam service-accounts add-iam-policy-binding " + account + " --project=my-project " +
+		`--member=serviceAccount:my-project.svc.id.goog\[space-a/a-ksa\] --role=roles/iam.workloadIdentityUser --condition=None`
+	s := newSandbox(t, teamPlatform())
+	s.answer(fresh)
+	r := s.script("create-platform.sh", "")
+	made := slices.Index(r.calls, `gcloud iam service-accounts create wi-team-a --project=my-project --display-name=Jobs\ of\ a\ in\ gke-batch`)
+	role := slices.Index(r.calls, `gcloud iam roles create gke_batch_writer --project=my-project --stage=GA --title=Writes --permissions=a.b.create\,a.b.get`)
+	built := slices.IndexFunc(r.calls, func(call string) bool { return strings.HasPrefix(call, "gcloud builds submit") })
+	if bound := slices.Index(r.calls, bind); r.code != 0 || made < 0 || role < 0 || made > built || role > built || bound < built {
+		t.Errorf("exit code %d, account %d, role %d, build %d, identity %d\n%s", r.code, made, role, built, bound, r.output)
+	}
+
+	// Without a build the cluster may not be there: the command is printed.
+	if r := s.script("create-platform.sh", "", "--prepare"); slices.Contains(r.calls, bind) || !strings.Contains(r.output, bind) {
+		t.Errorf("--prepare: %q\n%s", r.calls, r.output)
+	}
+
+	// A second run changes nothing; a moved namespace takes the identity along.
+	const there = "case $call in\n*'describe wi-team-a'*) echo 'Jobs of a in gke-batch' ;;\n*'service-accounts get-iam-policy'*) echo '%s' ;;\nesac"
+	s.answer(strings.Replace(there, "%s", "serviceAccount:my-project.svc.id.goog[space-a/a-ksa]", 1))
+	if r := s.script("create-platform.sh", ""); r.code != 0 || slices.Contains(r.calls, bind) || len(r.matching("gcloud iam service-accounts remove")) > 0 {
+		t.Errorf("second run: exit code %d, %q", r.code, r.calls)
+	}
+	s.answer(strings.Replace(there, "%s", "serviceAccount:my-project.svc.id.goog[old/a-ksa]", 1))
+	r = s.script("create-platform.sh", "")
+	gone := r.matching("gcloud iam service-accounts remove-iam-policy-binding " + account)
+	if r.code != 0 || !slices.Contains(r.calls, bind) || len(gone) != 1 || !strings.Contains(gone[0], `\[old/a-ksa\]`) {
+		t.Errorf("moved namespace: exit code %d, %q", r.code, r.calls)
+	}
+}
+
+// TestCreateKeepsOffOthersAccounts holds that a platform does not take the account
+// of another one: its jobs would get that one's rights.
+func TestCreateKeepsOffOthersAccounts(t *testing.T) {
+	s := newSandbox(t, teamPlatform())
+	s.answer("case $call in\n*'describe wi-team-a'*) echo 'Jobs of a in other' ;;\nesac")
+	r := s.script("create-platform.sh", "")
+	if r.code != 1 || len(r.matching("gcloud builds")) > 0 || !strings.Contains(r.output, `is called "Jobs of a in other"`) ||
+		!strings.Contains(r.output, "teams.TEAM.serviceAccount") {
+		t.Errorf("exit code %d\n%s", r.code, r.output)
+	}
+}
+
+// TestDestroyNamesTheAccounts holds that the commands which remove accounts are
+// printed.
+func TestDestroyNamesTheAccounts(t *testing.T) {
+	s := newSandbox(t, teamPlatform())
+	s.answer(prepared)
+	r := s.script("destroy-platform.sh", "", "--yes")
+	for _, want := range []string{
+		"  gcloud iam service-accounts delete gke-batch-nodes@my-project.iam.gserviceaccount.com --project=my-project\n",
+		"  gcloud iam service-accounts delete wi-team-a@my-project.iam.gserviceaccount.com --project=my-project\n",
+		"gke_batch_build gke_batch_writer",
+	} {
+		if !strings.Contains(r.output, want) {
+			t.Errorf("no %q in\n%s", want, r.output)
 		}
 	}
 }
@@ -323,6 +442,9 @@ func TestScriptsTakeNoValueForShell(t *testing.T) {
 	p.Delivery.APIs, p.Delivery.Account.Roles, p.Delivery.Permissions = []string{hostile}, []string{hostile, "--flag"}, []string{hostile}
 	p.Delivery.GrantableRoles = []string{hostile}
 	p.NodeAccount.ID, p.NodeAccount.Display = hostile, hostile
+	p.Delivery.NarrowRoles = []ir.NarrowRole{{Role: hostile, Title: hostile, Condition: hostile}}
+	p.Delivery.CustomRoles = []ir.CustomRole{{ID: hostile, Title: hostile, Permissions: []string{hostile}}}
+	p.Teams = []ir.Team{{Namespace: hostile, KubeAccount: hostile, Account: &ir.TeamAccount{ID: hostile, Display: hostile}}}
 	s := newSandbox(t, p)
 	s.answer(fresh)
 	r := s.script("create-platform.sh", "")

@@ -166,6 +166,7 @@ func googleQuota(d *document, p *ir.Platform) {
 	}
 	d.Table([]markup{"Metric", "Counts", "Standing", "Admitted", "Ceiling", "Unit", "Note"}, rows)
 	limits(d, p)
+	iamQuota(d, p)
 }
 
 // limits warns where node auto-provisioning allows the cluster less than the

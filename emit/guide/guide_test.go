@@ -40,7 +40,7 @@ func team(name, cohort string) ir.Team {
 		return ir.Queue{Tier: tier, Classes: []string{tier}, ClusterQueue: "cq-" + name + "-" + tier, LocalQueue: "lq-" + name + "-" + tier, Resources: []string{"cpu", ir.GPU}, Flavors: flavors}
 	}
 	return ir.Team{
-		Name: name, Namespace: name, Cohort: cohort, Group: name + "@example.com", KubeAccount: name + "-ksa", Account: ir.ServiceAccount{ID: "wi-" + name},
+		Name: name, Namespace: name, Cohort: cohort, Group: name + "@example.com", KubeAccount: name + "-ksa", Account: &ir.TeamAccount{ID: "wi-" + name},
 		Queues: []ir.Queue{
 			queue("hp", share("l4-reserved", 4, 0)),
 			queue("lp", share("l4-reserved", 0, 4), share("l4-spot", 12, 4)),
@@ -130,7 +130,7 @@ func TestSectionsInOrder(t *testing.T) {
 		}
 	}
 	want := []string{
-		"Teams, tiers and quota", "Capacities", "What is guaranteed and what exists", "Picture", "Google Cloud quota to request",
+		"Teams, tiers and quota", "Capacities", "What is guaranteed and what exists", "Picture", "Google Cloud quota to request", "Identities and rights",
 		"Build it", "Submit a job", "Look at it", "Remove a team, a tier or a capacity", "Undo it", "What may be edited by hand", "Files",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

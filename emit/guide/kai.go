@@ -73,7 +73,7 @@ func kaiEachTeam(d *document, p *ir.Platform) {
 	var people, quota [][]markup
 	for _, t := range p.Teams {
 		people = append(people, []markup{
-			code(t.Name), code(t.Namespace), orElse(t.Group, "cluster administrators only"), code(t.Account.Email(p.Project)), orNone(t.Bucket),
+			code(t.Name), code(t.Namespace), orElse(t.Group, "cluster administrators only"), runsAs(p, t), orNone(t.Bucket),
 		})
 		for _, q := range t.Queues {
 			g := q.GPUs()
@@ -110,7 +110,7 @@ func kaiByHand(d *document, p *ir.Platform, t ir.Team) {
 		"in its pods, a "+code("priorityClassName")+": "+codes(q.Classes),
 		"in its containers, requests of cpu, memory and "+code(ir.GPU),
 		"on a Job of several pods that need each other, the annotation "+code(ir.AnnotationKAIMembers)+": how many start together, as a string; those of a JobSet always do",
-		"in its pods, "+code("serviceAccountName: "+t.KubeAccount)+" to act as the team's Google service account",
+		actsAs(t),
 		"in its pods, a node selector and the tolerations of the capacity it runs on: KAI Scheduler adds none")
 	var rows [][]markup
 	for _, f := range q.Flavors {
@@ -161,8 +161,8 @@ func kaiLook(p *ir.Platform) [][]markup {
 // kaiRemove says how a team, a cohort or a capacity is taken out.
 func kaiRemove(d *document, p *ir.Platform) {
 	d.Heading(2, "Remove a team, a cohort or a capacity")
-	d.Para("Take it out of the blueprint and compile: that removes its files, and what other files say of it. A build deletes a dropped team's Google ",
-		"service account and bucket, and a dropped capacity's node pool with what runs on it. It lets nothing more start in queues that this folder no longer has, ",
+	d.Para("Take it out of the blueprint and compile: that removes its files, and what other files say of it. A build deletes a dropped team's bucket ",
+		"and revokes its roles, and deletes a dropped capacity's node pool with what runs on it. It lets nothing more start in queues that this folder no longer has, ",
 		"gives what they were guaranteed to the others, and prints how to delete them; it deletes nothing of what was dropped in the cluster.", buckets(p))
 	d.Para("Before the build drops a capacity, let nothing more start on its nodes, and wait until their jobs have ended:")
 	d.Code("sh",

@@ -18,7 +18,7 @@ func build(d *document, p *ir.Platform) {
 	d.Heading(2, "Build it")
 	groups(d, p)
 	d.Para("One command, with the Google Cloud CLI signed in to project ", code(p.Project), ". It enables the services the platform needs, ",
-		"makes the service account of the build (", code(p.Delivery.Account.Email(p.Project)), "), ", holds(p), " (",
+		"makes the service accounts of ", accountOwners(p), ", ", holds(p), " (",
 		code(p.Delivery.StateBucket), ") and the repository of the teams' images (", code(p.Delivery.Repository), "), and submits ",
 		file("cloudbuild/provision.yaml"), ", which does the rest. It stops at the first error and can be run again at any time, also to apply a change.")
 	d.Code("sh", "./create-platform.sh")
@@ -29,6 +29,7 @@ func build(d *document, p *ir.Platform) {
 			"a lower one changes nothing.")
 	}
 	upgrades(d, p)
+	buildRights(d, p)
 	substitutions(d, p)
 	if kept := schedulerOf(p).kept; kept != "" {
 		d.Para(kept)
@@ -46,6 +47,7 @@ func build(d *document, p *ir.Platform) {
 	d.Para("The same by hand, from this folder. It takes ", tools, "`kubectl` with `gke-gcloud-auth-plugin`. Prepare the project: all of the above but the build.")
 	d.Code("sh", "./create-platform.sh --prepare")
 	infrastructure(d, p)
+	actAs(d, p)
 	d.Para("Let `kubectl` speak to the cluster:")
 	d.Code("sh", credentials(p))
 	const jobset = "deployment/jobset-controller-manager"
@@ -128,7 +130,7 @@ func kueueInstall(d *document, p *ir.Platform) {
 
 // groups names the Google groups that must be there.
 func groups(d *document, p *ir.Platform) {
-	if !hasGroups(p) {
+	if !p.HasGroups() {
 		return
 	}
 	var names []string
@@ -147,7 +149,7 @@ func groups(d *document, p *ir.Platform) {
 			items = append(items, "the group "+code(name))
 		}
 	}
-	d.Para("These groups must exist first: Terraform fails to grant a role to a Google group that does not exist.")
+	d.Para("These groups must exist first: Google Cloud refuses to grant a role to a Google group that does not exist, and ignores a RoleBinding of one.")
 	d.List(items...)
 }
 
@@ -164,7 +166,7 @@ func credentials(p *ir.Platform) string {
 func submit(d *document, p *ir.Platform) {
 	d.Heading(2, "Submit a job")
 	who := markup("")
-	if hasGroups(p) {
+	if p.HasGroups() {
 		who = ", as a member of your team's Google group, which must itself be a member of " + code(p.Cluster.SecurityGroup)
 	}
 	d.Para("Get credentials once", who, "; it takes `kubectl` with `gke-gcloud-auth-plugin`:")
@@ -209,7 +211,7 @@ func kueueByHand(d *document, p *ir.Platform, t ir.Team) {
 		"on the object, the label "+code(p.QueueLabel()+": "+q.LocalQueue)+"; without a queue of its team a job is refused",
 		"in its pods, "+priorities(q)+"; another tier's is refused",
 		"in its containers, requests of what quota is counted in: "+codes(q.Resources),
-		"in its pods, "+code("serviceAccountName: "+t.KubeAccount)+" to act as the team's Google service account")
+		actsAs(t))
 	queued(d, p)
 	slicesByHand(d, p)
 	d.Para("Leave out `suspend`, node selectors and tolerations: Kueue starts the job when quota is free, and sends its pods to the capacity it chose.", chosen(p))
@@ -409,8 +411,8 @@ func remove(d *document, p *ir.Platform) {
 func kueueRemove(d *document, p *ir.Platform) {
 	const patch = "kubectl patch clusterqueues QUEUE... --type=merge -p "
 	d.Heading(2, "Remove a team, a tier or a capacity")
-	d.Para("Take it out of the blueprint and compile: that removes its files, and what other files say of it. A build deletes a dropped team's Google ",
-		"service account and bucket, and a dropped capacity's node pool with what runs on it. It stops the ClusterQueues that this folder no longer has, ",
+	d.Para("Take it out of the blueprint and compile: that removes its files, and what other files say of it. A build deletes a dropped team's bucket ",
+		"and revokes its roles, and deletes a dropped capacity's node pool with what runs on it. It stops the ClusterQueues that this folder no longer has, ",
 		"so that what runs in them is evicted, and prints how to delete them; it deletes nothing of what was dropped in the cluster.", buckets(p))
 	d.Para("Before the build drops a capacity, drain the queues that use it. The first command shows which they are, and later that they are drained, when ",
 		"they have 0 admitted:")
@@ -449,7 +451,8 @@ func undo(d *document, p *ir.Platform) {
 	d.List(
 		holds(p)+", "+code(p.Delivery.StateBucket)+", with all it holds",
 		"the repository of images, "+code(p.Delivery.Repository),
-		"the service account of the build, "+code(p.Delivery.Account.Email(p.Project))+", and the enabled services",
+		"the service accounts of "+accountOwners(p)+", of which only the build's has roles left",
+		"the enabled services",
 		"logs and metrics, until their retention ends")
 	d.Para("The script prints the commands that remove the rest.")
 	gclusterDestroy(d, p)

@@ -108,7 +108,7 @@ func eachTeam(d *document, p *ir.Platform, resources []string, head []markup) {
 	for _, t := range p.Teams {
 		people = append(people, []markup{
 			code(t.Name), code(t.Namespace), orNone(t.Cohort), orElse(t.Group, "cluster administrators only"),
-			code(t.Account.Email(p.Project)), orNone(t.Bucket),
+			runsAs(p, t), orNone(t.Bucket),
 		})
 		for _, q := range t.Queues {
 			if !q.Shared {
@@ -122,17 +122,12 @@ func eachTeam(d *document, p *ir.Platform, resources []string, head []markup) {
 
 // access says what lets a team's people in.
 func access(d *document, p *ir.Platform) {
-	if !hasGroups(p) {
+	if !p.HasGroups() {
 		return
 	}
-	d.Para("The members of a team's Google group submit its jobs. They need two things: the role ", code(ir.MemberRole), " on the project, to connect to the ",
-		"cluster, which Terraform grants the group, and the RoleBinding in the team's namespace, to submit jobs. For the second an administrator of the ",
-		"domain makes the team's group a member of the group ", code(p.Cluster.SecurityGroup), ": the cluster heeds no groups but those in it.")
-}
-
-// hasGroups tells whether some team's people are a Google group.
-func hasGroups(p *ir.Platform) bool {
-	return slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return t.Group != "" })
+	d.Para("The members of a team's Google group submit its jobs. An administrator of the domain makes the team's group a member of the group ", code(p.Cluster.SecurityGroup),
+		". Through it they get the role ", code(ir.MemberRole), " on the cluster, to connect to it, and GKE ignores all groups that are not members of it. The RoleBinding in the ",
+		"team's namespace lets them submit jobs.")
 }
 
 // teamGroups shows teams of equal quota together: the largest group first,

@@ -22,6 +22,7 @@ func readme(p *ir.Platform) []byte {
 	picture(d, p)
 	notes(d, p)
 	googleQuota(d, p)
+	identities(d, p)
 	build(d, p)
 	submit(d, p)
 	onTheNode(d, p)
@@ -84,7 +85,7 @@ func files(d *document, p *ir.Platform) {
 		{file("destroy-platform.sh"), "takes it down"},
 		{file("cloudbuild/provision.yaml"), "the steps of building, for Cloud Build"},
 		{file("cloudbuild/destroy.yaml"), "the steps of taking down"},
-		{file("terraform/"), "network, cluster, node pools, identities, monitoring: one root"},
+		{file("terraform/"), "network, cluster, node pools, roles, monitoring: one root"},
 		{file("terraform/modules/network/"), "the cluster's network, a module of that root: what a network team reviews"},
 		{file("terraform/terraform.tfvars"), "the values of its variables"},
 		{file("kubernetes/"), "what is applied to the cluster: " + schedulerOf(p).applied(classes)},

@@ -35,14 +35,14 @@ func plan() *ir.Platform {
 		Teams: []ir.Team{
 			{
 				Name: "team-a", Namespace: "ns-a", Cohort: "research", Group: "team-a@example.com",
-				KubeAccount: "team-a-ksa", Account: ir.ServiceAccount{ID: "wi-team-a"},
+				KubeAccount: "team-a-ksa", Account: &ir.TeamAccount{ID: "wi-team-a"},
 				Queues: []ir.Queue{
 					{Tier: "hp", Classes: []string{"hp"}, ClusterQueue: "cq-team-a-hp", LocalQueue: "lq-team-a-hp"},
 					{Tier: "lp", Classes: []string{"lp"}, ClusterQueue: "cq-team-a-lp", LocalQueue: "lq-team-a-lp"},
 				},
 			},
 			{
-				Name: "team-b", Namespace: "team-b", KubeAccount: "team-b-ksa", Account: ir.ServiceAccount{ID: "wi-team-b"},
+				Name: "team-b", Namespace: "team-b", KubeAccount: "team-b-ksa",
 				Queues: []ir.Queue{{Tier: "lp", Classes: []string{"lp"}, ClusterQueue: "cq-team-b-lp", LocalQueue: "lq-team-b-lp"}},
 			},
 		},

@@ -24,9 +24,10 @@ const (
 	// Admission").
 	enforceLabel = "pod-security.kubernetes.io/enforce"
 	warnLabel    = "pod-security.kubernetes.io/warn"
-	// accountAnnotation binds a Kubernetes service account to a Google one
+	// accountAnnotation lets a Kubernetes service account act as a Google one
 	// (GKE documentation: "Authenticate to Google Cloud APIs from GKE
-	// workloads").
+	// workloads"). Without it Google Cloud knows the jobs as the Kubernetes
+	// service account.
 	accountAnnotation = "iam.gke.io/gcp-service-account"
 )
 
@@ -90,7 +91,9 @@ func teamsOnTheNode(p *ir.Platform) map[string]bool {
 
 func serviceAccount(p *ir.Platform, t ir.Team) *corev1.ServiceAccount {
 	a := &corev1.ServiceAccount{TypeMeta: kubeyaml.Kind(corev1.SchemeGroupVersion, "ServiceAccount"), ObjectMeta: kubeyaml.Meta(p.Name, t.Namespace, t.KubeAccount)}
-	a.Annotations = map[string]string{accountAnnotation: t.Account.Email(p.Project)}
+	if t.Account != nil {
+		a.Annotations = map[string]string{accountAnnotation: t.Account.Email(p.Project)}
+	}
 	// Jobs do not call the Kubernetes API, and Workload Identity takes its
 	// token from the node's metadata server.
 	a.AutomountServiceAccountToken = new(false)

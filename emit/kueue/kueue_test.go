@@ -39,7 +39,7 @@ func plan() *ir.Platform {
 		Teams: []ir.Team{
 			{
 				Name: "team-a", Namespace: "ns-a", Cohort: "research", Group: "team-a@example.com",
-				KubeAccount: "team-a-ksa", Account: ir.ServiceAccount{ID: "wi-team-a"},
+				KubeAccount: "team-a-ksa", Account: &ir.TeamAccount{ID: "wi-team-a"},
 				Queues: []ir.Queue{
 					{
 						Tier: "hp", Cohort: "research", ClusterQueue: "cq-team-a-hp", LocalQueue: "lq-team-a-hp", Strategy: "StrictFIFO", Preempts: true,
@@ -61,7 +61,7 @@ func plan() *ir.Platform {
 				},
 			},
 			{
-				Name: "team-b", Namespace: "team-b", KubeAccount: "team-b-ksa", Account: ir.ServiceAccount{ID: "wi-team-b"},
+				Name: "team-b", Namespace: "team-b", KubeAccount: "team-b-ksa", Account: &ir.TeamAccount{ID: "wi-team-b"},
 				Queues: []ir.Queue{{
 					Tier: "lp", ClusterQueue: "cq-team-b-lp", LocalQueue: "lq-team-b-lp", Strategy: "StrictFIFO",
 					Resources: []string{"nvidia.com/gpu"},

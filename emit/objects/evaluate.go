@@ -38,6 +38,7 @@ type root struct {
 	functions map[string]function.Function
 	main      *module
 	resources map[string]*managed // by address, without keys
+	data      map[string]bool     // data sources, by address
 	names     []string            // attributes that some expression asks for
 	// earlier is the root before the change, nil of that one itself.
 	earlier *root
@@ -74,7 +75,10 @@ type arguments struct {
 
 // openRoot reads a root. It returns nil for a root that Terraform cannot read.
 func openRoot(t emit.Tree, earlier *root) *root {
-	r := &root{sources: map[string]source{}, functions: functions(t), resources: map[string]*managed{}, earlier: earlier, budget: work}
+	r := &root{
+		sources: map[string]source{}, functions: functions(t), resources: map[string]*managed{}, data: map[string]bool{},
+		earlier: earlier, budget: work,
+	}
 	o := &opener{root: r, tree: t, dirs: map[string]*moduleDir{}}
 	given := map[string]hclsyntax.Expression{}
 	for _, f := range t {

@@ -158,6 +158,8 @@ func (m *module) declare(file string, b *hclsyntax.Block) bool {
 		m.root.resources[address] = &managed{
 			module: m, address: address, kind: b.Labels[0], file: file, line: b.DefRange().Start.Line, body: b.Body,
 		}
+	case b.Type == "data" && len(b.Labels) == 2:
+		m.root.data[m.prefix+"data."+b.Labels[0]+"."+b.Labels[1]] = true
 	}
 	return true
 }
@@ -220,6 +222,7 @@ func (m *module) need(references []hcl.Traversal) *hcl.EvalContext {
 		found[kind][name] = v
 	}
 	outputs := map[string]map[string]cty.Value{} // by call
+	sources := map[string]map[string]cty.Value{} // by type of data source
 	for _, t := range references {
 		if len(t) < 2 {
 			continue
@@ -246,12 +249,17 @@ func (m *module) need(references []hcl.Traversal) *hcl.EvalContext {
 					outputs[name][output.Name] = v
 				}
 			}
+		case "data":
+			m.readSource(t, sources)
 		default:
 			put(kind, name, m.root.object(m.prefix+kind+"."+name))
 		}
 	}
 	for name, values := range outputs {
 		put("module", name, cty.ObjectVal(values))
+	}
+	for kind, named := range sources {
+		put("data", kind, cty.ObjectVal(named))
 	}
 	ctx := &hcl.EvalContext{Functions: m.root.functions, Variables: map[string]cty.Value{
 		"path": cty.ObjectVal(map[string]cty.Value{"module": cty.StringVal(m.path), "root": cty.StringVal(".")}),
@@ -260,6 +268,32 @@ func (m *module) need(references []hcl.Traversal) *hcl.EvalContext {
 		ctx.Variables[kind] = cty.ObjectVal(values)
 	}
 	return ctx
+}
+
+// readSource adds the data source that a traversal refers to, as expressions see
+// it. A data source has the same values before and after, because its object does
+// not belong to the root.
+func (m *module) readSource(t hcl.Traversal, sources map[string]map[string]cty.Value) {
+	if len(t) < 4 {
+		return
+	}
+	kind, ok := t[1].(hcl.TraverseAttr)
+	name, also := t[2].(hcl.TraverseAttr)
+	if !ok || !also {
+		return
+	}
+	address := m.prefix + "data." + kind.Name + "." + name.Name
+	if !m.root.data[address] {
+		return
+	}
+	attributes := map[string]cty.Value{}
+	for _, a := range m.root.names {
+		attributes[a] = cty.StringVal(mark + stays + address + mark + a + mark)
+	}
+	if sources[kind.Name] == nil {
+		sources[kind.Name] = map[string]cty.Value{}
+	}
+	sources[kind.Name][name.Name] = cty.ObjectVal(attributes)
 }
 
 // named returns the value of a local value or an output, NilVal for nil, or while

@@ -97,11 +97,7 @@ func mustReplace(kind string) []argument {
 				"node_config.service_account", "node_config.oauth_scopes",
 			)...), unsent("placement_policy.type", "placement_policy.tpu_topology")...)
 	case "google_project_iam_member":
-		return force("project", "role", "member")
-	case "google_service_account":
-		return force("account_id")
-	case "google_service_account_iam_member":
-		return force("service_account_id", "role", "member")
+		return force("project", "role", "member", "condition", "condition.title", "condition.expression")
 	case "google_storage_bucket":
 		return force("name", "location")
 	case "google_storage_bucket_iam_member":

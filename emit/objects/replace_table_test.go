@@ -40,7 +40,7 @@ func TestMustReplace(t *testing.T) {
 			}
 		}
 	}
-	if len(used) < 15 {
+	if len(used) < 14 {
 		t.Fatalf("golden folders have %d types of resources", len(used))
 	}
 	for kind, paths := range used {

@@ -78,12 +78,27 @@ resource "google_storage_bucket_iam_member" "team" {
   for_each = var.teams
   bucket   = google_storage_bucket.team[each.key].name
   role     = "r"
-  member   = google_service_account.team[each.key].member
+  member   = "principal://projects/${data.google_project.main.number}/${local.names[each.key]}"
 }
 
-resource "google_service_account" "team" {
-  for_each   = var.teams
-  account_id = each.value.account_id
+data "google_project" "main" {
+  project_id = "p"
+}
+
+locals {
+  pool  = "pools/${data.google_project.main.project_id}"
+  names = { for name, team in var.teams : name => "${local.pool}/${team.network}" }
+}
+
+resource "google_compute_subnetwork" "team" {
+  for_each = var.teams
+  name     = each.key
+  network  = google_compute_network.team[each.key].id
+}
+
+resource "google_compute_network" "team" {
+  for_each = var.teams
+  name     = each.value.network
 }
 
 resource "google_compute_reservation" "r" {
@@ -105,14 +120,14 @@ variable "gpus" {
 }
 
 variable "teams" {
-  type = map(object({ account_id = string, bucket = optional(string) }))
+  type = map(object({ network = string, bucket = optional(string) }))
 }
 `
 
 const varsBefore = `region = "r1"
 gpus   = [{ type = "l4" }]
 teams = {
-  t = { account_id = "t", bucket = "bucket-t" }
+  t = { network = "t", bucket = "bucket-t" }
 }
 `
 
@@ -207,16 +222,18 @@ google_storage_bucket.team["t"] 0 nodes t/w, not while it holds anything
   name: bucket-t -> bucket-u
 google_storage_bucket_iam_member.team["t"] 0 nodes
   bucket: bucket-t -> bucket-u`},
-		{"no team", []string{`  t = { account_id = "t", bucket = "bucket-t" }`, ""}, `
+		{"no team", []string{`  t = { network = "t", bucket = "bucket-t" }`, ""}, `
 removed: google_storage_bucket.team["t"] 0 nodes t/w, not while it holds anything`},
 		{"no reservation", []string{"resource \"google_compute_reservation\" \"r\" {\n  name = \"res\"\n  zone = \"z\"\n}\n", ""}, `
 removed: google_compute_reservation.r 8 nodes t/x u/w`},
-		{"an account", []string{`account_id = "t"`, `account_id = "u"`}, `
-google_service_account.team["t"] 0 nodes
-  account_id: t -> u
+		{"what others refer to", []string{`network = "t"`, `network = "u"`}, `
+google_compute_network.team["t"] 0 nodes
+  name: t -> u
+google_compute_subnetwork.team["t"] 0 nodes
+  network:  -> google_compute_network.team["t"]
 google_storage_bucket_iam_member.team["t"] 0 nodes
-  member:  -> google_service_account.team["t"]`},
-		{"a team more", []string{"teams = {", "teams = {\n  u = { account_id = \"u\" }"}, ""},
+  member: …oogle_project.main.project_id/t -> …oogle_project.main.project_id/u`},
+		{"a team more", []string{"teams = {", "teams = {\n  u = { network = \"u\" }"}, ""},
 		{"the reservation", []string{`zone = "z"`, `zone = "y"`}, `
 google_compute_reservation.r 8 nodes t/x u/w
   zone: z -> y`},

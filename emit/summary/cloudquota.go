@@ -74,6 +74,9 @@ func (s *sheet) demand() {
 		row.has("end of the remarks", fact{form: ratio, value: r.Note, follows: []string{anything, path(kindCloudQuota, rowName(r), "remarks")}})
 	}
 	all := s.subject(TopicCloudQuota, kindCluster, "")
+	i := d.IAM
+	all.follows("demand on IAM", fmt.Sprintf("%s in the project's allow policy, %s of them; %s; %s", number(i.Principals, "principal"), number(i.Groups, "group"),
+		number(i.ServiceAccounts, "service account"), number(i.CustomRoles, "custom role")), anything)
 	all.follows("nodes of all that queues can admit", fmt.Sprintf("%s, %d GiB of memory", number(d.VCPUs, "vCPU"), d.MemoryGiB), anything)
 }
 

@@ -39,6 +39,9 @@ func (s *sheet) platform() {
 	s.cluster()
 	s.systemPool()
 	s.account(TopicAccess, "the nodes", p.NodeAccount)
+	jobs := s.subject(TopicAccess, kindCluster, "")
+	jobs.all("roles of every job", p.JobRoles, tagRoles)
+	jobs.all("roles of the members of the teams' groups", p.Monitoring.MemberRoles, tagRoles)
 }
 
 func (s *sheet) cluster() {
@@ -176,6 +179,19 @@ func (s *sheet) delivery() {
 	build := s.subject(TopicAccess, kindAccount, "the build")
 	build.all("permissions", d.Permissions)
 	build.all("roles that it may grant", d.GrantableRoles, tagRoles)
+	var narrow []string
+	for _, r := range d.NarrowRoles {
+		narrow = append(narrow, r.Role)
+		build.follows("condition of "+r.Role, r.Title+": "+r.Condition, platformName, platformProject, platformRegion,
+			path(kindAccount, "the build", "roles with a condition"))
+	}
+	build.all("roles with a condition", narrow)
+	for _, r := range d.CustomRoles {
+		role := s.subject(TopicAccess, kindCustomRole, r.ID)
+		role.exists("")
+		role.follows("title", r.Title, platformName)
+		role.all("permissions", r.Permissions)
+	}
 }
 
 // tagRoles is of what the accounts of the platform may do.

@@ -72,9 +72,13 @@ func (s *sheet) team(t *ir.Team, jobs int, members []string) {
 		outside.is("group that may submit", t.Group)
 	}
 	access.is("Kubernetes service account of its jobs", t.KubeAccount)
-	access.is("service account of its jobs", t.Account.ID)
-	access.is("display name of the service account of its jobs", t.Account.Display)
-	access.has("roles of its jobs", fact{form: set, list: t.Account.Roles, tag: tagRoles})
+	account := none
+	if t.Account != nil {
+		account = t.Account.ID
+		access.follows("display name of the Google service account of its jobs", t.Account.Display, platformName)
+	}
+	access.is("Google service account of its jobs", account)
+	access.has("roles of its jobs", fact{form: set, list: t.Roles, tag: tagRoles})
 
 	for i := range t.Queues {
 		q := &t.Queues[i]

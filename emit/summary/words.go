@@ -23,6 +23,7 @@ const (
 	kindAlert       = "alert"
 	kindDelivery    = "delivery"
 	kindAccount     = "service account of " // its name tells of what
+	kindCustomRole  = "custom role"
 	kindCapacity    = "capacity"
 	kindCheck       = "AdmissionCheck"
 	kindCohort      = "cohort"
@@ -36,7 +37,7 @@ const (
 // kinds are in the order in which their lines stand in a topic.
 var kinds = []string{
 	kindPlatform, kindCluster, kindSystemPool, kindRelease, kindNetwork, kindGPUNetwork, kindMonitoring, kindAlert, kindDelivery,
-	kindCapacity, kindAutoscaling, kindCheck, kindCohort, kindTeam, kindTier, kindClass, kindWorkload, kindAccount, kindCloudQuota,
+	kindCapacity, kindAutoscaling, kindCheck, kindCohort, kindTeam, kindTier, kindClass, kindWorkload, kindAccount, kindCustomRole, kindCloudQuota,
 }
 
 // folded are the kinds of which a platform has many.

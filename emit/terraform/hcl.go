@@ -58,6 +58,9 @@ func (b *body) block(kind string, labels ...string) *body {
 // resource adds a resource block and returns its content.
 func (b *body) resource(kind, name string) *body { return b.block("resource", kind, name) }
 
+// data adds a data block and returns its content.
+func (b *body) data(kind, name string) *body { return b.block("data", kind, name) }
+
 // raw sets an attribute to an expression.
 func (b *body) raw(name string, tokens hclwrite.Tokens) {
 	b.space(attribute)

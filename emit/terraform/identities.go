@@ -2,70 +2,120 @@ package terraform
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/hashicorp/hcl/v2/hclwrite"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
+// nodeMember is the principal of the nodes' service account.
+const nodeMember constant = `"serviceAccount:${var.node_account}"`
+
+// hasRoles reports whether the jobs of some team have project roles of their own.
+func hasRoles(p *ir.Platform) bool {
+	return slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return len(t.Roles) > 0 })
+}
+
+// hasAccounts reports whether the jobs of some team act as a Google service
+// account.
+func hasAccounts(p *ir.Platform) bool {
+	return slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return t.Account != nil })
+}
+
 func identities(b *body, p *ir.Platform) {
-	b.note("Every node of the cluster. create-platform.sh makes it first, so that the build",
-		"may act as this one account and no other.")
-	nodes := b.resource("google_service_account", "nodes")
-	nodes.text("account_id", p.NodeAccount.ID)
-	nodes.text("display_name", p.NodeAccount.Display)
-	nodes.flag("create_ignore_already_exists", true)
-
-	roles := b.resource("google_project_iam_member", "nodes")
-	roles.raw("for_each", hclwrite.TokensForFunctionCall("toset", column(p.NodeAccount.Roles)))
-	roles.expr("project", "var.project_id")
-	roles.expr("role", "each.key")
-	roles.expr("member", "google_service_account.nodes.member")
-
+	b.note("Roles of the nodes. create-platform.sh makes the account: Terraform administers",
+		"no service accounts.")
+	projectRoles(b, "nodes", p.NodeAccount.Roles, nodeMember)
 	if len(p.Teams) > 0 {
-		teamIdentities(b)
+		teamIdentities(b, p)
 	}
-	if slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return t.Group != "" }) {
-		members(b)
+	if p.HasGroups() {
+		members(b, p)
 	}
 }
 
-// members lets the teams' groups reach the cluster. Several teams may share a
-// group, which has the role once.
-func members(b *body) {
-	b.note("Who may reach the control plane. What a member may do there, the namespace's",
-		"RoleBinding says.")
+// projectRoles grants literal roles on the project to one principal.
+func projectRoles(b *body, name string, roles []string, member constant) *body {
+	grant := b.resource("google_project_iam_member", name)
+	grant.raw("for_each", hclwrite.TokensForFunctionCall("toset", column(roles)))
+	grant.expr("project", "var.project_id")
+	grant.expr("role", "each.key")
+	grant.expr("member", member)
+	return grant
+}
+
+// members lets the members of the teams' groups reach the cluster, and open what
+// they are promised. Each binding has a condition of this platform's own, so that
+// it is not the binding of another platform whose members are the same group: IAM
+// tells bindings of one role apart by their conditions (IAM documentation: "Allow
+// policies").
+func members(b *body, p *ir.Platform) {
+	b.note("Who may reach the control plane: the members of the teams' groups, which are",
+		"members of this one. RBAC in the team's namespace decides what they may do there.")
 	member := b.resource("google_project_iam_member", "members")
-	member.expr("for_each", "toset([for team in values(var.teams) : team.group if team.group != null])")
 	member.expr("project", "var.project_id")
 	member.text("role", ir.MemberRole)
-	member.expr("member", `"group:${each.key}"`)
+	member.expr("member", `"group:${var.security_group}"`)
+	only := member.block("condition")
+	only.expr("title", `"Cluster ${var.cluster_name}"`)
+	only.expr("expression", constant(strconv.Quote(ir.ClusterCondition("${var.project_id}", "${var.region}", "${var.cluster_name}"))))
+
+	if len(p.Monitoring.MemberRoles) == 0 {
+		return
+	}
+	promised := constant("They open the dashboards.")
+	if p.Monitoring.TensorBoard != "" {
+		promised = "They open the dashboards and the TensorBoard."
+	}
+	b.note(promised)
+	viewers := projectRoles(b, "viewers", p.Monitoring.MemberRoles, `"group:${var.security_group}"`)
+	viewers.note("Always true: it keeps this binding apart from that of another platform of the",
+		"project, which would take it along when it is destroyed.")
+	always := viewers.block("condition")
+	always.expr("title", `"Members of ${var.cluster_name}"`)
+	always.expr("expression", constant(strconv.Quote(`request.time > timestamp("2000-01-01T00:00:00Z")`)))
 }
 
-func teamIdentities(b *body) {
-	b.note("What the jobs of a team run as.")
-	account := b.resource("google_service_account", "team")
-	account.expr("for_each", "var.teams")
-	account.expr("account_id", "each.value.account_id")
-	account.expr("display_name", "each.value.display_name")
+// teamIdentities grants the jobs what they may do. Their principals are those of
+// Workload Identity Federation for GKE (GKE documentation: "About Workload Identity
+// Federation for GKE", principal identifiers).
+func teamIdentities(b *body, p *ir.Platform) {
+	b.data("google_project", "main").expr("project_id", "var.project_id")
 
+	local := b.block("locals")
+	local.note("The identities of the project's pods. The pool exists once the cluster does.")
+	local.expr("workload_pool", `"iam.googleapis.com/projects/${data.google_project.main.number}/locations/global/workloadIdentityPools/${google_container_cluster.main.workload_identity_config[0].workload_pool}"`)
+	principal := constant(`"principal://${local.workload_pool}/subject/ns/${team.namespace}/sa/${team.kube_account}"`)
+	if hasAccounts(p) {
+		local.note("What the jobs of a team are to Google Cloud: the service account that the team",
+			"asks for, else the Kubernetes service account of its namespace.")
+		local.expr("team_members", `{
+  for name, team in var.teams : name => team.account != null ? "serviceAccount:${team.account}" : `+principal+`
+}`)
+	} else {
+		local.note("What the jobs of a team are to Google Cloud: the Kubernetes service account of",
+			"its namespace.")
+		local.expr("team_members", `{
+  for name, team in var.teams : name => `+principal+`
+}`)
+	}
+
+	b.note("What every job needs, once for all pods of the cluster.")
+	projectRoles(b, "jobs", p.JobRoles,
+		`"principalSet://${local.workload_pool}/kubernetes.cluster/https://container.googleapis.com/v1/projects/${var.project_id}/locations/${var.region}/clusters/${var.cluster_name}"`)
+
+	if !hasRoles(p) {
+		return
+	}
 	b.block("locals").expr("team_roles", `merge([
   for name, team in var.teams : {
     for role in team.roles : "${name}/${role}" => { team = name, role = role }
   }
 ]...)`)
-
 	roles := b.resource("google_project_iam_member", "team")
 	roles.expr("for_each", "local.team_roles")
 	roles.expr("project", "var.project_id")
 	roles.expr("role", "each.value.role")
-	roles.expr("member", "google_service_account.team[each.value.team].member")
-
-	b.note("Workload Identity: only the Kubernetes service account of the team's own",
-		"namespace may act as the team. The pool exists once the cluster does.")
-	identity := b.resource("google_service_account_iam_member", "team")
-	identity.expr("for_each", "var.teams")
-	identity.expr("service_account_id", "google_service_account.team[each.key].name")
-	identity.text("role", "roles/iam.workloadIdentityUser")
-	identity.expr("member", `"serviceAccount:${google_container_cluster.main.workload_identity_config[0].workload_pool}[${each.value.namespace}/${each.value.kube_account}]"`)
+	roles.expr("member", "local.team_members[each.value.team]")
 }

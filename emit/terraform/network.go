@@ -32,7 +32,7 @@ func networkInputs(p *ir.Platform) []networkInput {
 		{"control_plane_range", "Range of the control plane, which calls webhooks on the nodes.",
 			reference("var", "control_plane_range")},
 		{"node_service_account", "Email address of the nodes' service account, by which the firewall rule finds them.",
-			reference("google_service_account", "nodes", "email")},
+			reference("var", "node_account")},
 	}
 }
 

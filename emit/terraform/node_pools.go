@@ -320,7 +320,7 @@ func machine(node *body, kind, diskType string, diskSizeGiB int) {
 // nodeIdentity makes IAM alone decide what a node may do: its scope is
 // everything, its service account little.
 func nodeIdentity(node *body) {
-	node.expr("service_account", "google_service_account.nodes.email")
+	node.expr("service_account", "var.node_account")
 	node.texts("oauth_scopes", []string{"https://www.googleapis.com/auth/cloud-platform"})
 }
 

@@ -20,12 +20,11 @@ func outputs(b *body, p *ir.Platform) {
 	}
 	output(b, "get_credentials", "Command that points kubectl at the cluster.", credentials)
 	output(b, "network", "Name of the VPC.", "module.network.name")
-	output(b, "node_service_account", "Service account of the nodes.", "google_service_account.nodes.email")
+	output(b, "node_service_account", "Service account of the nodes.", "var.node_account")
 	output(b, "workload_pool", "Workload Identity pool of the cluster.",
 		"google_container_cluster.main.workload_identity_config[0].workload_pool")
 	if len(p.Teams) > 0 {
-		output(b, "team_service_accounts", "Service account of each team's jobs.",
-			"{ for name, account in google_service_account.team : name => account.email }")
+		output(b, "team_principals", "What each team's jobs are to Google Cloud: the member to grant rights to.", "local.team_members")
 	}
 	if hasBuckets(p) {
 		output(b, "team_buckets", "Bucket of each team that has one.",

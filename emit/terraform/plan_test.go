@@ -65,7 +65,7 @@ func batch() *ir.Platform {
 	for _, name := range []string{"team-a", "team-b", "team-c", "team-d"} {
 		p.Teams = append(p.Teams, ir.Team{
 			Name: name, Namespace: name, KubeAccount: name + "-ksa", Bucket: "my-project-" + name,
-			Account: ir.ServiceAccount{ID: "wi-" + name, Display: "Jobs of " + name, Roles: []string{"roles/logging.logWriter", "roles/monitoring.metricWriter"}},
+			Account: &ir.TeamAccount{ID: "wi-" + name, Display: "Jobs of " + name}, Roles: []string{"roles/logging.logWriter", "roles/monitoring.metricWriter"},
 		})
 	}
 	return p

@@ -6,7 +6,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// hasBuckets tells whether any team has a bucket.
+// hasBuckets reports whether any team has a bucket.
 func hasBuckets(p *ir.Platform) bool {
 	return slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return t.Bucket != "" })
 }
@@ -39,14 +39,14 @@ func storage(b *body, p *ir.Platform) {
 	member.expr("for_each", "local.team_buckets")
 	member.expr("bucket", "google_storage_bucket.team[each.key].name")
 	member.text("role", "roles/storage.objectUser")
-	member.expr("member", "google_service_account.team[each.key].member")
+	member.expr("member", "local.team_members[each.key]")
 
 	b.note("Programs that take a bucket for a file system ask what the bucket is.")
 	reader := b.resource("google_storage_bucket_iam_member", "team_reader")
 	reader.expr("for_each", "local.team_buckets")
 	reader.expr("bucket", "google_storage_bucket.team[each.key].name")
 	reader.text("role", "roles/storage.legacyBucketReader")
-	reader.expr("member", "google_service_account.team[each.key].member")
+	reader.expr("member", "local.team_members[each.key]")
 
 	if !nodesListBuckets(p) {
 		return
@@ -55,5 +55,5 @@ func storage(b *body, p *ir.Platform) {
 	nodes.expr("for_each", "{ for name, team in var.teams : name => team.bucket if team.nodes_list_bucket }")
 	nodes.expr("bucket", "google_storage_bucket.team[each.key].name")
 	nodes.text("role", "roles/storage.legacyBucketReader")
-	nodes.expr("member", "google_service_account.nodes.member")
+	nodes.expr("member", nodeMember)
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -107,7 +108,7 @@ func plans() map[string]*ir.Platform {
 			p.Cluster.MinVersion = "1.33"
 			p.Monitoring.NotificationChannels = []string{"projects/p/notificationChannels/1", "projects/p/notificationChannels/2"}
 			p.Teams[0].Bucket = ""
-			p.Teams[1].Account.Roles = nil
+			p.Teams[1].Account, p.Teams[1].Roles = nil, nil
 		}),
 		"maintenance": edit(func(p *ir.Platform) {
 			p.Cluster.Maintenance.Exclusions = []ir.Exclusion{
@@ -506,8 +507,8 @@ func TestCluster(t *testing.T) {
 			"cluster_autoscaling.resource_limits[2].resource_type":           `"nvidia-tesla-a100"`,
 			"cluster_autoscaling.resource_limits[2].maximum":                 "100",
 			"cluster_autoscaling.auto_provisioning_defaults.disk_size":       "200",
-			"cluster_autoscaling.auto_provisioning_defaults.service_account": "google_service_account.nodes.email",
-			"node_config.service_account":                                    "google_service_account.nodes.email",
+			"cluster_autoscaling.auto_provisioning_defaults.service_account": "var.node_account",
+			"node_config.service_account":                                    "var.node_account",
 			"lifecycle.ignore_changes":                                       "[node_config]",
 		}},
 		{"open", map[string]string{
@@ -523,7 +524,7 @@ func TestCluster(t *testing.T) {
 		}},
 		{"classes", map[string]string{
 			"cluster_autoscaling.enabled": "true", "cluster_autoscaling.auto_provisioning_defaults.disk_size": "",
-			"cluster_autoscaling.auto_provisioning_defaults.service_account": "google_service_account.nodes.email",
+			"cluster_autoscaling.auto_provisioning_defaults.service_account": "var.node_account",
 		}},
 		{"bare", map[string]string{
 			"cluster_autoscaling.enabled": "false", "cluster_autoscaling.autoscaling_profile": `"BALANCED"`,
@@ -602,7 +603,7 @@ func TestTextStaysText(t *testing.T) {
 	} {
 		t.Run(hostile, func(t *testing.T) {
 			p := edit(func(p *ir.Platform) {
-				p.Teams[0].Account.Display = hostile
+				p.Teams[0].Roles = []string{hostile}
 				p.NodeAccount.Display = hostile
 				p.Delivery.StatePrefix = hostile
 				p.Capacities[1].PoolLabels = []ir.KeyValue{{Key: "note", Value: hostile}}
@@ -613,8 +614,8 @@ func TestTextStaysText(t *testing.T) {
 			want := cty.StringVal(hostile)
 
 			vars := attributes(t, parsed(t, files, "terraform.tfvars"))
-			if got := vars["teams"].GetAttr("team-a").GetAttr("display_name"); !got.RawEquals(want) {
-				t.Errorf("display name of a team is %#v", got)
+			if got := vars["teams"].GetAttr("team-a").GetAttr("roles").AsValueSlice(); len(got) != 1 || !got[0].RawEquals(want) {
+				t.Errorf("roles of a team are %#v", got)
 			}
 			if !vars["authorized_networks"].Type().HasAttribute(want.AsString()) {
 				t.Errorf("authorized networks are %#v", vars["authorized_networks"])
@@ -624,7 +625,6 @@ func TestTextStaysText(t *testing.T) {
 				blocks          []int
 				at              func(cty.Value) cty.Value
 			}{
-				{"identities.tf", "display_name", []int{0}, nil},
 				{"backend.tf", "prefix", []int{0, 0}, nil},
 				{"node_pools.tf", "labels", []int{1, 4}, func(v cty.Value) cty.Value { return v.GetAttr("note") }},
 				{"monitoring.tf", "alerts", []int{1}, func(v cty.Value) cty.Value { return v.GetAttr("KueueQueueStuck").GetAttr("query") }},
@@ -698,25 +698,66 @@ func TestIndivisibleNodes(t *testing.T) {
 	}
 }
 
-// TestMembers holds that the teams' groups reach the cluster, and that nothing
-// speaks of groups where no team has one.
+// TestMembers holds that the members of the teams' groups reach this cluster
+// through the one group that holds them, by bindings that no other platform of the
+// project shares, and that there are none if no team has a group.
 func TestMembers(t *testing.T) {
 	if files := emitted(t, batch()); bytes.Contains(files["identities.tf"], []byte(ir.MemberRole)) {
 		t.Error("a role for members, and no team has a group")
 	}
-	files := emitted(t, edit(func(p *ir.Platform) { p.Teams[1].Group = "team-b@example.com" }))
-	want := map[string]string{
-		"for_each": "toset([for team in values(var.teams) : team.group if team.group != null])",
-		"project":  "var.project_id",
-		"role":     `"roles/container.clusterViewer"`,
-		"member":   `"group:${each.key}"`,
+	files := emitted(t, edit(func(p *ir.Platform) {
+		p.Cluster.SecurityGroup = "gke-security-groups@example.com"
+		p.Teams[0].Group, p.Teams[1].Group = "team-a@example.com", "team-b@example.com"
+		p.Monitoring.MemberRoles = []string{"roles/monitoring.viewer"}
+	}))
+	const cluster = `"projects/${var.project_id}/locations/${var.region}/clusters/${var.cluster_name}`
+	for name, want := range map[string]map[string]string{
+		"members": {
+			"project":              "var.project_id",
+			"role":                 `"roles/container.clusterViewer"`,
+			"member":               `"group:${var.security_group}"`,
+			"condition.title":      `"Cluster ${var.cluster_name}"`,
+			"condition.expression": strconv.Quote(`resource.type != "container.googleapis.com/Cluster" || resource.name == ` + cluster + `" || resource.name.startsWith(` + cluster + `/")`),
+		},
+		"viewers": {
+			"for_each":             "toset([\n\"roles/monitoring.viewer\",\n])",
+			"project":              "var.project_id",
+			"role":                 "each.key",
+			"member":               `"group:${var.security_group}"`,
+			"condition.title":      `"Members of ${var.cluster_name}"`,
+			"condition.expression": strconv.Quote(`request.time > timestamp("2000-01-01T00:00:00Z")`),
+		},
+	} {
+		got := flat(t, files, "identities.tf", "google_project_iam_member", name)
+		got["for_each"] = strings.ReplaceAll(got["for_each"], " ", "")
+		if got["for_each"] == "" {
+			delete(got, "for_each")
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
 	}
-	if diff := cmp.Diff(want, flat(t, files, "identities.tf", "google_project_iam_member", "members")); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
+}
+
+// TestTeamsCostNothing holds that a team without a bucket and without roles adds
+// no resource: a thousand of them stay within IAM's limits.
+func TestTeamsCostNothing(t *testing.T) {
+	files := emitted(t, edit(func(p *ir.Platform) {
+		p.JobRoles = []string{"roles/logging.logWriter"}
+		for i := range p.Teams {
+			p.Teams[i].Account, p.Teams[i].Roles, p.Teams[i].Bucket = nil, nil, ""
+		}
+	}))
+	for name, content := range files {
+		for _, line := range strings.Split(string(content), "\n") {
+			if strings.Contains(line, "for_each") && (strings.Contains(line, "var.teams") || strings.Contains(line, "local.team")) || strings.HasPrefix(line, `resource "google_service_account`) {
+				t.Errorf("%s: %s", name, line)
+			}
+		}
 	}
-	teams := attributes(t, parsed(t, files, "terraform.tfvars"))["teams"]
-	if teams.GetAttr("team-a").Type().HasAttribute("group") || !teams.GetAttr("team-b").GetAttr("group").RawEquals(cty.StringVal("team-b@example.com")) {
-		t.Errorf("teams are %#v", teams)
+	want := `"principalSet://${local.workload_pool}/kubernetes.cluster/https://container.googleapis.com/v1/projects/${var.project_id}/locations/${var.region}/clusters/${var.cluster_name}"`
+	if got := flat(t, files, "identities.tf", "google_project_iam_member", "jobs")["member"]; got != want {
+		t.Errorf("every job's roles are given to %s", got)
 	}
 }
 

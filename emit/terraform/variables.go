@@ -63,6 +63,11 @@ func inputs(p *ir.Platform) []variable {
 	for _, r := range p.Network.GPURanges {
 		vars = append(vars, cidr(r.Name+"_range", gpuRanges[r.Name], r.CIDR))
 	}
+	vars = append(vars, variable{
+		"node_account", "string", "E-mail address of the nodes' service account, which create-platform.sh makes.", text(p.NodeAccount.Email(p.Project)),
+		`can(regex("^[^@]+@[^@]+$", var.node_account))`,
+		"An address looks like NAME@PROJECT.iam.gserviceaccount.com.",
+	})
 	if p.Cluster.SecurityGroup != "" {
 		vars = append(vars, variable{
 			"security_group", "string", "Google group that holds the teams' groups, for Kubernetes RBAC.", text(p.Cluster.SecurityGroup),
@@ -92,10 +97,10 @@ func inputs(p *ir.Platform) []variable {
 	}
 	if len(p.Teams) > 0 {
 		vars = append(vars, variable{
-			"teams", teamType(p), "Tenants, by name: the namespace and Kubernetes service account of their jobs, the Google service account behind it with its project roles, the Google group of the members, and their bucket.",
-			func() hclwrite.Tokens { return teams(p.Teams) },
-			`alltrue([for team in values(var.teams) : can(regex("^[a-z][-a-z0-9]{4,28}[a-z0-9]$", team.account_id))])`,
-			"The ID of a service account has 6 to 30 lower-case letters, digits and dashes.",
+			"teams", teamType(p), teamsDescription(p),
+			func() hclwrite.Tokens { return teams(p) },
+			`alltrue([for team in values(var.teams) : can(regex("^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$", team.namespace))])`,
+			"A namespace has at most 63 lower-case letters, digits and dashes.",
 		})
 	}
 	return vars
@@ -108,24 +113,43 @@ var gpuRanges = map[string]string{
 	"rdma":  "Range of the RDMA network: an eighth for each device of a node.",
 }
 
-// teamType is the type of the teams, as far as any of them has a field.
+// teamType is the type of the teams, with the fields that any of them has.
 func teamType(p *ir.Platform) constant {
-	list := constant("")
-	if nodesListBuckets(p) {
-		list = "\n  nodes_list_bucket = optional(bool, false)\n"
-	}
-	return teamFields + list + "}))"
-}
-
-const teamFields constant = `map(object({
+	fields := constant(`map(object({
   namespace    = string
   kube_account = string
-  account_id   = string
-  display_name = string
-  roles        = set(string)
-  group        = optional(string)
-  bucket       = optional(string)
-`
+`)
+	for _, f := range []struct {
+		used bool
+		line constant
+	}{
+		{hasAccounts(p), "account = optional(string)"},
+		{hasRoles(p), "roles = optional(set(string), [])"},
+		{hasBuckets(p), "bucket = optional(string)"},
+		{nodesListBuckets(p), "nodes_list_bucket = optional(bool, false)"},
+	} {
+		if f.used {
+			fields += "  " + f.line + "\n"
+		}
+	}
+	return fields + "}))"
+}
+
+// teamsDescription describes the variable of the teams, with the fields that any
+// of them has.
+func teamsDescription(p *ir.Platform) string {
+	s := "Tenants, by name: the namespace and Kubernetes service account of their jobs"
+	if hasAccounts(p) {
+		s += ", the Google service account that these act as"
+	}
+	if hasRoles(p) {
+		s += ", their project roles"
+	}
+	if hasBuckets(p) {
+		s += ", their bucket"
+	}
+	return s + "."
+}
 
 // text is the value of a string variable.
 func text(s string) func() hclwrite.Tokens {
@@ -149,18 +173,18 @@ func authorizedNetworks(ranges []ir.NamedRange) hclwrite.Tokens {
 	return object(entries)
 }
 
-func teams(teams []ir.Team) hclwrite.Tokens {
-	entries := make([]entry, len(teams))
-	for i, t := range teams {
+func teams(p *ir.Platform) hclwrite.Tokens {
+	entries := make([]entry, len(p.Teams))
+	for i, t := range p.Teams {
 		fields := []entry{
 			{"namespace", literal(t.Namespace)},
 			{"kube_account", literal(t.KubeAccount)},
-			{"account_id", literal(t.Account.ID)},
-			{"display_name", literal(t.Account.Display)},
-			{"roles", column(t.Account.Roles)},
 		}
-		if t.Group != "" {
-			fields = append(fields, entry{"group", literal(t.Group)})
+		if t.Account != nil {
+			fields = append(fields, entry{"account", literal(t.Account.Email(p.Project))})
+		}
+		if len(t.Roles) > 0 {
+			fields = append(fields, entry{"roles", column(t.Roles)})
 		}
 		if t.Bucket != "" {
 			fields = append(fields, entry{"bucket", literal(t.Bucket)})

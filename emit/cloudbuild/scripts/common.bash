@@ -30,6 +30,13 @@ begin() { # that option, arguments
   export CLOUDSDK_CORE_DISABLE_PROMPTS=1
 }
 
+# say prints a command so that it can be pasted into a shell.
+say() {
+  printf ' '
+  printf ' %q' "$@"
+  printf '\n'
+}
+
 need_way_in() {
   if [[ -z $WORKER_POOL && $NEEDS_WORKER_POOL == true ]]; then
     fail 'the control plane cannot be reached from outside its network: name a worker pool inside it, --worker-pool=POOL'

@@ -11,6 +11,7 @@ authorized_networks = {
 }
 gvnic_range           = "192.168.64.0/18"
 rdma_range            = "192.168.128.0/18"
+node_account          = "a3-ultra-flex-nodes@my-project.iam.gserviceaccount.com"
 security_group        = "gke-security-groups@example.com"
 deletion_protection   = true
 notification_channels = []
@@ -18,23 +19,9 @@ teams = {
   products = {
     namespace    = "products"
     kube_account = "products-ksa"
-    account_id   = "wi-products"
-    display_name = "Jobs of products"
-    roles = [
-      "roles/logging.logWriter",
-      "roles/monitoring.metricWriter",
-    ]
-    group = "products@example.com"
   }
   research = {
     namespace    = "research"
     kube_account = "research-ksa"
-    account_id   = "wi-research"
-    display_name = "Jobs of research"
-    roles = [
-      "roles/logging.logWriter",
-      "roles/monitoring.metricWriter",
-    ]
-    group = "research@example.com"
   }
 }

@@ -7,6 +7,7 @@ pod_range             = "10.4.0.0/14"
 service_range         = "10.0.32.0/20"
 control_plane_range   = "172.16.0.32/28"
 authorized_networks   = {}
+node_account          = "gke-batch-nodes@my-project.iam.gserviceaccount.com"
 security_group        = "gke-security-groups@example.com"
 deletion_protection   = true
 notification_channels = []
@@ -14,49 +15,41 @@ teams = {
   team-a = {
     namespace    = "team-a"
     kube_account = "team-a-ksa"
-    account_id   = "wi-team-a"
-    display_name = "Jobs of team-a"
+    account      = "wi-team-a@my-project.iam.gserviceaccount.com"
     roles = [
       "roles/logging.logWriter",
       "roles/monitoring.metricWriter",
     ]
-    group  = "team-a@example.com"
     bucket = "my-project-gke-batch-team-a"
   }
   team-b = {
     namespace    = "team-b"
     kube_account = "team-b-ksa"
-    account_id   = "wi-team-b"
-    display_name = "Jobs of team-b"
+    account      = "wi-team-b@my-project.iam.gserviceaccount.com"
     roles = [
       "roles/logging.logWriter",
       "roles/monitoring.metricWriter",
     ]
-    group  = "team-b@example.com"
     bucket = "my-project-gke-batch-team-b"
   }
   team-c = {
     namespace    = "team-c"
     kube_account = "team-c-ksa"
-    account_id   = "wi-team-c"
-    display_name = "Jobs of team-c"
+    account      = "wi-team-c@my-project.iam.gserviceaccount.com"
     roles = [
       "roles/logging.logWriter",
       "roles/monitoring.metricWriter",
     ]
-    group  = "team-c@example.com"
     bucket = "my-project-gke-batch-team-c"
   }
   team-d = {
     namespace    = "team-d"
     kube_account = "team-d-ksa"
-    account_id   = "wi-team-d"
-    display_name = "Jobs of team-d"
+    account      = "wi-team-d@my-project.iam.gserviceaccount.com"
     roles = [
       "roles/logging.logWriter",
       "roles/monitoring.metricWriter",
     ]
-    group  = "team-d@example.com"
     bucket = "my-project-gke-batch-team-d"
   }
 }

@@ -30,7 +30,7 @@ resource "google_storage_bucket_iam_member" "team" {
   for_each = local.team_buckets
   bucket   = google_storage_bucket.team[each.key].name
   role     = "roles/storage.objectUser"
-  member   = google_service_account.team[each.key].member
+  member   = local.team_members[each.key]
 }
 
 # Programs that take a bucket for a file system ask what the bucket is.
@@ -38,5 +38,5 @@ resource "google_storage_bucket_iam_member" "team_reader" {
   for_each = local.team_buckets
   bucket   = google_storage_bucket.team[each.key].name
   role     = "roles/storage.legacyBucketReader"
-  member   = google_service_account.team[each.key].member
+  member   = local.team_members[each.key]
 }

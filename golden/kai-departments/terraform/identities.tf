@@ -1,11 +1,5 @@
-# Every node of the cluster. create-platform.sh makes it first, so that the build
-# may act as this one account and no other.
-resource "google_service_account" "nodes" {
-  account_id                   = "kai-departments-nodes"
-  display_name                 = "Nodes of kai-departments"
-  create_ignore_already_exists = true
-}
-
+# Roles of the nodes. create-platform.sh makes the account: Terraform administers
+# no service accounts.
 resource "google_project_iam_member" "nodes" {
   for_each = toset([
     "roles/artifactregistry.reader",
@@ -14,36 +8,31 @@ resource "google_project_iam_member" "nodes" {
   ])
   project = var.project_id
   role    = each.key
-  member  = google_service_account.nodes.member
+  member  = "serviceAccount:${var.node_account}"
 }
 
-# What the jobs of a team run as.
-resource "google_service_account" "team" {
-  for_each     = var.teams
-  account_id   = each.value.account_id
-  display_name = each.value.display_name
+data "google_project" "main" {
+  project_id = var.project_id
 }
 
 locals {
-  team_roles = merge([
-    for name, team in var.teams : {
-      for role in team.roles : "${name}/${role}" => { team = name, role = role }
-    }
-  ]...)
+  # The identities of the project's pods. The pool exists once the cluster does.
+  workload_pool = "iam.googleapis.com/projects/${data.google_project.main.number}/locations/global/workloadIdentityPools/${google_container_cluster.main.workload_identity_config[0].workload_pool}"
+
+  # What the jobs of a team are to Google Cloud: the Kubernetes service account of
+  # its namespace.
+  team_members = {
+    for name, team in var.teams : name => "principal://${local.workload_pool}/subject/ns/${team.namespace}/sa/${team.kube_account}"
+  }
 }
 
-resource "google_project_iam_member" "team" {
-  for_each = local.team_roles
-  project  = var.project_id
-  role     = each.value.role
-  member   = google_service_account.team[each.value.team].member
-}
-
-# Workload Identity: only the Kubernetes service account of the team's own
-# namespace may act as the team. The pool exists once the cluster does.
-resource "google_service_account_iam_member" "team" {
-  for_each           = var.teams
-  service_account_id = google_service_account.team[each.key].name
-  role               = "roles/iam.workloadIdentityUser"
-  member             = "serviceAccount:${google_container_cluster.main.workload_identity_config[0].workload_pool}[${each.value.namespace}/${each.value.kube_account}]"
+# What every job needs, once for all pods of the cluster.
+resource "google_project_iam_member" "jobs" {
+  for_each = toset([
+    "roles/logging.logWriter",
+    "roles/monitoring.metricWriter",
+  ])
+  project = var.project_id
+  role    = each.key
+  member  = "principalSet://${local.workload_pool}/kubernetes.cluster/https://container.googleapis.com/v1/projects/${var.project_id}/locations/${var.region}/clusters/${var.cluster_name}"
 }

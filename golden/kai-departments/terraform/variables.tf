@@ -97,6 +97,17 @@ variable "authorized_networks" {
   }
 }
 
+variable "node_account" {
+  description = "E-mail address of the nodes' service account, which create-platform.sh makes."
+  type        = string
+  nullable    = false
+
+  validation {
+    condition     = can(regex("^[^@]+@[^@]+$", var.node_account))
+    error_message = "An address looks like NAME@PROJECT.iam.gserviceaccount.com."
+  }
+}
+
 variable "deletion_protection" {
   description = "Refuse to destroy the cluster with Terraform."
   type        = bool
@@ -115,20 +126,15 @@ variable "notification_channels" {
 }
 
 variable "teams" {
-  description = "Tenants, by name: the namespace and Kubernetes service account of their jobs, the Google service account behind it with its project roles, the Google group of the members, and their bucket."
+  description = "Tenants, by name: the namespace and Kubernetes service account of their jobs."
   type = map(object({
     namespace    = string
     kube_account = string
-    account_id   = string
-    display_name = string
-    roles        = set(string)
-    group        = optional(string)
-    bucket       = optional(string)
   }))
   nullable = false
 
   validation {
-    condition     = alltrue([for team in values(var.teams) : can(regex("^[a-z][-a-z0-9]{4,28}[a-z0-9]$", team.account_id))])
-    error_message = "The ID of a service account has 6 to 30 lower-case letters, digits and dashes."
+    condition     = alltrue([for team in values(var.teams) : can(regex("^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$", team.namespace))])
+    error_message = "A namespace has at most 63 lower-case letters, digits and dashes."
   }
 }

@@ -7,6 +7,7 @@ pod_range             = "192.168.64.0/20"
 service_range         = "192.168.80.0/20"
 control_plane_range   = "172.16.0.32/28"
 authorized_networks   = {}
+node_account          = "tpu-training-nodes@my-project.iam.gserviceaccount.com"
 deletion_protection   = true
 tensorboard_region    = "us-central1"
 notification_channels = []
@@ -14,21 +15,13 @@ teams = {
   tpu-research = {
     namespace    = "tpu-research"
     kube_account = "tpu-research-ksa"
-    account_id   = "wi-tpu-research"
-    display_name = "Jobs of tpu-research"
-    roles = [
-      "roles/aiplatform.user",
-      "roles/logging.logWriter",
-      "roles/monitoring.metricWriter",
-    ]
   }
   tpu-training = {
     namespace    = "tpu-training"
     kube_account = "tpu-training-ksa"
-    account_id   = "wi-tpu-training"
-    display_name = "Jobs of tpu-training"
+    account      = "wi-tpu-training@my-project.iam.gserviceaccount.com"
     roles = [
-      "roles/aiplatform.user",
+      "projects/my-project/roles/tpu_training_tensorboard_writer",
       "roles/logging.logWriter",
       "roles/monitoring.metricWriter",
     ]

@@ -1,0 +1,186 @@
+package rules
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// Rules on what the teams' jobs are to Google Cloud, and what they may do there.
+
+func identityRules() []Rule {
+	return []Rule{
+		{Code: "E0210", Severity: diag.Error, Title: "a team's role hands over the platform", check: wideRoles},
+		{Code: "E0220", Severity: diag.Error, Title: "two owners of one service account", check: sharedAccounts},
+		{
+			Code: "E0221", Severity: diag.Error,
+			Title: "more principals than the project's allow policy takes", check: principals, whole: true,
+		},
+		{
+			Code: "W0222", Severity: diag.Warning,
+			Title: "more service accounts than a project starts with", check: serviceAccounts, whole: true,
+		},
+		{
+			Code: "E0223", Severity: diag.Error,
+			Title: "more roles than the build can be allowed to grant", check: grantableRoles, whole: true,
+		},
+	}
+}
+
+// wideRole is a family of predefined roles that no team's jobs can have: a job runs
+// what any member submits.
+type wideRole struct {
+	pattern *regexp.Regexp
+	gives   string // what the role gives whoever has it
+}
+
+// wideRoleTable lists the families. The first that matches counts.
+//
+// Source: IAM documentation, "IAM roles and permissions index".
+var wideRoleTable = []wideRole{
+	{regexp.MustCompile(`^roles/(owner|editor|viewer|admin|writer|reader)$`), "rights over the whole project"},
+	{regexp.MustCompile(`^roles/resourcemanager\.`), "the right to grant any role, or to move and delete projects"},
+	{
+		regexp.MustCompile(`^roles/iam\..*(Admin|Creator|Deleter|User)$`),
+		"the way to the rights of other accounts and to new rights",
+	},
+	{
+		regexp.MustCompile(`(^roles/|\.)[A-Za-z]*[sS]erviceAgent$`),
+		"the rights of a Google service in the whole project",
+	},
+	{
+		regexp.MustCompile(`^roles/container\.(admin|clusterAdmin|developer)$`),
+		"every namespace of every cluster, past Kubernetes RBAC",
+	},
+	{
+		regexp.MustCompile(`^roles/gkehub\.(admin|editor|gatewayAdmin|gatewayEditor)$`),
+		"every cluster of the fleet, past Kubernetes RBAC",
+	},
+	{
+		regexp.MustCompile(`^roles/storage\.(admin|objectAdmin|objectUser|folderAdmin|hmacKeyAdmin)$`),
+		"the buckets of all teams and the Terraform state",
+	},
+	{
+		regexp.MustCompile(`^roles/compute\.(admin|instanceAdmin|instanceAdmin\.v1|osAdminLogin|osLogin)$`),
+		"machines past every queue, and a way into the nodes",
+	},
+	{
+		regexp.MustCompile(`^roles/compute\.(networkAdmin|securityAdmin|loadBalancerAdmin|storageAdmin|orgSecurity[A-Za-z]*)$`),
+		"the networks, firewalls or disks of the whole project",
+	},
+	{regexp.MustCompile(`^roles/cloudbuild\.`), "builds, which can run as the account that builds the platform"},
+	{
+		regexp.MustCompile(`^roles/(config|deploymentmanager|clouddeploy)\.[A-Za-z]*([aA]dmin|[eE]ditor|agent|[rR]unner|[dD]eveloper|[oO]perator)$`),
+		"deployments, which act with the rights of other accounts",
+	},
+	{
+		regexp.MustCompile(`^roles/(cloudfunctions|run|composer|appengine)\.[A-Za-z]*([aA]dmin|[dD]eveloper|[eE]ditor|[dD]eployer)$`),
+		"programs that run as other accounts",
+	},
+	{
+		regexp.MustCompile(`^roles/serviceusage\.(serviceUsageAdmin|apiKeysAdmin)$`),
+		"the right to switch off the services that the platform runs on",
+	},
+	{
+		regexp.MustCompile(`^roles/(secretmanager|cloudkms|artifactregistry|logging|monitoring|orgpolicy|accesscontextmanager|privilegedaccessmanager)\.([a-zA-Z]*[aA]dmin)$`),
+		"everything of its service in the whole project",
+	},
+}
+
+// handsOver returns what a role gives beyond a team's own, or "" for a role that a
+// team can have. Custom roles are not known here.
+func handsOver(role string) string {
+	for _, w := range wideRoleTable {
+		if w.pattern.MatchString(role) {
+			return w.gives
+		}
+	}
+	return ""
+}
+
+func wideRoles(r *report) {
+	for _, name := range names(r.Blueprint.Teams) {
+		for i, role := range r.Blueprint.Teams[name].Roles {
+			if gives := handsOver(role); gives != "" {
+				r.add(at("teams", name, "roles", diag.Index(i)),
+					fmt.Sprintf("%s gives the jobs of team %q %s", role, name, gives),
+					help("name a role that reaches no more than the jobs need, such as roles/bigquery.jobUser, "+
+						"or grant it on the one resource"))
+			}
+		}
+	}
+}
+
+// sharedAccounts checks that nobody else acts as a team's Google service account:
+// whoever does has the team's rights.
+func sharedAccounts(r *report) {
+	owners := map[string]string{r.Plan.NodeAccount.ID: "the nodes'", r.Plan.Delivery.Account.ID: "the build's"}
+	for _, t := range r.Plan.Teams {
+		if t.Account == nil {
+			continue
+		}
+		if owner, taken := owners[t.Account.ID]; taken {
+			r.add(at("teams", t.Name, "serviceAccount"),
+				fmt.Sprintf("service account %q is %s", t.Account.ID, owner), help("name an account of the team's own"))
+			continue
+		}
+		owners[t.Account.ID] = fmt.Sprintf("team %q's", t.Name)
+	}
+}
+
+// principals checks the project's allow policy, of which Google Cloud raises no
+// limit.
+func principals(r *report) {
+	d := r.Plan.Demand.IAM
+	if d.Principals <= ir.MaxPrincipals {
+		return
+	}
+	teams, accounts := 0, 0
+	for _, t := range r.Plan.Teams {
+		teams += len(t.Roles)
+		if t.Account != nil {
+			accounts += len(r.Plan.JobRoles)
+		}
+	}
+	advice := fmt.Sprintf("%d of them are roles of teams: grant these on the resources themselves, "+
+		"or build a platform in a second project", teams)
+	if accounts > 0 {
+		advice += fmt.Sprintf("; a team without serviceAccount needs %d fewer", len(r.Plan.JobRoles))
+	}
+	r.addKey(at("teams"),
+		fmt.Sprintf("the project's allow policy would hold %d principals, each counted in every role it has, "+
+			"and IAM takes %d", d.Principals, ir.MaxPrincipals),
+		help("%s", advice))
+}
+
+func serviceAccounts(r *report) {
+	if n := r.Plan.Demand.IAM.ServiceAccounts; n > ir.DefaultServiceAccounts {
+		r.addKey(at("teams"),
+			fmt.Sprintf("the platform has %d service accounts, and a project starts with room for %d", n, ir.DefaultServiceAccounts),
+			help(`raise the quota "Service Account Count" (iam.googleapis.com/quota/service-account-count) to at least %d, `+
+				"or leave serviceAccount out: jobs have their rights without", n))
+	}
+}
+
+// maxGrantable is how many roles the condition can name that bounds what the build
+// grants: 10 in a call of hasOnly, and 13 calls, between which stand at most 12
+// logical operators (IAM documentation: "Set limits on granting roles", "Quotas and
+// limits").
+const maxGrantable = 130
+
+func grantableRoles(r *report) {
+	if n := len(r.Plan.Delivery.GrantableRoles); n > maxGrantable {
+		own := 0
+		for _, role := range r.Plan.Delivery.GrantableRoles {
+			if slices.ContainsFunc(r.Plan.Teams, func(t ir.Team) bool { return slices.Contains(t.Roles, role) }) {
+				own++
+			}
+		}
+		r.addKey(at("teams"),
+			fmt.Sprintf("the build would grant %d different roles, and its condition names at most %d", n, maxGrantable),
+			help("%d of them are roles of teams: join them in custom roles", own))
+	}
+}
