@@ -46,7 +46,7 @@ func (r Rule) CanAccept() bool { return !r.last && (r.Acceptable || r.Severity !
 // All returns every rule, by code.
 func All() []Rule {
 	all := slices.Concat(nameRules(), hardwareRules(), consumptionRules(), countRules(), tierRules(), quotaRules(),
-		networkRules(), gpuNetworkRules(), versionRules(), gkeVersionRules(), maintenanceRules(),
+		networkRules(), gpuNetworkRules(), versionRules(), gkeVersionRules(), maintenanceRules(), securityRules(),
 		workloadRules(), auxiliaryRules(), kaiRules(), acceptRules())
 	slices.SortFunc(all, func(a, b Rule) int { return strings.Compare(a.Code, b.Code) })
 	return all
