@@ -248,7 +248,8 @@ type decoder func(key string, text []byte) error
 func decoders(b *schema.Blueprint) map[string]decoder {
 	return map[string]decoder{
 		"name": one(&b.Name), "project": one(&b.Project), "region": one(&b.Region), "zones": one(&b.Zones),
-		"cluster": one(&b.Cluster), "network": one(&b.Network), "versions": one(&b.Versions),
+		"cluster": one(&b.Cluster), "network": one(&b.Network), "security": one(&b.Security),
+		"versions":   one(&b.Versions),
 		"monitoring": one(&b.Monitoring), "delivery": one(&b.Delivery), "notes": one(&b.Notes), "scheduler": one(&b.Scheduler), "accept": entry(&b.Accept),
 		"hardware": entry(&b.Hardware), "capacity": entry(&b.Capacity), "tiers": entry(&b.Tiers),
 		"cohorts": entry(&b.Cohorts), "teams": entry(&b.Teams), "workloads": entry(&b.Workloads),

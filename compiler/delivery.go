@@ -275,5 +275,14 @@ func apis(p *ir.Platform) []string {
 	if p.Cluster.Filestore {
 		names = append(names, "file.googleapis.com")
 	}
+	if p.Security.KMSKey != "" {
+		names = append(names, "cloudkms.googleapis.com")
+	}
+	if p.Security.BinaryAuthorization {
+		names = append(names, "binaryauthorization.googleapis.com")
+	}
+	if p.Security.Posture {
+		names = append(names, "containersecurity.googleapis.com")
+	}
 	return sorted(names)
 }

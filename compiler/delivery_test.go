@@ -62,6 +62,10 @@ func TestDeliveryFollowsThePlan(t *testing.T) {
 		}},
 		{"alerts", func(p *ir.Platform) { p.Monitoring.Alerts = []ir.Alert{{}} }, []string{"roles/monitoring.alertPolicyEditor"}},
 		{"image streaming", func(p *ir.Platform) { p.Cluster.ImageStreaming = true }, []string{"containerfilesystem.googleapis.com"}},
+		{"key", func(p *ir.Platform) { p.Security.KMSKey = "k" }, []string{"cloudkms.googleapis.com"}},
+		{"Binary Authorization", func(p *ir.Platform) { p.Security.BinaryAuthorization = true },
+			[]string{"binaryauthorization.googleapis.com"}},
+		{"posture", func(p *ir.Platform) { p.Security.Posture = true }, []string{"containersecurity.googleapis.com"}},
 		{"Filestore", func(p *ir.Platform) { p.Cluster.Filestore = true }, []string{"file.googleapis.com"}},
 		{"reservation of others", func(p *ir.Platform) {
 			p.Capacities = []ir.Capacity{{Reservation: &ir.ReservationUse{Name: "r"}}}

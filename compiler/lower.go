@@ -29,7 +29,13 @@ func lower(b *schema.Blueprint) *ir.Platform {
 			Name: b.Name, Subnet: b.Name,
 			Nodes: b.Network.Nodes, Pods: b.Network.Pods, Services: b.Network.Services, ControlPlane: b.Network.ControlPlane,
 		},
-		Cluster:     lowerCluster(b),
+		Cluster: lowerCluster(b),
+		Security: ir.Security{
+			KMSKey:              value(b.Security.KMSKey, ""),
+			BinaryAuthorization: b.Security.BinaryAuthorization,
+			FlowLogs:            b.Security.FlowLogs,
+			Posture:             b.Security.Posture,
+		},
 		SystemPool:  lowerSystemPool(b.Cluster.SystemPool),
 		NodeAccount: ir.ServiceAccount{ID: b.Name + "-nodes", Display: "Nodes of " + b.Name, Roles: nodeRoles()},
 		Monitoring: ir.Monitoring{

@@ -63,6 +63,7 @@ type classPriority struct {
 	Storage struct {
 		BootDiskSize  int    `json:"bootDiskSize,omitempty"`
 		BootDiskType  string `json:"bootDiskType,omitempty"`
+		BootDiskKey   string `json:"bootDiskKMSKey,omitempty"`
 		LocalSSDCount int    `json:"localSSDCount,omitempty"`
 	} `json:"storage"`
 }

@@ -15,6 +15,7 @@ type Blueprint struct {
 	Zones      []string            `json:"zones"`
 	Cluster    Cluster             `json:"cluster"`
 	Network    Network             `json:"network"`
+	Security   Security            `json:"security"`
 	Versions   Versions            `json:"versions"`
 	Scheduler  string              `json:"scheduler"`
 	Hardware   map[string]Hardware `json:"hardware"`
@@ -93,6 +94,15 @@ type Network struct {
 	RDMA         string            `json:"rdma"`
 	TCPX         string            `json:"tcpx"`
 	Accept       map[string]string `json:"accept"`
+}
+
+// Security mirrors #Security.
+type Security struct {
+	KMSKey              *string           `json:"kmsKey"`
+	BinaryAuthorization bool              `json:"binaryAuthorization"`
+	FlowLogs            bool              `json:"flowLogs"`
+	Posture             bool              `json:"posture"`
+	Accept              map[string]string `json:"accept"`
 }
 
 // Versions mirrors #Versions.

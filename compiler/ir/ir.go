@@ -27,6 +27,7 @@ type Platform struct {
 	Scheduler  Scheduler
 	Network    Network
 	Cluster    Cluster
+	Security   Security
 	SystemPool SystemPool
 
 	// NodeAccount is the service account of every node.
@@ -134,6 +135,14 @@ type Cluster struct {
 	// Metrics are the components of GKE whose metrics Cloud Monitoring collects,
 	// as monitoring_config.enable_components names them.
 	Metrics []string
+}
+
+// Security is what the cluster has besides the safe defaults.
+type Security struct {
+	KMSKey              string // of boot disks and etcd, "" for keys that Google manages
+	BinaryAuthorization bool   // the project's policy admits images
+	FlowLogs            bool   // of the cluster's subnet
+	Posture             bool   // GKE reports insecure settings of workloads
 }
 
 // NamedRange is a CIDR range with the name an administrator gave it.

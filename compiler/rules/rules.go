@@ -46,9 +46,9 @@ func (r Rule) CanAccept() bool { return !r.last && (r.Acceptable || r.Severity !
 // All returns every rule, by code.
 func All() []Rule {
 	all := slices.Concat(
-		nameRules(), identityRules(), hardwareRules(), consumptionRules(), countRules(), tierRules(), quotaRules(), networkRules(),
-		gpuNetworkRules(), versionRules(), gkeVersionRules(), maintenanceRules(), workloadRules(), auxiliaryRules(),
-		secretRules(), kaiRules(), acceptRules(),
+		nameRules(), identityRules(), hardwareRules(), consumptionRules(), countRules(), tierRules(), quotaRules(),
+		networkRules(), gpuNetworkRules(), versionRules(), gkeVersionRules(), maintenanceRules(), securityRules(),
+		workloadRules(), auxiliaryRules(), secretRules(), kaiRules(), acceptRules(),
 	)
 	slices.SortFunc(all, func(a, b Rule) int { return strings.Compare(a.Code, b.Code) })
 	return all

@@ -28,6 +28,7 @@ func build(d *document, p *ir.Platform) {
 			" upgrades it from there. A higher `minVersion` upgrades the control plane of a standing cluster at the next build; ",
 			"a lower one changes nothing.")
 	}
+	demanded(d, p)
 	upgrades(d, p)
 	buildRights(d, p)
 	substitutions(d, p)

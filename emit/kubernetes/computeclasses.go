@@ -81,6 +81,7 @@ type reservationSubBlock struct {
 type storage struct {
 	BootDiskSize  int    `json:"bootDiskSize,omitempty"` // GB
 	BootDiskType  string `json:"bootDiskType,omitempty"`
+	BootDiskKey   string `json:"bootDiskKMSKey,omitempty"`
 	LocalSSDCount int    `json:"localSSDCount,omitempty"` // as ephemeral storage
 }
 
@@ -119,7 +120,10 @@ func priorityOf(p *ir.Platform, c ir.Capacity) priority {
 	out := priority{
 		MachineType: c.Machine.Type,
 		Spot:        c.Option == ir.Spot,
-		Storage:     storage{BootDiskSize: c.DiskSizeGiB, BootDiskType: c.DiskType, LocalSSDCount: c.LocalSSDs},
+		Storage: storage{
+			BootDiskSize: c.DiskSizeGiB, BootDiskType: c.DiskType, BootDiskKey: p.Security.KMSKey,
+			LocalSSDCount: c.LocalSSDs,
+		},
 	}
 	if c.HasGPUs() {
 		out.GPU = &gpu{Type: c.Machine.Accelerator, Count: c.Machine.AcceleratorCount, DriverVersion: strings.ToLower(c.GPUDriver)}

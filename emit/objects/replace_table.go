@@ -77,7 +77,9 @@ func mustReplace(kind string) []argument {
 	case "google_container_cluster":
 		return append(force("name", "network", "initial_node_count", "ip_allocation_policy",
 			"master_auth.client_certificate_config", "master_auth.client_certificate_config.issue_client_certificate",
-			"node_config", "node_config.shielded_instance_config",
+			"node_config", "node_config.boot_disk_kms_key",
+			"cluster_autoscaling.auto_provisioning_defaults.boot_disk_kms_key",
+			"node_config.shielded_instance_config",
 			"node_config.shielded_instance_config.enable_secure_boot", "node_config.shielded_instance_config.enable_integrity_monitoring"),
 			kept("location", "subnetwork", "networking_mode", "datapath_provider",
 				"ip_allocation_policy.cluster_secondary_range_name", "ip_allocation_policy.services_secondary_range_name",
@@ -86,7 +88,8 @@ func mustReplace(kind string) []argument {
 		const gpu, network = "node_config.guest_accelerator", "network_config.additional_node_network_configs"
 		return append(append(force("cluster", "network_config.accelerator_network_profile", network,
 			"placement_policy", "placement_policy.policy_name", "queued_provisioning", "queued_provisioning.enabled",
-			"node_config", "node_config.spot", "node_config.flex_start", "node_config.max_run_duration",
+			"node_config", "node_config.boot_disk_kms_key",
+			"node_config.spot", "node_config.flex_start", "node_config.max_run_duration",
 			gpu, gpu+".type", gpu+".count", gpu+".gpu_driver_installation_config", gpu+".gpu_driver_installation_config.gpu_driver_version",
 			"node_config.ephemeral_storage_local_ssd_config", "node_config.ephemeral_storage_local_ssd_config.local_ssd_count",
 			"node_config.reservation_affinity", "node_config.reservation_affinity.consume_reservation_type",

@@ -193,6 +193,18 @@ google_container_node_pool.slices["slices-0"] 4 nodes t/x u/w
   node_config.spot: true -> 
 google_container_node_pool.slices["slices-1"] 4 nodes t/x u/w
   node_config.spot: true -> `},
+		{"a key of boot disks", []string{"    spot = true\n", "    spot = true\n    boot_disk_kms_key = \"k\"\n"}, `
+google_container_node_pool.slices["slices-0"] 4 nodes t/x u/w
+  node_config.boot_disk_kms_key:  -> k
+google_container_node_pool.slices["slices-1"] 4 nodes t/x u/w
+  node_config.boot_disk_kms_key:  -> k`},
+		{"a key of the pools that GKE makes", []string{
+			"  node_config {\n    oauth_scopes",
+			"  cluster_autoscaling {\n    auto_provisioning_defaults {\n      boot_disk_kms_key = \"k\"\n    }\n  }\n\n" +
+				"  node_config {\n    oauth_scopes",
+		}, `
+google_container_cluster.main 17 nodes t/w t/x u/w
+  cluster_autoscaling.auto_provisioning_defaults.boot_disk_kms_key:  -> k`},
 		{"GPUs as they are by default", []string{`{ type = "l4" }`, `{ type = "l4", count = "1" }`}, ""},
 		{"more GPUs", []string{`{ type = "l4" }`, `{ type = "l4", count = 2 }`, `["slices-0", "slices-1"]`, `["slices-1"]`}, `
 google_container_node_pool.slices["slices-1"] 4 nodes t/x u/w

@@ -69,6 +69,16 @@ func (s *sheet) cluster() {
 	}
 	cluster.is("autoscaling profile", s.plan.AutoProvisioning.Profile)
 
+	key := "managed by Google"
+	if s.plan.Security.KMSKey != "" {
+		key = s.plan.Security.KMSKey
+	}
+	cluster.is("key of boot disks and etcd", key,
+		"another key replaces every node pool, and with auto-provisioning the cluster")
+	cluster.is("Binary Authorization", onOff(s.plan.Security.BinaryAuthorization))
+	cluster.is("VPC flow logs", onOff(s.plan.Security.FlowLogs))
+	cluster.is("security posture", onOff(s.plan.Security.Posture))
+
 	access := s.subject(TopicAccess, kindCluster, "")
 	for _, n := range c.AuthorizedNetworks {
 		var notes []string

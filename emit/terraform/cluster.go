@@ -32,11 +32,12 @@ func cluster(b *body, p *ir.Platform) {
 	if p.Cluster.MultiNetworking {
 		c.flag("enable_multi_networking", true)
 	}
-	firstNodes(c)
+	firstNodes(c, p.Security)
 
 	c.block("release_channel").text("channel", p.Cluster.ReleaseChannel)
 	privateNetwork(c)
 	access(c, p)
+	security(c, p.Security)
 	addons(c, p)
 	autoProvisioning(c, p)
 	observability(c, p.Cluster.Metrics)
@@ -96,14 +97,38 @@ func access(c *body, p *ir.Platform) {
 
 // firstNodes describes the default pool, which GKE insists on creating and
 // which is removed at once.
-func firstNodes(c *body) {
+func firstNodes(c *body, s ir.Security) {
 	c.note("GKE creates no cluster without a pool. This one lives for minutes, but must",
 		"not run as the project's default service account, which may not even exist.")
 	c.flag("remove_default_node_pool", true)
 	c.number("initial_node_count", 1)
 	node := c.block("node_config")
+	bootDiskKey(node, s)
 	nodeIdentity(node)
 	shielded(node)
+}
+
+// security switches on what an organisation demands besides.
+func security(c *body, s ir.Security) {
+	if s.KMSKey != "" {
+		c.note("Secrets in etcd.")
+		encryption := c.block("database_encryption")
+		encryption.text("state", "ENCRYPTED")
+		encryption.text("key_name", s.KMSKey)
+	}
+	if s.BinaryAuthorization {
+		c.block("binary_authorization").text("evaluation_mode", "PROJECT_SINGLETON_POLICY_ENFORCE")
+	}
+	if s.Posture {
+		c.block("security_posture_config").text("mode", "BASIC")
+	}
+}
+
+// bootDiskKey sets the key of nodes' boot disks, where it is the platform's own.
+func bootDiskKey(b *body, s ir.Security) {
+	if s.KMSKey != "" {
+		b.text("boot_disk_kms_key", s.KMSKey)
+	}
 }
 
 func addons(c *body, p *ir.Platform) {
@@ -142,6 +167,7 @@ func autoProvisioning(c *body, p *ir.Platform) {
 	defaults := auto.block("auto_provisioning_defaults")
 	disk(defaults, "disk_size", p.Capacities)
 	defaults.text("image_type", "COS_CONTAINERD")
+	bootDiskKey(defaults, p.Security)
 	nodeIdentity(defaults)
 	management(defaults, true)
 	// Source: GKE documentation, "Configure node pool auto-creation".

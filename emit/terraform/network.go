@@ -2,6 +2,7 @@ package terraform
 
 import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 )
@@ -86,6 +87,12 @@ func networkMain(b *body, p *ir.Platform) {
 	subnet.flag("private_ip_google_access", true)
 	secondaryRange(subnet, "pods", "var.pod_range")
 	secondaryRange(subnet, "services", "var.service_range")
+	if p.Security.FlowLogs {
+		flow := subnet.block("log_config")
+		flow.text("aggregation_interval", "INTERVAL_5_MIN")
+		flow.value("flow_sampling", cty.NumberFloatVal(0.5))
+		flow.text("metadata", "INCLUDE_ALL_METADATA")
+	}
 
 	router := b.resource("google_compute_router", "main")
 	router.expr("name", `"${google_compute_network.main.name}-router"`)

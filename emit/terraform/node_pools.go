@@ -325,6 +325,7 @@ func nodeIdentity(node *body) {
 }
 
 func nodeDefaults(node *body, p *ir.Platform) {
+	bootDiskKey(node, p.Security)
 	node.block("gcfs_config").flag("enabled", p.Cluster.ImageStreaming)
 	node.block("gvnic").flag("enabled", true)
 	node.block("workload_metadata_config").text("mode", "GKE_METADATA")

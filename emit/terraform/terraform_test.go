@@ -110,6 +110,9 @@ func plans() map[string]*ir.Platform {
 			p.Teams[0].Bucket = ""
 			p.Teams[1].Account, p.Teams[1].Roles = nil, nil
 		}),
+		"secured": edit(func(p *ir.Platform) {
+			p.Security = ir.Security{KMSKey: kmsKey, BinaryAuthorization: true, FlowLogs: true, Posture: true}
+		}),
 		"maintenance": edit(func(p *ir.Platform) {
 			p.Cluster.Maintenance.Exclusions = []ir.Exclusion{
 				{Name: "freeze", Start: "2026-12-18", End: "2027-01-06", Scope: "NO_UPGRADES"},
@@ -515,6 +518,17 @@ func TestCluster(t *testing.T) {
 			"min_master_version": `"1.33"`, "authenticator_groups_config.security_group": "var.security_group",
 			"control_plane_endpoints_config.dns_endpoint_config.allow_external_traffic": "false",
 		}},
+		{"secured", map[string]string{
+			"database_encryption.state": `"ENCRYPTED"`, "database_encryption.key_name": `"` + kmsKey + `"`,
+			"binary_authorization.evaluation_mode":                             `"PROJECT_SINGLETON_POLICY_ENFORCE"`,
+			"security_posture_config.mode":                                     `"BASIC"`,
+			"node_config.boot_disk_kms_key":                                    `"` + kmsKey + `"`,
+			"cluster_autoscaling.auto_provisioning_defaults.boot_disk_kms_key": `"` + kmsKey + `"`,
+		}},
+		{"batch", map[string]string{
+			"database_encryption.state": "", "binary_authorization.evaluation_mode": "",
+			"security_posture_config.mode": "", "node_config.boot_disk_kms_key": "",
+		}},
 		{"maintenance", map[string]string{
 			"maintenance_policy.maintenance_exclusion.exclusion_name":          `"freeze"`,
 			"maintenance_policy.maintenance_exclusion.start_time":              `"2026-12-18T00:00:00Z"`,
@@ -537,6 +551,24 @@ func TestCluster(t *testing.T) {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
+	}
+}
+
+// kmsKey is a key of the plan's region.
+const kmsKey = "projects/keys-project/locations/us-central1/keyRings/gke/cryptoKeys/nodes"
+
+// TestKeyOfEveryPool holds that no pool's boot disks are left to another key, and
+// that flow logs are the subnet's.
+func TestKeyOfEveryPool(t *testing.T) {
+	files := emitted(t, plans()["secured"])
+	pools := string(files["node_pools.tf"])
+	want := strings.Count(pools, `resource "google_container_node_pool"`)
+	if n := strings.Count(pools, "boot_disk_kms_key"); n != want || n < 2 {
+		t.Errorf("%d of %d pools have the key", n, want)
+	}
+	subnet := flat(t, files, "network.tf", "google_compute_subnetwork", "main")
+	if got := subnet["log_config.flow_sampling"]; got != "0.5" {
+		t.Errorf("flow_sampling = %q", got)
 	}
 }
 

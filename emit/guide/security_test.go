@@ -1,0 +1,47 @@
+package guide
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// TestDemanded holds that the guide tells what must be there before the first
+// build of a platform with its own key, and nothing without.
+func TestDemanded(t *testing.T) {
+	p := &ir.Platform{Project: "my-project", Scheduler: ir.Kueue}
+	guide := func() string {
+		d := &document{}
+		demanded(d, p)
+		return string(d.Bytes())
+	}
+	if got := guide(); got != "" {
+		t.Errorf("without demands: %s", got)
+	}
+	p.Security = ir.Security{KMSKey: "projects/k/locations/r/keyRings/a/cryptoKeys/b", BinaryAuthorization: true}
+	got := guide()
+	for _, want := range []string{
+		"service-$number@compute-system.iam", "service-$number@container-engine-robot.iam",
+		"--role=roles/cloudkms.cryptoKeyEncrypterDecrypter", p.Security.KMSKey, "Binary Authorization",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the guide lacks %q:\n%s", want, got)
+		}
+	}
+}
+
+// TestUpgrades holds that the guide names what GKE holds back.
+func TestUpgrades(t *testing.T) {
+	p := &ir.Platform{Capacities: []ir.Capacity{{Name: "h200", KeepsVersion: true}, {Name: "l4"}}}
+	p.Cluster.Maintenance = ir.Maintenance{Days: []string{"SU"}, Start: "03:00", Hours: 12, Exclusions: []ir.Exclusion{
+		{Name: "freeze", Start: "2026-12-18", End: "2027-01-06", Scope: "NO_UPGRADES"},
+	}}
+	d := &document{}
+	upgrades(d, p)
+	for _, want := range []string{"`freeze`", "2027-01-06", "`h200`"} {
+		if got := string(d.Bytes()); !strings.Contains(got, want) || strings.Contains(got, "`l4`") {
+			t.Errorf("want %q, and nothing of l4:\n%s", want, got)
+		}
+	}
+}
