@@ -99,7 +99,8 @@ func infrastructureManager(p *ir.Platform, seconds int, id, body string, variabl
 	account := "projects/" + p.Project + "/serviceAccounts/" + p.Delivery.Account.Email(p.Project)
 	body = strings.Replace(body, deploymentMark, deploymentScript, 1)
 	return script(p, seconds, id, body, append([]variable{
-		{"PROJECT", p.Project}, {"BUILD_REGION", p.Delivery.Region}, {"DEPLOYMENT", p.Deployment()}, {"ACCOUNT", account}, {"TERRAFORM", "=" + ir.InfrastructureManagerTerraform},
+		{"PROJECT", p.Project}, {"BUILD_REGION", p.Delivery.Region},
+		{"DEPLOYMENT", p.Deployment()}, {"ACCOUNT", account}, {"TERRAFORM", "=" + ir.InfrastructureManagerTerraform},
 	}, variables...)...)
 }
 

@@ -28,8 +28,8 @@ func destroy(p *ir.Platform) build {
 		{"PROJECT", p.Project}, {"REGION", p.Region}, {"CLUSTER", p.Cluster.Name}, {"ENDPOINT", endpoint(p)}, {"TEAMS", teamSelector(p)},
 	}, scheduler.variables...)...)
 	if p.Delivery.InfrastructureManager {
-		return newBuild(p, "destroy", checkSettings(p), takeTurn(p), drain, infrastructureManager(p, 14400, "infrastructure", releaseScript,
-			variable{"REGION", p.Region}, variable{"CLUSTER", p.Cluster.Name}))
+		return newBuild(p, "destroy", checkSettings(p), takeTurn(p), drain,
+			infrastructureManager(p, 14400, "infrastructure", releaseScript, variable{"REGION", p.Region}, variable{"CLUSTER", p.Cluster.Name}))
 	}
 	unprotect := terraform(p, 3600, "unprotect")
 	unprotect.Script = unprotectScript

@@ -35,7 +35,8 @@ var tensorBoardScript string
 func provision(p *ir.Platform) build {
 	tasks := []task{
 		checkSettings(p),
-		script(p, 900, "access", accessScript, variable{"PROJECT", p.Project}, variable{"PERMISSIONS", strings.Join(testedPermissions(p), " ")}),
+		script(p, 900, "access", accessScript,
+			variable{"PROJECT", p.Project}, variable{"PERMISSIONS", strings.Join(testedPermissions(p), " ")}),
 		takeTurn(p),
 	}
 	if p.Delivery.InfrastructureManager {
@@ -47,8 +48,8 @@ func provision(p *ir.Platform) build {
 			terraform(p, 3600, "terraform-plan", "plan", "-input=false", "-lock-timeout=300s", "-out=platform.tfplan"),
 			terraform(p, 10800, "terraform-apply", "apply", "-input=false", "-lock-timeout=300s", "platform.tfplan"))
 	}
-	tasks = append(tasks, command(p, 300, "credentials", "gcloud", "container", "clusters", "get-credentials", p.Cluster.Name,
-		"--project="+p.Project, "--location="+p.Region, endpoint(p)))
+	tasks = append(tasks, command(p, 300, "credentials",
+		"gcloud", "container", "clusters", "get-credentials", p.Cluster.Name, "--project="+p.Project, "--location="+p.Region, endpoint(p)))
 	// The scheduler comes before JobSet: a scheduler that is down or half
 	// installed may refuse the Deployment of JobSet, and this step repairs it.
 	// Kueue waits for the kinds that are not there yet.

@@ -45,7 +45,7 @@ terraform plan -input=false -lock-timeout=300s -out=platform.tfplan
 terraform apply -input=false -lock-timeout=300s platform.tfplan
 gcloud container clusters get-credentials gke-batch --project=my-project --location=us-central1 --dns-endpoint
 curl --fail --silent --show-error --location --retry 5 --output TEMP/release.yaml https://github.com/kubernetes-sigs/kueue/releases/download/v0.19.2/manifests.yaml
-kubectl create --dry-run=client --validate=false -k TEMP -o go-template=\{\{range\ .webhooks\}\}\{\{\$name\ :=\ .name\}\}\{\{if\ not\ .namespaceSelector\}\}\{\{range\ .rules\}\}\{\{range\ .apiGroups\}\}\{\{if\ ne\ .\ \"kueue.x-k8s.io\"\}\}\{\{\$name\}\}\{\{\"\\n\"\}\}\{\{end\}\}\{\{end\}\}\{\{end\}\}\{\{end\}\}\{\{end\}\}
+kubectl create --dry-run=client --validate=false -k TEMP -o go-template=\{\{range\ .webhooks\}\}\{\{if\ not\ .namespaceSelector\}\}\{\{.name\}\}\|\{\{range\ .rules\}\}\{\{range\ .apiGroups\}\}\{\{.\}\}\,\{\{end\}\}\{\{end\}\}\{\{\"\\n\"\}\}\{\{end\}\}\{\{end\}\}
 kubectl apply --server-side --force-conflicts --field-manager=kueue-release -k TEMP
 kubectl -n kueue-system rollout status deployment/kueue-controller-manager --timeout=600s
 kubectl apply --server-side --force-conflicts --field-manager=batchwright --dry-run=server -f kubernetes/resource-flavors.yaml
@@ -391,7 +391,7 @@ func TestKueueStopsNobodyElse(t *testing.T) {
 	s.answer(`
 case $call in
 curl*) : >"$8" ;;
-*" -k "*template*) printf 'mnew.kb.io\nvbare.kb.io\n' ;;
+*" -k "*template*) printf '%s\n' 'mclusterqueue.kb.io|kueue.x-k8s.io,' 'mnew.kb.io|new.example.com,' 'vbare.kb.io|,' ;;
 esac`)
 	r := s.step(st)
 	want := "see every namespace:\nmnew.kb.io\nvbare.kb.io\n"

@@ -125,7 +125,9 @@ func (p *Plane) installController(ctx context.Context, c controller, port string
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	kustomization := map[string]any{"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": []string{"release.yaml"}}
+	kustomization := map[string]any{
+		"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": []string{"release.yaml"},
+	}
 	var names []string
 	for i, component := range components {
 		names = append(names, "component-"+strconv.Itoa(i))
@@ -346,7 +348,8 @@ func (p *Plane) Prepare(ctx context.Context, folder string) error {
 	}
 	p.StopKueue()
 	p.kueueConfig = config
-	if err := p.installController(ctx, kueue, p.kueuePorts[0], filepath.Join(folder, "kubernetes/system/kueue-webhooks")); err != nil {
+	webhooks := filepath.Join(folder, "kubernetes/system/kueue-webhooks")
+	if err := p.installController(ctx, kueue, p.kueuePorts[0], webhooks); err != nil {
 		return err
 	}
 	return p.StartKueue(ctx)

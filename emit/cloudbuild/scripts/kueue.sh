@@ -38,9 +38,9 @@ END
 
 # A webhook that sees every namespace stops the whole cluster while Kueue is
 # down. The component narrows those that the release narrows itself.
-template='{{range .webhooks}}{{$name := .name}}{{if not .namespaceSelector}}{{range .rules}}{{range .apiGroups}}'
-template+='{{if ne . "kueue.x-k8s.io"}}{{$name}}{{"\n"}}{{end}}{{end}}{{end}}{{end}}{{end}}'
-broad=$(kubectl create --dry-run=client --validate=false -k "$work" -o "go-template=$template")
+template='{{range .webhooks}}{{if not .namespaceSelector}}{{.name}}|{{range .rules}}{{range .apiGroups}}{{.}},{{end}}{{end}}{{"\n"}}{{end}}{{end}}'
+broad=$(kubectl create --dry-run=client --validate=false -k "$work" -o "go-template=$template" |
+  awk -F'|' 'NF && $2 !~ /^(kueue\.x-k8s\.io,)+$/ { print $1 }')
 if [[ -n $broad ]]; then
   printf 'These webhooks of the release %s see every namespace:\n%s\nInstall a version of Kueue that narrows them.\n' \
     "$MANIFEST" "$broad" >&2
