@@ -75,7 +75,7 @@ capacity: more: {hardware: "t4", consumption: spot: {}, maxNodes: 2}
 			if flavors, err := fs.ReadFile(after, "kubernetes/resource-flavors.yaml"); p.Scheduler == ir.Kueue && (err != nil || !strings.Contains(string(flavors), "name: more\n")) {
 				t.Errorf("there is no flavor: %v", err)
 			}
-			for _, name := range []string{"terraform/node_pools.tf", "terraform/network.tf", "terraform/identities.tf", "kubernetes/resource-flavors.yaml", "cloudbuild/provision.yaml"} {
+			for _, name := range []string{"terraform/node_pools.tf", "terraform/modules/network/main.tf", "terraform/identities.tf", "kubernetes/resource-flavors.yaml", "cloudbuild/provision.yaml"} {
 				linesStay(t, name, before, after)
 			}
 			if p.Scheduler == ir.KAI {

@@ -261,13 +261,13 @@ func gpuSubnets(folder fs.FS) (map[string]gpuSubnet, error) {
 	if err != nil {
 		return nil, err
 	}
-	main, err := tfResources(folder, "terraform/network.tf", "google_compute_network")
-	if err != nil || len(main) != 1 {
-		return nil, cmp.Or(err, fmt.Errorf("%d networks of the cluster", len(main)))
+	name, err := networkName(folder)
+	if err != nil {
+		return nil, err
 	}
 	ctx := &hcl.EvalContext{Functions: tfFunctions(folder), Variables: map[string]cty.Value{
-		"var":                    cty.ObjectVal(vars),
-		"google_compute_network": cty.ObjectVal(map[string]cty.Value{"main": cty.ObjectVal(map[string]cty.Value{"name": main[0].value("name")})}),
+		"var":    cty.ObjectVal(vars),
+		"module": cty.ObjectVal(map[string]cty.Value{"network": cty.ObjectVal(map[string]cty.Value{"name": name})}),
 	}}
 	locals := map[string]cty.Value{}
 	names := map[string]hclsyntax.Expression{} // of the resources, by kind
@@ -302,6 +302,29 @@ func gpuSubnets(folder fs.FS) (map[string]gpuSubnet, error) {
 	return out, nil
 }
 
+// networkName returns the name that the root gives the cluster's network.
+func networkName(folder fs.FS) (cty.Value, error) {
+	const file = "terraform/network.tf"
+	source, err := fs.ReadFile(folder, file)
+	if err != nil {
+		return cty.NilVal, err
+	}
+	parsed, diags := hclsyntax.ParseConfig(source, file, hcl.InitialPos)
+	if diags.HasErrors() {
+		return cty.NilVal, diags
+	}
+	for _, b := range parsed.Body.(*hclsyntax.Body).Blocks {
+		if b.Type == "module" && b.Body.Attributes["name"] != nil {
+			v, diags := b.Body.Attributes["name"].Expr.Value(nil)
+			if diags.HasErrors() {
+				return cty.NilVal, diags
+			}
+			return v, nil
+		}
+	}
+	return cty.NilVal, fmt.Errorf("%s names no network", file)
+}
+
 // tfVars returns the values of the root's variables.
 func tfVars(folder fs.FS) (map[string]cty.Value, error) {
 	const file = "terraform/terraform.tfvars"
@@ -333,7 +356,7 @@ func TestCheckNetworks(t *testing.T) {
 	breaks{
 		{"subnets that meet", "RDMA", made, "cidrsubnet(var.rdma_range, 3, 1)", "cidrsubnet(var.rdma_range, 3, 0)"},
 		{"subnets of one range", "RDMA", made, "var.gvnic_range", "var.rdma_range"},
-		{"name of a subnet", "RDMA", made, "name          = \"${google_compute_network.main.name}-${each.key}\"", "name          = \"${google_compute_network.main.name}-sub-${each.key}\""},
+		{"name of a subnet", "RDMA", made, "name          = \"${module.network.name}-${each.key}\"", "name          = \"${module.network.name}-sub-${each.key}\""},
 		{"network of a subnet", "RDMA", made, `rdma-3  = { network = "rdma"`, `rdma-3  = { network = "gvnic-1"`},
 		{"RDMA in another zone", "RDMA", made, "us-central1-b-vpc-roce", "us-central1-a-vpc-roce"},
 		{"no RDMA", "RDMA", made, `"us-central1-b-vpc-roce"`, "null"},

@@ -113,6 +113,24 @@ func TestTerraformCheckFails(t *testing.T) {
 		{name: "backend of Infrastructure Manager", extra: "terraform {\n  required_version = \"~> 1.5.0\"\n\n  backend \"gcs\" {\n    bucket = \"b\"\n  }\n}\n", want: "takes no backend"},
 		{name: "condition on another variable", extra: "terraform {\n  required_version = \"~> 1.5.0\"\n}\n\nvariable \"y\" {\n  description = \"\"\n  type        = string\n  default     = \"\"\n\n  validation {\n    condition     = var.y != var.name\n    error_message = \"No.\"\n  }\n}\n\noutput \"y\" {\n  description = \"\"\n  value       = var.y\n}\n", want: "looks at name, which Terraform 1.5"},
 
+		{name: "module", extra: tfCalls("name = var.name"), files: tfModule(tfModuleMain)},
+		{name: "module of a path", extra: tfCalls("name = path.module"), files: tfModule(strings.Replace(tfModuleMain, "= var.name", `= "${path.module == "modules/m" ? var.name : 1 / 0}"`, 1))},
+		{name: "no module", extra: tfCalls("name = var.name"), want: "there is no terraform/modules/m/*.tf"},
+		{name: "module from elsewhere", extra: strings.Replace(tfCalls("name = var.name"), "./modules/m", "git::https://e.com/m", 1), files: tfModule(tfModuleMain), want: "module m is not in the folder"},
+		{name: "module above", extra: strings.Replace(tfCalls("name = var.name"), "./modules/m", "./modules/..", 1), files: tfModule(tfModuleMain), want: "module m is not below its caller"},
+		{name: "module without a value", extra: tfCalls(""), files: tfModule(tfModuleMain), want: "module m: variable name has no value"},
+		{name: "value that a module does not take", extra: tfCalls("name = var.name\n  nome = 1"), files: tfModule(tfModuleMain), want: "module m has no variable nome"},
+		{name: "value of another type for a module", extra: tfCalls("name = [1]"), files: tfModule(tfModuleMain), want: "name: string required"},
+		{name: "unknown value for a module", extra: tfCalls("name = var.nome"), files: tfModule(tfModuleMain), want: `named "nome"`},
+		{name: "unknown output", extra: tfCalls("name = var.name") + tfOutput("module.m.nome"), files: tfModule(tfModuleMain), want: `named "nome"`},
+		{name: "unused output", extra: strings.Replace(tfCalls("name = var.name"), "module.m.id", "module.m", 1), files: tfModule(tfModuleMain), want: "output id of module m is not used"},
+		{name: "mistake in a module", extra: tfCalls("name = var.name"), files: tfModule(strings.Replace(tfModuleMain, "= var.name", `= "${var.name}-${local.nome}"`, 1)), want: `named "nome"`},
+		{name: "format of a module", extra: tfCalls("name = var.name"), files: tfModule(strings.Replace(tfModuleMain, "= var.name", "=   var.name", 1)), want: "modules/m/main.tf: terraform fmt"},
+		{name: "provider in a module", extra: tfCalls("name = var.name"), files: tfModule(tfModuleMain + "\nprovider \"google\" {\n}\n"), want: "has no provider of its own"},
+		{name: "cycle through a module", extra: tfCalls("name = google_compute_network.y.name") + tfNetwork("description = module.m.id"), files: tfModule(tfModuleMain), want: "depend on each other"},
+		{name: "depends_on no module", extra: tfNetwork("depends_on = [module.m]"), want: "there is no module.m"},
+		{name: "argument in a module", schema: true, extra: tfCalls("name = var.name"), files: tfModule(strings.Replace(tfModuleMain, "  name = var.name\n", "  name = var.name\n  nome = 1\n", 1)), want: `named "nome"`},
+
 		{name: "no such resource type", schema: true, extra: "resource \"google_compute_netwrk\" \"y\" {\n}\n", want: "the provider has no resource google_compute_netwrk"},
 		{name: "no such argument", schema: true, extra: tfNetwork("nome = 1"), want: `named "nome"`},
 		{name: "computed argument", schema: true, extra: tfNetwork("gateway_ipv4 = \"10.0.0.1\""), want: `named "gateway_ipv4"`},
@@ -149,6 +167,31 @@ func TestTerraformCheckFails(t *testing.T) {
 			}
 		})
 	}
+}
+
+// tfModuleMain is a module that is right.
+const tfModuleMain = `variable "name" {
+  description = "Name."
+  type        = string
+}
+
+resource "google_compute_network" "main" {
+  name = var.name
+}
+
+output "id" {
+  description = "ID."
+  value       = google_compute_network.main.id
+}
+`
+
+// tfModule returns the files of tfMinimal that a module takes the place of.
+func tfModule(main string) map[string]string { return map[string]string{"modules/m/main.tf": main} }
+
+// tfCalls returns a call of the module with arguments, and a use of its output.
+func tfCalls(arguments string) string {
+	return "module \"m\" {\n  source = \"./modules/m\"\n\n  " + arguments + "\n}\n\n" +
+		"output \"m\" {\n  description = \"\"\n  value       = module.m.id\n}\n"
 }
 
 func tfOutput(value string) string {

@@ -32,9 +32,9 @@ import (
 // tfSchema is where the schema of the provider is expected.
 const tfSchema = "../../shared/terraform/google-schema.json"
 
-// checkTerraform holds terraform/*.tf and *.tfvars of a deploy folder against
-// what terraform validate and terraform plan would say without a cloud: it
-// parses them, and evaluates the whole root twice, once with unknown variables
+// checkTerraform holds terraform/*.tf and *.tfvars of a deploy folder, and the
+// modules that they call, against what terraform validate and terraform plan would
+// say without a cloud: it parses them, and evaluates all twice, once with unknown variables
 // and once with the values of the tfvars. Resources, data sources and the
 // provider's block must fit the provider's schema; where that is absent, their
 // names and arguments are taken as they are, and t says so.
@@ -49,16 +49,19 @@ func checkTerraform(t testing.TB, folder fs.FS) []error {
 	return (&tfRoot{folder: folder, schema: schema}).check()
 }
 
-// tfRoot is a Terraform root under check.
+// tfRoot is a Terraform root under check, or a module that one calls.
 type tfRoot struct {
 	folder    fs.FS
+	dir       string
+	caller    *tfRoot     // nil of the root
 	schema    *tfProvider // nil without
 	bodies    []*hclsyntax.Body
 	variables map[string]*tfVariable
 	locals    map[string]*hclsyntax.Attribute
 	resources map[string]*tfResource // by address
-	outputs   map[string]bool
-	errs      []error
+	outputs   map[string]*hclsyntax.Block
+	calls     map[string]*tfCall
+	errs      []error // the root's, with those of modules
 }
 
 type tfVariable struct {
@@ -76,24 +79,18 @@ type tfResource struct {
 }
 
 func (r *tfRoot) check() []error {
-	r.variables, r.locals = map[string]*tfVariable{}, map[string]*hclsyntax.Attribute{}
-	r.resources, r.outputs = map[string]*tfResource{}, map[string]bool{}
-	values := r.parse()
+	r.dir = tfDir
+	values := r.load()
 	if len(r.errs) > 0 {
 		return r.errs
-	}
-	for _, body := range r.bodies {
-		r.declare(body)
 	}
 	r.assign(values)
-	r.used()
 	r.older()
-	r.acyclic()
 	if len(r.errs) > 0 {
 		return r.errs
 	}
-	r.evaluate(func(v *tfVariable) cty.Value { return cty.UnknownVal(v.kind) })
-	r.evaluate(func(v *tfVariable) cty.Value { return v.value })
+	r.evaluate(func(_ string, v *tfVariable) cty.Value { return cty.UnknownVal(v.kind) })
+	r.evaluate(func(_ string, v *tfVariable) cty.Value { return v.value })
 	seen := map[string]bool{}
 	return slices.DeleteFunc(r.errs, func(err error) bool {
 		again := seen[err.Error()]
@@ -102,14 +99,35 @@ func (r *tfRoot) check() []error {
 	})
 }
 
+// load reads the root, or the module, and what it calls, and returns the
+// attributes of the root's tfvars.
+func (r *tfRoot) load() map[string]*hclsyntax.Attribute {
+	r.variables, r.locals = map[string]*tfVariable{}, map[string]*hclsyntax.Attribute{}
+	r.resources, r.outputs, r.calls = map[string]*tfResource{}, map[string]*hclsyntax.Block{}, map[string]*tfCall{}
+	values := r.parse()
+	for _, body := range r.bodies {
+		r.declare(body)
+	}
+	r.used()
+	r.acyclic()
+	return values
+}
+
+func (r *tfRoot) fail(err error) {
+	for r.caller != nil {
+		r = r.caller
+	}
+	r.errs = append(r.errs, err)
+}
+
 func (r *tfRoot) errorf(at hcl.Range, format string, args ...any) {
-	r.errs = append(r.errs, fmt.Errorf("%s: %s", at, fmt.Sprintf(format, args...)))
+	r.fail(fmt.Errorf("%s: %s", at, fmt.Sprintf(format, args...)))
 }
 
 func (r *tfRoot) diags(diags hcl.Diagnostics) {
 	for _, d := range diags {
 		if d.Severity == hcl.DiagError {
-			r.errs = append(r.errs, d)
+			r.fail(d)
 		}
 	}
 }
@@ -156,15 +174,20 @@ func (r *tfRoot) older() {
 // parse reads the root and returns the attributes of its tfvars.
 func (r *tfRoot) parse() map[string]*hclsyntax.Attribute {
 	values := map[string]*hclsyntax.Attribute{}
-	for _, pattern := range []string{"terraform/*.tf", "terraform/*.tfvars"} {
+	patterns := []string{"*.tf"}
+	if r.caller == nil {
+		patterns = append(patterns, "*.tfvars")
+	}
+	for _, pattern := range patterns {
+		pattern = path.Join(r.dir, pattern)
 		names, err := fs.Glob(r.folder, pattern)
 		if err != nil || len(names) == 0 {
-			r.errs = append(r.errs, cmp.Or(err, fmt.Errorf("there is no %s", pattern)))
+			r.fail(cmp.Or(err, fmt.Errorf("there is no %s", pattern)))
 		}
 		for _, name := range names {
 			source, err := fs.ReadFile(r.folder, name)
 			if err != nil {
-				r.errs = append(r.errs, err)
+				r.fail(err)
 				continue
 			}
 			file, diags := hclsyntax.ParseConfig(source, name, hcl.InitialPos)
@@ -173,7 +196,7 @@ func (r *tfRoot) parse() map[string]*hclsyntax.Attribute {
 				continue
 			}
 			if !bytes.Equal(source, hclwrite.Format(source)) {
-				r.errs = append(r.errs, fmt.Errorf("%s: terraform fmt would change it", name))
+				r.fail(fmt.Errorf("%s: terraform fmt would change it", name))
 			}
 			body := file.Body.(*hclsyntax.Body)
 			if path.Ext(name) == ".tf" {
@@ -195,7 +218,7 @@ func (r *tfRoot) declare(body *hclsyntax.Body) {
 		r.errorf(a.SrcRange, "an argument outside any block")
 	}
 	for _, block := range body.Blocks {
-		want := map[string]int{"terraform": 0, "locals": 0, "provider": 1, "variable": 1, "output": 1, "resource": 2, "data": 2}
+		want := map[string]int{"terraform": 0, "locals": 0, "provider": 1, "variable": 1, "output": 1, "resource": 2, "data": 2, "module": 1}
 		if n, ok := want[block.Type]; !ok || len(block.Labels) != n {
 			r.errorf(block.Range(), "no such block: %s with %d labels", block.Type, len(block.Labels))
 			continue
@@ -206,6 +229,12 @@ func (r *tfRoot) declare(body *hclsyntax.Body) {
 			}
 		}
 		switch block.Type {
+		case "module":
+			r.call(block)
+		case "provider":
+			if r.caller != nil {
+				r.errorf(block.Range(), "a module that is called has no provider of its own")
+			}
 		case "variable":
 			if r.variables[block.Labels[0]] != nil {
 				r.errorf(block.Range(), "variable %s is declared twice", block.Labels[0])
@@ -219,10 +248,10 @@ func (r *tfRoot) declare(body *hclsyntax.Body) {
 				r.locals[name] = a
 			}
 		case "output":
-			if r.outputs[block.Labels[0]] {
+			if r.outputs[block.Labels[0]] != nil {
 				r.errorf(block.Range(), "output %s is declared twice", block.Labels[0])
 			}
-			r.outputs[block.Labels[0]] = true
+			r.outputs[block.Labels[0]] = block
 		case "resource", "data":
 			resource := &tfResource{kind: block.Labels[0], body: block.Body, address: strings.Join(block.Labels, ".")}
 			if block.Type == "data" {
@@ -289,7 +318,7 @@ func (r *tfRoot) assign(values map[string]*hclsyntax.Attribute) {
 }
 
 // references returns the addresses that a node refers to: "var.x", "local.x",
-// "google_x.y", "data.google_x.y".
+// "google_x.y", "data.google_x.y", "module.x" and "module.x.y".
 func references(node hclsyntax.Node) map[string]hcl.Range {
 	out := map[string]hcl.Range{}
 	hclsyntax.VisitAll(node, func(n hclsyntax.Node) hcl.Diagnostics {
@@ -302,12 +331,11 @@ func references(node hclsyntax.Node) map[string]hcl.Range {
 				}
 				steps = append(steps, a.Name)
 			}
-			n := 2
-			if steps[0] == "data" {
-				n = 3
+			if len(steps) >= 2 && steps[0] != "data" {
+				out[strings.Join(steps[:2], ".")] = e.Range()
 			}
-			if len(steps) >= n {
-				out[strings.Join(steps[:n], ".")] = e.Range()
+			if len(steps) >= 3 && (steps[0] == "data" || steps[0] == "module") {
+				out[strings.Join(steps[:3], ".")] = e.Range()
 			}
 		}
 		return nil
@@ -315,7 +343,7 @@ func references(node hclsyntax.Node) map[string]hcl.Range {
 	return out
 }
 
-// used reports variables and locals that nothing refers to.
+// used reports variables, locals and outputs of modules that nothing refers to.
 func (r *tfRoot) used() {
 	used := map[string]bool{}
 	for _, body := range r.bodies {
@@ -338,6 +366,7 @@ func (r *tfRoot) used() {
 			r.errorf(a.SrcRange, "local %s is not used", name)
 		}
 	}
+	r.outputsUsed(used)
 }
 
 // acyclic reports references that lead back to where they start.
@@ -348,6 +377,9 @@ func (r *tfRoot) acyclic() {
 	}
 	for address, resource := range r.resources {
 		nodes[address] = resource.body
+	}
+	for name, c := range r.calls {
+		nodes["module."+name] = c.block.Body
 	}
 	const open, done = 1, 2
 	state := map[string]int{}
@@ -373,11 +405,12 @@ func (r *tfRoot) acyclic() {
 	}
 }
 
-// evaluate checks every expression, with variables as given.
-func (r *tfRoot) evaluate(value func(*tfVariable) cty.Value) {
-	vars := map[string]cty.Value{}
+// evaluate checks every expression, with variables as given, and returns the
+// outputs.
+func (r *tfRoot) evaluate(value func(name string, v *tfVariable) cty.Value) cty.Value {
+	vars, outputs := map[string]cty.Value{}, map[string]cty.Value{}
 	for name, v := range r.variables {
-		vars[name] = value(v)
+		vars[name] = value(name, v)
 	}
 	s := &tfScope{root: r, vars: vars, values: map[string]cty.Value{}}
 	for _, resource := range r.resources {
@@ -385,6 +418,9 @@ func (r *tfRoot) evaluate(value func(*tfVariable) cty.Value) {
 	}
 	for name := range r.locals {
 		s.value("local." + name)
+	}
+	for name := range r.calls {
+		s.value("module." + name)
 	}
 	ctx := s.context()
 
@@ -409,13 +445,14 @@ func (r *tfRoot) evaluate(value func(*tfVariable) cty.Value) {
 				r.walk(block.Body, nil) // takes literals only
 			case "output":
 				r.expression(block.Body, "description", ctx, cty.String)
-				r.expression(block.Body, "value", ctx, cty.DynamicPseudoType)
+				outputs[block.Labels[0]] = r.expression(block.Body, "value", ctx, cty.DynamicPseudoType)
 			}
 		}
 	}
 	for _, address := range slices.Sorted(maps.Keys(r.resources)) {
 		r.instances(r.resources[address], ctx)
 	}
+	return cty.ObjectVal(outputs)
 }
 
 // expression evaluates a required argument.
@@ -510,7 +547,7 @@ func (r *tfRoot) meta(resource *tfResource) {
 	if a := resource.body.Attributes["depends_on"]; a != nil {
 		list(a)
 		for address, at := range references(a.Expr) {
-			if r.resources[address] == nil {
+			if r.resources[address] == nil && r.calls[strings.TrimPrefix(address, "module.")] == nil {
 				r.errorf(at, "there is no %s", address)
 			}
 		}
@@ -598,7 +635,7 @@ func (r *tfRoot) literals(body *hclsyntax.Body, schema *tfBlock) {
 	}
 }
 
-// tfScope evaluates locals and resources when something asks for them.
+// tfScope evaluates locals, resources and modules when something asks for them.
 type tfScope struct {
 	root   *tfRoot
 	vars   map[string]cty.Value
@@ -610,6 +647,12 @@ type tfScope struct {
 func (s *tfScope) value(address string) cty.Value {
 	if v, ok := s.values[address]; ok {
 		return v
+	}
+	if name, ok := strings.CutPrefix(address, "module."); ok {
+		c := s.root.calls[name]
+		s.follow(c.block.Body)
+		s.values[address] = c.evaluate(s.root, s.context())
+		return s.values[address]
 	}
 	resource := s.root.resources[address]
 	var e hclsyntax.Expression
@@ -626,11 +669,7 @@ func (s *tfScope) value(address string) cty.Value {
 	}
 	v := instance
 	if e != nil {
-		for next := range references(e) {
-			if s.root.resources[next] != nil || strings.HasPrefix(next, "local.") && s.root.locals[next[len("local."):]] != nil {
-				s.value(next)
-			}
-		}
+		s.follow(e)
 		var diags hcl.Diagnostics
 		v, diags = e.Value(s.context())
 		s.root.diags(diags)
@@ -640,6 +679,16 @@ func (s *tfScope) value(address string) cty.Value {
 	}
 	s.values[address] = v
 	return v
+}
+
+// follow evaluates what a node refers to.
+func (s *tfScope) follow(node hclsyntax.Node) {
+	for next := range references(node) {
+		kind, name, _ := strings.Cut(next, ".")
+		if s.root.resources[next] != nil || kind == "local" && s.root.locals[name] != nil || kind == "module" && s.root.calls[name] != nil {
+			s.value(next)
+		}
+	}
 }
 
 // instances returns what a resource with for_each stands for.
@@ -661,7 +710,7 @@ func instances(forEach, instance cty.Value) cty.Value {
 
 // context returns everything evaluated so far.
 func (s *tfScope) context() *hcl.EvalContext {
-	locals, data := map[string]cty.Value{}, map[string]map[string]cty.Value{}
+	locals, modules, data := map[string]cty.Value{}, map[string]cty.Value{}, map[string]map[string]cty.Value{}
 	resources := map[string]map[string]cty.Value{}
 	put := func(m map[string]map[string]cty.Value, kind, name string, v cty.Value) {
 		if m[kind] == nil {
@@ -673,6 +722,8 @@ func (s *tfScope) context() *hcl.EvalContext {
 		switch steps := strings.Split(address, "."); steps[0] {
 		case "local":
 			locals[steps[1]] = v
+		case "module":
+			modules[steps[1]] = v
 		case "data":
 			put(data, steps[1], steps[2], v)
 		default:
@@ -680,9 +731,10 @@ func (s *tfScope) context() *hcl.EvalContext {
 		}
 	}
 	ctx := &hcl.EvalContext{Functions: tfFunctions(s.root.folder), Variables: map[string]cty.Value{
-		"var":   cty.ObjectVal(s.vars),
-		"local": cty.ObjectVal(locals),
-		"path":  cty.ObjectVal(map[string]cty.Value{"module": cty.StringVal(".")}),
+		"var":    cty.ObjectVal(s.vars),
+		"local":  cty.ObjectVal(locals),
+		"module": cty.ObjectVal(modules),
+		"path":   cty.ObjectVal(map[string]cty.Value{"module": cty.StringVal(path.Join(".", strings.TrimPrefix(s.root.dir, tfDir)))}),
 	}}
 	for kind, named := range resources {
 		ctx.Variables[kind] = cty.ObjectVal(named)

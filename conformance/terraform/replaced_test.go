@@ -109,10 +109,10 @@ func TestReplaced(t *testing.T) {
 					}
 					want, gone := []string{}, []string{}
 					for address, action := range got.actions {
-						switch kind, _, _ := strings.Cut(address, "."); {
+						switch {
 						case action == "replace":
 							want = append(want, address)
-						case action == "delete" && slices.Contains(grave, kind):
+						case action == "delete" && slices.Contains(grave, kindOf(address)):
 							gone = append(gone, address)
 						}
 					}
@@ -197,6 +197,9 @@ func (r root) become(t *testing.T, folder string) {
 				t.Fatal(err)
 			}
 		}
+	}
+	if err := os.RemoveAll(filepath.Join(r.dir, "modules")); err != nil {
+		t.Fatal(err)
 	}
 	for _, part := range []string{"terraform", "dashboards"} {
 		to := filepath.Join(filepath.Dir(r.dir), part)

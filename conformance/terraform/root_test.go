@@ -182,16 +182,24 @@ func (r root) edit(t *testing.T, e edit) {
 	t.Cleanup(func() { write(t, name, was) })
 }
 
-// declared returns the resources of the root, as in "google_x.name", sorted.
+// declared returns the resources of the root and of its modules, as in
+// "google_x.name" and "module.network.google_x.name", sorted. A module's folder
+// has the name of its call.
 func (r root) declared(t *testing.T) (out []string) {
 	t.Helper()
-	files, err := filepath.Glob(r.dir + "/*.tf")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		for _, m := range regexp.MustCompile(`(?m)^resource "(.+)" "(.+)" \{$`).FindAllStringSubmatch(read(t, file), -1) {
-			out = append(out, m[1]+"."+m[2])
+	for _, pattern := range []string{"/*.tf", "/modules/*/*.tf"} {
+		files, err := filepath.Glob(r.dir + pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			module := ""
+			if dir := filepath.Dir(file); dir != r.dir {
+				module = "module." + filepath.Base(dir) + "."
+			}
+			for _, m := range regexp.MustCompile(`(?m)^resource "(.+)" "(.+)" \{$`).FindAllStringSubmatch(read(t, file), -1) {
+				out = append(out, module+m[1]+"."+m[2])
+			}
 		}
 	}
 	slices.Sort(out)
@@ -279,10 +287,18 @@ func (o outcome) declared() []string {
 func (o outcome) kinds() map[string]int {
 	out := map[string]int{}
 	for addr := range o.actions {
-		kind, _, _ := strings.Cut(addr, ".")
-		out[kind]++
+		out[kindOf(addr)]++
 	}
 	return out
+}
+
+// kindOf returns the type of a resource, of the root or of a module.
+func kindOf(addr string) string {
+	if inModule, ok := strings.CutPrefix(addr, "module."); ok {
+		_, addr, _ = strings.Cut(inModule, ".")
+	}
+	kind, _, _ := strings.Cut(addr, ".")
+	return kind
 }
 
 // summary says how often what is done to which resources, as in "update

@@ -10,10 +10,8 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/ext/typeexpr"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/function"
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 
@@ -33,14 +31,13 @@ const (
 	opaque  = "?" // the expression as it is written: it cannot be evaluated here
 )
 
-// root is a Terraform root, evaluated by need: references between resources are
-// followed wherever they lead.
+// root is a Terraform root with the modules that it calls, evaluated by need:
+// references between resources are followed wherever they lead.
 type root struct {
 	sources   map[string]source // by path
 	functions map[string]function.Function
-	vars      cty.Value
-	locals    map[string]*local
-	resources map[string]*managed // by type and name
+	main      *module
+	resources map[string]*managed // by address, without keys
 	names     []string            // attributes that some expression asks for
 	// earlier is the root before the change, nil of that one itself.
 	earlier *root
@@ -48,21 +45,16 @@ type root struct {
 	budget int
 }
 
-type local struct {
-	expression hclsyntax.Expression
-	file       string
-	visited    bool
-	value      cty.Value // NilVal while it is evaluated
-}
-
 // managed is a resource block: one resource, or one for each key.
 type managed struct {
-	kind, name, file string
-	line             int
-	body             *hclsyntax.Body
-	visited, done    bool
-	instances        map[string]*instance // by key, "" for the only one
-	value            cty.Value            // NilVal until something refers to it
+	module        *module // whose names its expressions have
+	address       string  // without a key
+	kind, file    string
+	line          int
+	body          *hclsyntax.Body
+	visited, done bool
+	instances     map[string]*instance // by key, "" for the only one
+	value         cty.Value            // NilVal until something refers to it
 }
 
 // instance is one resource of Terraform's state.
@@ -82,55 +74,29 @@ type arguments struct {
 
 // openRoot reads a root. It returns nil for a root that Terraform cannot read.
 func openRoot(t emit.Tree, earlier *root) *root {
-	r := &root{sources: map[string]source{}, locals: map[string]*local{}, resources: map[string]*managed{}, earlier: earlier, budget: work}
-	given, declared := map[string]hclsyntax.Expression{}, map[string]*hclsyntax.Body{}
+	r := &root{sources: map[string]source{}, functions: functions(t), resources: map[string]*managed{}, earlier: earlier, budget: work}
+	o := &opener{root: r, tree: t, dirs: map[string]*moduleDir{}}
+	given := map[string]hclsyntax.Expression{}
 	for _, f := range t {
-		if path.Dir(f.Path) != terraformDir || path.Ext(f.Path) != ".tf" && path.Base(f.Path) != "terraform.tfvars" {
+		if f.Path != path.Join(terraformDir, "terraform.tfvars") {
 			continue
 		}
-		body, err := parseTerraform(f)
-		if err != nil {
+		body := o.parse(f)
+		if body == nil {
 			return nil
 		}
-		r.sources[f.Path] = f.Content
-		r.budget += workPerByte * len(f.Content)
-		if path.Ext(f.Path) != ".tf" {
-			for name, a := range body.Attributes {
-				given[name] = a.Expr
-			}
-			continue
+		for name, a := range body.Attributes {
+			given[name] = a.Expr
 		}
-		for _, b := range body.Blocks {
-			switch {
-			case b.Type == "locals":
-				for name, a := range b.Body.Attributes {
-					r.locals[name] = &local{expression: a.Expr, file: f.Path}
-				}
-			case b.Type == "variable" && len(b.Labels) == 1:
-				declared[b.Labels[0]] = b.Body
-			case b.Type == "resource" && len(b.Labels) == 2:
-				address := b.Labels[0] + "." + b.Labels[1]
-				if r.resources[address] != nil {
-					return nil
-				}
-				r.resources[address] = &managed{
-					kind: b.Labels[0], name: b.Labels[1], file: f.Path, line: b.DefRange().Start.Line, body: b.Body,
-				}
-			}
-			if b.Type == "locals" || b.Type == "resource" {
-				r.names = append(r.names, asked(b.Body)...)
-				r.count(b.Body)
-			}
-		}
+	}
+	if r.main = o.open("", []string{terraformDir}); r.main == nil {
+		return nil
+	}
+	for name, in := range r.main.variables {
+		in.given = given[name]
 	}
 	slices.Sort(r.names)
 	r.names = slices.Compact(r.names)
-	r.functions = functions(t)
-	vars := map[string]cty.Value{}
-	for name, body := range declared {
-		vars[name] = variable(name, given[name], body)
-	}
-	r.vars = cty.ObjectVal(vars)
 	return r
 }
 
@@ -155,72 +121,11 @@ func asked(body *hclsyntax.Body) []string {
 	return out
 }
 
-// variable returns the value of a variable, given or else its default, of its
-// type.
-func variable(name string, given hclsyntax.Expression, body *hclsyntax.Body) cty.Value {
-	if a := body.Attributes["default"]; given == nil && a != nil {
-		given = a.Expr
-	}
-	if given == nil {
-		return cty.StringVal(mark + opaque + "var" + mark + name + mark)
-	}
-	v, diags := given.Value(nil)
-	if diags.HasErrors() {
-		return cty.StringVal(mark + opaque + "var" + mark + name + mark)
-	}
-	if a := body.Attributes["type"]; a != nil {
-		kind, defaults, diags := typeexpr.TypeConstraintWithDefaults(a.Expr)
-		if diags.HasErrors() {
-			return v
-		}
-		if defaults != nil && !v.IsNull() {
-			v = defaults.Apply(v)
-		}
-		if typed, err := convert.Convert(v, kind); err == nil {
-			v = typed
-		}
-	}
-	return v
-}
-
 // evaluate evaluates everything.
 func (r *root) evaluate() {
 	for _, address := range slices.Sorted(maps.Keys(r.resources)) {
 		r.resource(address)
 	}
-}
-
-// need evaluates what expressions refer to, and returns it as they see it.
-func (r *root) need(references []hcl.Traversal) *hcl.EvalContext {
-	locals, resources := map[string]cty.Value{}, map[string]map[string]cty.Value{}
-	for _, t := range references {
-		if len(t) < 2 {
-			continue
-		}
-		name, ok := t[1].(hcl.TraverseAttr)
-		if !ok {
-			continue
-		}
-		if kind := t.RootName(); kind == "local" {
-			if v := r.local(name.Name); v != cty.NilVal {
-				locals[name.Name] = v
-			}
-		} else if v := r.object(kind + "." + name.Name); v != cty.NilVal {
-			if resources[kind] == nil {
-				resources[kind] = map[string]cty.Value{}
-			}
-			resources[kind][name.Name] = v
-		}
-	}
-	ctx := &hcl.EvalContext{Functions: r.functions, Variables: map[string]cty.Value{
-		"var":   r.vars,
-		"local": cty.ObjectVal(locals),
-		"path":  cty.ObjectVal(map[string]cty.Value{"module": cty.StringVal("."), "root": cty.StringVal(".")}),
-	}}
-	for kind, named := range resources {
-		ctx.Variables[kind] = cty.ObjectVal(named)
-	}
-	return ctx
 }
 
 // value evaluates an expression, to what it says where it cannot.
@@ -230,20 +135,6 @@ func (r *root) value(e hclsyntax.Expression, file string, ctx *hcl.EvalContext) 
 		return cty.StringVal(mark + opaque + mark + r.sources[file].tokens(e).text + mark)
 	}
 	return v
-}
-
-// local returns the value of a local, NilVal if there is none, or it is about to
-// be evaluated.
-func (r *root) local(name string) cty.Value {
-	l := r.locals[name]
-	if l == nil {
-		return cty.NilVal
-	}
-	if !l.visited {
-		l.visited = true
-		l.value = r.value(l.expression, l.file, r.need(l.expression.Variables()))
-	}
-	return l.value
 }
 
 // resource evaluates the instances of a resource.
@@ -260,7 +151,7 @@ func (r *root) resource(address string) {
 		}
 		return nil
 	})
-	ctx := r.need(references)
+	ctx := s.module.need(references)
 	s.instances = map[string]*instance{}
 	if each := s.body.Attributes["for_each"]; each == nil {
 		r.instance(s, "", address, ctx)
@@ -331,7 +222,7 @@ func (r *root) instance(s *managed, key, address string, ctx *hcl.EvalContext) {
 	if r.earlier == nil {
 		return
 	}
-	was := r.earlier.find(s.kind+"."+s.name, key)
+	was := r.earlier.find(s.address, key)
 	if was != nil {
 		i.because = replaced(s, was, i)
 	}

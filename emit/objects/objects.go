@@ -25,7 +25,8 @@ import (
 type object struct {
 	file, kind, name string
 	line             int
-	// scope is what the name is unique in: "" for the folder, or a file.
+	// scope is what the name is unique in: "" for the folder, or a file, or the
+	// folder of a Terraform module.
 	scope string
 	value *node
 }
@@ -175,6 +176,9 @@ func read(f emit.File) ([]object, *unreadable) {
 	}
 	for i := range objects {
 		objects[i].file = f.Path
+		if dir := path.Dir(f.Path); path.Ext(f.Path) == ".tf" && dir != terraformDir {
+			objects[i].scope = dir
+		}
 	}
 	return objects, err
 }

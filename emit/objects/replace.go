@@ -100,11 +100,21 @@ func rootOf(t emit.Tree) emit.Tree {
 
 // rank is the place of a type in the list.
 func rank(address string) int {
-	kind, _, _ := strings.Cut(address, ".")
-	if i := slices.Index(grave, kind); i >= 0 {
+	if i := slices.Index(grave, kindOf(address)); i >= 0 {
 		return i
 	}
 	return len(grave)
+}
+
+// kindOf returns the type of a resource, in whatever module it is.
+func kindOf(address string) string {
+	for {
+		kind, rest, _ := strings.Cut(address, ".")
+		if kind != "module" {
+			return kind
+		}
+		_, address, _ = strings.Cut(rest, ".")
+	}
 }
 
 // replaced returns the arguments for which an instance is replaced.

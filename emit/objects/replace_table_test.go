@@ -77,7 +77,7 @@ func TestEvaluate(t *testing.T) {
 		r.evaluate()
 		for _, s := range r.resources {
 			if len(s.instances) == 0 && s.body.Attributes["for_each"] == nil {
-				t.Errorf("%s: %s.%s has no instance", name, s.kind, s.name)
+				t.Errorf("%s: %s has no instance", name, s.address)
 			}
 			for _, i := range s.instances {
 				i.all(func(v string) {

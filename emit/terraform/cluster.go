@@ -41,8 +41,8 @@ func cluster(b *body, p *ir.Platform) {
 		c.text("min_master_version", p.Cluster.MinVersion)
 	}
 	c.flag("enable_shielded_nodes", true)
-	c.expr("network", "google_compute_network.main.id")
-	c.expr("subnetwork", "google_compute_subnetwork.main.id")
+	c.expr("network", "module.network.id")
+	c.expr("subnetwork", "module.network.subnet_id")
 	c.text("networking_mode", "VPC_NATIVE")
 	c.note("Dataplane V2, which also enforces network policies.")
 	c.text("datapath_provider", "ADVANCED_DATAPATH")
@@ -65,15 +65,15 @@ func cluster(b *body, p *ir.Platform) {
 	lifecycle.expr("ignore_changes", "[node_config]")
 	c.note("Nodes cannot join without their roles, nor pull public images without NAT.")
 	c.expr("depends_on", `[
-  google_compute_router_nat.main,
+  module.network,
   google_project_iam_member.nodes,
 ]`)
 }
 
 func privateNetwork(c *body) {
 	ranges := c.block("ip_allocation_policy")
-	ranges.expr("cluster_secondary_range_name", "google_compute_subnetwork.main.secondary_ip_range[0].range_name")
-	ranges.expr("services_secondary_range_name", "google_compute_subnetwork.main.secondary_ip_range[1].range_name")
+	ranges.expr("cluster_secondary_range_name", "module.network.pod_range_name")
+	ranges.expr("services_secondary_range_name", "module.network.service_range_name")
 
 	private := c.block("private_cluster_config")
 	private.flag("enable_private_nodes", true)

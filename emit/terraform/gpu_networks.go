@@ -10,7 +10,9 @@ import (
 )
 
 // gpuNetworks writes the networks over which GPUs of different nodes reach each
-// other. Two tables come first: what a reviewer looks at are their lines.
+// other. Two tables come first: what a reviewer looks at are their lines. The
+// networks are no part of the module network: they hold the devices of nodes, and
+// no network that exists takes their place.
 func gpuNetworks(b *body, p *ir.Platform) {
 	if len(p.Network.GPUs) == 0 {
 		return
@@ -35,14 +37,14 @@ func gpuNetworks(b *body, p *ir.Platform) {
 
 	vpc := b.resource("google_compute_network", "gpu")
 	vpc.expr("for_each", "local.gpu_networks")
-	vpc.expr("name", `"${google_compute_network.main.name}-${each.key}"`)
+	vpc.expr("name", `"${module.network.name}-${each.key}"`)
 	vpc.flag("auto_create_subnetworks", false)
 	vpc.expr("mtu", "each.value.mtu")
 	vpc.expr("network_profile", `each.value.profile == null ? null : "projects/${var.project_id}/global/networkProfiles/${each.value.profile}"`)
 
 	subnet := b.resource("google_compute_subnetwork", "gpu")
 	subnet.expr("for_each", "local.gpu_subnets")
-	subnet.expr("name", `"${google_compute_network.main.name}-${each.key}"`)
+	subnet.expr("name", `"${module.network.name}-${each.key}"`)
 	subnet.expr("region", "var.region")
 	subnet.expr("network", "google_compute_network.gpu[each.value.network].id")
 	subnet.expr("ip_cidr_range", "each.value.range")

@@ -1,14 +1,82 @@
 package terraform
 
-import "github.com/batchwright/batchwright/compiler/ir"
+import (
+	"github.com/hashicorp/hcl/v2/hclwrite"
 
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// networkModule is the folder of the module that makes the cluster's network,
+// below the root. The module is a boundary because a network has other owners
+// and reviewers than a cluster: its variables are all that it knows of the
+// platform, and its outputs are all that the cluster knows of it.
+const networkModule = "modules/network"
+
+// networkInput is a variable of the module. All are strings.
+type networkInput struct {
+	name        string
+	description string
+	value       hclwrite.Tokens // in the root
+}
+
+// networkInputs returns the variables of the module in the order of the files.
+func networkInputs(p *ir.Platform) []networkInput {
+	return []networkInput{
+		{"name", "Name of the VPC network, and prefix of the names of its router, NAT and firewall rule.", literal(p.Network.Name)},
+		{"subnet", "Name of the subnet.", literal(p.Network.Subnet)},
+		{"region", "Region of the subnet, the router and the NAT.", reference("var", "region")},
+		{"node_range", "Primary range of the subnet, for the nodes.", reference("var", "node_range")},
+		{"pod_range", "Secondary range of the subnet, for the pods.", reference("var", "pod_range")},
+		{"service_range", "Secondary range of the subnet, for the Services.", reference("var", "service_range")},
+		{"control_plane_range", "Range of the control plane, which calls webhooks on the nodes.", reference("var", "control_plane_range")},
+		{"node_service_account", "Email address of the nodes' service account, by which the firewall rule finds them.",
+			reference("google_service_account", "nodes", "email")},
+	}
+}
+
+// network calls the module.
 func network(b *body, p *ir.Platform) {
+	b.note("The cluster's network, in a module that a network team can review and own.")
+	call := b.block("module", "network")
+	call.text("source", "./"+networkModule)
+	call.AppendNewline()
+	for _, in := range networkInputs(p) {
+		call.raw(in.name, in.value)
+	}
+}
+
+// networkVersions names the provider. The root alone says which versions of
+// Terraform and of the provider there can be.
+func networkVersions(b *body, _ *ir.Platform) {
+	b.block("terraform").block("required_providers").raw("google", object([]entry{{"source", literal(googleProvider)}}))
+}
+
+func networkVariables(b *body, p *ir.Platform) {
+	for _, in := range networkInputs(p) {
+		v := b.block("variable", in.name)
+		v.text("description", in.description)
+		v.expr("type", "string")
+		v.flag("nullable", false)
+	}
+}
+
+func networkOutputs(b *body, _ *ir.Platform) {
+	const ranges = "google_compute_subnetwork.main.secondary_ip_range"
+	output(b, "id", "ID of the VPC network.", "google_compute_network.main.id")
+	output(b, "name", "Name of the VPC network.", "google_compute_network.main.name")
+	output(b, "subnet_id", "ID of the subnet.", "google_compute_subnetwork.main.id")
+	output(b, "pod_range_name", "Name of the pods' range.", ranges+"[0].range_name")
+	output(b, "service_range_name", "Name of the Services' range.", ranges+"[1].range_name")
+}
+
+// networkMain writes the resources of the module.
+func networkMain(b *body, p *ir.Platform) {
 	vpc := b.resource("google_compute_network", "main")
-	vpc.text("name", p.Network.Name)
+	vpc.expr("name", "var.name")
 	vpc.flag("auto_create_subnetworks", false)
 
 	subnet := b.resource("google_compute_subnetwork", "main")
-	subnet.text("name", p.Network.Subnet)
+	subnet.expr("name", "var.subnet")
 	subnet.expr("region", "var.region")
 	subnet.expr("network", "google_compute_network.main.id")
 	subnet.expr("ip_cidr_range", "var.node_range")
@@ -51,7 +119,7 @@ func network(b *body, p *ir.Platform) {
 	firewall.expr("network", "google_compute_network.main.id")
 	firewall.text("direction", "INGRESS")
 	firewall.expr("source_ranges", "[var.control_plane_range]")
-	firewall.expr("target_service_accounts", "[google_service_account.nodes.email]")
+	firewall.expr("target_service_accounts", "[var.node_service_account]")
 	allow := firewall.block("allow")
 	allow.text("protocol", "tcp")
 	allow.texts("ports", ports)

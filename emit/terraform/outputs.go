@@ -2,34 +2,36 @@ package terraform
 
 import "github.com/batchwright/batchwright/compiler/ir"
 
+// output writes an output of the root or of a module.
+func output(b *body, name, description string, value constant) {
+	o := b.block("output", name)
+	o.text("description", description)
+	o.expr("value", value)
+}
+
 func outputs(b *body, p *ir.Platform) {
-	output := func(name, description string, value constant) {
-		o := b.block("output", name)
-		o.text("description", description)
-		o.expr("value", value)
-	}
-	output("cluster_name", "Name of the cluster.", "google_container_cluster.main.name")
-	output("cluster_location", "Region of the control plane.", "google_container_cluster.main.location")
-	output("cluster_endpoint", "DNS name of the control plane.",
+	output(b, "cluster_name", "Name of the cluster.", "google_container_cluster.main.name")
+	output(b, "cluster_location", "Region of the control plane.", "google_container_cluster.main.location")
+	output(b, "cluster_endpoint", "DNS name of the control plane.",
 		"google_container_cluster.main.control_plane_endpoints_config[0].dns_endpoint_config[0].endpoint")
 	credentials := constant(`"gcloud container clusters get-credentials ${google_container_cluster.main.name} --region ${google_container_cluster.main.location} --project ${var.project_id}"`)
 	if p.Cluster.DNSEndpoint {
 		credentials = `"gcloud container clusters get-credentials ${google_container_cluster.main.name} --region ${google_container_cluster.main.location} --project ${var.project_id} --dns-endpoint"`
 	}
-	output("get_credentials", "Command that points kubectl at the cluster.", credentials)
-	output("network", "Name of the VPC.", "google_compute_network.main.name")
-	output("node_service_account", "Service account of the nodes.", "google_service_account.nodes.email")
-	output("workload_pool", "Workload Identity pool of the cluster.",
+	output(b, "get_credentials", "Command that points kubectl at the cluster.", credentials)
+	output(b, "network", "Name of the VPC.", "module.network.name")
+	output(b, "node_service_account", "Service account of the nodes.", "google_service_account.nodes.email")
+	output(b, "workload_pool", "Workload Identity pool of the cluster.",
 		"google_container_cluster.main.workload_identity_config[0].workload_pool")
 	if len(p.Teams) > 0 {
-		output("team_service_accounts", "Service account of each team's jobs.",
+		output(b, "team_service_accounts", "Service account of each team's jobs.",
 			"{ for name, account in google_service_account.team : name => account.email }")
 	}
 	if hasBuckets(p) {
-		output("team_buckets", "Bucket of each team that has one.",
+		output(b, "team_buckets", "Bucket of each team that has one.",
 			"{ for name, bucket in google_storage_bucket.team : name => bucket.url }")
 	}
 	if p.Monitoring.TensorBoard != "" {
-		output("tensorboard", "Resource name of the TensorBoard.", "google_vertex_ai_tensorboard.main.name")
+		output(b, "tensorboard", "Resource name of the TensorBoard.", "google_vertex_ai_tensorboard.main.name")
 	}
 }

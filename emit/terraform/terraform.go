@@ -1,6 +1,7 @@
 // Package terraform renders the plan as one Terraform root for the
-// hashicorp/google provider: the network, the cluster, its node pools and
-// reservations, identities, buckets, dashboards and alerts.
+// hashicorp/google provider: the network, which is a module of the root, the
+// cluster, its node pools and reservations, identities, buckets, dashboards and
+// alerts.
 //
 // What an administrator would set per project stands in terraform.tfvars; what
 // belongs to a piece of hardware stands in the block that makes it. Teams are
@@ -37,6 +38,10 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 		{"variables.tf", variables},
 		{"terraform.tfvars", values},
 		{"network.tf", network},
+		{networkModule + "/main.tf", networkMain},
+		{networkModule + "/outputs.tf", networkOutputs},
+		{networkModule + "/variables.tf", networkVariables},
+		{networkModule + "/versions.tf", networkVersions},
 		{"gpu_networks.tf", gpuNetworks},
 		{"cluster.tf", cluster},
 		{"node_pools.tf", nodePools},

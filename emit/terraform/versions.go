@@ -6,6 +6,9 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
+// googleProvider is where Terraform finds the provider.
+const googleProvider = "hashicorp/google"
+
 func versions(b *body, p *ir.Platform) {
 	terraform := b.block("terraform")
 	if p.Delivery.InfrastructureManager {
@@ -19,7 +22,7 @@ func versions(b *body, p *ir.Platform) {
 	// the first that has every argument used here.
 	minor := p.Versions.GoogleProvider[:strings.LastIndex(p.Versions.GoogleProvider, ".")]
 	terraform.block("required_providers").raw("google", object([]entry{
-		{"source", literal("hashicorp/google")},
+		{"source", literal(googleProvider)},
 		{"version", literal("~> " + minor)},
 	}))
 }

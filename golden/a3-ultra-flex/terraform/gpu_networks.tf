@@ -22,7 +22,7 @@ locals {
 
 resource "google_compute_network" "gpu" {
   for_each                = local.gpu_networks
-  name                    = "${google_compute_network.main.name}-${each.key}"
+  name                    = "${module.network.name}-${each.key}"
   auto_create_subnetworks = false
   mtu                     = each.value.mtu
   network_profile         = each.value.profile == null ? null : "projects/${var.project_id}/global/networkProfiles/${each.value.profile}"
@@ -30,7 +30,7 @@ resource "google_compute_network" "gpu" {
 
 resource "google_compute_subnetwork" "gpu" {
   for_each      = local.gpu_subnets
-  name          = "${google_compute_network.main.name}-${each.key}"
+  name          = "${module.network.name}-${each.key}"
   region        = var.region
   network       = google_compute_network.gpu[each.value.network].id
   ip_cidr_range = each.value.range

@@ -20,7 +20,7 @@ output "get_credentials" {
 
 output "network" {
   description = "Name of the VPC."
-  value       = google_compute_network.main.name
+  value       = module.network.name
 }
 
 output "node_service_account" {

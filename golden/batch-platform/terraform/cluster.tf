@@ -4,8 +4,8 @@ resource "google_container_cluster" "main" {
   node_locations        = var.zones
   deletion_protection   = var.deletion_protection
   enable_shielded_nodes = true
-  network               = google_compute_network.main.id
-  subnetwork            = google_compute_subnetwork.main.id
+  network               = module.network.id
+  subnetwork            = module.network.subnet_id
   networking_mode       = "VPC_NATIVE"
 
   # Dataplane V2, which also enforces network policies.
@@ -31,8 +31,8 @@ resource "google_container_cluster" "main" {
   }
 
   ip_allocation_policy {
-    cluster_secondary_range_name  = google_compute_subnetwork.main.secondary_ip_range[0].range_name
-    services_secondary_range_name = google_compute_subnetwork.main.secondary_ip_range[1].range_name
+    cluster_secondary_range_name  = module.network.pod_range_name
+    services_secondary_range_name = module.network.service_range_name
   }
 
   private_cluster_config {
@@ -226,7 +226,7 @@ resource "google_container_cluster" "main" {
 
   # Nodes cannot join without their roles, nor pull public images without NAT.
   depends_on = [
-    google_compute_router_nat.main,
+    module.network,
     google_project_iam_member.nodes,
   ]
 }

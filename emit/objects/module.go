@@ -1,0 +1,330 @@
+package objects
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/ext/typeexpr"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/batchwright/batchwright/emit"
+)
+
+// module is the root module, or a module that a call in another one makes: what
+// the names in its files stand for.
+type module struct {
+	root *root
+	// prefix is the beginning of its addresses: "" or such as "module.network.".
+	prefix string
+	// path is path.module in its expressions.
+	path      string
+	variables map[string]*input
+	locals    map[string]*named
+	outputs   map[string]*named
+	calls     map[string]*module
+}
+
+// named is a local value or an output.
+type named struct {
+	expression hclsyntax.Expression
+	file       string
+	visited    bool
+	value      cty.Value // NilVal while it is evaluated
+}
+
+// input is a variable.
+type input struct {
+	body *hclsyntax.Body
+	// given is what a call, or a file of values, gives it; nil for nothing.
+	given hclsyntax.Expression
+	// caller is the module with the call, nil for a file of values, which is in file.
+	caller  *module
+	file    string
+	visited bool
+	value   cty.Value // NilVal while it is evaluated
+}
+
+// opener reads the modules of a root.
+type opener struct {
+	root *root
+	tree emit.Tree
+	dirs map[string]*moduleDir
+}
+
+// moduleDir holds the parsed files of a module, which several calls can make.
+type moduleDir struct {
+	files []moduleFile
+	bytes int
+}
+
+type moduleFile struct {
+	path string
+	body *hclsyntax.Body
+}
+
+// read parses the files of a module once. It returns nil if Terraform cannot
+// read them.
+func (o *opener) read(dir string) *moduleDir {
+	if d, ok := o.dirs[dir]; ok {
+		return d
+	}
+	o.dirs[dir] = nil
+	d := &moduleDir{}
+	for _, f := range o.tree {
+		if path.Dir(f.Path) != dir || path.Ext(f.Path) != ".tf" {
+			continue
+		}
+		body := o.parse(f)
+		if body == nil {
+			return nil
+		}
+		d.files = append(d.files, moduleFile{f.Path, body})
+		d.bytes += len(f.Content)
+		for _, b := range body.Blocks {
+			if slices.Contains([]string{"locals", "resource", "module", "output"}, b.Type) {
+				o.root.names = append(o.root.names, asked(b.Body)...)
+				o.root.count(b.Body)
+			}
+		}
+	}
+	o.dirs[dir] = d
+	return d
+}
+
+// parse parses a file, which adds to the root's budget, or returns nil.
+func (o *opener) parse(f emit.File) *hclsyntax.Body {
+	body, err := parseTerraform(f)
+	if err != nil {
+		return nil
+	}
+	o.root.sources[f.Path] = f.Content
+	o.root.budget += workPerByte * len(f.Content)
+	return body
+}
+
+// open makes a module of a folder, which is the last of dirs; the folders before
+// it are those of its callers. A module counts as work each time that it is
+// called. It returns nil for a module that Terraform cannot read.
+func (o *opener) open(prefix string, dirs []string) *module {
+	dir := dirs[len(dirs)-1]
+	read := o.read(dir)
+	callers := dirs[:len(dirs)-1]
+	if read == nil || slices.Contains(callers, dir) || len(read.files) == 0 && len(callers) > 0 {
+		return nil
+	}
+	if o.root.budget -= read.bytes; o.root.budget < 0 {
+		return nil
+	}
+	m := &module{
+		root: o.root, prefix: prefix, path: modulePath(dir),
+		variables: map[string]*input{}, locals: map[string]*named{}, outputs: map[string]*named{}, calls: map[string]*module{},
+	}
+	for _, f := range read.files {
+		for _, b := range f.body.Blocks {
+			if !m.declare(f.path, b) {
+				return nil
+			}
+			if b.Type == "module" && !o.call(m, f.path, b, dirs) {
+				return nil
+			}
+		}
+	}
+	return m
+}
+
+// declare adds what a block declares, and reports whether nothing else has its
+// name.
+func (m *module) declare(file string, b *hclsyntax.Block) bool {
+	switch {
+	case b.Type == "locals":
+		for name, a := range b.Body.Attributes {
+			m.locals[name] = &named{expression: a.Expr, file: file}
+		}
+	case b.Type == "variable" && len(b.Labels) == 1:
+		m.variables[b.Labels[0]] = &input{body: b.Body, file: file}
+	case b.Type == "output" && len(b.Labels) == 1:
+		if a := b.Body.Attributes["value"]; a != nil {
+			m.outputs[b.Labels[0]] = &named{expression: a.Expr, file: file}
+		}
+	case b.Type == "resource" && len(b.Labels) == 2:
+		address := m.prefix + b.Labels[0] + "." + b.Labels[1]
+		if m.root.resources[address] != nil {
+			return false
+		}
+		m.root.resources[address] = &managed{
+			module: m, address: address, kind: b.Labels[0], file: file, line: b.DefRange().Start.Line, body: b.Body,
+		}
+	}
+	return true
+}
+
+// call opens the module that a block of m calls, and reports whether Terraform
+// can read it. A module that the folder does not hold, or that is called for
+// each of several keys, is not opened: what refers to it cannot be evaluated.
+func (o *opener) call(m *module, file string, b *hclsyntax.Block, dirs []string) bool {
+	from := b.Body.Attributes["source"]
+	if len(b.Labels) != 1 || from == nil || b.Body.Attributes["for_each"] != nil || b.Body.Attributes["count"] != nil {
+		return true
+	}
+	v, diags := from.Expr.Value(nil)
+	if diags.HasErrors() || v.IsNull() || v.Type() != cty.String {
+		return true
+	}
+	source := v.AsString()
+	if !strings.HasPrefix(source, "./") && !strings.HasPrefix(source, "../") {
+		return true
+	}
+	name := b.Labels[0]
+	if m.calls[name] != nil {
+		return false
+	}
+	called := o.open(m.prefix+"module."+name+".", append(slices.Clone(dirs), path.Join(dirs[len(dirs)-1], source)))
+	if called == nil {
+		return false
+	}
+	m.calls[name] = called
+	for argument, a := range b.Body.Attributes {
+		if v := called.variables[argument]; v != nil {
+			v.given, v.caller, v.file = a.Expr, m, file
+		}
+	}
+	return true
+}
+
+// modulePath returns the path of a module's folder as its expressions see it:
+// Terraform runs in the root's folder.
+func modulePath(dir string) string {
+	if dir == terraformDir {
+		return "."
+	}
+	if inside, ok := strings.CutPrefix(dir, terraformDir+"/"); ok {
+		return inside
+	}
+	return path.Join("..", dir)
+}
+
+// need evaluates what expressions refer to, and returns it as they see it.
+func (m *module) need(references []hcl.Traversal) *hcl.EvalContext {
+	found := map[string]map[string]cty.Value{"var": {}, "local": {}}
+	put := func(kind, name string, v cty.Value) {
+		if v == cty.NilVal {
+			return
+		}
+		if found[kind] == nil {
+			found[kind] = map[string]cty.Value{}
+		}
+		found[kind][name] = v
+	}
+	outputs := map[string]map[string]cty.Value{} // by call
+	for _, t := range references {
+		if len(t) < 2 {
+			continue
+		}
+		step, ok := t[1].(hcl.TraverseAttr)
+		if !ok {
+			continue
+		}
+		switch kind, name := t.RootName(), step.Name; kind {
+		case "var":
+			put(kind, name, m.variable(name))
+		case "local":
+			put(kind, name, m.named(m.locals[name]))
+		case "module":
+			called := m.calls[name]
+			if called == nil || len(t) < 3 {
+				continue
+			}
+			if output, ok := t[2].(hcl.TraverseAttr); ok {
+				if v := called.named(called.outputs[output.Name]); v != cty.NilVal {
+					if outputs[name] == nil {
+						outputs[name] = map[string]cty.Value{}
+					}
+					outputs[name][output.Name] = v
+				}
+			}
+		default:
+			put(kind, name, m.root.object(m.prefix+kind+"."+name))
+		}
+	}
+	for name, values := range outputs {
+		put("module", name, cty.ObjectVal(values))
+	}
+	ctx := &hcl.EvalContext{Functions: m.root.functions, Variables: map[string]cty.Value{
+		"path": cty.ObjectVal(map[string]cty.Value{"module": cty.StringVal(m.path), "root": cty.StringVal(".")}),
+	}}
+	for kind, values := range found {
+		ctx.Variables[kind] = cty.ObjectVal(values)
+	}
+	return ctx
+}
+
+// named returns the value of a local value or an output, NilVal for nil, or while
+// it is evaluated.
+func (m *module) named(n *named) cty.Value {
+	if n == nil {
+		return cty.NilVal
+	}
+	if !n.visited {
+		n.visited = true
+		n.value = m.root.value(n.expression, n.file, m.need(n.expression.Variables()))
+	}
+	return n.value
+}
+
+// variable returns the value of a variable, given or else its default, of its
+// type. It returns NilVal for a variable that is not declared, or while it is
+// evaluated.
+func (m *module) variable(name string) cty.Value {
+	in := m.variables[name]
+	if in == nil {
+		return cty.NilVal
+	}
+	if !in.visited {
+		in.visited = true
+		in.value = m.typed(name, in)
+	}
+	return in.value
+}
+
+func (m *module) typed(name string, in *input) cty.Value {
+	var v cty.Value
+	switch a := in.body.Attributes["default"]; {
+	case in.given != nil && in.caller != nil:
+		v = m.root.value(in.given, in.file, in.caller.need(in.given.Variables()))
+	case in.given == nil && a == nil:
+		return m.unknown(name)
+	default:
+		given := in.given
+		if given == nil {
+			given = a.Expr
+		}
+		var diags hcl.Diagnostics
+		if v, diags = given.Value(nil); diags.HasErrors() {
+			return m.unknown(name)
+		}
+	}
+	a := in.body.Attributes["type"]
+	if a == nil {
+		return v
+	}
+	kind, defaults, diags := typeexpr.TypeConstraintWithDefaults(a.Expr)
+	if diags.HasErrors() {
+		return v
+	}
+	if defaults != nil && !v.IsNull() {
+		v = defaults.Apply(v)
+	}
+	if typed, err := convert.Convert(v, kind); err == nil {
+		v = typed
+	}
+	return v
+}
+
+// unknown stands for a variable whose value is not in the folder.
+func (m *module) unknown(name string) cty.Value {
+	return cty.StringVal(mark + opaque + m.prefix + "var" + mark + name + mark)
+}
