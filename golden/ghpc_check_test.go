@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"sigs.k8s.io/yaml"
 )
 
@@ -55,7 +57,13 @@ var (
 // checkGhpc checks what `gcluster deploy` demands of a deploy folder: the
 // artefact decodes strictly; every group has a name that gcluster takes, a
 // folder of that name with Terraform in it, and modules of kind terraform with
-// names of their own; and no value is one of gcluster's expressions.
+// names of their own, which are in the folder; no value is one of gcluster's
+// expressions; and there is the file that gcluster points to in the end.
+//
+// It also demands that every group calls a module: gcluster first tries
+// `terraform init -backend=false -get=false`, and initializes the backend only if
+// that fails, as it does if a module has never been fetched. Source: Cluster
+// Toolkit, pkg/shell/terraform.go, needsInit.
 func checkGhpc(folder fs.FS) []error {
 	var errs []error
 	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(ghpcArtefact+": "+format, args...)) }
@@ -80,6 +88,9 @@ func checkGhpc(folder fs.FS) []error {
 			fail("%s is an expression: %q", key, s)
 		}
 	}
+	if _, err := fs.Stat(folder, "instructions.txt"); err != nil {
+		errs = append(errs, err)
+	}
 	if len(b.DeploymentGroups) == 0 {
 		fail("no group")
 	}
@@ -93,8 +104,11 @@ func checkGhpc(folder fs.FS) []error {
 			fail("group %s stands twice", g.Group)
 		}
 		seen[g.Group] = true
-		if found, err := fs.Glob(folder, path.Join(g.Group, "*.tf")); err != nil || len(found) == 0 {
+		found, err := fs.Glob(folder, path.Join(g.Group, "*.tf"))
+		if err != nil || len(found) == 0 {
 			fail("group %s has no folder with Terraform", g.Group)
+		} else if !slices.ContainsFunc(found, func(name string) bool { return callsModule(folder, name) }) {
+			fail("group %s calls no module: gcluster would not initialize its backend", g.Group)
 		}
 		if len(g.Modules) == 0 {
 			fail("group %s has no module", g.Group)
@@ -107,12 +121,27 @@ func checkGhpc(folder fs.FS) []error {
 			if m.Kind != "terraform" {
 				fail("module %s is of kind %q, want terraform", m.ID, m.Kind)
 			}
-			if m.Source == "" {
-				fail("module %s has no source", m.ID)
+			found, err := fs.Glob(folder, path.Join(m.Source, "*.tf"))
+			if m.Source == "" || err != nil || len(found) == 0 {
+				fail("module %s: there is no Terraform in its source %q", m.ID, m.Source)
 			}
 		}
 	}
 	return errs
+}
+
+// callsModule reports whether a file of Terraform has a module block.
+func callsModule(folder fs.FS, name string) bool {
+	source, err := fs.ReadFile(folder, name)
+	if err != nil {
+		return false
+	}
+	file, diags := hclsyntax.ParseConfig(source, name, hcl.InitialPos)
+	if diags.HasErrors() {
+		return false
+	}
+	blocks := file.Body.(*hclsyntax.Body).Blocks
+	return slices.ContainsFunc(blocks, func(b *hclsyntax.Block) bool { return b.Type == "module" })
 }
 
 func TestCheckGhpc(t *testing.T) {
@@ -143,7 +172,8 @@ vars:
 		{"bad group", "group: terraform", "group: .ghpc", "does not take the group name"},
 		{"no module", "  - id: platform\n    kind: terraform\n    source: ./terraform\n", "", "has no module"},
 		{"other kind", "kind: terraform", "kind: packer", `kind "packer"`},
-		{"no source", "    source: ./terraform\n", "", "has no source"},
+		{"no source", "    source: ./terraform\n", "", "no Terraform in its source"},
+		{"source of nothing", "source: ./terraform", "source: ./terraform/modules/network", "no Terraform in its source"},
 		{"no id", "id: platform", `id: ""`, "no name of its own"},
 		{"no file", good, "", "blueprint_name"},
 	}
@@ -152,13 +182,20 @@ vars:
 			t.Fatalf("%s: %q is not in the artefact", tt.name, tt.old)
 		}
 		folder := fstest.MapFS{
-			ghpcArtefact:      {Data: []byte(strings.Replace(good, tt.old, tt.new, 1))},
-			"terraform/a.tf":  {Data: []byte("\n")},
-			"primary/readme":  {Data: []byte("no Terraform\n")},
-			"kubernetes/x.tf": {Data: []byte("\n")},
+			ghpcArtefact:       {Data: []byte(strings.Replace(good, tt.old, tt.new, 1))},
+			"instructions.txt": {Data: []byte("See README.md.\n")},
+			"terraform/a.tf":   {Data: []byte("module \"network\" {\n  source = \"./network\"\n}\n")},
+			"primary/readme":   {Data: []byte("no Terraform\n")},
+			"kubernetes/x.tf":  {Data: []byte("\n")},
 		}
 		wantError(t, tt.name, checkGhpc(folder), tt.want)
 	}
+	alone := fstest.MapFS{
+		ghpcArtefact:     {Data: []byte(good)},
+		"terraform/a.tf": {Data: []byte("resource \"module\" \"network\" {\n}\n")},
+	}
+	wantError(t, "no module is called", checkGhpc(alone), "calls no module")
+	wantError(t, "no instructions", checkGhpc(alone), "instructions.txt")
 	wantError(t, "absent", checkGhpc(fstest.MapFS{}), "file does not exist")
 }
 

@@ -17,8 +17,8 @@ type deploymentGroup struct {
 	Modules []toolkitModule `json:"modules"`
 }
 
-// toolkitModule is there because a group needs one. gcluster reads its kind
-// and never opens its source.
+// toolkitModule is a Terraform module of a group. A group needs one of them;
+// gcluster reads its kind and never opens its source.
 type toolkitModule struct {
 	ID     string `json:"id"`
 	Kind   string `json:"kind"`
@@ -36,8 +36,11 @@ func ghpc(name, project, region string) ([]byte, error) {
 			"region":          region,
 		},
 		DeploymentGroups: []deploymentGroup{{
-			Group:   "terraform",
-			Modules: []toolkitModule{{ID: "platform", Kind: "terraform", Source: "./terraform"}},
+			Group: "terraform",
+			Modules: []toolkitModule{
+				{ID: "network", Kind: "terraform", Source: "./terraform/modules/network"},
+				{ID: "platform", Kind: "terraform", Source: "./terraform"}, // the root itself
+			},
 		}},
 	})
 }

@@ -1,7 +1,8 @@
 // Package guide renders what people read: the deploy folder's README.md, for
 // the administrator who builds the platform and the developer who submits jobs
-// to it. Beside it stands the artefact by which Cluster Toolkit's gcluster
-// knows the folder. A plan goes in, the two files come out.
+// to it. Beside it stand the artefact by which Cluster Toolkit's gcluster knows
+// the folder, and the instructions that gcluster points to. A plan goes in, the
+// three files come out.
 package guide
 
 import (
@@ -9,8 +10,8 @@ import (
 	"github.com/batchwright/batchwright/emit"
 )
 
-// Files returns .ghpc/artifacts/expanded_blueprint.yaml and README.md. The
-// README takes for granted that the other emitters' files stand beside it.
+// Files returns .ghpc/artifacts/expanded_blueprint.yaml, README.md and
+// instructions.txt. The README takes for granted that the other emitters' files stand beside it.
 func Files(p *ir.Platform) ([]emit.File, error) {
 	artefact, err := ghpc(p.Name, p.Project, p.Region)
 	if err != nil {
@@ -19,5 +20,6 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 	return []emit.File{
 		{Path: ".ghpc/artifacts/expanded_blueprint.yaml", Content: artefact},
 		{Path: "README.md", Content: readme(p)},
+		{Path: "instructions.txt", Content: instructions(p)},
 	}, nil
 }

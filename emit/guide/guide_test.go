@@ -2,6 +2,7 @@ package guide
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -93,7 +94,7 @@ func render(t *testing.T, p *ir.Platform) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(files) != 2 || files[1].Path != "README.md" {
+	if len(files) != 3 || files[1].Path != "README.md" {
 		t.Fatalf("files = %v, want the artefact and README.md", files)
 	}
 	return string(files[1].Content)
@@ -634,6 +635,9 @@ func TestExpandedBlueprint(t *testing.T) {
 deployment_groups:
 - group: terraform
   modules:
+  - id: network
+    kind: terraform
+    source: ./terraform/modules/network
   - id: platform
     kind: terraform
     source: ./terraform
@@ -644,6 +648,60 @@ vars:
 `
 	if diff := cmp.Diff(want, string(files[0].Content)); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", files[0].Path, diff)
+	}
+}
+
+// TestGcluster: instructions.txt leads to sections that the README has, and the
+// protection is switched off where there is one. Of what Infrastructure Manager
+// has deployed the guide has no command of gcluster.
+func TestGcluster(t *testing.T) {
+	const (
+		deploy    = "```sh\n./create-platform.sh --prepare\ngcluster deploy .\n```"
+		unprotect = "-target=google_container_cluster.main -var=deletion_protection=false\n"
+		destroy   = "gcluster destroy .\n```"
+	)
+	section := func(readme, heading string) string {
+		_, out, _ := strings.Cut(readme, "# "+heading+"\n")
+		out, _, _ = strings.Cut(out, "\n## ")
+		return out
+	}
+	for _, test := range []struct {
+		name                string
+		protected, managed  bool
+		deploy, undo, lacks []string
+	}{
+		{"protected", true, false, []string{deploy},
+			[]string{unprotect + destroy, "`TF_VAR_deletion_protection` has no effect"}, nil},
+		{"unprotected", false, false, []string{deploy}, []string{"```sh\n" + destroy}, []string{unprotect, "TF_VAR"}},
+		{"managed", true, true, nil, nil, []string{"gcluster deploy", "gcluster destroy"}},
+	} {
+		p := platform(2)
+		p.Cluster.DeletionProtection, p.Delivery.InfrastructureManager = test.protected, test.managed
+		files, err := Files(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		readme, text := string(files[1].Content), string(files[2].Content)
+		for heading, wants := range map[string][]string{gclusterHeading: test.deploy, "Undo it": test.undo} {
+			for _, want := range wants {
+				if !strings.Contains(section(readme, heading), want) {
+					t.Errorf("%s: section %s lacks %q", test.name, heading, want)
+				}
+			}
+		}
+		for _, lacks := range test.lacks {
+			if strings.Contains(readme, lacks) {
+				t.Errorf("%s: README has %q", test.name, lacks)
+			}
+		}
+		if files[2].Path != "instructions.txt" || !strings.Contains(text, "README.md") {
+			t.Errorf("%s: %s leads nowhere:\n%s", test.name, files[2].Path, text)
+		}
+		for _, m := range regexp.MustCompile(`"(.+?)"`).FindAllStringSubmatch(text, -1) {
+			if section(readme, m[1]) == "" {
+				t.Errorf("%s: the README has no section %s", test.name, m[1])
+			}
+		}
 	}
 }
 

@@ -67,6 +67,7 @@ func build(d *document, p *ir.Platform) {
 				" | kubectl apply --server-side --field-manager=batchwright -f -",
 			"kubectl apply --server-side --force-conflicts --field-manager=batchwright -k dashboards")
 	}
+	gcluster(d, p)
 }
 
 // kueueInstall says how Kueue is installed by hand.
@@ -403,6 +404,7 @@ func undo(d *document, p *ir.Platform) {
 		"the service account of the build, "+code(p.Delivery.Account.Email(p.Project))+", and the enabled services",
 		"logs and metrics, until their retention ends")
 	d.Para("The script prints the commands that remove the rest.")
+	gclusterDestroy(d, p)
 }
 
 // buckets says what becomes of the teams' buckets.

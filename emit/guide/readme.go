@@ -75,7 +75,7 @@ func files(d *document, p *ir.Platform) {
 	if p.AnyCapacity(func(c ir.Capacity) bool { return c.ComputeClass }) {
 		classes = "ComputeClasses, "
 	}
-	toolkit := markup("lets Cluster Toolkit's `gcluster deploy` take this folder")
+	toolkit := markup("lets Cluster Toolkit's `gcluster` take this folder")
 	if p.Delivery.InfrastructureManager {
 		toolkit += ": with a state of its own, so not for what Infrastructure Manager has deployed"
 	}
@@ -85,6 +85,7 @@ func files(d *document, p *ir.Platform) {
 		{file("cloudbuild/provision.yaml"), "the steps of building, for Cloud Build"},
 		{file("cloudbuild/destroy.yaml"), "the steps of taking down"},
 		{file("terraform/"), "network, cluster, node pools, identities, monitoring: one root"},
+		{file("terraform/modules/network/"), "the cluster's network, a module of that root: what a network team reviews"},
 		{file("terraform/terraform.tfvars"), "the values of its variables"},
 		{file("kubernetes/"), "what is applied to the cluster: " + schedulerOf(p).applied(classes)},
 	}
@@ -97,6 +98,7 @@ func files(d *document, p *ir.Platform) {
 	rows = append(rows,
 		[]markup{file("dashboards/"), "dashboards and alert rules"},
 		[]markup{file(".ghpc/artifacts/expanded_blueprint.yaml"), toolkit},
+		[]markup{file("instructions.txt"), "where `gcluster` sends its reader: back to this file"},
 	)
 	d.Table([]markup{"Path", "What it is"}, rows)
 }

@@ -120,8 +120,8 @@ func (o *opener) open(prefix string, dirs []string) *module {
 		return nil
 	}
 	m := &module{
-		root: o.root, prefix: prefix, path: modulePath(dir),
-		variables: map[string]*input{}, locals: map[string]*named{}, outputs: map[string]*named{}, calls: map[string]*module{},
+		root: o.root, prefix: prefix, path: modulePath(dir), variables: map[string]*input{},
+		locals: map[string]*named{}, outputs: map[string]*named{}, calls: map[string]*module{},
 	}
 	for _, f := range read.files {
 		for _, b := range f.body.Blocks {

@@ -130,8 +130,10 @@ removed: module.network.google_storage_bucket.logs (terraform/modules/network/ma
 		{"no bucket", "modules/network/main.tf", `"google_storage_bucket"`, `"google_storage_buckets"`, `
 removed: module.network.google_storage_bucket.logs (terraform/modules/network/main.tf:28)`},
 		{"no such folder", "main.tf", "./modules/network", "./modules/net", ""},
-		{"a module that calls itself", "modules/network/main.tf", "locals {", "module \"again\" {\n  source = \"../network\"\n}\nlocals {", ""},
-		{"declared twice", "modules/network/main.tf", "locals {", "resource \"google_compute_network\" \"main\" {\n}\nlocals {", ""},
+		{"a module that calls itself", "modules/network/main.tf", "locals {",
+			"module \"again\" {\n  source = \"../network\"\n}\nlocals {", ""},
+		{"declared twice", "modules/network/main.tf", "locals {",
+			"resource \"google_compute_network\" \"main\" {\n}\nlocals {", ""},
 		{"no Terraform", "modules/network/main.tf", "locals {", "locals {{", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -168,8 +170,8 @@ removed: module.network.google_storage_bucket.logs (terraform/modules/network/ma
 // each of several keys, nothing is known, and the rest is told all the same.
 func TestModulesNotFollowed(t *testing.T) {
 	for _, call := range []string{
-		`source = "terraform-google-modules/network/google"`, `source = "git::https://example.com/network"`, `source = var.range`,
-		"source = \"./modules/network\"\n  for_each = toset([\"a\"])", "source = \"./modules/network\"\n  count = 2",
+		`source = "terraform-google-modules/network/google"`, `source = "git::https://example.com/network"`,
+		`source = var.range`, "source = \"./modules/network\"\n  for_each = toset([\"a\"])", "source = \"./modules/network\"\n  count = 2",
 	} {
 		tree := func(name string) emit.Tree {
 			return modular(func(_, content string) string {
@@ -177,7 +179,8 @@ func TestModulesNotFollowed(t *testing.T) {
 			})
 		}
 		replaced, removed := Replacements(tree(`"c"`), tree(`"d"`), nil)
-		if len(replaced) != 1 || len(removed) != 0 || replaced[0].Address != "google_container_cluster.main" {
+		if len(replaced) != 1 || len(removed) != 0 ||
+			replaced[0].Address != "google_container_cluster.main" {
 			t.Errorf("%s: %+v replaced, %+v removed", call, replaced, removed)
 		}
 	}
@@ -187,8 +190,9 @@ func TestModulesNotFollowed(t *testing.T) {
 // more of them than can be counted.
 func TestModuleBudget(t *testing.T) {
 	tree := func(name string) emit.Tree {
-		out := emit.Tree{{Path: "terraform/main.tf", Content: []byte("resource \"google_compute_network\" \"main\" {\n  name = \"" + name + "\"\n}\n" +
-			"module \"a\" {\n  source = \"./0\"\n}\n")}}
+		root := "resource \"google_compute_network\" \"main\" {\n  name = \"" + name + "\"\n}\n" +
+			"module \"a\" {\n  source = \"./0\"\n}\n"
+		out := emit.Tree{{Path: "terraform/main.tf", Content: []byte(root)}}
 		dir := "terraform/0"
 		for i := range 60 {
 			content := fmt.Sprintf("module \"a\" {\n  source = \"./%d\"\n}\nmodule \"b\" {\n  source = \"./%d\"\n}\n", i+1, i+1)
@@ -213,14 +217,16 @@ func TestCompareModules(t *testing.T) {
 			return []byte("variable \"a\" {\n  description = \"" + text + "\"\n}\n")
 		}
 		return emit.Tree{
-			{Path: "terraform/modules/m/main.tf", Content: variable(module)}, {Path: "terraform/variables.tf", Content: variable(root)},
+			{Path: "terraform/modules/m/main.tf", Content: variable(module)},
+			{Path: "terraform/variables.tf", Content: variable(root)},
 		}
 	}
 	changed, formatting := Compare(tree("x", "y"), tree("y", "x"))
-	want := []Object{
-		{File: "terraform/modules/m/main.tf", Line: 1, Kind: "variable", Name: "a", Op: emit.Changed, Fields: []Field{{Path: "description", From: "y", To: "x"}}},
-		{File: "terraform/variables.tf", Line: 1, Kind: "variable", Name: "a", Op: emit.Changed, Fields: []Field{{Path: "description", From: "x", To: "y"}}},
+	object := func(file, from, to string) Object {
+		fields := []Field{{Path: "description", From: from, To: to}}
+		return Object{File: "terraform/" + file, Line: 1, Kind: "variable", Name: "a", Op: emit.Changed, Fields: fields}
 	}
+	want := []Object{object("modules/m/main.tf", "y", "x"), object("variables.tf", "x", "y")}
 	if d := cmp.Diff(want, changed); d != "" || formatting != 0 {
 		t.Errorf("%d files of other formatting, and -want +got:\n%s", formatting, d)
 	}

@@ -22,13 +22,15 @@ type networkInput struct {
 // networkInputs returns the variables of the module in the order of the files.
 func networkInputs(p *ir.Platform) []networkInput {
 	return []networkInput{
-		{"name", "Name of the VPC network, and prefix of the names of its router, NAT and firewall rule.", literal(p.Network.Name)},
+		{"name", "Name of the VPC network, and prefix of the names of its router, NAT and firewall rule.",
+			literal(p.Network.Name)},
 		{"subnet", "Name of the subnet.", literal(p.Network.Subnet)},
 		{"region", "Region of the subnet, the router and the NAT.", reference("var", "region")},
 		{"node_range", "Primary range of the subnet, for the nodes.", reference("var", "node_range")},
 		{"pod_range", "Secondary range of the subnet, for the pods.", reference("var", "pod_range")},
 		{"service_range", "Secondary range of the subnet, for the Services.", reference("var", "service_range")},
-		{"control_plane_range", "Range of the control plane, which calls webhooks on the nodes.", reference("var", "control_plane_range")},
+		{"control_plane_range", "Range of the control plane, which calls webhooks on the nodes.",
+			reference("var", "control_plane_range")},
 		{"node_service_account", "Email address of the nodes' service account, by which the firewall rule finds them.",
 			reference("google_service_account", "nodes", "email")},
 	}
