@@ -40,15 +40,20 @@ check:
 bench:
 	go test -run '^$$' -bench . ./compiler ./emit/folder ./golden/scale
 
-# Every fuzz target for FUZZTIME, one after the other.
+# Every fuzz target for FUZZTIME, one after the other. A failure does not stop the
+# others; the targets that failed are listed at the end.
 FUZZTIME ?= 10m
 fuzz:
-	@for package in $$(go list ./...); do \
-		for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz'); do \
+	@failed=; \
+	for package in $$(go list ./...); do \
+		targets=$$(go test -list '^Fuzz' $$package) || failed="$$failed $$package"; \
+		for target in $$(echo "$$targets" | grep '^Fuzz'); do \
 			echo "== $$package $$target"; \
-			go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x $$package || exit 1; \
+			go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x $$package || \
+				failed="$$failed $$package.$$target"; \
 		done; \
-	done
+	done; \
+	if [ -n "$$failed" ]; then printf 'FAILED: %s\n' $$failed; exit 1; fi
 
 clean:
 	rm -rf bin conformance/cluster/bin

@@ -332,12 +332,13 @@ func reservationAlerts() []ir.Alert {
 	const resource = `monitored_resource="compute.googleapis.com/Reservation"`
 	return []ir.Alert{{
 		Name: "ReservationIdle", Group: alertsCapacity, Severity: alertWarning, CloudOnly: true,
-		// Points come every 5 minutes: 12 an hour, 12 hours. Alert policies
-		// refuse to look back much further than 23 hours.
+		// Points may come only every 30 minutes, and a point counts for 5 minutes as
+		// it is: the hours are counted, each by the average of its points. Alert
+		// policies refuse to look back much further than 23 hours.
 		Expr: `count_over_time(((` +
-			`sum by (reservation_id, reserved_resource_type) (compute_googleapis_com:reservation_used{` + resource + `})` +
-			` / sum by (reservation_id, reserved_resource_type) (compute_googleapis_com:reservation_reserved{` + resource + `})` +
-			`) <= 0.5)[23h:5m]) > 12 * 12`,
+			`sum by (reservation_id, reserved_resource_type) (avg_over_time(compute_googleapis_com:reservation_used{` + resource + `}[1h]))` +
+			` / sum by (reservation_id, reserved_resource_type) (avg_over_time(compute_googleapis_com:reservation_reserved{` + resource + `}[1h]))` +
+			`) <= 0.5)[22h:1h]) > 12`,
 		// The metrics do not say whose a reservation is.
 		Summary: "At least half of a reservation of the project stood idle for more than 12 of the last 23 hours.",
 		Action: "Reservation {{reservation_id}} is paid for and not used. It may be one that this platform does not consume: " +

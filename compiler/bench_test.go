@@ -3,6 +3,7 @@ package compiler
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -98,4 +99,33 @@ func BenchmarkRules(b *testing.B) {
 			}
 		}
 	})
+}
+
+// BenchmarkHidden compiles a blueprint with hidden fields. CUE's evaluator adds
+// each field to its struct by looking through those before it, so that the time
+// grows with the square of their number.
+func BenchmarkHidden(b *testing.B) {
+	blueprint, err := filepath.Abs(example)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, n := range []int{100, 10_000, 50_000} {
+		b.Run(fmt.Sprintf("fields=%d", n), func(b *testing.B) {
+			hidden := filepath.Join(b.TempDir(), "hidden.cue")
+			source := []byte("package platform\n")
+			for i := range n {
+				source = fmt.Appendf(source, "_hidden%d: %d\n", i, i)
+			}
+			if err := os.WriteFile(hidden, source, 0o644); err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				res, err := Compile(b.Context(), Input{Dir: blueprint, Paths: []string{blueprint, hidden}})
+				if err != nil || res.Plan == nil {
+					b.Fatal(err, res.Findings.Sorted())
+				}
+			}
+		})
+	}
 }

@@ -97,11 +97,13 @@ func (c *checker) fields(definition, value cue.Value, conditions []ast.Expr) err
 		return err
 	}
 	meant, hidden := map[string]bool{}, map[string]cue.Value{}
-	for given, ok := fields(value); ok && given.Next(); {
+	for given, ok := doubtfulFields(value); ok && given.Next(); {
 		switch sel := given.Selector(); {
 		case isConstraint(sel):
 		case !sel.IsString():
-			hidden[sel.String()] = given.Value()
+			if !strings.HasPrefix(sel.String(), conditionPrefix) {
+				hidden[sel.String()] = given.Value()
+			}
 		case !slices.Contains(known, sel.Unquoted()):
 			name := sel.Unquoted()
 			meant[c.unknown(name, known, []string{name})] = true
@@ -120,7 +122,8 @@ func (c *checker) fields(definition, value cue.Value, conditions []ast.Expr) err
 			return err
 		}
 	}
-	c.hidden(hidden, conditions)
+	c.checkHidden(hidden)
+	c.checkConditions(value, conditions)
 	if c.own(cue.Value{}, value, nil) {
 		c.known = false
 	}
@@ -360,23 +363,36 @@ func keepConditions(inst *build.Instance) []ast.Expr {
 	return conditions
 }
 
-// hidden reports what is wrong with hidden fields and definitions, and
-// conditions that are neither true nor false.
-func (c *checker) hidden(fields map[string]cue.Value, conditions []ast.Expr) {
+// doubtfulFields iterates over the fields of the blueprint that have to be looked
+// at: hidden fields and definitions only if CUE has found an error in the
+// blueprint. CUE looks each field up from the first one on, so that iterating
+// over tens of thousands of hidden fields takes longer than evaluating them.
+func doubtfulFields(value cue.Value) (*cue.Iterator, bool) {
+	if value.Err() != nil {
+		return fields(value)
+	}
+	it, err := value.Fields(cue.Optional(true))
+	return it, err == nil
+}
+
+// checkHidden reports what is wrong with hidden fields and definitions.
+func (c *checker) checkHidden(fields map[string]cue.Value) {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		value := fields[name]
-		i, ok := strings.CutPrefix(name, conditionPrefix)
-		if !ok {
-			if c.mistakes > 0 && c.bare().Exists() {
-				continue // where it is used, it was compared with the schema
-			}
-			c.aside(value, []string{name})
-			continue
+		if c.mistakes > 0 && c.bare().Exists() {
+			continue // where it is used, it was compared with the schema
 		}
-		n, err := strconv.Atoi(i)
+		c.aside(fields[name], []string{name})
+	}
+}
+
+// checkConditions reports conditions that are neither true nor false.
+func (c *checker) checkConditions(blueprint cue.Value, conditions []ast.Expr) {
+	for i, condition := range conditions {
+		name := cue.Hid(conditionPrefix+strconv.Itoa(i), c.locate.inst.ID())
+		value := blueprint.LookupPath(cue.MakePath(name))
 		truth, _ := value.Default()
-		if _, undecided := truth.Bool(); err == nil && undecided != nil && !truth.IsConcrete() && value.Validate() == nil {
-			c.undecided(value.Validate(cue.Concrete(true)), c.locate.span(conditions[n]))
+		if _, undecided := truth.Bool(); undecided != nil && !truth.IsConcrete() && value.Validate() == nil {
+			c.undecided(value.Validate(cue.Concrete(true)), c.locate.span(condition))
 		}
 	}
 }

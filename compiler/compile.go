@@ -13,6 +13,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"sync/atomic"
 	"time"
 
 	"cuelang.org/go/cue"
@@ -50,6 +51,13 @@ type Input struct {
 	// meanwhile. Zero stands for DefaultMaxTime and DefaultMaxMemory.
 	MaxTime   time.Duration
 	MaxMemory int64
+	// RefuseUnbounded makes Compile return an UnboundedError, before evaluation,
+	// for a blueprint whose texts can outgrow MaxMemory in one step: nothing in
+	// this process can stop that step. The caller then starts a process whose
+	// memory the operating system limits.
+	RefuseUnbounded bool
+
+	suspect *atomic.Pointer[diag.Span] // a text that can outgrow MaxMemory
 }
 
 // Result is what became of an Input.
@@ -64,12 +72,15 @@ type Result struct {
 // them, are findings; the error is for trouble of our own, and for ctx being
 // done. The result is never nil.
 //
-// A blueprint that takes too much time or memory is a finding, too. Evaluation
+// A blueprint that takes too much time or memory is a finding, too; the memory
+// is exceeded, by several times if need be, where one text of the blueprint is
+// longer than that, unless RefuseUnbounded is set. Evaluation
 // cannot be stopped: it then goes on behind the caller's back, as it does when
 // ctx is done, and the caller had better end the process soon.
 func Compile(ctx context.Context, in Input) (*Result, error) {
 	in.MaxTime = cmp.Or(in.MaxTime, DefaultMaxTime)
 	in.MaxMemory = cmp.Or(in.MaxMemory, DefaultMaxMemory)
+	in.suspect = &atomic.Pointer[diag.Span]{}
 	if len(in.Paths) == 0 {
 		in.Paths = []string{"."}
 	}
@@ -82,6 +93,12 @@ func compile(ctx context.Context, in Input, stdin stdin) (*Result, error) {
 	loader, err := load(in, stdin, &res.Findings)
 	if err != nil || loader == nil {
 		return res, errors.Join(err, ctx.Err())
+	}
+	if at := boundGrowth(loader.inst, loader.sources, in.MaxMemory); at.Valid() {
+		in.suspect.Store(&at)
+		if in.RefuseUnbounded {
+			return res, &UnboundedError{in.memoryFinding()}
+		}
 	}
 	checked, err := check(ctx, newContext(), loader, &res.Findings)
 	if err != nil {

@@ -86,8 +86,11 @@ func buildPermissions(p *ir.Platform) []string {
 			"aiplatform.tensorboards.update",
 		)
 	}
+	out = append(out, "cloudbuild.builds.list") // a build waits for an older one of the platform
 	if p.AnyCapacity(func(c ir.Capacity) bool { return c.Reservation != nil && c.Reservation.Create }) {
 		out = append(out,
+			"compute.reservationBlocks.get",
+			"compute.reservationBlocks.list", // the provider's read of every reservation
 			"compute.reservations.create",
 			"compute.reservations.delete",
 			"compute.reservations.get",

@@ -69,6 +69,7 @@ func TestDeliveryFollowsThePlan(t *testing.T) {
 		{"own reservation", func(p *ir.Platform) {
 			p.Capacities = []ir.Capacity{{}, {Reservation: &ir.ReservationUse{Name: "r", Create: true}}}
 		}, []string{
+			"compute.reservationBlocks.get", "compute.reservationBlocks.list",
 			"compute.reservations.create", "compute.reservations.delete", "compute.reservations.get",
 			"compute.reservations.list", "compute.reservations.resize", "compute.reservations.update",
 		}},

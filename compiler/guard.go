@@ -76,8 +76,7 @@ func guard(ctx context.Context, in Input, compile func() (*Result, error)) (*Res
 			memory, stacks := held()
 			switch {
 			case memory > uint64(in.MaxMemory):
-				return in.exceeded(fmt.Sprintf("takes more than %d MiB of memory to compile", in.MaxMemory>>20),
-					growth+"; if it has a reason, allow more with --max-memory"), nil
+				return in.outOfMemory(), nil
 			case stacks > before+maxStack:
 				return in.exceeded("is nested too deep, or refers from value to value too often, to be evaluated",
 					"look for a value that many thousand others lead to one by one, and for files that are embedded"), nil
@@ -86,23 +85,48 @@ func guard(ctx context.Context, in Input, compile func() (*Result, error)) (*Res
 	}
 }
 
-// growth is what usually costs too much.
-const growth = "look for values that are made of each other several times over, comprehensions in comprehensions, and very long lists"
+// usualGrowth is what usually costs too much.
+const usualGrowth = "look for values that are made of each other several times over, comprehensions in comprehensions, and very long lists"
 
 // outOfTime is the result of a compilation that took too long.
 func (in Input) outOfTime() *Result {
 	return in.exceeded(fmt.Sprintf("takes more than %v to compile", in.MaxTime),
-		growth+"; if it has a reason, allow more with --max-time")
+		usualGrowth+"; if it has a reason, allow more with --max-time")
+}
+
+// outOfMemory is the result of a compilation that took too much memory.
+func (in Input) outOfMemory() *Result {
+	res := &Result{}
+	res.Findings.Add(in.memoryFinding())
+	return res
+}
+
+// memoryFinding says that a compilation takes too much memory. It is at a text
+// that can outgrow the limit, if there is one.
+func (in Input) memoryFinding() diag.Finding {
+	f := in.limitFinding(fmt.Sprintf("takes more than %d MiB of memory to compile", in.MaxMemory>>20),
+		usualGrowth+"; if it has a reason, allow more with --max-memory")
+	if at := in.suspect.Load(); at != nil {
+		f.Span = *at
+		f.Message = fmt.Sprintf("the blueprint takes more than %d MiB of memory to compile", in.MaxMemory>>20)
+		f.Label = "a text can outgrow the limit here"
+		f.Help = "look here first for a text that is made of others several times over; if it has a reason, allow more with --max-memory"
+	}
+	return f
 }
 
 // exceeded is the result of a compilation that was given up.
 func (in Input) exceeded(message, help string) *Result {
 	res := &Result{}
-	res.Findings.Add(diag.Finding{
+	res.Findings.Add(in.limitFinding(message, help))
+	return res
+}
+
+func (in Input) limitFinding(message, help string) diag.Finding {
+	return diag.Finding{
 		Code: "E0007", Severity: diag.Error, Message: message, Help: help,
 		Span: diag.Span{Source: &diag.Source{Name: in.Paths[0]}},
-	})
-	return res
+	}
 }
 
 // held returns the memory that the process holds, and the part of it that is

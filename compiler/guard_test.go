@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 )
 
 func TestGuard(t *testing.T) {
-	generous := Input{Paths: []string{"some", "where"}, MaxTime: time.Hour, MaxMemory: 1 << 50}
+	generous := Input{Paths: []string{"some", "where"}, MaxTime: time.Hour, MaxMemory: 1 << 50, suspect: &atomic.Pointer[diag.Span]{}}
 	given := func(change func(*Input)) Input {
 		in := generous
 		change(&in)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/schema"
 )
@@ -78,6 +79,17 @@ func lowerCluster(b *schema.Blueprint) ir.Cluster {
 		Filestore:          c.CSIDrivers.Filestore,
 		GCSFuse:            c.CSIDrivers.GCSFuse,
 		Maintenance:        ir.Maintenance{Days: unique(c.Maintenance.Days), Start: c.Maintenance.Start, Hours: c.Maintenance.Hours},
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Maintenance.Exclusions)) {
+		e := c.Maintenance.Exclusions[name]
+		out.Maintenance.Exclusions = append(out.Maintenance.Exclusions, ir.Exclusion{
+			Name: name, Start: e.Start, End: e.End, Scope: e.Scope,
+		})
+	}
+	for _, m := range catalog.MetricsComponents() {
+		if m.From == "" || c.MinVersion == nil || !catalog.OlderGKE(*c.MinVersion, m.From) {
+			out.Metrics = append(out.Metrics, m.Component)
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.AuthorizedNetworks)) {
 		out.AuthorizedNetworks = append(out.AuthorizedNetworks, ir.NamedRange{Name: name, CIDR: c.AuthorizedNetworks[name]})

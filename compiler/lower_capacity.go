@@ -105,6 +105,11 @@ func lowerCapacity(b *schema.Blueprint, name string, zones []string) ir.Capacity
 	default:
 		c.Option = ir.OnDemand
 	}
+	upgrades := "window"
+	if c.ByCalendar() { // its nodes last for days that are counted
+		upgrades = "endOfSupport"
+	}
+	c.KeepsVersion = value(in.Upgrades, upgrades) == "endOfSupport" && c.OwnsPools() && c.Flex == nil
 	markNodes(&c)
 	c.PerNode = perNode(c.Machine, machine)
 	return c

@@ -23,9 +23,20 @@ const (
 	defaultMode fs.FileMode = 0o644
 )
 
-// disk has the operations that put files in place.
+// keptPath marks a stage that could not become savedDir: nothing may delete it.
+const keptPath = stageDir + "/kept"
+
+// disk has the operations that change a folder, except for what is written into
+// the stage.
 type disk struct {
 	rename, link func(root *os.Root, from, to string) error
+	mkdir        func(root *os.Root, name string, mode fs.FileMode) error
+	remove       func(root *os.Root, name string) error
+}
+
+// osDisk is the disk of the operating system.
+func osDisk() disk {
+	return disk{rename: (*os.Root).Rename, link: (*os.Root).Link, mkdir: (*os.Root).Mkdir, remove: (*os.Root).Remove}
 }
 
 // commit carries a plan without conflicts out, or leaves the folder as it was.
@@ -44,8 +55,11 @@ type committer struct {
 	root *os.Root
 	disk disk
 	undo []func() error
-	lost bool // something saved could not be put back
+	lost []savedFile
 }
+
+// savedFile is a file that was saved in the stage and could not be put back.
+type savedFile struct{ name, saved string }
 
 // settle ends a commit, and undoes one that failed.
 func (c *committer) settle(err error, dropJournal bool) error {
@@ -53,15 +67,39 @@ func (c *committer) settle(err error, dropJournal bool) error {
 		return c.root.RemoveAll(stageDir)
 	}
 	err = errors.Join(err, c.rollBack(dropJournal))
-	if c.lost {
-		return errors.Join(err, c.root.Rename(stageDir, savedDir))
+	if len(c.lost) > 0 {
+		return errors.Join(err, c.keepLost())
 	}
 	return errors.Join(err, c.root.RemoveAll(stageDir))
 }
 
-// rename and link are relative to the folder.
+// keepLost keeps the stage, which holds the only copies of what is lost, from
+// the next Write, and says where they are.
+func (c *committer) keepLost() error {
+	var failed error
+	dir := savedDir
+	if err := c.rename(stageDir, savedDir); err != nil {
+		dir = stageDir
+		failed = c.stageFile(keptPath, target{})
+	}
+	for _, f := range c.lost {
+		kept := path.Join(dir, path.Base(f.saved))
+		if failed != nil {
+			kept += ", which the next compile deletes"
+		}
+		failed = errors.Join(failed, fmt.Errorf("%s is kept as %s", f.name, kept))
+	}
+	return failed
+}
+
+// These are relative to the folder.
 func (c *committer) rename(from, to string) error { return c.disk.rename(c.root, from, to) }
 func (c *committer) link(from, to string) error   { return c.disk.link(c.root, from, to) }
+func (c *committer) remove(name string) error     { return c.disk.remove(c.root, name) }
+
+func (c *committer) mkdir(name string, mode fs.FileMode) error {
+	return c.disk.mkdir(c.root, name, mode)
+}
 
 func (c *committer) run(p plan) error {
 	var changes []target
@@ -80,10 +118,12 @@ func (c *committer) run(p plan) error {
 	if err := c.stage(changes); err != nil {
 		return err
 	}
-	if err := c.directories(changes); err != nil {
+	// The journal comes first, so that after a crash the next Write knows which
+	// empty directories are ours.
+	if err := c.journal(slices.Concat(p.past, p.files[manifest].Content)); err != nil {
 		return err
 	}
-	if err := c.journal(slices.Concat(p.past, p.files[manifest].Content)); err != nil {
+	if err := c.directories(changes); err != nil {
 		return err
 	}
 	if err := c.move(changes[:last], p.stale); err != nil {
@@ -101,7 +141,12 @@ func (c *committer) run(p plan) error {
 	for _, t := range p.stale {
 		c.prune(t.Path)
 	}
-	return c.root.Remove(journalPath)
+	if p.unfinished {
+		for name := range p.history {
+			c.prune(name)
+		}
+	}
+	return c.remove(journalPath)
 }
 
 // move puts staged files in their places, and takes stale ones away.
@@ -141,7 +186,7 @@ func staged(i int) string { return path.Join(stageDir, strconv.Itoa(i)) }
 // stage writes the new contents beside their places, down to the disk. Many
 // wait for the disk at once, which costs little more than one.
 func (c *committer) stage(changes []target) error {
-	if err := c.root.Mkdir(stageDir, 0o700); err != nil {
+	if err := c.mkdir(stageDir, 0o700); err != nil {
 		return err
 	}
 	var group errgroup.Group
@@ -193,13 +238,13 @@ func (c *committer) directories(changes []target) error {
 				continue
 			}
 			made[dir] = true
-			err := c.root.Mkdir(dir, 0o777)
+			err := c.mkdir(dir, 0o777)
 			switch {
 			case errors.Is(err, fs.ErrExist):
 			case err != nil:
 				return err
 			default:
-				c.undo = append(c.undo, func() error { return c.root.Remove(dir) })
+				c.undo = append(c.undo, func() error { return c.remove(dir) })
 			}
 		}
 	}
@@ -212,7 +257,7 @@ func (c *committer) journal(content []byte) error {
 	if err := c.stageFile(name, target{File: File{Content: content}}); err != nil {
 		return err
 	}
-	if err := c.root.Rename(name, journalPath); err != nil {
+	if err := c.rename(name, journalPath); err != nil {
 		return err
 	}
 	return c.sync(map[string]bool{ownDir: true})
@@ -222,7 +267,7 @@ func (c *committer) journal(content []byte) error {
 // file that was there is missing for a moment.
 func (c *committer) put(i int, t target) error {
 	if t.action == create {
-		c.undo = append(c.undo, func() error { return c.root.Remove(t.Path) })
+		c.undo = append(c.undo, func() error { return c.remove(t.Path) })
 	} else {
 		saved := staged(i) + ".old"
 		if c.link(t.Path, saved) != nil {
@@ -248,14 +293,14 @@ func (c *committer) restore(saved, name string) error {
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	c.lost = true
-	return fmt.Errorf("%s is kept as %s: %w", name, path.Join(savedDir, path.Base(saved)), err)
+	c.lost = append(c.lost, savedFile{name, saved})
+	return fmt.Errorf("%s: %w", name, err)
 }
 
 // prune removes the directories that a file which is gone has left empty.
 func (c *committer) prune(name string) {
 	for dir := range parents(name) {
-		if c.root.Remove(dir) != nil { // not empty
+		if err := c.remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // not empty
 			return
 		}
 	}
@@ -299,7 +344,7 @@ func (c *committer) rollBack(dropJournal bool) error {
 	if failed != nil || !dropJournal {
 		return failed
 	}
-	if err := c.root.Remove(journalPath); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := c.remove(journalPath); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil

@@ -20,7 +20,7 @@ import (
 // then Create returns ErrConflict and writes nothing. Modes other than 0644 are
 // not for it.
 func Create(dir string, tree Tree, own string) (Report, error) {
-	report, err := lay(dir, tree, own, disk{rename: (*os.Root).Rename, link: (*os.Root).Link})
+	report, err := lay(dir, tree, own, osDisk())
 	if err != nil {
 		err = fmt.Errorf("writing %s: %w", dir, err)
 	}

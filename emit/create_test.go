@@ -86,7 +86,9 @@ func TestCreateRollsBack(t *testing.T) {
 				}
 				return root.Rename(from, to)
 			}
-			_, err := lay(dir, files("a", "A", "own/new", "N", "x/b", "B"), "own", disk{rename: rename, link: (*os.Root).Link})
+			failing := osDisk()
+			failing.rename = rename
+			_, err := lay(dir, files("a", "A", "own/new", "N", "x/b", "B"), "own", failing)
 			if err == nil {
 				break
 			}

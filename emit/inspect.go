@@ -76,6 +76,11 @@ func inspect(root *os.Root, tree Tree, opt WriteOptions) (plan, error) {
 			if all, err = parseManifests(content); err != nil && !opt.Force {
 				problem = Damaged
 			}
+			if !opt.accepts(all) {
+				if all = nil; !opt.Force {
+					problem = Tampered
+				}
+			}
 		}
 		if problem != "" {
 			p.files = append(p.files, target{File: File{Path: name}, action: conflict, problem: problem})
@@ -97,6 +102,11 @@ func inspect(root *os.Root, tree Tree, opt WriteOptions) (plan, error) {
 
 	if opt.Only != nil {
 		var err error
+		if p.unfinished {
+			if current, err = p.settled(root, &dirs, current, opt.Only); err != nil {
+				return plan{}, err
+			}
+		}
 		if tree, err = tree.within(current, opt.Only); err != nil {
 			return plan{}, err
 		}
@@ -147,6 +157,51 @@ func inspect(root *os.Root, tree Tree, opt WriteOptions) (plan, error) {
 		}
 	}
 	return p, nil
+}
+
+// accepts reports whether manifests list only what can have been generated.
+func (opt WriteOptions) accepts(all []manifest) bool {
+	for _, m := range all {
+		for name := range m.Files {
+			if opt.Owns != nil && !opt.Owns(name) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// settled returns the manifest of the folder as an unfinished commit has left it:
+// every file that is not selected is listed with the content it has, if that
+// content is ours. The journal is not needed for them any more.
+func (p plan) settled(root *os.Root, dirs *directories, current manifest, selected func(string) bool) (manifest, error) {
+	m := manifest{manifestVersion, maps.Clone(current.Files)}
+	if m.Files == nil {
+		m.Files = map[string]string{}
+	}
+	for name, sums := range p.history {
+		if selected(name) {
+			continue
+		}
+		if problem, err := dirs.problem(name); err != nil || problem != "" {
+			continue // as for a file that was edited
+		}
+		info, problem, err := lstat(root, name)
+		if err != nil {
+			return manifest{}, err
+		}
+		if info == nil || problem != "" {
+			continue
+		}
+		content, err := root.ReadFile(name)
+		if err != nil {
+			return manifest{}, err
+		}
+		if sum := hash(content); slices.Contains(sums, sum) {
+			m.Files[name] = sum
+		}
+	}
+	return m, nil
 }
 
 func (t *target) force(a action) {

@@ -19,6 +19,9 @@ type WriteOptions struct {
 	// Only selects the paths to write and to remove; all others stay as they
 	// are. nil selects all.
 	Only func(path string) bool
+	// Owns reports whether a path can be one that was generated: a manifest that
+	// lists another one is not followed. nil accepts all.
+	Owns func(path string) bool
 }
 
 // Report tells what Write did, or with DryRun would do. All paths are relative
@@ -42,17 +45,20 @@ type Conflict struct {
 // Problem says, after a path, what is wrong with it.
 type Problem string
 
-// Problems. Force overcomes the first three.
+// Problems. Force overcomes the first four.
 const (
 	Edited   Problem = "was edited by hand since it was generated"
 	Foreign  Problem = "exists already and was not generated"
 	Damaged  Problem = "is not a manifest that can be read"
+	Tampered Problem = "lists a file that is never generated"
 	Obstacle Problem = "is in the way: it is not a regular file, or lies below one"
 	Linked   Problem = "is a symbolic link, or lies behind one"
 )
 
 // Forcible tells whether Force overcomes the problem.
-func (p Problem) Forcible() bool { return p == Edited || p == Foreign || p == Damaged }
+func (p Problem) Forcible() bool {
+	return slices.Contains([]Problem{Edited, Foreign, Damaged, Tampered}, p)
+}
 
 var (
 	// ErrConflict is returned when the report has conflicts. Nothing was
@@ -82,7 +88,7 @@ var (
 // Write recognises what was already in place, and completes or replaces it.
 // Concurrent writers take turns.
 func Write(dir string, tree Tree, opt WriteOptions) (Report, error) {
-	report, err := write(dir, tree, opt, disk{rename: (*os.Root).Rename, link: (*os.Root).Link})
+	report, err := write(dir, tree, opt, osDisk())
 	if err != nil {
 		err = fmt.Errorf("writing %s: %w", dir, err)
 	}
@@ -173,16 +179,22 @@ func enter(dir string) (root *os.Root, leave func(), err error) {
 		}
 		root.Close()
 	}
-	if _, err = root.Lstat(savedDir); err == nil {
-		err = fmt.Errorf("%w: %s", ErrSaved, savedDir)
-	} else {
-		err = root.RemoveAll(stageDir) // left by a crash
-	}
-	if err != nil {
+	if err := clearStage(root); err != nil {
 		leave()
 		return nil, nil, err
 	}
 	return root, leave, nil
+}
+
+// clearStage removes a stage that a crash has left, unless it holds the only
+// copy of something.
+func clearStage(root *os.Root) error {
+	for name, dir := range map[string]string{savedDir: savedDir, keptPath: stageDir} {
+		if _, err := root.Lstat(name); err == nil {
+			return fmt.Errorf("%w: %s", ErrSaved, dir)
+		}
+	}
+	return root.RemoveAll(stageDir)
 }
 
 // allNew reports on a folder that does not exist.

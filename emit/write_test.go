@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -365,58 +366,84 @@ func TestWriteRefuses(t *testing.T) {
 	}
 }
 
-// disks are file systems with and without hard links, on which every rename is
-// announced first and may be refused.
-var disks = map[string]func(rename func() error) disk{
-	"links": func(rename func() error) disk {
-		return disk{announced(rename), (*os.Root).Link}
-	},
-	"no links": func(rename func() error) disk {
-		return disk{announced(rename), func(*os.Root, string, string) error { return errors.ErrUnsupported }}
+// disks are file systems with and without hard links, on which every step is
+// announced first, as an operation and the path that it makes or removes, and
+// may be refused.
+var disks = map[string]func(step func(name string) error) disk{
+	"links": func(step func(string) error) disk { return announcedDisk(step) },
+	"no links": func(step func(string) error) disk {
+		d := announcedDisk(step)
+		d.link = func(*os.Root, string, string) error { return errors.ErrUnsupported }
+		return d
 	},
 }
 
-func announced(rename func() error) func(root *os.Root, from, to string) error {
-	return func(root *os.Root, from, to string) error {
-		if err := rename(); err != nil {
-			return err
+func announcedDisk(step func(name string) error) disk {
+	two := func(op string, do func(*os.Root, string, string) error) func(*os.Root, string, string) error {
+		return func(root *os.Root, from, to string) error {
+			if err := step(op + " " + to); err != nil {
+				return err
+			}
+			return do(root, from, to)
 		}
-		return root.Rename(from, to)
+	}
+	return disk{
+		rename: two("rename", (*os.Root).Rename),
+		link:   two("link", (*os.Root).Link),
+		mkdir: func(root *os.Root, name string, mode fs.FileMode) error {
+			if err := step("mkdir " + name); err != nil {
+				return err
+			}
+			return root.Mkdir(name, mode)
+		},
+		remove: func(root *os.Root, name string) error {
+			if err := step("remove " + name); err != nil {
+				return err
+			}
+			return root.Remove(name)
+		},
 	}
 }
 
-// Whichever rename fails, the folder is as it was before.
+// Whichever rename fails, or directory cannot be made, the folder is as it was
+// before.
 func TestWriteRollsBack(t *testing.T) {
 	before := tree(t, "a=1", "b/c=1", "old/x=1", "run.sh=1")
 	after := tree(t, "a=2", "b/c=1", "new/d/e=2", "run.sh=2")
-	// a, new/d/e, run.sh, old/x, the manifest: what is replaced takes another
-	// rename where it cannot be linked.
-	for name, renames := range map[string]int{"links": 5, "no links": 8} {
+	for name := range disks {
 		t.Run(name, func(t *testing.T) {
-			for n := range renames + 1 {
+			failures := 0
+			for {
 				dir := t.TempDir()
 				mustWrite(t, dir, before, WriteOptions{})
 				want := list(t, dir)
-				calls := 0
-				_, err := write(dir, after, WriteOptions{}, disks[name](func() error {
-					if calls++; calls == n+1 {
-						return errors.New("full")
+				calls, failed := 0, ""
+				_, err := write(dir, after, WriteOptions{}, disks[name](func(step string) error {
+					if strings.HasPrefix(step, "rename") || strings.HasPrefix(step, "mkdir") {
+						if calls++; calls == failures+1 {
+							failed = step
+							return errors.New("full")
+						}
 					}
 					return nil
 				}))
-				if failed := err != nil; failed != (n < renames) {
-					t.Fatalf("failure of rename %d: error %v", n, err)
+				if (err != nil) != (failed != "") {
+					t.Fatalf("failure of %q: error %v", failed, err)
 				}
 				if err == nil {
-					return
+					break
 				}
-				equal(t, fmt.Sprintf("after failure %d", n), want, list(t, dir))
+				failures++
+				equal(t, "after failure of "+failed, want, list(t, dir))
 				if entries, _ := os.ReadDir(filepath.Join(dir, ownDir)); len(entries) != 1 {
-					t.Errorf("failure %d leaves %v", n, entries)
+					t.Errorf("failure of %s leaves %v", failed, entries)
 				}
 				if report := mustWrite(t, dir, before, WriteOptions{}); report.Changed() {
-					t.Errorf("failure %d changed the folder: %+v", n, report)
+					t.Errorf("failure of %s changed the folder: %+v", failed, report)
 				}
+			}
+			if failures < 9 {
+				t.Errorf("only %d steps failed", failures)
 			}
 		})
 	}
@@ -426,39 +453,44 @@ func TestWriteRollsBack(t *testing.T) {
 // writing again.
 func TestWriteKeepsWhatItCannotPutBack(t *testing.T) {
 	for name := range disks {
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			mustWrite(t, dir, tree(t, "a=1", "b=1"), WriteOptions{})
-			put(t, dir, "a", "edited")
-			calls := 0
-			_, err := write(dir, tree(t, "a=2", "b=2"), WriteOptions{Force: true}, disks[name](func() error {
-				if calls++; calls > 2 {
-					return errors.New("gone")
+		for _, kept := range []string{savedDir, stageDir} {
+			t.Run(name+" "+path.Base(kept), func(t *testing.T) {
+				dir := t.TempDir()
+				mustWrite(t, dir, tree(t, "a=1", "b=1"), WriteOptions{})
+				put(t, dir, "a", "edited")
+				gone := false
+				_, err := write(dir, tree(t, "a=2", "b=2"), WriteOptions{Force: true}, disks[name](func(step string) error {
+					gone = gone || step == "rename b"
+					if gone && strings.HasPrefix(step, "rename") && (step != "rename "+savedDir || kept == stageDir) {
+						return errors.New("gone")
+					}
+					return nil
+				}))
+				saved := kept + "/0.old"
+				if err == nil || !strings.Contains(err.Error(), "a is kept as "+saved) {
+					t.Errorf("the error does not say where the original is: %v", err)
 				}
-				return nil
-			}))
-			saved := savedDir + "/0.old"
-			if err == nil || !strings.Contains(err.Error(), "a is kept as "+saved) {
-				t.Errorf("the error does not say where the original is: %v", err)
-			}
-			for _, force := range []bool{false, true} {
-				if _, err := Write(dir, tree(t, "a=3", "b=3"), WriteOptions{Force: force}); !errors.Is(err, ErrSaved) {
-					t.Errorf("force %t: got error %v", force, err)
+				for _, force := range []bool{false, true} {
+					if _, err := Write(dir, tree(t, "a=3", "b=3"), WriteOptions{Force: force}); !errors.Is(err, ErrSaved) {
+						t.Errorf("force %t: got error %v", force, err)
+					}
 				}
-			}
-			if content, err := os.ReadFile(filepath.Join(dir, saved)); string(content) != "edited" {
-				t.Errorf("the original is %q, %v", content, err)
-			}
-			os.RemoveAll(filepath.Join(dir, savedDir))
-			mustWrite(t, dir, tree(t, "a=3", "b=3"), WriteOptions{})
-			equal(t, "folder", []string{"a=3", "b=3"}, list(t, dir))
-		})
+				if content, err := os.ReadFile(filepath.Join(dir, saved)); string(content) != "edited" {
+					t.Errorf("the original is %q, %v", content, err)
+				}
+				os.RemoveAll(filepath.Join(dir, kept))
+				mustWrite(t, dir, tree(t, "a=3", "b=3"), WriteOptions{Force: true})
+				equal(t, "folder", []string{"a=3", "b=3"}, list(t, dir))
+			})
+		}
 	}
 }
 
-// TestWriteCrashes kills the process at every rename, several times in a row
-// with changing blueprints. The next Write recovers without Force.
+// TestWriteCrashes kills the process at every step, twice in a row with changing
+// blueprints. The next Write recovers without Force, also one that writes a part
+// of the folder before one that writes all of it.
 func TestWriteCrashes(t *testing.T) {
+	const crashed = 7 // an exit code
 	trees := []Tree{
 		tree(t, "a=1", "b/c=1", "old/x=1", "run.sh=1"),
 		tree(t, "a=2", "b/c=2", "new/d/e=2", "run.sh=2"),
@@ -469,44 +501,58 @@ func TestWriteCrashes(t *testing.T) {
 		var name, dir string
 		var which, n int
 		fmt.Sscanf(at, "%d %d %q %q", &which, &n, &name, &dir)
-		write(dir, trees[which], WriteOptions{}, disks[name](func() error {
+		_, err := write(dir, trees[which], WriteOptions{}, disks[name](func(string) error {
 			if n--; n < 0 {
-				os.Exit(0)
+				os.Exit(crashed)
 			}
 			return nil
 		}))
+		if err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
 		return
 	}
-	crash := func(name, dir string, which, n int) {
+	crash := func(t *testing.T, name, dir string, which, n int) bool {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestWriteCrashes$")
 		cmd.Env = append(os.Environ(), fmt.Sprintf("BATCHWRIGHT_TEST_CRASH=%d %d %q %q", which, n, name, dir))
-		if out, err := cmd.CombinedOutput(); err != nil {
+		out, err := cmd.CombinedOutput()
+		if err != nil && cmd.ProcessState.ExitCode() != crashed {
 			t.Fatalf("%v: %s", err, out)
 		}
+		return err != nil
 	}
 	for _, tt := range []struct {
-		disk    string
-		renames int  // of the second tree after the first
-		first   bool // nothing was ever written before the crash
+		disk  string
+		first bool // nothing was ever written before the crash
 	}{
-		{"links", 6, false}, {"no links", 10, false}, {"links", 5, true},
+		{"links", false}, {"no links", false}, {"links", true},
 	} {
-		for n := range tt.renames {
-			t.Run(fmt.Sprintf("%s/%t/%d", tt.disk, tt.first, n), func(t *testing.T) {
-				dir := t.TempDir()
-				if !tt.first {
-					mustWrite(t, dir, trees[0], WriteOptions{})
-				}
-				put(t, dir, "mine", "x")
-				crash(tt.disk, dir, 1, n)
-				if _, err := os.Stat(filepath.Join(dir, journalPath)); err != nil {
-					t.Errorf("it did not crash: %v", err)
-				}
-				crash(tt.disk, dir, 2, tt.renames-1-n)
-				mustWrite(t, dir, trees[3], WriteOptions{})
-				equal(t, "folder", []string{"a=4", "b/", "b/c=4", "mine=x"}, list(t, dir))
-				if entries, _ := os.ReadDir(filepath.Join(dir, ownDir)); len(entries) != 1 {
-					t.Errorf("leaves %v", entries)
+		for _, part := range []string{"", "a", "b/c"} {
+			t.Run(fmt.Sprintf("%s/%t/%s", tt.disk, tt.first, part), func(t *testing.T) {
+				t.Parallel()
+				for n := 0; ; n++ {
+					dir := t.TempDir()
+					if !tt.first {
+						mustWrite(t, dir, trees[0], WriteOptions{})
+					}
+					put(t, dir, "mine", "x")
+					if !crash(t, tt.disk, dir, 1, n) {
+						if n < 10 {
+							t.Errorf("there were only %d steps", n)
+						}
+						break
+					}
+					if part == "" {
+						crash(t, tt.disk, dir, 2, n*5%12)
+					} else {
+						mustWrite(t, dir, trees[3], WriteOptions{Only: func(path string) bool { return path == part }})
+					}
+					mustWrite(t, dir, trees[3], WriteOptions{})
+					equal(t, fmt.Sprintf("folder after a crash at step %d", n), []string{"a=4", "b/", "b/c=4", "mine=x"}, list(t, dir))
+					if entries, _ := os.ReadDir(filepath.Join(dir, ownDir)); len(entries) != 1 {
+						t.Errorf("step %d leaves %v", n, entries)
+					}
 				}
 			})
 		}
@@ -514,7 +560,7 @@ func TestWriteCrashes(t *testing.T) {
 	// An edit after a crash is still an edit.
 	dir := t.TempDir()
 	mustWrite(t, dir, trees[0], WriteOptions{})
-	crash("links", dir, 1, 2)
+	crash(t, "links", dir, 1, 6)
 	put(t, dir, "a", "edited")
 	report, err := Write(dir, trees[3], WriteOptions{})
 	if !errors.Is(err, ErrConflict) {

@@ -131,6 +131,9 @@ func platformOf(zone string, offers []offer) string {
 		if strings.Contains(o.consumption, "create") || linked(o.machine) {
 			size = "nodes" // cannot scale
 		}
+		if linked(o.machine) {
+			fmt.Fprintf(&b, "capacity: %q: accept: E1016: \"the driver is installed\"\n", name)
+		}
 		if o.machine.Count > 0 {
 			unit = fmt.Sprintf("accelerators: %d", o.machine.Count)
 		}

@@ -72,7 +72,7 @@ var options = []option{
 	{name: "reservation, calendar", hardware: h200, zones: zoneB, quota: `accelerators: 16`, workload: onEight,
 		capacities: []string{`consumption: reservation: {name: "ours", kind: "calendar", days: 30}, nodes: 2`}},
 	{name: "any reservation", capacities: []string{`consumption: anyReservation: {}, maxNodes: 4`}},
-	{name: "any reservation or nothing", capacities: []string{`consumption: anyReservation: otherwise: "none", nodes: 4`}},
+	{name: "any reservation or nothing", capacities: []string{`consumption: anyReservation: otherwise: "none", nodes: 4, accept: W1010: "the cluster runs 1.36"`}},
 
 	{name: "flex-start", capacities: []string{`consumption: flexStart: {}, maxNodes: 4`}},
 	{name: "flex-start, compact", hardware: h200, zones: zoneB, quota: `accelerators: 16`, workload: onEight,
@@ -102,7 +102,8 @@ var options = []option{
 	{name: "attached GPUs, reservation, created", hardware: `machine: "n1-standard-8", gpus: {type: "nvidia-tesla-t4", count: 2}, localSSDs: 1`,
 		capacities: []string{`consumption: reservation: {name: "ours", create: true}, nodes: 4, zones: ["us-central1-a"]`}},
 	{name: "A4X, reservation", hardware: a4x, zones: zoneA, quota: `accelerators: 72`, workload: onA4X,
-		capacities: []string{`consumption: reservation: {name: "ours", block: "block-1", subBlock: "sub-1"}, nodes: 18`}},
+		capacities: []string{`consumption: reservation: {name: "ours", block: "block-1", subBlock: "sub-1"}, nodes: 18, ` +
+			`accept: E1016: "the driver is installed"`}},
 
 	{name: "TCPX", hardware: h100 + `, gpuDirect: true`, zones: zoneA, quota: `accelerators: 16`, workload: onTwoEights,
 		capacities: []string{`consumption: spot: {}, maxNodes: 4`}},
@@ -148,7 +149,7 @@ var options = []option{
 		`consumption: flexStart: queued: true, maxNodes: 4`,
 	}},
 	{name: "bursting, spot", capacities: []string{
-		`consumption: anyReservation: otherwise: "none", maxNodes: 4`,
+		`consumption: anyReservation: otherwise: "none", maxNodes: 4, accept: W1010: "the cluster runs 1.36"`,
 		`consumption: spot: {}, maxNodes: 4`,
 		`consumption: flexStart: queued: true, maxNodes: 4`,
 	}},

@@ -19,10 +19,11 @@ var rooms = map[string][]string{
 	"blueprints":       {},
 	"schema":           {},
 	"compiler/console": {},
-	"compiler/diag":    {"compiler/console"},
+	"compiler/secret":  {},
+	"compiler/diag":    {"compiler/console", "compiler/secret"},
 	"compiler/catalog": {},
 	"compiler/ir":      {},
-	"compiler/rules":   {"schema", "compiler/catalog", "compiler/diag", "compiler/ir"},
+	"compiler/rules":   {"schema", "compiler/catalog", "compiler/diag", "compiler/ir", "compiler/secret"},
 	"compiler/explain": {},
 	"compiler":         {"schema", "compiler/catalog", "compiler/diag", "compiler/ir", "compiler/rules"},
 

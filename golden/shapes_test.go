@@ -53,6 +53,7 @@ workloads: {
 `,
 		"ComputeClasses": `
 zones: ["us-central1-a", "us-central1-b"]
+cluster: minVersion: "1.36"
 hardware: {
 	l4: {machine: "g2-standard-24", localSSDs: 2}
 	latest: {machine: "g2-standard-24", gpuDriver: "LATEST", disk: sizeGiB: 200}
@@ -89,7 +90,7 @@ workloads: {
 		"linked GPUs": `
 zones: ["us-central1-a"]
 hardware: gb200: machine: "a4x-highgpu-4g"
-capacity: "gb200": {hardware: "gb200", consumption: reservation: {name: "ours", block: "b"}, nodes: 18}
+capacity: "gb200": {hardware: "gb200", consumption: reservation: {name: "ours", block: "b"}, nodes: 18, accept: E1016: "the driver is installed"}
 tiers: large: {priority: 10, default: true, capacity: ["gb200"]}
 teams: vision: quota: large: gb200: accelerators: 72
 workloads: {

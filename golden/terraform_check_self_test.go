@@ -108,6 +108,7 @@ func TestTerraformCheckFails(t *testing.T) {
 		{name: "missing file", extra: tfOutput(`file("${path.module}/../nothing.json")`), want: "nothing.json"},
 		{name: "for_each over a list", extra: "resource \"google_compute_network\" \"y\" {\n  for_each = [\"a\"]\n  name     = each.key\n}\n", want: "for_each takes"},
 		{name: "depends_on nothing", extra: tfNetwork("depends_on = [google_compute_network.other]"), want: "there is no google_compute_network.other"},
+		{name: "replaced by nothing", extra: tfNetwork("lifecycle {\n    replace_triggered_by = [terraform_data.other]\n  }"), want: "there is no terraform_data.other"},
 		{name: "lifecycle", extra: tfNetwork("lifecycle {\n    prevent = true\n  }"), want: "lifecycle has no prevent"},
 		{name: "variable in a backend", extra: "terraform {\n  backend \"gcs\" {\n    bucket = var.name\n  }\n}\n", want: "Variables not allowed"},
 		{name: "backend of Infrastructure Manager", extra: "terraform {\n  required_version = \"~> 1.5.0\"\n\n  backend \"gcs\" {\n    bucket = \"b\"\n  }\n}\n", want: "takes no backend"},
@@ -295,6 +296,7 @@ func tfPlan() *ir.Platform {
 		Cluster: ir.Cluster{
 			Name: "every", ReleaseChannel: "REGULAR", MinVersion: "1.33", DNSEndpoint: true, SecurityGroup: "gke-security-groups@example.com",
 			Maintenance: ir.Maintenance{Days: []string{"SU"}, Start: "23:00", Hours: 8},
+			Metrics:     []string{"DCGM", "SYSTEM_COMPONENTS"},
 		},
 		SystemPool:  ir.SystemPool{Name: "system", Machine: "e2-standard-4", NodesPerZone: 1},
 		NodeAccount: ir.ServiceAccount{ID: "every-nodes", Display: "Nodes", Roles: []string{"roles/container.defaultNodeServiceAccount"}},

@@ -261,7 +261,10 @@ func (r *tfRoot) declare(body *hclsyntax.Body) {
 				r.errorf(block.Range(), "%s is declared twice", resource.address)
 			}
 			if r.schema != nil {
-				if resource.schema = r.schema.types(block.Type)[resource.kind]; resource.schema == nil {
+				if resource.schema = r.schema.types(block.Type)[resource.kind]; block.Type == "resource" && resource.kind == "terraform_data" {
+					resource.schema = tfData
+				}
+				if resource.schema == nil {
 					r.errorf(block.Range(), "the provider has no %s %s", block.Type, resource.kind)
 				}
 			}
@@ -564,6 +567,13 @@ func (r *tfRoot) meta(resource *tfResource) {
 						r.errorf(a.SrcRange, "%s has no %s", resource.kind, traversal.RootName())
 					}
 				}
+			case "replace_triggered_by":
+				for _, traversal := range list(a) {
+					name, _ := traversal[min(1, len(traversal)-1)].(hcl.TraverseAttr)
+					if address := traversal.RootName() + "." + name.Name; r.resources[address] == nil {
+						r.errorf(a.SrcRange, "there is no %s", address)
+					}
+				}
 			case "prevent_destroy", "create_before_destroy":
 				r.expression(block.Body, name, nil, cty.Bool)
 			default:
@@ -828,6 +838,16 @@ type tfProvider struct {
 	provider        *tfBlock
 	resources, data map[string]*tfBlock
 }
+
+// tfData is the schema of terraform_data, a resource of Terraform's own.
+//
+// Source: Terraform documentation, "The terraform_data managed resource type".
+var tfData = &tfBlock{Attributes: map[string]*tfAttribute{
+	"id":               {kind: cty.String},
+	"input":            {Optional: true, kind: cty.DynamicPseudoType},
+	"output":           {kind: cty.DynamicPseudoType},
+	"triggers_replace": {Optional: true, kind: cty.DynamicPseudoType},
+}}
 
 func (p *tfProvider) types(kind string) map[string]*tfBlock {
 	if kind == "data" {

@@ -125,6 +125,7 @@ func newRun(t *testing.T, env map[string]string) *run {
 		"HOME": r.home, "PATH": r.path("bin") + string(os.PathListSeparator) + os.Getenv("PATH"),
 		"GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.com", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@example.com",
 		"VET": "0", "COMPILE": "0", "DIFF": "1", "GH": "0", "BLUEPRINT": "-t region=us-east4 .", "FOLDER": "deploy",
+		"BATCHWRIGHT_REPOSITORY": r.dir, "BATCHWRIGHT_REF": "main", // go is a stand-in: any repository will do
 	}
 	for key, value := range env {
 		r.env[key] = value
@@ -217,7 +218,7 @@ func (r *run) steps(t *testing.T, pullRequest bool) (log, failed string) {
 
 func TestGitHubWorkflow(t *testing.T) {
 	const (
-		build   = "go build -C .batchwright-source -o TEMP/bin/batchwright ./cmd/batchwright\n"
+		build   = "go build -C TEMP/batchwright -o TEMP/bin/batchwright ./cmd/batchwright\n"
 		vet     = "batchwright vet --format github -t region=us-east4 .\n"
 		diff    = "batchwright diff --base BASE --head HEAD --output deploy --format github -t region=us-east4 .\nbatchwright diff --base BASE --head HEAD --output deploy --format markdown -t region=us-east4 .\n"
 		list    = "gh api --paginate repos/o/r/issues/7/comments\n"

@@ -57,6 +57,15 @@ type Maintenance struct {
 	Days  []string `json:"days"`
 	Start string   `json:"start"` // hh:mm, UTC
 	Hours int      `json:"hours"`
+
+	Exclusions map[string]Exclusion `json:"exclusions"`
+}
+
+// Exclusion mirrors #Exclusion.
+type Exclusion struct {
+	Start string `json:"start"` // yyyy-mm-dd
+	End   string `json:"end"`   // yyyy-mm-dd
+	Scope string `json:"scope"`
 }
 
 // SystemPool mirrors #SystemPool.
@@ -150,6 +159,7 @@ type Capacity struct {
 	MaxSlices       *int              `json:"maxSlices"`
 	Zones           []string          `json:"zones"`
 	Placement       string            `json:"placement"`
+	Upgrades        *string           `json:"upgrades"`
 	AutoProvisioned bool              `json:"autoProvisioned"`
 	ComputeClass    bool              `json:"computeClass"`
 	Accept          map[string]string `json:"accept"`

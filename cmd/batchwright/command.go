@@ -29,6 +29,11 @@ type Command struct {
 	Stdin  io.Reader
 	Stdout io.Writer
 	Stderr io.Writer
+	// Own says that the process is the command's own, with these streams: the
+	// command may start the process again, within a memory limit.
+	Own bool
+
+	confinement *confinement // nil where memory cannot be limited
 }
 
 // errFindings ends a command whose findings, or differences, have been shown.
@@ -59,14 +64,19 @@ func (c Command) Main(args []string) (code int) {
 	defer stop()
 	context.AfterFunc(ctx, stop)
 
+	c, ctx = c.confine(ctx, args)
+
 	out := &checkedWriter{w: c.Stdout}
 	root := c.root(out)
 	root.SetArgs(args)
 	err := cmp.Or(root.ExecuteContext(ctx), out.err)
 	var failure trouble
+	var elsewhere exitError
 	switch {
 	case err == nil:
 		return exitClean
+	case errors.As(err, &elsewhere):
+		return elsewhere.code
 	case errors.Is(err, errFindings):
 		return exitFindings
 	case errors.As(err, &failure) && errors.Is(failure.error, context.Canceled):
@@ -148,7 +158,7 @@ Exit codes: 0 clean; 1 the blueprint has findings, or outputs differ; 2 usage;
 func (c Command) run(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		err := f(cmd, args)
-		if err == nil || errors.Is(err, errFindings) || errors.As(err, new(usageError)) {
+		if err == nil || errors.Is(err, errFindings) || errors.As(err, new(exitError)) || errors.As(err, new(usageError)) {
 			return err
 		}
 		return trouble{err}

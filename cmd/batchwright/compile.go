@@ -71,7 +71,7 @@ output, and all else to standard error.`,
 	flags.BoolVar(&o.exitCode, "exit-code", false, "exit with 1 if anything changed, or would change")
 	flags.BoolVar(&o.force, "force", false, "overwrite and remove also what was edited by hand")
 	flags.StringArrayVar(&o.only, "only", nil, "write and remove only what matches a `glob` of paths in the folder, or lies below what matches; can be repeated")
-	o.input = addInputFlags(cmd)
+	o.input = c.addInputFlags(cmd)
 	o.format = findingsFormatFlag(cmd, "of findings, and of the report where it is json")
 	o.color = colorFlag(cmd)
 	return cmd
@@ -174,7 +174,7 @@ func (c Command) check(ctx context.Context, paths []string, in *inputFlags) (*co
 // compile compiles a blueprint as the flags say.
 func (in *inputFlags) compile(ctx context.Context, input compiler.Input) (*compiler.Result, error) {
 	input.Tags, input.MaxTime, input.MaxMemory = in.tags, in.maxTime, in.maxMemory.Value()
-	return compiler.Compile(ctx, input)
+	return in.confinement.compile(ctx, input)
 }
 
 // build compiles a blueprint and renders its folder. The tree is nil where the
@@ -222,7 +222,7 @@ func (o *compilation) print(tree emit.Tree, keep func(string) bool) error {
 
 // write brings the folder up to date.
 func (o *compilation) write(dir string, tree emit.Tree, keep func(string) bool) (emit.Report, error) {
-	opt := emit.WriteOptions{Force: o.force, DryRun: o.dryRun, Only: keep}
+	opt := emit.WriteOptions{Force: o.force, DryRun: o.dryRun, Only: keep, Owns: folder.Owns}
 	if keep != nil && len(tree.Select(keep)) == 0 {
 		// Then --only must select what is to be removed.
 		dry := opt

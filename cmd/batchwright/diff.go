@@ -73,7 +73,7 @@ Exit codes are those of diff(1): 0 without a difference, 1 with one, 2 usage,
 		}
 	}
 	flags.StringVarP(&d.out, "output", "o", "", "the folder's `directory` (default ./NAME, after the blueprint)")
-	d.input = addInputFlags(cmd)
+	d.input = c.addInputFlags(cmd)
 	d.format = choiceFlag(cmd, "format", "of the differences", formatText, formatMarkdown, formatJSON, formatGitHub)
 	d.color = colorFlag(cmd)
 	return cmd

@@ -51,7 +51,7 @@ that has CUE files.`,
 		}
 		return c.explainField(cmd.Context(), args[0], args[1:], input, format, color)
 	})
-	input = addInputFlags(cmd)
+	input = c.addInputFlags(cmd)
 	format = formatFlag(cmd, "of the text")
 	color = colorFlag(cmd)
 	return cmd

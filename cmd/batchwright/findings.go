@@ -89,6 +89,10 @@ func conflictCodes() map[emit.Problem]conflictCode {
 			diag.Code{ID: "E0903", Severity: diag.Error, Title: "the folder's manifest cannot be read"},
 			"restore it from version control; --force does without it, and removes nothing",
 		},
+		emit.Tampered: {
+			diag.Code{ID: "E0906", Severity: diag.Error, Title: "the folder's manifest lists what is never generated"},
+			"see who changed it and restore it from version control; --force does without it, and removes nothing",
+		},
 		emit.Obstacle: {
 			diag.Code{ID: "E0904", Severity: diag.Error, Title: "something is in the way that is no file"},
 			"move away what is in the way",

@@ -66,10 +66,15 @@ type inputFlags struct {
 	tags      []string
 	maxTime   time.Duration
 	maxMemory resource.QuantityValue
+
+	confinement *confinement
 }
 
-func addInputFlags(cmd *cobra.Command) *inputFlags {
-	in := &inputFlags{maxMemory: resource.QuantityValue{Quantity: *resource.NewQuantity(compiler.DefaultMaxMemory, resource.BinarySI)}}
+func (c Command) addInputFlags(cmd *cobra.Command) *inputFlags {
+	in := &inputFlags{
+		maxMemory:   resource.QuantityValue{Quantity: *resource.NewQuantity(compiler.DefaultMaxMemory, resource.BinarySI)},
+		confinement: c.confinement,
+	}
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&in.tags, "tag", "t", nil, "value of a @tag attribute, as `key=value`; can be repeated")
 	flags.DurationVar(&in.maxTime, "max-time", compiler.DefaultMaxTime, "give up on a blueprint that takes longer")

@@ -41,7 +41,7 @@ with the sum of their quotas, unless --full is given.`,
 		RunE: c.run(func(cmd *cobra.Command, paths []string) error { return d.run(cmd.Context(), paths) }),
 	}
 	cmd.Flags().BoolVar(&d.full, "full", false, "draw each team and cohort")
-	d.input = addInputFlags(cmd)
+	d.input = c.addInputFlags(cmd)
 	d.format = choiceFlag(cmd, "format", "of the drawing", formatMermaid, formatDot, formatJSON)
 	d.color = colorFlag(cmd)
 	return cmd

@@ -50,7 +50,7 @@ files from the root of the repository, the nearest directory with a .git.`,
 	flags.BoolVar(&v.strict, "strict", false, "fail on warnings too")
 	flags.BoolVar(&v.list, "list", false, "list every code with its severity and title, and check nothing")
 	v.selection.flags(cmd)
-	v.input = addInputFlags(cmd)
+	v.input = c.addInputFlags(cmd)
 	v.format = findingsFormatFlag(cmd, "of findings")
 	v.color = colorFlag(cmd)
 	return cmd

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"sort"
 	"unicode/utf8"
+
+	"github.com/batchwright/batchwright/compiler/secret"
 )
 
 // Severity says how bad a finding is.
@@ -55,6 +57,8 @@ type Source struct {
 	// Made on first use: the byte offset of each line's start, and the number
 	// of characters before every stride bytes.
 	lines, before []int
+	// Made on first use: the content as it is shown, with secrets masked.
+	shown string
 }
 
 // stride is how many bytes a column is counted over at most: a line may have
@@ -89,8 +93,16 @@ func (s *Source) characters(offset int) int {
 	return n
 }
 
-// Line returns the text of a line, counted from 1, without its line end; ""
-// for a line the source does not have.
+// Shown returns the content with an asterisk for each byte of the secrets in it.
+func (s *Source) Shown() string {
+	if s.shown == "" {
+		s.shown = secret.Mask(string(s.Content))
+	}
+	return s.shown
+}
+
+// Line returns the text of a line, counted from 1, as Shown has it and without
+// its line end; "" for a line the source does not have.
 func (s *Source) Line(n int) string {
 	s.index()
 	if n < 1 || n > len(s.lines) {
@@ -104,7 +116,7 @@ func (s *Source) Line(n int) string {
 	for end > start && s.Content[end-1] == '\r' {
 		end--
 	}
-	return string(s.Content[start:end])
+	return s.Shown()[start:end]
 }
 
 func (s *Source) index() {
@@ -184,6 +196,9 @@ type Finding struct {
 	Help     string
 	Edit     *Edit // nil where there is no single cure
 	Accepted string
+	// Secret reports whether the text of Span is a secret, so that no excerpt
+	// shows it. Secrets that Source.Shown finds need no telling.
+	Secret bool
 }
 
 // List collects findings. The zero List is empty and ready for use.
@@ -191,8 +206,16 @@ type List struct {
 	findings []Finding
 }
 
-// Add appends a finding.
-func (l *List) Add(f Finding) { l.findings = append(l.findings, f) }
+// Add appends a finding. Secrets in its texts are masked.
+func (l *List) Add(f Finding) {
+	for _, text := range []*string{&f.Message, &f.Label, &f.Help, &f.Accepted} {
+		*text = secret.Mask(*text)
+	}
+	for i := range f.Related {
+		f.Related[i].Message = secret.Mask(f.Related[i].Message)
+	}
+	l.findings = append(l.findings, f)
+}
 
 // Len returns the number of findings.
 func (l *List) Len() int { return len(l.findings) }

@@ -48,7 +48,7 @@ func WriteText(w io.Writer, l *List, opt TextOptions) error {
 func WriteExcerpt(w io.Writer, at Span, remark string, color bool) error {
 	p := printer{color: color, gutter: gutter(Finding{Span: at})}
 	p.buf.WriteString(p.paint(console.Bold, place(at)+":") + " " + console.Inline(remark) + "\n")
-	p.excerpt(at, Note, "")
+	p.excerpt(at, Note, "", false)
 	_, err := w.Write(p.buf.Bytes())
 	return err
 }
@@ -106,7 +106,7 @@ func (p *printer) finding(f Finding) {
 		title += "[" + console.Inline(f.Code) + "]"
 	}
 	p.headline(f.Span, p.paint(f.Severity.style(), title), p.paint(console.Bold, console.Inline(f.Message)))
-	p.excerpt(f.Span, f.Severity, f.Label)
+	p.excerpt(f.Span, f.Severity, f.Label, f.Secret)
 	p.footer("help", f.Help)
 	if f.Edit != nil && f.Help == "" { // help says the same in words
 		p.footer("edit", suggestion(*f.Edit, f.Span))
@@ -118,7 +118,7 @@ func (p *printer) finding(f Finding) {
 	}
 	for _, r := range f.Related {
 		p.headline(r.Span, p.paint(console.Cyan, Note.String()), console.Inline(r.Message))
-		p.excerpt(r.Span, Note, "")
+		p.excerpt(r.Span, Note, "", false)
 	}
 }
 
@@ -157,8 +157,9 @@ func place(at Span) string {
 }
 
 // excerpt shows the line in which a span starts, with carets under the part of
-// the span that stands on it.
-func (p *printer) excerpt(at Span, severity Severity, label string) {
+// the span that stands on it. With secret, that part is masked unless Shown masks
+// the secret in it already.
+func (p *printer) excerpt(at Span, severity Severity, label string, secret bool) {
 	if !at.hasText() {
 		if label != "" {
 			p.footer("note", label)
@@ -168,7 +169,12 @@ func (p *printer) excerpt(at Span, severity Severity, label string) {
 	src := at.Source
 	line := src.Position(at.Start).Line
 	start := at.Start - src.lines[line-1]
-	text, column, run := fit(src.Line(line), start, start+at.End-at.Start)
+	content := src.Line(line)
+	end := min(len(content), start+at.End-at.Start)
+	if secret && start < end && content[start:end] == string(src.Content[at.Start:at.Start+end-start]) {
+		content = content[:start] + strings.Repeat("*", end-start) + content[end:]
+	}
+	text, column, run := fit(content, start, start+at.End-at.Start)
 
 	p.margin("", "|")
 	p.buf.WriteByte('\n')
@@ -214,10 +220,10 @@ func suggestion(e Edit, finding Span) string {
 	if e.Span.Source != finding.Source || e.Span.Start != finding.Start {
 		where = " at " + place(e.Span)
 	}
-	content := e.Span.Source.Content
+	content := e.Span.Source.Shown()
 	start := min(max(e.Span.Start, 0), len(content))
 	end := min(max(e.Span.End, start), len(content))
-	old := string(content[start:end])
+	old := content[start:end]
 	switch {
 	case old == "":
 		return "insert " + quote(e.Text) + where

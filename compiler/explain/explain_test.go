@@ -133,6 +133,7 @@ var authorities = []string{
 	"Kueue v1beta2 API, ",
 	"Terraform google provider, ",
 	"YAML specification, ",
+	"gitleaks, config/",
 }
 
 // TestLayout: texts are printed as they are written, examples behind a margin.

@@ -115,7 +115,7 @@ type Cut struct {
 type Cluster struct {
 	Name               string
 	ReleaseChannel     string
-	MinVersion         string       // "" leaves it to the release channel
+	MinVersion         string       // that it starts with; "" leaves it to the release channel
 	AuthorizedNetworks []NamedRange // none: the IP endpoint has no public address
 	DNSEndpoint        bool         // reachable from outside the VPC
 	SecurityGroup      string       // "" switches Google Groups for RBAC off
@@ -124,6 +124,9 @@ type Cluster struct {
 	ImageStreaming     bool
 	Filestore, GCSFuse bool // CSI drivers
 	Maintenance        Maintenance
+	// Metrics are the components of GKE whose metrics Cloud Monitoring collects,
+	// as monitoring_config.enable_components names them.
+	Metrics []string
 }
 
 // NamedRange is a CIDR range with the name an administrator gave it.
@@ -134,6 +137,15 @@ type Maintenance struct {
 	Days  []string // MO..SU, as in the blueprint
 	Start string   // hh:mm, UTC
 	Hours int      // length
+
+	Exclusions []Exclusion
+}
+
+// Exclusion is a time in which GKE holds upgrades back.
+type Exclusion struct {
+	Name       string
+	Start, End string // days, from 00:00 UTC to 00:00 UTC
+	Scope      string // as GKE's API spells it
 }
 
 // SystemPool is the pool of everything which is not a team's job.
@@ -199,6 +211,9 @@ type Capacity struct {
 	// ComputeClass capacities have none either: GKE creates pools for pods that
 	// select the ComputeClass of the capacity's name.
 	ComputeClass bool
+	// KeepsVersion capacities have pools that GKE upgrades only when the support
+	// of their version ends.
+	KeepsVersion bool
 	// Compact puts the nodes close together, in one zone. Multi-host TPU slices
 	// are always together, and not Compact.
 	Compact bool

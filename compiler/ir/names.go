@@ -19,6 +19,10 @@ const (
 	KAIReservationNamespace = "kai-resource-reservation"
 )
 
+// KueueWebhooks is the folder below kubernetes/ with the kustomize component that
+// narrows the webhooks of Kueue's release.
+const KueueWebhooks = "system/kueue-webhooks"
+
 // PodsReadyMinutes is how long Kueue gives the pods of an admitted workload to
 // be ready, before it evicts them and queues the workload again: longer than a
 // GPU node takes to start and to pull an image.

@@ -21,7 +21,7 @@ func consumptionRules() []Rule {
 		{Code: "E0404", Severity: diag.Error, Title: "a reservation cannot be created like that", check: createdReservations},
 		{Code: "E0405", Severity: diag.Error, Title: "flex-start with standing nodes", check: flexCounts},
 		{Code: "E0406", Severity: diag.Error, Title: "auto-provisioned capacity that GKE would not create", check: autoProvisioned},
-		{Code: "E0407", Severity: diag.Error, Title: "compact placement that is not to be had", check: compact},
+		{Code: "E0407", Severity: diag.Error, Title: "compact placement is unavailable", check: compact},
 		{Code: "E0408", Severity: diag.Error, Title: "the nodes of two capacities cannot be told apart", check: sameNodes},
 		{Code: "E0409", Severity: diag.Error, Title: "auto-provisioned nodes are all alike in this", check: sharedByAutoProvisioning},
 		{Code: "N0410", Severity: diag.Note, Title: "flex-start that is not queued", check: unqueuedFlex, scheduler: ir.Kueue},
@@ -352,6 +352,11 @@ func compact(r *report) {
 			r.add(path, "the nodes of a TPU slice stand together by themselves", help("remove placement"))
 		case m.CompactNodes != nil && *m.CompactNodes == 0:
 			r.add(path, fmt.Sprintf("%s has no compact placement", m.Type), help(`remove placement, or choose another machine`))
+		case c.Reservation != nil && c.Reservation.Create:
+			// The provider cannot create a reservation with a placement policy, and GKE
+			// makes a policy of its own for the pool.
+			r.add(path, fmt.Sprintf("compact placement is unavailable for %q, whose reservation is created here", c.Name),
+				label("the reservation would have no placement policy"), help("remove placement"))
 		case c.Queued():
 			r.add(path, "GPU nodes that are started together by queued provisioning cannot be placed compactly",
 				help("remove placement, or queued"))

@@ -102,18 +102,21 @@ func linkedZone(r *report) {
 	}
 }
 
+// mostLinked is how many A4X machines NVLink joins. Source: Compute Engine
+// documentation, "A4X machine types".
+const mostLinked = 18
+
 // linkedNodes: the GPUs of 18 A4X machines are one NVLink domain, and a pool is
 // one of those. Source: Compute Engine documentation, "A4X", and Google's
 // Cluster Toolkit, example gke-a4x.
 func linkedNodes(r *report) {
-	const most = 18
 	for _, c := range r.Plan.Capacities {
 		switch {
 		case c.Machine.Family != "a4x" || c.ComputeClass || c.Flex != nil: // reported there
 		case !c.Static:
 			r.addKey(at("capacity", c.Name), fmt.Sprintf("%s machines are linked with each other, and do not come and go", c.Machine.Type), help("set nodes instead of maxNodes"))
-		case c.MaxNodes > most:
-			r.add(at("capacity", c.Name, "nodes"), fmt.Sprintf("%d %s machines, of which %d are linked with each other", c.MaxNodes, c.Machine.Type, most), label("want at most %d", most),
+		case c.MaxNodes > mostLinked:
+			r.add(at("capacity", c.Name, "nodes"), fmt.Sprintf("%d %s machines, of which %d are linked with each other", c.MaxNodes, c.Machine.Type, mostLinked), label("want at most %d", mostLinked),
 				help("make another capacity of the others"))
 		}
 	}

@@ -18,6 +18,8 @@ func gpuNetworkRules() []Rule {
 		{Code: "E0712", Severity: diag.Error, Title: "an RDMA network in more than one zone", check: oneRDMAZone, resolved: true},
 		{Code: "E0713", Severity: diag.Error, Title: "GPUDirect in a cluster without multi-networking", check: multiNetworkingOff, resolved: true},
 		{Code: "W0714", Severity: diag.Warning, Title: "pods that take whole nodes but none of their networks", check: unconnectedPods, resolved: true},
+		{Code: "E1016", Severity: diag.Error, check: noComputeDomains, resolved: true, Acceptable: true,
+			Title: "GPUs of different nodes without the NVLink that they have"},
 	}
 }
 
@@ -147,5 +149,22 @@ func unconnectedPods(r *report) {
 		r.add(path, fmt.Sprintf("its pods can go to %q, and so have no interfaces in the networks of %q", other, connected),
 			related(at("capacity", other), "whose nodes lack these networks"),
 			help("choose where it runs: capacity: [%q]", connected))
+	}
+}
+
+// noComputeDomains: memory is shared over NVLink between nodes by an IMEX domain,
+// which NVIDIA's DRA driver makes for each ComputeDomain. The folder has neither.
+// Capacities that are refused anyway are left to linkedNodes and the others.
+// Source: Google's Cluster Toolkit, example gke-a4x.
+func noComputeDomains(r *report) {
+	for _, c := range r.Plan.Capacities {
+		if c.Machine.Family != "a4x" || !c.OwnsPools() || !c.Static || c.MaxNodes < 2 || c.MaxNodes > mostLinked {
+			continue
+		}
+		r.addKey(at("capacity", c.Name),
+			fmt.Sprintf("nodes of capacity %q reach each other without NVLink: "+
+				"the folder installs neither NVIDIA's DRA driver nor a ComputeDomain", c.Name),
+			help("install the driver, give each job a ComputeDomain (batchwright explain E1016 shows how), "+
+				"and say so: accept: E1016: \"...\""))
 	}
 }

@@ -31,7 +31,6 @@ func hardwareRules() []Rule {
 		{Code: "E0309", Severity: diag.Error, Title: "GPUs that cannot be attached to the machine", check: attachedGPUs, basic: true},
 		{Code: "E0310", Severity: diag.Error, Title: "the machine takes no such number of local SSDs", check: localSSDs},
 		{Code: "E0311", Severity: diag.Error, Title: "a TPU topology that the machine does not form", check: topologies, basic: true},
-		{Code: "W0312", Severity: diag.Warning, Title: "the control plane may be older than the nodes need", check: nodeVersions},
 		{Code: "E0313", Severity: diag.Error, Title: "a system pool whose nodes keep system pods away", check: systemPool},
 	}
 }
@@ -280,45 +279,6 @@ func (r *report) unknownZones(c ir.Capacity, unknown []string, message string, o
 // without returns the names that are not among others, in their order.
 func without(names, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return slices.Contains(others, n) })
-}
-
-// nodeVersions: the release channel may well choose a newer version than the
-// lowest that is asked for, so this is no mistake yet. It is one, however many
-// capacities need a newer version.
-func nodeVersions(r *report) {
-	lowest := r.Blueprint.Cluster.MinVersion
-	if lowest == nil {
-		return
-	}
-	highest, capacity, reason := *lowest, "", ""
-	need := func(c ir.Capacity, version, what string) {
-		if version != "" && olderGKE(highest, version) {
-			highest, capacity, reason = version, c.Name, what
-		}
-	}
-	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
-		need(c, m.MinVersion, "it has "+m.Type)
-		// Source: GKE documentation, "About GPU and TPU provisioning with
-		// flex-start"; of two versions it states for GPUs this is the later.
-		if c.Flex != nil {
-			need(c, "1.33.0-gke.1712000", "it uses flex-start")
-		}
-		// Source: google/skills, gke-compute-classes.
-		if c.ComputeClass && c.AnyReservation != nil && !c.AnyReservation.OnDemand {
-			need(c, "1.36.0-gke.3204000", "its ComputeClass takes any reservation and nothing else")
-		}
-		if len(c.Networks) > 0 {
-			need(c, sameMinor(*lowest, m.Networks.From), "its GPUs reach those of other nodes by GPUDirect")
-		}
-		// Source: Google's Cluster Toolkit, module gke-node-pool.
-		if c.Machine.AcceleratorNetworks {
-			need(c, "1.34.1-gke.1829001", "its networks are claimed by dynamic resource allocation")
-		}
-	})
-	if capacity != "" {
-		r.add(at("cluster", "minVersion"), fmt.Sprintf("capacity %q needs GKE %s: %s", capacity, highest, reason), label("want %s or later", highest),
-			related(at("capacity", capacity), "the capacity"), help("raise it, or leave it to the release channel"))
-	}
 }
 
 func zonesInRegion(r *report) {

@@ -18,7 +18,6 @@ func networkRules() []Rule {
 		{Code: "E0703", Severity: diag.Error, Title: "a range is too small", check: rangeSizes},
 		{Code: "E0704", Severity: diag.Error, Title: "not a range of addresses", check: authorizedRanges},
 		{Code: "W0705", Severity: diag.Warning, Title: "the control plane is open to the internet", check: openControlPlane, whole: true},
-		{Code: "E0706", Severity: diag.Error, Title: "too little time for maintenance", check: maintenanceTime},
 		{Code: "E0708", Severity: diag.Error, Title: "a limit of auto-provisioning that makes no sense", check: autoProvisioningLimits},
 		{Code: "N0709", Severity: diag.Note, Title: "auto-provisioning's limits hold less than the teams are guaranteed", check: clusterLimits, whole: true},
 	}
@@ -181,16 +180,6 @@ func openControlPlane(r *report) {
 			r.add(at("cluster", "authorizedNetworks", name), fmt.Sprintf("%s lets most of the internet reach the control plane", p),
 				help("name your own networks; the DNS endpoint needs none"))
 		}
-	}
-}
-
-// maintenanceTime: GKE wants 48 hours in any 32 days, which hold at least four
-// of every weekday.
-func maintenanceTime(r *report) {
-	m := r.Plan.Cluster.Maintenance
-	if hours := 4 * len(m.Days) * m.Hours; hours < 48 {
-		r.addKey(at("cluster", "maintenance"), fmt.Sprintf("the window opens for %d hours in 32 days, and GKE needs 48", hours),
-			help("add days or hours"))
 	}
 }
 

@@ -45,7 +45,11 @@ func (r Rule) CanAccept() bool { return !r.last && (r.Acceptable || r.Severity !
 
 // All returns every rule, by code.
 func All() []Rule {
-	all := slices.Concat(nameRules(), hardwareRules(), consumptionRules(), countRules(), tierRules(), quotaRules(), networkRules(), gpuNetworkRules(), versionRules(), workloadRules(), auxiliaryRules(), kaiRules(), acceptRules())
+	all := slices.Concat(
+		nameRules(), hardwareRules(), consumptionRules(), countRules(), tierRules(), quotaRules(), networkRules(),
+		gpuNetworkRules(), versionRules(), gkeVersionRules(), maintenanceRules(), workloadRules(), auxiliaryRules(),
+		secretRules(), kaiRules(), acceptRules(),
+	)
 	slices.SortFunc(all, func(a, b Rule) int { return strings.Compare(a.Code, b.Code) })
 	return all
 }

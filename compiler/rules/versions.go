@@ -78,36 +78,3 @@ func older(a, b string) bool {
 	}
 	return false
 }
-
-// olderGKE compares GKE versions such as 1.33, 1.33.5 and 1.33.5-gke.1308000: a
-// part that is left out may be any.
-func olderGKE(a, b string) bool {
-	x, y := gkeParts(a), gkeParts(b)
-	for i := range min(len(x), len(y)) {
-		if x[i] != y[i] {
-			return x[i] < y[i]
-		}
-	}
-	return false
-}
-
-func gkeParts(version string) []int {
-	var out []int
-	for _, part := range strings.Split(strings.Replace(version, "-gke.", ".", 1), ".") {
-		n, _ := strconv.Atoi(part)
-		out = append(out, n)
-	}
-	return out
-}
-
-// sameMinor returns that of some GKE versions, one for each minor version that
-// has it from a patch on, which is of the same minor version as another, the
-// first if that is older than all; "" if it is newer.
-func sameMinor(version string, from []string) string {
-	for _, f := range from {
-		if x, y := gkeParts(version), gkeParts(f); x[1] <= y[1] {
-			return f
-		}
-	}
-	return ""
-}

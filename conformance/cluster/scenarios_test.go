@@ -192,6 +192,7 @@ func (f *folder) submitAll(files string, names ...string) {
 // run to their end. The counts are the reference's own where it states them, with
 // the queues settled.
 func batchPlatform(f *folder) {
+	f.outage()
 	f.add(append(f.pools(), f.autoPools(4)...)...)
 	f.refused("team-a", "low-priority-1", func(text []byte) []byte {
 		return bytes.ReplaceAll(text, []byte("namespace: team-a"), []byte("namespace: team-b"))

@@ -265,4 +265,45 @@ var mutants = []mutant{
 		old: "r.libraries = append(r.libraries, ir.HostGIB)", new: "r.libraries = nil",
 		blueprint: "a3-ultra-flex", by: "cluster", says: `"a3-ultra"`,
 	},
+	{
+		name: "Kueue's webhooks in every namespace", file: "emit/kueue/webhooks.go",
+		old: `everySelector("MutatingWebhookConfiguration"),`, new: "",
+		blueprint: "batch-platform", by: "cluster", says: "in gmp-system with Kueue down",
+
+	// What Google's APIs refuse of a folder that Terraform accepts.
+	{
+		name: "public nodes in a private cluster", file: "emit/terraform/node_pools.go",
+		old: `	networks.flag("enable_private_nodes", true)
+`, new: "",
+		blueprint: "a3-ultra-flex", by: "plan", says: "EnablePrivateNodes must be enabled for private clusters",
+	},
+	{
+		name: "read of a reservation", file: "compiler/delivery.go",
+		old: `			"compute.reservationBlocks.list", // the provider's read of every reservation
+`, new: "",
+		blueprint: "batch-platform", by: "plan", says: "Required 'compute.reservationBlocks.list' permission",
+	},
+	{
+		name: "topology of a standing pool", file: "emit/terraform/lifecycle.go",
+		old: `		block.expr("replace_triggered_by", "["+trigger+"]")
+`, new: "",
+		blueprint: "tpu-training", by: "plan", says: "after another topology is applied, terraform says [] and a second apply would do",
+	},
+	{
+		name: "threads of a TPU machine's cores", file: "emit/terraform/lifecycle.go",
+		old: `"node_config[0].advanced_machine_features"`, new: `"node_config[0].min_cpu_platform"`,
+		blueprint: "tpu-training", by: "plan", says: "a second apply would do map[google_container_node_pool.slices",
+	},
+	{
+		name: "default of a dashboard's field", file: "emit/dashboard/cloud.go",
+		old: `json:"collapsed,omitempty"`, new: `json:"collapsed"`,
+		blueprint: "batch-platform", by: "plan", says: "a second apply would do map[google_monitoring_dashboard.main",
+	},
+	{
+		name: "settings of pools that GKE does not create", file: "emit/terraform/cluster.go",
+		old: `	if p.AutoProvisioning.Create {
+		c.block("node_pool_auto_config")`, new: `	if p.Name != "" {
+		c.block("node_pool_auto_config")`,
+		blueprint: "tpu-training", by: "plan", says: "a second apply would do map[google_container_cluster.main:update",
+	},
 }

@@ -77,15 +77,19 @@ func hookRepository(t *testing.T, dir string) string {
 	t.Helper()
 	for name := range strings.Lines(run(t, root, "git", "ls-files", "-co", "--exclude-standard", "--", ".", ":!golden", ":!conformance")) {
 		name = strings.TrimSpace(name)
-		content, err := os.ReadFile(filepath.Join(root, name))
+		info, err := os.Stat(filepath.Join(root, name))
 		if os.IsNotExist(err) {
 			continue // removed, and not yet from the index
 		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := os.ReadFile(filepath.Join(root, name))
 		if err == nil {
 			err = os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755)
 		}
 		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, name), content, 0o644)
+			err = os.WriteFile(filepath.Join(dir, name), content, info.Mode().Perm())
 		}
 		if err != nil {
 			t.Fatal(err)

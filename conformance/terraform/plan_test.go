@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -42,6 +43,7 @@ var resources = map[string][6]int{
 	"google_storage_bucket":             {0, 4, 4, 0, 1, 1},
 	"google_storage_bucket_iam_member":  {0, 8, 8, 0, 3, 3}, // 2 a bucket, and one of the nodes
 	"google_vertex_ai_tensorboard":      {0, 0, 0, 0, 1, 1},
+	"terraform_data":                    {0, 0, 0, 0, 1, 1}, // the topology of the slices
 }
 
 // TestPlan plans and applies every folder. After init and validate have nothing
@@ -85,7 +87,28 @@ func TestPlan(t *testing.T) {
 			if d := cmp.Diff(another, rename.kinds()); len(rename.said) > 0 || d != "" {
 				t.Errorf("for another cluster terraform says %q and replaces (-want +got):\n%s", rename.said, d)
 			}
+			r.changeTopology(t)
 		})
+	}
+}
+
+var topology = regexp.MustCompile(`( = ")\d+x\d+(?:x\d+)?(")`)
+
+// changeTopology gives the slices of a root another topology and applies it. The
+// pools then have that topology: another plan finds that nothing is left to do.
+func (r root) changeTopology(t *testing.T) {
+	t.Helper()
+	name := filepath.Join(r.dir, "node_pools.tf")
+	was := read(t, name)
+	if !strings.Contains(was, "tpu_topology") {
+		return
+	}
+	write(t, name, topology.ReplaceAllString(was, "${1}8x16$2"))
+	if applied := r.plan(t, "apply", "-auto-approve"); len(applied.said) > 0 {
+		t.Fatal(applied.said)
+	}
+	if again := r.plan(t, "plan"); len(again.said)+len(again.actions) > 0 {
+		t.Errorf("after another topology is applied, terraform says %q and a second apply would do %v", again.said, again.actions)
 	}
 }
 

@@ -4,8 +4,10 @@
 // real provider's schema and no code behind it.
 //
 // Terraform holds every argument against the schema and evaluates all of its
-// language. What the real provider's code would say, such as that two arguments
-// exclude each other, is not said here.
+// language. Google's APIs refuse more than the schema does: api.go has those of
+// their rules that a compiled folder once broke, each with its source. What the
+// provider's code says beside them, such as that two arguments exclude each other,
+// is not said here.
 package terraform
 
 import (
@@ -14,7 +16,6 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"github.com/hashicorp/go-hclog"
@@ -36,6 +37,8 @@ type double struct {
 	// in "node_config.spot".
 	replacing map[string][]string
 	made      atomic.Int64 // values made up
+	rights    rights       // of the build
+	cloud     cloud
 }
 
 // serve starts the double and returns what TF_REATTACH_PROVIDERS has to be for
@@ -137,9 +140,30 @@ func (d *double) UpgradeResourceState(_ context.Context, r *tfprotov5.UpgradeRes
 	return &tfprotov5.UpgradeResourceStateResponse{UpgradedState: &state}, err
 }
 
-// ReadResource finds everything as it was left.
+// ReadResource finds everything as the cloud gives it back, if the build may read
+// it.
 func (d *double) ReadResource(_ context.Context, r *tfprotov5.ReadResourceRequest) (*tfprotov5.ReadResourceResponse, error) {
-	return &tfprotov5.ReadResourceResponse{NewState: r.CurrentState, Private: r.Private}, nil
+	out := &tfprotov5.ReadResourceResponse{NewState: r.CurrentState, Private: r.Private}
+	if err := d.rights.read(r.TypeName); err != nil {
+		out.Diagnostics = refusal(err)
+		return out, nil
+	}
+	kind := d.schemas.resources[r.TypeName].ValueType()
+	v, err := r.CurrentState.Unmarshal(kind)
+	if err != nil {
+		return nil, err
+	}
+	if v, err = d.cloud.read(r.TypeName, v); err != nil {
+		return nil, err
+	}
+	state, err := tfprotov5.NewDynamicValue(kind, v)
+	out.NewState = &state
+	return out, err
+}
+
+// refusal returns an API's error as Terraform is told of it.
+func refusal(err error) []*tfprotov5.Diagnostic {
+	return []*tfprotov5.Diagnostic{{Severity: tfprotov5.DiagnosticSeverityError, Summary: err.Error()}}
 }
 
 func (d *double) ReadDataSource(_ context.Context, r *tfprotov5.ReadDataSourceRequest) (*tfprotov5.ReadDataSourceResponse, error) {
@@ -193,16 +217,10 @@ func (d *double) replaced(kind string, prior, planned *tfprotov5.DynamicValue) (
 	diffs, err := before.Diff(after)
 	var out []*tftypes.AttributePath
 	for _, diff := range diffs {
-		var names []string
-		for _, step := range diff.Path.Steps() {
-			if name, ok := step.(tftypes.AttributeName); ok {
-				names = append(names, string(name))
-			}
-		}
 		// A block is said to differ when anything in it does: it is another one if
 		// there are more or fewer of it.
 		other := within(schema.Block, diff.Path) || blocks(diff.Value1) != blocks(diff.Value2)
-		path := strings.Join(names, ".")
+		path := dotted(diff.Path)
 		if other && (slices.Contains(d.replacing[kind], path) || moves(kind, path, diff)) {
 			out = append(out, diff.Path)
 		}
@@ -260,6 +278,22 @@ func (d *double) ApplyResourceChange(_ context.Context, r *tfprotov5.ApplyResour
 			out.Diagnostics = []*tfprotov5.Diagnostic{{Severity: tfprotov5.DiagnosticSeverityError, Summary: "Protected from deletion", Detail: r.TypeName}}
 		}
 		return out, err
+	}
+	planned, err := r.PlannedState.Unmarshal(schema.ValueType())
+	if err != nil {
+		return nil, err
+	}
+	prior, err := r.PriorState.Unmarshal(schema.ValueType())
+	if err != nil {
+		return nil, err
+	}
+	if err := d.cloud.apply(r.TypeName, prior, planned); err != nil {
+		out.NewState, out.Diagnostics = r.PriorState, refusal(err)
+		return out, nil
+	}
+	// What was made stays made if it cannot be read.
+	if err := d.rights.read(r.TypeName); err != nil {
+		out.Diagnostics = refusal(err)
 	}
 	state, err := transform(r.PlannedState, schema, func(path *tftypes.AttributePath, v tftypes.Value) (tftypes.Value, error) {
 		if a := attribute(schema.Block, path); a != nil && !v.IsKnown() {

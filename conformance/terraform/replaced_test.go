@@ -65,6 +65,7 @@ func TestReplaced(t *testing.T) {
 			{name: "no slices", tag: "slices=0"},
 			{name: "autoscaled", tag: "autoscaled=true"},
 			{name: "another type in another region", replaced: 9, tag: "type=v4"},
+			{name: "topology", replaced: 2, old: `topology: "4x4"`, new: `topology: "2x4"`},
 			{name: "slices on Spot", replaced: 2, old: "consumption: onDemand: {}\n", new: "consumption: spot: {}\n"},
 		},
 		"a3-ultra-flex": {

@@ -35,14 +35,15 @@ type root struct {
 	dir     string
 	program string
 	env     []string
+	cloud   *cloud // what the double has been asked for
 }
 
-// open takes a deploy folder by its name, or makes it of what
-// batchwright compile is given, and starts the double. It skips the test where
-// Terraform or the provider's schema is absent.
+// open takes a deploy folder by its name, or makes it of what batchwright compile
+// is given, and starts the double, which has the rights of the folder's build. It
+// skips the test where Terraform or the provider's schema is absent.
 func open(t *testing.T, form string) root {
 	t.Helper()
-	program, reattach, dir := program(t, form), attach(t), t.TempDir()
+	program, double, dir := program(t, form), newDouble(t), t.TempDir()
 	given := filepath.Join(*golden, form)
 	if _, err := os.Stat(given); err == nil {
 		if err := os.CopyFS(dir, os.DirFS(given)); err != nil {
@@ -54,6 +55,11 @@ func open(t *testing.T, form string) root {
 		if out, err := c.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
+	}
+	double.rights = readRights(read(t, filepath.Join(dir, "create-platform.sh")))
+	reattach, err := double.serve(t.Context(), tf5server.WithLoggingSink(t))
+	if err != nil {
+		t.Fatal(err)
 	}
 	if strings.Contains(form, managedTag) {
 		// It is given this folder and no more.
@@ -68,7 +74,8 @@ func open(t *testing.T, form string) root {
 	write(t, config, fmt.Sprintf("disable_checkpoint = true\nprovider_installation {\n  filesystem_mirror {\n    path = %q\n  }\n}\n", t.TempDir()))
 	return root{
 		dir: filepath.Join(dir, "terraform"), program: program,
-		env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TF_CLI_CONFIG_FILE=" + config, "TF_IN_AUTOMATION=1", "TF_REATTACH_PROVIDERS=" + reattach},
+		env:   []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TF_CLI_CONFIG_FILE=" + config, "TF_IN_AUTOMATION=1", "TF_REATTACH_PROVIDERS=" + reattach},
+		cloud: &double.cloud,
 	}
 }
 
@@ -93,8 +100,9 @@ func program(t *testing.T, form string) string {
 	return name
 }
 
-// attach starts the double, and skips the test where the schema is absent.
-func attach(t *testing.T) string {
+// newDouble returns a double of the provider. It skips the test if the provider's
+// schema is absent.
+func newDouble(t *testing.T) *double {
 	t.Helper()
 	schema, err := os.ReadFile(facts + "/google-schema.json")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -111,11 +119,7 @@ func attach(t *testing.T) string {
 	if err := errors.Join(err, json.Unmarshal(replacing, &d.replacing)); err != nil {
 		t.Fatal(err)
 	}
-	reattach, err := d.serve(t.Context(), tf5server.WithLoggingSink(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return reattach
+	return d
 }
 
 func write(t *testing.T, name, content string) {

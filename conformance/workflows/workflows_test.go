@@ -113,7 +113,8 @@ func TestSafe(t *testing.T) {
 	}
 }
 
-// TestScripts holds the scripts of the other services' files.
+// TestScripts holds the scripts of the other services' files, and the script of
+// the hooks for pre-commit.
 func TestScripts(t *testing.T) {
 	shellcheck, err := exec.LookPath("shellcheck")
 	if err != nil {
@@ -133,8 +134,13 @@ func TestScripts(t *testing.T) {
 	}
 	read(t, "gitlab-ci.yml", &gitlab)
 	scripts = append(scripts, "#!/bin/bash\n"+strings.Join(gitlab.Batchwright.BeforeScript, "\n"), "#!/bin/bash\n"+strings.Join(gitlab.Batchwright.Script, "\n"))
-	if len(scripts) != 4 {
-		t.Errorf("%d scripts, want 4", len(scripts))
+	hook, err := os.ReadFile("../../.pre-commit.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scripts = append(scripts, string(hook))
+	if len(scripts) != 5 {
+		t.Errorf("%d scripts, want 5", len(scripts))
 	}
 	for _, script := range scripts {
 		cmd := exec.Command(shellcheck, "-")

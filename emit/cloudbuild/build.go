@@ -1,11 +1,25 @@
 package cloudbuild
 
 import (
+	_ "embed"
 	"strconv"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 )
+
+//go:embed scripts/turn.sh
+var turnScript string
+
+//go:embed scripts/unlock.sh
+var unlockScript string
+
+//go:embed scripts/deployment.bash
+var deploymentScript string
+
+// deploymentMark is the line of a script that gives way to the functions which
+// follow a deployment of Infrastructure Manager.
+const deploymentMark = "# DEPLOYMENT\n"
 
 // build is the part of a Cloud Build build that the platform uses (Cloud Build
 // documentation: "Build configuration file schema").
@@ -83,9 +97,26 @@ func terraformInit(p *ir.Platform) task {
 // Infrastructure Manager.
 func infrastructureManager(p *ir.Platform, seconds int, id, body string, variables ...variable) task {
 	account := "projects/" + p.Project + "/serviceAccounts/" + p.Delivery.Account.Email(p.Project)
+	body = strings.Replace(body, deploymentMark, deploymentScript, 1)
 	return script(p, seconds, id, body, append([]variable{
-		{"DEPLOYMENT", p.Deployment()}, {"ACCOUNT", account}, {"TERRAFORM", "=" + ir.InfrastructureManagerTerraform},
+		{"PROJECT", p.Project}, {"BUILD_REGION", p.Delivery.Region}, {"DEPLOYMENT", p.Deployment()}, {"ACCOUNT", account}, {"TERRAFORM", "=" + ir.InfrastructureManagerTerraform},
 	}, variables...)...)
+}
+
+// takeTurn returns the step that lets an older build of the platform end first.
+func takeTurn(p *ir.Platform) task {
+	t := script(p, 3600, "turn", turnScript,
+		variable{"PROJECT", p.Project}, variable{"BUILD_REGION", p.Delivery.Region}, variable{"NAME", p.Name})
+	t.Env = append(t.Env, "BUILD=$BUILD_ID")
+	return t
+}
+
+// unlockState returns the step that removes the lock of a build that has ended
+// from the Terraform state.
+func unlockState(p *ir.Platform) task {
+	t := script(p, 300, "unlock", unlockScript)
+	t.Env = []string{"STATE=gs://$" + stateBucket + "/$" + statePrefix}
+	return t
 }
 
 // command returns a step that runs a program of the Google Cloud CLI's image,

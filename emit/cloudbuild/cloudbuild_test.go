@@ -91,20 +91,20 @@ func find(t *testing.T, b build, id string) step {
 func TestSteps(t *testing.T) {
 	out := files(t, platform())
 	want := []string{
-		"settings", "access", "state-bucket", "terraform-init", "terraform-plan", "terraform-apply",
-		"credentials", "jobset", "kueue", "priorities", "local-queues", "manifests", "queues", "dashboards",
+		"settings", "access", "turn", "state-bucket", "unlock", "terraform-init", "terraform-plan", "terraform-apply",
+		"credentials", "kueue", "jobset", "priorities", "local-queues", "manifests", "queues", "dashboards",
 	}
 	if diff := cmp.Diff(want, ids(decode(t, out["cloudbuild/provision.yaml"]))); diff != "" {
 		t.Errorf("provision (-want +got):\n%s", diff)
 	}
 	want = []string{
-		"settings", "access", "state-bucket", "terraform-init", "terraform-plan", "terraform-apply",
-		"credentials", "jobset", "helm", "kai", "priorities", "manifests", "queues", "dashboards",
+		"settings", "access", "turn", "state-bucket", "unlock", "terraform-init", "terraform-plan", "terraform-apply",
+		"credentials", "helm", "kai", "jobset", "priorities", "manifests", "queues", "dashboards",
 	}
 	if diff := cmp.Diff(want, ids(decode(t, files(t, kaiPlatform())["cloudbuild/provision.yaml"]))); diff != "" {
 		t.Errorf("provision with KAI Scheduler (-want +got):\n%s", diff)
 	}
-	want = []string{"settings", "terraform-init", "drain", "unprotect", "terraform-destroy"}
+	want = []string{"settings", "turn", "unlock", "terraform-init", "drain", "unprotect", "terraform-destroy"}
 	if diff := cmp.Diff(want, ids(decode(t, out["cloudbuild/destroy.yaml"]))); diff != "" {
 		t.Errorf("destroy (-want +got):\n%s", diff)
 	}
@@ -163,13 +163,13 @@ func TestHostileValues(t *testing.T) {
 
 	provision := decode(t, out["cloudbuild/provision.yaml"])
 	escaped := strings.ReplaceAll(hostile, "$", "$$")
-	if got := find(t, provision, "access").Env; !cmp.Equal(got, []string{"PROJECT=" + escaped}) {
+	if got := find(t, provision, "access").Env; !cmp.Equal(got[0], "PROJECT="+escaped) {
 		t.Errorf("environment %q", got)
 	}
 	if got := find(t, provision, "state-bucket").Args[3]; substitute(got, provision.Substitutions) != "gs://"+hostile {
 		t.Errorf("argument %q", got)
 	}
-	ours := regexp.MustCompile(`\$_[A-Z_]+`)
+	ours := regexp.MustCompile(`\$(_[A-Z_]+|BUILD_ID)`)
 	for _, b := range []build{provision, decode(t, out["cloudbuild/destroy.yaml"])} {
 		var substituted []string
 		substituted = append(substituted, b.ServiceAccount)

@@ -28,13 +28,12 @@ func destroy(p *ir.Platform) build {
 		{"PROJECT", p.Project}, {"REGION", p.Region}, {"CLUSTER", p.Cluster.Name}, {"ENDPOINT", endpoint(p)}, {"TEAMS", teamSelector(p)},
 	}, scheduler.variables...)...)
 	if p.Delivery.InfrastructureManager {
-		return newBuild(p, "destroy", checkSettings(p), drain, infrastructureManager(p, 14400, "infrastructure", releaseScript,
-			variable{"PROJECT", p.Project}, variable{"BUILD_REGION", p.Delivery.Region},
+		return newBuild(p, "destroy", checkSettings(p), takeTurn(p), drain, infrastructureManager(p, 14400, "infrastructure", releaseScript,
 			variable{"REGION", p.Region}, variable{"CLUSTER", p.Cluster.Name}))
 	}
 	unprotect := terraform(p, 3600, "unprotect")
 	unprotect.Script = unprotectScript
-	return newBuild(p, "destroy", checkSettings(p), terraformInit(p), drain, unprotect,
+	return newBuild(p, "destroy", checkSettings(p), takeTurn(p), unlockState(p), terraformInit(p), drain, unprotect,
 		terraform(p, 10800, "terraform-destroy", "destroy", "-input=false", "-auto-approve", "-lock-timeout=300s", "-var=deletion_protection=false"),
 	)
 }

@@ -2,6 +2,8 @@ package cloudbuild
 
 import (
 	_ "embed"
+	"slices"
+	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 )
@@ -31,25 +33,31 @@ var tensorBoardScript string
 // project, which the person has who runs create-platform.sh and the build does
 // not need. The build sees to it that the bucket is safe to keep state in.
 func provision(p *ir.Platform) build {
-	tasks := []task{checkSettings(p), script(p, 900, "access", accessScript, variable{"PROJECT", p.Project})}
+	tasks := []task{
+		checkSettings(p),
+		script(p, 900, "access", accessScript, variable{"PROJECT", p.Project}, variable{"PERMISSIONS", strings.Join(testedPermissions(p), " ")}),
+		takeTurn(p),
+	}
 	if p.Delivery.InfrastructureManager {
 		tasks = append(tasks, infrastructureManager(p, 14400, "infrastructure", infrastructureScript))
 	} else {
 		bucket := command(p, 300, "state-bucket", "gcloud", "storage", "buckets", "update")
 		bucket.Args = append(bucket.Args, "gs://$"+stateBucket, "--versioning", "--uniform-bucket-level-access", "--public-access-prevention")
-		tasks = append(tasks, bucket, terraformInit(p),
+		tasks = append(tasks, bucket, unlockState(p), terraformInit(p),
 			terraform(p, 3600, "terraform-plan", "plan", "-input=false", "-lock-timeout=300s", "-out=platform.tfplan"),
 			terraform(p, 10800, "terraform-apply", "apply", "-input=false", "-lock-timeout=300s", "platform.tfplan"))
 	}
-	tasks = append(tasks,
-		command(p, 300, "credentials", "gcloud", "container", "clusters", "get-credentials", p.Cluster.Name,
-			"--project="+p.Project, "--location="+p.Region, endpoint(p)),
-		// Before the scheduler: Kueue looks for the kinds it queues when it starts.
-		script(p, 1200, "jobset", jobSetScript,
-			variable{"MANIFEST", p.Versions.JobSetManifest()}, variable{"NAMESPACE", ir.JobSetNamespace}))
+	tasks = append(tasks, command(p, 300, "credentials", "gcloud", "container", "clusters", "get-credentials", p.Cluster.Name,
+		"--project="+p.Project, "--location="+p.Region, endpoint(p)))
+	// The scheduler comes before JobSet: a scheduler that is down or half
+	// installed may refuse the Deployment of JobSet, and this step repairs it.
+	// Kueue waits for the kinds that are not there yet.
 	scheduler := schedulerOf(p)
 	tasks = append(tasks, scheduler.install...)
-	tasks = append(tasks, script(p, 300, "priorities", prioritiesScript, variable{"PLATFORM", platformSelector(p)}))
+	tasks = append(tasks,
+		script(p, 1200, "jobset", jobSetScript,
+			variable{"MANIFEST", p.Versions.JobSetManifest()}, variable{"NAMESPACE", ir.JobSetNamespace}),
+		script(p, 300, "priorities", prioritiesScript, variable{"PLATFORM", platformSelector(p)}))
 	tasks = append(tasks, scheduler.prepare...)
 	tasks = append(tasks,
 		command(p, 7200, "manifests", "kubectl", "apply", "--server-side", "--force-conflicts", "--field-manager=batchwright", "-k", "kubernetes"),
@@ -63,6 +71,32 @@ func provision(p *ir.Platform) build {
 		tasks = append(tasks, script(p, 300, "dashboards", dashboardsScript, variable{"NAMESPACE", p.Monitoring.GrafanaNamespace}))
 	}
 	return newBuild(p, "provision", tasks...)
+}
+
+// rolePermissions names a permission of each role that the build can have on the
+// whole project (IAM documentation: "IAM roles and permissions index").
+var rolePermissions = map[string]string{
+	"roles/compute.networkAdmin":         "compute.networks.create",
+	"roles/compute.securityAdmin":        "compute.firewalls.create",
+	"roles/config.admin":                 "config.deployments.create",
+	"roles/container.admin":              "container.clusters.create",
+	"roles/iam.serviceAccountAdmin":      "iam.serviceAccounts.create",
+	"roles/monitoring.alertPolicyEditor": "monitoring.alertPolicies.create",
+	"roles/monitoring.dashboardEditor":   "monitoring.dashboards.create",
+	"roles/storage.admin":                "storage.buckets.create",
+}
+
+// testedPermissions returns the permissions by which the build notices that its
+// roles have arrived: all of its custom role, and one of each other role. The API
+// takes 100 at once (Resource Manager API: projects.testIamPermissions).
+func testedPermissions(p *ir.Platform) []string {
+	tested := slices.Clone(p.Delivery.Permissions)
+	for _, role := range p.Delivery.Account.Roles {
+		if permission := rolePermissions[role]; permission != "" {
+			tested = append(tested, permission)
+		}
+	}
+	return tested[:min(len(tested), 100)]
 }
 
 // platformSelector selects the platform's own objects in the cluster.

@@ -23,6 +23,8 @@ line=${0##*/}$line
 printf '%s\n' "$line" >>"$SANDBOX/calls"
 printf '%s\0' "$@" >>"$SANDBOX/words"
 source "$SANDBOX/answers"
+# Whoever asks for permissions has them, unless the answers say otherwise.
+if [[ $call == *testIamPermissions* && -z ${denied-} ]]; then printf '%s' "$call"; fi
 `
 
 // sandbox is a deploy folder and a PATH on which gcloud, kubectl, terraform,
@@ -41,12 +43,14 @@ func newSandbox(t *testing.T, p *ir.Platform) *sandbox {
 		t.Skip("bash is not installed")
 	}
 	s := &sandbox{t: t, root: t.TempDir(), substitutions: substitutions(p)}
+	s.substitutions["BUILD_ID"] = "this-build"
 	s.folder = filepath.Join(s.root, "deploy folder")
 	s.answer("")
 	for path, f := range files(t, p) {
 		s.write(filepath.Join("deploy folder", path), string(f.Content), max(f.Mode, 0o644))
 	}
 	s.write("deploy folder/kubernetes/system/kueue-configuration.yaml", "kind: ConfigMap\n", 0o644)
+	s.write("deploy folder/kubernetes/system/kueue-webhooks/kustomization.yaml", "kind: Component\n", 0o644)
 	s.write("deploy folder/kubernetes/priority-classes.yaml", "kind: PriorityClass\n", 0o644)
 	s.write("deploy folder/kubernetes/cohorts.yaml", "kind: Cohort\n", 0o644)
 	s.write("deploy folder/kubernetes/shared-queues.yaml", "kind: ClusterQueue\n", 0o644)
@@ -56,7 +60,7 @@ func newSandbox(t *testing.T, p *ir.Platform) *sandbox {
 		s.write(filepath.Join("bin", program), stub, 0o755)
 	}
 	s.write("deploy folder/helm", stub, 0o755) // where a step before puts it
-	for _, program := range []string{"awk", "bash", "cat", "cp", "dirname", "mktemp", "rm", "sha256sum", "xargs"} {
+	for _, program := range []string{"awk", "bash", "cat", "cp", "dirname", "mktemp", "rm", "sha256sum", "tee", "xargs"} {
 		real, err := exec.LookPath(program)
 		if err != nil {
 			t.Skipf("%s is not installed", program)
@@ -111,7 +115,8 @@ func (s *sandbox) run(dir string, env []string, stdin, program string, args ...s
 	if !strings.Contains(program, "/") {
 		program = filepath.Join(s.root, "bin", program)
 	}
-	cmd := exec.Command(program, args...)
+	// The script's process ID lets a stub end it.
+	cmd := exec.Command(filepath.Join(s.root, "bin", "bash"), append([]string{"-c", `echo $$ >"$SANDBOX/pid"; exec "$@"`, "-", program}, args...)...)
 	cmd.Dir = dir
 	cmd.Stdin = strings.NewReader(stdin)
 	cmd.Env = append([]string{"PATH=" + filepath.Join(s.root, "bin"), "SANDBOX=" + s.root, "HOME=" + s.root, "TMPDIR=" + s.root}, env...)

@@ -51,8 +51,9 @@ func schedulerOf(p *ir.Platform) scheduler {
 func kueue(p *ir.Platform) scheduler {
 	namespace, platform := variable{"NAMESPACE", ir.KueueNamespace}, variable{"PLATFORM", platformSelector(p)}
 	return scheduler{
-		version:   setting{"_KUEUE_VERSION", "versions.kueue", p.Versions.Kueue},
-		install:   []task{script(p, 1200, "kueue", kueueScript, variable{"MANIFEST", p.Versions.KueueManifest()}, namespace)},
+		version: setting{"_KUEUE_VERSION", "versions.kueue", p.Versions.Kueue},
+		install: []task{script(p, 1200, "kueue", kueueScript,
+			variable{"MANIFEST", p.Versions.KueueManifest()}, namespace, variable{"WEBHOOKS", ir.KueueWebhooks})},
 		prepare:   []task{script(p, 600, "local-queues", localQueuesScript, platform)},
 		queues:    script(p, 1800, "queues", queuesScript, platform),
 		stop:      stopKueue,

@@ -161,6 +161,60 @@ esac`)
 	}
 }
 
+// TestCreateWaitsForANewAPI refuses each creation once, as an API does that was
+// just enabled, and a second time because the first has succeeded after all.
+func TestCreateWaitsForANewAPI(t *testing.T) {
+	s := newSandbox(t, platform())
+	for _, answers := range []string{
+		fresh + `
+case $call in
+*" create "*)
+  if [[ ! -e $SANDBOX/${1}-${2} ]]; then
+    : >"$SANDBOX/${1}-${2}"
+    echo SERVICE_DISABLED >&2
+    exit 1
+  fi
+  ;;
+esac`,
+		`
+case $call in
+*" describe "*) [[ -e $SANDBOX/${1}-${2}-there ]] || exit 1 ;;
+*"buckets list"*) [[ ! -e $SANDBOX/${1}-${2}-there ]] || echo there ;;
+*" create "*)
+  : >"$SANDBOX/${1}-${2}-there"
+  exit 1
+  ;;
+esac`,
+	} {
+		s.answer(answers)
+		r := s.script("create-platform.sh", "", "--prepare")
+		if got := r.matching("sleep"); r.code != 0 || len(got) == 0 || len(got) > 5 {
+			t.Errorf("exit code %d, waits %q\n%s", r.code, got, r.output)
+		}
+	}
+}
+
+// TestSubmitFails holds what a person is told when the build was not submitted,
+// or failed.
+func TestSubmitFails(t *testing.T) {
+	s := newSandbox(t, platform())
+	for _, tt := range []struct{ problem, says string }{
+		{
+			"ERROR: (gcloud.builds.submit) FAILED_PRECONDITION: due to quota restrictions, cannot run builds in this region",
+			"Cloud Build does not run in us-central1 for project my-project. Set delivery.region in the blueprint",
+		},
+		{"ERROR: (gcloud.builds.submit) build 1 completed with status FAILURE", "has failed: mend the cause, then run this again"},
+	} {
+		s.answer(prepared + "\nif [[ $call == *' submit '* ]]; then echo the log; echo " + quote(tt.problem) + " >&2; exit 1; fi")
+		for script, args := range map[string][]string{"create-platform.sh": nil, "destroy-platform.sh": {"--yes"}} {
+			r := s.script(script, "", args...)
+			if r.code != 1 || strings.Count(r.output, tt.problem) != 1 || !strings.Contains(r.output, "the log\n") || !strings.Contains(r.output, tt.says) {
+				t.Errorf("%s: exit code %d, want %q\n%s", script, r.code, tt.says, r.output)
+			}
+		}
+	}
+}
+
 func TestCreateOptions(t *testing.T) {
 	const pool = "projects/p/locations/r/workerPools/w"
 	inside := platform()
@@ -242,6 +296,9 @@ func TestDestroy(t *testing.T) {
 			// nothing of it is removed.
 			if strings.Contains(r.output, "gcloud storage rm --recursive gs://my-project-gke-batch-tfstate") != (tt.code == 0 && tt.submits) {
 				t.Errorf("what remains:\n%s", r.output)
+			}
+			if tt.code == 0 && tt.submits && !strings.Contains(r.output, "--project=my-project --force\n") {
+				t.Errorf("an API on which another depends is not disabled without --force:\n%s", r.output)
 			}
 			if strings.Contains(r.output, "gcloud iam roles delete") {
 				t.Errorf("blocks the role's name:\n%s", r.output)

@@ -19,6 +19,7 @@ var temporary = regexp.MustCompile(`/\S*/tmp\.\w+`)
 // TestProvision runs the whole build, step by step.
 func TestProvision(t *testing.T) {
 	s := newSandbox(t, platform())
+	s.answer(`if [[ $call == *"objects describe"* ]]; then exit 1; fi`)
 	b := decode(t, files(t, platform())["cloudbuild/provision.yaml"])
 	var calls []string
 	for _, st := range b.Steps {
@@ -34,18 +35,23 @@ func TestProvision(t *testing.T) {
 	}
 	want := lines(`
 gcloud projects get-iam-policy my-project
+gcloud auth print-access-token
+curl --fail --silent --show-error --config - --header Content-Type:\ application/json --data \{\"permissions\":\[\"compute.reservations.create\"\,\"compute.reservations.delete\"\,\"compute.networks.create\"\,\"container.clusters.create\"\]\} https://cloudresourcemanager.googleapis.com/v3/projects/my-project:testIamPermissions
+gcloud builds list --project=my-project --region=us-central1 --ongoing --filter=tags=batchwright\ AND\ tags=gke-batch --format=value\(createTime\,id\)
 gcloud storage buckets update gs://my-project-gke-batch-tfstate --versioning --uniform-bucket-level-access --public-access-prevention
+gcloud storage objects describe gs://my-project-gke-batch-tfstate/gke-batch/terraform/default.tflock --format=value\(generation\)
 terraform init -input=false -backend-config=bucket=my-project-gke-batch-tfstate -backend-config=prefix=gke-batch/terraform
 terraform plan -input=false -lock-timeout=300s -out=platform.tfplan
 terraform apply -input=false -lock-timeout=300s platform.tfplan
 gcloud container clusters get-credentials gke-batch --project=my-project --location=us-central1 --dns-endpoint
-kubectl apply --server-side --force-conflicts --field-manager=jobset-release -f https://github.com/kubernetes-sigs/jobset/releases/download/v0.12.0/manifests.yaml
-kubectl -n jobset-system rollout status deployment/jobset-controller-manager --timeout=600s
-kubectl create --dry-run=server -f -
 curl --fail --silent --show-error --location --retry 5 --output TEMP/release.yaml https://github.com/kubernetes-sigs/kueue/releases/download/v0.19.2/manifests.yaml
+kubectl create --dry-run=client --validate=false -k TEMP -o go-template=\{\{range\ .webhooks\}\}\{\{\$name\ :=\ .name\}\}\{\{if\ not\ .namespaceSelector\}\}\{\{range\ .rules\}\}\{\{range\ .apiGroups\}\}\{\{if\ ne\ .\ \"kueue.x-k8s.io\"\}\}\{\{\$name\}\}\{\{\"\\n\"\}\}\{\{end\}\}\{\{end\}\}\{\{end\}\}\{\{end\}\}\{\{end\}\}
 kubectl apply --server-side --force-conflicts --field-manager=kueue-release -k TEMP
 kubectl -n kueue-system rollout status deployment/kueue-controller-manager --timeout=600s
 kubectl apply --server-side --force-conflicts --field-manager=batchwright --dry-run=server -f kubernetes/resource-flavors.yaml
+kubectl apply --server-side --force-conflicts --field-manager=jobset-release -f https://github.com/kubernetes-sigs/jobset/releases/download/v0.12.0/manifests.yaml
+kubectl -n jobset-system rollout status deployment/jobset-controller-manager --timeout=600s
+kubectl create --dry-run=server -f -
 kubectl create --dry-run=client --validate=false -f kubernetes/priority-classes.yaml -o jsonpath=\{.metadata.name\}\ \{.value\}\ \{.preemptionPolicy\}\ \{.globalDefault\}\{\"\\n\"\}
 kubectl get priorityclasses.scheduling.k8s.io -l app.kubernetes.io/part-of=gke-batch -o jsonpath=\{range\ .items\[\*\]\}\{.metadata.name\}\ \{.value\}\ \{.preemptionPolicy\}\ \{.globalDefault\}\{\"\\n\"\}\{end\}
 kubectl create --dry-run=client --validate=false -f kubernetes/teams -o jsonpath=\{.kind\}\ \{.metadata.namespace\}\ \{.metadata.name\}\ \{.spec.clusterQueue\}\{\"\\n\"\}
@@ -92,6 +98,7 @@ func TestProvisionWithKAI(t *testing.T) {
 		got = append(got, r.calls...)
 	}
 	want := lines(`
+kubectl delete secrets --namespace=kai-scheduler --ignore-not-found -l owner=helm\,name=kai-scheduler\,status\ in\ \(pending-install\,pending-upgrade\,pending-rollback\)
 helm upgrade kai-scheduler oci://ghcr.io/kai-scheduler/kai-scheduler/kai-scheduler --install --version=v0.17.0 --namespace=kai-scheduler --create-namespace --set=defaultQueue.createDefaultQueue=false --wait --timeout=15m
 kubectl wait configs.kai.scheduler/kai-config --for=condition=Ready --timeout=600s
 kubectl create --dry-run=server -f -
@@ -210,6 +217,9 @@ func stepsStop(t *testing.T, p *ir.Platform) {
 			}
 			s.answer(running)
 			for _, failing := range s.step(st).calls {
+				if strings.Contains(failing, "objects describe") {
+					continue // to fail is its answer
+				}
 				pattern := strings.ReplaceAll(quote(temporary.ReplaceAllString(failing, "TEMP")), "TEMP", "'*'")
 				s.answer(running + "\nif [[ $line == " + pattern + " ]]; then echo refused >&2; exit 1; fi")
 				if r := s.step(st); r.code == 0 || !strings.Contains(r.output, "refused") {
@@ -230,8 +240,7 @@ case $call in
 *"get priorityclasses"*) echo 'old 1 Never ' ;;
 *"clusters list"*) echo RUNNING ;;
 *"tensorboards list"*) echo projects/1/locations/r/tensorboards/2 ;;
-*"deployments list"*) echo gke-batch ;;
-*"value(state)"*) echo ACTIVE ;;
+*"deployments list"*) echo gke-batch ACTIVE ;;
 *"get deployment"*) echo 1 ;;
 "terraform state pull") echo '{}' ;;
 "terraform state list") echo google_container_cluster.main ;;
@@ -240,13 +249,88 @@ esac`
 func TestAccessWaits(t *testing.T) {
 	s := newSandbox(t, platform())
 	st := find(t, provision(platform()), "access")
-	s.answer(`if [[ $call == gcloud* && ! -e $SANDBOX/second ]]; then : >"$SANDBOX/second"; exit 1; fi`)
-	if r := s.step(st); r.code != 0 || len(r.matching("sleep")) != 1 {
-		t.Errorf("exit code %d, calls %q", r.code, r.calls)
+	for _, tt := range []struct{ name, late, never, says string }{
+		{
+			"no rights",
+			`if [[ $call == *get-iam-policy* && ! -e $SANDBOX/second ]]; then : >"$SANDBOX/second"; exit 1; fi`,
+			`if [[ $call == *get-iam-policy* ]]; then echo denied >&2; exit 1; fi`, "denied",
+		},
+		{
+			"the rights of an earlier state of the platform",
+			`if [[ $call == *testIamPermissions* && ! -e $SANDBOX/second ]]; then : >"$SANDBOX/second"; denied=true; fi`,
+			`if [[ $call == *testIamPermissions* ]]; then denied=true; echo '{"permissions":["compute.networks.create"]}'; fi`,
+			"\ncompute.reservations.create compute.reservations.delete container.clusters.create",
+		},
+	} {
+		if err := os.RemoveAll(filepath.Join(s.root, "second")); err != nil {
+			t.Fatal(err)
+		}
+		s.answer(tt.late)
+		if r := s.step(st); r.code != 0 || len(r.matching("sleep")) != 1 {
+			t.Errorf("%s: exit code %d, calls %q", tt.name, r.code, r.calls)
+		}
+		s.answer(tt.never)
+		r := s.step(st)
+		if r.code != 1 || len(r.matching("gcloud projects")) != 60 ||
+			!strings.Contains("\n"+r.output, tt.says) || !strings.Contains(r.output, "create-platform.sh") {
+			t.Errorf("%s: exit code %d, %d calls\n%s", tt.name, r.code, len(r.calls), r.output)
+		}
 	}
-	s.answer(`if [[ $call == gcloud* ]]; then echo denied >&2; exit 1; fi`)
-	if r := s.step(st); r.code != 1 || len(r.matching("gcloud")) != 60 || !strings.Contains(r.output, "denied") || !strings.Contains(r.output, "create-platform.sh") {
+}
+
+// TestTurn holds that a build waits for older ones of the platform, and only for
+// these, and names the one that does not end.
+func TestTurn(t *testing.T) {
+	s := newSandbox(t, platform())
+	st := find(t, provision(platform()), "turn")
+	const older, own, newer = `2026-01-01T10:00:00.5Z\tolder\n`, `2026-01-01T10:00:01Z\tthis-build\n`, `2026-01-01T10:00:02Z\tnewer\n`
+	for _, tt := range []struct{ name, list string }{
+		{"alone", own}, {"a newer build waits", newer + own}, {"not listed yet", ""},
+	} {
+		s.answer(`printf '` + tt.list + `'`)
+		if r := s.step(st); r.code != 0 || len(r.calls) != 1 {
+			t.Errorf("%s: exit code %d, calls %q\n%s", tt.name, r.code, r.calls, r.output)
+		}
+	}
+	s.answer(`if [[ ! -e $SANDBOX/second ]]; then : >"$SANDBOX/second"; printf '` + newer + own + older + `'; else printf '` + own + `'; fi`)
+	if r := s.step(st); r.code != 0 || len(r.matching("sleep")) != 1 || !strings.Contains(r.output, "Waiting for build older") {
+		t.Errorf("exit code %d, calls %q\n%s", r.code, r.calls, r.output)
+	}
+	s.answer(`printf '` + own + older + `'`)
+	want := "gcloud builds cancel older --project=my-project --region=us-central1"
+	if r := s.step(st); r.code != 1 || len(r.matching("gcloud")) != 100 || !strings.Contains(r.output, want) {
 		t.Errorf("exit code %d, %d calls\n%s", r.code, len(r.calls), r.output)
+	}
+}
+
+// TestUnlock holds that the lock of a build goes, and the lock of a person stays.
+func TestUnlock(t *testing.T) {
+	const (
+		lock   = "gs://my-project-gke-batch-tfstate/gke-batch/terraform/default.tflock"
+		remove = "gcloud storage rm " + lock + `#17`
+	)
+	info := func(who string) string {
+		return `{"ID":"f9763602","Operation":"OperationTypeApply","Info":"","Who":"` + who + `","Version":"1.14.0","Created":"2026-01-01T10:00:00Z"}`
+	}
+	s := newSandbox(t, platform())
+	for _, b := range []build{provision(platform()), destroy(platform())} {
+		st := find(t, b, "unlock")
+		for _, tt := range []struct {
+			name, answers, says string
+			removes             bool
+		}{
+			{"no lock", `exit 1`, "not locked", false},
+			{"a build's", "case $call in *describe*) echo 17 ;; *cat*) echo " + quote(info("root@be462693c16b")) + " ;; esac", "removing the lock", true},
+			{"a person's", "case $call in *describe*) echo 17 ;; *cat*) echo " + quote(info("ana@laptop")) + " ;; esac", "  " + remove, false},
+			{"root's elsewhere", "case $call in *describe*) echo 17 ;; *cat*) echo " + quote(info("root@laptop")) + " ;; esac", "  " + remove, false},
+			{"unreadable", "case $call in *describe*) echo 17 ;; *cat*) echo '{}' ;; esac", "locked by unknown", false},
+		} {
+			s.answer(tt.answers)
+			r := s.step(st)
+			if r.code != 0 || !strings.Contains(strings.ReplaceAll(r.output, `\#`, "#"), tt.says) || (r.matching("gcloud storage rm") != nil) != tt.removes {
+				t.Errorf("%s: exit code %d, calls %q\n%s", tt.name, r.code, r.calls, r.output)
+			}
+		}
 	}
 }
 
@@ -272,6 +356,8 @@ esac`)
 kind: Kustomization
 resources:
 - release.yaml
+components:
+- webhooks
 patches:
 - path: configuration.yaml
 - patch: |
@@ -294,6 +380,23 @@ patches:
 	}
 	if apply("two") == first {
 		t.Error("another configuration does not restart the controller")
+	}
+}
+
+// TestKueueStopsNobodyElse holds that a release is not installed whose webhooks
+// for jobs see every namespace.
+func TestKueueStopsNobodyElse(t *testing.T) {
+	s := newSandbox(t, platform())
+	st := find(t, provision(platform()), "kueue")
+	s.answer(`
+case $call in
+curl*) : >"$8" ;;
+*" -k "*template*) printf 'mnew.kb.io\nvbare.kb.io\n' ;;
+esac`)
+	r := s.step(st)
+	want := "see every namespace:\nmnew.kb.io\nvbare.kb.io\n"
+	if r.code != 1 || !strings.Contains(r.output, want) || r.matching("kubectl apply") != nil {
+		t.Errorf("exit code %d, calls %q, want %q:\n%s", r.code, r.calls, want, r.output)
 	}
 }
 
@@ -396,8 +499,8 @@ func TestDrain(t *testing.T) {
 *"value(state)"*) echo ACTIVE ;;`, 0, "Kueue does not run", []string{end}},
 		{"Kueue without pods", `*"clusters list"*) echo RUNNING ;;
 *"tensorboards list"*) echo projects/1/locations/r/tensorboards/2 ;;
-*"deployments list"*) echo gke-batch ;;
-*"value(state)"*) echo ACTIVE ;; *"get deployment"*) echo 0 ;;`, 0, "Kueue does not run", []string{end}},
+*"deployments list"*) echo gke-batch ACTIVE ;;
+*"get deployment"*) echo 0 ;;`, 0, "Kueue does not run", []string{end}},
 		{"all there", `
 *"clusters list"*) echo RECONCILING ;;
 *"get deployment"*) echo 1 ;;
@@ -405,20 +508,17 @@ func TestDrain(t *testing.T) {
 		{"a disk remains", `
 *"clusters list"*) echo RUNNING ;;
 *"tensorboards list"*) echo projects/1/locations/r/tensorboards/2 ;;
-*"deployments list"*) echo gke-batch ;;
-*"value(state)"*) echo ACTIVE ;;
+*"deployments list"*) echo gke-batch ACTIVE ;;
 *"get persistentvolumes"*) echo 'PersistentVolume pv-1, claim team-a/data' ;;`, 1, "would outlive the cluster. Delete them, then destroy again:\n\nPersistentVolume pv-1", []string{end}},
 		{"a load balancer remains", `
 *"clusters list"*) echo RUNNING ;;
 *"tensorboards list"*) echo projects/1/locations/r/tensorboards/2 ;;
-*"deployments list"*) echo gke-batch ;;
-*"value(state)"*) echo ACTIVE ;;
+*"deployments list"*) echo gke-batch ACTIVE ;;
 *"get services"*) echo 'Service grafana/grafana' ;;`, 1, "Service grafana/grafana", []string{end}},
 		{"a namespace remains", `
 *"clusters list"*) echo RUNNING ;;
 *"tensorboards list"*) echo projects/1/locations/r/tensorboards/2 ;;
-*"deployments list"*) echo gke-batch ;;
-*"value(state)"*) echo ACTIVE ;;
+*"deployments list"*) echo gke-batch ACTIVE ;;
 *"get namespaces"*) echo namespace/team-a ;;`, 0, "They go with the cluster:\nnamespace/team-a", []string{end}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

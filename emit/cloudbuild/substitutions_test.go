@@ -2,6 +2,8 @@ package cloudbuild
 
 import (
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -120,47 +122,122 @@ func managed() *ir.Platform {
 	return p
 }
 
-func TestInfrastructureManager(t *testing.T) {
+func TestInfrastructureManagerSteps(t *testing.T) {
 	p := managed()
-	want := []string{"settings", "access", "infrastructure", "credentials", "jobset", "kueue", "priorities", "local-queues", "manifests", "queues", "tensorboard", "dashboards"}
+	want := []string{
+		"settings", "access", "turn", "infrastructure", "credentials", "kueue", "jobset", "priorities", "local-queues", "manifests", "queues",
+		"tensorboard", "dashboards",
+	}
 	if diff := cmp.Diff(want, ids(provision(p))); diff != "" {
 		t.Errorf("provision (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"settings", "drain", "infrastructure"}, ids(destroy(p))); diff != "" {
+	if diff := cmp.Diff([]string{"settings", "turn", "drain", "infrastructure"}, ids(destroy(p))); diff != "" {
 		t.Errorf("destroy (-want +got):\n%s", diff)
 	}
+}
+
+// states answers to one list of deployments after the other with these states,
+// and to all that follow with the last one. An empty one is no deployment.
+func states(list ...string) string {
+	answer := "if [[ $call == *\"deployments list\"* ]]; then\n" +
+		"n=$(cat \"$SANDBOX/lists\" 2>/dev/null || echo 0); echo $((n + 1)) >\"$SANDBOX/lists\"\n" +
+		"echo other FAILED\nstates=("
+	for _, state := range list {
+		answer += " " + quote(state)
+	}
+	return answer + ")\nif ((n >= ${#states[@]})); then n=$((${#states[@]} - 1)); fi\n" +
+		"if [[ -n ${states[n]} ]]; then echo gke-batch \"${states[n]}\"; fi\nfi\n"
+}
+
+const deployment = "projects/my-project/locations/us-central1/deployments/gke-batch"
+
+// TestInfrastructureManagerApplies holds that the build waits for whatever is
+// being done, and prints the errors of Terraform if that fails.
+func TestInfrastructureManagerApplies(t *testing.T) {
+	const apply = "gcloud infra-manager deployments apply " + deployment +
+		" --service-account=projects/my-project/serviceAccounts/gke-batch-build@my-project.iam.gserviceaccount.com" +
+		" --tf-version-constraint==1.5.7 --local-source=terraform --inputs-file=terraform/terraform.tfvars --quiet"
+	const fails = "if [[ $call == *' apply '* ]]; then echo refused >&2; exit 1; fi\n"
+	p := managed()
 	s := newSandbox(t, p)
-	const (
-		deployment = "projects/my-project/locations/us-central1/deployments/gke-batch"
-		apply      = "gcloud infra-manager deployments apply " + deployment + " --service-account=projects/my-project/serviceAccounts/gke-batch-build@my-project.iam.gserviceaccount.com" +
-			" --tf-version-constraint==1.5.7 --local-source=terraform --inputs-file=terraform/terraform.tfvars --quiet"
-		remove = "gcloud infra-manager deployments delete " + deployment + " --delete-policy=delete --quiet"
-	)
-	st := find(t, provision(p), "infrastructure")
-	for state, code := range map[string]int{"ACTIVE": 0, "FAILED": 1, "": 1} {
-		s.answer(`case $call in *"value(state)"*) echo ` + state + ` ;; esac`)
-		if r := s.step(st); r.code != code || r.calls[0] != apply {
-			t.Errorf("state %q: exit code %d, calls %q\n%s", state, r.code, r.calls, r.output)
+	for _, tt := range []struct {
+		name   string
+		states []string
+		apply  string
+		code   int
+		waits  int
+	}{
+		{"first build", []string{"", "ACTIVE"}, "", 0, 0},
+		{"after a cancelled build", []string{"CREATING", "UPDATING", "FAILED", "ACTIVE"}, "", 0, 2},
+		{"after a cancelled destroy", []string{"DELETING", "", "ACTIVE"}, "", 0, 1},
+		{"gcloud stops waiting", []string{"ACTIVE", "UPDATING", "ACTIVE"}, fails, 0, 1},
+		{"Terraform fails", []string{"", "FAILED"}, fails, 1, 0},
+		{"Terraform fails later", []string{"", "CREATING", "FAILED"}, fails, 1, 1},
+		{"refused", []string{"ACTIVE"}, fails, 1, 0},
+		{"refused at first", []string{""}, fails, 1, 0},
+		{"never ends", []string{"UPDATING"}, "", 1, 199},
+	} {
+		if err := os.RemoveAll(filepath.Join(s.root, "lists")); err != nil {
+			t.Fatal(err)
+		}
+		s.answer(states(tt.states...) + tt.apply)
+		r := s.step(find(t, provision(p), "infrastructure"))
+		if r.code != tt.code || len(r.matching("sleep")) != tt.waits {
+			t.Errorf("%s: exit code %d, %d waits, want %d\n%s", tt.name, r.code, len(r.matching("sleep")), tt.waits, r.output)
+		}
+		if tt.waits < 199 && !slices.Contains(r.calls, apply) {
+			t.Errorf("%s: calls %q", tt.name, r.calls)
+		}
+		described := slices.ContainsFunc(r.calls, func(call string) bool { return strings.Contains(call, "tfErrors") })
+		if there := tt.states[len(tt.states)-1] != ""; described != (tt.code != 0 && there && tt.waits < 199) {
+			t.Errorf("%s: prints the errors of Terraform: %t", tt.name, described)
 		}
 	}
+}
 
-	st = find(t, destroy(p), "infrastructure")
-	s.write("deploy folder/terraform/terraform.tfvars", "region              = \"us-central1\"\ndeletion_protection = true\n", 0o644)
-	s.answer(`case $call in *"deployments list"*) echo gke-batch-2 ;; esac`)
-	if r := s.step(st); r.code != 0 || len(r.calls) != 1 || !strings.Contains(r.output, "Nothing has been built") {
-		t.Errorf("nothing built: exit code %d, calls %q", r.code, r.calls)
-	}
-	s.answer(`case $call in *"deployments list"*) printf '%s\n' other gke-batch ;; esac`)
-	if r := s.step(st); r.code != 0 || r.calls[len(r.calls)-1] != remove || slices.Contains(r.calls, apply) {
-		t.Errorf("without a cluster: exit code %d, calls %q", r.code, r.calls)
-	}
-	s.answer(`case $call in *"deployments list"*) echo gke-batch ;; *"clusters list"*) echo gke-batch ;; esac`)
-	r := s.step(st)
-	if n := len(r.calls); r.code != 0 || r.calls[n-2] != apply || r.calls[n-1] != remove {
-		t.Errorf("exit code %d, calls %q", r.code, r.calls)
-	}
-	if got, want := s.read("deploy folder/terraform/terraform.tfvars"), "region              = \"us-central1\"\ndeletion_protection = false\n"; got != want {
-		t.Errorf("applied with\n%s", got)
+// TestInfrastructureManagerDeletes holds that nothing is applied before the
+// deployment is deleted, however much of it was built.
+func TestInfrastructureManagerDeletes(t *testing.T) {
+	const (
+		cluster = "gcloud container clusters delete gke-batch --project=my-project --location=us-central1 --quiet"
+		remove  = "gcloud infra-manager deployments delete " + deployment + " --delete-policy=delete --quiet"
+		there   = "if [[ $call == *\"clusters list\"* ]]; then echo gke-batch; fi\n"
+		fails   = "if [[ $call == *'deployments delete'* ]]; then echo timed out >&2; exit 1; fi\n"
+	)
+	p := managed()
+	s := newSandbox(t, p)
+	for _, tt := range []struct {
+		name    string
+		states  []string
+		answers string
+		code    int
+		want    []string
+		says    string
+	}{
+		{"nothing built", []string{""}, "", 0, nil, "Nothing has been built"},
+		{"no cluster", []string{"FAILED", ""}, "", 0, []string{remove}, "is deleted"},
+		{"half built", []string{"FAILED", ""}, there, 0, []string{cluster, remove}, "is deleted"},
+		{"whole", []string{"ACTIVE", ""}, there, 0, []string{cluster, remove}, "is deleted"},
+		{"after a cancelled build", []string{"UPDATING", "FAILED", ""}, there, 0, []string{cluster, remove}, "is deleted"},
+		{"after a cancelled destroy", []string{"DELETING", ""}, there, 0, nil, "Nothing has been built"},
+		{"gcloud stops waiting", []string{"ACTIVE", "DELETING", ""}, fails, 0, []string{remove}, "is deleted"},
+		{"Terraform fails", []string{"ACTIVE", "DELETING", "FAILED"}, fails, 1, []string{remove}, "timed out\nThe deployment is FAILED"},
+		{"refused", []string{"ACTIVE"}, fails, 1, []string{remove}, "timed out"},
+	} {
+		if err := os.RemoveAll(filepath.Join(s.root, "lists")); err != nil {
+			t.Fatal(err)
+		}
+		s.answer(states(tt.states...) + tt.answers)
+		r := s.step(find(t, destroy(p), "infrastructure"))
+		var got []string
+		for _, call := range r.calls {
+			if strings.Contains(call, " delete ") || strings.Contains(call, " apply ") {
+				got = append(got, call)
+			}
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" || r.code != tt.code || !strings.Contains(r.output, tt.says) {
+			t.Errorf("%s: exit code %d, want %q, calls (-want +got):\n%s\n%s", tt.name, r.code, tt.says, diff, r.output)
+		}
 	}
 }
 

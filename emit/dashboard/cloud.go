@@ -62,7 +62,7 @@ type widget struct {
 }
 
 type collapsibleGroup struct {
-	Collapsed bool `json:"collapsed"`
+	Collapsed bool `json:"collapsed,omitempty"`
 }
 
 type scorecard struct {

@@ -28,7 +28,7 @@ type emitter struct {
 // that two emitters claim or that leads out of the folder among them, is a
 // fault of ours and never of the blueprint.
 func Build(p *ir.Platform) (emit.Tree, error) {
-	return build(p, []emitter{
+	tree, err := build(p, []emitter{
 		{"cloudbuild", cloudbuild.Files},
 		{"dashboard", dashboard.Files},
 		{"guide", guide.Files},
@@ -36,6 +36,12 @@ func Build(p *ir.Platform) (emit.Tree, error) {
 		{"terraform", terraform.Files},
 		{"workload", workload.Files},
 	})
+	for _, f := range tree {
+		if err == nil && !Owns(f.Path) {
+			err = fmt.Errorf("%q is not among the names at the top of a folder", f.Path)
+		}
+	}
+	return tree, err
 }
 
 // build runs the emitters one after the other: most of the work is one

@@ -34,6 +34,19 @@ func TestBuild(t *testing.T) {
 	}
 }
 
+func TestOwns(t *testing.T) {
+	for _, path := range []string{"README.md", "terraform/main.tf", "kubernetes/teams/a.yaml", emit.ManifestPath} {
+		if !Owns(path) {
+			t.Errorf("does not own %s", path)
+		}
+	}
+	for _, path := range []string{".git/config", ".GIT/config", "terraform/.git/config", "terraform/.terraform/x", "src/main.go", "readme.md", ".bashrc"} {
+		if Owns(path) {
+			t.Errorf("owns %s", path)
+		}
+	}
+}
+
 func TestBuildRefuses(t *testing.T) {
 	tests := map[string][]emitter{
 		"a path twice":               {fake("x", "a"), fake("y", "a")},

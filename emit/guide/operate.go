@@ -22,6 +22,13 @@ func build(d *document, p *ir.Platform) {
 		code(p.Delivery.StateBucket), ") and the repository of the teams' images (", code(p.Delivery.Repository), "), and submits ",
 		file("cloudbuild/provision.yaml"), ", which does the rest. It stops at the first error and can be run again at any time, also to apply a change.")
 	d.Code("sh", "./create-platform.sh")
+	interrupted(d, p)
+	if v := p.Cluster.MinVersion; v != "" {
+		d.Para("A new cluster starts with GKE ", text(v), ", and release channel ", text(p.Cluster.ReleaseChannel),
+			" upgrades it from there. A higher `minVersion` upgrades the control plane of a standing cluster at the next build; ",
+			"a lower one changes nothing.")
+	}
+	upgrades(d, p)
 	substitutions(d, p)
 	if kept := schedulerOf(p).kept; kept != "" {
 		d.Para(kept)
@@ -44,11 +51,11 @@ func build(d *document, p *ir.Platform) {
 	const jobset = "deployment/jobset-controller-manager"
 	// The field managers are those of the build, so that either may follow the
 	// other.
+	schedulerOf(p).install(d, p)
 	d.Para("Install JobSet, and wait until it runs:")
 	d.Code("sh",
 		command("kubectl", "apply", "--server-side", "--force-conflicts", "--field-manager=jobset-release", "-f", p.Versions.JobSetManifest()),
 		command("kubectl", "rollout", "status", "-n", ir.JobSetNamespace, jobset))
-	schedulerOf(p).install(d, p)
 	if slices.ContainsFunc(p.PriorityClasses, func(c ir.PriorityClass) bool { return !c.BuiltIn }) {
 		moved, does := schedulerOf(p).moved, markup("this")
 		if moved != "" {
@@ -70,13 +77,50 @@ func build(d *document, p *ir.Platform) {
 	gcluster(d, p)
 }
 
+// interrupted says what becomes of a build that did not end.
+func interrupted(d *document, p *ir.Platform) {
+	m := markup("A build waits until the older builds of the platform have ended, and repairs what one that was cancelled has left behind. ")
+	if p.Delivery.InfrastructureManager {
+		m += "What Infrastructure Manager has begun goes on when the build is cancelled, and the next build waits for it."
+	} else {
+		m += "If its log names somebody else who holds the lock of the Terraform state, and nobody works on it any more, " +
+			"the command beside it removes the lock."
+	}
+	d.Para(m)
+}
+
+// upgrades says which upgrades GKE holds back.
+func upgrades(d *document, p *ir.Platform) {
+	var held []markup
+	for _, e := range p.Cluster.Maintenance.Exclusions {
+		held = append(held, "exclusion "+code(e.Name)+": "+text(e.Scope)+" from "+text(e.Start)+" to "+text(e.End))
+	}
+	for _, c := range p.Capacities {
+		if c.KeepsVersion {
+			held = append(held, "nodes of "+code(c.Name)+": their version stays until its support ends")
+		}
+	}
+	if held == nil {
+		return
+	}
+	m := p.Cluster.Maintenance
+	d.Para("GKE upgrades the cluster and its nodes in the window on ", text(strings.Join(m.Days, ", ")),
+		" from ", text(m.Start), " UTC, except:")
+	d.List(held...)
+}
+
 // kueueInstall says how Kueue is installed by hand.
 func kueueInstall(d *document, p *ir.Platform) {
 	const kueue = "deployment/kueue-controller-manager"
 	d.Para("Install Kueue and, after it, the platform's configuration of Kueue. The release brings a configuration of its own, so keep the order and leave ",
-		"nothing out when you repeat this; Kueue reads its configuration only when it starts.")
+		"nothing out when you repeat this; Kueue reads its configuration only when it starts. ", file("kubernetes/"+ir.KueueWebhooks+"/"),
+		" lets Kueue's webhooks see the teams' namespaces alone: as the release has them, nobody in the cluster could create a pod while Kueue is down.")
 	d.Code("sh",
-		command("kubectl", "apply", "--server-side", "--force-conflicts", "--field-manager=kueue-release", "-f", p.Versions.KueueManifest()),
+		"mkdir -p kueue-release",
+		command("curl", "--fail", "--location", "--output", "kueue-release/manifests.yaml", p.Versions.KueueManifest()),
+		command("printf", "resources: [manifests.yaml]\\ncomponents: [../kubernetes/"+ir.KueueWebhooks+"]\\n")+" >kueue-release/kustomization.yaml",
+		"kubectl kustomize kueue-release | kubectl apply --server-side --force-conflicts --field-manager=kueue-release -f -",
+		"rm -r kueue-release",
 		"kubectl apply --server-side --force-conflicts --field-manager=kueue-release -f kubernetes/system/kueue-configuration.yaml",
 		command("kubectl", "rollout", "restart", "-n", ir.KueueNamespace, kueue),
 		command("kubectl", "rollout", "status", "-n", ir.KueueNamespace, kueue))

@@ -27,6 +27,9 @@ const folder = "kubernetes"
 type scheduler struct {
 	// system is what it is configured by.
 	system func(*ir.Platform) ([]kubeyaml.Manifest, error)
+	// release is how the manifests of its release are changed where it is
+	// installed, or nil. The folder's own kustomization does not list it.
+	release func(*ir.Platform) ([]kubeyaml.Manifest, error)
 	// queues is what the queues of all teams have in common.
 	queues func(*ir.Platform) []kubeyaml.Manifest
 	// team is a team's queues.
@@ -43,9 +46,9 @@ type scheduler struct {
 
 func schedulerOf(p *ir.Platform) scheduler {
 	if p.Scheduler == ir.KAI {
-		return scheduler{kai.System, kai.Queues, kai.Team, kai.Follows(), kai.Guard, ir.KAIDefaultClass}
+		return scheduler{kai.System, nil, kai.Queues, kai.Team, kai.Follows(), kai.Guard, ir.KAIDefaultClass}
 	}
-	return scheduler{kueue.System, kueue.Queues, kueue.Team, kueue.Follows(), nil, ""}
+	return scheduler{kueue.System, kueue.Release, kueue.Queues, kueue.Team, kueue.Follows(), nil, ""}
 }
 
 // Files returns the folder kubernetes/ but its subfolder monitoring, which the
@@ -74,20 +77,39 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 
 	files := make([]emit.File, 0, len(manifests)+1)
 	resources := make([]string, 0, len(manifests)+1)
-	for _, m := range manifests {
-		if len(m.Objects) == 0 {
-			continue
-		}
-		content, err := kubeyaml.Marshal(m.Objects...)
+	if scheduler.release != nil {
+		changes, err := scheduler.release(p)
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, emit.File{Path: path.Join(folder, m.Name), Content: content})
-		resources = append(resources, m.Name)
+		if files, _, err = appendFiles(files, nil, changes); err != nil {
+			return nil, err
+		}
+	}
+	files, resources, err = appendFiles(files, resources, manifests)
+	if err != nil {
+		return nil, err
 	}
 	content, err := kubeyaml.Marshal(kubeyaml.NewKustomization(append(resources, "monitoring")))
 	if err != nil {
 		return nil, err
 	}
 	return append(files, emit.File{Path: path.Join(folder, "kustomization.yaml"), Content: content}), nil
+}
+
+// appendFiles appends the files of the manifests that have objects, and their
+// names to resources.
+func appendFiles(files []emit.File, resources []string, manifests []kubeyaml.Manifest) ([]emit.File, []string, error) {
+	for _, m := range manifests {
+		if len(m.Objects) == 0 {
+			continue
+		}
+		content, err := kubeyaml.Marshal(m.Objects...)
+		if err != nil {
+			return nil, nil, err
+		}
+		files = append(files, emit.File{Path: path.Join(folder, m.Name), Content: content})
+		resources = append(resources, m.Name)
+	}
+	return files, resources, nil
 }

@@ -137,6 +137,48 @@ func NewKustomization(resources []string) *Kustomization {
 	}
 }
 
+// Component is a kustomization.yaml that changes the resources of the
+// kustomization which includes it.
+type Component struct {
+	metav1.TypeMeta `json:",inline"`
+	Patches         []Patch       `json:"patches"`
+	Replacements    []Replacement `json:"replacements"`
+}
+
+// Patch is a strategic merge patch, which names its object.
+type Patch struct {
+	Patch string `json:"patch"`
+}
+
+// Replacement copies a field of one object into fields of others.
+type Replacement struct {
+	Source  ReplacementSource   `json:"source"`
+	Targets []ReplacementTarget `json:"targets"`
+}
+
+// ReplacementSource is the field that is copied.
+type ReplacementSource struct {
+	Kind      string `json:"kind"`
+	Name      string `json:"name"`
+	FieldPath string `json:"fieldPath"`
+}
+
+// ReplacementTarget is the fields that are replaced. They must exist.
+type ReplacementTarget struct {
+	Select     ObjectSelector `json:"select"`
+	FieldPaths []string       `json:"fieldPaths"`
+}
+
+// ObjectSelector selects all objects of a kind.
+type ObjectSelector struct {
+	Kind string `json:"kind"`
+}
+
+// NewComponent returns a component that changes nothing.
+func NewComponent() *Component {
+	return &Component{TypeMeta: metav1.TypeMeta{APIVersion: "kustomize.config.k8s.io/v1alpha1", Kind: "Component"}}
+}
+
 // Canonical returns an amount in the one form that Kubernetes itself prints,
 // whatever form it was written in: "1k" for "1000".
 func Canonical(amount resource.Quantity) resource.Quantity {

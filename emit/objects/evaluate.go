@@ -224,7 +224,7 @@ func (r *root) instance(s *managed, key, address string, ctx *hcl.EvalContext) {
 	}
 	was := r.earlier.find(s.address, key)
 	if was != nil {
-		i.because = replaced(s, was, i)
+		i.because = replaced(s, was, i, r.triggered(s))
 	}
 	if was == nil || len(i.because) > 0 {
 		i.how = changes

@@ -117,14 +117,19 @@ func kindOf(address string) string {
 	}
 }
 
-// replaced returns the arguments for which an instance is replaced.
-func replaced(s *managed, was, is *instance) []Field {
+// replaced returns the arguments for which an instance is replaced. If something
+// triggers its replacement, these include arguments that do not replace it
+// otherwise.
+func replaced(s *managed, was, is *instance, triggered bool) []Field {
 	ignored, all := ignoredChanges(s.body)
 	if all {
 		return nil
 	}
 	var out []Field
 	for _, a := range mustReplace(s.kind) {
+		if a.triggered && !triggered {
+			continue
+		}
 		if !slices.ContainsFunc(ignored, func(path string) bool { return a.path == path || strings.HasPrefix(a.path, path+".") }) {
 			out = append(out, a.differs(&was.arguments, &is.arguments, strings.Split(a.path, "."), "")...)
 		}
@@ -134,6 +139,30 @@ func replaced(s *managed, was, is *instance) []Field {
 	return slices.DeleteFunc(slices.Clone(out), func(f Field) bool {
 		return slices.ContainsFunc(out, func(block Field) bool { return strings.HasPrefix(f.Path, block.Path+".") })
 	})
+}
+
+// triggered reports whether something that the resource's replace_triggered_by names
+// is there before and after, and differs.
+func (r *root) triggered(s *managed) bool {
+	for _, b := range s.body.Blocks {
+		a := b.Body.Attributes["replace_triggered_by"]
+		if b.Type != "lifecycle" || a == nil {
+			continue
+		}
+		for _, t := range a.Expr.Variables() {
+			if len(t) != 3 {
+				continue // not an argument of a resource
+			}
+			name, _ := t[1].(hcl.TraverseAttr)
+			argument, _ := t[2].(hcl.TraverseAttr)
+			address := s.module.prefix + t.RootName() + "." + name.Name
+			if was, is := r.earlier.find(address, ""), r.find(address, ""); was != nil && is != nil &&
+				was.text(argument.Name) != is.text(argument.Name) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // ignoredChanges returns the arguments whose changes Terraform is told to ignore.

@@ -11,6 +11,9 @@ type argument struct {
 	kept bool
 	// when says for which changes of its text that holds, nil for all.
 	when func(from, to string) bool
+	// triggered arguments are neither sent to a resource that stands nor replace it:
+	// Terraform replaces the resource if its replace_triggered_by says so.
+	triggered bool
 }
 
 // force are arguments of which any change counts.
@@ -27,6 +30,20 @@ func kept(paths ...string) []argument {
 	out := force(paths...)
 	for i := range out {
 		out[i].kept = true
+	}
+	return out
+}
+
+// unsent are arguments that the provider's update leaves out, although their change
+// does not replace the resource: a plan that changes one is never done.
+//
+// Source: hashicorp/terraform-provider-google, nodePoolUpdate in
+// resource_container_node_pool.go, and the update of
+// resource_compute_resource_policy.go, which asks for a policy of the new name.
+func unsent(paths ...string) []argument {
+	out := force(paths...)
+	for i := range out {
+		out[i].triggered = true
 	}
 	return out
 }
@@ -48,7 +65,7 @@ func mustReplace(kind string) []argument {
 			machine+".guest_accelerators", machine+".guest_accelerators.accelerator_type", machine+".guest_accelerators.accelerator_count",
 			machine+".local_ssds", machine+".local_ssds.interface", machine+".local_ssds.disk_size_gb")
 	case "google_compute_resource_policy":
-		return append(force("workload_policy.type", "workload_policy.accelerator_topology"), kept("region")...)
+		return append(append(force("workload_policy.type", "workload_policy.accelerator_topology"), kept("region")...), unsent("name")...)
 	case "google_compute_router":
 		return append(force("name", "network"), kept("region")...)
 	case "google_compute_router_nat":
@@ -67,7 +84,7 @@ func mustReplace(kind string) []argument {
 				"private_cluster_config.master_ipv4_cidr_block", "node_config.service_account", "node_config.oauth_scopes")...)
 	case "google_container_node_pool":
 		const gpu, network = "node_config.guest_accelerator", "network_config.additional_node_network_configs"
-		return append(force("cluster", "network_config.accelerator_network_profile", network,
+		return append(append(force("cluster", "network_config.accelerator_network_profile", network,
 			"placement_policy", "placement_policy.policy_name", "queued_provisioning", "queued_provisioning.enabled",
 			"node_config", "node_config.spot", "node_config.flex_start", "node_config.max_run_duration",
 			gpu, gpu+".type", gpu+".count", gpu+".gpu_driver_installation_config", gpu+".gpu_driver_installation_config.gpu_driver_version",
@@ -75,8 +92,10 @@ func mustReplace(kind string) []argument {
 			"node_config.reservation_affinity", "node_config.reservation_affinity.consume_reservation_type",
 			"node_config.reservation_affinity.key", "node_config.reservation_affinity.values", "node_config.shielded_instance_config",
 			"node_config.shielded_instance_config.enable_secure_boot", "node_config.shielded_instance_config.enable_integrity_monitoring"),
-			kept("name", "location", "initial_node_count", network+".network", network+".subnetwork",
-				"node_config.service_account", "node_config.oauth_scopes")...)
+			kept(
+				"name", "location", "initial_node_count", network+".network", network+".subnetwork",
+				"node_config.service_account", "node_config.oauth_scopes",
+			)...), unsent("placement_policy.type", "placement_policy.tpu_topology")...)
 	case "google_project_iam_member":
 		return force("project", "role", "member")
 	case "google_service_account":

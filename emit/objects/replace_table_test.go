@@ -54,7 +54,10 @@ func TestMustReplace(t *testing.T) {
 			if slices.ContainsFunc(list[:i], func(other argument) bool { return a.path == other.path }) {
 				t.Errorf("%s: %s is in the table twice", kind, a.path)
 			}
-			if a.when == nil && !slices.Contains(forceNew[kind], a.path) {
+			switch forces := slices.Contains(forceNew[kind], a.path); {
+			case a.triggered && forces:
+				t.Errorf("%s: %s forces replacement without a trigger", kind, a.path)
+			case !a.triggered && a.when == nil && !forces:
 				t.Errorf("%s: %s forces no replacement", kind, a.path)
 			}
 			attribute := schema[kind].Block.attribute(strings.Split(a.path, "."))

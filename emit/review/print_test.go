@@ -325,6 +325,7 @@ func FuzzMarkdown(f *testing.F) {
 // FuzzConsole: no text steers a terminal or a runner, and JSON gives it back.
 func FuzzConsole(f *testing.F) {
 	hostile.Seed(f)
+	f.Add("")
 	f.Add("\n::error::x\r::stop-commands::y")
 	f.Fuzz(func(t *testing.T, s string) {
 		r := full(s, 2)
@@ -342,10 +343,22 @@ func FuzzConsole(f *testing.F) {
 		if got := strings.Count(text, "\n"); s != "" && got != want {
 			t.Errorf("%d lines, want %d:\n%s", got, want, text)
 		}
-		lines := strings.Split(github, "\n")
-		if len(lines) != 8 || slices.ContainsFunc(lines[:5], func(l string) bool { return !strings.HasPrefix(l, "::warning ") }) ||
-			!strings.HasPrefix(lines[5], "::notice ") || strings.Join(r.totals(), "; ") != lines[6] || lines[7] != "" {
-			t.Errorf("other commands: %q", lines)
+		var names []string
+		for line := range strings.Lines(github) {
+			name, _, _ := strings.Cut(strings.TrimPrefix(line, "::"), ":")
+			name, _, _ = strings.Cut(name, " ")
+			names = append(names, name)
+		}
+		// A warning for each resource, and one for a state that is elsewhere.
+		warnings := len(r.Replacements) + len(r.Removals)
+		if r.StateFrom != "" {
+			warnings++
+		}
+		totals := strings.Join(r.totals(), "; ")
+		firstWord, _, _ := strings.Cut(totals, " ")
+		wantNames := append(slices.Repeat([]string{"warning"}, warnings), "notice", firstWord)
+		if !slices.Equal(wantNames, names) || !strings.HasSuffix(github, "\n"+totals+"\n") {
+			t.Errorf("commands %q, want %q:\n%s", names, wantNames, github)
 		}
 		var got jsonReview
 		if err := json.Unmarshal([]byte(encoded), &got); err != nil || utf8.ValidString(s) && got.Summary[0].Note != s {

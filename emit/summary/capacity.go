@@ -35,7 +35,11 @@ func (s *sheet) capacity(c *ir.Capacity) {
 
 	this.is("hardware class", c.Hardware)
 	var change []string // of the nodes of pools that the platform makes
-	if !c.AutoProvisioned && !c.ComputeClass {
+	switch {
+	case !c.OwnsPools():
+	case c.Sliced() || c.Machine.PlacementTopology != "":
+		change = []string{replacedWithTopology}
+	default:
 		change = []string{anew}
 	}
 	perNode := fmt.Sprintf("%d vCPUs and %g GiB of memory a node", c.Machine.VCPUs, c.Machine.MemoryGiB)
@@ -66,6 +70,14 @@ func (s *sheet) capacity(c *ir.Capacity) {
 		placement = "close together"
 	}
 	this.is("placement", placement)
+	upgrades := "in the maintenance window"
+	switch {
+	case c.KeepsVersion:
+		upgrades = "when the support of its version ends"
+	case c.Flex != nil:
+		upgrades = "never while it runs"
+	}
+	this.is("GKE upgrades a node", upgrades)
 	this.is("boot disk", disk(c.DiskType, c.DiskSizeGiB), change...)
 	this.is("local SSDs asked for", number(c.LocalSSDs, "disk"))
 	this.is("GPU driver", orNone(c.GPUDriver))

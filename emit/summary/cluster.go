@@ -46,7 +46,10 @@ func (s *sheet) cluster() {
 	cluster := s.subject(TopicCluster, kindCluster, "")
 	cluster.follows("name", c.Name, platformName)
 	cluster.is("release channel", c.ReleaseChannel)
-	cluster.is("lowest GKE version", cmp.Or(c.MinVersion, "as the release channel has it"))
+	const start = "GKE version of a new cluster"
+	cluster.is(start, cmp.Or(c.MinVersion, "the release channel's default"),
+		"a higher one upgrades a standing control plane at once")
+	cluster.all("components whose metrics are collected", c.Metrics, path(kindCluster, "", start))
 	protection := "Terraform refuses to destroy the cluster"
 	if !c.DeletionProtection {
 		protection = "dangerous: Terraform no longer refuses to destroy the cluster, with all that runs there"
@@ -58,6 +61,9 @@ func (s *sheet) cluster() {
 	cluster.is("Cloud Storage FUSE CSI driver", onOff(c.GCSFuse))
 	m := c.Maintenance
 	cluster.is("maintenance window", fmt.Sprintf("%s from %s UTC for %s", strings.Join(m.Days, ", "), m.Start, number(m.Hours, "hour")))
+	for _, e := range m.Exclusions {
+		cluster.is("maintenance exclusion "+quote(e.Name), e.Scope+" from "+e.Start+" to "+e.End)
+	}
 	cluster.is("autoscaling profile", s.plan.AutoProvisioning.Profile)
 
 	access := s.subject(TopicAccess, kindCluster, "")
@@ -109,6 +115,10 @@ const inUse = "Google Cloud refuses to change a range that a cluster uses"
 // Source: GKE documentation, "Vertically scale by changing the node machine
 // attributes".
 const anew = "GKE makes the nodes anew for it"
+
+// replacedWithTopology notes how the pools of machines that are linked with each
+// other get another topology.
+const replacedWithTopology = "with another topology Terraform replaces the pools"
 
 // network tells the address ranges, and the networks between GPUs.
 func (s *sheet) network() {

@@ -12,25 +12,6 @@ import (
 // "About GKE logs").
 var loggingComponents = []string{"SYSTEM_COMPONENTS", "WORKLOADS"}
 
-// monitoringComponents are what GKE sends to Cloud Monitoring: everything the
-// dashboards and alerts read (provider documentation: monitoring_config).
-var monitoringComponents = []string{
-	"APISERVER",
-	"CADVISOR",
-	"CONTROLLER_MANAGER",
-	"DAEMONSET",
-	"DCGM",
-	"DEPLOYMENT",
-	"HPA",
-	"JOBSET",
-	"KUBELET",
-	"POD",
-	"SCHEDULER",
-	"STATEFULSET",
-	"STORAGE",
-	"SYSTEM_COMPONENTS",
-}
-
 func cluster(b *body, p *ir.Platform) {
 	c := b.resource("google_container_cluster", "main")
 	c.expr("name", "var.cluster_name")
@@ -38,6 +19,8 @@ func cluster(b *body, p *ir.Platform) {
 	c.expr("node_locations", "var.zones")
 	c.expr("deletion_protection", "var.deletion_protection")
 	if p.Cluster.MinVersion != "" {
+		c.note("Of a new cluster. The release channel upgrades it from there, and raising this",
+			"upgrades the control plane at once; nothing takes it back to an older version.")
 		c.text("min_master_version", p.Cluster.MinVersion)
 	}
 	c.flag("enable_shielded_nodes", true)
@@ -56,7 +39,7 @@ func cluster(b *body, p *ir.Platform) {
 	access(c, p)
 	addons(c, p)
 	autoProvisioning(c, p)
-	observability(c)
+	observability(c, p.Cluster.Metrics)
 	maintenance(c, p.Cluster.Maintenance)
 
 	lifecycle := c.block("lifecycle")
@@ -129,11 +112,17 @@ func addons(c *body, p *ir.Platform) {
 	a.block("gcp_filestore_csi_driver_config").flag("enabled", p.Cluster.Filestore)
 	a.block("gcs_fuse_csi_driver_config").flag("enabled", p.Cluster.GCSFuse)
 
-	c.note("Also of the pools that GKE creates by itself.")
+	if p.AutoProvisioning.Create {
+		c.note("Also of the pools that GKE creates by itself.")
+	}
 	defaults := c.block("node_pool_defaults").block("node_config_defaults")
 	defaults.text("insecure_kubelet_readonly_port_enabled", "FALSE")
 	defaults.block("gcfs_config").flag("enabled", p.Cluster.ImageStreaming)
-	c.block("node_pool_auto_config").block("node_kubelet_config").text("insecure_kubelet_readonly_port_enabled", "FALSE")
+	// GKE keeps no settings for pools that it does not create, and each plan would
+	// add them again.
+	if p.AutoProvisioning.Create {
+		c.block("node_pool_auto_config").block("node_kubelet_config").text("insecure_kubelet_readonly_port_enabled", "FALSE")
+	}
 }
 
 func autoProvisioning(c *body, p *ir.Platform) {
@@ -187,10 +176,10 @@ func disk(b *body, size string, capacities []ir.Capacity) {
 	}
 }
 
-func observability(c *body) {
+func observability(c *body, metrics []string) {
 	c.block("logging_config").raw("enable_components", column(loggingComponents))
 	monitoring := c.block("monitoring_config")
-	monitoring.raw("enable_components", column(monitoringComponents))
+	monitoring.raw("enable_components", column(metrics))
 	monitoring.block("managed_prometheus").flag("enabled", true)
 	c.note("Costs by namespace, and so by team.")
 	c.block("cost_management_config").flag("enabled", true)
@@ -199,10 +188,18 @@ func observability(c *body) {
 func maintenance(c *body, m ir.Maintenance) {
 	start, end := window(m)
 	c.note("UTC. The dates only anchor the first window; it recurs on the days below.")
-	w := c.block("maintenance_policy").block("recurring_window")
+	policy := c.block("maintenance_policy")
+	w := policy.block("recurring_window")
 	w.text("start_time", start)
 	w.text("end_time", end)
 	w.text("recurrence", "FREQ=WEEKLY;BYDAY="+strings.Join(m.Days, ","))
+	for _, e := range m.Exclusions {
+		x := policy.block("maintenance_exclusion")
+		x.text("exclusion_name", e.Name)
+		x.text("start_time", e.Start+"T00:00:00Z")
+		x.text("end_time", e.End+"T00:00:00Z")
+		x.block("exclusion_options").text("scope", e.Scope)
+	}
 }
 
 // weekdays are RFC 5545's, from the first of January 2024, a Monday.

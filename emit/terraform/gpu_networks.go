@@ -61,11 +61,11 @@ func gpuNetworks(b *body, p *ir.Platform) {
 	}
 }
 
-// deviceNetworks gives nodes the networks of their devices, in the order of
-// these.
-func deviceNetworks(np *body, c ir.Capacity) {
-	np.note("A network for each device, in their order: pods find the devices by it.")
-	each := np.block("network_config").block("dynamic", "additional_node_network_configs")
+// deviceNetworks gives nodes a network for each of their devices, in the order of
+// the devices.
+func deviceNetworks(networks *body, c ir.Capacity) {
+	networks.note("A network for each device, in their order: pods find the devices by it.")
+	each := networks.block("dynamic", "additional_node_network_configs")
 	each.value("for_each", stringTuple(c.Networks))
 	content := each.block("content")
 	content.expr("network", "google_compute_network.gpu[local.gpu_subnets[additional_node_network_configs.value].network].name")

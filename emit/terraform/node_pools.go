@@ -18,8 +18,8 @@ func nodePools(b *body, p *ir.Platform) {
 	}
 }
 
-// pool starts a node pool of the cluster.
-func pool(b *body, name string) *body {
+// onePool starts a node pool of the cluster.
+func onePool(b *body, name string) *body {
 	np := b.resource("google_container_node_pool", label(name))
 	np.text("name", name)
 	inCluster(np)
@@ -48,44 +48,53 @@ func systemPool(b *body, p *ir.Platform) {
 	} else {
 		b.note("GKE's own pods, Kueue and JobSet.")
 	}
-	np := pool(b, p.SystemPool.Name)
+	np := onePool(b, p.SystemPool.Name)
 	np.expr("node_locations", "var.zones")
 	np.note("In each zone.")
 	np.number("node_count", p.SystemPool.NodesPerZone)
 	management(np, true)
 	upgrades(np, 1, 0)
+	privateNodes(np)
 	node := np.block("node_config")
 	machine(node, p.SystemPool.Machine, p.SystemPool.DiskType, p.SystemPool.DiskSizeGiB)
 	nodeIdentity(node)
 	nodeDefaults(node, p)
+	lifecycle(np, pool{family: p.SystemPool.Family}, "")
 }
 
 func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
+	trigger := placementTrigger(b, c)
 	b.note(optionNote(c)...)
 	var np *body
 	if c.Sliced() {
 		np = slicePools(b, c)
 	} else {
-		np = pool(b, c.Name)
+		np = onePool(b, c.Name)
 	}
 	np.raw("node_locations", zones(p, c))
 	size(np, c)
 	flex := c.Option == ir.FlexStart
 	if flex {
-		np.note("GKE repairs by making another node, which flex-start cannot promise.")
+		np.note("GKE repairs by making another node, which flex-start cannot promise. It upgrades",
+			"no node that runs: the next ones come with the new version.")
 	}
 	management(np, !flex)
 	if !flex {
 		np.note("Accelerators are scarce: upgrades make do with the nodes there are.")
 		upgrades(np, 0, 1)
 	}
+	if c.KeepsVersion {
+		np.note("GKE keeps the nodes' version until its support ends.")
+		np.block("maintenance_policy").block("exclusion_until_end_of_support").flag("enabled", true)
+	}
 	placement(np, c)
+	networks := privateNodes(np)
 	switch {
 	case c.Machine.AcceleratorNetworks:
-		np.note("GKE attaches the networks between the accelerators.")
-		np.block("network_config").text("accelerator_network_profile", "auto")
+		networks.note("GKE attaches the networks between the accelerators.")
+		networks.text("accelerator_network_profile", "auto")
 	case len(c.Networks) > 0:
-		deviceNetworks(np, c)
+		deviceNetworks(networks, c)
 	}
 	if c.Queued() {
 		np.note("All nodes of a workload at once, or none.")
@@ -114,11 +123,7 @@ func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
 	affinity(node, c)
 	nodeDefaults(node, p)
 
-	if scales(c) {
-		lifecycle := np.block("lifecycle")
-		lifecycle.note("Read at creation only; any later change of it would replace the pool.")
-		lifecycle.expr("ignore_changes", "[initial_node_count]")
-	}
+	lifecycle(np, capacityOfPool(c), trigger)
 	np.note("A cluster needs a pool for GKE's own pods first.")
 	np.raw("depends_on", tuple(reference("google_container_node_pool", label(p.SystemPool.Name))))
 }
@@ -330,6 +335,20 @@ func shielded(node *body) {
 	s := node.block("shielded_instance_config")
 	s.flag("enable_secure_boot", true)
 	s.flag("enable_integrity_monitoring", true)
+}
+
+// privateNodes gives the nodes of a pool internal addresses only, and returns the
+// block for further networks. Without the block a pool follows its cluster. With
+// it the provider always sends enable_private_nodes, as false if it is not set,
+// and GKE refuses such a pool in a private cluster. Every pool says it, so that a
+// reviewer need not know which pools have further networks.
+//
+// Source: the provider's expandNodeNetworkConfig, ForceSendFields;
+// terraform-google-modules/terraform-google-kubernetes-engine, issue 1493.
+func privateNodes(np *body) *body {
+	networks := np.block("network_config")
+	networks.flag("enable_private_nodes", true)
+	return networks
 }
 
 // management sets repair and upgrade. A release channel, which every cluster

@@ -10,7 +10,11 @@ import (
 // other, one for each topology: pools of several capacities can share it.
 // Compute Engine changes no policy in place, and deletes none in use, so the
 // topology is part of its name: with another topology the pool moves to another
-// policy.
+// policy. The rest of the name is the cluster's, and a policy is replaced with its
+// cluster: the provider asks for an update of a policy of the new name, which does
+// not exist.
+//
+// Source: GoogleCloudPlatform/magic-modules, products/compute/ResourcePolicy.yaml.
 func placements(b *body, p *ir.Platform) {
 	var written []string
 	for _, c := range p.Capacities {
@@ -20,17 +24,39 @@ func placements(b *body, p *ir.Platform) {
 		}
 		written = append(written, topology)
 		policy := b.resource("google_compute_resource_policy", policyLabel(topology))
-		policy.text("name", p.Name+"-"+topology)
+		policy.text("name", p.Cluster.Name+"-"+topology)
 		policy.expr("region", "var.region")
 		workload := policy.block("workload_policy")
 		workload.text("type", "HIGH_THROUGHPUT")
 		workload.text("accelerator_topology", topology)
+		lifecycle := policy.block("lifecycle")
+		lifecycle.note("The provider cannot rename a policy.")
+		lifecycle.expr("replace_triggered_by", "[google_container_cluster.main.name]")
 	}
 }
 
 // policyLabel is the label of the workload policy of a topology, such as
 // topology_1x72.
 func policyLabel(topology string) string { return "topology_" + topology }
+
+// placementTrigger writes the topology of a capacity's slices where Terraform sees a
+// change of it, and returns the reference to the topology, or "" for capacities
+// that need none. The provider neither sends a new tpu_topology to a standing pool
+// nor replaces the pool: Terraform would report an update that changes nothing, at
+// every apply.
+//
+// Source: hashicorp/terraform-provider-google, resource_container_node_pool.go: the
+// schema of placement_policy, and nodePoolUpdate.
+func placementTrigger(b *body, c ir.Capacity) constant {
+	if !c.Sliced() || c.Machine.PlacementTopology != "" {
+		return ""
+	}
+	name := label(c.Name) + "_topology"
+	b.note("The provider does not change the topology of a pool: with another one Terraform",
+		"replaces the capacity's pools.")
+	b.resource("terraform_data", name).text("input", c.Machine.Slice.Topology)
+	return constant("terraform_data." + name + ".input")
+}
 
 // placement says how a pool's nodes stand to each other.
 func placement(np *body, c ir.Capacity) {

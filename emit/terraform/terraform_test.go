@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -107,6 +108,13 @@ func plans() map[string]*ir.Platform {
 			p.Monitoring.NotificationChannels = []string{"projects/p/notificationChannels/1", "projects/p/notificationChannels/2"}
 			p.Teams[0].Bucket = ""
 			p.Teams[1].Account.Roles = nil
+		}),
+		"maintenance": edit(func(p *ir.Platform) {
+			p.Cluster.Maintenance.Exclusions = []ir.Exclusion{
+				{Name: "freeze", Start: "2026-12-18", End: "2027-01-06", Scope: "NO_UPGRADES"},
+				{Name: "paper", Start: "2027-01-06", End: "2027-05-01", Scope: "NO_MINOR_OR_NODE_UPGRADES"},
+			}
+			p.Capacities[slices.IndexFunc(p.Capacities, ir.Capacity.OwnsPools)].KeepsVersion = true
 		}),
 		"flex": edit(func(p *ir.Platform) {
 			p.Capacities = []ir.Capacity{flex("flex", false), flex("queued", true)}
@@ -249,11 +257,11 @@ func TestNodePools(t *testing.T) {
 	}{
 		{"batch", "system", map[string]string{
 			"node_count": "2", "node_locations": "var.zones", "depends_on": "", "lifecycle.ignore_changes": "",
-			"upgrade_settings.max_surge": "1", "upgrade_settings.max_unavailable": "0",
+			"upgrade_settings.max_surge": "1", "upgrade_settings.max_unavailable": "0", "network_config.enable_private_nodes": "true",
 			"node_config.guest_accelerator.type": "", "node_config.reservation_affinity.consume_reservation_type": "",
 		}},
 		{"batch", "l4_ondemand", merge(scarce, map[string]string{
-			"name": `"l4-ondemand"`, "node_count": "", "initial_node_count": "0",
+			"name": `"l4-ondemand"`, "node_count": "", "initial_node_count": "0", "network_config.enable_private_nodes": "true",
 			"autoscaling.total_min_node_count": "0", "autoscaling.total_max_node_count": "24", "autoscaling.location_policy": `"ANY"`,
 			"node_config.spot": "", "node_config.flex_start": "",
 			"node_config.labels": "{\n      resource-type = \"ondemand\"\n    }",
@@ -326,8 +334,11 @@ func TestNodePools(t *testing.T) {
 		{"machines", "linked", map[string]string{
 			"node_config.ephemeral_storage_local_ssd_config.local_ssd_count": "4",
 			"network_config.accelerator_network_profile":                     `"auto"`,
+			"network_config.enable_private_nodes":                            "true",
 			"placement_policy.type":                                          `"COMPACT"`,
 			"placement_policy.policy_name":                                   "google_compute_resource_policy.topology_1x72.name",
+			"lifecycle.ignore_changes":                                       "[initial_node_count, placement_policy[0].type]",
+			"lifecycle.replace_triggered_by":                                 "",
 		}},
 		{"tpus", "hosts", map[string]string{
 			"for_each": "", "name": `"hosts"`, "node_count": "4", "placement_policy.type": "", "node_config.guest_accelerator.type": "",
@@ -343,11 +354,12 @@ func TestNodePools(t *testing.T) {
 		{"tpus", "slices", map[string]string{
 			"for_each": `toset(["slices-0", "slices-1", "slices-2"])`, "name": "each.key", "node_count": "4",
 			"placement_policy.type": `"COMPACT"`, "placement_policy.tpu_topology": `"4x4"`, "placement_policy.policy_name": "",
-			"lifecycle.ignore_changes": "", "depends_on": "[google_container_node_pool.system]",
+			"lifecycle.ignore_changes":       "[node_config[0].advanced_machine_features]",
+			"lifecycle.replace_triggered_by": "[terraform_data.slices_topology.input]", "depends_on": "[google_container_node_pool.system]",
 		}},
 		{"tpus", "slices_scaling", map[string]string{
 			"node_count": "", "initial_node_count": "0", "autoscaling.min_node_count": "0", "autoscaling.max_node_count": "4",
-			"autoscaling.total_max_node_count": "", "lifecycle.ignore_changes": "[initial_node_count]",
+			"autoscaling.total_max_node_count": "", "lifecycle.ignore_changes": "[initial_node_count, node_config[0].advanced_machine_features]",
 		}},
 		{"tpus", "slices_waiting", map[string]string{
 			"for_each": `toset(["slices-waiting-0", "slices-waiting-1", "slices-waiting-2"])`, "node_count": "0",
@@ -355,6 +367,8 @@ func TestNodePools(t *testing.T) {
 		{"tpus", "slices_none", map[string]string{"for_each": "toset([])", "node_count": "4"}},
 		{"tpus", "slices_linked", map[string]string{
 			"placement_policy.policy_name": "google_compute_resource_policy.topology_4x4.name", "placement_policy.tpu_topology": "",
+			"lifecycle.ignore_changes":       "[node_config[0].advanced_machine_features, placement_policy[0].type, placement_policy[0].tpu_topology]",
+			"lifecycle.replace_triggered_by": "",
 		}},
 	} {
 		t.Run(tt.pool, func(t *testing.T) {
@@ -406,6 +420,30 @@ func TestSlicesChangeOneLine(t *testing.T) {
 	}
 }
 
+// TestLocalSSDCounts holds that pools of third-generation machines without local
+// SSDs ignore the count that GKE fills in, and no other pools do.
+func TestLocalSSDCounts(t *testing.T) {
+	const ignored = "node_config[0].ephemeral_storage_local_ssd_config"
+	for _, tt := range []struct {
+		family    string
+		localSSDs int
+		want      bool
+	}{{"c3", 0, true}, {"c4", 0, true}, {"g4", 0, true}, {"h4d", 0, true}, {"c3", 2, false}, {"n2", 0, false}, {"g2", 0, false}} {
+		files := emitted(t, edit(func(p *ir.Platform) {
+			p.SystemPool.Family = tt.family
+			p.Capacities[1].Machine.Family, p.Capacities[1].LocalSSDs = tt.family, tt.localSSDs
+		}))
+		pool := flat(t, files, "node_pools.tf", "google_container_node_pool", "l4_ondemand")["lifecycle.ignore_changes"]
+		if got := strings.Contains(pool, ignored); got != tt.want {
+			t.Errorf("%s with %d local SSDs ignores %s", tt.family, tt.localSSDs, pool)
+		}
+		system := flat(t, files, "node_pools.tf", "google_container_node_pool", "system")["lifecycle.ignore_changes"]
+		if got := system == "["+ignored+"]"; got != (tt.want || tt.localSSDs > 0) {
+			t.Errorf("the system pool of %s ignores %q", tt.family, system)
+		}
+	}
+}
+
 func TestPlacement(t *testing.T) {
 	for _, tt := range []struct {
 		plan, label string
@@ -416,6 +454,7 @@ func TestPlacement(t *testing.T) {
 	} {
 		files := emitted(t, plans()[tt.plan])
 		tt.want["region"], tt.want["workload_policy.type"] = "var.region", `"HIGH_THROUGHPUT"`
+		tt.want["lifecycle.replace_triggered_by"] = "[google_container_cluster.main.name]"
 		got := flat(t, files, "placement.tf", "google_compute_resource_policy", tt.label)
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
@@ -475,6 +514,13 @@ func TestCluster(t *testing.T) {
 			"min_master_version": `"1.33"`, "authenticator_groups_config.security_group": "var.security_group",
 			"control_plane_endpoints_config.dns_endpoint_config.allow_external_traffic": "false",
 		}},
+		{"maintenance", map[string]string{
+			"maintenance_policy.maintenance_exclusion.exclusion_name":          `"freeze"`,
+			"maintenance_policy.maintenance_exclusion.start_time":              `"2026-12-18T00:00:00Z"`,
+			"maintenance_policy.maintenance_exclusion.end_time":                `"2027-01-06T00:00:00Z"`,
+			"maintenance_policy.maintenance_exclusion.exclusion_options.scope": `"NO_UPGRADES"`,
+			"maintenance_policy.maintenance_exclusion[1].exclusion_name":       `"paper"`,
+		}},
 		{"classes", map[string]string{
 			"cluster_autoscaling.enabled": "true", "cluster_autoscaling.auto_provisioning_defaults.disk_size": "",
 			"cluster_autoscaling.auto_provisioning_defaults.service_account": "google_service_account.nodes.email",
@@ -490,6 +536,15 @@ func TestCluster(t *testing.T) {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestKeepsVersion holds that a pool whose nodes keep their version says so, and
+// no other does.
+func TestKeepsVersion(t *testing.T) {
+	pools := string(emitted(t, plans()["maintenance"])["node_pools.tf"])
+	if n := strings.Count(pools, "exclusion_until_end_of_support"); n != 1 {
+		t.Errorf("%d pools keep their version, want 1", n)
 	}
 }
 
@@ -571,7 +626,7 @@ func TestTextStaysText(t *testing.T) {
 			}{
 				{"identities.tf", "display_name", []int{0}, nil},
 				{"backend.tf", "prefix", []int{0, 0}, nil},
-				{"node_pools.tf", "labels", []int{1, 3}, func(v cty.Value) cty.Value { return v.GetAttr("note") }},
+				{"node_pools.tf", "labels", []int{1, 4}, func(v cty.Value) cty.Value { return v.GetAttr("note") }},
 				{"monitoring.tf", "alerts", []int{1}, func(v cty.Value) cty.Value { return v.GetAttr("KueueQueueStuck").GetAttr("query") }},
 			} {
 				b := parsed(t, files, tt.file)

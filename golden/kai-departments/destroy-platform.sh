@@ -36,6 +36,7 @@ ROLES=(
   'roles/monitoring.dashboardEditor'
 )
 PERMISSIONS=(
+  'cloudbuild.builds.list'
 )
 CUSTOM_ROLE='kai_departments_build'
 
@@ -86,7 +87,20 @@ submit() { # build
     arguments+=(--worker-pool="$WORKER_POOL")
   fi
   echo "Submitting $1. Its log is in Cloud Logging, at the address below."
-  gcloud builds submit . "${arguments[@]}"
+  # The errors are shown and kept.
+  local errors problem
+  errors=$(mktemp)
+  if { gcloud builds submit . "${arguments[@]}" 2>&1 >&3 | tee "$errors" >&2; } 3>&1; then
+    rm -f "$errors"
+    return
+  fi
+  problem=$(<"$errors")
+  rm -f "$errors"
+  # https://cloud.google.com/build/docs/locations, "Restricted regions for some projects"
+  if [[ $problem == *'cannot run builds in this region'* || $problem == *'no concurrent builds quota'* ]]; then
+    fail "Cloud Build does not run in $BUILD_REGION for project $PROJECT. Set delivery.region in the blueprint to a region in which it does, and compile again"
+  fi
+  fail "$1 has failed: mend the cause, then run this again"
 }
 
 usage() {
@@ -169,5 +183,6 @@ echo
 echo "The bucket of the $HOLDS, with all it holds:"
 say gcloud storage rm --recursive "gs://$BUCKET"
 echo
-echo 'The APIs, in case the project has no other use for them:'
-say gcloud services disable "${APIS[@]}" --project="$PROJECT"
+echo 'The APIs, in case the project has no other use for them. They depend on each'
+echo 'other, so it takes --force, which also disables whatever else depends on them:'
+say gcloud services disable "${APIS[@]}" --project="$PROJECT" --force

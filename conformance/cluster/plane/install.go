@@ -112,11 +112,57 @@ func (p *Plane) kaiQueue() (map[string]any, error) {
 	}, nil
 }
 
-// installController applies a release's manifests. Instead of its Deployment, a
-// program on loopback answers the webhooks at a port: each Service is another
-// name of localhost, and the API server still asks for, and checks, a
-// certificate of the Service's own name.
-func (p *Plane) installController(ctx context.Context, c controller, port string) error {
+// installController applies a release's manifests as Release has them, changed by
+// kustomize components, which are folders.
+func (p *Plane) installController(ctx context.Context, c controller, port string, components ...string) error {
+	if err := p.writeRelease(ctx, c, port); err != nil {
+		return err
+	}
+	dir := p.path("install-" + c.name)
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	kustomization := map[string]any{"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": []string{"release.yaml"}}
+	var names []string
+	for i, component := range components {
+		names = append(names, "component-"+strconv.Itoa(i))
+		if err := os.CopyFS(filepath.Join(dir, names[i]), os.DirFS(component)); err != nil {
+			return err
+		}
+	}
+	if len(names) > 0 {
+		kustomization["components"] = names
+	}
+	text, err := yaml.Marshal(kustomization)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "kustomization.yaml"), text, 0o600); err != nil {
+		return err
+	}
+	release, err := os.ReadFile(p.Release(c.name))
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "release.yaml"), release, 0o600); err != nil {
+		return err
+	}
+	_, err = p.Kubectl(ctx, nil, "apply", "--server-side", "--force-conflicts", "--field-manager=plane", "-k", dir)
+	return err
+}
+
+// Release returns the file with the manifests of the release of kueue or jobset,
+// as a build would download them, fit for the plane. The Deployment has no
+// replicas, because the program runs beside the cluster and answers the webhooks
+// at a port of loopback: each Service is another name of localhost, and the API
+// server still asks for, and checks, a certificate of the Service's own name.
+func (p *Plane) Release(name string) string { return p.path("release-" + name + ".yaml") }
+
+// writeRelease writes the file of Release.
+func (p *Plane) writeRelease(ctx context.Context, c controller, port string) error {
 	dir, err := source(ctx, p.root, c.module)
 	if err != nil {
 		return err
@@ -125,7 +171,7 @@ func (p *Plane) installController(ctx context.Context, c controller, port string
 	if err != nil {
 		return err
 	}
-	all, err := decode([]byte(manifests))
+	objects, err := decode([]byte(manifests))
 	if err != nil {
 		return err
 	}
@@ -133,30 +179,28 @@ func (p *Plane) installController(ctx context.Context, c controller, port string
 	if err != nil {
 		return err
 	}
-	var namespaces, objects []map[string]any
-	for _, object := range all {
+	var out bytes.Buffer
+	for _, object := range objects {
 		switch object["kind"] {
-		case "Namespace":
-			namespaces = append(namespaces, object)
-			continue
 		case "Deployment":
-			// The program runs here.
 			if p.metrics[c.namespace].pods, err = podLabels(object); err != nil {
 				return err
 			}
-			continue
+			object["spec"].(map[string]any)["replicas"] = 0
 		case "APIService":
 			continue // nothing of the folders needs the visibility API
 		case "Service":
 			object["spec"] = map[string]any{"type": "ExternalName", "externalName": "localhost"}
 		}
 		p.direct(object, number, c.secret == "")
-		objects = append(objects, object)
+		// JSON is YAML, and keeps whole numbers whole.
+		text, err := json.Marshal(object)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&out, "---\n%s\n", text)
 	}
-	if err := p.Apply(ctx, namespaces); err != nil {
-		return err
-	}
-	return p.Apply(ctx, objects)
+	return os.WriteFile(p.Release(c.name), out.Bytes(), 0o600)
 }
 
 // direct gives every client configuration of a webhook in the value the port,
@@ -296,17 +340,22 @@ func (p *Plane) Prepare(ctx context.Context, folder string) error {
 	config["featureGates"] = gates
 
 	if p.kueuePorts == nil {
-		free, err := ports(3)
-		if err != nil {
+		if p.kueuePorts, err = ports(3); err != nil {
 			return err
 		}
-		if err := p.installController(ctx, kueue, free[0]); err != nil {
-			return err
-		}
-		p.kueuePorts = free
 	}
-	p.stopKueue()
-	if p.kueue, err = p.runController(ctx, kueue, config, p.kueuePorts); err != nil {
+	p.StopKueue()
+	p.kueueConfig = config
+	if err := p.installController(ctx, kueue, p.kueuePorts[0], filepath.Join(folder, "kubernetes/system/kueue-webhooks")); err != nil {
+		return err
+	}
+	return p.StartKueue(ctx)
+}
+
+// StartKueue starts Kueue with the configuration of the folder that the plane was
+// last prepared for, and waits until the API server reaches its webhooks.
+func (p *Plane) StartKueue(ctx context.Context) (err error) {
+	if p.kueue, err = p.runController(ctx, kueue, p.kueueConfig, p.kueuePorts); err != nil {
 		return err
 	}
 	// It is up before its certificate has reached the API server.
@@ -317,15 +366,18 @@ func (p *Plane) Prepare(ctx context.Context, folder string) error {
 	})
 }
 
-// stopKueue stops Kueue, if it runs. Its webhooks then refuse all it would
-// look at.
-func (p *Plane) stopKueue() {
+// StopKueue stops Kueue, if it runs, as scaling its Deployment to zero does. The
+// API server then refuses everything that its webhooks would look at.
+func (p *Plane) StopKueue() {
 	if p.kueue == nil {
 		return
 	}
 	p.end(p.kueue)
 	p.kueue = nil
 }
+
+// Bin returns the folder of the plane's programs.
+func (p *Plane) Bin() string { return p.bin }
 
 // decode reads a stream of YAML documents.
 func decode(text []byte) ([]map[string]any, error) {

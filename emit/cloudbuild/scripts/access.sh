@@ -1,11 +1,27 @@
 #!/usr/bin/env bash
 # Waits until the rights that create-platform.sh has given this build's service
-# account have arrived everywhere, which takes minutes after the first grant.
-# The right to read the project's policy was granted last.
+# account have arrived everywhere, which takes minutes after a grant: first the
+# right that a new account gets last, then each of those that a later change of
+# the platform may have added.
 set -euo pipefail
 
+# lacking_permissions prints the permissions that the account lacks.
+lacking_permissions() {
+  local token body reply permission
+  token=$(gcloud auth print-access-token) || return
+  printf -v body '"%s",' "${wanted[@]}"
+  reply=$(curl --fail --silent --show-error --config - --header 'Content-Type: application/json' \
+    --data "{\"permissions\":[${body%,}]}" \
+    "https://cloudresourcemanager.googleapis.com/v3/projects/$PROJECT:testIamPermissions" \
+    <<<"header = \"Authorization: Bearer $token\"") || return
+  for permission in "${wanted[@]}"; do
+    [[ $reply == *"\"$permission\""* ]] || printf '%s ' "$permission"
+  done
+}
+
 tries=60
-until problem=$(gcloud projects get-iam-policy "$PROJECT" 2>&1); do
+read -ra wanted <<<"$PERMISSIONS"
+until problem=$(gcloud projects get-iam-policy "$PROJECT" 2>&1) && problem=$(lacking_permissions 2>&1) && [[ -z $problem ]]; do
   tries=$((tries - 1))
   if ((tries == 0)); then
     printf '%s\nThe build lacks its rights on project %s: run create-platform.sh again.\n' "$problem" "$PROJECT" >&2

@@ -34,8 +34,10 @@ Options:
 END
 }
 
-# attempt runs a command until it succeeds, for two minutes at most: a service
-# account that was just created is unknown to other services for a while.
+# attempt runs a command until it succeeds, for two minutes at most: an API that
+# was just enabled, and an account that was just created, is unknown to other
+# services for a while. What creates something must look first whether it is
+# there: the attempt before may have succeeded without an answer.
 attempt() {
   local tries=12 problem
   until problem=$("$@" 2>&1); do
@@ -54,6 +56,40 @@ account() { # ID, e-mail address, display name
   fi
 }
 
+ensure_repository() {
+  if ! gcloud artifacts repositories describe "$REPOSITORY" --project="$PROJECT" --location="$BUILD_REGION" >/dev/null 2>&1; then
+    gcloud artifacts repositories create "$REPOSITORY" --project="$PROJECT" --location="$BUILD_REGION" \
+      --repository-format=docker --description="Images of the teams of $NAME"
+  fi
+}
+
+# ensure_bucket asks the project for the bucket, and not the bucket itself: names of
+# buckets are global, and the state must not go to a stranger's.
+ensure_bucket() {
+  local existing
+  existing=$(gcloud storage buckets list --project="$PROJECT" --filter="name=\"$BUCKET\"" --format='value(name)') || return
+  if [[ -z $existing ]]; then
+    gcloud storage buckets create "gs://$BUCKET" --project="$PROJECT" --location="$BUILD_REGION" \
+      --uniform-bucket-level-access --public-access-prevention || return
+  fi
+  gcloud storage buckets update "gs://$BUCKET" --versioning
+}
+
+# ensure_custom_role makes the build's role of permissions, or changes it to that. A
+# deleted role can still be described for a week, but neither updated nor created
+# anew.
+ensure_custom_role() { # permissions
+  local deleted
+  if deleted=$(gcloud iam roles describe "$CUSTOM_ROLE" --project="$PROJECT" --format='value(deleted)' 2>/dev/null); then
+    if [[ $deleted == True ]]; then
+      gcloud iam roles undelete "$CUSTOM_ROLE" --project="$PROJECT" || return
+    fi
+    gcloud iam roles update "$CUSTOM_ROLE" --project="$PROJECT" --permissions="$1"
+  else
+    gcloud iam roles create "$CUSTOM_ROLE" --project="$PROJECT" --stage=GA --title="$DISPLAY_NAME" --permissions="$1"
+  fi
+}
+
 grant() { # role, condition
   attempt gcloud projects add-iam-policy-binding "$PROJECT" --member="serviceAccount:$EMAIL" --role="$1" --condition="$2"
 }
@@ -68,12 +104,12 @@ echo '- APIs'
 gcloud services enable "${APIS[@]}" --project="$PROJECT"
 
 echo "- service account $EMAIL"
-account "$ACCOUNT" "$EMAIL" "$DISPLAY_NAME"
+attempt account "$ACCOUNT" "$EMAIL" "$DISPLAY_NAME"
 
 # The build may run machines as this account and as no other. Terraform takes
 # the account over.
 echo "- service account $NODE_EMAIL"
-account "$NODE_ACCOUNT" "$NODE_EMAIL" "$NODE_DISPLAY_NAME"
+attempt account "$NODE_ACCOUNT" "$NODE_EMAIL" "$NODE_DISPLAY_NAME"
 attempt gcloud iam service-accounts add-iam-policy-binding "$NODE_EMAIL" --project="$PROJECT" \
   --member="serviceAccount:$EMAIL" --role=roles/iam.serviceAccountUser --condition=None
 
@@ -84,20 +120,10 @@ if [[ $INFRASTRUCTURE_MANAGER == true ]]; then
 fi
 
 echo "- Artifact Registry repository $REPOSITORY"
-if ! gcloud artifacts repositories describe "$REPOSITORY" --project="$PROJECT" --location="$BUILD_REGION" >/dev/null 2>&1; then
-  gcloud artifacts repositories create "$REPOSITORY" --project="$PROJECT" --location="$BUILD_REGION" \
-    --repository-format=docker --description="Images of the teams of $NAME"
-fi
+attempt ensure_repository
 
-# Asked of the project, not of the bucket: names of buckets are global, and the
-# state must not go to a stranger's.
 echo "- bucket gs://$BUCKET"
-existing=$(gcloud storage buckets list --project="$PROJECT" --filter="name=\"$BUCKET\"" --format='value(name)')
-if [[ -z $existing ]]; then
-  gcloud storage buckets create "gs://$BUCKET" --project="$PROJECT" --location="$BUILD_REGION" \
-    --uniform-bucket-level-access --public-access-prevention
-  gcloud storage buckets update "gs://$BUCKET" --versioning
-fi
+attempt ensure_bucket
 attempt gcloud storage buckets add-iam-policy-binding "gs://$BUCKET" \
   --member="serviceAccount:$EMAIL" --role=roles/storage.admin --condition=None
 
@@ -107,17 +133,7 @@ if ((${#PERMISSIONS[@]} > 0)); then
     IFS=,
     printf '%s' "${PERMISSIONS[*]}"
   )
-  # A deleted role can still be described for a week, but neither updated nor
-  # created anew.
-  if deleted=$(gcloud iam roles describe "$CUSTOM_ROLE" --project="$PROJECT" --format='value(deleted)' 2>/dev/null); then
-    if [[ $deleted == True ]]; then
-      gcloud iam roles undelete "$CUSTOM_ROLE" --project="$PROJECT" >/dev/null
-    fi
-    gcloud iam roles update "$CUSTOM_ROLE" --project="$PROJECT" --permissions="$list" >/dev/null
-  else
-    gcloud iam roles create "$CUSTOM_ROLE" --project="$PROJECT" --stage=GA --title="$DISPLAY_NAME" \
-      --permissions="$list" >/dev/null
-  fi
+  attempt ensure_custom_role "$list"
   grant "projects/$PROJECT/roles/$CUSTOM_ROLE" None
 fi
 for role in "${ROLES[@]}"; do

@@ -86,5 +86,6 @@ echo
 echo "The bucket of the $HOLDS, with all it holds:"
 say gcloud storage rm --recursive "gs://$BUCKET"
 echo
-echo 'The APIs, in case the project has no other use for them:'
-say gcloud services disable "${APIS[@]}" --project="$PROJECT"
+echo 'The APIs, in case the project has no other use for them. They depend on each'
+echo 'other, so it takes --force, which also disables whatever else depends on them:'
+say gcloud services disable "${APIS[@]}" --project="$PROJECT" --force

@@ -3,6 +3,12 @@
 # its queues.
 set -euo pipefail
 
+# A Helm run that was killed leaves a release for which Helm refuses every
+# other. No other build of the platform runs by now, so that nobody works on it.
+# Without the record of that run, Helm takes over what it has installed.
+kubectl delete secrets --namespace="$NAMESPACE" --ignore-not-found \
+  -l 'owner=helm,name=kai-scheduler,status in (pending-install,pending-upgrade,pending-rollback)'
+
 # The chart would make a queue for jobs that name none, or one that is not
 # there: they would start past every quota. Without it they wait.
 ./helm upgrade kai-scheduler "$CHART" --install --version="v$VERSION" --namespace="$NAMESPACE" --create-namespace \

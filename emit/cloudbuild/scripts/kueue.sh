@@ -7,6 +7,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 curl --fail --silent --show-error --location --retry 5 --output "$work/release.yaml" "$MANIFEST"
 cp kubernetes/system/kueue-configuration.yaml "$work/configuration.yaml"
+cp -R "kubernetes/$WEBHOOKS" "$work/webhooks"
 digest=$(sha256sum <"$work/configuration.yaml")
 
 # Release and configuration go in together, so that the controller never starts
@@ -18,6 +19,8 @@ apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization
 resources:
 - release.yaml
+components:
+- webhooks
 patches:
 - path: configuration.yaml
 - patch: |
@@ -32,6 +35,17 @@ patches:
           annotations:
             batchwright/configuration: ${digest%% *}
 END
+
+# A webhook that sees every namespace stops the whole cluster while Kueue is
+# down. The component narrows those that the release narrows itself.
+template='{{range .webhooks}}{{$name := .name}}{{if not .namespaceSelector}}{{range .rules}}{{range .apiGroups}}'
+template+='{{if ne . "kueue.x-k8s.io"}}{{$name}}{{"\n"}}{{end}}{{end}}{{end}}{{end}}{{end}}'
+broad=$(kubectl create --dry-run=client --validate=false -k "$work" -o "go-template=$template")
+if [[ -n $broad ]]; then
+  printf 'These webhooks of the release %s see every namespace:\n%s\nInstall a version of Kueue that narrows them.\n' \
+    "$MANIFEST" "$broad" >&2
+  exit 1
+fi
 kubectl apply --server-side --force-conflicts --field-manager=kueue-release -k "$work"
 kubectl -n "$NAMESPACE" rollout status deployment/kueue-controller-manager --timeout=600s
 

@@ -19,6 +19,10 @@ resource "google_container_node_pool" "system" {
     max_unavailable = 0
   }
 
+  network_config {
+    enable_private_nodes = true
+  }
+
   node_config {
     machine_type    = "e2-standard-16"
     image_type      = "COS_CONTAINERD"
@@ -62,14 +66,17 @@ resource "google_container_node_pool" "a3_ultra" {
     location_policy = "ANY"
   }
 
-  # GKE repairs by making another node, which flex-start cannot promise.
+  # GKE repairs by making another node, which flex-start cannot promise. It upgrades
+  # no node that runs: the next ones come with the new version.
   management {
     auto_repair  = false
     auto_upgrade = true
   }
 
-  # A network for each device, in their order: pods find the devices by it.
   network_config {
+    enable_private_nodes = true
+
+    # A network for each device, in their order: pods find the devices by it.
     dynamic "additional_node_network_configs" {
       for_each = ["gvnic-1", "rdma-0", "rdma-1", "rdma-2", "rdma-3", "rdma-4", "rdma-5", "rdma-6", "rdma-7"]
 
@@ -149,7 +156,7 @@ resource "google_container_node_pool" "a3_ultra" {
   }
 
   lifecycle {
-    # Read at creation only; any later change of it would replace the pool.
+    # initial_node_count counts at creation only: a later change would replace the pool.
     ignore_changes = [initial_node_count]
   }
 

@@ -19,6 +19,10 @@ resource "google_container_node_pool" "system" {
     max_unavailable = 0
   }
 
+  network_config {
+    enable_private_nodes = true
+  }
+
   node_config {
     machine_type    = "e2-standard-4"
     image_type      = "COS_CONTAINERD"
@@ -62,10 +66,15 @@ resource "google_container_node_pool" "a100_dws" {
     location_policy = "ANY"
   }
 
-  # GKE repairs by making another node, which flex-start cannot promise.
+  # GKE repairs by making another node, which flex-start cannot promise. It upgrades
+  # no node that runs: the next ones come with the new version.
   management {
     auto_repair  = false
     auto_upgrade = true
+  }
+
+  network_config {
+    enable_private_nodes = true
   }
 
   # All nodes of a workload at once, or none.
@@ -132,7 +141,7 @@ resource "google_container_node_pool" "a100_dws" {
   }
 
   lifecycle {
-    # Read at creation only; any later change of it would replace the pool.
+    # initial_node_count counts at creation only: a later change would replace the pool.
     ignore_changes = [initial_node_count]
   }
 
@@ -156,10 +165,15 @@ resource "google_container_node_pool" "h100_dws" {
     location_policy = "ANY"
   }
 
-  # GKE repairs by making another node, which flex-start cannot promise.
+  # GKE repairs by making another node, which flex-start cannot promise. It upgrades
+  # no node that runs: the next ones come with the new version.
   management {
     auto_repair  = false
     auto_upgrade = true
+  }
+
+  network_config {
+    enable_private_nodes = true
   }
 
   # All nodes of a workload at once, or none.
@@ -231,7 +245,7 @@ resource "google_container_node_pool" "h100_dws" {
   }
 
   lifecycle {
-    # Read at creation only; any later change of it would replace the pool.
+    # initial_node_count counts at creation only: a later change would replace the pool.
     ignore_changes = [initial_node_count]
   }
 
@@ -265,6 +279,10 @@ resource "google_container_node_pool" "l4_ondemand" {
     strategy        = "SURGE"
     max_surge       = 0
     max_unavailable = 1
+  }
+
+  network_config {
+    enable_private_nodes = true
   }
 
   node_config {
@@ -323,7 +341,7 @@ resource "google_container_node_pool" "l4_ondemand" {
   }
 
   lifecycle {
-    # Read at creation only; any later change of it would replace the pool.
+    # initial_node_count counts at creation only: a later change would replace the pool.
     ignore_changes = [initial_node_count]
   }
 
@@ -349,6 +367,10 @@ resource "google_container_node_pool" "l4_reserved" {
     strategy        = "SURGE"
     max_surge       = 0
     max_unavailable = 1
+  }
+
+  network_config {
+    enable_private_nodes = true
   }
 
   node_config {
@@ -440,6 +462,10 @@ resource "google_container_node_pool" "l4_spot" {
     max_unavailable = 1
   }
 
+  network_config {
+    enable_private_nodes = true
+  }
+
   node_config {
     machine_type    = "g2-standard-24"
     image_type      = "COS_CONTAINERD"
@@ -497,7 +523,7 @@ resource "google_container_node_pool" "l4_spot" {
   }
 
   lifecycle {
-    # Read at creation only; any later change of it would replace the pool.
+    # initial_node_count counts at creation only: a later change would replace the pool.
     ignore_changes = [initial_node_count]
   }
 

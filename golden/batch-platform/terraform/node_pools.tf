@@ -19,6 +19,10 @@ resource "google_container_node_pool" "system" {
     max_unavailable = 0
   }
 
+  network_config {
+    enable_private_nodes = true
+  }
+
   node_config {
     machine_type    = "e2-standard-4"
     image_type      = "COS_CONTAINERD"
@@ -72,6 +76,10 @@ resource "google_container_node_pool" "l4_ondemand" {
     strategy        = "SURGE"
     max_surge       = 0
     max_unavailable = 1
+  }
+
+  network_config {
+    enable_private_nodes = true
   }
 
   node_config {
@@ -130,7 +138,7 @@ resource "google_container_node_pool" "l4_ondemand" {
   }
 
   lifecycle {
-    # Read at creation only; any later change of it would replace the pool.
+    # initial_node_count counts at creation only: a later change would replace the pool.
     ignore_changes = [initial_node_count]
   }
 
@@ -156,6 +164,10 @@ resource "google_container_node_pool" "l4_reserved" {
     strategy        = "SURGE"
     max_surge       = 0
     max_unavailable = 1
+  }
+
+  network_config {
+    enable_private_nodes = true
   }
 
   node_config {
@@ -247,6 +259,10 @@ resource "google_container_node_pool" "l4_spot" {
     max_unavailable = 1
   }
 
+  network_config {
+    enable_private_nodes = true
+  }
+
   node_config {
     machine_type    = "g2-standard-24"
     image_type      = "COS_CONTAINERD"
@@ -304,7 +320,7 @@ resource "google_container_node_pool" "l4_spot" {
   }
 
   lifecycle {
-    # Read at creation only; any later change of it would replace the pool.
+    # initial_node_count counts at creation only: a later change would replace the pool.
     ignore_changes = [initial_node_count]
   }
 

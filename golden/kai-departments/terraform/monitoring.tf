@@ -33,7 +33,7 @@ locals {
       group    = "capacity"
       severity = "WARNING"
       duration = "0s"
-      query    = "count_over_time(((sum by (reservation_id, reserved_resource_type) (compute_googleapis_com:reservation_used{monitored_resource=\"compute.googleapis.com/Reservation\"}) / sum by (reservation_id, reserved_resource_type) (compute_googleapis_com:reservation_reserved{monitored_resource=\"compute.googleapis.com/Reservation\"})) <= 0.5)[23h:5m]) > 12 * 12"
+      query    = "count_over_time(((sum by (reservation_id, reserved_resource_type) (avg_over_time(compute_googleapis_com:reservation_used{monitored_resource=\"compute.googleapis.com/Reservation\"}[1h])) / sum by (reservation_id, reserved_resource_type) (avg_over_time(compute_googleapis_com:reservation_reserved{monitored_resource=\"compute.googleapis.com/Reservation\"}[1h]))) <= 0.5)[22h:1h]) > 12"
       summary  = "At least half of a reservation of the project stood idle for more than 12 of the last 23 hours."
       action   = "Reservation $${metric_or_resource.label.reservation_id} is paid for and not used. It may be one that this platform does not consume: all of the project are watched. If it is the platform's, give its capacity to more tiers, let teams borrow more of it, or make it smaller."
     }

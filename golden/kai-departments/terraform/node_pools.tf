@@ -19,6 +19,10 @@ resource "google_container_node_pool" "system" {
     max_unavailable = 0
   }
 
+  network_config {
+    enable_private_nodes = true
+  }
+
   node_config {
     machine_type    = "e2-standard-4"
     image_type      = "COS_CONTAINERD"
@@ -64,6 +68,10 @@ resource "google_container_node_pool" "h100_reserved" {
     strategy        = "SURGE"
     max_surge       = 0
     max_unavailable = 1
+  }
+
+  network_config {
+    enable_private_nodes = true
   }
 
   node_config {

@@ -19,6 +19,10 @@ resource "google_container_node_pool" "system" {
     max_unavailable = 0
   }
 
+  network_config {
+    enable_private_nodes = true
+  }
+
   node_config {
     machine_type    = "n1-standard-4"
     image_type      = "COS_CONTAINERD"
@@ -74,6 +78,10 @@ resource "google_container_node_pool" "cpu" {
     max_unavailable = 1
   }
 
+  network_config {
+    enable_private_nodes = true
+  }
+
   node_config {
     machine_type    = "n1-standard-4"
     image_type      = "COS_CONTAINERD"
@@ -115,12 +123,18 @@ resource "google_container_node_pool" "cpu" {
   }
 
   lifecycle {
-    # Read at creation only; any later change of it would replace the pool.
+    # initial_node_count counts at creation only: a later change would replace the pool.
     ignore_changes = [initial_node_count]
   }
 
   # A cluster needs a pool for GKE's own pods first.
   depends_on = [google_container_node_pool.system]
+}
+
+# The provider does not change the topology of a pool: with another one Terraform
+# replaces the capacity's pools.
+resource "terraform_data" "slices_topology" {
+  input = "4x4"
 }
 
 # On demand: list price, as long as there is stock.
@@ -149,6 +163,10 @@ resource "google_container_node_pool" "slices" {
   placement_policy {
     type         = "COMPACT"
     tpu_topology = "4x4"
+  }
+
+  network_config {
+    enable_private_nodes = true
   }
 
   node_config {
@@ -195,6 +213,12 @@ resource "google_container_node_pool" "slices" {
       enable_secure_boot          = true
       enable_integrity_monitoring = true
     }
+  }
+
+  lifecycle {
+    # GKE sets threads_per_core on TPU machines.
+    ignore_changes       = [node_config[0].advanced_machine_features]
+    replace_triggered_by = [terraform_data.slices_topology.input]
   }
 
   # A cluster needs a pool for GKE's own pods first.

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"regexp"
+	"sync"
+	"syscall"
+
+	"github.com/batchwright/batchwright/compiler"
+)
+
+// confinedVariable is set in the environment of a process that runs a command
+// for another one, within a memory limit.
+const confinedVariable = "BATCHWRIGHT_CONFINED"
+
+// Files of a confined process besides the standard ones: standard error, which
+// is kept from the Go runtime's last words, and the end of a pipe that closes
+// when the first process is interrupted, or ends.
+const (
+	confinedStderr   = 3
+	confinedLifeline = 4
+)
+
+// confinement lets a command run in a process whose memory the operating system
+// limits: evaluation can ask for several times the memory limit in one step,
+// which nothing in the process itself can stop. Starting that process takes
+// about as long as "batchwright version", so that it is only done for blueprints
+// that need it.
+type confinement struct {
+	args   []string
+	stdin  *recorder
+	stdout io.Writer
+	inside bool // this is the confined process
+
+	once sync.Once
+	end  ending
+}
+
+// ending is how a confined process has ended.
+type ending struct {
+	code        int
+	outOfMemory bool
+	err         error // it could not be run
+}
+
+// exitError ends a command with the exit code of the process that ran it, which
+// has shown everything.
+type exitError struct{ code int }
+
+func (e exitError) Error() string { return fmt.Sprintf("exit status %d", e.code) }
+
+// recorder keeps what is read of standard input for the confined process.
+type recorder struct {
+	io.Reader
+	read bytes.Buffer
+	used bool
+}
+
+func (r *recorder) Read(p []byte) (int, error) {
+	r.used = true
+	n, err := r.Reader.Read(p)
+	r.read.Write(p[:n])
+	return n, err
+}
+
+// confine returns the command with what it needs to be run in a confined
+// process, and a context that is done when the process is to end.
+func (c Command) confine(ctx context.Context, args []string) (Command, context.Context) {
+	if !canConfine || !c.Own {
+		return c, ctx
+	}
+	c.confinement = &confinement{args: args, stdout: c.Stdout, inside: os.Getenv(confinedVariable) != ""}
+	if !c.confinement.inside {
+		c.confinement.stdin = &recorder{Reader: c.Stdin}
+		c.Stdin = c.confinement.stdin
+		return c, ctx
+	}
+	os.Unsetenv(confinedVariable)
+	c.Stderr = os.NewFile(confinedStderr, "stderr")
+	lifeline := os.NewFile(confinedLifeline, "lifeline")
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		io.Copy(io.Discard, lifeline)
+		cancel()
+		signal.Reset(os.Interrupt, syscall.SIGTERM)
+	}()
+	return c, ctx
+}
+
+// compile compiles a blueprint, in the confined process if the blueprint needs
+// one. That process does the whole work of the command: the error is then an
+// exitError.
+func (c *confinement) compile(ctx context.Context, in compiler.Input) (*compiler.Result, error) {
+	if c != nil && c.inside {
+		c.once.Do(func() { c.end.err = limitMemory(in.MaxMemory) })
+		if c.end.err != nil {
+			return nil, fmt.Errorf("limiting memory: %w", c.end.err)
+		}
+	}
+	in.RefuseUnbounded = c != nil && !c.inside
+	res, err := compiler.Compile(ctx, in)
+	var unbounded *compiler.UnboundedError
+	if !errors.As(err, &unbounded) {
+		return res, err
+	}
+	c.once.Do(func() { c.end = c.run(ctx, in.MaxMemory) }) // for all blueprints of the command
+	switch {
+	case c.end.err != nil:
+		return res, c.end.err
+	case c.end.outOfMemory:
+		res.Findings.Add(unbounded.Finding)
+		return res, nil
+	}
+	return res, exitError{c.end.code}
+}
+
+// runtimeOutOfMemory is what the Go runtime says before it ends a process for
+// which the operating system has no more memory. In some places it does not look
+// whether it got the memory, and dies of that.
+var runtimeOutOfMemory = regexp.MustCompile(`out of memory|cannot allocate memory`)
+
+// run runs the command in a process confined to a limit, in bytes.
+func (c *confinement) run(ctx context.Context, limit int64) ending {
+	lifeline, hold, err := os.Pipe()
+	if err != nil {
+		return ending{err: err}
+	}
+	defer lifeline.Close()
+	release := sync.OnceFunc(func() { hold.Close() })
+	defer release()
+	defer context.AfterFunc(ctx, release)()
+
+	lastWords := &limitedBuffer{limit: 64 << 10}
+	cmd := exec.Command("/proc/self/exe", c.args...)
+	cmd.Args[0] = os.Args[0]
+	cmd.Env = append(os.Environ(), confinedVariable+"=1")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, c.stdout, lastWords
+	if c.stdin.used {
+		cmd.Stdin = &c.stdin.read
+	}
+	cmd.ExtraFiles = []*os.File{os.Stderr, lifeline}
+	err = cmd.Run()
+	var failed *exec.ExitError
+	switch {
+	case err == nil:
+		return ending{code: exitClean}
+	case !errors.As(err, &failed):
+		return ending{err: err}
+	case lastWords.Len() > 0 || !failed.Exited():
+		if runtimeOutOfMemory.Match(lastWords.Bytes()) || peakMemory(failed.SysUsage()) > limit/2 {
+			return ending{outOfMemory: true}
+		}
+		return ending{err: fmt.Errorf("the confined compiler: %w\n%s", err, lastWords.Bytes())}
+	}
+	return ending{code: failed.ExitCode()}
+}
+
+// limitedBuffer keeps the beginning of what is written to it.
+type limitedBuffer struct {
+	bytes.Buffer
+	limit int
+}
+
+func (b *limitedBuffer) Write(p []byte) (int, error) {
+	b.Buffer.Write(p[:min(len(p), max(b.limit-b.Len(), 0))])
+	return len(p), nil
+}

@@ -1,0 +1,13 @@
+//go:build !linux
+
+package main
+
+import "errors"
+
+// canConfine says whether the system limits the memory of a process. Only Linux
+// counts what a Go process maps.
+const canConfine = false
+
+func peakMemory(any) int64 { return 0 }
+
+func limitMemory(int64) error { return errors.ErrUnsupported }

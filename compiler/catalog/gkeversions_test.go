@@ -1,0 +1,46 @@
+package catalog
+
+import "testing"
+
+// TestChannels holds that the rows agree with each other: defaults lie between
+// the oldest and the newest version, and channels come from the latest.
+func TestChannels(t *testing.T) {
+	for i, c := range channels {
+		if OlderGKE(c.Default, c.Oldest) || OlderGKE(c.Newest, MinorGKE(c.Default)) {
+			t.Errorf("%s: default %s is not between %s and %s", c.Name, c.Default, c.Oldest, c.Newest)
+		}
+		if i > 0 && c.Name != "EXTENDED" && OlderGKE(channels[i-1].Default, c.Default) {
+			t.Errorf("%s starts clusters later than %s does", c.Name, channels[i-1].Name)
+		}
+		if got, ok := LookupChannel(c.Name); !ok || got != c {
+			t.Errorf("LookupChannel(%q) = %+v, %v", c.Name, got, ok)
+		}
+	}
+}
+
+func TestOlderGKE(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"1.32", "1.33", true},
+		{"1.33", "1.32", false},
+		{"1.9", "1.31", true},
+		{"1.33", "1.33.0-gke.1712000", false}, // the newest patch may be later
+		{"1.33.0-gke.1000000", "1.33.0-gke.1712000", true},
+		{"1.33.5", "1.33.0-gke.1712000", false},
+		{"1.31", "1.32.1-gke.1357001", true},
+	} {
+		if got := OlderGKE(c.a, c.b); got != c.want {
+			t.Errorf("OlderGKE(%q, %q) = %v", c.a, c.b, got)
+		}
+	}
+}
+
+func TestMinorGKE(t *testing.T) {
+	for in, want := range map[string]string{"1.36.0-gke.3204000": "1.36", "1.33": "1.33", "1.33.5": "1.33"} {
+		if got := MinorGKE(in); got != want {
+			t.Errorf("MinorGKE(%q) = %q, want %q", in, got, want)
+		}
+	}
+}

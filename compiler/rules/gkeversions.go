@@ -1,0 +1,163 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/batchwright/batchwright/compiler/catalog"
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// Rules on the GKE version that a cluster starts with: minVersion, or the release
+// channel's default. GKE refuses what its version does not have.
+
+func gkeVersionRules() []Rule {
+	return []Rule{
+		{Code: "W0312", Severity: diag.Warning, check: minVersionTooOld,
+			Title: "minVersion is older than a capacity needs"},
+		{Code: "W1010", Severity: diag.Warning, check: channelTooOld,
+			Title: "the release channel starts a cluster with an older GKE than a capacity needs"},
+		{Code: "W1011", Severity: diag.Warning, check: minVersionOfChannel,
+			Title: "the release channel is not known to have minVersion"},
+		{Code: "N1012", Severity: diag.Note, check: missingMetrics,
+			Title: "metrics that the GKE version does not have"},
+	}
+}
+
+// versionNeed is a GKE version that a capacity needs.
+type versionNeed struct{ version, capacity, reason string }
+
+// newerNeed returns the newest version that some capacity needs, of those that
+// are newer than a cluster's version.
+func (r *report) newerNeed(version string) (newest versionNeed, found bool) {
+	newest.version = version
+	need := func(c ir.Capacity, from, reason string) {
+		if from != "" && catalog.OlderGKE(newest.version, from) {
+			newest, found = versionNeed{from, c.Name, reason}, true
+		}
+	}
+	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
+		need(c, m.MinVersion, "it has "+m.Type)
+		if c.AutoProvisioned {
+			need(c, catalog.SameMinorGKE(version, m.AutoFrom), m.Type+" is auto-provisioned")
+		}
+		if c.Flex != nil {
+			need(c, catalog.FlexStartFrom, "it uses flex-start")
+		}
+		if c.AnyReservation != nil && !c.AnyReservation.OnDemand {
+			need(c, catalog.AnyReservationOnlyFrom, "it takes any reservation and nothing else")
+		}
+		if len(c.Networks) > 0 {
+			need(c, catalog.SameMinorGKE(version, m.Networks.From), "its GPUs reach those of other nodes by GPUDirect")
+		}
+		if c.Machine.AcceleratorNetworks {
+			need(c, catalog.AcceleratorNetworksFrom, "its networks are claimed by dynamic resource allocation")
+		}
+	})
+	return newest, found
+}
+
+// oldestStart returns the older bound of the version that a new cluster can start
+// with: minVersion, or the oldest of its channel if that is newer.
+func (r *report) oldestStart(channel catalog.Channel) string {
+	lowest := r.Plan.Cluster.MinVersion
+	if catalog.OlderGKE(lowest, channel.Oldest) {
+		return channel.Oldest
+	}
+	return lowest
+}
+
+// minVersionTooOld reports one need, the highest, however many capacities have
+// one: a version that meets it meets them all. It is a warning because GKE may
+// have upgraded a standing cluster since.
+func minVersionTooOld(r *report) {
+	channel, known := catalog.LookupChannel(r.Plan.Cluster.ReleaseChannel)
+	if r.Plan.Cluster.MinVersion == "" || !known {
+		return
+	}
+	if need, found := r.newerNeed(r.oldestStart(channel)); found {
+		message := fmt.Sprintf("capacity %q needs GKE %s: %s", need.capacity, need.version, need.reason)
+		r.add(at("cluster", "minVersion"), message,
+			label("want %s or later", need.version), related(at("capacity", need.capacity), "the capacity"),
+			help("%s", startWith(need.version, channel)))
+	}
+}
+
+func channelTooOld(r *report) {
+	channel, known := catalog.LookupChannel(r.Plan.Cluster.ReleaseChannel)
+	if r.Plan.Cluster.MinVersion != "" || !known {
+		return
+	}
+	need, found := r.newerNeed(channel.Default)
+	if !found {
+		return
+	}
+	options := []option{help("%s", startWith(need.version, channel))}
+	if r.Written("cluster", "releaseChannel") {
+		options = append(options, related(at("cluster", "releaseChannel"), "the channel"))
+	}
+	message := fmt.Sprintf("capacity %q needs GKE %s, and channel %s starts a cluster with %s: %s",
+		need.capacity, need.version, channel.Name, channel.Default, need.reason)
+	r.addKey(at("capacity", need.capacity), message, options...)
+}
+
+// startWith says what to write so that a cluster starts with a version.
+func startWith(version string, channel catalog.Channel) string {
+	minor := catalog.MinorGKE(version)
+	if !catalog.OlderGKE(channel.Newest, minor) {
+		return fmt.Sprintf("start the cluster with it: cluster: minVersion: %q", minor)
+	}
+	// REGULAR before RAPID: the slower of the channels that have it.
+	for _, name := range []string{"REGULAR", "RAPID"} {
+		if other, _ := catalog.LookupChannel(name); !catalog.OlderGKE(other.Newest, minor) {
+			return fmt.Sprintf("channel %s is not known to have GKE %s: cluster: {releaseChannel: %q, minVersion: %q}",
+				channel.Name, minor, name, minor)
+		}
+	}
+	return fmt.Sprintf("no channel is known to have GKE %s", minor)
+}
+
+// minVersionOfChannel reports a version that GKE refuses for a new cluster. If
+// a capacity needs another one anyway, minVersionTooOld reports that.
+func minVersionOfChannel(r *report) {
+	channel, known := catalog.LookupChannel(r.Plan.Cluster.ReleaseChannel)
+	version := r.Plan.Cluster.MinVersion
+	if version == "" || !known {
+		return
+	}
+	if _, found := r.newerNeed(r.oldestStart(channel)); found {
+		return
+	}
+	switch {
+	case catalog.OlderGKE(version, channel.Oldest):
+		r.add(at("cluster", "minVersion"), fmt.Sprintf("channel %s no longer has GKE %s", channel.Name, version),
+			label("want %q or later", channel.Oldest),
+			help("raise it, or leave it out: a new cluster then starts with the default of the channel"))
+	case catalog.OlderGKE(channel.Newest, version):
+		r.add(at("cluster", "minVersion"), fmt.Sprintf("channel %s is not known to have GKE %s", channel.Name, version),
+			label("known: %s to %s", channel.Oldest, channel.Newest),
+			help(`ask: gcloud container get-server-config --region=%s --format="yaml(channels)"; `+
+				`if the channel has it: accept: W1011: "..."`, r.Plan.Region))
+	}
+}
+
+// missingMetrics reports the components that the plan leaves out of the cluster's
+// metrics, where nothing else asks to raise minVersion.
+func missingMetrics(r *report) {
+	channel, known := catalog.LookupChannel(r.Plan.Cluster.ReleaseChannel)
+	version := r.Plan.Cluster.MinVersion
+	if version == "" || !known || catalog.OlderGKE(version, channel.Oldest) {
+		return
+	}
+	if _, found := r.newerNeed(version); found {
+		return
+	}
+	for _, m := range catalog.MetricsComponents() {
+		if m.From != "" && catalog.OlderGKE(version, m.From) {
+			message := fmt.Sprintf("GKE %s does not collect metrics of component %s, and dashboards lack them", version, m.Component)
+			r.add(at("cluster", "minVersion"), message, label("want %s or later", m.From),
+				help("raise it, also after GKE has upgraded the cluster: Terraform then adds the component"))
+			return
+		}
+	}
+}

@@ -1,0 +1,209 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// Rules on when GKE upgrades the cluster and its nodes. Source: GKE
+// documentation, "Maintenance windows and exclusions".
+
+func maintenanceRules() []Rule {
+	return []Rule{
+		{Code: "E0706", Severity: diag.Error, check: maintenanceTime,
+			Title: "too little time for maintenance"},
+		{Code: "E1013", Severity: diag.Error, check: exclusionLimits,
+			Title: "a maintenance exclusion that GKE refuses"},
+		{Code: "E1014", Severity: diag.Error, check: upgradesOfOwnPools,
+			Title: "upgrades of nodes that do not follow the capacity"},
+		{Code: "W1015", Severity: diag.Warning, check: runsBeyondWindows, resolved: true,
+			Title: "a run can last longer than the time between maintenance windows"},
+	}
+}
+
+// maintenanceTime: GKE wants 48 hours in any 32 days, which hold at least four
+// of every weekday.
+func maintenanceTime(r *report) {
+	m := r.Plan.Cluster.Maintenance
+	if hours := 4 * len(m.Days) * m.Hours; hours < 48 {
+		r.addKey(at("cluster", "maintenance"),
+			fmt.Sprintf("the window opens for %d hours in 32 days, and GKE needs 48", hours),
+			help("add days or hours"))
+	}
+}
+
+// Limits of maintenance exclusions.
+const (
+	mostExclusions     = 20 // of a cluster
+	mostFullExclusions = 3  // of them with scope NO_UPGRADES
+	mostFullDays       = 30 // of one with scope NO_UPGRADES
+
+	// In any leastIn days the windows outside NO_UPGRADES must be open for
+	// leastHours.
+	leastIn, leastHours = 92, 48
+)
+
+const noUpgrades = "NO_UPGRADES"
+
+// dates are the days of an exclusion.
+type dates struct{ start, end time.Time }
+
+// holds reports whether a day is among them.
+func (d dates) holds(day time.Time) bool { return !day.Before(d.start) && day.Before(d.end) }
+
+func exclusionLimits(r *report) {
+	exclusions := r.Blueprint.Cluster.Maintenance.Exclusions
+	path := at("cluster", "maintenance", "exclusions")
+	if len(exclusions) > mostExclusions {
+		r.addKey(path, fmt.Sprintf("the cluster has %d maintenance exclusions", len(exclusions)),
+			label("want at most %d", mostExclusions), help("remove those that are over"))
+	}
+	var full []dates
+	wrong := false
+	for _, name := range names(exclusions) {
+		e, here := exclusions[name], below(path, name)
+		start, err := time.Parse(time.DateOnly, e.Start)
+		if err != nil {
+			r.add(below(here, "start"), fmt.Sprintf("%s is no day", e.Start), help("write a day of the calendar"))
+			wrong = true
+			continue
+		}
+		end, err := time.Parse(time.DateOnly, e.End)
+		if err != nil {
+			r.add(below(here, "end"), fmt.Sprintf("%s is no day", e.End), help("write a day of the calendar"))
+			wrong = true
+			continue
+		}
+		days := int(end.Sub(start).Hours() / 24)
+		switch {
+		case days <= 0:
+			r.add(below(here, "end"), fmt.Sprintf("exclusion %q is over when it begins", name),
+				label("want a day after %s", e.Start))
+			wrong = true
+		case e.Scope == noUpgrades && days > mostFullDays:
+			r.add(below(here, "end"), fmt.Sprintf("exclusion %q holds all upgrades back for %d days", name, days),
+				label("want at most %d days", mostFullDays),
+				help(`end it sooner, or let patches through: scope: "NO_MINOR_OR_NODE_UPGRADES"`))
+			wrong = true
+		}
+		if e.Scope == noUpgrades {
+			full = append(full, dates{start, end})
+		}
+	}
+	switch {
+	case wrong:
+	case len(full) > mostFullExclusions:
+		r.addKey(path, fmt.Sprintf("the cluster has %d exclusions of scope NO_UPGRADES", len(full)),
+			label("want at most %d", mostFullExclusions),
+			help(`remove those that are over, or let patches through: scope: "NO_MINOR_OR_NODE_UPGRADES"`))
+	default:
+		if from, hours := shortestMaintenance(r.Plan.Cluster.Maintenance, full); hours < leastHours {
+			message := fmt.Sprintf("in the %d days from %s the windows are open for %d hours, and GKE needs %d",
+				leastIn, from.Format(time.DateOnly), hours, leastHours)
+			r.addKey(path, message, help("shorten an exclusion, or add days or hours to the window"))
+		}
+	}
+}
+
+// shortestMaintenance returns the leastIn days in which exclusions leave the
+// fewest hours of maintenance windows: their first day, and the hours. Without
+// exclusions it returns enough hours, for maintenanceTime reports too few.
+func shortestMaintenance(m ir.Maintenance, exclusions []dates) (from time.Time, hours int) {
+	hours = leastHours
+	for _, e := range exclusions {
+		for first := e.end.AddDate(0, 0, -leastIn); !first.After(e.start); first = first.AddDate(0, 0, 1) {
+			open := 0
+			for i := range leastIn {
+				day := first.AddDate(0, 0, i)
+				excluded := slices.ContainsFunc(exclusions, func(e dates) bool { return e.holds(day) })
+				if !excluded && slices.Contains(m.Days, weekday[day.Weekday()]) {
+					open += m.Hours
+				}
+			}
+			if open < hours {
+				from, hours = first, open
+			}
+		}
+	}
+	return from, hours
+}
+
+// weekday spells days as RFC 5545 does, in time.Weekday's order.
+var weekday = [...]string{"SU", "MO", "TU", "WE", "TH", "FR", "SA"}
+
+// upgradesOfOwnPools: GKE makes the pools of other capacities as it likes, and it
+// has a way of its own for flex-start: it upgrades no node that runs. Source: GKE
+// documentation, "Node upgrade strategies", short-lived upgrades.
+func upgradesOfOwnPools(r *report) {
+	for _, c := range r.Plan.Capacities {
+		if r.Blueprint.Capacity[c.Name].Upgrades == nil {
+			continue
+		}
+		path := at("capacity", c.Name, "upgrades")
+		switch {
+		case c.Flex != nil:
+			r.addKey(path, "GKE upgrades no flex-start node that runs", help("remove upgrades"))
+		case !c.OwnsPools():
+			r.addKey(path,
+				fmt.Sprintf("GKE makes the pools of capacity %q, and upgrades them in the maintenance window", c.Name),
+				help("remove upgrades, or give the capacity a node pool: remove autoProvisioned and computeClass"))
+		}
+	}
+}
+
+// runsBeyondWindows: a run that is longer than the time between two windows meets
+// one of them, whenever it starts, and the upgrade of a node ends its pods.
+func runsBeyondWindows(r *report) {
+	between := timeBetweenWindows(r.Plan.Cluster.Maintenance)
+	capacities := capacitiesByName(r.Plan)
+	for _, name := range names(r.Blueprint.Workloads) {
+		w := r.Blueprint.Workloads[name]
+		if w.MaxRunSeconds == nil || time.Duration(*w.MaxRunSeconds)*time.Second <= between {
+			continue
+		}
+		for _, capacity := range r.runsOn(w, capacities) {
+			c, known := capacities[capacity]
+			if !known || c.Flex != nil || c.KeepsVersion {
+				continue
+			}
+			cure := fmt.Sprintf(`hold upgrades of its nodes back: capacity: %q: upgrades: "endOfSupport"; `+
+				"or open the window on fewer days", capacity)
+			if !c.OwnsPools() {
+				cure = "open the window on fewer days, or save checkpoints and accept this"
+			}
+			most := int(between.Seconds())
+			r.add(at("workloads", name, "maxRunSeconds"),
+				fmt.Sprintf("a run of %s meets a maintenance window, in which GKE upgrades nodes of %q",
+					printHours(*w.MaxRunSeconds), capacity),
+				label("want at most %d: the windows lie %s apart", most, printHours(most)),
+				related(at("capacity", capacity), "the nodes"), help("%s", cure))
+			break
+		}
+	}
+}
+
+// printHours writes a duration in whole hours, rounded down.
+func printHours(seconds int) string { return plural(seconds/3600, "hour") }
+
+// timeBetweenWindows returns the longest time from the end of a weekly window to
+// the start of the next.
+func timeBetweenWindows(m ir.Maintenance) time.Duration {
+	const week = 7
+	var longest time.Duration
+	for first := range week {
+		if !slices.Contains(m.Days, weekday[first]) {
+			continue
+		}
+		for days := 1; days <= week; days++ {
+			if slices.Contains(m.Days, weekday[(first+days)%week]) {
+				longest = max(longest, time.Duration(24*days-m.Hours)*time.Hour)
+				break
+			}
+		}
+	}
+	return longest
+}

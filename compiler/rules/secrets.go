@@ -1,0 +1,127 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/secret"
+)
+
+// Rules on secrets that are typed into a blueprint: whoever reads the repository
+// or the folder has them. No finding shows one.
+
+func secretRules() []Rule {
+	return []Rule{
+		{
+			Code: "E0860", Severity: diag.Error, Title: "a secret in the blueprint",
+			Acceptable: true, check: shapedSecrets,
+		},
+		{
+			Code: "W0861", Severity: diag.Warning, Title: "a value that looks like a secret",
+			check: namedSecrets,
+		},
+	}
+}
+
+// freeText is text of the blueprint in which somebody could type a secret.
+type freeText struct {
+	path []string
+	text string
+	name string // what the text is the value of: an environment variable, a flag; or ""
+	what string // the field, for a message
+	cure string
+}
+
+// eachFreeText visits the texts of workloads, of the pods beside them, and of the
+// notes.
+func (r *report) eachFreeText(visit func(freeText)) {
+	const revoke = "; then revoke this one: the history of the repository keeps it"
+	for i, note := range r.Blueprint.Notes {
+		visit(freeText{at("notes", diag.Index(i)), note, "", "the note", "remove it" + revoke})
+	}
+	container := func(path, command []string, env map[string]string, secretEnv bool) {
+		cure := func(name string) string {
+			if !secretEnv {
+				return "remove it, and let the pod read it from Secret Manager, as the team" + revoke
+			}
+			if name == "" {
+				name = "NAME"
+			}
+			return fmt.Sprintf("let the pods have it as a variable, from a Secret of the team's namespace:"+
+				" secretEnv: %s: {secret: \"...\", key: \"...\"}", name) + revoke
+		}
+		flag := ""
+		for i, text := range command {
+			visit(freeText{append(slices.Clip(path), "command", diag.Index(i)), text, flag, "the command", cure("")})
+			flag = ""
+			if strings.HasPrefix(text, "-") {
+				flag = strings.TrimLeft(text, "-")
+			}
+		}
+		for _, name := range names(env) {
+			what := "variable " + name
+			visit(freeText{append(slices.Clip(path), "env", name), env[name], name, what, cure(name)})
+		}
+	}
+	for _, name := range names(r.Blueprint.Workloads) {
+		w, path := r.Blueprint.Workloads[name], at("workloads", name)
+		container(path, w.Command, w.Env, true)
+		for _, a := range names(w.Auxiliary) {
+			container(append(slices.Clip(path), "auxiliary", a), w.Auxiliary[a].Command, w.Auxiliary[a].Env, false)
+		}
+		for _, file := range names(w.Files) {
+			cure := "let the program read it from a variable, which secretEnv takes from a Secret" + revoke
+			visit(freeText{append(slices.Clip(path), "files", file), w.Files[file], "", "file " + file, cure})
+		}
+	}
+}
+
+// shapedSecrets reports secrets whose shape says what they are, one for each
+// field.
+func shapedSecrets(r *report) {
+	r.eachFreeText(func(f freeText) {
+		for _, m := range secret.Find(f.text) {
+			if m.Shaped {
+				r.add(f.path, fmt.Sprintf("%s holds %s", f.place(m), m.What), help("%s", f.cure), hidden())
+				return
+			}
+		}
+	})
+}
+
+// namedSecrets reports secrets of which only the name and the randomness tell, in
+// fields that shapedSecrets leaves out.
+func namedSecrets(r *report) {
+	r.eachFreeText(func(f freeText) {
+		matches := secret.Find(f.text)
+		if slices.ContainsFunc(matches, func(m secret.Match) bool { return m.Shaped }) {
+			return
+		}
+		what := ""
+		switch {
+		case secret.IsValue(f.name, f.text):
+			what = "the value of " + f.name
+		case len(matches) > 0:
+			what = matches[0].What + " in " + f.place(matches[0])
+		default:
+			return
+		}
+		cure := f.cure + `; if it is no secret, accept: W0861: "..."`
+		r.add(f.path, what+" looks like a secret", help("%s", cure), hidden())
+	})
+}
+
+// place names the field that holds a secret, and the line of a text with several.
+func (f freeText) place(m secret.Match) string {
+	if lines := strings.Count(strings.TrimSuffix(f.text, "\n"), "\n"); lines == 0 {
+		return f.what
+	}
+	return fmt.Sprintf("line %d of %s", 1+strings.Count(f.text[:m.Start], "\n"), f.what)
+}
+
+// hidden keeps the text that a finding points at from being shown.
+func hidden() option {
+	return func(_ *report, f *diag.Finding) { f.Secret = true }
+}

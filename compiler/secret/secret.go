@@ -1,0 +1,329 @@
+// Package secret finds keys, tokens and passwords in text: by their shape, as
+// vendors document it, or by a name that says so and a value that looks random.
+//
+// The time is proportional to the length of the text.
+package secret
+
+import (
+	"math"
+	"strings"
+)
+
+// Match is a secret in a text.
+type Match struct {
+	Start, End int    // byte offsets
+	What       string // such as "a GitHub token", or "the value of DB_PASSWORD"
+	// Shaped reports whether the shape alone says that it is a secret. Otherwise
+	// its name and its randomness do.
+	Shaped bool
+}
+
+// Find returns the secrets in a text, in the order of the text. The text can be a
+// value, or the source of a file in which quotes and line ends are escaped.
+func Find(text string) []Match {
+	s := scanner{text: text, end: -1}
+	for at := 0; at < len(text); {
+		if key, ok := s.privateKey(at); ok {
+			s.found = append(s.found, key)
+			at = key.End
+			continue
+		}
+		start, end := s.word(at)
+		if start == end {
+			at++
+			continue
+		}
+		if token, ok := shapeAt(text, start); ok {
+			s.found = append(s.found, token)
+			end = max(end, token.End)
+		} else if value, ok := s.valueOf(start, end); ok {
+			s.found = append(s.found, value)
+			end = value.End
+		}
+		at = end
+	}
+	return s.found
+}
+
+// IsValue reports whether a value is a secret that its name tells: the name says
+// that it is one, and the value looks random.
+func IsValue(name, value string) bool { return saysSecret(name) && looksRandom(value) }
+
+// Mask returns a text with an asterisk for each byte of the secrets in it.
+func Mask(text string) string {
+	matches := Find(text)
+	if len(matches) == 0 {
+		return text
+	}
+	out := []byte(text)
+	for _, m := range matches {
+		for i := m.Start; i < m.End; i++ {
+			if out[i] != '\n' { // lines stay where they are
+				out[i] = '*'
+			}
+		}
+	}
+	return string(out)
+}
+
+// scanner finds secrets in a text.
+type scanner struct {
+	text  string
+	found []Match
+	end   int // where the next end of a private key stands; -1 before it is looked for
+}
+
+func isAlphanumeric(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+func isWord(c byte) bool { return isAlphanumeric(c) || c == '_' }
+
+// word returns the word that begins at an offset: letters, digits and what joins
+// them. In "\nghp_" the escape is not part of it.
+func (s *scanner) word(at int) (start, end int) {
+	if at > 0 && s.text[at-1] == '\\' || !isWord(s.text[at]) {
+		return at, at
+	}
+	for end = at + 1; end < len(s.text); end++ {
+		joins := (s.text[end] == '-' || s.text[end] == '.') && end+1 < len(s.text) && isWord(s.text[end+1])
+		if !isWord(s.text[end]) && !joins {
+			break
+		}
+	}
+	return at, end
+}
+
+const (
+	keyBegin, keyEnd = "-----BEGIN ", "-----END "
+	// The longest label before "PRIVATE KEY", and the most headers after it.
+	keyLabel, keyHeaders = 30, 300
+	// The shortest run of base64 that is a line of a key.
+	keyLine = 40
+	// The longest key: one of 8192 bits has 6,400 bytes.
+	keyLongest = 10_000
+)
+
+// privateKey returns the private key that begins at an offset, in the textual
+// encoding. What only names it, as in a search for the first line, is none.
+// Source: RFC 7468, sections 2, 10 and 11.
+func (s *scanner) privateKey(at int) (Match, bool) {
+	text := s.text[at:]
+	if text[0] != '-' || !strings.HasPrefix(text, keyBegin) {
+		return Match{}, false
+	}
+	label := text[len(keyBegin):min(len(text), len(keyBegin)+keyLabel)]
+	before, _, found := strings.Cut(label, "PRIVATE KEY")
+	if !found || strings.Contains(before, "\n") {
+		return Match{}, false
+	}
+	body := at + len(keyBegin) + len(before) + len("PRIVATE KEY")
+	run := 0
+	for i := body; i < min(len(s.text), body+keyHeaders) && run < keyLine; i++ {
+		if c := s.text[i]; isAlphanumeric(c) || c == '+' || c == '/' {
+			run++
+		} else {
+			run = 0
+		}
+	}
+	if run < keyLine {
+		return Match{}, false
+	}
+	if s.end < body {
+		s.end = len(s.text)
+		if i := strings.Index(s.text[body:], keyEnd); i >= 0 {
+			s.end = body + i
+		}
+	}
+	return Match{at, min(s.end, at+keyLongest), "a private key", true}, true
+}
+
+// valueOf returns the secret that is the value of a name in a text, as in
+// "API_KEY=...", "api_key: '...'" and "--api-key ...".
+func (s *scanner) valueOf(start, end int) (Match, bool) {
+	name := s.text[start:end]
+	if !saysSecret(name) {
+		return Match{}, false
+	}
+	at := s.skip(s.skip(end, `\"']`, 4), " \t", 4)
+	switch {
+	case at < len(s.text) && (s.text[at] == ':' || s.text[at] == '='):
+		at = s.skip(at, ":=>", 2)
+	case at > end && (start > 0 && s.text[start-1] == '-' || name == "Bearer"):
+	default:
+		return Match{}, false
+	}
+	at = s.skip(s.skip(at, " \t", 4), `\"'#`, 4)
+	if _, ok := shapeAt(s.text, at); ok {
+		return Match{}, false // found by its shape
+	}
+	last := at
+	for last < len(s.text) && s.text[last] > ' ' && strings.IndexByte("\\\"'`,;:=(){}[]<>|", s.text[last]) < 0 {
+		last++ // a value has no assignment in it, so none is read twice
+	}
+	if !looksRandom(s.text[at:last]) {
+		return Match{}, false
+	}
+	return Match{at, last, "the value of " + name, false}, true
+}
+
+// skip returns the offset after at most so many of the given bytes.
+func (s *scanner) skip(at int, bytes string, most int) int {
+	for ; most > 0 && at < len(s.text) && strings.IndexByte(bytes, s.text[at]) >= 0; most-- {
+		at++
+	}
+	return at
+}
+
+// saysSecret reports whether a name says that its value is a secret. A name for a
+// place of it, such as TOKEN_FILE, does not.
+func saysSecret(name string) bool {
+	words := splitName(name)
+	if len(words) == 0 {
+		return false
+	}
+	switch words[len(words)-1] {
+	case "file", "path", "dir", "name", "url", "uri", "id", "ref", "type", "length", "size", "count", "ttl":
+		return false
+	}
+	for i, word := range words {
+		switch word {
+		case "token", "secret", "password", "passwd", "passphrase", "credential", "credentials", "bearer",
+			"apikey", "accesskey", "secretkey", "privatekey":
+			return true
+		case "key":
+			if i > 0 {
+				switch words[i-1] {
+				case "api", "access", "account", "auth", "private", "signing", "encryption", "ssh":
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// splitName returns the words of a name in lower case: of apiKey, API_KEY and
+// api-key, "api" and "key".
+func splitName(name string) []string {
+	const longest = 100 // of a name: what is longer is text
+	if len(name) > longest {
+		return nil
+	}
+	var words []string
+	var word []byte
+	flush := func() {
+		if len(word) > 0 {
+			words = append(words, string(word))
+			word = nil
+		}
+	}
+	lower := false // the byte before is lower case
+	for i := range len(name) {
+		c := name[i]
+		switch {
+		case c == '_' || c == '-' || c == '.':
+			flush()
+			lower = false
+			continue
+		case 'A' <= c && c <= 'Z':
+			if lower {
+				flush()
+			}
+			lower = false
+			c += 'a' - 'A'
+		default:
+			lower = 'a' <= c && c <= 'z'
+		}
+		word = append(word, c)
+	}
+	flush()
+	return words
+}
+
+// longestValue is the most bytes of a value that is a secret by its name.
+const longestValue = 1000
+
+// looksRandom reports whether a value looks like one that a machine made: it has a
+// long run of letters and digits that changes between them, or a long one of
+// hexadecimal digits. References, paths, versions and words do not.
+func looksRandom(value string) bool {
+	const shortest = 16
+	switch {
+	case len(value) < shortest || len(value) > longestValue || isPlaceholder(value):
+		return false
+	case strings.ContainsAny(value, " \t\n$") || strings.Contains(value, "://"):
+		return false
+	}
+	for at := 0; at < len(value); {
+		if !isAlphanumeric(value[at]) {
+			at++
+			continue
+		}
+		end := at
+		for end < len(value) && isAlphanumeric(value[end]) {
+			end++
+		}
+		if isRandomRun(value[at:end]) {
+			return true
+		}
+		at = end
+	}
+	return false
+}
+
+// isRandomRun reports whether letters and digits without a break look random.
+func isRandomRun(run string) bool {
+	const (
+		shortest    = 12
+		leastBits   = 3.0 // of entropy a byte; 16 hexadecimal digits have 3.4 on average
+		leastChange = 4   // of digits to letters, and of lower to upper case
+	)
+	if len(run) < shortest || entropy(run) < leastBits {
+		return false
+	}
+	changes, digits := 0, false
+	class := func(c byte) int {
+		switch {
+		case c <= '9':
+			return 0
+		case c <= 'Z':
+			return 1
+		}
+		return 2
+	}
+	for i := range len(run) {
+		digits = digits || class(run[i]) == 0
+		if i > 0 && class(run[i]) != class(run[i-1]) {
+			changes++
+		}
+	}
+	return digits && changes >= leastChange
+}
+
+// isPlaceholder reports whether a value only stands for a secret.
+func isPlaceholder(value string) bool {
+	upper := strings.ToUpper(value)
+	for _, word := range []string{"EXAMPLE", "PLACEHOLDER", "REDACTED", "CHANGEME", "XXXXXX"} {
+		if strings.Contains(upper, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// entropy returns Shannon's entropy of a text in bits a byte.
+func entropy(text string) float64 {
+	var counts [256]int
+	for i := range len(text) {
+		counts[text[i]]++
+	}
+	bits := 0.0
+	for _, n := range counts {
+		if n > 0 {
+			p := float64(n) / float64(len(text))
+			bits -= p * math.Log2(p)
+		}
+	}
+	return bits
+}

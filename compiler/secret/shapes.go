@@ -1,0 +1,122 @@
+package secret
+
+import "strings"
+
+// An alphabet is what the part of a token after its prefix is made of.
+type alphabet int
+
+const (
+	alphanumeric alphabet = iota // letters and digits
+	upper                        // upper-case letters and digits
+	hexadecimal                  // lower case
+	joined                       // letters, digits, underscores and hyphens
+	dotted                       // these, and dots
+)
+
+func (a alphabet) has(c byte) bool {
+	switch a {
+	case upper:
+		return '0' <= c && c <= '9' || 'A' <= c && c <= 'Z'
+	case hexadecimal:
+		return '0' <= c && c <= '9' || 'a' <= c && c <= 'f'
+	case joined:
+		return isWord(c) || c == '-'
+	case dotted:
+		return isWord(c) || c == '-' || c == '.'
+	}
+	return isAlphanumeric(c)
+}
+
+// shape is how the tokens of a service begin and go on.
+type shape struct {
+	prefix   string
+	alphabet alphabet // of the rest
+	least    int      // bytes of the rest
+	what     string
+}
+
+// shapes are the tokens that are known by their prefix. The least length is at most
+// the documented one: tokens get longer.
+//
+// Sources: for those of GitHub its documentation, "About authentication to
+// GitHub", token formats; of GitLab, "GitLab token overview", token prefixes; of
+// AWS, "IAM identifiers", unique identifiers; of Slack, "Tokens"; of Stripe, "API
+// keys"; for the lengths and for all others gitleaks, config/gitleaks.toml.
+var shapes = [...]shape{
+	{"hf_", alphanumeric, 30, "a Hugging Face token"},
+	{"api_org_", alphanumeric, 30, "a Hugging Face token"},
+
+	{"ghp_", alphanumeric, 36, "a GitHub token"},
+	{"gho_", alphanumeric, 36, "a GitHub token"},
+	{"ghu_", alphanumeric, 36, "a GitHub token"},
+	{"ghs_", alphanumeric, 36, "a GitHub token"},
+	{"ghr_", alphanumeric, 36, "a GitHub token"},
+	{"github_pat_", joined, 60, "a GitHub token"},
+
+	{"glpat-", joined, 20, "a GitLab token"},
+	{"gldt-", joined, 20, "a GitLab token"},
+	{"glrt-", joined, 20, "a GitLab token"},
+	{"glptt-", hexadecimal, 40, "a GitLab token"},
+	{"glcbt-", joined, 20, "a GitLab token"},
+	{"glft-", joined, 20, "a GitLab token"},
+	{"glimt-", joined, 20, "a GitLab token"},
+	{"glagent-", joined, 20, "a GitLab token"},
+	{"gloas-", joined, 20, "a GitLab token"},
+	{"glsoat-", joined, 20, "a GitLab token"},
+
+	{"AIza", joined, 35, "a Google API key"},
+	{"ya29.", dotted, 20, "a Google OAuth token"},
+	{"GOCSPX-", joined, 24, "a Google OAuth client secret"},
+
+	{"AKIA", upper, 16, "an AWS access key"},
+	{"ASIA", upper, 16, "an AWS access key"},
+
+	{"sk-ant-", joined, 40, "an Anthropic API key"},
+	{"sk-proj-", joined, 20, "an OpenAI API key"},
+	{"sk-svcacct-", joined, 20, "an OpenAI API key"},
+	{"sk-admin-", joined, 20, "an OpenAI API key"},
+	{"sk-", alphanumeric, 32, "an API key"},
+
+	{"xoxb-", joined, 20, "a Slack token"},
+	{"xoxp-", joined, 20, "a Slack token"},
+	{"xoxa-", joined, 20, "a Slack token"},
+	{"xoxr-", joined, 20, "a Slack token"},
+	{"xoxs-", joined, 20, "a Slack token"},
+	{"xoxe-", joined, 20, "a Slack token"},
+	{"xapp-", joined, 20, "a Slack token"},
+
+	{"sk_live_", alphanumeric, 20, "a Stripe key"},
+	{"rk_live_", alphanumeric, 20, "a Stripe key"},
+	{"SG.", dotted, 66, "a SendGrid key"},
+	{"npm_", alphanumeric, 36, "an npm token"},
+	{"pypi-AgEIcHlwaS5vcmc", joined, 50, "a PyPI token"},
+	{"dapi", hexadecimal, 32, "a Databricks token"},
+	{"hvs.", joined, 90, "a HashiCorp Vault token"},
+	{"dop_v1_", hexadecimal, 64, "a DigitalOcean token"},
+}
+
+// shapeAt returns the token that begins at an offset of a text.
+func shapeAt(text string, at int) (Match, bool) {
+	// Fewer bits a byte than any random token has: a placeholder such as ghp_xxxx.
+	const leastBits = 2.5
+	rest := text[at:]
+	for _, s := range &shapes {
+		after, found := strings.CutPrefix(rest, s.prefix)
+		if !found {
+			continue
+		}
+		n := 0
+		for n < len(after) && s.alphabet.has(after[n]) {
+			n++
+		}
+		// A token that goes on with other letters is another word.
+		if n < len(after) && isWord(after[n]) {
+			continue
+		}
+		token := after[:n]
+		if n >= s.least && entropy(token) >= leastBits && !isPlaceholder(token) {
+			return Match{at, at + len(s.prefix) + n, s.what, true}, true
+		}
+	}
+	return Match{}, false
+}

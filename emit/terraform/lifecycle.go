@@ -1,0 +1,94 @@
+package terraform
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// ignoredArgument is an argument of a node pool whose changes Terraform ignores.
+type ignoredArgument struct {
+	path constant
+	note constant // why, in the folder
+	of   func(pool) bool
+}
+
+// pool is what decides which arguments of a node pool are ignored.
+type pool struct {
+	family    string // of the machine
+	localSSDs int
+	tpus      bool
+	policy    bool // a resource policy places the nodes
+	scales    bool // the autoscaler sizes the pool
+}
+
+// ignoredArguments are the fields that GKE fills in or does not give back, and
+// arguments that count at creation only. The provider computes none of them: without
+// ignore_changes the next plan would replace the pool, or change it for ever.
+//
+// Sources, in the order of the table:
+//   - provider documentation, google_container_node_pool: initial_node_count;
+//   - GoogleCloudPlatform/cloud-foundation-fabric, pull request 3972: GKE sets
+//     threads_per_core to 1 on ct6e machines, and other TPU machines are alike;
+//   - GoogleCloudPlatform/magic-modules, pull request 17643, and
+//     GoogleCloudPlatform/cluster-toolkit, pull request 5691: GKE gives back the
+//     policy's name and no type;
+//   - vllm-project/ci-infra, pull request 547: for TPU7x GKE fills in the topology
+//     of the policy;
+//   - terraform-google-modules/terraform-google-kubernetes-engine, issue 2465 and
+//     pull request 2474: GKE fills in an empty block for third-generation machines
+//     without local SSDs.
+var ignoredArguments = []ignoredArgument{
+	{"initial_node_count", "initial_node_count counts at creation only: a later change would replace the pool.", func(p pool) bool {
+		return p.scales
+	}},
+	{"node_config[0].advanced_machine_features", "GKE sets threads_per_core on TPU machines.", func(p pool) bool {
+		return p.tpus
+	}},
+	{"placement_policy[0].type", "GKE gives back the name of the policy, but not the type.", func(p pool) bool {
+		return p.policy
+	}},
+	{"placement_policy[0].tpu_topology", "GKE fills in the topology of the policy.", func(p pool) bool {
+		return p.policy && p.tpus
+	}},
+	{"node_config[0].ephemeral_storage_local_ssd_config", "GKE fills in a count of no local SSDs.", func(p pool) bool {
+		return p.localSSDs == 0 && slices.Contains(thirdGeneration, p.family)
+	}},
+}
+
+// thirdGeneration are the families of machines whose local SSDs GKE counts by
+// itself. Only c3 and c4 are reported with a count of none (ignoredArguments); the
+// others are of the same or a later generation.
+//
+// Source: GKE documentation, "Provision ephemeral storage with local SSDs".
+var thirdGeneration = []string{"c3", "c3d", "c4", "g4", "h3", "h4d", "n4"}
+
+func capacityOfPool(c ir.Capacity) pool {
+	return pool{
+		family: c.Machine.Family, localSSDs: c.SSDs(), tpus: c.HasTPUs(), policy: c.Machine.PlacementTopology != "", scales: scales(c),
+	}
+}
+
+// lifecycle writes which changes of a pool Terraform ignores, and which replace the
+// pool although the provider would not: those of the trigger, unless it is "".
+func lifecycle(np *body, p pool, trigger constant) {
+	var ignored []string
+	var notes []constant
+	for _, a := range ignoredArguments {
+		if a.of(p) {
+			ignored, notes = append(ignored, string(a.path)), append(notes, a.note)
+		}
+	}
+	if len(ignored) == 0 && trigger == "" {
+		return
+	}
+	block := np.block("lifecycle")
+	if len(ignored) > 0 {
+		block.note(notes...)
+		block.expr("ignore_changes", constant("["+strings.Join(ignored, ", ")+"]"))
+	}
+	if trigger != "" {
+		block.expr("replace_triggered_by", "["+trigger+"]")
+	}
+}

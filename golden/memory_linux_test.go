@@ -1,0 +1,135 @@
+package golden_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/batchwright/batchwright/compiler"
+)
+
+// memoryLimit is the --max-memory of TestMemory, in MiB.
+const memoryLimit = 256
+
+// double returns lines that define _s0 to _s34, each made of the one before it
+// as the format says, in which %[1]d is its number.
+func double(first, format string) string {
+	lines := "_s0: " + first + "\n"
+	for i := range 34 {
+		lines += fmt.Sprintf("_s%d: ", i+1) + fmt.Sprintf(format, i) + "\n"
+	}
+	return lines
+}
+
+// TestMemory compiles blueprints whose texts outgrow the memory limit, each in a
+// few lines, and measures the processes: they hold at most a fifth more than the
+// limit, and the finding is at the text.
+func TestMemory(t *testing.T) {
+	bin := buildBatchwright(t)
+	kilobyte := `"` + strings.Repeat("x", 1000) + `"`
+	byteLiteral := "'" + strings.Repeat("x", 1000) + "'"
+	for _, tt := range []struct {
+		name, source string
+		line         int // of the finding; 0 if it is about the blueprint as a whole
+	}{
+		{"concatenation", double(kilobyte, "_s%[1]d + _s%[1]d"), 21},
+		{"interpolation", double(kilobyte, `"\(_s%[1]d)\(_s%[1]d)"`), 21},
+		{"bytes", double(byteLiteral, "_s%[1]d + _s%[1]d"), 21},
+		{"multiplication", "_s0: 1_000_000 * \"0123456789\"\n_s1: 1000 * _s0\n", 3},
+		{"strings.Repeat", "import \"strings\"\n_s0: strings.Repeat(\"0123456789\", 1_000_000)\n_s1: strings.Repeat(_s0, 1000)\n", 4},
+		{"strings.Join", "import \"strings\"\n_s0: 1_000_000 * \"x\"\n_s1: strings.Join([for i in _n {_s0}], \"\")\n_n: [for a in _d for b in _d for c in _d for d in _d {a}]\n_d: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]\n", 4},
+		{"strings.Replace", "import \"strings\"\n_s0: 100_000 * \"x\"\n_s1: strings.Replace(_s0, \"x\", _s0, -1)\n", 4},
+		{"regexp.ReplaceAll", "import \"regexp\"\n_s0: 100_000 * \"x\"\n_s1: regexp.ReplaceAll(\"x\", _s0, _s0)\n", 4},
+		{"json.Marshal", "import \"encoding/json\"\n" + double(kilobyte, "json.Marshal([_s%[1]d, _s%[1]d])"), 4},
+		{"list.Repeat", "import \"list\"\n_l0: list.Repeat([1], 1_000_000)\n_l1: list.Repeat(_l0, 1_000_000)\n", 3},
+		{"template", "#Twice: {in: string, out: in + in}\n" + strings.ReplaceAll(double(kilobyte, "(#Twice & {in: _s%[1]d}).out"), "x", "\u00e4"), 2},
+		{"loop", "_s0: 1_000_000 * \"x\"\n_s1: [for i in [1, 2, 3, 4, 5] for part in [_s0 * 100] {\"\\(part)\\(i)\"}]\n", 3},
+		{"structs", double("{x: 1}", "{left: _s%[1]d & {y%[1]d: 1}, right: _s%[1]d & {z%[1]d: 1}}"), 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := blueprintWith(t, "package platform\n"+tt.source)
+			cmd := exec.CommandContext(t.Context(), bin, "vet", "--max-memory", fmt.Sprintf("%dMi", memoryLimit), "small.cue", "growing.cue")
+			cmd.Dir = dir
+			var out, errs bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &out, &errs
+			_ = cmd.Run() // the exit code says it
+			if code := cmd.ProcessState.ExitCode(); code != 1 || errs.Len() > 0 {
+				t.Errorf("exit code %d, standard error %q", code, errs.String())
+			}
+			want := "small.cue: error[E0007]"
+			if tt.line > 0 {
+				want = fmt.Sprintf("growing.cue:%d:", tt.line)
+			}
+			if !strings.HasPrefix(out.String(), want) || !strings.Contains(out.String(), "error[E0007]") {
+				t.Errorf("finding is not at %s:\n%s", want, out.String())
+			}
+			// Maxrss counts the process that was measured and those it waited for.
+			peak := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10
+			t.Logf("peak: %d MiB", peak)
+			if peak > memoryLimit*12/10 {
+				t.Errorf("held %d MiB with a limit of %d MiB", peak, memoryLimit)
+			}
+		})
+	}
+}
+
+// blueprintWith makes a directory that holds the platform of golden/cli and a
+// second file of its package.
+func blueprintWith(t *testing.T, source string) string {
+	t.Helper()
+	small, err := os.ReadFile("cli/small.cue")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, content := range map[string][]byte{"small.cue": small, "growing.cue": []byte(source)} {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// TestConfinedInterrupt: a command that runs in a second process ends when the
+// first one is told to.
+func TestConfinedInterrupt(t *testing.T) {
+	dir := blueprintWith(t, "package platform\nimport \"list\"\n"+double("[1, 2, 3, 4, 5, 6, 7, 8]", "list.Concat([_s%[1]d, _s%[1]d])"))
+	cmd := exec.CommandContext(t.Context(), buildBatchwright(t), "vet", "--max-time", "10m", "small.cue", "growing.cue")
+	cmd.Dir = dir
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(time.Second)
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // the exit code says it
+	if code := cmd.ProcessState.ExitCode(); code != 3 || errs.String() != "batchwright: interrupted\n" {
+		t.Errorf("exit code %d, standard error %q", code, errs.String())
+	}
+}
+
+// TestBoundedBlueprints: the reference blueprints need no second process.
+func TestBoundedBlueprints(t *testing.T) {
+	for _, name := range blueprints(t) {
+		paths := directories(filepath.Join(root, "blueprints"), name)
+		for i, p := range paths {
+			absolute, err := filepath.Abs(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			paths[i] = absolute
+		}
+		if _, err := compiler.Compile(t.Context(), compiler.Input{Paths: paths, RefuseUnbounded: true}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

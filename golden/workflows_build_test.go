@@ -1,0 +1,327 @@
+package golden_test
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+	"sigs.k8s.io/yaml"
+)
+
+// What a program says that was built of the version that a workflow names, and
+// what it says if somebody else's code was built into it.
+const (
+	genuine = "genuine"
+	foreign = "foreign"
+)
+
+// standInSource is the repository that workflows build batchwright from: a
+// program that says what its dependency says.
+const standInSource = `
+-- go.mod --
+module github.com/batchwright/batchwright
+
+go 1.21
+
+require example.com/dependency v0.0.0
+
+replace example.com/dependency => ./dependency
+-- cmd/batchwright/main.go --
+package main
+
+import "example.com/dependency"
+
+func main() { println(dependency.Name) }
+-- dependency/go.mod --
+module example.com/dependency
+
+go 1.21
+-- dependency/dependency.go --
+package dependency
+
+const Name = "genuine"
+`
+
+// insideWorkspace is where the old form of the workflows had batchwright's source.
+const insideWorkspace = ".batchwright-source"
+
+// hostileWorkspace is what a pull request can bring: a go.work that replaces the
+// dependency, and a program that go runs in place of the compiler, which notes that
+// it ran.
+const hostileWorkspace = `
+-- go.work --
+go 1.21
+
+use ./` + insideWorkspace + `
+
+replace example.com/dependency => ./hostile
+-- hostile/go.mod --
+module example.com/dependency
+
+go 1.21
+-- hostile/dependency.go --
+package dependency
+
+const Name = "foreign"
+-- toolexec --
+#!/bin/bash
+touch "$TOOLEXEC_RAN"
+exec "$@"
+`
+
+// attack is a way to have foreign code built or run, prepared in a workspace.
+type attack struct {
+	name    string
+	prepare func(t *testing.T, r *run)
+}
+
+// attacks are the ways in which go can be told to build other code. A pull request
+// can do the first; for the others something else must have set a variable.
+func attacks() []attack {
+	return []attack{
+		{"go.work in the workspace", func(t *testing.T, r *run) {}},
+		{"GOWORK in the environment", func(t *testing.T, r *run) {
+			moveFile(t, filepath.Join(r.dir, "go.work"), filepath.Join(r.dir, "other.work"))
+			r.env["GOWORK"] = filepath.Join(r.dir, "other.work")
+		}},
+		{"GOFLAGS in the environment", func(t *testing.T, r *run) {
+			moveFile(t, filepath.Join(r.dir, "go.work"), filepath.Join(r.dir, "none"))
+			r.env["GOFLAGS"] = "-toolexec=" + filepath.Join(r.dir, "toolexec")
+		}},
+		{"GOFLAGS in go's configuration", func(t *testing.T, r *run) {
+			moveFile(t, filepath.Join(r.dir, "go.work"), filepath.Join(r.dir, "none"))
+			r.env["GOENV"] = filepath.Join(r.dir, "go.env")
+			writeFile(t, r.env["GOENV"], "GOFLAGS=-toolexec="+filepath.Join(r.dir, "toolexec")+"\n")
+		}},
+	}
+}
+
+func moveFile(t *testing.T, from, to string) {
+	t.Helper()
+	if err := os.Rename(from, to); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func writeFile(t *testing.T, name, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(content), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// extract writes the files of an archive below a directory.
+func extract(t *testing.T, dir, archive string) {
+	t.Helper()
+	for _, f := range txtar.Parse([]byte(archive)).Files {
+		writeFile(t, filepath.Join(dir, f.Name), string(f.Data))
+	}
+}
+
+// builder is a workflow or hook as far as it builds batchwright: the scripts that
+// put a program in place, and the same in the old form, which builds in the
+// workspace and leaves go's environment as it is.
+type builder struct {
+	name string
+	// scripts run in the workspace, each in a shell of its own.
+	scripts, old []string
+	program      string // below the temporary directory, or absolute
+}
+
+// builders returns those of all templates and of the hooks.
+func builders(t *testing.T) []builder {
+	t.Helper()
+	var github workflow
+	readYAML(t, templates+"github.yml", &github)
+	var scripts []string
+	for _, step := range github.Jobs["review"].Steps {
+		if step.Name == "Fetch batchwright" || step.Name == "Build batchwright" {
+			scripts = append(scripts, step.Run)
+		}
+	}
+	all := []builder{{"github.yml", scripts, nil, "bin/batchwright"}}
+
+	var gitlab struct {
+		Batchwright struct {
+			BeforeScript []string `json:"before_script"`
+		}
+	}
+	readYAML(t, templates+"gitlab-ci.yml", &gitlab)
+	scripts = []string{strings.Join(gitlab.Batchwright.BeforeScript, "\n")}
+	all = append(all, builder{"gitlab-ci.yml", scripts, nil, "bin/batchwright"})
+
+	var build struct {
+		Steps []struct{ ID, Script string }
+	}
+	readYAML(t, templates+"cloudbuild.yaml", &build)
+	for _, step := range build.Steps {
+		if step.ID == "review" {
+			script, _, _ := strings.Cut(step.Script, "read -ra paths")
+			all = append(all, builder{"cloudbuild.yaml", []string{script}, nil, "bin/batchwright"})
+		}
+	}
+	for i, b := range all {
+		for j, script := range b.scripts {
+			// Programs are installed where the test looks.
+			script = strings.ReplaceAll(script, "/usr/local/bin/", `"$RUNNER_TEMP"/bin/`)
+			all[i].scripts[j] = script
+			script = regexp.MustCompile(`(?m)^ *export GOENV.*\n`).ReplaceAllString(script, "")
+			script = strings.ReplaceAll(script, `"$RUNNER_TEMP/batchwright"`, insideWorkspace)
+			script = strings.ReplaceAll(script, "$(mktemp -d)", insideWorkspace)
+			all[i].old = append(all[i].old, script)
+		}
+	}
+
+	// A cache of pre-commit may be in the workspace, as it is in GitLab's.
+	const clone = `git clone -q "$BATCHWRIGHT_REPOSITORY" ` + insideWorkspace + "\n"
+	// What pre-commit does for the language golang.
+	const install = clone + "cd " + insideWorkspace + `
+		GOPATH="$PWD/golangenv" go install ./...
+		mkdir bin && mv golangenv/bin/batchwright bin`
+	hook := []string{clone + insideWorkspace + "/.pre-commit.sh"}
+	return append(all, builder{"pre-commit", hook, []string{install}, insideWorkspace + "/bin/batchwright"})
+}
+
+// newAttackedRun returns a run whose workspace has the files of a hostile pull
+// request, and whose go is the real one.
+func newAttackedRun(t *testing.T) *run {
+	t.Helper()
+	r := newRun(t, nil)
+	source := t.TempDir()
+	extract(t, source, standInSource)
+	hook, err := os.ReadFile(root + "/.pre-commit.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(source, ".pre-commit.sh"), string(hook))
+	for _, name := range []string{"go", "batchwright"} {
+		if err := os.Remove(r.path("bin/" + name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	writeFile(t, r.path("bin/apt-get"), "#!/bin/bash\n")
+	extract(t, r.dir, hostileWorkspace)
+	// The caches of this machine, so that the standard library is compiled once.
+	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPROXY"} {
+		value, err := exec.Command("go", "env", name).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.env[name] = strings.TrimSpace(string(value))
+	}
+	r.env["TMPDIR"], r.env["TOOLEXEC_RAN"] = t.TempDir(), r.path("toolexec-ran")
+	r.env["BATCHWRIGHT_REPOSITORY"], r.env["BATCHWRIGHT_REF"] = source, "v1.0.0"
+	r.env["_BATCHWRIGHT_REPOSITORY"], r.env["_BATCHWRIGHT_REF"] = source, "v1.0.0"
+	if out, err := r.bash(`
+		cd "$BATCHWRIGHT_REPOSITORY" && git init -q -b main && git add -A &&
+		git commit -qm source && git tag v1.0.0`); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return r
+}
+
+// builtCode runs scripts that build batchwright, and returns whose code was built
+// or run meanwhile.
+func (r *run) builtCode(t *testing.T, scripts []string, program string) string {
+	t.Helper()
+	for _, script := range scripts {
+		if out, err := r.bash(script); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	if _, err := os.Stat(r.env["TOOLEXEC_RAN"]); err == nil {
+		return foreign
+	}
+	for _, dir := range []string{r.dir, r.home} {
+		out, err := exec.Command(filepath.Join(dir, program)).CombinedOutput()
+		if !os.IsNotExist(err) {
+			return string(bytes.TrimSpace(out))
+		}
+	}
+	t.Fatalf("no program %s was built", program)
+	return ""
+}
+
+// TestBuildAttack builds batchwright as each workflow and the hooks do, in the
+// workspace of a hostile pull request: what is built is the version that they
+// name. The old form of each builds foreign code in every case, so each attack is a
+// real one.
+func TestBuildAttack(t *testing.T) {
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("go is not installed")
+	}
+	all := builders(t)
+	if len(all) != 4 {
+		t.Fatalf("%d builders, want 4", len(all))
+	}
+	for _, b := range all {
+		for _, a := range attacks() {
+			t.Run(b.name+"/"+a.name, func(t *testing.T) {
+				t.Parallel()
+				r := newAttackedRun(t)
+				a.prepare(t, r)
+				if got := r.builtCode(t, b.scripts, b.program); got != genuine {
+					t.Errorf("the program says %q, want %q", got, genuine)
+				}
+				r = newAttackedRun(t)
+				a.prepare(t, r)
+				if got := r.builtCode(t, b.old, b.program); got != foreign {
+					t.Errorf("the old form builds a program that says %q, want %q", got, foreign)
+				}
+			})
+		}
+	}
+}
+
+// TestBuildOrder: the workflow of GitHub builds batchwright before the files of the
+// pull request are there.
+func TestBuildOrder(t *testing.T) {
+	var w workflow
+	readYAML(t, templates+"github.yml", &w)
+	built := false
+	for _, step := range w.Jobs["review"].Steps {
+		if strings.HasPrefix(step.Uses, "actions/checkout@") && !built {
+			t.Error("the files are fetched before batchwright is built")
+		}
+		built = built || step.Name == "Build batchwright"
+	}
+	if !built {
+		t.Error("batchwright is not built")
+	}
+}
+
+// TestHooks: every hook runs the script that builds batchwright by itself.
+func TestHooks(t *testing.T) {
+	content, err := os.ReadFile(root + "/.pre-commit-hooks.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var hooks []struct{ ID, Entry, Language string }
+	if err := yaml.Unmarshal(content, &hooks); err != nil {
+		t.Fatal(err)
+	}
+	if len(hooks) == 0 {
+		t.Error("no hooks")
+	}
+	for _, hook := range hooks {
+		if hook.Language != "script" || !strings.HasPrefix(hook.Entry, ".pre-commit.sh ") {
+			t.Errorf("%s: %s of the language %s", hook.ID, hook.Entry, hook.Language)
+		}
+	}
+	info, err := os.Stat(root + "/.pre-commit.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode()&fs.FileMode(0o111) == 0 {
+		t.Error(".pre-commit.sh is not executable")
+	}
+}
