@@ -18,7 +18,7 @@ func Owns(path string) bool {
 func topNames() []string {
 	return []string{
 		".batchwright", ".gcloudignore", ".ghpc", "README.md", "cloudbuild", "create-platform.sh", "dashboards",
-		"destroy-platform.sh", "kubernetes", "terraform", "workloads",
+		"destroy-platform.sh", "instructions.txt", "kubernetes", "terraform", "workloads",
 	}
 }
 

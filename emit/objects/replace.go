@@ -155,7 +155,7 @@ func (r *root) triggered(s *managed) bool {
 			}
 			name, _ := t[1].(hcl.TraverseAttr)
 			argument, _ := t[2].(hcl.TraverseAttr)
-			address := t.RootName() + "." + name.Name
+			address := s.module.prefix + t.RootName() + "." + name.Name
 			if was, is := r.earlier.find(address, ""), r.find(address, ""); was != nil && is != nil &&
 				was.text(argument.Name) != is.text(argument.Name) {
 				return true

@@ -170,16 +170,16 @@ account() { # ID, e-mail address, display name
   fi
 }
 
-repository() {
+ensure_repository() {
   if ! gcloud artifacts repositories describe "$REPOSITORY" --project="$PROJECT" --location="$BUILD_REGION" >/dev/null 2>&1; then
     gcloud artifacts repositories create "$REPOSITORY" --project="$PROJECT" --location="$BUILD_REGION" \
       --repository-format=docker --description="Images of the teams of $NAME"
   fi
 }
 
-# bucket asks the project for the bucket, and not the bucket itself: names of
+# ensure_bucket asks the project for the bucket, and not the bucket itself: names of
 # buckets are global, and the state must not go to a stranger's.
-bucket() {
+ensure_bucket() {
   local existing
   existing=$(gcloud storage buckets list --project="$PROJECT" --filter="name=\"$BUCKET\"" --format='value(name)') || return
   if [[ -z $existing ]]; then
@@ -189,10 +189,10 @@ bucket() {
   gcloud storage buckets update "gs://$BUCKET" --versioning
 }
 
-# custom_role makes the build's role of permissions, or changes it to that. A
+# ensure_custom_role makes the build's role of permissions, or changes it to that. A
 # deleted role can still be described for a week, but neither updated nor created
 # anew.
-custom_role() { # permissions
+ensure_custom_role() { # permissions
   local deleted
   if deleted=$(gcloud iam roles describe "$CUSTOM_ROLE" --project="$PROJECT" --format='value(deleted)' 2>/dev/null); then
     if [[ $deleted == True ]]; then
@@ -234,10 +234,10 @@ if [[ $INFRASTRUCTURE_MANAGER == true ]]; then
 fi
 
 echo "- Artifact Registry repository $REPOSITORY"
-attempt repository
+attempt ensure_repository
 
 echo "- bucket gs://$BUCKET"
-attempt bucket
+attempt ensure_bucket
 attempt gcloud storage buckets add-iam-policy-binding "gs://$BUCKET" \
   --member="serviceAccount:$EMAIL" --role=roles/storage.admin --condition=None
 
@@ -247,7 +247,7 @@ if ((${#PERMISSIONS[@]} > 0)); then
     IFS=,
     printf '%s' "${PERMISSIONS[*]}"
   )
-  attempt custom_role "$list"
+  attempt ensure_custom_role "$list"
   grant "projects/$PROJECT/roles/$CUSTOM_ROLE" None
 fi
 for role in "${ROLES[@]}"; do

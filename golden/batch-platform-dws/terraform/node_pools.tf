@@ -66,7 +66,8 @@ resource "google_container_node_pool" "a100_dws" {
     location_policy = "ANY"
   }
 
-  # GKE repairs by making another node, which flex-start cannot promise.
+  # GKE repairs by making another node, which flex-start cannot promise. It upgrades
+  # no node that runs: the next ones come with the new version.
   management {
     auto_repair  = false
     auto_upgrade = true
@@ -164,7 +165,8 @@ resource "google_container_node_pool" "h100_dws" {
     location_policy = "ANY"
   }
 
-  # GKE repairs by making another node, which flex-start cannot promise.
+  # GKE repairs by making another node, which flex-start cannot promise. It upgrades
+  # no node that runs: the next ones come with the new version.
   management {
     auto_repair  = false
     auto_upgrade = true

@@ -98,7 +98,6 @@ resource "google_container_cluster" "main" {
     }
   }
 
-  # Also of the pools that GKE creates by itself.
   node_pool_defaults {
     node_config_defaults {
       insecure_kubelet_readonly_port_enabled = "FALSE"
@@ -106,12 +105,6 @@ resource "google_container_cluster" "main" {
       gcfs_config {
         enabled = true
       }
-    }
-  }
-
-  node_pool_auto_config {
-    node_kubelet_config {
-      insecure_kubelet_readonly_port_enabled = "FALSE"
     }
   }
 
