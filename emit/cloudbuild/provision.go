@@ -46,7 +46,8 @@ func provision(p *ir.Platform) build {
 			"--project="+p.Project, "--location="+p.Region, endpoint(p)),
 		// Before the scheduler: Kueue looks for the kinds it queues when it starts.
 		script(p, 1200, "jobset", jobSetScript,
-			variable{"MANIFEST", p.Versions.JobSetManifest()}, variable{"NAMESPACE", ir.JobSetNamespace}))
+			variable{"MANIFEST", p.Versions.JobSetManifest()}, variable{"MANIFEST_SHA256", p.Versions.SHA256[ir.PinJobSet]},
+			variable{"NAMESPACE", ir.JobSetNamespace}))
 	scheduler := schedulerOf(p)
 	tasks = append(tasks, scheduler.install...)
 	tasks = append(tasks, script(p, 300, "priorities", prioritiesScript, variable{"PLATFORM", platformSelector(p)}))
