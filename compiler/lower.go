@@ -23,6 +23,7 @@ func lower(b *schema.Blueprint) *ir.Platform {
 		Versions: ir.Versions{
 			Kueue: b.Versions.Kueue, JobSet: b.Versions.JobSet, KAI: b.Versions.KAI, Helm: b.Versions.Helm, GIB: b.Versions.GIB,
 			Terraform: b.Versions.Terraform, GoogleProvider: b.Versions.GoogleProvider, Gcloud: b.Versions.Gcloud,
+			SHA256: lowerPins(b.Versions),
 		},
 		Scheduler: ir.Scheduler(b.Scheduler),
 		Network: ir.Network{

@@ -115,6 +115,7 @@ type Versions struct {
 	Terraform      string            `json:"terraform"`
 	GoogleProvider string            `json:"googleProvider"`
 	Gcloud         string            `json:"gcloud"`
+	SHA256         map[string]string `json:"sha256"`
 	Accept         map[string]string `json:"accept"`
 }
 

@@ -72,6 +72,10 @@ const (
 // Versions are release numbers without a leading v.
 type Versions struct {
 	Kueue, JobSet, KAI, Helm, GIB, Terraform, GoogleProvider, Gcloud string
+	// SHA-256 of the manifests of Kueue and JobSet, and digests of the images of
+	// Helm, Terraform and the Google Cloud CLI, by the names in a blueprint's
+	// versions. None where it is not known.
+	SHA256 map[string]string
 }
 
 // Network holds IPv4 ranges in CIDR notation.

@@ -137,6 +137,36 @@ func (p *Platform) CloudDashboards() string {
 	return "dashboards/cloud-monitoring"
 }
 
+// The names of a blueprint's versions for which it can pin a SHA-256.
+const (
+	PinKueue     = "kueue"
+	PinJobSet    = "jobset"
+	PinHelm      = "helm"
+	PinTerraform = "terraform"
+	PinGcloud    = "gcloud"
+)
+
+// HelmImage is the image that the build takes Helm from.
+func (v Versions) HelmImage() string { return v.pinImage("alpine/helm:"+v.Helm, PinHelm) }
+
+// TerraformImage is the image that the build runs Terraform in.
+func (v Versions) TerraformImage() string {
+	return v.pinImage("hashicorp/terraform:"+v.Terraform, PinTerraform)
+}
+
+// GcloudImage is the image of the Google Cloud CLI.
+func (v Versions) GcloudImage() string {
+	return v.pinImage("gcr.io/google.com/cloudsdktool/google-cloud-cli:"+v.Gcloud, PinGcloud)
+}
+
+// pinImage adds the digest that a pin has, if it is known, to an image with a tag.
+func (v Versions) pinImage(image, pin string) string {
+	if digest := v.SHA256[pin]; digest != "" {
+		return image + "@sha256:" + digest
+	}
+	return image
+}
+
 // KueueManifest is the address of the manifest of a Kueue release.
 func (v Versions) KueueManifest() string {
 	return fmt.Sprintf("https://github.com/kubernetes-sigs/kueue/releases/download/v%s/manifests.yaml", v.Kueue)

@@ -15,6 +15,7 @@ import (
 func versionRules() []Rule {
 	return []Rule{
 		{Code: "E0707", Severity: diag.Error, Title: "a release that the folder does not work with", check: versionFloors},
+		{Code: "N0862", Severity: diag.Note, Title: "a version without a known SHA-256", check: unpinnedVersions},
 		{Code: "N0837", Severity: diag.Note, Title: "a release that nothing runs", check: unusedTerraform},
 		{Code: "W0838", Severity: diag.Warning, Title: "a region in which Infrastructure Manager is not known", check: managerRegion},
 	}
@@ -41,6 +42,23 @@ func versionFloors(r *report) {
 	// These two are older than 0.12, and were taken back.
 	if v.KAI == "0.20.0" || v.KAI == "0.20.1" {
 		r.add(at("versions", "kai"), fmt.Sprintf("KAI Scheduler %s was released by mistake and retracted", v.KAI), label("want 0.16.0 or later, neither 0.20.0 nor 0.20.1"))
+	}
+}
+
+// unpinnedVersions reports versions that the blueprint chooses and nothing pins: the
+// build trusts whoever can change what it downloads.
+func unpinnedVersions(r *report) {
+	if r.Findings.HasErrors() {
+		return // the version may be one that has to change
+	}
+	used := map[string]bool{ir.PinJobSet: true, ir.PinGcloud: true,
+		ir.PinKueue: r.Plan.Scheduler == ir.Kueue, ir.PinHelm: r.Plan.Scheduler == ir.KAI,
+		ir.PinTerraform: !r.Blueprint.Delivery.InfrastructureManager}
+	for _, pin := range names(used) {
+		if used[pin] && r.Plan.Versions.SHA256[pin] == "" && r.Written("versions", pin) {
+			r.add(at("versions", pin), fmt.Sprintf("no SHA-256 of %s is known for this version", pin),
+				help("set versions: sha256: %s: \"...\", and the build refuses anything else", pin))
+		}
 	}
 }
 

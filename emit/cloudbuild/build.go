@@ -81,7 +81,7 @@ func newBuild(p *ir.Platform, kind string, tasks ...task) build {
 func terraform(p *ir.Platform, seconds int, id string, args ...string) task {
 	return task{seconds, step{
 		ID:   id,
-		Name: literal("hashicorp/terraform:" + p.Versions.Terraform),
+		Name: literal(p.Versions.TerraformImage()),
 		Dir:  "terraform",
 		Args: args,
 		Env:  []string{"TF_IN_AUTOMATION=true"},
@@ -144,7 +144,7 @@ func script(p *ir.Platform, seconds int, id, body string, variables ...variable)
 type variable struct{ name, value string }
 
 func cli(p *ir.Platform) string {
-	return literal("gcr.io/google.com/cloudsdktool/google-cloud-cli:" + p.Versions.Gcloud)
+	return literal(p.Versions.GcloudImage())
 }
 
 // endpoint is the flag of "gcloud container clusters get-credentials" for the

@@ -22,6 +22,7 @@ printf -v line ' %q' "$@"
 line=${0##*/}$line
 printf '%s\n' "$line" >>"$SANDBOX/calls"
 printf '%s\0' "$@" >>"$SANDBOX/words"
+if [[ $call == curl* && ${7-} == --output ]]; then : >"$8"; fi
 source "$SANDBOX/answers"
 # Whoever asks for permissions has them, unless the answers say otherwise.
 if [[ $call == *testIamPermissions* && -z ${denied-} ]]; then printf '%s' "$call"; fi

@@ -53,7 +53,8 @@ func kueue(p *ir.Platform) scheduler {
 	return scheduler{
 		version: setting{"_KUEUE_VERSION", "versions.kueue", p.Versions.Kueue},
 		install: []task{script(p, 1200, "kueue", kueueScript,
-			variable{"MANIFEST", p.Versions.KueueManifest()}, namespace, variable{"WEBHOOKS", ir.KueueWebhooks})},
+			variable{"MANIFEST", p.Versions.KueueManifest()}, variable{"MANIFEST_SHA256", p.Versions.SHA256[ir.PinKueue]},
+			namespace, variable{"WEBHOOKS", ir.KueueWebhooks})},
 		prepare:   []task{script(p, 600, "local-queues", localQueuesScript, platform)},
 		queues:    script(p, 1800, "queues", queuesScript, platform),
 		stop:      stopKueue,
@@ -65,7 +66,7 @@ func kai(p *ir.Platform) scheduler {
 	// Helm is one program without libraries. The CLI's image, which has the
 	// credentials for the cluster, lacks it, and Helm's image lacks those.
 	helm := task{300, step{
-		ID: "helm", Name: literal("alpine/helm:" + p.Versions.Helm), Entrypoint: "cp", Args: []string{"/usr/bin/helm", "/workspace/helm"},
+		ID: "helm", Name: literal(p.Versions.HelmImage()), Entrypoint: "cp", Args: []string{"/usr/bin/helm", "/workspace/helm"},
 	}}
 	install := script(p, 2400, "kai", kaiScript,
 		variable{"CHART", ir.KAIChart}, variable{"VERSION", p.Versions.KAI}, variable{"NAMESPACE", ir.KAINamespace})

@@ -49,7 +49,8 @@ kubectl create --dry-run=client --validate=false -k TEMP -o go-template=\{\{rang
 kubectl apply --server-side --force-conflicts --field-manager=kueue-release -k TEMP
 kubectl -n kueue-system rollout status deployment/kueue-controller-manager --timeout=600s
 kubectl apply --server-side --force-conflicts --field-manager=batchwright --dry-run=server -f kubernetes/resource-flavors.yaml
-kubectl apply --server-side --force-conflicts --field-manager=jobset-release -f https://github.com/kubernetes-sigs/jobset/releases/download/v0.12.0/manifests.yaml
+curl --fail --silent --show-error --location --retry 5 --output TEMP/release.yaml https://github.com/kubernetes-sigs/jobset/releases/download/v0.12.0/manifests.yaml
+kubectl apply --server-side --force-conflicts --field-manager=jobset-release -f TEMP/release.yaml
 kubectl -n jobset-system rollout status deployment/jobset-controller-manager --timeout=600s
 kubectl create --dry-run=server -f -
 kubectl create --dry-run=client --validate=false -f kubernetes/priority-classes.yaml -o jsonpath=\{.metadata.name\}\ \{.value\}\ \{.preemptionPolicy\}\ \{.globalDefault\}\{\"\\n\"\}
@@ -397,6 +398,34 @@ esac`)
 	want := "see every namespace:\nmnew.kb.io\nvbare.kb.io\n"
 	if r.code != 1 || !strings.Contains(r.output, want) || r.matching("kubectl apply") != nil {
 		t.Errorf("exit code %d, calls %q, want %q:\n%s", r.code, r.calls, want, r.output)
+	}
+}
+
+// TestManifestDigest holds that a manifest is applied only if it is the one that is
+// pinned, and that its SHA-256 is printed where none is.
+func TestManifestDigest(t *testing.T) {
+	const empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+	for name, test := range map[string]struct {
+		pinned  string
+		code    int
+		applied int
+	}{
+		"no pin":      {"", 0, 1},
+		"the same":    {empty, 0, 1},
+		"another one": {strings.Repeat("0", 64), 1, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := platform()
+			p.Versions.SHA256 = map[string]string{ir.PinKueue: test.pinned, ir.PinJobSet: test.pinned}
+			s := newSandbox(t, p)
+			for _, id := range []string{"kueue", "jobset"} {
+				r := s.step(find(t, provision(p), id))
+				applied := len(r.matching("kubectl apply --server-side --force-conflicts --field-manager=" + id + "-release"))
+				if r.code != test.code || applied != test.applied || !strings.Contains(r.output, empty) {
+					t.Errorf("%s: exit code %d, applied %d times\n%s", id, r.code, applied, r.output)
+				}
+			}
+		})
 	}
 }
 
