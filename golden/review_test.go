@@ -530,7 +530,7 @@ var edits = []edit{
 		summary: []string{
 			"cluster | platform: region: us-west4 -> us-central2 (another region makes another cluster)",
 			"cluster | platform: zones of the nodes: us-west4-a -> us-central2-b",
-			`capacity | capacity "slices": machine: ct5lp-hightpu-4t with 4 tpu-v5-lite-podslice in slices of 4x4 -> ct4p-hightpu-4t with 4 tpu-v4-podslice in slices of 2x2x4 (240 vCPUs and 407 GiB of memory a node; GKE makes the nodes anew for it)`,
+			`capacity | capacity "slices": machine: ct5lp-hightpu-4t with 4 tpu-v5-lite-podslice in slices of 4x4 -> ct4p-hightpu-4t with 4 tpu-v4-podslice in slices of 2x2x4 (240 vCPUs and 407 GiB of memory a node; with another topology Terraform replaces the pools)`,
 			"cloud quota | Google Cloud quota of tpu-v4-podslice, on demand and reserved added: 32 chips",
 			"cloud quota | Google Cloud quota of machines of family ct4p added: 1920 vCPUs",
 			"cloud quota | Google Cloud quota TPU_LITE_PODSLICE_V5 removed from configuration: 32 chips",
@@ -564,7 +564,7 @@ var edits = []edit{
 		name: "reservation made elsewhere", blueprint: "batch-platform", old: `{name: "machine-reservation", create: true}`, new: `{name: "machine-reservation"}`,
 		summary: []string{
 			`capacity | capacity "l4-reserved": consumption: reservation "machine-reservation", made by the platform -> reservation "machine-reservation"`,
-			"access | service account of the build: permissions removed from configuration: compute.reservations.create, compute.reservations.delete, compute.reservations.get, compute.reservations.list, compute.reservations.resize, compute.reservations.update",
+			"access | service account of the build: permissions removed from configuration: compute.reservationBlocks.get, compute.reservationBlocks.list, compute.reservations.create, compute.reservations.delete, compute.reservations.get, compute.reservations.list, compute.reservations.resize, compute.reservations.update",
 		},
 		removed: []string{"google_compute_reservation.l4_reserved"},
 	},
