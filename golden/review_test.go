@@ -691,9 +691,9 @@ var edits = []edit{
 		},
 	},
 	{
-		name: "Kueue", blueprint: "batch-platform", old: `region:  "us-central1"`, new: `region:  "us-central1", versions: kueue: "0.19.1"`,
+		name: "Kueue", blueprint: "batch-platform", old: `region:  "us-central1"`, new: `region:  "us-central1", versions: kueue: "0.19.3"`,
 		summary: []string{
-			"cluster | Kueue: version: 0.19.2 -> 0.19.1",
+			"cluster | Kueue: version: 0.19.2 -> 0.19.3",
 		},
 	},
 	{
