@@ -68,6 +68,7 @@ func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.Share
 			KubeAccount:     name + "-ksa",
 			Account:         ir.ServiceAccount{ID: "wi-" + name, Display: "Jobs of " + name, Roles: teamRoles(in.Roles, b.Monitoring.TensorBoard != nil)},
 			NodesListBucket: in.Bucket && in.NodesListBucket,
+			Allow:           sorted(in.Allow),
 		}
 		if in.Bucket {
 			team.Bucket = b.Project + "-" + b.Name + "-" + name
@@ -142,7 +143,8 @@ func lowerSharedQueues(b *schema.Blueprint, offers map[string]*offer) []ir.Share
 // lowerQueue resolves a quota in a tier, and adds what it guarantees to the
 // capacities. The queue has no name yet.
 func lowerQueue(t schema.Tier, tier string, quota map[string]schema.Quota, cohort string, offers map[string]*offer) ir.Queue {
-	q := ir.Queue{Tier: tier, Cohort: cohort, Strategy: t.Queueing, Preempts: t.Preempts, Resources: []string{ir.CPU, ir.Memory}}
+	q := ir.Queue{Tier: tier, Cohort: cohort, Strategy: t.Queueing, Preempts: t.Preempts, MaxGraceSeconds: t.MaxGraceSeconds,
+		Resources: []string{ir.CPU, ir.Memory}}
 	for _, class := range t.PriorityClasses(tier) {
 		q.Classes = append(q.Classes, class.Name)
 	}
