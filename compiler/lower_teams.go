@@ -69,6 +69,7 @@ func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.Share
 			KubeAccount:     name + "-ksa",
 			Roles:           sorted(in.Roles),
 			NodesListBucket: in.Bucket && in.NodesListBucket,
+			Allow:           sorted(in.Allow),
 		}
 		if in.ServiceAccount != nil {
 			team.Account = &ir.TeamAccount{ID: *in.ServiceAccount, Display: "Jobs of " + name + " in " + b.Name}
@@ -150,7 +151,8 @@ func lowerSharedQueues(b *schema.Blueprint, offers map[string]*offer) []ir.Share
 // lowerQueue resolves a quota in a tier, and adds what it guarantees to the
 // capacities. The queue has no name yet.
 func lowerQueue(t schema.Tier, tier string, quota map[string]schema.Quota, cohort string, offers map[string]*offer) ir.Queue {
-	q := ir.Queue{Tier: tier, Cohort: cohort, Strategy: t.Queueing, Preempts: t.Preempts, Resources: []string{ir.CPU, ir.Memory}}
+	q := ir.Queue{Tier: tier, Cohort: cohort, Strategy: t.Queueing, Preempts: t.Preempts, MaxGraceSeconds: t.MaxGraceSeconds,
+		Resources: []string{ir.CPU, ir.Memory}}
 	for _, class := range t.PriorityClasses(tier) {
 		q.Classes = append(q.Classes, class.Name)
 	}

@@ -40,20 +40,21 @@ var (
 	dwsChanges = []string{
 		".batchwright/manifest.json",
 		"README.md",
-		"cloudbuild/provision.yaml",              // no dashboards for Grafana
-		"dashboards/alert-rules.yaml",            // jobs that wait for a check
-		"dashboards/cloud-monitoring/admin.json", // the same, and H100s
-		"dashboards/cloud-monitoring/team.json",  // shared queues
-		"kubernetes/kustomization.yaml",          // more files
-		"kubernetes/priority-classes.yaml",       // dws
-		"kubernetes/resource-flavors.yaml",       // two more
-		"kubernetes/teams/team-a.yaml",           // the LocalQueue
-		"kubernetes/teams/team-b.yaml",           // the LocalQueue
-		"terraform/cluster.tf",                   // limits of auto-provisioning
-		"terraform/monitoring.tf",                // an alert
-		"terraform/node_pools.tf",                // two more
-		"workloads/team-a/kustomization.yaml",    // the job
-		"workloads/team-b/kustomization.yaml",    // the job
+		"cloudbuild/provision.yaml",                 // no dashboards for Grafana
+		"dashboards/alert-rules.yaml",               // jobs that wait for a check
+		"dashboards/cloud-monitoring/admin.json",    // the same, and H100s
+		"dashboards/cloud-monitoring/team.json",     // shared queues
+		"kubernetes/kustomization.yaml",             // more files
+		"kubernetes/priority-classes.yaml",          // dws
+		"kubernetes/resource-flavors.yaml",          // two more
+		"kubernetes/system/admission-policies.yaml", // what the tier leads to
+		"kubernetes/teams/team-a.yaml",              // the LocalQueue
+		"kubernetes/teams/team-b.yaml",              // the LocalQueue
+		"terraform/cluster.tf",                      // limits of auto-provisioning
+		"terraform/monitoring.tf",                   // an alert
+		"terraform/node_pools.tf",                   // two more
+		"workloads/team-a/kustomization.yaml",       // the job
+		"workloads/team-b/kustomization.yaml",       // the job
 	}
 	dwsAdded = []string{
 		"kubernetes/admission-checks.yaml",

@@ -72,12 +72,17 @@ func queueRows(t *testing.T, cq kueue.ClusterQueue, team string) []string {
 	}
 	var rows []string
 	for _, g := range cq.Spec.ResourceGroups {
-		if want := []corev1.ResourceName{"cpu", "memory", "nvidia.com/gpu"}; !cmp.Equal(g.CoveredResources, want) {
-			t.Errorf("%s covers %v", cq.Name, g.CoveredResources)
+		if want := []corev1.ResourceName{"cpu", "memory", "nvidia.com/gpu", "pods"}; !cmp.Equal(g.CoveredResources, want) {
+			t.Fatalf("%s covers %v", cq.Name, g.CoveredResources)
 		}
 		for _, f := range g.Flavors {
+			// The reference does not count pods. Here each GPU has all that a node holds.
+			counted, pods := f.Resources[2], f.Resources[3]
+			if pods.NominalQuota.Value() != 110*counted.NominalQuota.Value() || pods.BorrowingLimit.Value() != 110*counted.BorrowingLimit.Value() {
+				t.Errorf("%s: %s has %v for %v", cq.Name, f.Name, pods, counted)
+			}
 			row := []string{cq.Name, string(f.Name)}
-			for _, r := range f.Resources {
+			for _, r := range f.Resources[:3] {
 				borrowing := "none"
 				if r.BorrowingLimit != nil {
 					borrowing = r.BorrowingLimit.String()

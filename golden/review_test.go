@@ -90,11 +90,13 @@ func TestReviewOfOneNumber(t *testing.T) {
 			name:  "of accelerators",
 			given: edit{blueprint: blueprint, old: "shared: {}", new: `shared: quota: "a3-ultra": accelerators: 512`},
 			old:   "accelerators: 512", new: "accelerators: 256",
-			// cpu and memory follow, by what a pod needs with each GPU.
+			// cpu and memory follow, by what a pod needs with each GPU, and how many
+			// pods there can be.
 			lines: []string{
 				`kubernetes/shared-queues.yaml: nominalQuota: "6912"`,
 				"kubernetes/shared-queues.yaml: nominalQuota: 90Ti",
 				`kubernetes/shared-queues.yaml: nominalQuota: "256"`,
+				`kubernetes/shared-queues.yaml: nominalQuota: "28160"`,
 			},
 			others: []string{".batchwright/manifest.json", "README.md"},
 			summary: []string{
@@ -687,6 +689,20 @@ var edits = []edit{
 		},
 	},
 
+	// What jobs may say.
+	{
+		name: "grace period", blueprint: "batch-platform", old: `lp: {priority: 10,`, new: `lp: {priority: 10, maxGraceSeconds: 120,`,
+		summary: []string{
+			"queues | all 4 teams: longest time that pods may take to end in lp: 600 -> 120 seconds",
+		},
+	},
+	{
+		name: "what is allowed", blueprint: "batch-platform", old: `"team-a": cohort: "team-a-b"`, new: `"team-a": {cohort: "team-a-b", allow: ["nfs", "csi"]}`,
+		summary: []string{
+			`teams | team "team-a": what its jobs may use besides added: csi, nfs`,
+		},
+	},
+
 	// The cluster.
 	{
 		name: "release channel", blueprint: "batch-platform", old: `"RAPID"`, new: `"STABLE"`,
@@ -695,9 +711,9 @@ var edits = []edit{
 		},
 	},
 	{
-		name: "Kueue", blueprint: "batch-platform", old: `region:  "us-central1"`, new: `region:  "us-central1", versions: kueue: "0.19.1"`,
+		name: "Kueue", blueprint: "batch-platform", old: `region:  "us-central1"`, new: `region:  "us-central1", versions: kueue: "0.19.3"`,
 		summary: []string{
-			"cluster | Kueue: version: 0.19.2 -> 0.19.1",
+			"cluster | Kueue: version: 0.19.2 -> 0.19.3",
 		},
 	},
 	{

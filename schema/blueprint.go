@@ -210,14 +210,15 @@ type FlexStart struct {
 
 // Tier mirrors #Tier.
 type Tier struct {
-	Priority   *int              `json:"priority"`
-	Priorities map[string]int    `json:"priorities"`
-	Default    bool              `json:"default"`
-	Preempts   bool              `json:"preempts"`
-	Capacity   []string          `json:"capacity"`
-	Queueing   string            `json:"queueing"`
-	Shared     *Shared           `json:"shared"`
-	Accept     map[string]string `json:"accept"`
+	Priority        *int              `json:"priority"`
+	Priorities      map[string]int    `json:"priorities"`
+	Default         bool              `json:"default"`
+	Preempts        bool              `json:"preempts"`
+	Capacity        []string          `json:"capacity"`
+	Queueing        string            `json:"queueing"`
+	MaxGraceSeconds int               `json:"maxGraceSeconds"`
+	Shared          *Shared           `json:"shared"`
+	Accept          map[string]string `json:"accept"`
 }
 
 // PriorityClass is a tier's PriorityClass.
@@ -266,6 +267,7 @@ type Team struct {
 	NodesListBucket bool                        `json:"nodesListBucket"`
 	Roles           []string                    `json:"roles"`
 	ServiceAccount  *string                     `json:"serviceAccount"`
+	Allow           []string                    `json:"allow"`
 	Quota           map[string]map[string]Quota `json:"quota"`
 	Accept          map[string]string           `json:"accept"`
 }

@@ -129,6 +129,7 @@ var authorities = []string{
 	"KAI Scheduler documentation, ",
 	"KAI Scheduler issues, ",
 	"Kubernetes documentation, ",
+	"Kueue 0.19, CHANGELOG/",
 	"Kueue 0.19, pkg/",
 	"Kueue v1beta2 API, ",
 	"Terraform google provider, ",

@@ -13,6 +13,17 @@ func (c Capacity) HasAccelerators() bool { return c.Machine.Resource != "" }
 // accelerators, or CPU.
 func (c Capacity) CountedIn() string { return cmp.Or(c.Machine.Resource, CPU) }
 
+// CountedIn is the resource that quota of the capacity of some name is counted in,
+// or "" if there is no such capacity.
+func (p *Platform) CountedIn(name string) string {
+	for _, c := range p.Capacities {
+		if c.Name == name {
+			return c.CountedIn()
+		}
+	}
+	return ""
+}
+
 // HasGPUs tells whether the machines have NVIDIA GPUs.
 func (c Capacity) HasGPUs() bool { return c.Machine.Resource == GPU }
 

@@ -55,7 +55,10 @@ type Team struct {
 	Bucket string // Cloud Storage bucket, "" for none
 	// NodesListBucket lets the nodes' account list the bucket, too.
 	NodesListBucket bool
-	Queues          []Queue // by tier
+	// Allow are the fields of pods, and kinds of volumes, that its jobs may use and
+	// others may not, as in the blueprint, sorted.
+	Allow  []string
+	Queues []Queue // by tier
 }
 
 // TeamAccount is the Google service account of a team. Its roles are the team's.
@@ -78,12 +81,14 @@ type Queue struct {
 	LocalQueue   string
 	// Shared tells that the ClusterQueue is that of a SharedQueue, and what
 	// follows is of all its teams.
-	Shared    bool
-	Cohort    string // it lends to and borrows from, "" for none
-	Strategy  string // StrictFIFO or BestEffortFIFO
-	Preempts  bool
-	Resources []string      // covered resources, in the order of every FlavorQuota
-	Flavors   []FlavorQuota // in the order in which they are tried
+	Shared   bool
+	Cohort   string // it lends to and borrows from, "" for none
+	Strategy string // StrictFIFO or BestEffortFIFO
+	Preempts bool
+	// MaxGraceSeconds is the longest time that pods may take to end.
+	MaxGraceSeconds int
+	Resources       []string      // covered resources, in the order of every FlavorQuota
+	Flavors         []FlavorQuota // in the order in which they are tried
 }
 
 // FlavorQuota is a queue's quota of one capacity.

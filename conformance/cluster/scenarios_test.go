@@ -198,6 +198,10 @@ func batchPlatform(f *folder) {
 		return bytes.ReplaceAll(text, []byte("namespace: team-a"), []byte("namespace: team-b"))
 	}, "forbidden")
 
+	f.escapes()
+	if *attempts {
+		return
+	}
 	monitor := f.monitored()
 	defer monitor.Stop()
 	f.failed("team-a", "jobset-1")

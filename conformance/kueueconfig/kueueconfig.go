@@ -32,7 +32,8 @@ const (
 // Check checks the configuration in a deploy folder: that Kueue decodes it
 // strictly and knows its feature gates; that it differs from Kueue's defaults
 // in nothing but the frameworks, the metrics, the concurrency of the release,
-// the managed jobs and how long pods are waited for; and that the managed jobs
+// the managed jobs, the resources that are not counted and how long pods are
+// waited for; and that the managed jobs
 // are those of the teams' namespaces. A folder without Kueue's flavors is one
 // without Kueue.
 func Check(folder fs.FS) []error {
@@ -79,6 +80,9 @@ func Check(folder fs.FS) []error {
 	if w := got.WaitForPodsReady; *w.BlockAdmission || w.RecoveryTimeout.Duration == 0 || w.RecoveryTimeout.Duration > w.Timeout.Duration {
 		errorf("waits for pods wrongly: one team holds up the others, or a lost pod is waited for longer than all at the start")
 	}
+	if got.Resources == nil || !slices.Equal(got.Resources.ExcludeResourcePrefixes, []string{string(corev1.ResourceEphemeralStorage)}) {
+		errorf("resources %v: jobs that request ephemeral storage, and no others, need one that is not counted", got.Resources)
+	}
 	errs = append(errs, checkNamespaces(folder, got)...)
 
 	want.Integrations.Frameworks = got.Integrations.Frameworks
@@ -86,6 +90,7 @@ func Check(folder fs.FS) []error {
 	want.FeatureGates = got.FeatureGates
 	want.WaitForPodsReady = got.WaitForPodsReady
 	want.Controller = got.Controller
+	want.Resources = got.Resources
 	want.ManageJobsWithoutQueueName = got.ManageJobsWithoutQueueName
 	want.ManagedJobsNamespaceSelector = got.ManagedJobsNamespaceSelector
 	if !reflect.DeepEqual(want, got) {

@@ -31,6 +31,9 @@ data:
         operator: Exists
     metrics:
       enableClusterQueueResources: true
+    resources:
+      excludeResourcePrefixes:
+      - ephemeral-storage
     waitForPodsReady:
       recoveryTimeout: 15m
       timeout: 30m
@@ -68,6 +71,8 @@ func TestCheck(t *testing.T) {
 		{"lost pods waited for as long as it takes", "recoveryTimeout: 15m", "recoveryTimeout: 0s", "waits for pods wrongly"},
 		{"one team holds up the others", "      timeout: 30m\n", "      timeout: 30m\n      blockAdmission: true\n", "waits for pods wrongly"},
 		{"other port", "9443", "9444", "differs from Kueue's defaults"},
+		{"ephemeral storage counted", "      - ephemeral-storage\n", "      - ephemeral\n", "need one that is not counted"},
+		{"accelerators not counted", "      - ephemeral-storage\n", "      - ephemeral-storage\n      - nvidia.com/\n", "need one that is not counted"},
 		{"not managed", "QueueName: true", "QueueName: false", "not managed"},
 		{"every namespace managed", "matchExpressions:\n      - key: team\n        operator: Exists", "matchLabels: {}", "jobs in kube-system are managed"},
 		{"team not managed", "key: team\n", "key: tenant\n", "jobs in team-a are not managed"},

@@ -269,6 +269,7 @@ var mutants = []mutant{
 		name: "Kueue's webhooks in every namespace", file: "emit/kueue/webhooks.go",
 		old: `everySelector("MutatingWebhookConfiguration"),`, new: "",
 		blueprint: "batch-platform", by: "cluster", says: "in gmp-system with Kueue down",
+	},
 
 	// What Google's APIs refuse of a folder that Terraform accepts.
 	{
@@ -305,6 +306,8 @@ var mutants = []mutant{
 		c.block("node_pool_auto_config")`, new: `	if p.Name != "" {
 		c.block("node_pool_auto_config")`,
 		blueprint: "tpu-training", by: "plan", says: "a second apply would do map[google_container_cluster.main:update",
+	},
+	{
 		name: "a build that administers service accounts", file: "compiler/delivery.go",
 		old: `"roles/compute.securityAdmin", // firewall`, new: `"roles/compute.securityAdmin", "roles/iam.serviceAccountAdmin",`,
 		blueprint: "batch-platform", by: "check", says: "roles/iam.serviceAccountAdmin is the way to every service account",
@@ -313,5 +316,56 @@ var mutants = []mutant{
 		name: "a build that administers every cluster", file: "compiler/delivery.go",
 		old: `Condition: ir.ClusterCondition(p.Project, p.Region, p.Cluster.Name),`, new: `Condition: "",`,
 		blueprint: "batch-platform", by: "check", says: "the build has roles/container.admin on the whole project",
+	},
+	{
+		name: "no quota of pods", file: "emit/kueue/queues.go",
+		old: "pods.NominalQuota = *podsOf(&q.NominalQuota)", new: "pods.NominalQuota = q.NominalQuota",
+		blueprint: "batch-platform", by: "cluster", says: "uncounted: 0 pods run, want 30",
+	},
+	{
+		name: "pods not covered", file: "emit/kueue/queues.go",
+		old: `group.CoveredResources = append(group.CoveredResources, corev1.ResourcePods)
+		for _, f := range q.Flavors {
+			quotas := flavorQuotas(f)
+			quotas.Resources = append(quotas.Resources, podsQuota(quotas.Resources, p.CountedIn(f.Flavor)))`,
+		new: `for _, f := range q.Flavors {
+			_ = podsQuota(nil, p.CountedIn(f.Flavor))
+			quotas := flavorQuotas(f)`,
+		blueprint: "batch-platform", by: "cluster", says: "pods without requests run on nodes of",
+	},
+	{
+		name: "ephemeral storage counted", file: "emit/kueue/configuration.go",
+		old: "[]string{string(corev1.ResourceEphemeralStorage)}", new: "[]string{}",
+		blueprint: "batch-platform", by: "check", says: "need one that is not counted",
+	},
+	{
+		name: "containers without requests", file: "emit/kubernetes/bounds_policy.go",
+		old: "['cpu', 'memory'].exists(r,", new: "['cpu', 'memory'].filter(r, false).exists(r,",
+		blueprint: "batch-platform", by: "check", says: "job with no resources: admitted",
+	},
+	{
+		name: "any grace period", file: "emit/kubernetes/bounds_policy.go",
+		old: ".orValue(30) <= variables.grace)", new: ".orValue(30) >= 0)",
+		blueprint: "batch-platform", by: "check", says: "job with a year to end: admitted",
+	},
+	{
+		name: "names of nodes", file: "emit/kubernetes/bounds_policy.go",
+		old: "['nodeName', 'runtimeClassName']", new: "['runtimeClassName']",
+		blueprint: "batch-platform", by: "check", says: "job with a node: admitted",
+	},
+	{
+		name: "a tier without its taints", file: "emit/kubernetes/bounds_policy.go",
+		old: `t.Key+"="+t.Value`, new: `t.Key`,
+		blueprint: "batch-platform", by: "check", says: "must not tolerate",
+	},
+	{
+		name: "jobs started by hand", file: "emit/kueue/guard.go",
+		old: `"|| !oldObject.spec.?suspend.orValue(false) || `, new: `"|| true || `,
+		blueprint: "batch-platform", by: "check", says: "job that is started by hand: admitted",
+	},
+	{
+		name: "any node with KAI", file: "emit/kai/guard.go",
+		old: "variables.kept || variables.pods.all(p, [%s].exists(c,", new: "true || variables.pods.all(p, [%s].exists(c,",
+		blueprint: "kai-departments", by: "check", says: "job on any node: admitted",
 	},
 }

@@ -15,6 +15,11 @@ const (
 	kaiDefault   = "train"             // PriorityClass of jobs that name none
 )
 
+// kaiCapacity are the labels of the nodes of the golden folder's one capacity.
+var kaiCapacity = map[string]any{
+	"capacity": "h100-reserved", "cloud.google.com/gke-accelerator": "nvidia-h100-80gb", "resource-type": "reservation",
+}
+
 // usesKAI tells whether policies are on KAI Scheduler's queues.
 func usesKAI(policies []policy) bool {
 	return slices.ContainsFunc(policies, func(p policy) bool {
@@ -47,6 +52,11 @@ func kaiObject(fields map[string]any) map[string]any {
 	}
 	for _, pod := range podTemplates(fields) {
 		pod["spec"].(map[string]any)["schedulerName"] = kaiScheduler
+		selector := maps.Clone(kaiCapacity)
+		if own, ok := pod["spec"].(map[string]any)["nodeSelector"].(map[string]any); ok {
+			maps.Copy(selector, own)
+		}
+		pod["spec"].(map[string]any)["nodeSelector"] = selector
 	}
 	return fields
 }
@@ -93,6 +103,10 @@ func kaiCases(q queue) []request {
 		fields["metadata"] = map[string]any{"name": "x", "labels": labels}
 	})
 	unscheduled := of(func(fields map[string]any) { delete(podTemplates(fields)[0]["spec"].(map[string]any), "schedulerName") })
+	anywhere := of(func(fields map[string]any) { delete(podTemplates(fields)[0]["spec"].(map[string]any), "nodeSelector") })
+	somewhere := of(func(fields map[string]any) {
+		podTemplates(fields)[0]["spec"].(map[string]any)["nodeSelector"] = map[string]any{"resource-type": "reservation"}
+	})
 	mixed := kaiObject(jobSet(q, q.class, q.class))
 	delete(podTemplates(mixed)[1]["spec"].(map[string]any), "schedulerName")
 	return []request{
@@ -101,6 +115,8 @@ func kaiCases(q queue) []request {
 		{"job that loses its scheduler with its queue", member, jobKind, unscheduled, kaiObject(job(none)), pods},
 		{"job without a scheduler that was there", collector, jobKind, unscheduled, unscheduled, ""},
 		{"jobset with a job of the cluster's scheduler", member, jobSetKind, mixed, nil, pods},
+		{"job on any node", member, jobKind, anywhere, nil, "nodes of a capacity"},
+		{"job on some reservation", member, jobKind, somewhere, nil, "nodes of a capacity"},
 		{"job whose pods name its queue", member, jobKind, podLabel(kaiLabel, q.name), nil, ""},
 		{"job whose pods name another queue", member, jobKind, podLabel(kaiLabel, q.name+"-x"), nil, pods},
 		{"job whose pods name a priority by label", member, jobKind, podLabel(kaiPriority, q.class), nil, pods},

@@ -75,6 +75,10 @@ func Check(folder fs.FS) []error {
 		requests := unqueued()
 		for _, q := range queues {
 			requests = append(requests, cases(q, classes)...)
+			requests = append(requests, outOfBounds(q)...)
+			if !kai {
+				requests = append(requests, kueueCases(q)...)
+			}
 		}
 		if kai {
 			requests = asKAI(requests)

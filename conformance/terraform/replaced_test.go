@@ -57,7 +57,7 @@ func TestReplaced(t *testing.T) {
 			{name: "reservation of somebody else", old: "create: true", new: "create: false"},
 			{name: "a capacity's name", old: "l4-spot", new: "l4-cheap"},
 			{name: "a capacity less", old: `"l4-ondemand": {hardware: "l4", consumption: onDemand: {}, maxNodes: 24}`, new: `"l4-ondemand": {hardware: "l4", consumption: onDemand: {}, maxNodes: 24, computeClass: true}`},
-			{name: "versions", old: "cluster: {", new: "versions: kueue: \"0.19.1\"\ncluster: {"},
+			{name: "versions", old: "cluster: {", new: "versions: kueue: \"0.19.3\"\ncluster: {"},
 			{name: "pool of the system", old: "systemPool: nodesPerZone: 2", new: `systemPool: {machine: "e2-standard-8", nodesPerZone: 3}`},
 		},
 		"tpu-training": {

@@ -2,6 +2,7 @@ package kai
 
 import (
 	"fmt"
+	"strings"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -25,11 +26,21 @@ const priorityLabel = "priorityClassName"
 //
 //   - pods of the cluster's own scheduler, which knows no quota;
 //   - pods that say another queue than their job, whose own goes first;
+//   - pods that select no capacity: KAI Scheduler would give them any node without a
+//     taint, where the platform's own pods are;
 //   - a PriorityClass in a label.
-func Guard(policy *admissionv1.ValidatingAdmissionPolicy) {
+func Guard(p *ir.Platform, policy *admissionv1.ValidatingAdmissionPolicy) {
 	policy.Spec.Variables = append(policy.Spec.Variables, admissionv1.Variable{Name: "pods", Expression: "(has(dyn(object).spec.replicatedJobs)\n" +
 		"? dyn(object).spec.replicatedJobs.map(j, j.template.spec) : [dyn(object).spec])\n" +
 		".map(j, j.template)\n"})
+	var names, selectors []string
+	for _, c := range p.Capacities {
+		labels := make([]string, len(c.NodeLabels))
+		for i, l := range c.NodeLabels {
+			labels[i] = fmt.Sprintf("'%s': '%s'", l.Key, l.Value)
+		}
+		names, selectors = append(names, c.Name), append(selectors, "{"+strings.Join(labels, ", ")+"}")
+	}
 	policy.Spec.Validations = append(policy.Spec.Validations,
 		admissionv1.Validation{
 			Expression: fmt.Sprintf("variables.kept || variables.pods.all(p,\n"+
@@ -39,8 +50,24 @@ func Guard(policy *admissionv1.ValidatingAdmissionPolicy) {
 			Message: fmt.Sprintf("pods must have schedulerName %s, no other queue than their job, and no label %s", ir.KAISchedulerName, priorityLabel),
 		},
 		admissionv1.Validation{
+			Expression: fmt.Sprintf("variables.kept || variables.pods.all(p, [%s].exists(c,\n"+
+				"c.all(k, p.spec.?nodeSelector[?k].orValue('') == c[k])))\n", strings.Join(selectors, ",\n")),
+			Message: "pods must select the nodes of a capacity: set nodeSelector to the labels of " + strings.Join(names, " or "),
+		},
+		admissionv1.Validation{
 			Expression: fmt.Sprintf("object.metadata.?labels[?'%[1]s'].orValue('') == (request.operation == 'UPDATE'\n"+
 				"? oldObject.metadata.?labels[?'%[1]s'].orValue('') : '')\n", priorityLabel),
 			Message: fmt.Sprintf("the label %s would stand for that of the pods", priorityLabel),
 		})
+}
+
+// TierOfQueue returns a CEL expression of the tier of a queue, which is the only one
+// that teams have.
+func TierOfQueue(p *ir.Platform) string {
+	for _, t := range p.Teams {
+		for _, q := range t.Queues {
+			return "'" + q.Tier + "'"
+		}
+	}
+	return "''"
 }

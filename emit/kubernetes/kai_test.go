@@ -69,3 +69,11 @@ func TestDefaultClassWithKAI(t *testing.T) {
 		}
 	}
 }
+
+// TestNodesWithKAI: pods must select a capacity, because no flavor does it for them.
+func TestNodesWithKAI(t *testing.T) {
+	const want = "[{'cloud.google.com/gke-queued': 'true'},\n      {'resource-type': 'spot'}].exists(c,\n"
+	if got := render(t, kaiPlan())["kubernetes/system/admission-policies.yaml"]; !strings.Contains(got, want) {
+		t.Errorf("no %q in\n%s", want, got)
+	}
+}

@@ -36,9 +36,15 @@ type scheduler struct {
 	team func(*ir.Platform, ir.Team) []any
 	// follows are the resources by which a team follows its jobs in the queues.
 	follows rbacv1.PolicyRule
-	// guard makes the policy on jobs refuse what would get past this scheduler, or
-	// is nil.
-	guard func(*admissionv1.ValidatingAdmissionPolicy)
+	// guard makes the policy on jobs refuse what would get past this scheduler.
+	guard func(*ir.Platform, *admissionv1.ValidatingAdmissionPolicy)
+	// controllers are the users that change jobs for the scheduler.
+	controllers []string
+	// tier returns a CEL expression of the tier of variables.queue.
+	tier func(*ir.Platform) string
+	// otherScheduler is a CEL term that lists schedulerName where a pod p names
+	// another scheduler than its queue's, or is "" where guard refuses that.
+	otherScheduler string
 	// defaultClass is the PriorityClass of pods that name none, in a cluster
 	// without a default of its own; "" for none.
 	defaultClass string
@@ -46,9 +52,15 @@ type scheduler struct {
 
 func schedulerOf(p *ir.Platform) scheduler {
 	if p.Scheduler == ir.KAI {
-		return scheduler{kai.System, nil, kai.Queues, kai.Team, kai.Follows(), kai.Guard, ir.KAIDefaultClass}
+		return scheduler{
+			system: kai.System, queues: kai.Queues, team: kai.Team, follows: kai.Follows(), guard: kai.Guard,
+			tier: kai.TierOfQueue, defaultClass: ir.KAIDefaultClass,
+		}
 	}
-	return scheduler{kueue.System, kueue.Release, kueue.Queues, kueue.Team, kueue.Follows(), nil, ""}
+	return scheduler{
+		system: kueue.System, release: kueue.Release, queues: kueue.Queues, team: kueue.Team, follows: kueue.Follows(), guard: kueue.Guard,
+		controllers: []string{kueue.Controller}, tier: kueue.TierOfQueue, otherScheduler: kueue.OtherScheduler,
+	}
 }
 
 // Files returns the folder kubernetes/ but its subfolder monitoring, which the

@@ -226,3 +226,44 @@ func BenchmarkFiles(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(p.Teams)), "ns/team")
 }
+
+// TestBounds: the namespace says what its team may use besides, and the policy what
+// the queues of each tier lead to.
+func TestBounds(t *testing.T) {
+	p := plan()
+	p.Teams[0].Bucket, p.Teams[0].Allow = "my-bucket", []string{"csi", "nfs"}
+	p.Capacities[0].AutoProvisioned, p.Capacities[0].Compact = true, true
+	for i := range p.Teams {
+		for j := range p.Teams[i].Queues {
+			q := &p.Teams[i].Queues[j]
+			q.MaxGraceSeconds = 60
+			q.Flavors = []ir.FlavorQuota{{Flavor: "l4-spot"}}
+			if q.Tier == "hp" {
+				q.MaxGraceSeconds = 90
+				q.Flavors = []ir.FlavorQuota{{Flavor: "h100-queued"}, {Flavor: "l4-spot"}}
+			}
+		}
+	}
+	files := render(t, p)
+	for path, wants := range map[string][]string{
+		"kubernetes/teams/team-a.yaml": {"  annotations:\n    allow: csi, nfs\n    bucket: my-bucket\n    queues: "},
+		"kubernetes/teams/team-b.yaml": {"  annotations:\n    queues: "},
+		"kubernetes/system/admission-policies.yaml": {
+			"{'hp': 90,\n      'lp': 60}\n",
+			"{'hp': ['cloud.google.com/gke-queued=true', 'resource-type=spot'],\n      'lp': ['resource-type=spot']}\n",
+			"{'hp': ['cloud.google.com/gke-placement-group=', 'nvidia.com/gpu=present'],\n      'lp': []}\n",
+			"['cloud.google.com/compute-class', 'cloud.google.com/gke-queued', 'cloud.google.com/reservation-name', 'resource-type']",
+			"? ['resourceClaims'] : []",
+		},
+	} {
+		for _, want := range wants {
+			if !strings.Contains(files[path], want) {
+				t.Errorf("%s: no %q in\n%s", path, want, files[path])
+			}
+		}
+	}
+	p.Capacities[0].Machine.AcceleratorNetworks = true
+	if got := render(t, p)["kubernetes/system/admission-policies.yaml"]; strings.Contains(got, "['resourceClaims']") {
+		t.Errorf("pods may not claim the networks of their GPUs:\n%s", got)
+	}
+}

@@ -19,7 +19,7 @@ const jobSetController = "system:serviceaccount:" + ir.JobSetNamespace + ":jobse
 // namespace enforces no Pod Security Standard.
 func admissionPolicies(p *ir.Platform, s scheduler, onTheNode bool) []any {
 	var objects []any
-	policies := []*admissionv1.ValidatingAdmissionPolicy{jobsAreQueued(p, s), servicesAreHeadless(p)}
+	policies := []*admissionv1.ValidatingAdmissionPolicy{jobsAreQueued(p, s), jobsStayInBounds(p, s), servicesAreHeadless(p)}
 	if onTheNode {
 		policies = append(policies, podsKeepOffTheNode(p))
 	}
@@ -94,9 +94,7 @@ func jobsAreQueued(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmission
 			Message: "metadata.ownerReferences must not name a controller: only the Jobs of a JobSet have one",
 		},
 	}
-	if s.guard != nil {
-		s.guard(policy)
-	}
+	s.guard(p, policy)
 	return policy
 }
 

@@ -53,6 +53,12 @@ func namespace(p *ir.Platform, t ir.Team, onTheNode bool) *corev1.Namespace {
 		queues[i] = q.LocalQueue + classesSeparator + strings.Join(q.Classes, classSeparator)
 	}
 	n.Annotations = map[string]string{queuesAnnotation: strings.Join(queues, queueSeparator)}
+	if t.Bucket != "" {
+		n.Annotations[bucketAnnotation] = t.Bucket
+	}
+	if len(t.Allow) > 0 {
+		n.Annotations[allowAnnotation] = strings.Join(t.Allow, allowSeparator)
+	}
 	return n
 }
 

@@ -26,6 +26,7 @@ type managerConfiguration struct {
 	WaitForPodsReady             waitForPodsReady      `json:"waitForPodsReady"`
 	Integrations                 integrations          `json:"integrations"`
 	FeatureGates                 map[string]bool       `json:"featureGates"`
+	Resources                    resources             `json:"resources"`
 }
 
 type health struct {
@@ -72,6 +73,10 @@ type integrations struct {
 	Frameworks []string `json:"frameworks"`
 }
 
+type resources struct {
+	ExcludeResourcePrefixes []string `json:"excludeResourcePrefixes"`
+}
+
 // featureGates returns the gates that differ from Kueue's defaults.
 func featureGates(p *ir.Platform) map[string]bool {
 	// Tells why workloads wait (metric unadmitted_workloads).
@@ -94,7 +99,8 @@ func featureGates(p *ir.Platform) map[string]bool {
 // starts. It replaces the release's own: what that one sets is set here to the
 // same value (Kueue 0.19:
 // config/components/manager/controller_manager_config.yaml), but for the
-// frameworks, the metrics, the managed jobs, and how long pods are waited for.
+// frameworks, the metrics, the managed jobs, the resources that are not counted, and
+// how long pods are waited for.
 func configuration(p *ir.Platform) (*corev1.ConfigMap, error) {
 	text, err := kubeyaml.Marshal(&managerConfiguration{
 		TypeMeta:       metav1.TypeMeta{APIVersion: "config.kueue.x-k8s.io/v1beta2", Kind: "Configuration"},
@@ -130,6 +136,9 @@ func configuration(p *ir.Platform) (*corev1.ConfigMap, error) {
 			RequeuingStrategy: requeuingStrategy{Timestamp: "Eviction", BackoffBaseSeconds: 60, BackoffMaxSeconds: 3600},
 		},
 		FeatureGates: featureGates(p),
+		// Kueue never admits a job that requests what its queue does not cover. No
+		// team has quota of ephemeral storage: the nodes themselves bound it.
+		Resources:    resources{ExcludeResourcePrefixes: []string{string(corev1.ResourceEphemeralStorage)}},
 		Integrations: integrations{Frameworks: []string{"batch/job", "jobset.x-k8s.io/jobset"}},
 	})
 	if err != nil {

@@ -22,11 +22,12 @@ func plan() *ir.Platform {
 		Capacities: []ir.Capacity{
 			{
 				Name:           "h100-queued",
+				Machine:        ir.Machine{Resource: ir.GPU},
 				NodeLabels:     []ir.KeyValue{{Key: "cloud.google.com/gke-queued", Value: "true"}},
 				NodeTaints:     []ir.Taint{{Key: "nvidia.com/gpu", Value: "present", Effect: "NoSchedule"}},
 				AdmissionCheck: "flex-start",
 			},
-			{Name: "l4-spot", NodeLabels: []ir.KeyValue{{Key: "resource-type", Value: "spot"}}},
+			{Name: "l4-spot", Machine: ir.Machine{Resource: ir.GPU}, NodeLabels: []ir.KeyValue{{Key: "resource-type", Value: "spot"}}},
 		},
 		PriorityClasses: []ir.PriorityClass{
 			{Name: "lp", Value: -10, Default: true, Note: "tier lp"},
@@ -132,6 +133,7 @@ spec:
     - cpu
     - memory
     - nvidia.com/gpu
+    - pods
     flavors:
     - name: l4-spot
       resources:
@@ -145,6 +147,9 @@ spec:
       - borrowingLimit: "4"
         name: nvidia.com/gpu
         nominalQuota: "4"
+      - borrowingLimit: "440"
+        name: pods
+        nominalQuota: "440"
     - name: h100-queued
       resources:
       - borrowingLimit: "0"
@@ -155,6 +160,9 @@ spec:
         nominalQuota: "0"
       - borrowingLimit: "0"
         name: nvidia.com/gpu
+        nominalQuota: "0"
+      - borrowingLimit: "0"
+        name: pods
         nominalQuota: "0"
 ---
 apiVersion: kueue.x-k8s.io/v1beta2
@@ -219,6 +227,9 @@ func shared() *ir.Platform {
 		return ir.FlavorQuota{Flavor: flavor, AdmissionCheck: check, Quotas: []ir.ResourceQuota{{Resource: "nvidia.com/gpu", Nominal: resource.MustParse("8")}}}
 	}
 	p := plan()
+	for _, name := range []string{"a100-far", "a100-queued"} {
+		p.Capacities = append(p.Capacities, ir.Capacity{Name: name, Machine: ir.Machine{Resource: ir.GPU}})
+	}
 	q := ir.Queue{
 		Tier: "dws", Classes: []string{"low", "high"}, ClusterQueue: "cq-dws", Shared: true, Strategy: "BestEffortFIFO", Preempts: true,
 		Resources: []string{"nvidia.com/gpu"},
@@ -265,23 +276,32 @@ spec:
   resourceGroups:
   - coveredResources:
     - nvidia.com/gpu
+    - pods
     flavors:
     - name: h100-queued
       resources:
       - name: nvidia.com/gpu
         nominalQuota: "8"
+      - name: pods
+        nominalQuota: "880"
     - name: l4-spot
       resources:
       - name: nvidia.com/gpu
         nominalQuota: "8"
+      - name: pods
+        nominalQuota: "880"
     - name: a100-queued
       resources:
       - name: nvidia.com/gpu
         nominalQuota: "8"
+      - name: pods
+        nominalQuota: "880"
     - name: a100-far
       resources:
       - name: nvidia.com/gpu
         nominalQuota: "8"
+      - name: pods
+        nominalQuota: "880"
 `
 	if diff := cmp.Diff(want, got["shared-queues.yaml"]); diff != "" {
 		t.Errorf("shared queues (-want +got):\n%s", diff)
@@ -338,6 +358,9 @@ func TestWaitingQuota(t *testing.T) {
         nominalQuota: "0"
       - borrowingLimit: "0"
         name: nvidia.com/gpu
+        nominalQuota: "0"
+      - borrowingLimit: "0"
+        name: pods
         nominalQuota: "0"
 `
 	if diff := cmp.Diff(want, strings.TrimRight(first, " ")); diff != "" {
@@ -444,6 +467,18 @@ func TestQueuedSlices(t *testing.T) {
   podSetUpdates:
 `
 	if got := render(t, p)["admission-checks.yaml"]; !strings.Contains(got, want) {
+		t.Errorf("no\n%s\nin\n%s", want, got)
+	}
+}
+
+// TestPodsOfMixedQueue: each flavor has pods for what its own nodes are counted in.
+func TestPodsOfMixedQueue(t *testing.T) {
+	p := plan()
+	p.Capacities[1].Machine.Resource = "" // l4-spot is counted in vCPUs
+	quotas := p.Teams[0].Queues[0].Flavors[0].Quotas
+	quotas[0].Nominal, quotas[0].Borrowing, quotas[0].Lending = resource.MustParse("1500m"), quantity("3"), quantity("1")
+	const want = "      - borrowingLimit: \"330\"\n        lendingLimit: \"110\"\n        name: pods\n        nominalQuota: \"220\"\n"
+	if got := render(t, p)["team-a"]; !strings.Contains(got, want) {
 		t.Errorf("no\n%s\nin\n%s", want, got)
 	}
 }

@@ -13,7 +13,8 @@ import (
 // clusterQueue holds the quota of a tier of the team, or teams, whose namespaces
 // are given. What is left to the API's
 // defaults: no preemption where the queue does not preempt, and the next
-// flavor being tried before another workload is preempted.
+// flavor being tried before another workload is preempted. It covers pods besides
+// what people count in; see podsQuota.
 func clusterQueue(p *ir.Platform, q ir.Queue, namespaces ...string) *v1beta2.ClusterQueue {
 	c := &v1beta2.ClusterQueue{
 		TypeMeta:   kubeyaml.Kind(v1beta2.SchemeGroupVersion, "ClusterQueue"),
@@ -36,8 +37,11 @@ func clusterQueue(p *ir.Platform, q ir.Queue, namespaces ...string) *v1beta2.Clu
 		for _, name := range q.Resources {
 			group.CoveredResources = append(group.CoveredResources, corev1.ResourceName(name))
 		}
+		group.CoveredResources = append(group.CoveredResources, corev1.ResourcePods)
 		for _, f := range q.Flavors {
-			group.Flavors = append(group.Flavors, flavorQuotas(f))
+			quotas := flavorQuotas(f)
+			quotas.Resources = append(quotas.Resources, podsQuota(quotas.Resources, p.CountedIn(f.Flavor)))
+			group.Flavors = append(group.Flavors, quotas)
 		}
 		c.Spec.ResourceGroups = []v1beta2.ResourceGroup{group}
 	}
@@ -73,6 +77,36 @@ func flavorQuotas(f ir.FlavorQuota) v1beta2.FlavorQuotas {
 		out.Resources = append(out.Resources, quota)
 	}
 	return out
+}
+
+// podsPerUnit is how many pods a queue may have for each accelerator, or vCPU, of
+// its quota: all that a node holds, even if each is on a node of its own, so that
+// no job of real size waits for this number. Source: GKE documentation, "Configure
+// maximum Pods per node", the default.
+const podsPerUnit = 110
+
+// podsQuota returns the quota of pods that goes with a queue's other quotas of a
+// flavor, of which counted is the resource that people count in. Kueue charges a
+// pod that requests nothing to no other resource; without this one it would assign
+// the job no flavor and so let its pods go to any node. Source: Kueue 0.19,
+// pkg/scheduler/flavorassigner.
+func podsQuota(quotas []v1beta2.ResourceQuota, counted string) v1beta2.ResourceQuota {
+	pods := v1beta2.ResourceQuota{Name: corev1.ResourcePods}
+	for _, q := range quotas {
+		if string(q.Name) == counted {
+			pods.NominalQuota = *podsOf(&q.NominalQuota)
+			pods.BorrowingLimit, pods.LendingLimit = podsOf(q.BorrowingLimit), podsOf(q.LendingLimit)
+		}
+	}
+	return pods
+}
+
+// podsOf returns how many pods go with some units, or nil for nil.
+func podsOf(units *resource.Quantity) *resource.Quantity {
+	if units == nil {
+		return nil
+	}
+	return new(kubeyaml.Canonical(*resource.NewQuantity(podsPerUnit*units.Value(), resource.DecimalSI)))
 }
 
 func limit(amount *resource.Quantity) *resource.Quantity {

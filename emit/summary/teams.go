@@ -62,6 +62,7 @@ func (s *sheet) team(t *ir.Team, jobs int, members []string) {
 		lists = "yes"
 	}
 	team.is("nodes may list its bucket", lists)
+	team.has("what its jobs may use besides", fact{form: set, list: t.Allow})
 
 	access := team
 	access.topic = TopicAccess
@@ -167,7 +168,7 @@ func (s *sheet) localQueue(team subject, q *ir.Queue) {
 	team.has(what, fact{form: being, tag: tagShare(q.Tier), follows: []string{path(kindTier, q.Tier, "")}})
 	team.part = &key{kindTeam, team.name, what}
 	team.follows("LocalQueue of "+q.Tier, q.LocalQueue, scheduler)
-	terms := s.quotas(q) + "\n" + strings.Join([]string{q.ClusterQueue, q.Cohort, q.Strategy, onOff(q.Preempts)}, "\n")
+	terms := s.quotas(q) + "\n" + strings.Join([]string{q.ClusterQueue, q.Cohort, q.Strategy, onOff(q.Preempts), strconv.Itoa(q.MaxGraceSeconds)}, "\n")
 	for _, list := range [][]string{q.Classes, q.Resources} {
 		terms += "\n" + strings.Join(list, ",")
 	}
@@ -215,6 +216,7 @@ func (s *sheet) queue(owner subject, q *ir.Queue, in, cohort string) {
 		quotas = append(quotas, path(owner.kind, owner.name, "quota of "+f.Flavor+in))
 	}
 	owner.is("queueing"+in, q.Strategy)
+	owner.is("longest time that pods may take to end"+in, strconv.Itoa(q.MaxGraceSeconds)+" seconds")
 	owner.has("order of capacities"+in, fact{form: order, list: flavors})
 	owner.follows("covered resources"+in, strings.Join(q.Resources, ", "), quotas...)
 	priority := owner

@@ -1,0 +1,401 @@
+package cluster_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// escapesTable is the table of attempts, with the answer that each gets: a message
+// in backticks where it is refused.
+const escapesTable = "../../docs/quota-escapes.md"
+
+// fields are those of an object, or of a part of one.
+type fields = map[string]any
+
+// attempt is what a member of team-a does to get past the quota of the queue
+// lq-team-a-lp: kubectl with some arguments, and an object to read or nil.
+type attempt struct {
+	args   []string
+	object fields
+}
+
+// create submits an object. A refusal comes before anything is kept.
+func create(object fields) attempt {
+	return attempt{[]string{"create", "--dry-run=server", "--filename=-"}, object}
+}
+
+// patch changes an object of team-a, in fact if it is not refused.
+func patch(name string, change fields) attempt {
+	text, err := json.Marshal(change)
+	if err != nil {
+		panic(err) // a mistake of this test
+	}
+	return attempt{[]string{"patch", name, "--namespace=team-a", "--type=merge", "--patch=" + string(text)}, nil}
+}
+
+// escapeJob is a Job of some pods in the low-priority queue of team-a, which an edit
+// changes: the Job, and the spec of its pods.
+func escapeJob(name string, pods int, edit func(job, pod fields)) fields {
+	pod := escapePod()
+	job := fields{
+		"apiVersion": "batch/v1", "kind": "Job",
+		"metadata": fields{"name": name, "namespace": "team-a", "labels": fields{"kueue.x-k8s.io/queue-name": "lq-team-a-lp"}},
+		"spec":     fields{"parallelism": pods, "completions": max(pods, 1), "template": fields{"spec": pod}},
+	}
+	if edit != nil {
+		edit(job, pod)
+	}
+	return job
+}
+
+func escapePod() fields {
+	container := fields{"name": "worker", "image": "busybox:1.37", "resources": fields{
+		"requests": fields{"cpu": "100m", "memory": "64Mi"},
+		"limits":   fields{"nvidia.com/gpu": 1},
+	}}
+	return fields{"restartPolicy": "Never", "containers": []any{container}}
+}
+
+// escapeJobSet is a JobSet in the same queue, with a replicated job of each pod.
+func escapeJobSet(name string, pods ...fields) fields {
+	var jobs []any
+	for i, pod := range pods {
+		jobs = append(jobs, fields{"name": fmt.Sprint("job-", i), "template": fields{"spec": fields{
+			"parallelism": 1, "completions": 1, "template": fields{"spec": pod},
+		}}})
+	}
+	return fields{
+		"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet",
+		"metadata": fields{"name": name, "namespace": "team-a", "labels": fields{"kueue.x-k8s.io/queue-name": "lq-team-a-lp"}},
+		"spec":     fields{"replicatedJobs": jobs},
+	}
+}
+
+// with sets a field of pods in a Job.
+func with(field string, value any) attempt {
+	return create(escapeJob("escape", 1, func(_, pod fields) { pod[field] = value }))
+}
+
+// mounting mounts a volume in the pods of a Job.
+func mounting(kind string, source fields) attempt {
+	return with("volumes", []any{fields{"name": "data", kind: source}})
+}
+
+// named sets labels or annotations of a Job.
+func named(kind, key, value string) attempt {
+	return create(escapeJob("escape", 1, func(job, _ fields) {
+		names, ok := job["metadata"].(fields)[kind].(fields)
+		if !ok {
+			names = fields{}
+			job["metadata"].(fields)[kind] = names
+		}
+		names[key] = value
+	}))
+}
+
+// other is an object of another kind in team-a.
+func other(version, kind string, rest fields) attempt {
+	object := fields{"apiVersion": version, "kind": kind, "metadata": fields{"name": "escape", "namespace": "team-a"}}
+	maps.Copy(object, rest)
+	return create(object)
+}
+
+// refusals are the attempts that are refused, by the name that they have in the
+// table. Those that change something find a running Job named runs, one that waits
+// named waits, and a running JobSet named set.
+func refusals() map[string]attempt {
+	noRequests := escapePod()
+	noRequests["containers"] = []any{fields{"name": "worker", "image": "busybox:1.37"}}
+	claims := escapeJobSet("escape", escapePod())
+	claims["spec"].(fields)["volumeClaimPolicies"] = []any{fields{"templates": []any{fields{
+		"metadata": fields{"name": "data"},
+		"spec":     fields{"accessModes": []string{"ReadWriteOnce"}, "resources": fields{"requests": fields{"storage": "64Ti"}}},
+	}}}}
+	claim := fields{"accessModes": []string{"ReadWriteOnce"}, "resources": fields{"requests": fields{"storage": "64Ti"}}}
+	affinity := fields{"nodeAffinity": fields{"requiredDuringSchedulingIgnoredDuringExecution": fields{"nodeSelectorTerms": []any{
+		fields{"matchExpressions": []any{fields{"key": "capacity", "operator": "In", "values": []string{"l4-ondemand"}}}},
+	}}}}
+	foreign := escapeJob("escape", 1, nil)
+	foreign["metadata"].(fields)["namespace"] = "team-b"
+	return map[string]attempt{
+		// Other queues and priorities.
+		"A Job without a queue":                 create(escapeJob("escape", 1, func(job, _ fields) { delete(job["metadata"].(fields), "labels") })),
+		"The queue of another team":             named("labels", "kueue.x-k8s.io/queue-name", "lq-team-b-lp"),
+		"Another priority than the queue's":     with("priorityClassName", "hp"),
+		"A priority by label":                   named("labels", "kueue.x-k8s.io/priority-class", "hp"),
+		"The Workload of another Job":           named("annotations", "kueue.x-k8s.io/prebuilt-workload-name", "job-runs"),
+		"The Workload of another Job, by label": named("labels", "kueue.x-k8s.io/prebuilt-workload-name", "job-runs"),
+		"A Job that grows while it runs":        named("annotations", "kueue.x-k8s.io/elastic-job", "true"),
+		"A Job that names a controller": create(escapeJob("escape", 1, func(job, _ fields) {
+			job["metadata"].(fields)["ownerReferences"] = []any{fields{
+				"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": "set", "uid": "1", "controller": true,
+			}}
+		})),
+		"A Job in the namespace of another team": create(foreign),
+
+		// Pods that are not counted.
+		"Containers without requests":               create(escapeJob("escape", 1, func(job, _ fields) { job["spec"].(fields)["template"] = fields{"spec": noRequests} })),
+		"A second job of a JobSet without requests": create(escapeJobSet("escape", escapePod(), noRequests)),
+		"A bare pod": other("v1", "Pod", fields{"spec": escapePod()}),
+		"A Deployment": other("apps/v1", "Deployment", fields{"spec": fields{
+			"selector": fields{"matchLabels": fields{"a": "b"}}, "template": fields{"metadata": fields{"labels": fields{"a": "b"}}, "spec": escapePod()},
+		}}),
+		"A CronJob": other("batch/v1", "CronJob", fields{"spec": fields{
+			"schedule": "* * * * *", "jobTemplate": fields{"spec": fields{"template": fields{"spec": escapePod()}}},
+		}}),
+		"A Workload of one's own":                    other("kueue.x-k8s.io/v1beta2", "Workload", fields{"spec": fields{"queueName": "lq-team-a-lp"}}),
+		"A LocalQueue of one's own":                  other("kueue.x-k8s.io/v1beta2", "LocalQueue", fields{"spec": fields{"clusterQueue": "cq-team-b-hp"}}),
+		"Other queues in the namespace's annotation": {[]string{"annotate", "namespace", "team-a", "--overwrite", "queues=lq-team-a-lp=hp"}, nil},
+
+		// Other nodes.
+		"`nodeName`":                    with("nodeName", "system-1"),
+		"`schedulerName`":               with("schedulerName", "another"),
+		"`runtimeClassName`":            with("runtimeClassName", "gvisor"),
+		"A toleration of everything":    with("tolerations", []any{fields{"operator": "Exists"}}),
+		"A toleration of others' nodes": with("tolerations", []any{fields{"key": "ondemand", "operator": "Equal", "value": "true", "effect": "NoSchedule"}}),
+		"A selector of others' nodes":   with("nodeSelector", fields{"capacity": "l4-ondemand"}),
+		"An affinity to others' nodes":  with("affinity", affinity),
+		"A selector of a reservation":   with("nodeSelector", fields{"cloud.google.com/reservation-name": "theirs"}),
+		"Claims of devices":             with("resourceClaims", []any{fields{"name": "gpu", "resourceClaimTemplateName": "gpu"}}),
+		"A toleration of everything, once it waits": patch("job/waits", fields{"spec": fields{"template": fields{"spec": fields{
+			"tolerations": []any{fields{"operator": "Exists"}},
+		}}}}),
+
+		// Nodes that are kept.
+		"A grace period of a year": with("terminationGracePeriodSeconds", 31536000),
+
+		// Storage.
+		"A disk for each pod":   mounting("ephemeral", fields{"volumeClaimTemplate": fields{"spec": claim}}),
+		"Disks of a JobSet":     create(claims),
+		"A claim of one's own":  other("v1", "PersistentVolumeClaim", fields{"spec": claim}),
+		"A claim that is there": mounting("persistentVolumeClaim", fields{"claimName": "data"}),
+		"A file server":         mounting("nfs", fields{"server": "10.0.0.2", "path": "/"}),
+		"A folder of the node":  mounting("hostPath", fields{"path": "/var/lib"}),
+		"Another's bucket":      mounting("csi", fields{"driver": "gcsfuse.csi.storage.gke.io", "volumeAttributes": fields{"bucketName": "theirs"}}),
+
+		// After admission.
+		"A running Job that leaves its queue":       patch("job/runs", fields{"metadata": fields{"labels": fields{"kueue.x-k8s.io/queue-name": nil}}}),
+		"A running Job that goes to a better queue": patch("job/runs", fields{"metadata": fields{"labels": fields{"kueue.x-k8s.io/queue-name": "lq-team-a-hp"}}}),
+		"A waiting Job that is started by hand":     patch("job/waits", fields{"spec": fields{"suspend": false}}),
+		"More pods of a JobSet's Job":               patch("job/set-job-0-0", fields{"spec": fields{"parallelism": 50}}),
+		"A JobSet's Job that leaves it":             patch("job/set-job-0-0", fields{"metadata": fields{"ownerReferences": nil}}),
+		"More Jobs of a running JobSet": {[]string{"patch", "jobset/set", "--namespace=team-a", "--type=json",
+			`--patch=[{"op": "replace", "path": "/spec/replicatedJobs/0/replicas", "value": 50}]`}, nil},
+	}
+}
+
+// harmless are the attempts that are accepted and change nothing, by the name that
+// they have in the table, each with what holds that.
+func harmless() map[string]func(*folder) {
+	return map[string]func(*folder){
+		"More pods of a running Job": func(f *folder) {
+			f.make(escapeJob("grows", 1, func(job, _ fields) { delete(job["spec"].(fields), "completions") }))
+			f.runs("grows", 1)
+			f.tried(patch("job/grows", fields{"spec": fields{"parallelism": 50}}))
+			f.stopped("grows")
+		},
+		"A Job of no pods that grows": func(f *folder) {
+			f.make(escapeJob("grows", 0, func(job, _ fields) { delete(job["spec"].(fields), "completions") }))
+			f.tried(patch("job/grows", fields{"spec": fields{"parallelism": 50}}))
+			f.stopped("grows")
+		},
+		"A request of ephemeral storage": func(f *folder) {
+			f.make(escapeJob("grows", 1, func(_, pod fields) {
+				pod["containers"].([]any)[0].(fields)["resources"].(fields)["requests"].(fields)["ephemeral-storage"] = "1Gi"
+			}))
+			f.eventually(func() string { // the nodes here have no disks
+				if w := f.workloadsOf("team-a", "grows"); len(w) != 1 || !w[0].is("Admitted") {
+					return fmt.Sprintf("not admitted: %v", w)
+				}
+				return ""
+			})
+		},
+	}
+}
+
+// escapes makes every attempt of the table, as a member of team-a.
+func (f *folder) escapes() {
+	f.Helper()
+	answers := f.answers()
+	f.make(escapeJob("runs", 1, nil))
+	f.make(escapeJobSet("set", escapePod()))
+	f.runs("runs", 1)
+	f.runs("set-job-0-0", 1)
+	f.make(escapeJob("waits", 50, nil))
+	refusals, harmless := refusals(), harmless()
+	for _, name := range slices.Sorted(maps.Keys(refusals)) {
+		a := refusals[name]
+		message, refused := answers[name]
+		delete(answers, name)
+		if !refused || message == "" {
+			f.Errorf("%s does not say with which message %q is refused", escapesTable, name)
+			continue
+		}
+		out, err := f.plane.Kubectl(f.ctx, a.text(), append(slices.Clone(a.args), f.member("team-a")...)...)
+		if err == nil {
+			f.Errorf("%s: not refused:\n%s", name, out)
+		} else if !strings.Contains(strings.Join(strings.Fields(err.Error()), " "), message) {
+			f.Errorf("%s: refused with another message than %q:\n%v", name, message, err)
+		}
+	}
+	f.runs("runs", 1)
+	f.runs("set-job-0-0", 1)
+	f.clear()
+	for _, name := range slices.Sorted(maps.Keys(harmless)) {
+		if message, told := answers[name]; !told || message != "" {
+			f.Errorf("%s does not say that %q is without effect", escapesTable, name)
+		}
+		delete(answers, name)
+		harmless[name](f)
+		f.clear()
+	}
+	for name := range answers {
+		f.Errorf("%s: nobody tries %q", escapesTable, name)
+	}
+	f.uncounted()
+}
+
+// uncounted holds that Kueue itself keeps pods without requests to the nodes of a
+// flavor and within a quota, should the policies ever let them through.
+func (f *folder) uncounted() {
+	f.Helper()
+	const binding = "validatingadmissionpolicybinding/jobs-stay-in-bounds"
+	kept := f.kubectl("get", binding, "--output=json")
+	f.kubectl("delete", binding)
+	bare := func(_, pod fields) { pod["containers"] = []any{fields{"name": "worker", "image": "busybox:1.37"}} }
+	job := escapeJob("uncounted", 30, bare)
+	f.eventually(func() string { // until the API server has forgotten the policy
+		if _, err := f.plane.Kubectl(f.ctx, create(job).text(), append(create(job).args, f.member("team-a")...)...); err != nil {
+			return err.Error()
+		}
+		return ""
+	})
+	f.make(job)
+	f.make(escapeJob("too-many", 5000, bare))
+	f.runs("uncounted", 30)
+	objects := f.get("nodes,pods", "--all-namespaces")
+	pools, got := nodePools(objects), map[string]bool{}
+	for _, o := range objects {
+		if o.Metadata.Labels[jobLabel] == "uncounted" {
+			got[pools[o.Spec.NodeName]] = true
+		}
+	}
+	if diff := cmp.Diff(map[string]bool{"l4-reserved": true}, got); diff != "" {
+		f.Errorf("pods without requests run on nodes of (-want +got):\n%s", diff)
+	}
+	f.stopped("too-many")
+	f.clear()
+	var object fields
+	if err := json.Unmarshal([]byte(kept), &object); err != nil {
+		f.Fatal(err)
+	}
+	metadata := object["metadata"].(fields)
+	object["metadata"] = fields{"name": metadata["name"], "labels": metadata["labels"]}
+	if _, err := f.plane.Kubectl(f.ctx, attempt{nil, object}.text(), "apply", "--server-side", "--field-manager=batchwright", "--filename=-"); err != nil {
+		f.Fatal(err)
+	}
+}
+
+// text is the attempt's object as kubectl reads it, nil without.
+func (a attempt) text() []byte {
+	if a.object == nil {
+		return nil
+	}
+	text, err := json.Marshal(a.object)
+	if err != nil {
+		panic(err) // a mistake of this test
+	}
+	return text
+}
+
+// answers reads the table: an attempt's message, or "" where it is without effect.
+func (f *folder) answers() map[string]string {
+	f.Helper()
+	text, err := os.ReadFile(filepath.FromSlash(escapesTable))
+	if err != nil {
+		f.Fatal(err)
+	}
+	row := regexp.MustCompile("(?m)^\\| ([^|]+?) +\\| (?:(?:refused: `([^`]+)`)|(?:without effect: [^|]+?)) +\\| [^|]+\\|$")
+	out := map[string]string{}
+	for _, found := range row.FindAllStringSubmatch(string(text), -1) {
+		if _, twice := out[found[1]]; twice {
+			f.Errorf("%s: %q is there twice", escapesTable, found[1])
+		}
+		out[found[1]] = found[2]
+	}
+	if rows := strings.Count(string(text), "\n| ") - 2; rows != len(out) {
+		f.Errorf("%s has %d rows, of which %d can be read", escapesTable, rows, len(out))
+	}
+	return out
+}
+
+// make creates an object as a member of team-a.
+func (f *folder) make(object fields) {
+	f.Helper()
+	if _, err := f.plane.Kubectl(f.ctx, attempt{nil, object}.text(), append([]string{"create", "--filename=-"}, f.member("team-a")...)...); err != nil {
+		f.Fatal(err)
+	}
+}
+
+// tried makes an attempt, which must be accepted.
+func (f *folder) tried(a attempt) {
+	f.Helper()
+	f.kubectl(append(slices.Clone(a.args), f.member("team-a")...)...)
+}
+
+// runningPods counts the pods of a Job of team-a that run.
+func (f *folder) runningPods(job string) int {
+	f.Helper()
+	n := 0
+	for _, o := range f.get("pods", "--namespace=team-a", "--selector="+jobLabel+"="+job) {
+		if o.Status.Phase == "Running" {
+			n++
+		}
+	}
+	return n
+}
+
+// runs waits until so many pods of a Job of team-a run.
+func (f *folder) runs(job string, want int) {
+	f.Helper()
+	f.eventually(func() string {
+		if got := f.runningPods(job); got != want {
+			return fmt.Sprintf("%s: %d pods run, want %d", job, got, want)
+		}
+		return ""
+	})
+}
+
+// stopped waits until a Job of team-a waits for quota, without a pod.
+func (f *folder) stopped(job string) {
+	f.Helper()
+	f.eventually(func() string {
+		out := f.kubectl("get", "job", job, "--namespace=team-a", "--output=jsonpath={.spec.suspend}")
+		workload := f.workloadsOf("team-a", job)
+		pods := len(f.get("pods", "--namespace=team-a", "--selector="+jobLabel+"="+job))
+		if out == "true" && pods == 0 && len(workload) == 1 && !workload[0].is("QuotaReserved") {
+			return ""
+		}
+		return fmt.Sprintf("%s: suspended: %s, %d pods, workloads %v", job, out, pods, workload)
+	})
+}
+
+// workloadsOf are Kueue's of a Job or JobSet.
+func (f *folder) workloadsOf(team, job string) []object {
+	f.Helper()
+	var out []object
+	for _, o := range f.get("workloads", "--namespace="+team) {
+		if o.owner() == job {
+			out = append(out, o)
+		}
+	}
+	return out
+}

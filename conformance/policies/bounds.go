@@ -1,0 +1,140 @@
+package policies
+
+// kueueController suspends and starts jobs.
+const kueueController = "system:serviceaccount:kueue-system:kueue-controller-manager"
+
+// outOfBounds are the requests for jobs whose pods would take what no quota counts,
+// or nodes of others, with a queue; and some that only look like them.
+func outOfBounds(q queue) []request {
+	var (
+		out    []request
+		amount = func(cpu, memory any) map[string]any { return map[string]any{"cpu": cpu, "memory": memory} }
+		worker = func(resources map[string]any) map[string]any {
+			return map[string]any{"name": "worker", "image": "a/b:1", "resources": resources}
+		}
+		counted = map[string]any{"requests": amount("1", "1Gi")}
+		volume  = func(kind string, fields map[string]any) map[string]any {
+			return map[string]any{"name": "data", kind: fields}
+		}
+	)
+	try := func(name, refused string, edit func(pod map[string]any)) {
+		of := func(fields map[string]any) map[string]any {
+			templates := podTemplates(fields)
+			pod := templates[len(templates)-1]["spec"].(map[string]any)
+			pod["containers"] = []any{worker(counted)}
+			edit(pod)
+			return fields
+		}
+		out = append(out,
+			request{"job with " + name, member, jobKind, of(job(q)), nil, refused},
+			request{"jobset whose last job has " + name, member, jobSetKind, of(jobSet(q, q.class, q.class)), nil, refused},
+			request{"suspended job that gets " + name, member, jobKind, of(job(q)), job(q), refused},
+			request{"job that was there with " + name, collector, jobKind, of(job(q)), of(job(q)), ""})
+	}
+	resources := func(name, refused string, fields map[string]any) {
+		try(name, refused, func(pod map[string]any) { pod["containers"] = []any{worker(counted), worker(fields)} })
+	}
+	resources("requests", "", counted)
+	resources("limits for requests", "", map[string]any{"limits": amount(int64(2), "1Gi")})
+	resources("no resources", "resources.requests of worker", nil)
+	resources("no cpu", "resources.requests of worker", map[string]any{"requests": map[string]any{"memory": "1Gi"}})
+	resources("no memory", "resources.requests of worker", map[string]any{"requests": map[string]any{"cpu": "1"}})
+	resources("requests of nothing", "resources.requests of worker", map[string]any{"requests": amount("0", "1Gi"), "limits": amount("8", "1Gi")})
+
+	set := func(name, refused, field string, value any) {
+		try(name, refused, func(pod map[string]any) { pod[field] = value })
+	}
+	set("a node", "remove nodeName", "nodeName", "node-1")
+	set("a runtime class", "remove runtimeClassName", "runtimeClassName", "gvisor")
+	set("resource claims", "remove resourceClaims", "resourceClaims", []any{map[string]any{"name": "gpu"}})
+	set("half a minute to end", "", "terminationGracePeriodSeconds", int64(30))
+	set("a year to end", "lower terminationGracePeriodSeconds", "terminationGracePeriodSeconds", int64(31536000))
+
+	toleration := func(name string, fields map[string]any) {
+		set(name, "must not tolerate", "tolerations", []any{fields})
+	}
+	toleration("tolerations of everything", map[string]any{"operator": "Exists"})
+	toleration("tolerations of an effect", map[string]any{"operator": "Exists", "effect": "NoExecute"})
+	toleration("tolerations of others' nodes", map[string]any{"key": "others", "operator": "Exists"})
+	toleration("tolerations of half a key", map[string]any{"key": "n", "operator": "Exists"})
+	set("a selector that tells no capacities apart", "", "nodeSelector", map[string]any{"topology.kubernetes.io/zone": "a"})
+	set("a selector of others' nodes", "must not select cloud.google.com/compute-class=other", "nodeSelector", map[string]any{"cloud.google.com/compute-class": "other"})
+	affinity := func(operator string) map[string]any {
+		expression := map[string]any{"key": "cloud.google.com/reservation-name", "operator": operator, "values": []any{"theirs"}}
+		return map[string]any{"nodeAffinity": map[string]any{"requiredDuringSchedulingIgnoredDuringExecution": map[string]any{
+			"nodeSelectorTerms": []any{map[string]any{"matchExpressions": []any{expression}}},
+		}}}
+	}
+	set("an affinity to others' nodes", "must not select cloud.google.com/reservation-name=theirs", "affinity", affinity("In"))
+	set("an affinity to all except others' nodes", "", "affinity", affinity("NotIn"))
+
+	volumes := func(name, refused, kind string, fields map[string]any) {
+		set(name, refused, "volumes", []any{volume("emptyDir", map[string]any{}), volume(kind, fields)})
+	}
+	volumes("files", "", "configMap", map[string]any{"name": "x"})
+	volumes("a disk of its own", "data (ephemeral)", "ephemeral", map[string]any{"volumeClaimTemplate": map[string]any{}})
+	volumes("a claim", "data (persistentVolumeClaim)", "persistentVolumeClaim", map[string]any{"claimName": "x"})
+	volumes("a file server", "data (nfs)", "nfs", map[string]any{"server": "x", "path": "/"})
+	volumes("a folder of the node", "data (hostPath)", "hostPath", map[string]any{"path": "/etc"})
+	volumes("another's bucket", "data (csi)", "csi", map[string]any{
+		"driver": "gcsfuse.csi.storage.gke.io", "volumeAttributes": map[string]any{"bucketName": "theirs"},
+	})
+	volumes("a bucket of no name", "data (csi)", "csi", map[string]any{"driver": "gcsfuse.csi.storage.gke.io"})
+	volumes("another driver", "data (csi)", "csi", map[string]any{"driver": "x"})
+
+	claims := jobSet(q, q.class)
+	claims["spec"].(map[string]any)["volumeClaimPolicies"] = []any{map[string]any{"templates": []any{}}}
+	return append(out,
+		request{"jobset with claims", member, jobSetKind, claims, nil, "spec.volumeClaimPolicies"},
+		request{"jobset that gets claims", member, jobSetKind, claims, jobSet(q, q.class), "spec.volumeClaimPolicies"},
+		request{"jobset with claims that was there", collector, jobSetKind, claims, claims, ""})
+}
+
+// kueueCases are the requests that only Kueue's policies are there for, with a queue.
+func kueueCases(q queue) []request {
+	const hand, child, reserved = "only Kueue starts jobs", "changes with its JobSet", "remove the labels and annotations"
+	of := func(fields map[string]any, edit func(metadata, spec map[string]any)) map[string]any {
+		edit(fields["metadata"].(map[string]any), fields["spec"].(map[string]any))
+		return fields
+	}
+	suspended := func(on bool) map[string]any {
+		return of(job(q), func(_, spec map[string]any) { spec["suspend"] = on })
+	}
+	parallel := func(pods int64) map[string]any {
+		return of(owned(job(none), "a", true), func(_, spec map[string]any) { spec["parallelism"] = pods })
+	}
+	labelled := func(key string) map[string]any {
+		return of(job(q), func(metadata, _ map[string]any) { metadata["labels"].(map[string]any)[key] = "x" })
+	}
+	elsewhere := of(job(q), func(_, spec map[string]any) {
+		pod := spec["template"].(map[string]any)["spec"].(map[string]any)
+		pod["nodeSelector"] = map[string]any{"cloud.google.com/compute-class": "other"}
+		pod["tolerations"] = []any{map[string]any{"key": "others", "operator": "Exists"}}
+	})
+	other := of(job(q), func(_, spec map[string]any) {
+		spec["template"].(map[string]any)["spec"].(map[string]any)["schedulerName"] = "other"
+	})
+	elastic := of(job(q), func(metadata, _ map[string]any) {
+		metadata["annotations"] = map[string]any{"kueue.x-k8s.io/elastic-job": "true"}
+	})
+	annotated := of(job(q), func(metadata, _ map[string]any) {
+		metadata["annotations"] = map[string]any{"kueue.x-k8s.io/prebuilt-workload-name": "x"}
+	})
+	return []request{
+		{"job of another scheduler", member, jobKind, other, nil, "remove schedulerName"},
+		{"job that is started by hand", member, jobKind, suspended(false), suspended(true), hand},
+		{"job that is started by Kueue", kueueController, jobKind, suspended(false), suspended(true), ""},
+		{"job that is stopped by hand", member, jobKind, suspended(true), suspended(false), ""},
+		{"job that Kueue gives its nodes", kueueController, jobKind, elsewhere, job(q), ""},
+		{"job of a jobset with more pods", member, jobKind, parallel(9), parallel(1), child},
+		{"job of a jobset with more pods by the jobset", jobSetController, jobKind, parallel(9), parallel(1), ""},
+		{"job of a jobset that Kueue stops", kueueController, jobKind, parallel(0), parallel(1), ""},
+		{"job of a jobset that leaves it", member, jobKind, job(none), owned(job(none), "a", true), child},
+		{"job of another priority by label", member, jobKind, labelled("kueue.x-k8s.io/priority-class"), nil, reserved},
+		{"job that gets another priority by label", member, jobKind, labelled("kueue.x-k8s.io/priority-class"), job(q), reserved},
+		{"job of another priority by label that was there", collector, jobKind, labelled("kueue.x-k8s.io/priority-class"), labelled("kueue.x-k8s.io/priority-class"), ""},
+		{"job of another workload by label", member, jobKind, labelled("kueue.x-k8s.io/prebuilt-workload-name"), nil, reserved},
+		{"job that grows", member, jobKind, elastic, nil, reserved},
+		{"job of another workload by annotation", member, jobKind, annotated, nil, reserved},
+	}
+}

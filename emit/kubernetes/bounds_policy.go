@@ -1,0 +1,239 @@
+package kubernetes
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+const (
+	// allowAnnotation of a team's namespace lists the fields that the team's jobs
+	// may use though jobsStayInBounds refuses them to others: "csi, nfs".
+	allowAnnotation = "allow"
+	allowSeparator  = ", "
+	// bucketAnnotation of a team's namespace is the name of the team's bucket.
+	bucketAnnotation = "bucket"
+
+	// bucketDriver mounts Cloud Storage buckets. Source: GKE documentation, "Access
+	// Cloud Storage buckets with the Cloud Storage FUSE CSI driver".
+	bucketDriver = "gcsfuse.csi.storage.gke.io"
+)
+
+// freeVolumes are the kinds of volumes that take nothing except what the pod's
+// node and namespace have already.
+var freeVolumes = []string{"configMap", "downwardAPI", "emptyDir", "image", "projected", "secret"}
+
+// foreignLabels are node labels by which a pod asks GKE for nodes that no capacity
+// of the platform is known by. Source: GKE documentation, "About custom compute
+// classes" and "Consume reserved zonal resources".
+var foreignLabels = []string{"cloud.google.com/compute-class", "cloud.google.com/reservation-name"}
+
+// bounds are what pods of one tier's queues may say of their nodes, and how long
+// they may take to end.
+type bounds struct {
+	tier   string
+	labels []string // of its capacities' nodes, KEY=VALUE, sorted
+	taints []string // of its capacities' nodes, KEY=VALUE, or KEY= for any value; sorted
+	grace  int      // seconds
+}
+
+// boundsOf returns the bounds of every tier that has a queue, by tier.
+func boundsOf(p *ir.Platform) []bounds {
+	capacities := map[string]ir.Capacity{}
+	for _, c := range p.Capacities {
+		capacities[c.Name] = c
+	}
+	byTier := map[string]*bounds{}
+	for _, t := range p.Teams {
+		for _, q := range t.Queues {
+			b := byTier[q.Tier]
+			if b == nil {
+				b = &bounds{tier: q.Tier, grace: q.MaxGraceSeconds}
+				byTier[q.Tier] = b
+			}
+			for _, f := range q.Flavors {
+				b.add(capacities[f.Flavor])
+			}
+		}
+	}
+	var out []bounds
+	for _, tier := range slices.Sorted(maps.Keys(byTier)) {
+		b := byTier[tier]
+		slices.Sort(b.labels)
+		slices.Sort(b.taints)
+		b.labels, b.taints = slices.Compact(b.labels), slices.Compact(b.taints)
+		out = append(out, *b)
+	}
+	return out
+}
+
+// add lets pods go to the nodes of a capacity.
+func (b *bounds) add(c ir.Capacity) {
+	for _, l := range c.NodeLabels {
+		b.labels = append(b.labels, l.Key+"="+l.Value)
+	}
+	for _, t := range c.NodeTaints {
+		b.taints = append(b.taints, t.Key+"="+t.Value)
+	}
+	if c.AutoProvisioned && c.Compact {
+		// Each job has a placement group of its own; see ir.Workload.
+		b.taints = append(b.taints, ir.LabelPlacementGroup+"=")
+	}
+}
+
+// jobsStayInBounds refuses a Job or JobSet whose pods would take what no quota
+// counts, take nodes that are not their queue's, or keep nodes that they have lost:
+//
+//   - containers that request no cpu or memory are charged nothing for them;
+//   - nodeName, another scheduler, a RuntimeClass, tolerations of taints and
+//     selectors of labels that only other capacities have lead to other nodes;
+//   - a long grace period keeps the nodes after an eviction;
+//   - volumes that are bought for the pod, or stand elsewhere, are storage that
+//     nobody has given the team.
+//
+// A pod template that was there before the policy stays. The controllers of Kueue
+// and JobSet write templates of their own: the first adds the labels and taints of
+// the flavor, the second copies what this policy has admitted.
+func jobsStayInBounds(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmissionPolicy {
+	tiers := boundsOf(p)
+	names := make([]string, len(tiers))
+	for i, b := range tiers {
+		names[i] = b.tier
+	}
+	policy := teamPolicy(p, "jobs-stay-in-bounds", rule("batch", "v1", "jobs"), rule("jobset.x-k8s.io", "v1alpha2", "jobsets"))
+	policy.Spec.MatchConditions = []admissionv1.MatchCondition{{
+		Name:       "not-by-a-controller",
+		Expression: "!(request.userInfo.username in " + celList(append([]string{jobSetController}, s.controllers...)) + ")",
+	}}
+	policy.Spec.Variables = []admissionv1.Variable{
+		{Name: "queue", Expression: fmt.Sprintf("object.metadata.?labels[?'%s'].orValue('')", p.QueueLabel())},
+		{Name: "tier", Expression: s.tier(p)},
+		{Name: "allow", Expression: fmt.Sprintf("namespaceObject.metadata.?annotations[?'%s'].orValue('').split('%s')",
+			allowAnnotation, allowSeparator)},
+		{Name: "pods", Expression: podSpecs("object")},
+		// A queue that is not the team's is the matter of jobsAreQueued.
+		{Name: "kept", Expression: "!(variables.tier in " + celList(names) + ")\n" +
+			"|| request.operation == 'UPDATE' && variables.pods == (" + podSpecs("oldObject") + ")\n"},
+		{Name: "grace", Expression: tierTable(tiers, func(b bounds) string { return strconv.Itoa(b.grace) }, "0")},
+		{Name: "labels", Expression: tierTable(tiers, func(b bounds) string { return celList(b.labels) }, "[]")},
+		{Name: "taints", Expression: tierTable(tiers, func(b bounds) string { return celList(b.taints) }, "[]")},
+		// An amount in a JobSet can be a number: CEL would take all for strings
+		// without dyn.
+		{Name: "uncounted", Expression: flatten("p.containers.filter(c, ['cpu', 'memory'].exists(r, !quantity(string(\n" +
+			"c.?resources.requests[?r].or(c.?resources.limits[?r]).orValue(dyn('0')))).isGreaterThan(quantity('0'))))\n" +
+			".map(c, c.name)")},
+		{Name: "elsewhere", Expression: flatten("['nodeName', 'runtimeClassName'].filter(f, p[?f].orValue('') != '' && !(f in variables.allow))" +
+			s.otherScheduler + claims(p))},
+		{Name: "tolerated", Expression: flatten("p.?tolerations.orValue([]).filter(t, !variables.taints.exists(x,\n" +
+			"x == t.?key.orValue('') + '=' + t.?value.orValue('') || x == t.?key.orValue('') + '='\n" +
+			"|| t.?operator.orValue('') == 'Exists' && x.startsWith(t.?key.orValue('') + '=')))\n" +
+			".map(t, t.?key.orValue('everything'))")},
+		{Name: "selected", Expression: flatten("(p.?nodeSelector.orValue({}).map(k, k + '=' + p.nodeSelector[k])\n" +
+			"+ p.?affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms.orValue([])\n" +
+			".map(t, t.?matchExpressions.orValue([]).filter(e, e.operator == 'In')\n" +
+			".map(e, e.values.map(v, e.key + '=' + v).join('\\n')).join('\\n')).join('\\n').split('\\n'))\n" +
+			".filter(l, " + celList(guardedLabels(tiers, p)) + ".exists(k, l.startsWith(k + '=')) && !(l in variables.labels))")},
+		{Name: "volumes", Expression: flatten("p.?volumes.orValue([]).filter(v, v.exists(k,\n" +
+			"!(k in " + celList(append([]string{"name"}, freeVolumes...)) + " || k in variables.allow" + nodeFolders(p) + "\n" +
+			"|| k == 'csi' && v.csi.driver == '" + bucketDriver + "' && v.csi.?volumeAttributes.bucketName.orValue('')\n" +
+			"== namespaceObject.metadata.?annotations[?'" + bucketAnnotation + "'].orValue('-'))))\n" +
+			".map(v, v.name + ' (' + v.filter(k, k != 'name').join('') + ')')")},
+	}
+	add := func(expression, message, messageExpression string) {
+		policy.Spec.Validations = append(policy.Spec.Validations, admissionv1.Validation{
+			Expression: expression, Message: message, MessageExpression: messageExpression,
+		})
+	}
+	add("variables.kept || variables.uncounted == []", "",
+		"'containers must request cpu and memory, which quota is counted in: set resources.requests of '\n"+
+			"+ variables.uncounted.join(', ')\n")
+	add("variables.kept || variables.elsewhere == []", "",
+		"'pods go to the nodes of their queue: remove ' + variables.elsewhere.join(', ')\n"+
+			"+ ', or ask an administrator to allow it in the blueprint'\n")
+	add("variables.kept || variables.pods.all(p, p.?terminationGracePeriodSeconds.orValue(30) <= variables.grace)", "",
+		"'pods of queue ' + variables.queue + ' may take ' + string(variables.grace)\n"+
+			"+ ' seconds to end: lower terminationGracePeriodSeconds'\n")
+	add("variables.kept || variables.tolerated == [] || 'tolerations' in variables.allow", "",
+		"'pods of queue ' + variables.queue + ' must not tolerate ' + variables.tolerated.join(', ')\n"+
+			"+ ': their nodes have the taints ' + variables.taints.join(', ')\n")
+	add("variables.kept || variables.selected == [] || 'nodeSelector' in variables.allow", "",
+		"'pods of queue ' + variables.queue + ' must not select ' + variables.selected.join(', ')\n"+
+			"+ ': their nodes have the labels ' + variables.labels.join(', ')\n")
+	add("variables.kept || variables.volumes == []", "",
+		"'no quota counts volume ' + variables.volumes.join(', ')\n"+
+			"+ ': use the bucket of the team or emptyDir, or ask an administrator to allow the kind in the blueprint'\n")
+	add("'volumeClaimPolicies' in variables.allow || dyn(object).spec.?volumeClaimPolicies.orValue([]) == []\n"+
+		"|| request.operation == 'UPDATE'\n"+
+		"&& dyn(object).spec.?volumeClaimPolicies == dyn(oldObject).spec.?volumeClaimPolicies\n",
+		"no quota counts the volumes of spec.volumeClaimPolicies: "+
+			"use the bucket of the team or emptyDir, or ask an administrator to allow it in the blueprint", "")
+	return policy
+}
+
+// podSpecs returns a CEL expression of the pod specs of a Job, which has one, or of
+// a JobSet. The API server knows both types and would complain of the other's fields
+// without dyn.
+func podSpecs(object string) string {
+	return fmt.Sprintf("(has(dyn(%[1]s).spec.replicatedJobs)\n"+
+		"? dyn(%[1]s).spec.replicatedJobs.map(j, j.template.spec) : [dyn(%[1]s).spec])\n"+
+		".filter(j, has(j.template)).map(j, j.template.spec)\n", object)
+}
+
+// flatten returns a CEL expression of one list of the strings that an expression
+// lists for each pod p. CEL has no other way to join lists.
+func flatten(perPod string) string {
+	return "variables.pods.map(p, (" + perPod + ").join('\\n')).filter(s, s != '').join('\\n').split('\\n').filter(s, s != '')\n"
+}
+
+// tierTable returns a CEL expression of what the tier of the job has, or otherwise.
+func tierTable(tiers []bounds, has func(bounds) string, otherwise string) string {
+	rows := make([]string, len(tiers))
+	for i, b := range tiers {
+		rows[i] = "'" + b.tier + "': " + has(b)
+	}
+	return "{" + strings.Join(rows, ",\n") + "}\n[?variables.tier].orValue(" + otherwise + ")\n"
+}
+
+// guardedLabels returns the keys of labels that tell nodes apart, sorted.
+func guardedLabels(tiers []bounds, p *ir.Platform) []string {
+	keys := slices.Clone(foreignLabels)
+	for _, b := range tiers {
+		for _, l := range b.labels {
+			key, _, _ := strings.Cut(l, "=")
+			keys = append(keys, key)
+		}
+	}
+	for _, c := range p.Capacities {
+		for _, l := range c.NodeLabels {
+			keys = append(keys, l.Key)
+		}
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+// nodeFolders returns the CEL alternative by which pods mount folders of their node
+// where the way between GPUs takes them; podsKeepOffTheNode says how.
+func nodeFolders(p *ir.Platform) string {
+	r := reachOf(p)
+	folders := slices.Concat(r.libraries, r.devices, r.kernel)
+	if folders == nil {
+		return ""
+	}
+	return "\n|| k == 'hostPath' && v.hostPath.path in " + celList(folders)
+}
+
+// claims returns the CEL term that lists resourceClaims, which Kueue does not count,
+// except where pods claim the networks of their GPUs.
+func claims(p *ir.Platform) string {
+	if p.AnyCapacity(ir.Capacity.HasAcceleratorNetworks) {
+		return ""
+	}
+	return "\n+ (p.?resourceClaims.orValue([]) != [] && !('resourceClaims' in variables.allow) ? ['resourceClaims'] : [])"
+}

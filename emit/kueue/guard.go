@@ -1,0 +1,74 @@
+package kueue
+
+import (
+	"fmt"
+	"strings"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// Controller is the service account of Kueue's controller, which suspends and starts
+// jobs (Kueue: config/default of the release).
+const Controller = "system:serviceaccount:" + ir.KueueNamespace + ":kueue-controller-manager"
+
+// OtherScheduler is a CEL term that lists schedulerName where a pod p names another
+// scheduler than the cluster's own: that one may know nothing of taints and gates.
+const OtherScheduler = "\n+ (p.?schedulerName.orValue('') in ['', 'default-scheduler']" +
+	" || 'schedulerName' in variables.allow\n? [] : ['schedulerName'])"
+
+// TierOfQueue returns a CEL expression of the tier of variables.queue, which is a
+// LocalQueue of the namespace.
+func TierOfQueue(*ir.Platform) string {
+	return fmt.Sprintf("variables.queue.replace('%s' + namespaceObject.metadata.?labels[?'%s'].orValue('') + '-', '')",
+		ir.LocalQueuePrefix, ir.LabelTeam)
+}
+
+// reservedNames are labels and annotations by which a job would take another
+// priority than its pods, or the quota of another Workload, or grow while it runs:
+// what holds back the pods that such a job has no quota for yet is a gate in its
+// template, which can be removed until it starts. Source: Kueue 0.19,
+// pkg/controller/constants, pkg/controller/jobs/job and apis/kueue/v1beta2.
+var reservedNames = []string{
+	"kueue.x-k8s.io/elastic-job", "kueue.x-k8s.io/multikueue-origin", "kueue.x-k8s.io/prebuilt-workload-name",
+	"kueue.x-k8s.io/priority-class",
+}
+
+// Guard makes the policy on jobs refuse besides what only Kueue and JobSet may do, or
+// what they would heed more than the policy's variable queue:
+//
+//   - who starts a job by hand has its pods on any node until Kueue stops it;
+//   - a Job of a JobSet is charged with its JobSet: Kueue does not look at how many
+//     pods it has after that;
+//   - labels and annotations that name another Workload, another priority or another
+//     size.
+func Guard(_ *ir.Platform, policy *admissionv1.ValidatingAdmissionPolicy) {
+	reserved := "['" + strings.Join(reservedNames, "', '") + "']"
+	policy.Spec.Variables = append(policy.Spec.Variables, admissionv1.Variable{
+		Name: "byController",
+		Expression: "request.userInfo.username == '" + Controller + "'\n" +
+			"|| request.userInfo.username.startsWith('system:serviceaccount:kube-system:')\n",
+	})
+	policy.Spec.Validations = append(policy.Spec.Validations,
+		admissionv1.Validation{
+			Expression: "variables.byController || request.operation != 'UPDATE'\n" +
+				"|| !oldObject.spec.?suspend.orValue(false) || object.spec.?suspend.orValue(false)\n",
+			Message: "only Kueue starts jobs, when there is quota for them: leave spec.suspend as it is",
+		},
+		admissionv1.Validation{
+			Expression: "variables.byController || request.operation != 'UPDATE'\n" +
+				"|| !oldObject.metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false))\n" +
+				"|| object.spec == oldObject.spec && object.metadata.?labels == oldObject.metadata.?labels\n" +
+				"&& object.metadata.?ownerReferences == oldObject.metadata.?ownerReferences\n",
+			Message: "a Job of a JobSet changes with its JobSet: change that, or delete it and submit another",
+		},
+		admissionv1.Validation{
+			Expression: reserved + ".all(n, request.operation == 'UPDATE'\n" +
+				"&& object.metadata.?labels[?n] == oldObject.metadata.?labels[?n]\n" +
+				"&& object.metadata.?annotations[?n] == oldObject.metadata.?annotations[?n]\n" +
+				"|| !(n in object.metadata.?labels.orValue({})) && !(n in object.metadata.?annotations.orValue({})))\n",
+			Message: "remove the labels and annotations " + strings.Join(reservedNames, ", ") +
+				": a job has a Workload of its own, as large as the job, and the priority of its pods",
+		})
+}
