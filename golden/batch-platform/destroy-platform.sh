@@ -7,6 +7,7 @@ PROJECT='my-project'
 REGION='us-central1'
 BUILD_REGION='us-central1'
 EMAIL='gke-batch-build@my-project.iam.gserviceaccount.com'
+NODE_EMAIL='gke-batch-nodes@my-project.iam.gserviceaccount.com'
 BUCKET='my-project-gke-batch-tfstate'
 HOLDS='Terraform state'
 SOURCE_PREFIX='gke-batch/source'
@@ -27,28 +28,26 @@ APIS=(
   'serviceusage.googleapis.com'
   'storage.googleapis.com'
 )
-ROLES=(
+TEAM_ACCOUNTS=(
+  'wi-team-a'
+  'wi-team-b'
+  'wi-team-c'
+  'wi-team-d'
+)
+CUSTOM_ROLES=(
+  'gke_batch_build'
+)
+BUILD_ROLES=(
+  'projects/my-project/roles/gke_batch_build'
   'roles/compute.networkAdmin'
   'roles/compute.securityAdmin'
-  'roles/container.admin'
-  'roles/iam.serviceAccountAdmin'
   'roles/logging.logWriter'
   'roles/monitoring.alertPolicyEditor'
   'roles/monitoring.dashboardEditor'
+  'roles/container.admin'
   'roles/storage.admin'
+  'roles/resourcemanager.projectIamAdmin'
 )
-PERMISSIONS=(
-  'cloudbuild.builds.list'
-  'compute.reservationBlocks.get'
-  'compute.reservationBlocks.list'
-  'compute.reservations.create'
-  'compute.reservations.delete'
-  'compute.reservations.get'
-  'compute.reservations.list'
-  'compute.reservations.resize'
-  'compute.reservations.update'
-)
-CUSTOM_ROLE='gke_batch_build'
 
 fail() {
   printf '%s: %s\n' "${0##*/}" "$1" >&2
@@ -80,6 +79,13 @@ begin() { # that option, arguments
   command -v gcloud >/dev/null || fail 'gcloud is not installed: see https://cloud.google.com/sdk/docs/install'
   # A question in the middle of a script is not read; its default is the safe one.
   export CLOUDSDK_CORE_DISABLE_PROMPTS=1
+}
+
+# say prints a command so that it can be pasted into a shell.
+say() {
+  printf ' '
+  printf ' %q' "$@"
+  printf '\n'
 }
 
 need_way_in() {
@@ -122,13 +128,13 @@ through cloudbuild/destroy.yaml:
 
   1. deletes the teams' namespaces with all their jobs, and waits until load
      balancers and disks are gone
-  2. switches the cluster's deletion protection off
-  3. deletes everything Terraform has created. It stops at a bucket of a team
-     that still holds objects: empty it, then destroy again.
+  2. deletes the cluster, in spite of its deletion protection, and everything
+     else Terraform has created. It stops at a bucket of a team that still holds
+     objects: empty it, then destroy again.
 
 The bucket of the $HOLDS, the Artifact Registry repository with its
-images, the build's service account and the APIs stay. The commands that remove
-them are printed at the end.
+images, the service accounts of the build, the nodes and the teams, and the APIs
+stay. The commands that remove them are printed at the end.
 
 Options:
   --yes               do not ask
@@ -137,13 +143,6 @@ Options:
                       necessary where the cluster has no public DNS endpoint
   -h, --help          show this text
 END
-}
-
-# say prints a command so that it can be pasted into a shell.
-say() {
-  printf ' '
-  printf ' %q' "$@"
-  printf '\n'
 }
 
 begin --yes "$@"
@@ -176,18 +175,20 @@ END
 say gcloud artifacts repositories delete "$REPOSITORY" --project="$PROJECT" --location="$BUILD_REGION"
 echo
 echo "The build's service account with its roles:"
-for role in "${ROLES[@]}" roles/resourcemanager.projectIamAdmin; do
+for role in "${BUILD_ROLES[@]}"; do
   say gcloud projects remove-iam-policy-binding "$PROJECT" --member="serviceAccount:$EMAIL" --role="$role" --all
 done
-if ((${#PERMISSIONS[@]} > 0)); then
-  say gcloud projects remove-iam-policy-binding "$PROJECT" --member="serviceAccount:$EMAIL" \
-    --role="projects/$PROJECT/roles/$CUSTOM_ROLE" --all
-fi
 say gcloud iam service-accounts delete "$EMAIL" --project="$PROJECT"
-if ((${#PERMISSIONS[@]} > 0)); then
+echo
+echo 'The service accounts of the nodes and the teams, whose roles are revoked:'
+say gcloud iam service-accounts delete "$NODE_EMAIL" --project="$PROJECT"
+for ((i = 0; i < ${#TEAM_ACCOUNTS[@]}; i++)); do
+  say gcloud iam service-accounts delete "${TEAM_ACCOUNTS[i]}@$PROJECT.iam.gserviceaccount.com" --project="$PROJECT"
+done
+if ((${#CUSTOM_ROLES[@]} > 0)); then
   echo
-  echo "The custom role $CUSTOM_ROLE may stay: bound to nobody it gives no rights, and the"
-  echo 'name of a deleted one is blocked for up to 37 days.'
+  echo 'These custom roles may stay: bound to nobody they give no rights, and the name'
+  echo "of a deleted one is blocked for up to 37 days: ${CUSTOM_ROLES[*]}"
 fi
 echo
 echo "The bucket of the $HOLDS, with all it holds:"

@@ -8,6 +8,7 @@ PROJECT='my-project'
 REGION='us-central1'
 BUILD_REGION='us-central1'
 EMAIL='kai-departments-build@my-project.iam.gserviceaccount.com'
+NODE_EMAIL='kai-departments-nodes@my-project.iam.gserviceaccount.com'
 BUCKET='my-project-kai-departments-tfstate'
 HOLDS='Terraform state'
 SOURCE_PREFIX='kai-departments/source'
@@ -27,25 +28,55 @@ APIS=(
   'serviceusage.googleapis.com'
   'storage.googleapis.com'
 )
-ROLES=(
+TEAM_ACCOUNTS=(
+)
+CUSTOM_ROLES=(
+  'kai_departments_build'
+)
+BUILD_ROLES=(
+  'projects/my-project/roles/kai_departments_build'
   'roles/compute.networkAdmin'
   'roles/compute.securityAdmin'
-  'roles/container.admin'
-  'roles/iam.serviceAccountAdmin'
   'roles/logging.logWriter'
   'roles/monitoring.alertPolicyEditor'
   'roles/monitoring.dashboardEditor'
+  'roles/container.admin'
+  'roles/resourcemanager.projectIamAdmin'
 )
-PERMISSIONS=(
-  'cloudbuild.builds.list'
-)
-CUSTOM_ROLE='kai_departments_build'
 ACCOUNT='kai-departments-build'
 DISPLAY_NAME='Builds kai-departments'
 NODE_ACCOUNT='kai-departments-nodes'
-NODE_EMAIL='kai-departments-nodes@my-project.iam.gserviceaccount.com'
 NODE_DISPLAY_NAME='Nodes of kai-departments'
-CONDITION='api.getAttribute("iam.googleapis.com/modifiedGrantsByRole", []).hasOnly(["roles/artifactregistry.reader", "roles/container.defaultNodeServiceAccount", "roles/logging.logWriter", "roles/monitoring.metricWriter", "roles/serviceusage.serviceUsageConsumer"])'
+TEAM_DISPLAY_NAMES=(
+)
+TEAM_SUBJECTS=(
+)
+CUSTOM_TITLES=(
+  'Builds kai-departments'
+)
+CUSTOM_PERMISSIONS=(
+  'cloudbuild.builds.list'
+)
+BUILD_CONDITIONS=(
+  ''
+  ''
+  ''
+  ''
+  ''
+  ''
+  'resource.type != "container.googleapis.com/Cluster" || resource.name == "projects/my-project/locations/us-central1/clusters/kai-departments" || resource.name.startsWith("projects/my-project/locations/us-central1/clusters/kai-departments/")'
+  'api.getAttribute("iam.googleapis.com/modifiedGrantsByRole", []).hasOnly(["roles/artifactregistry.reader", "roles/container.defaultNodeServiceAccount", "roles/logging.logWriter", "roles/monitoring.metricWriter", "roles/serviceusage.serviceUsageConsumer"])'
+)
+BUILD_TITLES=(
+  ''
+  ''
+  ''
+  ''
+  ''
+  ''
+  'Cluster kai-departments'
+  'Roles of nodes, jobs and members'
+)
 INFRASTRUCTURE_MANAGER='false'
 
 fail() {
@@ -78,6 +109,13 @@ begin() { # that option, arguments
   command -v gcloud >/dev/null || fail 'gcloud is not installed: see https://cloud.google.com/sdk/docs/install'
   # A question in the middle of a script is not read; its default is the safe one.
   export CLOUDSDK_CORE_DISABLE_PROMPTS=1
+}
+
+# say prints a command so that it can be pasted into a shell.
+say() {
+  printf ' '
+  printf ' %q' "$@"
+  printf '\n'
 }
 
 need_way_in() {
@@ -119,18 +157,24 @@ Builds the platform $NAME in project $PROJECT, region $REGION:
 
   1. enables the APIs the platform needs
   2. creates the build's service account $EMAIL
-     and gives it the rights to build the platform, and no others
-  3. creates the nodes' service account, the bucket of the $HOLDS
+     and gives it the rights to build the platform: over its own cluster and its
+     teams' buckets, and over the networks, firewall rules, reservations,
+     TensorBoards, dashboards and alert policies of the whole project; README.md
+     lists them
+  3. creates the service accounts of the nodes and of the teams that ask for one,
+     the custom roles of jobs and members, the bucket of the $HOLDS
      (gs://$BUCKET) and the Artifact Registry repository $REPOSITORY
   4. submits cloudbuild/provision.yaml and waits for it
+  5. lets the jobs of teams act as the service accounts of step 3, and revokes
+     what the build no longer needs
 
 Every step can be repeated, also after a failure. You need the gcloud CLI and, in the project, the
 rights to enable services, to create service accounts, roles, buckets and
-repositories, to change the IAM policy, and to submit builds as
+repositories, to change IAM policies, and to submit builds as
 $EMAIL.
 
 Options:
-  --prepare           stop before step 4
+  --prepare           stop before step 4, and print the commands of step 5
   --worker-pool=POOL  build in a private worker pool,
                       projects/PROJECT/locations/REGION/workerPools/NAME;
                       necessary where the cluster has no public DNS endpoint
@@ -179,23 +223,61 @@ ensure_bucket() {
   gcloud storage buckets update "gs://$BUCKET" --versioning
 }
 
-# ensure_custom_role makes the build's role of permissions, or changes it to that. A
-# deleted role can still be described for a week, but neither updated nor created
-# anew.
-ensure_custom_role() { # permissions
-  local deleted
-  if deleted=$(gcloud iam roles describe "$CUSTOM_ROLE" --project="$PROJECT" --format='value(deleted)' 2>/dev/null); then
-    if [[ $deleted == True ]]; then
-      gcloud iam roles undelete "$CUSTOM_ROLE" --project="$PROJECT" || return
-    fi
-    gcloud iam roles update "$CUSTOM_ROLE" --project="$PROJECT" --permissions="$1"
+# team_account creates the account of a team. An account that exists must be the same
+# team's of the same platform: its jobs get the account's rights.
+team_account() { # ID, display name
+  local owner address=$1@$PROJECT.iam.gserviceaccount.com
+  echo "- service account $address"
+  if owner=$(gcloud iam service-accounts describe "$address" --project="$PROJECT" --format='value(displayName)' 2>/dev/null); then
+    [[ $owner == "$2" ]] || fail "service account $address exists and is called \"$owner\", not \"$2\": \
+name another in teams.TEAM.serviceAccount, or make it the team's: \
+gcloud iam service-accounts update $address --project=$PROJECT --display-name=\"$2\""
   else
-    gcloud iam roles create "$CUSTOM_ROLE" --project="$PROJECT" --stage=GA --title="$DISPLAY_NAME" --permissions="$1"
+    attempt account "$1" "$address" "$2"
   fi
 }
 
-grant() { # role, condition
-  attempt gcloud projects add-iam-policy-binding "$PROJECT" --member="serviceAccount:$EMAIL" --role="$1" --condition="$2"
+# ensure_custom_role makes a role of permissions, or changes it to them. A deleted
+# role can still be described for a week, but neither updated nor created anew.
+ensure_custom_role() { # ID, title, permissions
+  local deleted
+  if deleted=$(gcloud iam roles describe "$1" --project="$PROJECT" --format='value(deleted)' 2>/dev/null); then
+    if [[ $deleted == True ]]; then
+      gcloud iam roles undelete "$1" --project="$PROJECT" || return
+    fi
+    gcloud iam roles update "$1" --project="$PROJECT" --permissions="$3"
+  else
+    gcloud iam roles create "$1" --project="$PROJECT" --stage=GA --title="$2" --permissions="$3"
+  fi
+}
+
+# rights prints the build's bindings on the project, a line each: the role, a tab
+# and the condition.
+rights() {
+  gcloud projects get-iam-policy "$PROJECT" --flatten='bindings[].members' \
+    --filter="bindings.members=\"serviceAccount:$EMAIL\"" --format='value(bindings.role,bindings.condition.expression)'
+}
+
+has_line() { # lines, line
+  [[ $'\n'$1$'\n' == *$'\n'"$2"$'\n'* ]]
+}
+
+grant() { # role, condition, title of the condition
+  local condition=None
+  if [[ -n $2 ]]; then
+    # "^;^" makes the semicolon the separator: the expression has commas in it.
+    condition="^;^title=$3;expression=$2"
+  fi
+  attempt gcloud projects add-iam-policy-binding "$PROJECT" --member="serviceAccount:$EMAIL" --role="$1" --condition="$condition"
+}
+
+# act_as prints, for each account of a team, its address and the one member who may
+# act as it: the Kubernetes service account of the team's namespace.
+act_as() {
+  local i
+  for ((i = 0; i < ${#TEAM_ACCOUNTS[@]}; i++)); do
+    printf '%s serviceAccount:%s.svc.id.goog[%s]\n' "${TEAM_ACCOUNTS[i]}@$PROJECT.iam.gserviceaccount.com" "$PROJECT" "${TEAM_SUBJECTS[i]}"
+  done
 }
 
 begin --prepare "$@"
@@ -210,8 +292,7 @@ gcloud services enable "${APIS[@]}" --project="$PROJECT"
 echo "- service account $EMAIL"
 attempt account "$ACCOUNT" "$EMAIL" "$DISPLAY_NAME"
 
-# The build may run machines as this account and as no other. Terraform takes
-# the account over.
+# The build may run machines as this account and as no other.
 echo "- service account $NODE_EMAIL"
 attempt account "$NODE_ACCOUNT" "$NODE_EMAIL" "$NODE_DISPLAY_NAME"
 attempt gcloud iam service-accounts add-iam-policy-binding "$NODE_EMAIL" --project="$PROJECT" \
@@ -231,43 +312,64 @@ attempt ensure_bucket
 attempt gcloud storage buckets add-iam-policy-binding "gs://$BUCKET" \
   --member="serviceAccount:$EMAIL" --role=roles/storage.admin --condition=None
 
-echo '- roles of the build'
-if ((${#PERMISSIONS[@]} > 0)); then
-  list=$(
-    IFS=,
-    printf '%s' "${PERMISSIONS[*]}"
-  )
-  attempt ensure_custom_role "$list"
-  grant "projects/$PROJECT/roles/$CUSTOM_ROLE" None
-fi
-for role in "${ROLES[@]}"; do
-  grant "$role" None
+for ((i = 0; i < ${#TEAM_ACCOUNTS[@]}; i++)); do
+  team_account "${TEAM_ACCOUNTS[i]}" "${TEAM_DISPLAY_NAMES[i]}"
 done
 
-# The build grants roles to the accounts it creates, and may grant and revoke no
-# others than those. A binding with another condition is one from an earlier
-# state of the platform: it stays until a build has revoked what only that state
-# had.
-admin=roles/resourcemanager.projectIamAdmin
-# "^;^" makes the semicolon the separator: the expression has commas in it.
-limit="^;^title=Roles of the accounts it creates;expression=$CONDITION"
-wanted=$admin$'\t'$CONDITION
-granted=$(gcloud projects get-iam-policy "$PROJECT" --flatten='bindings[].members' \
-  --filter="bindings.role=\"$admin\" AND bindings.members=\"serviceAccount:$EMAIL\"" \
-  --format='value(bindings.role,bindings.condition.expression)')
-if [[ $'\n'$granted$'\n' != *$'\n'"$wanted"$'\n'* ]]; then
-  grant "$admin" "$limit"
-fi
+for ((i = 0; i < ${#CUSTOM_ROLES[@]}; i++)); do
+  echo "- custom role ${CUSTOM_ROLES[i]}"
+  attempt ensure_custom_role "${CUSTOM_ROLES[i]}" "${CUSTOM_TITLES[i]}" "${CUSTOM_PERMISSIONS[i]}"
+done
+
+# The build grants roles to the nodes, jobs and members, and may grant and revoke
+# no others than those. This right is the last, for the build waits for it. A
+# binding with another condition, or of another role, is one from an earlier state
+# of the platform: it stays until a build has removed what only that state had.
+echo '- roles of the build'
+granted=$(rights)
+wanted=
+for ((i = 0; i < ${#BUILD_ROLES[@]}; i++)); do
+  line=${BUILD_ROLES[i]}$'\t'${BUILD_CONDITIONS[i]}
+  wanted+=$line$'\n'
+  has_line "$granted" "$line" || grant "${BUILD_ROLES[i]}" "${BUILD_CONDITIONS[i]}" "${BUILD_TITLES[i]}"
+done
 
 if [[ $prepare_only == true ]]; then
   echo 'The project is prepared.'
+  if ((${#TEAM_ACCOUNTS[@]} > 0)); then
+    echo "Once the cluster exists, let the teams' jobs act as their service accounts:"
+    act_as | while read -r address member; do
+      say gcloud iam service-accounts add-iam-policy-binding "$address" --project="$PROJECT" \
+        --member="$member" --role=roles/iam.workloadIdentityUser --condition=None
+    done
+  fi
   exit 0
 fi
 
 submit cloudbuild/provision.yaml
 
-if [[ -n $granted && $granted != "$wanted" ]]; then
-  gcloud projects remove-iam-policy-binding "$PROJECT" --member="serviceAccount:$EMAIL" --role="$admin" --all >/dev/null
-  grant "$admin" "$limit"
-fi
+# The identities exist once the project has a cluster with Workload Identity.
+identity=roles/iam.workloadIdentityUser
+while read -r address member <&3; do
+  present=$(gcloud iam service-accounts get-iam-policy "$address" --project="$PROJECT" --flatten='bindings[].members' \
+    --filter="bindings.role=\"$identity\"" --format='value(bindings.members)')
+  while read -r other <&4; do
+    [[ -z $other || $other == "$member" ]] ||
+      gcloud iam service-accounts remove-iam-policy-binding "$address" --project="$PROJECT" --member="$other" --role="$identity" --all >/dev/null
+  done 4<<<"$present"
+  has_line "$present" "$member" ||
+    attempt gcloud iam service-accounts add-iam-policy-binding "$address" --project="$PROJECT" --member="$member" --role="$identity" --condition=None
+done 3< <(act_as)
+
+revoked=
+while IFS=$'\t' read -r role condition <&3; do
+  if [[ -z $role ]] || has_line "$wanted" "$role"$'\t'"$condition" || has_line "$revoked" "$role"; then
+    continue
+  fi
+  revoked+=$role$'\n'
+  gcloud projects remove-iam-policy-binding "$PROJECT" --member="serviceAccount:$EMAIL" --role="$role" --all >/dev/null
+  for ((i = 0; i < ${#BUILD_ROLES[@]}; i++)); do
+    [[ ${BUILD_ROLES[i]} != "$role" ]] || grant "$role" "${BUILD_CONDITIONS[i]}" "${BUILD_TITLES[i]}"
+  done
+done 3<<<"$granted"
 echo "The platform $NAME is built. README.md says what to do next."

@@ -7,6 +7,7 @@ PROJECT='my-project'
 REGION='us-central1'
 BUILD_REGION='us-central1'
 EMAIL='kai-departments-build@my-project.iam.gserviceaccount.com'
+NODE_EMAIL='kai-departments-nodes@my-project.iam.gserviceaccount.com'
 BUCKET='my-project-kai-departments-tfstate'
 HOLDS='Terraform state'
 SOURCE_PREFIX='kai-departments/source'
@@ -26,19 +27,21 @@ APIS=(
   'serviceusage.googleapis.com'
   'storage.googleapis.com'
 )
-ROLES=(
+TEAM_ACCOUNTS=(
+)
+CUSTOM_ROLES=(
+  'kai_departments_build'
+)
+BUILD_ROLES=(
+  'projects/my-project/roles/kai_departments_build'
   'roles/compute.networkAdmin'
   'roles/compute.securityAdmin'
-  'roles/container.admin'
-  'roles/iam.serviceAccountAdmin'
   'roles/logging.logWriter'
   'roles/monitoring.alertPolicyEditor'
   'roles/monitoring.dashboardEditor'
+  'roles/container.admin'
+  'roles/resourcemanager.projectIamAdmin'
 )
-PERMISSIONS=(
-  'cloudbuild.builds.list'
-)
-CUSTOM_ROLE='kai_departments_build'
 
 fail() {
   printf '%s: %s\n' "${0##*/}" "$1" >&2
@@ -70,6 +73,13 @@ begin() { # that option, arguments
   command -v gcloud >/dev/null || fail 'gcloud is not installed: see https://cloud.google.com/sdk/docs/install'
   # A question in the middle of a script is not read; its default is the safe one.
   export CLOUDSDK_CORE_DISABLE_PROMPTS=1
+}
+
+# say prints a command so that it can be pasted into a shell.
+say() {
+  printf ' '
+  printf ' %q' "$@"
+  printf '\n'
 }
 
 need_way_in() {
@@ -117,8 +127,8 @@ through cloudbuild/destroy.yaml:
      objects: empty it, then destroy again.
 
 The bucket of the $HOLDS, the Artifact Registry repository with its
-images, the build's service account and the APIs stay. The commands that remove
-them are printed at the end.
+images, the service accounts of the build, the nodes and the teams, and the APIs
+stay. The commands that remove them are printed at the end.
 
 Options:
   --yes               do not ask
@@ -127,13 +137,6 @@ Options:
                       necessary where the cluster has no public DNS endpoint
   -h, --help          show this text
 END
-}
-
-# say prints a command so that it can be pasted into a shell.
-say() {
-  printf ' '
-  printf ' %q' "$@"
-  printf '\n'
 }
 
 begin --yes "$@"
@@ -166,18 +169,20 @@ END
 say gcloud artifacts repositories delete "$REPOSITORY" --project="$PROJECT" --location="$BUILD_REGION"
 echo
 echo "The build's service account with its roles:"
-for role in "${ROLES[@]}" roles/resourcemanager.projectIamAdmin; do
+for role in "${BUILD_ROLES[@]}"; do
   say gcloud projects remove-iam-policy-binding "$PROJECT" --member="serviceAccount:$EMAIL" --role="$role" --all
 done
-if ((${#PERMISSIONS[@]} > 0)); then
-  say gcloud projects remove-iam-policy-binding "$PROJECT" --member="serviceAccount:$EMAIL" \
-    --role="projects/$PROJECT/roles/$CUSTOM_ROLE" --all
-fi
 say gcloud iam service-accounts delete "$EMAIL" --project="$PROJECT"
-if ((${#PERMISSIONS[@]} > 0)); then
+echo
+echo 'The service accounts of the nodes and the teams, whose roles are revoked:'
+say gcloud iam service-accounts delete "$NODE_EMAIL" --project="$PROJECT"
+for ((i = 0; i < ${#TEAM_ACCOUNTS[@]}; i++)); do
+  say gcloud iam service-accounts delete "${TEAM_ACCOUNTS[i]}@$PROJECT.iam.gserviceaccount.com" --project="$PROJECT"
+done
+if ((${#CUSTOM_ROLES[@]} > 0)); then
   echo
-  echo "The custom role $CUSTOM_ROLE may stay: bound to nobody it gives no rights, and the"
-  echo 'name of a deleted one is blocked for up to 37 days.'
+  echo 'These custom roles may stay: bound to nobody they give no rights, and the name'
+  echo "of a deleted one is blocked for up to 37 days: ${CUSTOM_ROLES[*]}"
 fi
 echo
 echo "The bucket of the $HOLDS, with all it holds:"

@@ -28,7 +28,7 @@ resource "google_container_node_pool" "system" {
     image_type      = "COS_CONTAINERD"
     disk_type       = "pd-balanced"
     disk_size_gb    = 100
-    service_account = google_service_account.nodes.email
+    service_account = var.node_account
     oauth_scopes    = ["https://www.googleapis.com/auth/cloud-platform"]
 
     gcfs_config {
@@ -99,7 +99,7 @@ resource "google_container_node_pool" "a3_ultra" {
     disk_size_gb     = 100
     flex_start       = true
     max_run_duration = "604800s"
-    service_account  = google_service_account.nodes.email
+    service_account  = var.node_account
     oauth_scopes     = ["https://www.googleapis.com/auth/cloud-platform"]
     labels = {
       capacity                      = "a3-ultra"

@@ -9,5 +9,5 @@ module "network" {
   pod_range            = var.pod_range
   service_range        = var.service_range
   control_plane_range  = var.control_plane_range
-  node_service_account = google_service_account.nodes.email
+  node_service_account = var.node_account
 }

@@ -28,7 +28,7 @@ resource "google_container_node_pool" "system" {
     image_type      = "COS_CONTAINERD"
     disk_type       = "pd-balanced"
     disk_size_gb    = 100
-    service_account = google_service_account.nodes.email
+    service_account = var.node_account
     oauth_scopes    = ["https://www.googleapis.com/auth/cloud-platform"]
 
     gcfs_config {
@@ -89,7 +89,7 @@ resource "google_container_node_pool" "a100_dws" {
     disk_size_gb     = 100
     flex_start       = true
     max_run_duration = "604800s"
-    service_account  = google_service_account.nodes.email
+    service_account  = var.node_account
     oauth_scopes     = ["https://www.googleapis.com/auth/cloud-platform"]
     labels = {
       capacity                      = "a100-dws"
@@ -188,7 +188,7 @@ resource "google_container_node_pool" "h100_dws" {
     disk_size_gb     = 100
     flex_start       = true
     max_run_duration = "604800s"
-    service_account  = google_service_account.nodes.email
+    service_account  = var.node_account
     oauth_scopes     = ["https://www.googleapis.com/auth/cloud-platform"]
     labels = {
       capacity                      = "h100-dws"
@@ -290,7 +290,7 @@ resource "google_container_node_pool" "l4_ondemand" {
     image_type      = "COS_CONTAINERD"
     disk_type       = "pd-balanced"
     disk_size_gb    = 100
-    service_account = google_service_account.nodes.email
+    service_account = var.node_account
     oauth_scopes    = ["https://www.googleapis.com/auth/cloud-platform"]
     labels = {
       capacity      = "l4-ondemand"
@@ -378,7 +378,7 @@ resource "google_container_node_pool" "l4_reserved" {
     image_type      = "COS_CONTAINERD"
     disk_type       = "pd-balanced"
     disk_size_gb    = 100
-    service_account = google_service_account.nodes.email
+    service_account = var.node_account
     oauth_scopes    = ["https://www.googleapis.com/auth/cloud-platform"]
     labels = {
       capacity      = "l4-reserved"
@@ -472,7 +472,7 @@ resource "google_container_node_pool" "l4_spot" {
     disk_type       = "pd-balanced"
     disk_size_gb    = 100
     spot            = true
-    service_account = google_service_account.nodes.email
+    service_account = var.node_account
     oauth_scopes    = ["https://www.googleapis.com/auth/cloud-platform"]
     labels = {
       capacity      = "l4-spot"

@@ -28,7 +28,7 @@ resource "google_container_node_pool" "system" {
     image_type      = "COS_CONTAINERD"
     disk_type       = "pd-balanced"
     disk_size_gb    = 100
-    service_account = google_service_account.nodes.email
+    service_account = var.node_account
     oauth_scopes    = ["https://www.googleapis.com/auth/cloud-platform"]
 
     gcfs_config {
@@ -87,7 +87,7 @@ resource "google_container_node_pool" "l4_ondemand" {
     image_type      = "COS_CONTAINERD"
     disk_type       = "pd-balanced"
     disk_size_gb    = 100
-    service_account = google_service_account.nodes.email
+    service_account = var.node_account
     oauth_scopes    = ["https://www.googleapis.com/auth/cloud-platform"]
     labels = {
       capacity      = "l4-ondemand"
@@ -175,7 +175,7 @@ resource "google_container_node_pool" "l4_reserved" {
     image_type      = "COS_CONTAINERD"
     disk_type       = "pd-balanced"
     disk_size_gb    = 100
-    service_account = google_service_account.nodes.email
+    service_account = var.node_account
     oauth_scopes    = ["https://www.googleapis.com/auth/cloud-platform"]
     labels = {
       capacity      = "l4-reserved"
@@ -269,7 +269,7 @@ resource "google_container_node_pool" "l4_spot" {
     disk_type       = "pd-balanced"
     disk_size_gb    = 100
     spot            = true
-    service_account = google_service_account.nodes.email
+    service_account = var.node_account
     oauth_scopes    = ["https://www.googleapis.com/auth/cloud-platform"]
     labels = {
       capacity      = "l4-spot"

@@ -17,7 +17,7 @@ resource "google_container_cluster" "main" {
   initial_node_count       = 1
 
   node_config {
-    service_account = google_service_account.nodes.email
+    service_account = var.node_account
     oauth_scopes    = ["https://www.googleapis.com/auth/cloud-platform"]
 
     shielded_instance_config {

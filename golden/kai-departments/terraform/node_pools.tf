@@ -28,7 +28,7 @@ resource "google_container_node_pool" "system" {
     image_type      = "COS_CONTAINERD"
     disk_type       = "pd-balanced"
     disk_size_gb    = 100
-    service_account = google_service_account.nodes.email
+    service_account = var.node_account
     oauth_scopes    = ["https://www.googleapis.com/auth/cloud-platform"]
 
     gcfs_config {
@@ -79,7 +79,7 @@ resource "google_container_node_pool" "h100_reserved" {
     image_type      = "COS_CONTAINERD"
     disk_type       = "pd-balanced"
     disk_size_gb    = 100
-    service_account = google_service_account.nodes.email
+    service_account = var.node_account
     oauth_scopes    = ["https://www.googleapis.com/auth/cloud-platform"]
     labels = {
       capacity      = "h100-reserved"

@@ -25,7 +25,7 @@ output "network" {
 
 output "node_service_account" {
   description = "Service account of the nodes."
-  value       = google_service_account.nodes.email
+  value       = var.node_account
 }
 
 output "workload_pool" {
@@ -33,7 +33,7 @@ output "workload_pool" {
   value       = google_container_cluster.main.workload_identity_config[0].workload_pool
 }
 
-output "team_service_accounts" {
-  description = "Service account of each team's jobs."
-  value       = { for name, account in google_service_account.team : name => account.email }
+output "team_principals" {
+  description = "What each team's jobs are to Google Cloud: the member to grant rights to."
+  value       = local.team_members
 }

@@ -28,7 +28,7 @@ resource "google_container_node_pool" "system" {
     image_type      = "COS_CONTAINERD"
     disk_type       = "pd-standard"
     disk_size_gb    = 200
-    service_account = google_service_account.nodes.email
+    service_account = var.node_account
     oauth_scopes    = ["https://www.googleapis.com/auth/cloud-platform"]
 
     gcfs_config {
@@ -87,7 +87,7 @@ resource "google_container_node_pool" "cpu" {
     image_type      = "COS_CONTAINERD"
     disk_type       = "pd-balanced"
     disk_size_gb    = 100
-    service_account = google_service_account.nodes.email
+    service_account = var.node_account
     oauth_scopes    = ["https://www.googleapis.com/auth/cloud-platform"]
     labels = {
       capacity      = "cpu"
@@ -174,7 +174,7 @@ resource "google_container_node_pool" "slices" {
     image_type      = "COS_CONTAINERD"
     disk_type       = "pd-balanced"
     disk_size_gb    = 100
-    service_account = google_service_account.nodes.email
+    service_account = var.node_account
     oauth_scopes    = ["https://www.googleapis.com/auth/cloud-platform"]
     labels = {
       capacity      = "slices"
