@@ -6,20 +6,20 @@ import (
 	"github.com/batchwright/batchwright/schema"
 )
 
-// lowerPins returns the SHA-256 of each version that has one: what the blueprint
-// says, or else what is known.
-func lowerPins(v schema.Versions) map[string]string {
-	out := map[string]string{}
-	for name, version := range map[string]string{
-		ir.PinKueue: v.Kueue, ir.PinJobSet: v.JobSet, ir.PinHelm: v.Helm, ir.PinTerraform: v.Terraform, ir.PinGcloud: v.Gcloud,
-	} {
-		sha256 := v.SHA256[name]
-		if sha256 == "" {
-			sha256 = catalog.Pin(name, version)
+// lowerPins returns the SHA-256 of each version: what the blueprint says, or else
+// what the catalogue knows, or "".
+func lowerPins(v schema.Versions) ir.Pins {
+	pin := func(given *string, name, version string) string {
+		if given != nil {
+			return *given
 		}
-		if sha256 != "" {
-			out[name] = sha256
-		}
+		return catalog.Pin(name, version)
 	}
-	return out
+	return ir.Pins{
+		Kueue:     pin(v.SHA256.Kueue, "kueue", v.Kueue),
+		JobSet:    pin(v.SHA256.JobSet, "jobset", v.JobSet),
+		Helm:      pin(v.SHA256.Helm, "helm", v.Helm),
+		Terraform: pin(v.SHA256.Terraform, "terraform", v.Terraform),
+		Gcloud:    pin(v.SHA256.Gcloud, "gcloud", v.Gcloud),
+	}
 }

@@ -115,8 +115,17 @@ type Versions struct {
 	Terraform      string            `json:"terraform"`
 	GoogleProvider string            `json:"googleProvider"`
 	Gcloud         string            `json:"gcloud"`
-	SHA256         map[string]string `json:"sha256"`
+	SHA256         Pins              `json:"sha256"`
 	Accept         map[string]string `json:"accept"`
+}
+
+// Pins is #Versions.sha256: a SHA-256 is nil where the blueprint sets none.
+type Pins struct {
+	Kueue     *string `json:"kueue"`
+	JobSet    *string `json:"jobset"`
+	Helm      *string `json:"helm"`
+	Terraform *string `json:"terraform"`
+	Gcloud    *string `json:"gcloud"`
 }
 
 // Hardware mirrors #Hardware.

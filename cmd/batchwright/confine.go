@@ -9,7 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"regexp"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -121,10 +121,21 @@ func (c *confinement) compile(ctx context.Context, in compiler.Input) (*compiler
 	return res, exitError{c.end.code}
 }
 
-// runtimeOutOfMemory is what the Go runtime says before it ends a process for
-// which the operating system has no more memory. In some places it does not look
-// whether it got the memory, and dies of that.
-var runtimeOutOfMemory = regexp.MustCompile(`out of memory|cannot allocate memory`)
+// ranOutOfMemory reports whether the last words of a confined process, or its
+// peak of memory in bytes, say that it reached the limit. The Go runtime does not
+// always check whether it got memory, as in its garbage collector, and then dies
+// of a signal in its own code. A mistake in this program ends as a panic instead.
+func ranOutOfMemory(lastWords string, peak, limit int64) bool {
+	for _, words := range []string{
+		"out of memory", "cannot allocate memory",
+		"SIGSEGV: segmentation violation\nPC=", "unexpected signal during runtime execution",
+	} {
+		if strings.Contains(lastWords, words) {
+			return true
+		}
+	}
+	return peak > limit/2
+}
 
 // run runs the command in a process confined to a limit, in bytes.
 func (c *confinement) run(ctx context.Context, limit int64) ending {
@@ -154,7 +165,7 @@ func (c *confinement) run(ctx context.Context, limit int64) ending {
 	case !errors.As(err, &failed):
 		return ending{err: err}
 	case lastWords.Len() > 0 || !failed.Exited():
-		if runtimeOutOfMemory.Match(lastWords.Bytes()) || peakMemory(failed.SysUsage()) > limit/2 {
+		if ranOutOfMemory(lastWords.String(), peakMemory(failed.SysUsage()), limit) {
 			return ending{outOfMemory: true}
 		}
 		return ending{err: fmt.Errorf("the confined compiler: %w\n%s", err, lastWords.Bytes())}

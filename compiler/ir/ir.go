@@ -72,11 +72,14 @@ const (
 // Versions are release numbers without a leading v.
 type Versions struct {
 	Kueue, JobSet, KAI, Helm, GIB, Terraform, GoogleProvider, Gcloud string
-	// SHA-256 of the manifests of Kueue and JobSet, and digests of the images of
-	// Helm, Terraform and the Google Cloud CLI, by the names in a blueprint's
-	// versions. None where it is not known.
-	SHA256 map[string]string
+	// SHA256 holds what the build must get at these versions.
+	SHA256 Pins
 }
+
+// Pins are the SHA-256 of the manifests of Kueue and JobSet, and the digests of the
+// images of Helm, Terraform and the Google Cloud CLI, in hexadecimal; "" where it is
+// not known.
+type Pins struct{ Kueue, JobSet, Helm, Terraform, Gcloud string }
 
 // Network holds IPv4 ranges in CIDR notation.
 type Network struct {

@@ -137,34 +137,25 @@ func (p *Platform) CloudDashboards() string {
 	return "dashboards/cloud-monitoring"
 }
 
-// The names of a blueprint's versions for which it can pin a SHA-256.
-const (
-	PinKueue     = "kueue"
-	PinJobSet    = "jobset"
-	PinHelm      = "helm"
-	PinTerraform = "terraform"
-	PinGcloud    = "gcloud"
-)
-
 // HelmImage is the image that the build takes Helm from.
-func (v Versions) HelmImage() string { return v.pinImage("alpine/helm:"+v.Helm, PinHelm) }
+func (v Versions) HelmImage() string { return pinImage("alpine/helm:"+v.Helm, v.SHA256.Helm) }
 
 // TerraformImage is the image that the build runs Terraform in.
 func (v Versions) TerraformImage() string {
-	return v.pinImage("hashicorp/terraform:"+v.Terraform, PinTerraform)
+	return pinImage("hashicorp/terraform:"+v.Terraform, v.SHA256.Terraform)
 }
 
 // GcloudImage is the image of the Google Cloud CLI.
 func (v Versions) GcloudImage() string {
-	return v.pinImage("gcr.io/google.com/cloudsdktool/google-cloud-cli:"+v.Gcloud, PinGcloud)
+	return pinImage("gcr.io/google.com/cloudsdktool/google-cloud-cli:"+v.Gcloud, v.SHA256.Gcloud)
 }
 
-// pinImage adds the digest that a pin has, if it is known, to an image with a tag.
-func (v Versions) pinImage(image, pin string) string {
-	if digest := v.SHA256[pin]; digest != "" {
-		return image + "@sha256:" + digest
+// pinImage adds a digest, unless it is "", to an image with a tag.
+func pinImage(image, digest string) string {
+	if digest == "" {
+		return image
 	}
-	return image
+	return image + "@sha256:" + digest
 }
 
 // KueueManifest is the address of the manifest of a Kueue release.

@@ -54,6 +54,7 @@ func acceptances(b *schema.Blueprint) map[acceptance]string {
 	add("", "", b.Accept)
 	add("cluster", "", b.Cluster.Accept)
 	add("network", "", b.Network.Accept)
+	add("security", "", b.Security.Accept)
 	add("versions", "", b.Versions.Accept)
 	add("monitoring", "", b.Monitoring.Accept)
 	add("delivery", "", b.Delivery.Accept)
@@ -82,7 +83,7 @@ func acceptances(b *schema.Blueprint) map[acceptance]string {
 // it.
 func accepterOf(path []string) accepter {
 	switch path[0] {
-	case "cluster", "network", "versions", "monitoring", "delivery":
+	case "cluster", "network", "security", "versions", "monitoring", "delivery":
 		return accepter{path[0], ""}
 	case "hardware", "capacity", "tiers", "cohorts", "teams", "workloads":
 		if len(path) > 1 {

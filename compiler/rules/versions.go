@@ -54,13 +54,20 @@ func unpinnedVersions(r *report) {
 	if r.Findings.HasErrors() {
 		return // the version may be one that has to change
 	}
-	used := map[string]bool{ir.PinJobSet: true, ir.PinGcloud: true,
-		ir.PinKueue: r.Plan.Scheduler == ir.Kueue, ir.PinHelm: r.Plan.Scheduler == ir.KAI,
-		ir.PinTerraform: !r.Blueprint.Delivery.InfrastructureManager}
-	for _, pin := range names(used) {
-		if used[pin] && r.Plan.Versions.SHA256[pin] == "" && r.Written("versions", pin) {
-			r.add(at("versions", pin), fmt.Sprintf("no SHA-256 of %s is known for this version", pin),
-				help("set versions: sha256: %s: \"...\", and the build refuses anything else", pin))
+	pins := r.Plan.Versions.SHA256
+	for _, version := range []struct {
+		field, pin string
+		used       bool
+	}{
+		{"gcloud", pins.Gcloud, true},
+		{"helm", pins.Helm, r.Plan.Scheduler == ir.KAI},
+		{"jobset", pins.JobSet, true},
+		{"kueue", pins.Kueue, r.Plan.Scheduler == ir.Kueue},
+		{"terraform", pins.Terraform, !r.Blueprint.Delivery.InfrastructureManager},
+	} {
+		if version.used && version.pin == "" && r.Written("versions", version.field) {
+			r.add(at("versions", version.field), fmt.Sprintf("no SHA-256 of %s is known for this version", version.field),
+				help("set versions: sha256: %s: \"...\", and the build refuses anything else", version.field))
 		}
 	}
 }

@@ -53,7 +53,7 @@ func kueue(p *ir.Platform) scheduler {
 	return scheduler{
 		version: setting{"_KUEUE_VERSION", "versions.kueue", p.Versions.Kueue},
 		install: []task{script(p, 1200, "kueue", kueueScript,
-			variable{"MANIFEST", p.Versions.KueueManifest()}, variable{"MANIFEST_SHA256", p.Versions.SHA256[ir.PinKueue]},
+			variable{"MANIFEST", p.Versions.KueueManifest()}, variable{"MANIFEST_SHA256", p.Versions.SHA256.Kueue},
 			namespace, variable{"WEBHOOKS", ir.KueueWebhooks})},
 		prepare:   []task{script(p, 600, "local-queues", localQueuesScript, platform)},
 		queues:    script(p, 1800, "queues", queuesScript, platform),

@@ -416,7 +416,7 @@ func TestManifestDigest(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := platform()
-			p.Versions.SHA256 = map[string]string{ir.PinKueue: test.pinned, ir.PinJobSet: test.pinned}
+			p.Versions.SHA256 = ir.Pins{Kueue: test.pinned, JobSet: test.pinned}
 			s := newSandbox(t, p)
 			for _, id := range []string{"kueue", "jobset"} {
 				r := s.step(find(t, provision(p), id))

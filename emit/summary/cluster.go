@@ -29,12 +29,16 @@ func (s *sheet) platform() {
 	top.has("order and text of the notes", fact{form: opaque, value: strings.Join(p.Notes, "\n"), follows: []string{path(kindPlatform, "", "notes for the administrator")}})
 
 	v := p.Versions
-	for _, r := range []struct{ name, version string }{
-		{"Kueue", v.Kueue}, {"JobSet", v.JobSet}, {"KAI Scheduler", v.KAI}, {"Helm", v.Helm}, {"NCCL plugin gIB", v.GIB},
-		{"Terraform", v.Terraform}, {"Terraform provider hashicorp/google", v.GoogleProvider}, {"Google Cloud CLI", v.Gcloud},
+	for _, r := range []struct{ name, version, sha256 string }{
+		{"Kueue", v.Kueue, v.SHA256.Kueue}, {"JobSet", v.JobSet, v.SHA256.JobSet}, {"KAI Scheduler", v.KAI, ""},
+		{"Helm", v.Helm, v.SHA256.Helm}, {"NCCL plugin gIB", v.GIB, ""}, {"Terraform", v.Terraform, v.SHA256.Terraform},
+		{"Terraform provider hashicorp/google", v.GoogleProvider, ""}, {"Google Cloud CLI", v.Gcloud, v.SHA256.Gcloud},
 	} {
 		release := s.subject(TopicCluster, kindRelease, r.name)
 		release.is("version", r.version)
+		if r.sha256 != "" {
+			release.follows("pinned SHA-256", r.sha256, path(kindRelease, r.name, "version"))
+		}
 	}
 	s.cluster()
 	s.systemPool()

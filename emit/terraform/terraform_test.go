@@ -566,7 +566,7 @@ func TestKeyOfEveryPool(t *testing.T) {
 	if n := strings.Count(pools, "boot_disk_kms_key"); n != want || n < 2 {
 		t.Errorf("%d of %d pools have the key", n, want)
 	}
-	subnet := flat(t, files, "network.tf", "google_compute_subnetwork", "main")
+	subnet := flat(t, files, networkModule+"/main.tf", "google_compute_subnetwork", "main")
 	if got := subnet["log_config.flow_sampling"]; got != "0.5" {
 		t.Errorf("flow_sampling = %q", got)
 	}
