@@ -8,7 +8,7 @@ tries=100
 while true; do
   first=$(gcloud builds list --project="$PROJECT" --region="$BUILD_REGION" --ongoing \
     --filter="tags=batchwright AND tags=$NAME" --format='value(createTime,id)' |
-    awk 'NF { print $1, $2 }' | sort | awk 'NR == 1 { print $2 }')
+    awk 'NF { if (!oldest || $1 < oldest) { oldest = $1; id = $2 } } END { print id }')
   if [[ -z $first || $first == "$BUILD" ]]; then
     break
   fi
