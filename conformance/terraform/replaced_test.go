@@ -36,7 +36,7 @@ func TestReplaced(t *testing.T) {
 	for blueprint, edits := range map[string][]blueprintEdit{
 		"batch-platform": {
 			{name: "quota", old: "accelerators: 12", new: "accelerators: 8"},
-			{name: "region", replaced: 13, old: "us-central1", new: "europe-west4"},
+			{name: "region", replaced: 16, old: "us-central1", new: "europe-west4"},
 			{name: "a zone less", old: `zones: ["us-central1-a", "us-central1-b", "us-central1-c"]`, new: `zones: ["us-central1-a", "us-central1-c"]`},
 			{name: "zone of a reservation", replaced: 1, old: `zones: ["us-central1-c"]`, new: `zones: ["us-central1-a"]`},
 			{name: "machine type and GPUs", replaced: 4, old: `machine: "g2-standard-24"`, new: `machine: "g2-standard-48"`},
@@ -45,7 +45,7 @@ func TestReplaced(t *testing.T) {
 			{name: "disk", old: `l4: {machine: "g2-standard-24",`, new: `l4: {machine: "g2-standard-24", disk: sizeGiB: 200,`},
 			{name: "local SSDs", replaced: 4, old: `l4: {machine: "g2-standard-24",`, new: `l4: {machine: "g2-standard-24", localSSDs: 2,`},
 			{name: "driver", replaced: 3, old: `l4: {machine: "g2-standard-24",`, new: `l4: {machine: "g2-standard-24", gpuDriver: "LATEST",`},
-			{name: "platform's name", replaced: 26, old: `name:    "gke-batch"`, new: `name:    "gke-other"`},
+			{name: "platform's name", replaced: 29, old: `name:    "gke-batch"`, new: `name:    "gke-other"`},
 			{name: "nodes' range", replaced: 2, old: "cluster: {", new: "network: nodes: \"10.64.0.0/20\"\ncluster: {"},
 			{name: "a wider range of nodes", old: "cluster: {", new: "network: nodes: \"10.0.0.0/19\"\ncluster: {"},
 			{name: "control plane's range", replaced: 1, old: "cluster: {", new: "network: controlPlane: \"172.16.1.32/28\"\ncluster: {"},
@@ -64,7 +64,7 @@ func TestReplaced(t *testing.T) {
 			{name: "slices", old: `"192.168.64.0/20"`, new: `"10.32.0.0/16"`, tag: "slices=3"},
 			{name: "no slices", tag: "slices=0"},
 			{name: "autoscaled", tag: "autoscaled=true"},
-			{name: "another type in another region", replaced: 9, tag: "type=v4"},
+			{name: "another type in another region", replaced: 12, tag: "type=v4"},
 			{name: "topology", replaced: 2, old: `topology: "4x4"`, new: `topology: "2x4"`},
 			{name: "slices on Spot", replaced: 2, old: "consumption: onDemand: {}\n", new: "consumption: spot: {}\n"},
 		},
