@@ -189,11 +189,9 @@ func (f *folder) step(id string, variables ...string) (string, error) {
 		for _, variable := range s.Env {
 			cmd.Env = append(cmd.Env, substitute(variable))
 		}
-		switch id {
-		case "kueue": // curl reads it
-			cmd.Env = append(cmd.Env, "MANIFEST=file://"+f.plane.Release("kueue"))
-		case "jobset":
-			cmd.Env = append(cmd.Env, "MANIFEST="+f.plane.Release("jobset"))
+		if id == "kueue" || id == "jobset" {
+			// The plane changes the release to run without containers, so that nothing pins it.
+			cmd.Env = append(cmd.Env, "MANIFEST=file://"+f.plane.Release(id), "MANIFEST_SHA256=")
 		}
 		cmd.Env = append(cmd.Env, variables...)
 		var out bytes.Buffer
