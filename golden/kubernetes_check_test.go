@@ -16,6 +16,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
@@ -58,8 +59,8 @@ func checkKubernetes(dir fs.FS) []error {
 func readKubernetes(dir fs.FS) (*kubernetesCheck, error) {
 	c := &kubernetesCheck{dir: dir, scheme: runtime.NewScheme(), objects: map[objectKey]runtime.Object{}}
 	for _, add := range []func(*runtime.Scheme) error{
-		admissionv1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, corev1.AddToScheme, rbacv1.AddToScheme, resourcev1.AddToScheme,
-		schedulingv1.AddToScheme, v1alpha2.AddToScheme, v1beta2.AddToScheme, addComputeClass, addKAIQueue,
+		admissionv1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, corev1.AddToScheme, networkingv1.AddToScheme,
+		rbacv1.AddToScheme, resourcev1.AddToScheme, schedulingv1.AddToScheme, v1alpha2.AddToScheme, v1beta2.AddToScheme, addComputeClass, addKAIQueue,
 		networkv1.Install,
 	} {
 		if err := add(c.scheme); err != nil {

@@ -357,8 +357,12 @@ func (f *folder) submitted() {
 }
 
 // denied are what a member of a team must not do in its own namespace: pods of
-// its own pass no queue, and a shell has what the pod has.
-var denied = []string{"create pods", "create pods/exec", "get secrets", "create rolebindings.rbac.authorization.k8s.io"}
+// its own pass no queue, a shell has what the pod has, and the NetworkPolicy keeps
+// the other teams out.
+var denied = []string{
+	"create pods", "create pods/exec", "get secrets", "create rolebindings.rbac.authorization.k8s.io",
+	"delete networkpolicies.networking.k8s.io", "create networkpolicies.networking.k8s.io",
+}
 
 // limited holds that members of teams have none of these rights. Whoever is an
 // administrator has all.

@@ -368,4 +368,9 @@ var mutants = []mutant{
 		old: "variables.kept || variables.pods.all(p, [%s].exists(c,", new: "true || variables.pods.all(p, [%s].exists(c,",
 		blueprint: "kai-departments", by: "check", says: "job on any node: admitted",
 	},
+	{
+		name: "teams on one network", file: "emit/kubernetes/teams.go",
+		old: "networkPolicy(p, t), serviceAccount(p, t)", new: "serviceAccount(p, t)",
+		blueprint: "batch-platform", by: "check", says: "a pod of team-a reaches a pod of team-b",
+	},
 }

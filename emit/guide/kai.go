@@ -64,6 +64,7 @@ func kaiTeams(d *document, p *ir.Platform) {
 		teamGroups(d, p, []string{ir.GPU}, []markup{"Tier", "Capacity", code(ir.GPU)})
 	}
 	access(d, p)
+	separation(d, p)
 	d.Para("GPUs that nobody needs go to the teams that ask for more than they are guaranteed: those of the cohort of the highest priority first, and in it to the team of the ",
 		"highest, up to what a team has at most. They come back when their owners need them: a job that has more than its team is guaranteed is evicted then.")
 }

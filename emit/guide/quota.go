@@ -45,6 +45,7 @@ func kueueTeams(d *document, p *ir.Platform) {
 	}
 	sharedQueues(d, p, resources, head)
 	access(d, p)
+	separation(d, p)
 	nesting(d, p)
 	if !lends(p) {
 		return
@@ -128,6 +129,24 @@ func access(d *document, p *ir.Platform) {
 	d.Para("The members of a team's Google group submit its jobs. An administrator of the domain makes the team's group a member of the group ", code(p.Cluster.SecurityGroup),
 		". Through it they get the role ", code(ir.MemberRole), " on the cluster, to connect to it, and GKE ignores all groups that are not members of it. The RoleBinding in the ",
 		"team's namespace lets them submit jobs.")
+}
+
+// separation says how the network separates the teams. Source of the bounds:
+// Kubernetes documentation, "Network Policies" (pods with hostNetwork), and GKE
+// documentation, "About multi-network network policies".
+func separation(d *document, p *ir.Platform) {
+	if len(p.Teams) == 0 {
+		return
+	}
+	d.Para("The network separates the teams: in each team's namespace the NetworkPolicy `team-only` lets pods accept ",
+		"connections from that namespace alone. Egress stays open, and with it DNS, the metadata server and the API server.")
+	if slices.ContainsFunc(p.Workloads, func(w ir.Workload) bool { return w.HostNetwork }) {
+		d.Para("The policy does not cover pods that use the network of their nodes: every pod can reach them. ",
+			"Of the teams' pods they reach the pods on their own node and other such pods.")
+	}
+	if p.AnyCapacity(func(c ir.Capacity) bool { return c.GPUDirect != "" }) {
+		d.Para("The policy does not cover the networks of GPUDirect, only the cluster's own network.")
+	}
 }
 
 // teamGroups shows teams of equal quota together: the largest group first,

@@ -79,6 +79,22 @@ metadata:
     team: team-a
   name: ns-a
 ---
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata:
+  labels:
+    app.kubernetes.io/managed-by: batchwright
+    app.kubernetes.io/part-of: demo
+  name: team-only
+  namespace: ns-a
+spec:
+  ingress:
+  - from:
+    - podSelector: {}
+  podSelector: {}
+  policyTypes:
+  - Ingress
+---
 apiVersion: v1
 automountServiceAccountToken: false
 kind: ServiceAccount

@@ -5,7 +5,9 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit/kubeyaml"
@@ -31,10 +33,10 @@ const (
 	accountAnnotation = "iam.gke.io/gcp-service-account"
 )
 
-// team returns a team's objects but for its queues: namespace, service account,
-// and the binding of its group where it has one.
+// team returns a team's objects except its queues: namespace, network policy,
+// service account, and the binding of its group if it has one.
 func team(p *ir.Platform, t ir.Team, onTheNode bool) []any {
-	objects := []any{namespace(p, t, onTheNode), serviceAccount(p, t)}
+	objects := []any{namespace(p, t, onTheNode), networkPolicy(p, t), serviceAccount(p, t)}
 	if t.Group != "" {
 		objects = append(objects, submitters(p, t))
 	}
@@ -60,6 +62,31 @@ func namespace(p *ir.Platform, t ir.Team, onTheNode bool) *corev1.Namespace {
 		n.Annotations[allowAnnotation] = strings.Join(t.Allow, allowSeparator)
 	}
 	return n
+}
+
+// networkPolicyName is the name of the NetworkPolicy in each team's namespace.
+const networkPolicyName = "team-only"
+
+// networkPolicy lets the pods of a team's namespace accept connections from that
+// namespace alone.
+//
+// It restricts ingress only: a packet from team A to team B is ingress at B, so
+// that this policy in every namespace separates the teams. Egress stays open, and
+// with it DNS, the metadata server, the API server and image pulls. The kubelet's
+// probes come from the node, whose traffic no policy stops (Kubernetes
+// documentation: "Network Policies"). No other namespace must reach in: the
+// folder's PodMonitorings are in the namespaces of the controllers.
+func networkPolicy(p *ir.Platform, t ir.Team) *networkingv1.NetworkPolicy {
+	return &networkingv1.NetworkPolicy{
+		TypeMeta:   kubeyaml.Kind(networkingv1.SchemeGroupVersion, "NetworkPolicy"),
+		ObjectMeta: kubeyaml.Meta(p.Name, t.Namespace, networkPolicyName),
+		Spec: networkingv1.NetworkPolicySpec{
+			PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress},
+			Ingress: []networkingv1.NetworkPolicyIngressRule{{
+				From: []networkingv1.NetworkPolicyPeer{{PodSelector: &metav1.LabelSelector{}}},
+			}},
+		},
+	}
 }
 
 // Levels of the Pod Security Standards (Kubernetes documentation: "Pod Security

@@ -15,6 +15,7 @@ import (
 	"github.com/batchwright/batchwright/conformance/dashboards"
 	"github.com/batchwright/batchwright/conformance/kaiqueues"
 	"github.com/batchwright/batchwright/conformance/kueueconfig"
+	"github.com/batchwright/batchwright/conformance/networkpolicies"
 	"github.com/batchwright/batchwright/conformance/policies"
 )
 
@@ -28,6 +29,7 @@ var checkers = []struct {
 	{"dashboards", dashboards.Check},
 	{"kaiqueues", kaiqueues.Check},
 	{"kueueconfig", kueueconfig.Check},
+	{"networkpolicies", networkpolicies.Check},
 	{"policies", policies.Check},
 }
 
