@@ -127,7 +127,7 @@ func (c *confinement) compile(ctx context.Context, in compiler.Input) (*compiler
 // of a signal in its own code. A mistake in this program ends as a panic instead.
 func ranOutOfMemory(lastWords string, peak, limit int64) bool {
 	for _, words := range []string{
-		"out of memory", "cannot allocate memory",
+		"out of memory", "cannot allocate memory", "pthread_create failed",
 		"SIGSEGV: segmentation violation\nPC=", "unexpected signal during runtime execution",
 	} {
 		if strings.Contains(lastWords, words) {

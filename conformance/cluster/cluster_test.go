@@ -17,8 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zclconf/go-cty/cty"
-
 	"github.com/batchwright/batchwright/conformance/cluster/plane"
 )
 
@@ -31,16 +29,17 @@ var (
 )
 
 // folders are the golden folders, each with what is played in it once it is
-// applied.
+// applied, and whether its teams have Google groups, as whose members it is held.
 var folders = []struct {
 	name     string
 	scenario func(*folder)
+	groups   bool
 }{
-	{"kai-departments", nil}, // first, because a cluster with KAI Scheduler has no Kueue
-	{"batch-platform", batchPlatform},
-	{"batch-platform-dws", batchPlatformDWS},
-	{"a3-ultra-flex", a3UltraFlex},
-	{"tpu-training", tpuTraining},
+	{"kai-departments", nil, false}, // first, because a cluster with KAI Scheduler has no Kueue
+	{"batch-platform", batchPlatform, true},
+	{"batch-platform-dws", batchPlatformDWS, true},
+	{"a3-ultra-flex", a3UltraFlex, true},
+	{"tpu-training", tpuTraining, false},
 }
 
 // TestNoOtherFolders: a new golden folder is held as well.
@@ -73,6 +72,9 @@ func TestFolders(t *testing.T) {
 	for _, entry := range folders {
 		held := t.Run(entry.name, func(t *testing.T) {
 			f := &folder{T: t, ctx: ctx, plane: p, dir: filepath.Join(*dir, entry.name)}
+			if groups := f.member("somebody") != nil; groups != entry.groups {
+				t.Fatalf("members of groups: %t, want %t", groups, entry.groups)
+			}
 			began := time.Now()
 			f.apply()
 			f.applyAgain()
@@ -101,11 +103,11 @@ func TestFolders(t *testing.T) {
 // folder is a deploy folder on the plane.
 type folder struct {
 	*testing.T
-	ctx    context.Context // done with the test or at an interrupt
-	plane  *plane.Plane
-	dir    string
-	groups map[string]string // by namespace; see member
-	nodes  int               // made so far
+	ctx      context.Context // done with the test or at an interrupt
+	plane    *plane.Plane
+	dir      string
+	security *string // the security group, "" for none; see member
+	nodes    int     // made so far
 }
 
 // object is what the checks read of an object of any kind.
@@ -314,23 +316,26 @@ func changed(before, after map[string]string) string {
 	return strings.Join(names, "\n")
 }
 
-// member is how kubectl is told to act as somebody of a team: of the Google
-// group that Terraform lets reach the cluster. A platform without groups gives
-// rights to administrators alone.
+// member returns how kubectl acts as somebody of a team. In the reference
+// blueprints the Google group of a team has the team's name, in the domain of the
+// security group that Terraform lets reach the cluster. A platform without groups
+// gives rights to administrators alone: member then returns nil.
 func (f *folder) member(team string) []string {
 	f.Helper()
-	if f.groups == nil {
-		f.groups = map[string]string{}
-		for _, t := range f.variables()["teams"].AsValueMap() {
-			if t := t.AsValueMap(); t["group"] != cty.NilVal {
-				f.groups[t["namespace"].AsString()] = t["group"].AsString()
-			}
+	if f.security == nil {
+		f.security = new("")
+		if v, ok := f.variables()["security_group"]; ok {
+			*f.security = v.AsString()
 		}
 	}
-	if f.groups[team] == "" {
+	name, domain, found := strings.Cut(*f.security, "@")
+	if !found {
 		return nil
 	}
-	return []string{"--as=somebody@example.com", "--as-group=" + f.groups[team], "--as-group=system:authenticated"}
+	if name != "gke-security-groups" {
+		f.Fatalf("the security group is %s: GKE takes no other than gke-security-groups", *f.security)
+	}
+	return []string{"--as=somebody@example.com", "--as-group=" + team + "@" + domain, "--as-group=system:authenticated"}
 }
 
 // teams are those with workloads, by name.
