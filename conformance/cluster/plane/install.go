@@ -231,7 +231,7 @@ func (p *Plane) direct(value any, port int, issued bool) {
 
 // runController starts a controller with its configuration, its own account's
 // rights, and ports of its webhooks, health and metrics, and waits until it is
-// ready.
+// ready. It puts the ports into config.
 func (p *Plane) runController(ctx context.Context, c controller, config map[string]any, ports []string) (*process, error) {
 	certificates := p.path(c.name + "-certificates")
 	if c.secret == "" {
@@ -347,7 +347,9 @@ func (p *Plane) Prepare(ctx context.Context, folder string) error {
 		}
 	}
 	p.StopKueue()
-	p.kueueConfig = config
+	if p.kueueConfig, err = yaml.Marshal(config); err != nil {
+		return err
+	}
 	webhooks := filepath.Join(folder, "kubernetes/system/kueue-webhooks")
 	if err := p.installController(ctx, kueue, p.kueuePorts[0], webhooks); err != nil {
 		return err
@@ -358,7 +360,11 @@ func (p *Plane) Prepare(ctx context.Context, folder string) error {
 // StartKueue starts Kueue with the configuration of the folder that the plane was
 // last prepared for, and waits until the API server reaches its webhooks.
 func (p *Plane) StartKueue(ctx context.Context) (err error) {
-	if p.kueue, err = p.runController(ctx, kueue, p.kueueConfig, p.kueuePorts); err != nil {
+	config := map[string]any{}
+	if err := yaml.Unmarshal(p.kueueConfig, &config); err != nil {
+		return err
+	}
+	if p.kueue, err = p.runController(ctx, kueue, config, p.kueuePorts); err != nil {
 		return err
 	}
 	// It is up before its certificate has reached the API server.

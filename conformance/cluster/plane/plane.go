@@ -34,7 +34,7 @@ type Plane struct {
 	processes      []*process           // in the order they were started
 	kueue          *process             // nil before Prepare
 	kueuePorts     []string             // webhook, health, metrics
-	kueueConfig    map[string]any       // of the folder that the plane was prepared for
+	kueueConfig    []byte               // YAML of the folder that the plane was prepared for
 	metrics        map[string]*endpoint // of controllers, by namespace
 }
 
