@@ -2,7 +2,7 @@ package main
 
 import "syscall"
 
-// canConfine says whether the system limits the memory of a process.
+// canConfine reports whether the system limits the memory of a process.
 const canConfine = true
 
 // limitMemory makes the system refuse memory that would bring this process beyond

@@ -4,7 +4,7 @@ package main
 
 import "errors"
 
-// canConfine says whether the system limits the memory of a process. Only Linux
+// canConfine reports whether the system limits the memory of a process. Only Linux
 // counts what a Go process maps.
 const canConfine = false
 

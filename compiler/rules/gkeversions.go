@@ -20,7 +20,7 @@ func gkeVersionRules() []Rule {
 		{Code: "W1011", Severity: diag.Warning, check: minVersionOfChannel,
 			Title: "the release channel is not known to have minVersion"},
 		{Code: "N1012", Severity: diag.Note, check: missingMetrics,
-			Title: "metrics that the GKE version does not have"},
+			Title: "minVersion is too old for some metrics of the dashboards"},
 	}
 }
 

@@ -19,7 +19,7 @@ func gpuNetworkRules() []Rule {
 		{Code: "E0713", Severity: diag.Error, Title: "GPUDirect in a cluster without multi-networking", check: multiNetworkingOff, resolved: true},
 		{Code: "W0714", Severity: diag.Warning, Title: "pods that take whole nodes but none of their networks", check: unconnectedPods, resolved: true},
 		{Code: "E1016", Severity: diag.Error, check: noComputeDomains, resolved: true, Acceptable: true,
-			Title: "GPUs of different nodes without the NVLink that they have"},
+			Title: "NVLink between nodes is not set up"},
 	}
 }
 
@@ -162,7 +162,7 @@ func noComputeDomains(r *report) {
 			continue
 		}
 		r.addKey(at("capacity", c.Name),
-			fmt.Sprintf("nodes of capacity %q reach each other without NVLink: "+
+			fmt.Sprintf("GPUs of different nodes of capacity %q cannot use NVLink: "+
 				"the folder installs neither NVIDIA's DRA driver nor a ComputeDomain", c.Name),
 			help("install the driver, give each job a ComputeDomain (batchwright explain E1016 shows how), "+
 				"and say so: accept: E1016: \"...\""))

@@ -13,8 +13,8 @@ import (
 
 func identityRules() []Rule {
 	return []Rule{
-		{Code: "E0210", Severity: diag.Error, Title: "a team's role hands over the platform", check: wideRoles},
-		{Code: "E0220", Severity: diag.Error, Title: "two owners of one service account", check: sharedAccounts},
+		{Code: "E0210", Severity: diag.Error, Title: "a team's role reaches beyond the team", check: wideRoles},
+		{Code: "E0220", Severity: diag.Error, Title: "a service account is used twice", check: sharedAccounts},
 		{
 			Code: "E0221", Severity: diag.Error,
 			Title: "more principals than the project's allow policy takes", check: principals, whole: true,
@@ -37,63 +37,65 @@ type wideRole struct {
 	gives   string // what the role gives whoever has it
 }
 
-// wideRoleTable lists the families. The first that matches counts.
+// wideRoleFamilies returns the families. The first that matches counts.
 //
 // Source: IAM documentation, "IAM roles and permissions index".
-var wideRoleTable = []wideRole{
-	{regexp.MustCompile(`^roles/(owner|editor|viewer|admin|writer|reader)$`), "rights over the whole project"},
-	{regexp.MustCompile(`^roles/resourcemanager\.`), "the right to grant any role, or to move and delete projects"},
-	{
-		regexp.MustCompile(`^roles/iam\..*(Admin|Creator|Deleter|User)$`),
-		"the way to the rights of other accounts and to new rights",
-	},
-	{
-		regexp.MustCompile(`(^roles/|\.)[A-Za-z]*[sS]erviceAgent$`),
-		"the rights of a Google service in the whole project",
-	},
-	{
-		regexp.MustCompile(`^roles/container\.(admin|clusterAdmin|developer)$`),
-		"every namespace of every cluster, past Kubernetes RBAC",
-	},
-	{
-		regexp.MustCompile(`^roles/gkehub\.(admin|editor|gatewayAdmin|gatewayEditor)$`),
-		"every cluster of the fleet, past Kubernetes RBAC",
-	},
-	{
-		regexp.MustCompile(`^roles/storage\.(admin|objectAdmin|objectUser|folderAdmin|hmacKeyAdmin)$`),
-		"the buckets of all teams and the Terraform state",
-	},
-	{
-		regexp.MustCompile(`^roles/compute\.(admin|instanceAdmin|instanceAdmin\.v1|osAdminLogin|osLogin)$`),
-		"machines past every queue, and a way into the nodes",
-	},
-	{
-		regexp.MustCompile(`^roles/compute\.(networkAdmin|securityAdmin|loadBalancerAdmin|storageAdmin|orgSecurity[A-Za-z]*)$`),
-		"the networks, firewalls or disks of the whole project",
-	},
-	{regexp.MustCompile(`^roles/cloudbuild\.`), "builds, which can run as the account that builds the platform"},
-	{
-		regexp.MustCompile(`^roles/(config|deploymentmanager|clouddeploy)\.[A-Za-z]*([aA]dmin|[eE]ditor|agent|[rR]unner|[dD]eveloper|[oO]perator)$`),
-		"deployments, which act with the rights of other accounts",
-	},
-	{
-		regexp.MustCompile(`^roles/(cloudfunctions|run|composer|appengine)\.[A-Za-z]*([aA]dmin|[dD]eveloper|[eE]ditor|[dD]eployer)$`),
-		"programs that run as other accounts",
-	},
-	{
-		regexp.MustCompile(`^roles/serviceusage\.(serviceUsageAdmin|apiKeysAdmin)$`),
-		"the right to switch off the services that the platform runs on",
-	},
-	{
-		regexp.MustCompile(`^roles/(secretmanager|cloudkms|artifactregistry|logging|monitoring|orgpolicy|accesscontextmanager|privilegedaccessmanager)\.([a-zA-Z]*[aA]dmin)$`),
-		"everything of its service in the whole project",
-	},
+func wideRoleFamilies() []wideRole {
+	return []wideRole{
+		{regexp.MustCompile(`^roles/(owner|editor|viewer|admin|writer|reader)$`), "rights over the whole project"},
+		{regexp.MustCompile(`^roles/resourcemanager\.`), "the right to grant any role, or to move and delete projects"},
+		{
+			regexp.MustCompile(`^roles/iam\..*(Admin|Creator|Deleter|User)$`),
+			"the way to the rights of other accounts and to new rights",
+		},
+		{
+			regexp.MustCompile(`(^roles/|\.)[A-Za-z]*[sS]erviceAgent$`),
+			"the rights of a Google service in the whole project",
+		},
+		{
+			regexp.MustCompile(`^roles/container\.(admin|clusterAdmin|developer)$`),
+			"every namespace of every cluster, past Kubernetes RBAC",
+		},
+		{
+			regexp.MustCompile(`^roles/gkehub\.(admin|editor|gatewayAdmin|gatewayEditor)$`),
+			"every cluster of the fleet, past Kubernetes RBAC",
+		},
+		{
+			regexp.MustCompile(`^roles/storage\.(admin|objectAdmin|objectUser|folderAdmin|hmacKeyAdmin)$`),
+			"the buckets of all teams and the Terraform state",
+		},
+		{
+			regexp.MustCompile(`^roles/compute\.(admin|instanceAdmin|instanceAdmin\.v1|osAdminLogin|osLogin)$`),
+			"machines past every queue, and a way into the nodes",
+		},
+		{
+			regexp.MustCompile(`^roles/compute\.(networkAdmin|securityAdmin|loadBalancerAdmin|storageAdmin|orgSecurity[A-Za-z]*)$`),
+			"the networks, firewalls or disks of the whole project",
+		},
+		{regexp.MustCompile(`^roles/cloudbuild\.`), "builds, which can run as the account that builds the platform"},
+		{
+			regexp.MustCompile(`^roles/(config|deploymentmanager|clouddeploy)\.[A-Za-z]*([aA]dmin|[eE]ditor|agent|[rR]unner|[dD]eveloper|[oO]perator)$`),
+			"deployments, which act with the rights of other accounts",
+		},
+		{
+			regexp.MustCompile(`^roles/(cloudfunctions|run|composer|appengine)\.[A-Za-z]*([aA]dmin|[dD]eveloper|[eE]ditor|[dD]eployer)$`),
+			"programs that run as other accounts",
+		},
+		{
+			regexp.MustCompile(`^roles/serviceusage\.(serviceUsageAdmin|apiKeysAdmin)$`),
+			"the right to switch off the services that the platform runs on",
+		},
+		{
+			regexp.MustCompile(`^roles/(secretmanager|cloudkms|artifactregistry|logging|monitoring|orgpolicy|accesscontextmanager|privilegedaccessmanager)\.([a-zA-Z]*[aA]dmin)$`),
+			"everything of its service in the whole project",
+		},
+	}
 }
 
 // handsOver returns what a role gives beyond a team's own, or "" for a role that a
-// team can have. Custom roles are not known here.
-func handsOver(role string) string {
-	for _, w := range wideRoleTable {
+// team can have. It knows no custom roles.
+func handsOver(families []wideRole, role string) string {
+	for _, w := range families {
 		if w.pattern.MatchString(role) {
 			return w.gives
 		}
@@ -102,9 +104,10 @@ func handsOver(role string) string {
 }
 
 func wideRoles(r *report) {
+	families := wideRoleFamilies()
 	for _, name := range names(r.Blueprint.Teams) {
 		for i, role := range r.Blueprint.Teams[name].Roles {
-			if gives := handsOver(role); gives != "" {
+			if gives := handsOver(families, role); gives != "" {
 				r.add(at("teams", name, "roles", diag.Index(i)),
 					fmt.Sprintf("%s gives the jobs of team %q %s", role, name, gives),
 					help("name a role that reaches no more than the jobs need, such as roles/bigquery.jobUser, "+
@@ -117,17 +120,17 @@ func wideRoles(r *report) {
 // sharedAccounts checks that nobody else acts as a team's Google service account:
 // whoever does has the team's rights.
 func sharedAccounts(r *report) {
-	owners := map[string]string{r.Plan.NodeAccount.ID: "the nodes'", r.Plan.Delivery.Account.ID: "the build's"}
+	owners := map[string]string{r.Plan.NodeAccount.ID: "the account of the nodes", r.Plan.Delivery.Account.ID: "the account of the build"}
 	for _, t := range r.Plan.Teams {
 		if t.Account == nil {
 			continue
 		}
 		if owner, taken := owners[t.Account.ID]; taken {
 			r.add(at("teams", t.Name, "serviceAccount"),
-				fmt.Sprintf("service account %q is %s", t.Account.ID, owner), help("name an account of the team's own"))
+				fmt.Sprintf("service account %q is %s", t.Account.ID, owner), help("write serviceAccount: %q", "wi-"+t.Name))
 			continue
 		}
-		owners[t.Account.ID] = fmt.Sprintf("team %q's", t.Name)
+		owners[t.Account.ID] = fmt.Sprintf("the account of team %q", t.Name)
 	}
 }
 
@@ -181,6 +184,7 @@ func grantableRoles(r *report) {
 		}
 		r.addKey(at("teams"),
 			fmt.Sprintf("the build would grant %d different roles, and its condition names at most %d", n, maxGrantable),
-			help("%d of them are roles of teams: join them in custom roles", own))
+			help("%d of them are roles of teams: replace them in teams.TEAM.roles by a custom role, "+
+				`"projects/PROJECT/roles/ID"`, own))
 	}
 }

@@ -19,7 +19,7 @@ func maintenanceRules() []Rule {
 		{Code: "E1013", Severity: diag.Error, check: exclusionLimits,
 			Title: "a maintenance exclusion that GKE refuses"},
 		{Code: "E1014", Severity: diag.Error, check: upgradesOfOwnPools,
-			Title: "upgrades of nodes that do not follow the capacity"},
+			Title: "upgrades is not available for nodes that GKE creates or that use flex-start"},
 		{Code: "W1015", Severity: diag.Warning, check: runsBeyondWindows, resolved: true,
 			Title: "a run can last longer than the time between maintenance windows"},
 	}
@@ -32,7 +32,7 @@ func maintenanceTime(r *report) {
 	if hours := 4 * len(m.Days) * m.Hours; hours < 48 {
 		r.addKey(at("cluster", "maintenance"),
 			fmt.Sprintf("the window opens for %d hours in 32 days, and GKE needs 48", hours),
-			help("add days or hours"))
+			help("add a day to cluster: maintenance: days, or raise hours to %d", (48+4*len(m.Days)-1)/(4*len(m.Days))))
 	}
 }
 
@@ -60,7 +60,7 @@ func exclusionLimits(r *report) {
 	path := at("cluster", "maintenance", "exclusions")
 	if len(exclusions) > mostExclusions {
 		r.addKey(path, fmt.Sprintf("the cluster has %d maintenance exclusions", len(exclusions)),
-			label("want at most %d", mostExclusions), help("remove those that are over"))
+			label("want at most %d", mostExclusions), help("remove exclusions that have ended"))
 	}
 	var full []dates
 	wrong := false
@@ -68,21 +68,24 @@ func exclusionLimits(r *report) {
 		e, here := exclusions[name], below(path, name)
 		start, err := time.Parse(time.DateOnly, e.Start)
 		if err != nil {
-			r.add(below(here, "start"), fmt.Sprintf("%s is no day", e.Start), help("write a day of the calendar"))
+			r.add(below(here, "start"), fmt.Sprintf("%s is not a day of the calendar", e.Start),
+				help("write a day such as \"2026-12-20\""))
 			wrong = true
 			continue
 		}
 		end, err := time.Parse(time.DateOnly, e.End)
 		if err != nil {
-			r.add(below(here, "end"), fmt.Sprintf("%s is no day", e.End), help("write a day of the calendar"))
+			r.add(below(here, "end"), fmt.Sprintf("%s is not a day of the calendar", e.End),
+				help("write a day such as \"2026-12-20\""))
 			wrong = true
 			continue
 		}
 		days := int(end.Sub(start).Hours() / 24)
 		switch {
 		case days <= 0:
-			r.add(below(here, "end"), fmt.Sprintf("exclusion %q is over when it begins", name),
-				label("want a day after %s", e.Start))
+			r.add(below(here, "end"), fmt.Sprintf("exclusion %q does not end after it starts", name),
+				label("want a day after %s", e.Start),
+				help("write end: %q, or a later day", start.AddDate(0, 0, 1).Format(time.DateOnly)))
 			wrong = true
 		case e.Scope == noUpgrades && days > mostFullDays:
 			r.add(below(here, "end"), fmt.Sprintf("exclusion %q holds all upgrades back for %d days", name, days),
@@ -99,7 +102,7 @@ func exclusionLimits(r *report) {
 	case len(full) > mostFullExclusions:
 		r.addKey(path, fmt.Sprintf("the cluster has %d exclusions of scope NO_UPGRADES", len(full)),
 			label("want at most %d", mostFullExclusions),
-			help(`remove those that are over, or let patches through: scope: "NO_MINOR_OR_NODE_UPGRADES"`))
+			help(`remove exclusions that have ended, or let patches through: scope: "NO_MINOR_OR_NODE_UPGRADES"`))
 	default:
 		if from, hours := shortestMaintenance(r.Plan.Cluster.Maintenance, full); hours < leastHours {
 			message := fmt.Sprintf("in the %d days from %s the windows are open for %d hours, and GKE needs %d",

@@ -15,7 +15,7 @@ import (
 func secretRules() []Rule {
 	return []Rule{
 		{
-			Code: "E0860", Severity: diag.Error, Title: "a secret in the blueprint",
+			Code: "E0860", Severity: diag.Error, Title: "the blueprint contains a secret",
 			Acceptable: true, check: shapedSecrets,
 		},
 		{

@@ -31,5 +31,6 @@ func keyLocation(r *report) {
 	r.add(at("security", "kmsKey"),
 		fmt.Sprintf("the key is in %s, and the cluster in %s", location, r.Blueprint.Region),
 		label("want locations/%s", r.Blueprint.Region), related(at("region"), "the region"),
-		help("make a key ring in %s, and a key there", r.Blueprint.Region))
+		help("write kmsKey: \"projects/PROJECT/locations/%s/keyRings/RING/cryptoKeys/KEY\", a key of that region",
+			r.Blueprint.Region))
 }

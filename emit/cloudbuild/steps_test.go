@@ -37,7 +37,7 @@ func TestProvision(t *testing.T) {
 gcloud projects get-iam-policy my-project
 gcloud auth print-access-token
 curl --fail --silent --show-error --config - --header Content-Type:\ application/json --data \{\"permissions\":\[\"compute.reservations.create\"\,\"compute.reservations.delete\"\,\"compute.networks.create\"\,\"container.clusters.create\"\]\} https://cloudresourcemanager.googleapis.com/v3/projects/my-project:testIamPermissions
-gcloud builds list --project=my-project --region=us-central1 --ongoing --filter=tags=batchwright\ AND\ tags=gke-batch --format=value\(createTime\,id\)
+gcloud builds list --project=my-project --region=us-central1 --ongoing --filter=tags=batchwright\ AND\ tags=gke-batch --format=value\(startTime\,id\)
 gcloud storage buckets update gs://my-project-gke-batch-tfstate --versioning --uniform-bucket-level-access --public-access-prevention
 gcloud storage objects describe gs://my-project-gke-batch-tfstate/gke-batch/terraform/default.tflock --format=value\(generation\)
 terraform init -input=false -backend-config=bucket=my-project-gke-batch-tfstate -backend-config=prefix=gke-batch/terraform
@@ -286,7 +286,7 @@ func TestTurn(t *testing.T) {
 	st := find(t, provision(platform()), "turn")
 	const older, own, newer = `2026-01-01T10:00:00.5Z\tolder\n`, `2026-01-01T10:00:01Z\tthis-build\n`, `2026-01-01T10:00:02Z\tnewer\n`
 	for _, tt := range []struct{ name, list string }{
-		{"alone", own}, {"a newer build waits", newer + own}, {"not listed yet", ""},
+		{"alone", own}, {"a newer build waits", newer + own}, {"not listed yet", ""}, {"one has not started", `\tapproval\n` + own},
 	} {
 		s.answer(`printf '` + tt.list + `'`)
 		if r := s.step(st); r.code != 0 || len(r.calls) != 1 {

@@ -35,7 +35,7 @@ func identities(d *document, p *ir.Platform) {
 		accounts = append(accounts, t.Name)
 	}
 	pool := "iam.googleapis.com/projects/NUMBER/locations/global/workloadIdentityPools/" + p.Project + ".svc.id.goog"
-	d.Para("Jobs need no keys. By Workload Identity Federation for GKE, Google Cloud knows a pod as its Kubernetes service account. Every pod of the cluster has these roles, ",
+	d.Para("Jobs need no keys. By Workload Identity Federation for GKE, Google Cloud identifies a pod by its Kubernetes service account. Every pod of the cluster has these roles, ",
 		"to write what it logs and measures: ", codes(p.JobRoles), ".")
 	if i := slices.IndexFunc(p.Teams, func(t ir.Team) bool { return t.Account == nil }); i >= 0 {
 		t := p.Teams[i]
@@ -50,7 +50,7 @@ func identities(d *document, p *ir.Platform) {
 		d.Para("The jobs of ", some(accounts), " act as a Google service account instead, which the blueprint asks for. ", file("create-platform.sh"), " makes it. ",
 			"Only the team's Kubernetes service account may act as it. An account that a team no longer asks for stays until somebody deletes it.")
 	} else {
-		d.Para("A few services know no such members, nor do the rules of a VPC Service Controls perimeter: for them the blueprint asks for a Google service account, ",
+		d.Para("A few services, and the rules of VPC Service Controls perimeters, do not accept such members. For these, give the team a Google service account in the blueprint: ",
 			"`teams.TEAM.serviceAccount`.")
 	}
 	d.Para("All clusters of a project share these identities. In another cluster of ", code(p.Project), " the same namespace and Kubernetes service account are the same identity, ",
@@ -58,7 +58,7 @@ func identities(d *document, p *ir.Platform) {
 	if p.HasGroups() && len(p.Monitoring.MemberRoles) > 0 {
 		d.Para("The members of the teams' groups may open the dashboards",
 			inTensorBoard(p), ": Terraform grants ", code(p.Cluster.SecurityGroup), " ", codes(p.Monitoring.MemberRoles),
-			". They can read the metrics of the whole project. `monitoring.openToMembers: false` ends it.")
+			". They can read the metrics of the whole project. To revoke this, set `monitoring.openToMembers: false` in the blueprint.")
 	}
 }
 
@@ -104,13 +104,18 @@ func actAs(d *document, p *ir.Platform) {
 func buildRights(d *document, p *ir.Platform) {
 	a := p.Delivery
 	d.Para("The build has these rights. It administers no service accounts:")
+	runs := "it may run nodes as " + code(p.NodeAccount.Email(p.Project)) + ", and as no other account"
+	if a.InfrastructureManager {
+		runs = "it may run nodes as " + code(p.NodeAccount.Email(p.Project)) +
+			" and Infrastructure Manager as itself, and nothing as any other account"
+	}
 	items := []markup{
-		"it may run nodes as " + code(p.NodeAccount.Email(p.Project)) + ", and as no other account",
+		runs,
 		code("roles/storage.admin") + " on the bucket " + code(a.StateBucket),
 	}
 	for _, r := range a.NarrowRoles {
 		if r.Role == "roles/container.admin" {
-			items = append(items, code(r.Role)+" on the cluster "+code(p.Cluster.Name)+"; what GKE checks on the project it may do there: create clusters, list them, read operations")
+			items = append(items, code(r.Role)+" on the cluster "+code(p.Cluster.Name)+"; GKE checks some permissions on the project instead, so the build can also create and list other clusters and read operations")
 		} else {
 			items = append(items, code(r.Role)+" on buckets whose names begin with "+code(p.Project+"-"+p.Name+"-"))
 		}

@@ -87,7 +87,7 @@ func interrupted(d *document, p *ir.Platform) {
 		m += "What Infrastructure Manager has begun goes on when the build is cancelled, and the next build waits for it."
 	} else {
 		m += "If its log names somebody else who holds the lock of the Terraform state, and nobody works on it any more, " +
-			"the command beside it removes the lock."
+			"run the command that the log prints after it: the command removes the lock."
 	}
 	d.Para(m)
 }

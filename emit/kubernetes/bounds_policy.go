@@ -130,7 +130,11 @@ func jobsStayInBounds(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmiss
 			".map(c, c.name)")},
 		{Name: "elsewhere", Expression: flatten("['nodeName', 'runtimeClassName'].filter(f, p[?f].orValue('') != '' && !(f in variables.allow))" +
 			s.otherScheduler + claims(p))},
-		{Name: "tolerated", Expression: flatten("p.?tolerations.orValue([]).filter(t, !variables.taints.exists(x,\n" +
+		// A pod that tolerates a node that does not answer for a while goes nowhere else
+		// by that.
+		{Name: "tolerated", Expression: flatten("p.?tolerations.orValue([]).filter(t, t.?effect.orValue('') != 'NoExecute'\n" +
+			"|| !(t.?key.orValue('') in ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']))\n" +
+			".filter(t, !variables.taints.exists(x,\n" +
 			"x == t.?key.orValue('') + '=' + t.?value.orValue('') || x == t.?key.orValue('') + '='\n" +
 			"|| t.?operator.orValue('') == 'Exists' && x.startsWith(t.?key.orValue('') + '=')))\n" +
 			".map(t, t.?key.orValue('everything'))")},

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # Lets the builds of a platform run one after the other, the oldest first. What
 # an older build has left half done is then nobody's work any more, and the later
-# steps of this build can repair it.
+# steps of this build can repair it. A build that has not started has no start time,
+# and waits for its own turn.
 set -euo pipefail
 
 tries=100
 while true; do
   first=$(gcloud builds list --project="$PROJECT" --region="$BUILD_REGION" --ongoing \
-    --filter="tags=batchwright AND tags=$NAME" --format='value(createTime,id)' |
-    awk 'NF { if (!oldest || $1 < oldest) { oldest = $1; id = $2 } } END { print id }')
+    --filter="tags=batchwright AND tags=$NAME" --format='value(startTime,id)' |
+    awk 'NF == 2 { if (!oldest || $1 < oldest) { oldest = $1; id = $2 } } END { print id }')
   if [[ -z $first || $first == "$BUILD" ]]; then
     break
   fi
