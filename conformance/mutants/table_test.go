@@ -263,7 +263,7 @@ var mutants = []mutant{
 	{
 		name: "folders of a node", file: "emit/kubernetes/nodes_policy.go",
 		old: "r.libraries = append(r.libraries, ir.HostGIB)", new: "r.libraries = nil",
-		blueprint: "a3-ultra-flex", by: "cluster", says: `"a3-ultra"`,
+		blueprint: "a3-ultra-flex", by: "cluster", says: "no quota counts volume gib (hostPath)",
 	},
 	{
 		name: "Kueue's webhooks in every namespace", file: "emit/kueue/webhooks.go",

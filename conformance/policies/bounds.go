@@ -57,6 +57,10 @@ func outOfBounds(q queue) []request {
 	toleration("tolerations of an effect", map[string]any{"operator": "Exists", "effect": "NoExecute"})
 	toleration("tolerations of others' nodes", map[string]any{"key": "others", "operator": "Exists"})
 	toleration("tolerations of half a key", map[string]any{"key": "n", "operator": "Exists"})
+	away := map[string]any{"key": "node.kubernetes.io/unreachable", "operator": "Exists", "effect": "NoExecute"}
+	set("tolerations of a node that does not answer", "", "tolerations", []any{away})
+	toleration("tolerations of every effect on a node that does not answer",
+		map[string]any{"key": "node.kubernetes.io/unreachable", "operator": "Exists"})
 	set("a selector that tells no capacities apart", "", "nodeSelector", map[string]any{"topology.kubernetes.io/zone": "a"})
 	set("a selector of others' nodes", "must not select cloud.google.com/compute-class=other", "nodeSelector", map[string]any{"cloud.google.com/compute-class": "other"})
 	affinity := func(operator string) map[string]any {
