@@ -114,8 +114,8 @@ var mutants = []mutant{
 		blueprint: "batch-platform", by: "plan", says: "string required. (storage.tf:",
 	},
 	{
-		name: "what replaces a pool", file: "emit/terraform/node_pools.go",
-		old: "[initial_node_count]", new: "[node_count]",
+		name: "what replaces a pool", file: "emit/terraform/lifecycle.go",
+		old: `{"initial_node_count", "`, new: `{"node_count", "`,
 		blueprint: "batch-platform", by: "changes", says: "replace google_container_node_pool.l4_ondemand",
 	},
 
