@@ -192,18 +192,13 @@ func (f *folder) submitAll(files string, names ...string) {
 // run to their end. The counts are the reference's own where it states them, with
 // the queues settled.
 func batchPlatform(f *folder) {
-	f.outage()
-	// Kueue measures a LocalQueue from when it is made, or used, and not from its own
-	// start: made again, all have the figures that are held below.
-	f.kubectl("delete", "localqueues", "--all", "--all-namespaces")
-	f.kubectl(applyArgs(f.manifests())...)
 	f.add(append(f.pools(), f.autoPools(4)...)...)
 	f.refused("team-a", "low-priority-1", func(text []byte) []byte {
 		return bytes.ReplaceAll(text, []byte("namespace: team-a"), []byte("namespace: team-b"))
 	}, "forbidden")
 
-	f.escapes()
 	if *attempts {
+		f.escapes()
 		return
 	}
 	monitor := f.monitored()
@@ -269,6 +264,10 @@ func batchPlatform(f *folder) {
 	}
 	f.queues("-team-a-hp", count{1, 3})
 	f.clear()
+
+	// Last, because Kueue measures queues from its start, and counts what it refuses.
+	f.escapes()
+	f.outage()
 }
 
 // reclaimed holds that each team's first low-priority job, which borrowed the
