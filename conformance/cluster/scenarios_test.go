@@ -53,7 +53,10 @@ func (f *folder) running(want map[string]int) {
 				late += fmt.Sprintf("%s: %d pods of %d\n", o, o.Status.Ready, o.Status.Desired)
 			}
 		}
-		return late + cmp.Diff(want, got)
+		if diff := cmp.Diff(want, got); diff != "" {
+			late += "running pods by node pool:\n" + diff
+		}
+		return late
 	})
 }
 

@@ -76,6 +76,7 @@ metadata:
     app.kubernetes.io/managed-by: batchwright
     app.kubernetes.io/part-of: demo
     pod-security.kubernetes.io/enforce: baseline
+    pod-security.kubernetes.io/warn: restricted
     team: team-a
   name: ns-a
 ---

@@ -125,7 +125,8 @@ func TestOnTheNode(t *testing.T) {
 			}
 			for team, open := range map[string]bool{"team-a": test.open, "team-b": false} {
 				namespace := files["kubernetes/teams/"+team+".yaml"]
-				if strings.Contains(namespace, "enforce: privileged\n    pod-security.kubernetes.io/warn: baseline\n") != open || strings.Contains(namespace, "enforce: baseline\n") == open {
+				const warn = "\n    pod-security.kubernetes.io/warn: restricted\n"
+				if strings.Contains(namespace, "enforce: privileged"+warn) != open || strings.Contains(namespace, "enforce: baseline"+warn) == open {
 					t.Errorf("%s is open: want %v\n%s", team, open, namespace)
 				}
 			}

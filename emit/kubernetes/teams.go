@@ -46,9 +46,9 @@ func team(p *ir.Platform, t ir.Team, onTheNode bool) []any {
 func namespace(p *ir.Platform, t ir.Team, onTheNode bool) *corev1.Namespace {
 	n := &corev1.Namespace{TypeMeta: kubeyaml.Kind(corev1.SchemeGroupVersion, "Namespace"), ObjectMeta: kubeyaml.Meta(p.Name, "", t.Namespace)}
 	n.Labels[ir.LabelTeam] = t.Name
-	n.Labels[enforceLabel] = baseline
+	n.Labels[enforceLabel], n.Labels[warnLabel] = baseline, restricted
 	if onTheNode {
-		n.Labels[enforceLabel], n.Labels[warnLabel] = privileged, baseline
+		n.Labels[enforceLabel] = privileged
 	}
 	queues := make([]string, len(t.Queues))
 	for i, q := range t.Queues {
@@ -94,6 +94,7 @@ func networkPolicy(p *ir.Platform, t ir.Team) *networkingv1.NetworkPolicy {
 const (
 	baseline   = "baseline"
 	privileged = "privileged"
+	restricted = "restricted"
 )
 
 // teamsOnTheNode are the names of the teams whose pods need something of their
