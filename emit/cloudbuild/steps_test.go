@@ -247,9 +247,35 @@ case $call in
 "terraform state list") echo google_container_cluster.main ;;
 esac`
 
+// TestAccessWaits holds that both builds wait for what they need, and name what
+// they lack in the end.
 func TestAccessWaits(t *testing.T) {
-	s := newSandbox(t, platform())
-	st := find(t, provision(platform()), "access")
+	p := platform()
+	p.Delivery.Permissions = []string{"cloudbuild.builds.list", "compute.reservations.create", "compute.reservations.delete", "compute.reservations.resize"}
+	s := newSandbox(t, p)
+	for _, tt := range []struct {
+		name   string
+		build  build
+		lacks  string
+		grants string
+	}{
+		{
+			"provision", provision(p),
+			"cloudbuild.builds.list compute.reservations.create compute.reservations.delete compute.reservations.resize container.clusters.create",
+			"Run ./create-platform.sh again",
+		},
+		{
+			"destroy", destroy(p),
+			"cloudbuild.builds.list compute.reservations.delete container.clusters.list",
+			"Run ./create-platform.sh --prepare again",
+		},
+	} {
+		accessWaits(t, s, tt.name, find(t, tt.build, "access"), tt.lacks, tt.grants)
+	}
+}
+
+func accessWaits(t *testing.T, s *sandbox, build string, st step, lacks, grants string) {
+	t.Helper()
 	for _, tt := range []struct{ name, late, never, says string }{
 		{
 			"no rights",
@@ -259,8 +285,11 @@ func TestAccessWaits(t *testing.T) {
 		{
 			"the rights of an earlier state of the platform",
 			`if [[ $call == *testIamPermissions* && ! -e $SANDBOX/second ]]; then : >"$SANDBOX/second"; denied=true; fi`,
-			`if [[ $call == *testIamPermissions* ]]; then denied=true; echo '{"permissions":["compute.networks.create"]}'; fi`,
-			"\ncompute.reservations.create compute.reservations.delete container.clusters.create",
+			`if [[ $call == *testIamPermissions* ]]; then
+  denied=true
+  echo '{"permissions":["compute.networks.create","compute.networks.delete"]}'
+fi`,
+			"\n" + lacks + " \n",
 		},
 	} {
 		if err := os.RemoveAll(filepath.Join(s.root, "second")); err != nil {
@@ -268,13 +297,13 @@ func TestAccessWaits(t *testing.T) {
 		}
 		s.answer(tt.late)
 		if r := s.step(st); r.code != 0 || len(r.matching("sleep")) != 1 {
-			t.Errorf("%s: exit code %d, calls %q", tt.name, r.code, r.calls)
+			t.Errorf("%s, %s: exit code %d, calls %q", build, tt.name, r.code, r.calls)
 		}
 		s.answer(tt.never)
 		r := s.step(st)
 		if r.code != 1 || len(r.matching("gcloud projects")) != 60 ||
-			!strings.Contains("\n"+r.output, tt.says) || !strings.Contains(r.output, "create-platform.sh") {
-			t.Errorf("%s: exit code %d, %d calls\n%s", tt.name, r.code, len(r.calls), r.output)
+			!strings.Contains("\n"+r.output, tt.says) || !strings.Contains(r.output, grants) {
+			t.Errorf("%s, %s: exit code %d, %d calls\n%s", build, tt.name, r.code, len(r.calls), r.output)
 		}
 	}
 }
