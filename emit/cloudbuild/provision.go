@@ -55,8 +55,7 @@ func provision(p *ir.Platform) build {
 	scheduler := schedulerOf(p)
 	tasks = append(tasks, scheduler.install...)
 	tasks = append(tasks,
-		script(p, 1200, "jobset", jobSetScript,
-			variable{"MANIFEST", p.Versions.JobSetManifest()}, variable{"MANIFEST_SHA256", p.Versions.SHA256.JobSet},
+		installRelease(p, "jobset", jobSetScript, p.Versions.JobSetManifest(), p.Versions.SHA256.JobSet,
 			variable{"NAMESPACE", ir.JobSetNamespace}),
 		script(p, 300, "priorities", prioritiesScript, variable{"PLATFORM", platformSelector(p)}))
 	tasks = append(tasks, scheduler.prepare...)

@@ -349,6 +349,85 @@ esac`,
 	}
 }
 
+// TestCreateTurnsOnLogs holds that a platform with Data Access audit logs adds those
+// that the project lacks, keeps what is there, and writes nothing besides.
+func TestCreateTurnsOnLogs(t *testing.T) {
+	// The program itself: what is on the PATH may need others to find it.
+	found, err := exec.Command("python3", "-c", "import sys; print(sys.executable)").Output()
+	if err != nil {
+		t.Skip("python3 is not installed")
+	}
+	python := strings.TrimSpace(string(found))
+	p := platform()
+	p.Security.DataAccessLogs = true
+	s := newSandbox(t, p)
+	const (
+		both    = `[{"logType": "DATA_READ"}, {"logType": "DATA_WRITE"}]`
+		gke     = `{"service": "container.googleapis.com", "auditLogConfigs": ` + both + `}`
+		storage = `{"service": "storage.googleapis.com", "auditLogConfigs": ` + both + `}`
+		other   = `{"service": "iam.googleapis.com", "auditLogConfigs": [{"logType": "ADMIN_READ"}]}`
+		exempt  = `{"logType": "DATA_READ", "exemptedMembers": ["user:ana@example.com"]}`
+		half    = `{"service": "storage.googleapis.com", "auditLogConfigs": [` + exempt + `]}`
+		whole   = `{"service": "storage.googleapis.com", "auditLogConfigs": [` + exempt + `, {"logType": "DATA_WRITE"}]}`
+		all     = `{"service": "allServices", "auditLogConfigs": [{"logType": "DATA_WRITE"}]}`
+		reads   = `{"service": "container.googleapis.com", "auditLogConfigs": [{"logType": "DATA_READ"}]}`
+	)
+	answers := func(policy, write string) string {
+		return "case $call in\n*'gcloud info'*) echo " + quote(python) + " ;;\n" +
+			"*'get-iam-policy my-project --format=json'*) echo " + quote(policy) + "; exit ;;\n" +
+			"*set-iam-policy*) cat \"$4\" >>\"$SANDBOX/written\"; " + write + " ;;\nesac\n" + prepared
+	}
+	const bindings = `{"bindings": [{"role": "roles/owner", "members": ["user:ana@example.com"], ` +
+		`"condition": {"title": "\u00e9", "expression": "request.time < timestamp(\"2030-01-01T00:00:00Z\")"}}], "etag": "e", "version": 3`
+	for _, tt := range []struct{ name, configs, want string }{
+		{"none", "", gke + ", " + storage},
+		{"another service", other, other + ", " + gke + ", " + storage},
+		{"half, with exemptions", half + ", " + gke, whole + ", " + gke},
+		{"partly of all services", half + ", " + all, half + ", " + all + ", " + reads},
+		{"all there", gke + ", " + storage, ""},
+	} {
+		s.write("written", "", 0o644)
+		policy := bindings + "}"
+		if tt.configs != "" {
+			policy = bindings + `, "auditConfigs": [` + tt.configs + "]}"
+		}
+		s.answer(answers(policy, "true"))
+		r := s.script("create-platform.sh", "", "--prepare")
+		want := ""
+		if tt.want != "" {
+			want = bindings + `, "auditConfigs": [` + tt.want + "]}\n"
+		}
+		if got := s.read("written"); r.code != 0 || got != want {
+			t.Errorf("%s: exit code %d, writes\n%swant\n%s%s", tt.name, r.code, got, want, r.output)
+		}
+	}
+
+	// A policy without bindings or etag would take every right away, or undo a change
+	// of somebody else: it is not written.
+	for policy, says := range map[string]string{
+		`{"bindings": [{"role": "roles/owner"}]}`: "etag", `{"etag": "e"}`: "bindings", `{"bindings": [], "etag": "e"}`: "as a whole",
+	} {
+		s.write("written", "", 0o644)
+		s.answer(answers(policy, "true"))
+		r := s.script("create-platform.sh", "", "--prepare")
+		if r.code != 1 || s.read("written") != "" || !strings.Contains(r.output, says) {
+			t.Errorf("%s: exit code %d, writes %s\n%s", policy, r.code, s.read("written"), r.output)
+		}
+	}
+	// A policy that somebody has changed in between is read again.
+	s.answer(answers(bindings+"}", `if [[ ! -e $SANDBOX/second ]]; then : >"$SANDBOX/second"; exit 1; fi`))
+	r := s.script("create-platform.sh", "", "--prepare")
+	if got := r.matching(`gcloud projects get-iam-policy my-project --format=json`); r.code != 0 || len(got) != 2 {
+		t.Errorf("changed in between: exit code %d, reads %q\n%s", r.code, got, r.output)
+	}
+	if r := s.script("create-platform.sh", "", "--help"); !strings.Contains(r.output, logsUsage) {
+		t.Errorf("the help lacks the logs:\n%s", r.output)
+	}
+	if script := string(createScript(platform())); strings.Contains(script, "DATA") || strings.Contains(script, "Data Access") {
+		t.Errorf("a platform without the option turns logs on:\n%s", script)
+	}
+}
+
 // TestSubmitFails holds what a person is told when the build was not submitted,
 // or failed.
 func TestSubmitFails(t *testing.T) {
@@ -527,7 +606,9 @@ func TestScriptsAreClean(t *testing.T) {
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("scripts: %q, %v", scripts, err)
 	}
-	s := newSandbox(t, platform())
+	p := platform()
+	p.Security.DataAccessLogs = true
+	s := newSandbox(t, p)
 	scripts = append(scripts, filepath.Join(s.folder, "create-platform.sh"), filepath.Join(s.folder, "destroy-platform.sh"))
 	for _, path := range scripts {
 		if out, err := exec.Command("bash", "-n", path).CombinedOutput(); err != nil {

@@ -14,6 +14,7 @@ Usage: create-platform.sh [--prepare] [--worker-pool=POOL]
 Builds the platform $NAME in project $PROJECT, region $REGION:
 
   1. enables the APIs the platform needs
+# DATA ACCESS USAGE
   2. creates the build's service account $EMAIL
      and gives it the rights to build the platform: over its own cluster and its
      teams' buckets, and over the networks, firewall rules, reservations,
@@ -227,6 +228,7 @@ for ((i = 0; i < ${#CUSTOM_ROLES[@]}; i++)); do
   attempt ensure_custom_role "${CUSTOM_ROLES[i]}" "${CUSTOM_TITLES[i]}" "${CUSTOM_PERMISSIONS[i]}"
 done
 
+# DATA ACCESS LOGS
 # The build grants roles to the nodes, jobs and members, and may grant and revoke
 # no others than those. This right is the last, for the build waits for it. A
 # binding with another condition, or of another role, is one from an earlier state
