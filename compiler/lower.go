@@ -36,6 +36,7 @@ func lower(b *schema.Blueprint) *ir.Platform {
 			BinaryAuthorization: b.Security.BinaryAuthorization,
 			FlowLogs:            b.Security.FlowLogs,
 			Posture:             b.Security.Posture,
+			DataAccessLogs:      b.Security.DataAccessLogs,
 		},
 		SystemPool:  lowerSystemPool(b.Cluster.SystemPool),
 		NodeAccount: ir.ServiceAccount{ID: b.Name + "-nodes", Display: "Nodes of " + b.Name, Roles: nodeRoles()},

@@ -102,6 +102,7 @@ type Security struct {
 	BinaryAuthorization bool              `json:"binaryAuthorization"`
 	FlowLogs            bool              `json:"flowLogs"`
 	Posture             bool              `json:"posture"`
+	DataAccessLogs      bool              `json:"dataAccessLogs"`
 	Accept              map[string]string `json:"accept"`
 }
 

@@ -150,6 +150,7 @@ type Security struct {
 	BinaryAuthorization bool   // the project's policy admits images
 	FlowLogs            bool   // of the cluster's subnet
 	Posture             bool   // GKE reports insecure settings of workloads
+	DataAccessLogs      bool   // of GKE and Cloud Storage in the whole project
 }
 
 // NamedRange is a CIDR range with the name an administrator gave it.

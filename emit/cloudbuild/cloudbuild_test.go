@@ -104,7 +104,7 @@ func TestSteps(t *testing.T) {
 	if diff := cmp.Diff(want, ids(decode(t, files(t, kaiPlatform())["cloudbuild/provision.yaml"]))); diff != "" {
 		t.Errorf("provision with KAI Scheduler (-want +got):\n%s", diff)
 	}
-	want = []string{"settings", "turn", "unlock", "terraform-init", "drain", "unprotect", "terraform-destroy"}
+	want = []string{"settings", "access", "turn", "unlock", "terraform-init", "drain", "unprotect", "terraform-destroy"}
 	if diff := cmp.Diff(want, ids(decode(t, out["cloudbuild/destroy.yaml"]))); diff != "" {
 		t.Errorf("destroy (-want +got):\n%s", diff)
 	}

@@ -18,18 +18,31 @@ var destroyBody string
 //go:embed scripts/common.bash
 var commonBody string
 
-// The lines of a script that give way to the values of a plan, and to what both
-// scripts have in common.
+//go:embed scripts/data-access-logs.bash
+var dataAccessLogs string
+
+// The lines of a script that give way to the values of a plan, to what both
+// scripts have in common, and to the Data Access audit logs.
 const (
-	valuesMark = "# VALUES\n"
-	commonMark = "# COMMON\n"
+	valuesMark    = "# VALUES\n"
+	commonMark    = "# COMMON\n"
+	logsMark      = "# DATA ACCESS LOGS\n"
+	logsUsageMark = "# DATA ACCESS USAGE\n"
 )
+
+// logsUsage is what the help says of the Data Access audit logs.
+const logsUsage = `     and turns on the Data Access audit logs of GKE and Cloud Storage
+`
 
 // createScript returns create-platform.sh: what a person does before the build
 // that provisions the platform, and its submission.
 func createScript(p *ir.Platform) []byte {
 	d, accounts, roles, rights := p.Delivery, withAccount(p.Teams), customRoles(p), buildRights(p)
-	return fill(createBody, append(common(p),
+	body := strings.NewReplacer(logsMark, "", logsUsageMark, "").Replace(createBody)
+	if p.Security.DataAccessLogs {
+		body = strings.NewReplacer(logsMark, dataAccessLogs, logsUsageMark, logsUsage).Replace(createBody)
+	}
+	return fill(body, append(common(p),
 		text("ACCOUNT", d.Account.ID),
 		text("DISPLAY_NAME", d.Account.Display),
 		text("NODE_ACCOUNT", p.NodeAccount.ID),

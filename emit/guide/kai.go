@@ -136,8 +136,8 @@ func kaiByHand(d *document, p *ir.Platform, t ir.Team) {
 
 // cannot says what a team's people cannot do.
 func cannot(d *document) {
-	d.Para("A team cannot make pods without a job, CronJobs, Services that are not headless, Secrets or PersistentVolumeClaims in its namespace, nor ",
-		"run `kubectl exec`: ask an administrator.")
+	d.Para("A team cannot make pods without a job, Secrets or PersistentVolumeClaims in its namespace, nor run `kubectl exec`: ask an administrator. ",
+		"Not even an administrator can make a Service that is not headless there, or Jobs through a CronJob: the admission policies refuse both to everybody.")
 	d.Para("Jobs are refused whose containers request no cpu or memory, or whose pods name a node, a RuntimeClass or another scheduler, tolerate or select the nodes of ",
 		"other capacities, mount claims, disks, file servers, folders of the node or others' buckets, or may take longer to end than `maxGraceSeconds` of their tier. ",
 		"An administrator allows some of that to a team by `allow` in the blueprint.")

@@ -82,6 +82,7 @@ func (s *sheet) cluster() {
 	cluster.is("Binary Authorization", onOff(s.plan.Security.BinaryAuthorization))
 	cluster.is("VPC flow logs", onOff(s.plan.Security.FlowLogs))
 	cluster.is("security posture", onOff(s.plan.Security.Posture))
+	cluster.is("Data Access audit logs of the project", onOff(s.plan.Security.DataAccessLogs))
 
 	access := s.subject(TopicAccess, kindCluster, "")
 	for _, n := range c.AuthorizedNetworks {
