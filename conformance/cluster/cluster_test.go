@@ -24,7 +24,7 @@ const golden = "../../golden"
 
 var (
 	dir      = flag.String("folders", golden, "the `directory` of the deploy folders that are held")
-	attempts = flag.Bool("attempts", false, "of the batch platform, play the attempts to get past the quota and no more")
+	attempts = flag.Bool("attempts", false, "of the batch platform, play the attempts to get past the quota and Kueue's outage, and no more")
 	patience = flag.Duration("patience", time.Minute, "how `long` a state may take to come about")
 )
 

@@ -202,6 +202,7 @@ func batchPlatform(f *folder) {
 
 	if *attempts {
 		f.escapes()
+		f.outage()
 		return
 	}
 	monitor := f.monitored()

@@ -58,6 +58,10 @@ var tools = map[string]tool{
 	"cluster": {"cluster", ".", true, func(folders, blueprint string) []string {
 		return []string{"-test.run=^TestFolders$/^" + blueprint + "$", "-folders=" + folders, "-patience=20s"}
 	}},
+	// The attempts of a member to get past the quota, and Kueue's outage.
+	"attempts": {"cluster", ".", true, func(folders, blueprint string) []string {
+		return []string{"-test.run=^TestFolders$/^" + blueprint + "$", "-folders=" + folders, "-attempts"}
+	}},
 	// For what must not be caught, on a machine that others use as well.
 	"patient cluster": {"cluster", ".", true, func(folders, blueprint string) []string {
 		return []string{"-test.run=^TestFolders$/^" + blueprint + "$", "-folders=" + folders}
