@@ -147,11 +147,14 @@ func TestNarrowRoles(t *testing.T) {
 	p := &ir.Platform{Name: "a", Project: "p", Region: "r", Cluster: ir.Cluster{Name: "a"}, Teams: []ir.Team{{Bucket: "p-a-one"}}}
 	want := []ir.NarrowRole{
 		{
-			Role: "roles/container.admin", Title: "Cluster a",
+			Role: "roles/container.admin", Scope: ir.ClusterScope, Title: "Cluster a",
 			Condition: `resource.type != "container.googleapis.com/Cluster" || resource.name == "projects/p/locations/r/clusters/a"` +
 				` || resource.name.startsWith("projects/p/locations/r/clusters/a/")`,
 		},
-		{Role: "roles/storage.admin", Title: "Buckets of the teams of a", Condition: `resource.name.startsWith("projects/_/buckets/p-a-")`},
+		{
+			Role: "roles/storage.admin", Scope: ir.BucketScope, Title: "Buckets of the teams of a",
+			Condition: `resource.name.startsWith("projects/_/buckets/p-a-")`,
+		},
 	}
 	if diff := cmp.Diff(want, delivery(p).NarrowRoles); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

@@ -168,14 +168,8 @@ func serviceAccounts(r *report) {
 	}
 }
 
-// maxGrantable is how many roles the condition can name that bounds what the build
-// grants: 10 in a call of hasOnly, and 13 calls, between which stand at most 12
-// logical operators (IAM documentation: "Set limits on granting roles", "Quotas and
-// limits").
-const maxGrantable = 130
-
 func grantableRoles(r *report) {
-	if n := len(r.Plan.Delivery.GrantableRoles); n > maxGrantable {
+	if n := len(r.Plan.Delivery.GrantableRoles); n > ir.MaxGrantableRoles {
 		own := 0
 		for _, role := range r.Plan.Delivery.GrantableRoles {
 			if slices.ContainsFunc(r.Plan.Teams, func(t ir.Team) bool { return slices.Contains(t.Roles, role) }) {
@@ -183,7 +177,7 @@ func grantableRoles(r *report) {
 			}
 		}
 		r.addKey(at("teams"),
-			fmt.Sprintf("the build would grant %d different roles, and its condition names at most %d", n, maxGrantable),
+			fmt.Sprintf("the build would grant %d different roles, and its condition names at most %d", n, ir.MaxGrantableRoles),
 			help("%d of them are roles of teams: replace them in teams.TEAM.roles by a custom role, "+
 				`"projects/PROJECT/roles/ID"`, own))
 	}

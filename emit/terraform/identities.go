@@ -17,12 +17,6 @@ func hasRoles(p *ir.Platform) bool {
 	return slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return len(t.Roles) > 0 })
 }
 
-// hasAccounts reports whether the jobs of some team act as a Google service
-// account.
-func hasAccounts(p *ir.Platform) bool {
-	return slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return t.Account != nil })
-}
-
 func identities(b *body, p *ir.Platform) {
 	b.note("Roles of the nodes. create-platform.sh makes the account: Terraform administers",
 		"no service accounts.")
@@ -87,7 +81,7 @@ func teamIdentities(b *body, p *ir.Platform) {
 	local.note("The identities of the project's pods. The pool exists once the cluster does.")
 	local.expr("workload_pool", `"iam.googleapis.com/projects/${data.google_project.main.number}/locations/global/workloadIdentityPools/${google_container_cluster.main.workload_identity_config[0].workload_pool}"`)
 	principal := constant(`"principal://${local.workload_pool}/subject/ns/${team.namespace}/sa/${team.kube_account}"`)
-	if hasAccounts(p) {
+	if len(p.TeamsWithAccount()) > 0 {
 		local.note("What the jobs of a team are to Google Cloud: the service account that the team",
 			"asks for, else the Kubernetes service account of its namespace.")
 		local.expr("team_members", `{

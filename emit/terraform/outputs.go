@@ -26,7 +26,7 @@ func outputs(b *body, p *ir.Platform) {
 	if len(p.Teams) > 0 {
 		output(b, "team_principals", "What each team's jobs are to Google Cloud: the member to grant rights to.", "local.team_members")
 	}
-	if hasBuckets(p) {
+	if p.HasBuckets() {
 		output(b, "team_buckets", "Bucket of each team that has one.",
 			"{ for name, bucket in google_storage_bucket.team : name => bucket.url }")
 	}

@@ -123,9 +123,9 @@ func teamType(p *ir.Platform) constant {
 		used bool
 		line constant
 	}{
-		{hasAccounts(p), "account = optional(string)"},
+		{len(p.TeamsWithAccount()) > 0, "account = optional(string)"},
 		{hasRoles(p), "roles = optional(set(string), [])"},
-		{hasBuckets(p), "bucket = optional(string)"},
+		{p.HasBuckets(), "bucket = optional(string)"},
 		{nodesListBuckets(p), "nodes_list_bucket = optional(bool, false)"},
 	} {
 		if f.used {
@@ -139,13 +139,13 @@ func teamType(p *ir.Platform) constant {
 // of them has.
 func teamsDescription(p *ir.Platform) string {
 	s := "Tenants, by name: the namespace and Kubernetes service account of their jobs"
-	if hasAccounts(p) {
+	if len(p.TeamsWithAccount()) > 0 {
 		s += ", the Google service account that these act as"
 	}
 	if hasRoles(p) {
 		s += ", their project roles"
 	}
-	if hasBuckets(p) {
+	if p.HasBuckets() {
 		s += ", their bucket"
 	}
 	return s + "."
