@@ -100,7 +100,8 @@ func Explain(ctx context.Context, in Input, path string) (*Field, *diag.List, er
 	in.MaxMemory = cmp.Or(in.MaxMemory, DefaultMaxMemory)
 	stdin := readStdin(in)
 	filled := make(chan *Field, 1) // guard may leave its function behind
-	res, err := guard(ctx, in, func() (*Result, error) {
+	c := &compilation{Input: in}
+	res, err := c.guard(ctx, func() (*Result, error) {
 		res, f := &Result{}, *f
 		l, err := load(in, stdin, &res.Findings)
 		if err != nil || l == nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"runtime"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,7 +12,7 @@ import (
 )
 
 func TestGuard(t *testing.T) {
-	generous := Input{Paths: []string{"some", "where"}, MaxTime: time.Hour, MaxMemory: 1 << 50, suspect: &atomic.Pointer[diag.Span]{}}
+	generous := Input{Paths: []string{"some", "where"}, MaxTime: time.Hour, MaxMemory: 1 << 50}
 	given := func(change func(*Input)) Input {
 		in := generous
 		change(&in)
@@ -45,7 +44,7 @@ func TestGuard(t *testing.T) {
 			"", "a bug, met with some where: assignment to entry in nil map (github.com/batchwright/batchwright/compiler.oops, line "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			res, err := guard(tt.ctx, tt.in, tt.compile)
+			res, err := (&compilation{Input: tt.in}).guard(tt.ctx, tt.compile)
 			if tt.err != "" && (err == nil || !strings.HasPrefix(err.Error(), tt.err)) || tt.err == "" && err != nil {
 				t.Errorf("error %v, want %q", err, tt.err)
 			}
