@@ -29,9 +29,9 @@ type Command struct {
 	Stdin  io.Reader
 	Stdout io.Writer
 	Stderr io.Writer
-	// Own says that the process is the command's own, with these streams: the
-	// command may start the process again, within a memory limit.
-	Own bool
+	// OwnsProcess says that the process is the command's own, with these streams:
+	// the command may start the process again, within a memory limit.
+	OwnsProcess bool
 
 	confinement *confinement // nil where memory cannot be limited
 }

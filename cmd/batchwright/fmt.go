@@ -124,8 +124,8 @@ func leadsOut(link, dir string) bool {
 	if err != nil {
 		return false // it leads nowhere, and cannot be read
 	}
-	real, err := filepath.EvalSymlinks(dir)
-	return err != nil || !isBelow(target, real)
+	root, err := filepath.EvalSymlinks(dir)
+	return err != nil || !isBelow(target, root)
 }
 
 // readFile reads a file, up to a byte more than can be formatted.

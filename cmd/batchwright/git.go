@@ -77,8 +77,8 @@ func (r *repository) path(name string) (string, error) {
 	absolute := filepath.Join(r.dir, name)
 	if filepath.IsAbs(name) {
 		absolute = name
-		if real, err := filepath.EvalSymlinks(name); err == nil {
-			absolute = real
+		if resolved, err := filepath.EvalSymlinks(name); err == nil {
+			absolute = resolved
 		}
 	}
 	rel, err := filepath.Rel(r.top, absolute)
