@@ -24,8 +24,9 @@ type cloud struct {
 }
 
 // unsent are the arguments that the provider neither sends to a resource that
-// stands, nor replaces the resource for, by type. Of the arguments that folders set
-// there are no others.
+// stands, nor replaces the resource for, by type. Only the updates of node pools and
+// of resource policies were read for this table. Other types, such as the cluster,
+// can have such arguments too.
 //
 // Source: hashicorp/terraform-provider-google, resource_container_node_pool.go: the
 // schema of placement_policy, and nodePoolUpdate; resource_compute_resource_policy.go:
