@@ -412,7 +412,8 @@ func (g *growth) boundCall(e *ast.CallExpr) float64 {
 			return longest * repetitions(e.Args[1])
 		case called == "list.Range" && !slices.ContainsFunc(e.Args, isLong):
 			return longest
-		case slices.Contains(shortFunctions(), called), slices.Contains(shortPackages(), path.Base(g.imports[pkg.Name])):
+		case slices.Contains(shortFunctions(), called),
+			slices.Contains(shortPackages(), path.Base(g.imports[pkg.Name])):
 			return longest*4 + maxDefault // upper case, quotes
 		}
 	}
@@ -435,11 +436,14 @@ func shortFunctions() []string {
 	return []string{
 		"list.Avg", "list.Contains", "list.Drop", "list.IsSorted", "list.IsSortedStrings", "list.MatchN", "list.Max",
 		"list.MaxItems", "list.Min", "list.MinItems", "list.Reverse", "list.Slice", "list.Sort", "list.SortStable",
-		"list.SortStrings", "list.Sum", "list.Take", "list.UniqueItems", "regexp.Match", "regexp.Valid", "strings.ByteAt",
-		"strings.ByteSlice", "strings.Compare", "strings.Contains", "strings.ContainsAny", "strings.Count", "strings.Fields",
+		"list.SortStrings", "list.Sum", "list.Take", "list.UniqueItems", "regexp.Match", "regexp.Valid",
+		"strings.ByteAt",
+		"strings.ByteSlice", "strings.Compare", "strings.Contains", "strings.ContainsAny", "strings.Count",
+		"strings.Fields",
 		"strings.HasPrefix", "strings.HasSuffix", "strings.Index", "strings.IndexAny", "strings.LastIndex",
 		"strings.LastIndexAny", "strings.MaxRunes", "strings.MinRunes", "strings.SliceRunes", "strings.Split",
-		"strings.SplitAfter", "strings.ToCamel", "strings.ToLower", "strings.ToTitle", "strings.ToUpper", "strings.Trim",
+		"strings.SplitAfter", "strings.ToCamel", "strings.ToLower", "strings.ToTitle", "strings.ToUpper",
+		"strings.Trim",
 		"strings.TrimLeft", "strings.TrimPrefix", "strings.TrimRight", "strings.TrimSpace", "strings.TrimSuffix",
 	}
 }

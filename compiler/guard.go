@@ -79,14 +79,17 @@ func (c *compilation) guard(ctx context.Context, compile func() (*Result, error)
 				return c.outOfMemory(), nil
 			case stacks > before+maxStack:
 				return c.exceeded("is nested too deep, or refers from value to value too often, to be evaluated",
-					"look for a value that many thousand others lead to one by one, and for files that are embedded"), nil
+						"look for a value that many thousand others lead to one by one, and for "+
+							"files that are embedded"),
+					nil
 			}
 		}
 	}
 }
 
 // usualGrowth is what usually costs too much.
-const usualGrowth = "look for values that are made of each other several times over, comprehensions in comprehensions, and very long lists"
+const usualGrowth = "look for values that are made of each other several times over, comprehensions in " +
+	"comprehensions, and very long lists"
 
 // outOfTime is the result of a compilation that took too long.
 func (c *compilation) outOfTime() *Result {
@@ -110,7 +113,8 @@ func (c *compilation) memoryFinding() diag.Finding {
 		f.Span = *at
 		f.Message = fmt.Sprintf("the blueprint takes more than %d MiB of memory to compile", c.MaxMemory>>20)
 		f.Label = "a text can outgrow the limit here"
-		f.Help = "look here first for a text that is made of others several times over; if it has a reason, allow more with --max-memory"
+		f.Help = "look here first for a text that is made of others several times over; if it has a reason, allow " +
+			"more with --max-memory"
 	}
 	return f
 }

@@ -34,14 +34,30 @@ func TestGuard(t *testing.T) {
 		err     string // or none
 	}{
 		{"done", t.Context(), generous, func() (*Result, error) { return &Result{}, nil }, "", ""},
-		{"failed", t.Context(), generous, func() (*Result, error) { return &Result{}, errors.New("no luck") }, "", "no luck"},
-		{"time", t.Context(), given(func(in *Input) { in.MaxTime = time.Millisecond }), block, "takes more than 1ms to compile", ""},
-		{"time, and done meanwhile", t.Context(), given(func(in *Input) { in.MaxTime = 1 }), func() (*Result, error) { return &Result{}, nil }, "takes more than 1ns to compile", ""},
-		{"memory", t.Context(), given(func(in *Input) { in.MaxMemory = 1 << 20 }), block, "takes more than 1 MiB of memory to compile", ""},
-		{"stack", t.Context(), generous, func() (*Result, error) { defer close(gone); return nil, deep(maxStack, block) }, "is nested too deep", ""},
+		{
+			"failed", t.Context(), generous, func() (*Result, error) { return &Result{}, errors.New("no luck") }, "",
+			"no luck",
+		},
+		{
+			"time", t.Context(), given(func(in *Input) { in.MaxTime = time.Millisecond }), block,
+			"takes more than 1ms to compile", "",
+		},
+		{
+			"time, and done meanwhile", t.Context(), given(func(in *Input) { in.MaxTime = 1 }),
+			func() (*Result, error) { return &Result{}, nil }, "takes more than 1ns to compile", "",
+		},
+		{
+			"memory", t.Context(), given(func(in *Input) { in.MaxMemory = 1 << 20 }), block,
+			"takes more than 1 MiB of memory to compile", "",
+		},
+		{
+			"stack", t.Context(), generous,
+			func() (*Result, error) { defer close(gone); return nil, deep(maxStack, block) }, "is nested too deep", "",
+		},
 		{"canceled", canceled, generous, block, "", "context canceled"},
 		{"panic", t.Context(), generous, func() (*Result, error) { return nil, oops(nil) },
-			"", "a bug, met with some where: assignment to entry in nil map (github.com/batchwright/batchwright/compiler.oops, line "},
+			"", "a bug, met with some where: assignment to entry in nil map " +
+				"(github.com/batchwright/batchwright/compiler.oops, line "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			res, err := (&compilation{Input: tt.in}).guard(tt.ctx, tt.compile)
@@ -61,7 +77,8 @@ func TestGuard(t *testing.T) {
 			if len(findings) != 1 || !strings.HasPrefix(findings[0].Message, tt.finding) {
 				t.Fatalf("%d findings, want %q", len(findings), tt.finding)
 			}
-			if f := findings[0]; f.Code != "E0007" || f.Severity != diag.Error || f.Span.Source.Name != "some" || f.Help == "" {
+			if f := findings[0]; f.Code != "E0007" || f.Severity != diag.Error || f.Span.Source.Name != "some" ||
+				f.Help == "" {
 				t.Errorf("%s %s at %s, help %q", f.Severity, f.Code, f.Span.Source.Name, f.Help)
 			}
 		})

@@ -107,7 +107,8 @@ func (r *repository) missing(revision string) string {
 		return "; that is a range: name its ends with --base and --head"
 	}
 	if out, _ := r.git("rev-parse", "--is-shallow-repository"); strings.TrimSpace(out) == "true" {
-		return "; this is a shallow clone, which has to fetch it first: git fetch --unshallow, or a CI checkout of full depth (fetch-depth: 0)"
+		return "; this is a shallow clone, which has to fetch it first: git fetch --unshallow, or a CI checkout of " +
+			"full depth (fetch-depth: 0)"
 	}
 	if near := diag.Nearest(revision, r.revisions()); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)

@@ -32,7 +32,8 @@ func checkOutput(dir string, force bool) error {
 			return usagef("%s is the home directory, or holds it: name a directory for the folder alone", dir)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(emit.ManifestPath))); force || !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(emit.ManifestPath))); force ||
+		!errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	const cure = "name a directory below it, or write there with --force"

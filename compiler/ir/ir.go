@@ -310,7 +310,8 @@ type GPUDirect string
 const (
 	TCPX  GPUDirect = "TCPX"  // of a3-highgpu-8g: four networks
 	TCPXO GPUDirect = "TCPXO" // of a3-megagpu-8g: eight networks
-	RDMA  GPUDirect = "RDMA"  // of a3-ultragpu-8g and A4: nine networks, eight of them RDMA; of A4X by AcceleratorNetworks
+	// of a3-ultragpu-8g and A4: nine networks, eight of them RDMA; of A4X by AcceleratorNetworks
+	RDMA GPUDirect = "RDMA"
 )
 
 // Machine is what the catalogue knows of a machine type, with what the

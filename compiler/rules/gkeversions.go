@@ -113,7 +113,8 @@ func startWith(version string, channel catalog.Channel) string {
 	// REGULAR before RAPID: the slower of the channels that have it.
 	for _, name := range []string{"REGULAR", "RAPID"} {
 		if other, _ := catalog.LookupChannel(name); !catalog.OlderGKE(other.Newest, minor) {
-			return fmt.Sprintf("write cluster: {releaseChannel: %q, minVersion: %q}, because channel %s is not known to have GKE %s",
+			return fmt.Sprintf(
+				"write cluster: {releaseChannel: %q, minVersion: %q}, because channel %s is not known to have GKE %s",
 				name, minor, channel.Name, minor)
 		}
 	}
@@ -157,7 +158,8 @@ func missingMetrics(r *report) {
 	}
 	for _, m := range catalog.MetricsComponents() {
 		if m.From != "" && catalog.OlderGKE(version, m.From) {
-			message := fmt.Sprintf("GKE %s does not collect metrics of component %s, and dashboards lack them", version, m.Component)
+			message := fmt.Sprintf("GKE %s does not collect metrics of component %s, and dashboards lack them", version,
+				m.Component)
 			r.add(at("cluster", "minVersion"), message, label("want %s or later", m.From),
 				help("raise it, also after GKE has upgraded the cluster: Terraform then adds the component"))
 			return

@@ -71,9 +71,12 @@ func TestHandsOver(t *testing.T) {
 		}
 	}
 	for _, role := range []string{
-		"roles/bigquery.jobUser", "roles/bigquery.dataEditor", "roles/secretmanager.secretAccessor", "roles/artifactregistry.reader",
-		"roles/storage.objectViewer", "roles/logging.logWriter", "roles/monitoring.viewer", "roles/pubsub.publisher", "roles/iam.securityReviewer",
-		"roles/container.clusterViewer", "roles/run.invoker", "roles/compute.viewer", "roles/serviceusage.serviceUsageConsumer",
+		"roles/bigquery.jobUser", "roles/bigquery.dataEditor", "roles/secretmanager.secretAccessor",
+		"roles/artifactregistry.reader",
+		"roles/storage.objectViewer", "roles/logging.logWriter", "roles/monitoring.viewer", "roles/pubsub.publisher",
+		"roles/iam.securityReviewer",
+		"roles/container.clusterViewer", "roles/run.invoker", "roles/compute.viewer",
+		"roles/serviceusage.serviceUsageConsumer",
 		"projects/my-project/roles/admin", "organizations/1/roles/team.editor",
 	} {
 		if gives := handsOver(wideRoleFamilies(), role); gives != "" {

@@ -72,7 +72,8 @@ func (r *report) eachFreeText(visit func(freeText)) {
 			container(append(slices.Clip(path), "auxiliary", a), w.Auxiliary[a].Command, w.Auxiliary[a].Env, false)
 		}
 		for _, file := range names(w.Files) {
-			cure := "put the secret into a Secret of the team's namespace, and let the program read it from a variable of secretEnv" + revoke
+			cure := "put the secret into a Secret of the team's namespace, and let the program read it from a " +
+				"variable of secretEnv" + revoke
 			visit(freeText{append(slices.Clip(path), "files", file), w.Files[file], "", "file " + file, cure})
 		}
 	}

@@ -132,7 +132,8 @@ func (c *cloud) refuse(kind string, arguments map[string]any) error {
 //
 // Source: Compute Engine documentation, "Consume reservations": the properties of
 // an instance, among them its compact placement policy, match the reservation's.
-var errOtherPlacement = errors.New("the reservation has no placement policy, so it does not match instances that have one")
+var errOtherPlacement = errors.New(
+	"the reservation has no placement policy, so it does not match instances that have one")
 
 // nodePoolRequest is what the rules read of the NodePool that the provider sends
 // to GKE.
@@ -169,7 +170,8 @@ func newNodePoolRequest(arguments map[string]any) nodePoolRequest {
 // errPublicNodes is GKE's answer, word for word.
 //
 // Source: terraform-google-modules/terraform-google-kubernetes-engine, issue 1493.
-var errPublicNodes = errors.New("googleapi: Error 400: EnablePrivateNodes must be enabled for private clusters with valid masterIpv4Cidr., badRequest")
+var errPublicNodes = errors.New("googleapi: Error 400: EnablePrivateNodes must be enabled for private clusters with " +
+	"valid masterIpv4Cidr., badRequest")
 
 // refuse returns GKE's error for a pool that it refuses in a cluster.
 func (r nodePoolRequest) refuse(privateCluster bool) error {

@@ -42,7 +42,8 @@ var readPermissions = map[string][]string{
 // Source: IAM documentation, "IAM roles and permissions index".
 var rolePermissions = map[string][]string{
 	"roles/compute.networkAdmin": {
-		"compute.firewalls.get", "compute.instanceGroupManagers.list", "compute.networks.get", "compute.routers.get", "compute.subnetworks.get",
+		"compute.firewalls.get", "compute.instanceGroupManagers.list", "compute.networks.get", "compute.routers.get",
+		"compute.subnetworks.get",
 	},
 	"roles/container.admin":                 {"container.clusters.get"},
 	"roles/monitoring.alertPolicyEditor":    {"monitoring.alertPolicies.get"},
@@ -91,7 +92,8 @@ func (r rights) read(kind string) error {
 	}
 	for _, permission := range needed {
 		if !slices.Contains(r, permission) {
-			return fmt.Errorf("error reading %s: googleapi: Error 403: Required '%s' permission, forbidden", kind, permission)
+			return fmt.Errorf("error reading %s: googleapi: Error 403: Required '%s' permission, forbidden", kind,
+				permission)
 		}
 	}
 	return nil

@@ -59,7 +59,8 @@ var thirdGeneration = []string{"c3", "c3d", "c4", "g4", "h3", "h4d", "n4"}
 
 func capacityOfPool(c ir.Capacity) pool {
 	return pool{
-		family: c.Machine.Family, localSSDs: c.SSDs(), tpus: c.HasTPUs(), policy: c.Machine.PlacementTopology != "", scales: scales(c),
+		family: c.Machine.Family, localSSDs: c.SSDs(), tpus: c.HasTPUs(), policy: c.Machine.PlacementTopology != "",
+		scales: scales(c),
 	}
 }
 

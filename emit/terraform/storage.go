@@ -15,7 +15,8 @@ func storage(b *body, p *ir.Platform) {
 	if !p.HasBuckets() {
 		return
 	}
-	b.block("locals").expr("team_buckets", "{ for name, team in var.teams : name => team.bucket if team.bucket != null }")
+	b.block("locals").expr("team_buckets",
+		"{ for name, team in var.teams : name => team.bucket if team.bucket != null }")
 
 	b.note("Terraform does not delete a bucket that holds anything.")
 	bucket := b.resource("google_storage_bucket", "team")
