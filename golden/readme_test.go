@@ -68,7 +68,10 @@ func TestReadme(t *testing.T) {
 // TestEveryModuleHasAReason: a dependency is a decision, and go.mod says why it
 // was taken.
 func TestEveryModuleHasAReason(t *testing.T) {
-	for _, name := range []string{"go.mod", "conformance/go.mod", "conformance/cluster/go.mod", "conformance/repository/go.mod", "conformance/terraform/go.mod", "conformance/workflows/go.mod"} {
+	for _, name := range []string{
+		"go.mod", "conformance/go.mod", "conformance/cluster/go.mod", "conformance/repository/go.mod",
+		"conformance/terraform/go.mod", "conformance/workflows/go.mod",
+	} {
 		text, err := os.ReadFile(filepath.Join(root, name))
 		if err != nil {
 			t.Fatal(err)
@@ -91,8 +94,10 @@ func shell(t *testing.T, dir, bin, command string) string {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", command)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(bin)+string(os.PathListSeparator)+os.Getenv("PATH"), "NO_COLOR=1",
-		"GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
+	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(bin)+string(os.PathListSeparator)+os.Getenv("PATH"),
+		"NO_COLOR=1",
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a",
+		"GIT_COMMITTER_EMAIL=a@example.com")
 	out, _ := cmd.CombinedOutput()
 	return string(out)
 }

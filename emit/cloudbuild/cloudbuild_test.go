@@ -29,8 +29,12 @@ func platform() *ir.Platform {
 			StatePrefix: "gke-batch/terraform",
 			Account: ir.ServiceAccount{
 				ID: "gke-batch-build", Display: "Builds gke-batch",
-				Roles: []string{"roles/compute.networkAdmin", "roles/container.admin"},
+				Roles: []string{"roles/compute.networkAdmin"},
 			},
+			NarrowRoles: []ir.NarrowRole{{
+				Role: "roles/container.admin", Scope: ir.ClusterScope, Title: "Cluster gke-batch",
+				Condition: `resource.name == "c"`,
+			}},
 			Permissions:    []string{"compute.reservations.create", "compute.reservations.delete"},
 			GrantableRoles: []string{"roles/artifactregistry.reader", "roles/logging.logWriter"},
 			Repository:     "gke-batch",

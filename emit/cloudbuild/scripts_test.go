@@ -24,7 +24,8 @@ const prepared = `
 case $call in
 *"buckets list"*) echo my-project-gke-batch-tfstate ;;
 *"projects get-iam-policy"*)
-  printf 'projects/my-project/roles/gke_batch_build\t\t\t\nroles/compute.networkAdmin\t\t\t\nroles/container.admin\t\t\t\n'
+  printf 'projects/my-project/roles/gke_batch_build\t\t\t\nroles/compute.networkAdmin\t\t\t\n'
+  printf 'roles/container.admin\tresource.name == "c"\tCluster gke-batch\t\n'
   printf 'roles/resourcemanager.projectIamAdmin\tapi.getAttribute("iam.googleapis.com/modifiedGrantsByRole", []).hasOnly(["roles/artifactregistry.reader", "roles/logging.logWriter"])\t'
   printf 'Roles of nodes, jobs and members\t\n'
   ;;
@@ -52,7 +53,7 @@ gcloud iam roles create gke_batch_build --project=my-project --stage=GA --title=
 gcloud projects get-iam-policy my-project --flatten=bindings\[\].members --filter=bindings.members=\"serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com\" --format=value\(bindings.role\,bindings.condition.expression\,bindings.condition.title\,bindings.condition.description\)
 gcloud projects add-iam-policy-binding my-project --member=serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com --role=projects/my-project/roles/gke_batch_build --condition=None
 gcloud projects add-iam-policy-binding my-project --member=serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com --role=roles/compute.networkAdmin --condition=None
-gcloud projects add-iam-policy-binding my-project --member=serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com --role=roles/container.admin --condition=None
+gcloud projects add-iam-policy-binding my-project --member=serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com --role=roles/container.admin --condition=\^\;\^title=Cluster\ gke-batch\;expression=resource.name\ ==\ \"c\"
 gcloud projects add-iam-policy-binding my-project --member=serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com --role=roles/resourcemanager.projectIamAdmin --condition=\^\;\^title=Roles\ of\ nodes\,\ jobs\ and\ members\;expression=api.getAttribute\(\"iam.googleapis.com/modifiedGrantsByRole\"\,\ \[\]\).hasOnly\(\[\"roles/artifactregistry.reader\"\,\ \"roles/logging.logWriter\"\]\)
 gcloud builds submit . --project=my-project --region=us-central1 --config=cloudbuild/provision.yaml --gcs-source-staging-dir=gs://my-project-gke-batch-tfstate/gke-batch/source
 `)
@@ -152,10 +153,7 @@ func TestCreateReplacesTheCondition(t *testing.T) {
 // end with the build that no longer needs them, and not before; --prepare prints
 // the commands that end them.
 func TestCreateRevokesWhatTheBuildNoLongerNeeds(t *testing.T) {
-	p := platform()
-	p.Delivery.Account.Roles = []string{"roles/compute.networkAdmin"}
-	p.Delivery.NarrowRoles = []ir.NarrowRole{{Role: "roles/container.admin", Title: "Cluster gke-batch", Condition: `resource.name == "c"`}}
-	s := newSandbox(t, p)
+	s := newSandbox(t, platform())
 	const earlier = `
 case $call in
 *"projects get-iam-policy"*) printf '%s\t\t\t\n' roles/compute.networkAdmin roles/container.admin roles/iam.serviceAccountAdmin ;;

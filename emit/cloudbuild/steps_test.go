@@ -638,7 +638,7 @@ func TestUnprotect(t *testing.T) {
 		apply   = "terraform apply -input=false -auto-approve -lock-timeout=300s -target=google_container_cluster.main -var=deletion_protection=false"
 	)
 	const pulled = "\"terraform state pull\") echo '{}' ;;\n"
-	const cluster = `"terraform state list") printf 'google_compute_network.main\ngoogle_container_cluster.main\ngoogle_service_account.team["a"]\n' ;;` + "\n"
+	const cluster = `"terraform state list") printf 'google_compute_network.main\ngoogle_container_cluster.main\ngoogle_storage_bucket.team["a"]\n' ;;` + "\n"
 	for _, tt := range []struct {
 		name, answers string
 		want          []string

@@ -93,7 +93,7 @@ func kaiEachTeam(d *document, p *ir.Platform) {
 
 // kaiInstall says how KAI Scheduler is installed by hand.
 func kaiInstall(d *document, p *ir.Platform) {
-	d.Para("Install KAI Scheduler with Helm 3.8 or later, and wait until it runs. Without the chart's default queue a job that names no queue waits; with it, it would ",
+	d.Para("Install KAI Scheduler with Helm, and wait until it runs. Without the chart's default queue a job that names no queue waits; with it, it would ",
 		"start past every quota.")
 	d.Code("sh",
 		command("helm", "upgrade", "kai-scheduler", ir.KAIChart, "--install", "--version=v"+p.Versions.KAI, "--namespace="+ir.KAINamespace, "--create-namespace",

@@ -42,11 +42,12 @@ func build(d *document, p *ir.Platform) {
 	}
 
 	d.Heading(3, "Step by step")
-	tools := markup("Terraform 1.9 or later, which finds its credentials after `gcloud auth application-default login`, and ")
+	tools := "Terraform 1.9 or later, which finds its credentials after `gcloud auth application-default login`, " +
+		schedulerOf(p).tools + ","
 	if p.Delivery.InfrastructureManager {
-		tools = ""
+		tools = schedulerOf(p).tools
 	}
-	d.Para("The same by hand, from this folder. It takes ", tools, "`kubectl` with `gke-gcloud-auth-plugin`. Prepare the project: all of the above but the build.")
+	d.Para("The same by hand, from this folder. It takes ", tools, " and `kubectl` with `gke-gcloud-auth-plugin`. Prepare the project: all of the above but the build.")
 	d.Code("sh", "./create-platform.sh --prepare")
 	infrastructure(d, p)
 	actAs(d, p)
@@ -480,7 +481,7 @@ func undo(d *document, p *ir.Platform) {
 
 // buckets says what becomes of the teams' buckets.
 func buckets(p *ir.Platform) markup {
-	if !slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return t.Bucket != "" }) {
+	if !p.HasBuckets() {
 		return ""
 	}
 	empty := markup(" Deletion stops at a team's bucket that still holds objects: empty the bucket, old versions too, with `gcloud storage rm --recursive --all-versions " +

@@ -210,11 +210,13 @@ func (p *Plane) startKubernetes(ctx context.Context) error {
 		"--tls-cert-file="+p.path("apiserver", "tls.crt"), "--tls-private-key-file="+p.path("apiserver", "tls.key"),
 		"--client-ca-file="+p.path("ca.crt"), "--authorization-mode=Node,RBAC",
 		"--service-account-issuer=https://kubernetes.default.svc",
-		"--service-account-key-file="+p.path("service-accounts.key"), "--service-account-signing-key-file="+p.path("service-accounts.key"),
+		"--service-account-key-file="+p.path("service-accounts.key"),
+		"--service-account-signing-key-file="+p.path("service-accounts.key"),
 		"--requestheader-client-ca-file="+p.path("ca.crt"), "--requestheader-allowed-names=front-proxy",
 		"--requestheader-username-headers=X-Remote-User", "--requestheader-group-headers=X-Remote-Group",
 		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
-		"--proxy-client-cert-file="+p.path("front-proxy", "tls.crt"), "--proxy-client-key-file="+p.path("front-proxy", "tls.key"),
+		"--proxy-client-cert-file="+p.path("front-proxy", "tls.crt"),
+		"--proxy-client-key-file="+p.path("front-proxy", "tls.key"),
 		"--allow-privileged")
 	if err != nil {
 		return err
@@ -237,10 +239,12 @@ func (p *Plane) startKubernetes(ctx context.Context) error {
 	}
 	if _, err := p.start("kube-controller-manager", "--kubeconfig="+p.path("controller-manager.kubeconfig"),
 		"--leader-elect=false", "--secure-port=0", "--use-service-account-credentials",
-		"--service-account-private-key-file="+p.path("service-accounts.key"), "--root-ca-file="+p.path("ca.crt")); err != nil {
+		"--service-account-private-key-file="+p.path("service-accounts.key"),
+		"--root-ca-file="+p.path("ca.crt")); err != nil {
 		return err
 	}
-	_, err = p.start("kube-scheduler", "--kubeconfig="+p.path("scheduler.kubeconfig"), "--leader-elect=false", "--secure-port=0")
+	_, err = p.start("kube-scheduler", "--kubeconfig="+p.path("scheduler.kubeconfig"), "--leader-elect=false",
+		"--secure-port=0")
 	return err
 }
 
@@ -265,9 +269,16 @@ func (p *Plane) startNodes(ctx context.Context) error {
 func (p *Plane) writeKubeconfig(file string, user map[string]string) error {
 	text, err := yaml.Marshal(map[string]any{
 		"apiVersion": "v1", "kind": "Config", "current-context": "plane",
-		"clusters": []any{map[string]any{"name": "plane", "cluster": map[string]any{"server": p.server, "certificate-authority": p.path("ca.crt")}}},
-		"users":    []any{map[string]any{"name": "plane", "user": user}},
-		"contexts": []any{map[string]any{"name": "plane", "context": map[string]any{"cluster": "plane", "user": "plane"}}},
+		"clusters": []any{
+			map[string]any{
+				"name":    "plane",
+				"cluster": map[string]any{"server": p.server, "certificate-authority": p.path("ca.crt")},
+			},
+		},
+		"users": []any{map[string]any{"name": "plane", "user": user}},
+		"contexts": []any{
+			map[string]any{"name": "plane", "context": map[string]any{"cluster": "plane", "user": "plane"}},
+		},
 	})
 	if err != nil {
 		return err
@@ -279,7 +290,10 @@ func (p *Plane) writeKubeconfig(file string, user map[string]string) error {
 func (p *Plane) ready(ctx context.Context, s *process, url string) error {
 	roots := x509.NewCertPool()
 	roots.AddCert(p.authority.cert)
-	client := &http.Client{Timeout: time.Second, Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, DisableKeepAlives: true}}
+	client := &http.Client{
+		Timeout:   time.Second,
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, DisableKeepAlives: true},
+	}
 	return p.poll(ctx, s, func() error {
 		response, err := client.Get(url)
 		if err != nil {
