@@ -115,7 +115,9 @@ func infrastructureManager(p *ir.Platform, seconds int, id, body string, variabl
 // manifestMark in it. Without sha256 any manifest is right.
 func installRelease(p *ir.Platform, id, body, manifest, sha256 string, variables ...variable) task {
 	body = strings.Replace(body, manifestMark, manifestScript, 1)
-	return script(p, 1200, id, body, append([]variable{{"MANIFEST", manifest}, {"MANIFEST_SHA256", sha256}}, variables...)...)
+	return script(p, 1200, id, body, append([]variable{
+		{"MANIFEST", manifest}, {"MANIFEST_SHA256", sha256},
+	}, variables...)...)
 }
 
 // takeTurn returns the step that lets an older build of the platform end first.

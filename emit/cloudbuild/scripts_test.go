@@ -183,7 +183,8 @@ esac`
 
 	r = s.script("create-platform.sh", "", "--prepare")
 	_, printed, _ := strings.Cut(r.output, "revoke what the build no longer needs:\n")
-	if got := changes(r.calls); r.code != 0 || !slices.Equal(got, want[:3]) || printed != "  "+strings.Join(removals, "\n  ")+"\n" {
+	got := changes(r.calls)
+	if r.code != 0 || !slices.Equal(got, want[:3]) || printed != "  "+strings.Join(removals, "\n  ")+"\n" {
 		t.Errorf("--prepare: exit code %d, %q, want %q printed\n%s", r.code, got, removals, r.output)
 	}
 
@@ -376,7 +377,8 @@ func TestCreateTurnsOnLogs(t *testing.T) {
 			"*set-iam-policy*) cat \"$4\" >>\"$SANDBOX/written\"; " + write + " ;;\nesac\n" + prepared
 	}
 	const bindings = `{"bindings": [{"role": "roles/owner", "members": ["user:ana@example.com"], ` +
-		`"condition": {"title": "\u00e9", "expression": "request.time < timestamp(\"2030-01-01T00:00:00Z\")"}}], "etag": "e", "version": 3`
+		`"condition": {"title": "\u00e9", "expression": "request.time < timestamp(\"2030-01-01T00:00:00Z\")"}}], ` +
+		`"etag": "e", "version": 3`
 	for _, tt := range []struct{ name, configs, want string }{
 		{"none", "", gke + ", " + storage},
 		{"another service", other, other + ", " + gke + ", " + storage},
@@ -403,7 +405,9 @@ func TestCreateTurnsOnLogs(t *testing.T) {
 	// A policy without bindings or etag would take every right away, or undo a change
 	// of somebody else: it is not written.
 	for policy, says := range map[string]string{
-		`{"bindings": [{"role": "roles/owner"}]}`: "etag", `{"etag": "e"}`: "bindings", `{"bindings": [], "etag": "e"}`: "as a whole",
+		`{"bindings": [{"role": "roles/owner"}]}`: "etag",
+		`{"etag": "e"}`:                 "bindings",
+		`{"bindings": [], "etag": "e"}`: "as a whole",
 	} {
 		s.write("written", "", 0o644)
 		s.answer(answers(policy, "true"))
@@ -421,7 +425,8 @@ func TestCreateTurnsOnLogs(t *testing.T) {
 	if r := s.script("create-platform.sh", "", "--help"); !strings.Contains(r.output, logsUsage) {
 		t.Errorf("the help lacks the logs:\n%s", r.output)
 	}
-	if script := string(createScript(platform())); strings.Contains(script, "DATA") || strings.Contains(script, "Data Access") {
+	script := string(createScript(platform()))
+	if strings.Contains(script, "DATA") || strings.Contains(script, "Data Access") {
 		t.Errorf("a platform without the option turns logs on:\n%s", script)
 	}
 }

@@ -251,7 +251,10 @@ esac`
 // they lack in the end.
 func TestAccessWaits(t *testing.T) {
 	p := platform()
-	p.Delivery.Permissions = []string{"cloudbuild.builds.list", "compute.reservations.create", "compute.reservations.delete", "compute.reservations.resize"}
+	p.Delivery.Permissions = []string{
+		"cloudbuild.builds.list",
+		"compute.reservations.create", "compute.reservations.delete", "compute.reservations.resize",
+	}
 	s := newSandbox(t, p)
 	for _, tt := range []struct {
 		name   string
@@ -261,7 +264,8 @@ func TestAccessWaits(t *testing.T) {
 	}{
 		{
 			"provision", provision(p),
-			"cloudbuild.builds.list compute.reservations.create compute.reservations.delete compute.reservations.resize container.clusters.create",
+			"cloudbuild.builds.list compute.reservations.create compute.reservations.delete compute.reservations.resize " +
+				"container.clusters.create",
 			"Run ./create-platform.sh again",
 		},
 		{
