@@ -7,7 +7,10 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/batchwright/batchwright/compiler/blueprint"
+	"github.com/batchwright/batchwright/compiler/blueprint/load"
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/lower"
 	"github.com/batchwright/batchwright/compiler/rules"
 	"github.com/batchwright/batchwright/golden/scale"
 )
@@ -35,10 +38,10 @@ func benchBlueprints(b *testing.B, run func(b *testing.B, dir string)) {
 	}
 }
 
-func benchLoad(tb testing.TB, dir string) *loader {
+func benchLoad(tb testing.TB, dir string) *load.Loader {
 	tb.Helper()
 	var findings diag.List
-	l, err := load(Input{Dir: dir, Paths: []string{"."}}, stdin{}, &findings)
+	l, err := load.Read(load.Input{Dir: dir, Paths: []string{"."}}, &findings)
 	if err != nil || l == nil {
 		tb.Fatal(err, findings.Sorted())
 	}
@@ -66,11 +69,11 @@ func BenchmarkCheck(b *testing.B) {
 	})
 }
 
-func benchCheck(tb testing.TB, l *loader) *checked {
+func benchCheck(tb testing.TB, l *load.Loader) *blueprint.Checked {
 	tb.Helper()
 	var findings diag.List
-	out, err := check(context.Background(), newContext(), l, &findings)
-	if err != nil || out.blueprint == nil {
+	out, err := blueprint.Check(context.Background(), l, &findings)
+	if err != nil || out.Blueprint == nil {
 		tb.Fatal(err, findings.Sorted())
 	}
 	return out
@@ -78,10 +81,10 @@ func benchCheck(tb testing.TB, l *loader) *checked {
 
 func BenchmarkLower(b *testing.B) {
 	benchBlueprints(b, func(b *testing.B, dir string) {
-		blueprint := benchCheck(b, benchLoad(b, dir)).blueprint
+		blueprint := benchCheck(b, benchLoad(b, dir)).Blueprint
 		b.ReportAllocs()
 		for b.Loop() {
-			lower(blueprint)
+			lower.Blueprint(blueprint)
 		}
 	})
 }
@@ -89,14 +92,11 @@ func BenchmarkLower(b *testing.B) {
 func BenchmarkRules(b *testing.B) {
 	benchBlueprints(b, func(b *testing.B, dir string) {
 		checked := benchCheck(b, benchLoad(b, dir))
-		plan := lower(checked.blueprint)
+		plan := lower.Blueprint(checked.Blueprint)
 		b.ReportAllocs()
 		for b.Loop() {
 			var findings diag.List
-			rules.Run(&rules.Pass{
-				Blueprint: checked.blueprint, Plan: plan, Place: checked.locate.place, Written: checked.locate.written,
-				Findings: &findings,
-			})
+			rules.Run(&rules.Pass{Blueprint: checked.Blueprint, Plan: plan, Place: checked.Place, Written: checked.Written, Findings: &findings})
 			if findings.HasErrors() {
 				b.Fatal(findings.Sorted())
 			}

@@ -1,27 +1,28 @@
-// Package compiler turns a blueprint into a plan.
+// Package compiler turns a blueprint into the plan of a platform.
 //
-// Files come in; load reads them with CUE, check holds them against the
-// schema, the Go types of package schema carry the result to lower, which
-// resolves every default, name and reference into an ir.Platform, and the
-// rules look at both. Every stage adds its findings to one list and hands on
-// the best it has.
+// Files come in and an ir.Platform goes out, with one list of findings. Compile calls
+// the stages in order: package load reads the files with CUE, package blueprint holds
+// them against the schema, package lower resolves every default, name and reference,
+// and package rules judges the blueprint and the plan. Each stage adds its findings
+// and passes on the best result it has. The package itself knows only the order of
+// the stages, the limits of time and memory, and the codes.
 package compiler
 
 import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"sync/atomic"
 	"time"
 
-	"cuelang.org/go/cue"
-	"cuelang.org/go/cue/cuecontext"
-	"cuelang.org/go/cue/inject/embed"
-
+	"github.com/batchwright/batchwright/compiler/blueprint"
+	"github.com/batchwright/batchwright/compiler/blueprint/load"
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/lower"
 	"github.com/batchwright/batchwright/compiler/rules"
 )
 
@@ -88,36 +89,42 @@ func Compile(ctx context.Context, in Input) (*Result, error) {
 		in.Paths = []string{"."}
 	}
 	c := &compilation{Input: in}
-	stdin := readStdin(in)
-	return c.guard(ctx, func() (*Result, error) { return c.compile(ctx, stdin) })
+	request := in.request()
+	return c.guard(ctx, func() (*Result, error) { return c.compile(ctx, request) })
 }
 
-func (c *compilation) compile(ctx context.Context, stdin stdin) (*Result, error) {
+// request returns the part of the input that package load reads. It reads standard
+// input to its end.
+func (in Input) request() load.Input {
+	return load.Input{Dir: in.Dir, Paths: in.Paths, Tags: in.Tags, Files: in.Files, Stdin: load.ReadStdin(in.Stdin, in.Paths)}
+}
+
+func (c *compilation) compile(ctx context.Context, in load.Input) (*Result, error) {
 	res := &Result{}
-	loader, err := load(c.Input, stdin, &res.Findings)
+	loader, err := load.Read(in, &res.Findings)
 	if err != nil || loader == nil {
 		return res, errors.Join(err, ctx.Err())
 	}
-	if at := boundGrowth(loader.inst, loader.sources, c.MaxMemory); at.Valid() {
+	if at := loader.BoundGrowth(c.MaxMemory); at.Valid() {
 		c.suspect.Store(&at)
 		if c.RefuseUnbounded {
 			return res, &UnboundedError{c.memoryFinding()}
 		}
 	}
-	checked, err := check(ctx, newContext(), loader, &res.Findings)
+	checked, err := blueprint.Check(ctx, loader, &res.Findings)
 	if err != nil {
 		return res, err
 	}
-	if checked.blueprint == nil {
+	if checked.Blueprint == nil {
 		if !res.Findings.HasErrors() {
 			return res, errors.New("a blueprint was refused without a finding")
 		}
 		return res, nil
 	}
-	plan := lower(checked.blueprint)
+	plan := lower.Blueprint(checked.Blueprint)
 	rules.Run(&rules.Pass{
-		Blueprint: checked.blueprint, Plan: plan, Broken: checked.broken, NamesOnly: !checked.whole,
-		Place: checked.locate.place, Written: checked.locate.written, Findings: &res.Findings,
+		Blueprint: checked.Blueprint, Plan: plan, Broken: checked.Broken, NamesOnly: !checked.Whole,
+		Place: checked.Place, Written: checked.Written, Findings: &res.Findings,
 	})
 	if !res.Findings.HasErrors() {
 		res.Plan = plan
@@ -125,8 +132,13 @@ func (c *compilation) compile(ctx context.Context, stdin stdin) (*Result, error)
 	return res, ctx.Err()
 }
 
-// newContext returns a CUE context for one run: a context keeps all that it
-// evaluated.
-func newContext() *cue.Context {
-	return cuecontext.New(cuecontext.WithInjection(embed.New()))
+// UnboundedError is returned for a blueprint that is to be evaluated only in a
+// process whose memory the operating system limits.
+type UnboundedError struct {
+	// Finding is for the case that it takes more than the limit.
+	Finding diag.Finding
+}
+
+func (e *UnboundedError) Error() string {
+	return fmt.Sprintf("a text in %s can outgrow the memory limit", e.Finding.Span.Source.Name)
 }

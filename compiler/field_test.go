@@ -2,7 +2,6 @@ package compiler
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,35 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/batchwright/batchwright/compiler/blueprint"
 	"github.com/batchwright/batchwright/compiler/diag"
 )
-
-func TestParsePath(t *testing.T) {
-	for path, want := range map[string][]string{
-		"":                                   nil,
-		".":                                  nil,
-		"cluster":                            {"cluster"},
-		"teams.team-a.quota":                 {"teams", "team-a", "quota"},
-		`teams.team-a.quota.lp."l4-spot"`:    {"teams", "team-a", "quota", "lp", "l4-spot"},
-		`workloads.train.files."a.b\"c".x`:   {"workloads", "train", "files", `a.b"c`, "x"},
-		"zones[0]":                           {"zones", "[0]"},
-		`teams["team-a"].roles[12]`:          {"teams", "team-a", "roles", "[12]"},
-		"capacity.*.consumption.reservation": {"capacity", "*", "consumption", "reservation"},
-	} {
-		got, err := parsePath(path)
-		if err != nil {
-			t.Errorf("%s: %v", path, err)
-		}
-		if d := cmp.Diff(want, got); d != "" {
-			t.Errorf("%s: %s", path, d)
-		}
-	}
-	for _, path := range []string{"a..b", ".a", "a.", `a."b`, "a[b]", "a[-1]", "a[0", `"a"b`, "a[]"} {
-		if got, err := parsePath(path); !errors.As(err, new(*PathError)) {
-			t.Errorf("%s: got %q, %v, want a PathError", path, got, err)
-		}
-	}
-}
 
 // TestExplainEveryField follows the schema down to its last field: whatever can
 // be written can be explained.
@@ -47,7 +20,7 @@ func TestExplainEveryField(t *testing.T) {
 	fields := 0
 	var visit func(path []string)
 	visit = func(path []string) {
-		f, _, err := Explain(context.Background(), Input{}, diag.Path(path))
+		f, _, err := ExplainField(context.Background(), Input{}, diag.Path(path))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +35,7 @@ func TestExplainEveryField(t *testing.T) {
 			visit(append(path[:len(path):len(path)], strings.Split(strings.ReplaceAll(m.Name, "*", "x"), ".")...))
 		}
 	}
-	f, _, err := Explain(context.Background(), Input{}, ".")
+	f, _, err := ExplainField(context.Background(), Input{}, ".")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +49,7 @@ func TestExplainEveryField(t *testing.T) {
 
 // TestExplainValue tells where values come from.
 func TestExplainValue(t *testing.T) {
-	const blueprint = `
+	const source = `
 -- platform.cue --
 package platform
 
@@ -115,8 +88,8 @@ module: "example.com/platform@v0"
 language: version: "v0.17.0"
 `
 	dir := t.TempDir()
-	for _, f := range txtar.Parse(
-		[]byte(strings.Replace(blueprint, "-- platform.cue --\n", "-- platform.cue --\n@extern(embed)\n\n", 1))).Files {
+	archive := strings.Replace(source, "-- platform.cue --\n", "-- platform.cue --\n@extern(embed)\n\n", 1)
+	for _, f := range txtar.Parse([]byte(archive)).Files {
 		name := filepath.Join(dir, f.Name)
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			t.Fatal(err)
@@ -127,30 +100,31 @@ language: version: "v0.17.0"
 	}
 	for _, c := range []struct {
 		path   string
-		origin Origin
+		origin blueprint.Origin
 		text   string
 		places []string
 	}{
-		{"name", Written, `"small"`, []string{"platform.cue:8:10", "platform.cue:7:10"}},
-		{"zones", Written, `["us-central1-a", "us-central1-b"]`, []string{"platform.cue:11:8"}},
-		{"zones[1]", Written, `"us-central1-b"`, []string{"platform.cue:11:8"}},
-		{"cluster.releaseChannel", Written, `"STABLE"`, []string{"prod.cue:3:26", "platform.cue:12:26"}},
-		{"cluster.imageStreaming", Defaulted, "true", nil},
-		{"cluster.minVersion", Unknown, "", []string{"platform.cue:13:26"}},
-		{"cluster.securityGroup", Unset, "", nil},
-		{"versions.kueue", Defaulted, `"0.19.2"`, nil},
-		{"hardware.l4.disk.sizeGiB", Defaulted, "100", nil},
-		{"hardware.l4.disk", Unset, "", nil},
-		{"teams.team-b.bucket", Written, "true", []string{"platform.cue:16:26"}},
-		{"teams.team-a.roles[0]", Written, `"roles/viewer"`, []string{"platform.cue:18:34"}},
-		{"teams.team-c.group", Written, `"c@example.com"`, []string{"platform.cue:21:21", "platform.cue:22:42"}},
-		{"teams.team-d.group", Unset, "", nil},
-		{"tiers.lp.priority", Written, "10", []string{"shared/tiers.cue:3:23"}},
-		{"network.pods", Written, `"10.8.0.0/14"`, []string{"network.yaml:1:7"}},
-		{"network.nodes", Defaulted, `"10.0.0.0/20"`, nil},
+		{"name", blueprint.Written, `"small"`, []string{"platform.cue:8:10", "platform.cue:7:10"}},
+		{"zones", blueprint.Written, `["us-central1-a", "us-central1-b"]`, []string{"platform.cue:11:8"}},
+		{"zones[1]", blueprint.Written, `"us-central1-b"`, []string{"platform.cue:11:8"}},
+		{"cluster.releaseChannel", blueprint.Written, `"STABLE"`, []string{"prod.cue:3:26", "platform.cue:12:26"}},
+		{"cluster.imageStreaming", blueprint.Defaulted, "true", nil},
+		{"cluster.minVersion", blueprint.Unknown, "", []string{"platform.cue:13:26"}},
+		{"cluster.securityGroup", blueprint.Unset, "", nil},
+		{"versions.kueue", blueprint.Defaulted, `"0.19.2"`, nil},
+		{"hardware.l4.disk.sizeGiB", blueprint.Defaulted, "100", nil},
+		{"hardware.l4.disk", blueprint.Unset, "", nil},
+		{"teams.team-b.bucket", blueprint.Written, "true", []string{"platform.cue:16:26"}},
+		{"teams.team-a.roles[0]", blueprint.Written, `"roles/viewer"`, []string{"platform.cue:18:34"}},
+		{"teams.team-c.group", blueprint.Written, `"c@example.com"`,
+			[]string{"platform.cue:21:21", "platform.cue:22:42"}},
+		{"teams.team-d.group", blueprint.Unset, "", nil},
+		{"tiers.lp.priority", blueprint.Written, "10", []string{"shared/tiers.cue:3:23"}},
+		{"network.pods", blueprint.Written, `"10.8.0.0/14"`, []string{"network.yaml:1:7"}},
+		{"network.nodes", blueprint.Defaulted, `"10.0.0.0/20"`, nil},
 	} {
 		t.Run(c.path, func(t *testing.T) {
-			f, findings, err := Explain(context.Background(), Input{Dir: dir, Paths: []string{"."}}, c.path)
+			f, findings, err := ExplainField(context.Background(), Input{Dir: dir, Paths: []string{"."}}, c.path)
 			if err != nil {
 				t.Fatal(err)
 			}

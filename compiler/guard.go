@@ -3,7 +3,6 @@ package compiler
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"runtime/metrics"
 	"strings"
 	"time"
@@ -50,7 +49,7 @@ func (c *compilation) guard(ctx context.Context, compile func() (*Result, error)
 	go func() {
 		defer func() {
 			if bug := recover(); bug != nil {
-				done <- outcome{&Result{}, bugError(strings.Join(c.Paths, " "), bug)}
+				done <- outcome{&Result{}, diag.Bug(strings.Join(c.Paths, " "), bug)}
 			}
 		}()
 		result, err := compile()
@@ -79,9 +78,7 @@ func (c *compilation) guard(ctx context.Context, compile func() (*Result, error)
 				return c.outOfMemory(), nil
 			case stacks > before+maxStack:
 				return c.exceeded("is nested too deep, or refers from value to value too often, to be evaluated",
-						"look for a value that many thousand others lead to one by one, and for "+
-							"files that are embedded"),
-					nil
+					"look for a value that many thousand others lead to one by one, and for files that are embedded"), nil
 			}
 		}
 	}
@@ -143,17 +140,4 @@ func held() (memory, stacks uint64) {
 	}
 	metrics.Read(samples)
 	return samples[0].Value.Uint64() - samples[1].Value.Uint64(), samples[2].Value.Uint64()
-}
-
-// bugError makes an error of what a panic came with, and of where it arose. It
-// is called by the function that recovers.
-func bugError(input string, bug any) error {
-	pcs := make([]uintptr, 32)
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
-	for {
-		f, more := frames.Next()
-		if !strings.HasPrefix(f.Function, "runtime.") || !more {
-			return fmt.Errorf("a bug, met with %s: %v (%s, line %d)", input, bug, f.Function, f.Line)
-		}
-	}
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/batchwright/batchwright/compiler/blueprint"
+	"github.com/batchwright/batchwright/compiler/blueprint/load"
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
@@ -47,9 +49,8 @@ func TestNesting(t *testing.T) {
 				path = "yaml:-"
 			}
 			for _, depth := range []int{1000, 20_000, 500_000} {
-				source := fmt.Sprint(tt.before, strings.Repeat(tt.open, depth), tt.middle,
-					strings.Repeat(tt.shut, depth), tt.after, "\n")
-				if len(source) > MaxFile {
+				source := fmt.Sprint(tt.before, strings.Repeat(tt.open, depth), tt.middle, strings.Repeat(tt.shut, depth), tt.after, "\n")
+				if len(source) > load.MaxFile {
 					continue
 				}
 				res, err := Compile(t.Context(),
@@ -59,7 +60,7 @@ func TestNesting(t *testing.T) {
 				}
 				findings := [][]diag.Finding{res.Findings.Sorted()}
 				if path == "-" {
-					_, formatting, err := Format("-", []byte(source))
+					_, formatting, err := blueprint.Format("-", []byte(source))
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -67,38 +68,14 @@ func TestNesting(t *testing.T) {
 				}
 				for _, list := range findings {
 					refused := len(list) == 1 && list[0].Code == "E0003" && list[0].Span.Valid()
-					if depth > maxNesting && !refused {
+					if depth > load.MaxNesting && !refused {
 						t.Errorf("%d deep: not refused: %v", depth, list[0].Message)
 					}
-					if depth < maxNesting && refused && !tt.wrong {
+					if depth < load.MaxNesting && refused && !tt.wrong {
 						t.Errorf("%d deep: %s", depth, list[0].Message)
 					}
 				}
 			}
 		})
-	}
-}
-
-// TestNestingCounts: what only looks nested is not counted, and long lists are
-// not deep.
-func TestNestingCounts(t *testing.T) {
-	const many = 2 * maxNesting
-	for name, source := range map[string]string{
-		"fields in a row": strings.Repeat("a: b: [1]\n", many),
-		"one line":        strings.Repeat("a: 1, ", many),
-		"a long list":     "[" + strings.Repeat("{a: 1 + 1},", many) + "]",
-		"a string":        `x: "` + strings.Repeat("[.a(", many) + `"`,
-		"an escaped one":  `x: "` + strings.Repeat(`\"[`, many) + `"`,
-		"lines":           "x: \"\"\"\n" + strings.Repeat("[(\"{ @a(\n", many) + "\"\"\"\n",
-		"raw":             `x: #"` + strings.Repeat(`"[\(`, many) + `"#`,
-		"a comment":       "x: 1 // " + strings.Repeat("[(", many) + "\n",
-		"interpolations":  strings.Repeat(`x: "a\(b)c\(d)"`+"\n", many),
-		"one with many":   `x: "` + strings.Repeat(`\(a.b)`, many) + `"`,
-		"attributes":      strings.Repeat("a: 1 @tag(a,short=b|c)\n", many),
-		"addresses":       `x: "` + strings.Repeat("a@b ", many) + `"`,
-	} {
-		if err := nesting("x.cue", []byte(source)); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
 	}
 }

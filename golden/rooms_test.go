@@ -25,7 +25,13 @@ var rooms = map[string][]string{
 	"compiler/ir":      {},
 	"compiler/rules":   {"schema", "compiler/catalog", "compiler/diag", "compiler/ir", "compiler/secret"},
 	"compiler/explain": {},
-	"compiler":         {"schema", "compiler/catalog", "compiler/diag", "compiler/ir", "compiler/rules"},
+	"compiler/lower":   {"schema", "compiler/catalog", "compiler/ir"},
+
+	"compiler/blueprint/load": {"schema", "compiler/diag"},
+	"compiler/blueprint":      {"schema", "compiler/blueprint/load", "compiler/diag"},
+	"compiler": {
+		"compiler/blueprint", "compiler/blueprint/load", "compiler/diag", "compiler/ir", "compiler/lower", "compiler/rules",
+	},
 
 	"emit":            {},
 	"emit/hostile":    {},
@@ -47,8 +53,8 @@ var rooms = map[string][]string{
 		"emit/terraform",
 		"emit/workload"},
 
-	"cmd/batchwright": {"blueprints", "compiler", "compiler/catalog", "compiler/console", "compiler/diag",
-		"compiler/explain", "compiler/ir", "emit", "emit/folder", "emit/graph", "emit/review",
+	"cmd/batchwright": {"blueprints", "compiler", "compiler/blueprint", "compiler/blueprint/load", "compiler/catalog",
+		"compiler/console", "compiler/diag", "compiler/explain", "compiler/ir", "emit", "emit/folder", "emit/graph", "emit/review",
 		"emit/summary"},
 	"golden":       {},
 	"golden/scale": {},
@@ -62,7 +68,7 @@ var blind = []string{
 
 // formats are libraries of one format, and the rooms that may know it.
 var formats = map[string][]string{
-	"cuelang.org/go":            {"compiler"},
+	"cuelang.org/go":            {"compiler/blueprint", "compiler/blueprint/load"},
 	"github.com/hashicorp/hcl":  {"emit/objects", "emit/terraform"},
 	"github.com/zclconf/go-cty": {"emit/objects", "emit/terraform"},
 	"sigs.k8s.io/kueue":         {"emit/kueue"},

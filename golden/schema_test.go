@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/batchwright/batchwright/compiler/blueprint"
+
 	"cuelang.org/go/cue/cuecontext"
 	"cuelang.org/go/cue/inject/embed"
 	"cuelang.org/go/cue/load"
@@ -23,7 +25,7 @@ import (
 const jsonSchemaFile = "testdata/blueprint.schema.json"
 
 func TestJSONSchema(t *testing.T) {
-	got, err := compiler.JSONSchema()
+	got, err := blueprint.JSONSchema()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +109,7 @@ func TestJSONSchemaAgreesWithFindings(t *testing.T) {
 
 func blueprintSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	text, err := compiler.JSONSchema()
+	text, err := blueprint.JSONSchema()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -186,6 +186,14 @@ type Capacity struct {
 	Accept          map[string]string `json:"accept"`
 }
 
+// Overcommitted is the finding that queues guarantee more of a capacity than it
+// holds.
+const Overcommitted = "E0602"
+
+// OvercommitReason returns why the administrator accepts Overcommitted, "" if it is
+// not accepted.
+func (c Capacity) OvercommitReason() string { return c.Accept[Overcommitted] }
+
 // Consumption mirrors #Consumption: exactly one field is not nil.
 type Consumption struct {
 	OnDemand       *struct{}       `json:"onDemand"`

@@ -185,7 +185,7 @@ func completeExplain(_ *cobra.Command, args []string, begun string) ([]string, c
 		return offers, cobra.ShellCompDirectiveNoFileComp
 	}
 	above := begun[:strings.LastIndexByte(begun, '.')+1]
-	f, _, err := compiler.Explain(context.Background(), compiler.Input{}, strings.TrimSuffix(above, "."))
+	f, _, err := compiler.ExplainField(context.Background(), compiler.Input{}, strings.TrimSuffix(above, "."))
 	for i := 0; err == nil && i < len(f.Fields); i++ {
 		if m := f.Fields[i]; strings.HasPrefix(above+m.Name, begun) && !strings.Contains(m.Name, "*") {
 			offers = append(offers, cobra.CompletionWithDesc(above+m.Name, m.Doc))

@@ -12,6 +12,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/batchwright/batchwright/compiler/blueprint"
+
 	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/compiler/diag"
 )
@@ -36,11 +38,11 @@ func (c Command) explainField(ctx context.Context, field string, paths []string,
 	if files, _ := filepath.Glob("*.cue"); len(paths) == 0 && len(files) > 0 {
 		paths = []string{"."}
 	}
-	f, findings, err := compiler.Explain(ctx, compiler.Input{
+	f, findings, err := compiler.ExplainField(ctx, compiler.Input{
 		Dir: dir, Paths: paths, Tags: in.tags, Stdin: interruptible{ctx, c.Stdin},
 		MaxTime: in.maxTime, MaxMemory: in.maxMemory.Value(),
 	}, field)
-	var wrong *compiler.PathError
+	var wrong *blueprint.PathError
 	if errors.As(err, &wrong) {
 		return usageError{err}
 	}
@@ -65,7 +67,7 @@ func (c Command) explainField(ctx context.Context, field string, paths []string,
 }
 
 // writeField explains a field to people.
-func writeField(w io.Writer, f *compiler.Field, color bool) error {
+func writeField(w io.Writer, f *blueprint.Field, color bool) error {
 	var b strings.Builder
 	name := f.Path
 	if name == "" || name == "." {
@@ -120,7 +122,7 @@ func printable(text string) string {
 }
 
 // otherwise says what a field is that is not written.
-func otherwise(m compiler.Member) string {
+func otherwise(m blueprint.Member) string {
 	switch {
 	case m.Required:
 		return " (required)"
@@ -131,10 +133,10 @@ func otherwise(m compiler.Member) string {
 }
 
 // brief is a value in one line, with the place that decides.
-func brief(v *compiler.Value) string {
+func brief(v *blueprint.Value) string {
 	text := v.Text
 	switch {
-	case v.Origin == compiler.Unknown:
+	case v.Origin == blueprint.Unknown:
 		text = "wrong"
 	case len(v.Names) > 0:
 		text = some(v.Names)
@@ -151,7 +153,7 @@ func brief(v *compiler.Value) string {
 const mostPlaces = 5
 
 // writeValue says what a field is in the blueprint.
-func writeValue(w io.Writer, f *compiler.Field, color bool) error {
+func writeValue(w io.Writer, f *blueprint.Field, color bool) error {
 	v := f.Value
 	if v == nil {
 		return nil
@@ -165,21 +167,21 @@ func writeValue(w io.Writer, f *compiler.Field, color bool) error {
 			text += "; it has " + some(v.Names)
 		}
 		fill(&b, "", text+".")
-	case v.Origin == compiler.Container && f.Names != "":
+	case v.Origin == blueprint.Container && f.Names != "":
 		text := "Here there are none."
 		if len(v.Names) > 0 {
 			text = fmt.Sprintf("Here there are %d: %s.", len(v.Names), some(v.Names))
 		}
 		fill(&b, "", text)
-	case len(v.Places) > 0 && v.Origin != compiler.Unknown && strings.Contains(v.Text, "\n"):
+	case len(v.Places) > 0 && v.Origin != blueprint.Unknown && strings.Contains(v.Text, "\n"):
 		b.WriteString("Here it is\n\n" + beginning(indented(v.Text+"\n")))
-	case len(v.Places) > 0 && v.Origin != compiler.Unknown:
+	case len(v.Places) > 0 && v.Origin != blueprint.Unknown:
 		b.WriteString("Here it is " + v.Text + ".\n")
-	case v.Origin == compiler.Defaulted:
+	case v.Origin == blueprint.Defaulted:
 		b.WriteString("Here it is not written, and so is " + v.Text + ".\n")
-	case v.Origin == compiler.Unset:
+	case v.Origin == blueprint.Unset:
 		b.WriteString("Here it is not written.\n")
-	case v.Origin == compiler.Unknown:
+	case v.Origin == blueprint.Unknown:
 		b.WriteString("Here it is wrong, or cannot be told: see batchwright vet.\n")
 	default:
 		b.Reset()
@@ -267,11 +269,11 @@ type jsonMember struct {
 }
 
 type jsonValue struct {
-	Origin compiler.Origin `json:"origin"`
-	Value  json.RawMessage `json:"value,omitempty"`
-	Names  []string        `json:"names,omitempty"`
-	Absent string          `json:"absent,omitempty"`
-	Places []jsonPlace     `json:"places,omitempty"`
+	Origin blueprint.Origin `json:"origin"`
+	Value  json.RawMessage  `json:"value,omitempty"`
+	Names  []string         `json:"names,omitempty"`
+	Absent string           `json:"absent,omitempty"`
+	Places []jsonPlace      `json:"places,omitempty"`
 }
 
 type jsonPlace struct {
@@ -279,7 +281,7 @@ type jsonPlace struct {
 	At      diag.Span `json:"at"`
 }
 
-func writeFieldJSON(w io.Writer, f *compiler.Field) error {
+func writeFieldJSON(w io.Writer, f *blueprint.Field) error {
 	out := jsonField{1, "field", f.Path, f.Accepts, f.Required, f.Default, f.Doc, f.Names, nil, valueJSON(f.Value)}
 	for _, m := range f.Fields {
 		out.Fields = append(out.Fields, jsonMember{m.Name, m.Accepts, m.Required, m.Default, m.Doc, valueJSON(m.Value)})
@@ -287,7 +289,7 @@ func writeFieldJSON(w io.Writer, f *compiler.Field) error {
 	return json.NewEncoder(w).Encode(out)
 }
 
-func valueJSON(v *compiler.Value) *jsonValue {
+func valueJSON(v *blueprint.Value) *jsonValue {
 	if v == nil {
 		return nil
 	}

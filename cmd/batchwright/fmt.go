@@ -10,10 +10,12 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/batchwright/batchwright/compiler/blueprint"
+	"github.com/batchwright/batchwright/compiler/blueprint/load"
+
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
-	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
@@ -82,7 +84,7 @@ func (f *formatter) path(ctx context.Context, name string) error {
 		if f.write {
 			return usagef("-w: standard input cannot be written to")
 		}
-		content, err := io.ReadAll(io.LimitReader(interruptible{ctx, f.Stdin}, compiler.MaxFile+1))
+		content, err := io.ReadAll(io.LimitReader(interruptible{ctx, f.Stdin}, load.MaxFile+1))
 		if err != nil {
 			return err
 		}
@@ -136,7 +138,7 @@ func readFile(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, compiler.MaxFile+1))
+	return io.ReadAll(io.LimitReader(file, load.MaxFile+1))
 }
 
 // reason is an error without the name of the file.
@@ -157,7 +159,7 @@ func (f *formatter) fail(name, message, help string) {
 
 // file formats one file.
 func (f *formatter) file(name string, content []byte) error {
-	formatted, findings, err := compiler.Format(name, content)
+	formatted, findings, err := blueprint.Format(name, content)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/batchwright/batchwright/compiler"
+	"github.com/batchwright/batchwright/compiler/blueprint/load"
+
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
@@ -195,7 +196,7 @@ func (r *repository) object(id string) (gitObject, error) {
 		return gitObject{}, r.failed
 	}
 	if o.kind == "tree" {
-		if o.size > compiler.MaxFile {
+		if o.size > load.MaxFile {
 			return gitObject{}, fmt.Errorf("git: tree %s: %w", id, errLarge)
 		}
 		if o.entries, err = parseTree(o.content, len(id)/2); err != nil {
@@ -250,7 +251,7 @@ func (c *catFile) read(id string) (o gitObject, err error) {
 		return o, err
 	}
 	o.size = int64(size)
-	if o.size > compiler.MaxFile {
+	if o.size > load.MaxFile {
 		_, err = io.CopyN(io.Discard, c.out, o.size)
 	} else {
 		o.content = make([]byte, o.size)

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/batchwright/batchwright/compiler"
+	"github.com/batchwright/batchwright/compiler/blueprint/load"
 )
 
 // gitTree is a directory of a revision as a file system. Symbolic links are
@@ -55,7 +55,7 @@ var (
 	// What os.Root says.
 	errOutside   = errors.New("path escapes from parent")
 	errSubmodule = errors.New("lies in a submodule, whose revisions are its own")
-	errLarge     = fmt.Errorf("is larger than %d MiB", compiler.MaxFile>>20)
+	errLarge     = fmt.Errorf("is larger than %d MiB", load.MaxFile>>20)
 )
 
 // mostLinks is how many symbolic links are followed one after the other, as by
@@ -146,7 +146,7 @@ func (t gitTree) open(name string) (fs.File, error) {
 		return &gitFile{gitInfo{e, 0}, bytes.NewReader(nil), t, entries}, err
 	}
 	o, err := t.repository.object(e.id)
-	if err == nil && o.size > compiler.MaxFile {
+	if err == nil && o.size > load.MaxFile {
 		err = errLarge
 	}
 	return &gitFile{gitInfo{e, o.size}, bytes.NewReader(o.content), t, nil}, err

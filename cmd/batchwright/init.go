@@ -15,6 +15,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/batchwright/batchwright/compiler/blueprint"
+	"github.com/batchwright/batchwright/compiler/blueprint/load"
+
 	"github.com/spf13/cobra"
 	"golang.org/x/mod/semver"
 
@@ -130,7 +133,7 @@ func (o *initiation) run(cmd *cobra.Command, dir string) error {
 	if err := o.checkFlags(cmd, absolute); err != nil {
 		return err
 	}
-	m, err := compiler.FindModule(absolute)
+	m, err := load.FindModule(absolute)
 	if err != nil {
 		return err
 	}
@@ -138,15 +141,15 @@ func (o *initiation) run(cmd *cobra.Command, dir string) error {
 		return usagef("%s holds no blueprint; start one with --from and one of %s", dir,
 			strings.Join(exampleNames(), ", "))
 	}
-	if m.Language != "" && semver.Compare(m.Language, compiler.SchemaLanguage) < 0 {
+	if m.Language != "" && semver.Compare(m.Language, load.SchemaLanguage) < 0 {
 		return usagef("the CUE module at %s is of language version %s, which cannot read the schema: raise it to %s "+
-			"in its cue.mod/module.cue", m.Root, m.Language, compiler.SchemaLanguage)
+			"in its cue.mod/module.cue", m.Root, m.Language, load.SchemaLanguage)
 	}
 	tree, err := o.tree(cmd.Context(), m)
 	if err != nil {
 		return err
 	}
-	report, err := emit.Create(m.Root, tree, compiler.SchemaDir)
+	report, err := emit.Create(m.Root, tree, load.SchemaDir)
 	if err != nil && !errors.Is(err, emit.ErrConflict) {
 		return err
 	}
@@ -193,7 +196,7 @@ func (o *initiation) checkFlags(cmd *cobra.Command, dir string) error {
 }
 
 // tree returns the files to write, below the root of the module.
-func (o *initiation) tree(ctx context.Context, m compiler.Module) (emit.Tree, error) {
+func (o *initiation) tree(ctx context.Context, m load.Module) (emit.Tree, error) {
 	files, name := m.Files, ""
 	add := func(name string, content []byte) { files[path.Join(m.Dir, name)] = content }
 	switch {
@@ -205,7 +208,7 @@ func (o *initiation) tree(ctx context.Context, m compiler.Module) (emit.Tree, er
 		for file, content := range example {
 			add(file, content)
 		}
-		add("schema.cue", compiler.SchemaReference("platform"))
+		add("schema.cue", load.SchemaReference("platform"))
 		if at := valueOf("name").FindSubmatch(example["platform.cue"]); at != nil {
 			name = string(at[2])
 		}
@@ -281,7 +284,7 @@ func (o *initiation) example(ctx context.Context) (map[string][]byte, error) {
 		files["platform.cue"] = valueOf(f.field).ReplaceAll(files["platform.cue"], []byte(`${1}"`+f.value+`"`))
 	}
 	var err error
-	files["platform.cue"], _, err = compiler.Format("platform.cue", files["platform.cue"])
+	files["platform.cue"], _, err = blueprint.Format("platform.cue", files["platform.cue"])
 	return files, err
 }
 
@@ -304,7 +307,7 @@ func (o *initiation) valid(ctx context.Context, field, value string) error {
 }
 
 // report says what was done, and what to do next.
-func (o *initiation) report(cmd *cobra.Command, dir string, m compiler.Module, r emit.Report) error {
+func (o *initiation) report(cmd *cobra.Command, dir string, m load.Module, r emit.Report) error {
 	working, err := os.Getwd()
 	if err != nil {
 		return err

@@ -1,9 +1,8 @@
 package main
 
 import (
+	"github.com/batchwright/batchwright/compiler/blueprint"
 	"github.com/spf13/cobra"
-
-	"github.com/batchwright/batchwright/compiler"
 )
 
 func (c Command) schema() *cobra.Command {
@@ -23,7 +22,7 @@ is required. Blueprints in CUE have no need of it: see batchwright init.`,
   batchwright schema | jq .properties.tiers`,
 		Args: cobra.NoArgs,
 		RunE: c.run(func(*cobra.Command, []string) error {
-			schema, err := compiler.JSONSchema()
+			schema, err := blueprint.JSONSchema()
 			if err != nil {
 				return err
 			}

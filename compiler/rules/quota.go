@@ -17,7 +17,7 @@ func quotaRules() []Rule {
 	return []Rule{
 		{Code: "E0601", Severity: diag.Error, Title: "borrowing or lending without a cohort", check: loneBorrowers},
 		{
-			Code: "E0602", Severity: diag.Error, Title: "more is guaranteed than the capacity holds", check: overcommit,
+			Code: schema.Overcommitted, Severity: diag.Error, Title: "more is guaranteed than the capacity holds", check: overcommit,
 			whole: true, Acceptable: true,
 		},
 		{Code: "E0603", Severity: diag.Error, Title: "more is lent than there is", check: lendAboveNominal},

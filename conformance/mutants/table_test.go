@@ -77,7 +77,7 @@ var mutants = []mutant{
 		blueprint: "kai-departments", by: "kai", says: `"h100-reserved-1"`,
 	},
 	{
-		name: "label of a KAI job", file: "compiler/lower_queueing.go",
+		name: "label of a KAI job", file: "compiler/lower/queueing.go",
 		old: "{Key: ir.LabelKAIQueue, Value: w.Queue}", new: "{Key: ir.LabelKAIQueue, Value: w.Name}",
 		blueprint: "kai-departments", by: "kai", says: `"h100-reserved-1"`,
 	},
@@ -156,12 +156,12 @@ var mutants = []mutant{
 		blueprint: "a3-ultra-flex", by: "cluster", says: "sample of research has no ProvisioningRequest 1",
 	},
 	{
-		name: "class of a ProvisioningRequest", file: "compiler/lower_capacity.go",
+		name: "class of a ProvisioningRequest", file: "compiler/lower/capacity.go",
 		old: `"queued-provisioning.gke.io"`, new: `"check-capacity.autoscaling.x-k8s.io"`,
 		blueprint: "a3-ultra-flex", by: "cluster", says: `the class of job-sample-`,
 	},
 	{
-		name: "time of a ProvisioningRequest", file: "compiler/lower_queueing.go",
+		name: "time of a ProvisioningRequest", file: "compiler/lower/queueing.go",
 		old: "Value: strconv.Itoa(w.MaxRunSeconds)", new: "Value: strconv.Itoa(w.MaxRunSeconds / 60)",
 		blueprint: "a3-ultra-flex", by: "cluster", says: "is for 10 seconds, want 600",
 	},
@@ -176,7 +176,7 @@ var mutants = []mutant{
 		blueprint: "batch-platform-dws", by: "cluster", says: `"l4-reserved":`,
 	},
 	{
-		name: "label of the queue", file: "compiler/lower_queueing.go",
+		name: "label of the queue", file: "compiler/lower/queueing.go",
 		old: "Value: w.Queue}}}", new: "Value: w.Name}}}",
 		blueprint: "batch-platform", by: "cluster", says: "must name a queue of namespace team-a",
 	},
@@ -221,7 +221,7 @@ var mutants = []mutant{
 		blueprint: "batch-platform", by: "cluster", says: "cq-team-a-hp: ",
 	},
 	{
-		name: "quota", file: "compiler/lower_teams.go",
+		name: "quota", file: "compiler/lower/teams.go",
 		old: "Nominal: times(o.share, res, nominal)", new: "Nominal: times(o.share, res, 2*nominal)",
 		blueprint: "batch-platform", by: "cluster", says: `"a100-compact": 16`,
 	},
@@ -279,7 +279,7 @@ var mutants = []mutant{
 		blueprint: "a3-ultra-flex", by: "plan", says: "EnablePrivateNodes must be enabled for private clusters",
 	},
 	{
-		name: "read of a reservation", file: "compiler/delivery.go",
+		name: "read of a reservation", file: "compiler/lower/delivery.go",
 		old: `			"compute.reservationBlocks.list", // the provider's read of every reservation
 `, new: "",
 		blueprint: "batch-platform", by: "plan", says: "Required 'compute.reservationBlocks.list' permission",
@@ -308,12 +308,12 @@ var mutants = []mutant{
 		blueprint: "tpu-training", by: "plan", says: "a second apply would do map[google_container_cluster.main:update",
 	},
 	{
-		name: "a build that administers service accounts", file: "compiler/delivery.go",
+		name: "a build that administers service accounts", file: "compiler/lower/delivery.go",
 		old: `"roles/compute.securityAdmin", // firewall`, new: `"roles/compute.securityAdmin", "roles/iam.serviceAccountAdmin",`,
 		blueprint: "batch-platform", by: "check", says: "roles/iam.serviceAccountAdmin is the way to every service account",
 	},
 	{
-		name: "a build that administers every cluster", file: "compiler/delivery.go",
+		name: "a build that administers every cluster", file: "compiler/lower/delivery.go",
 		old: `Condition: ir.ClusterCondition(p.Project, p.Region, p.Cluster.Name),`, new: `Condition: "",`,
 		blueprint: "batch-platform", by: "check", says: "the build has roles/container.admin on the whole project",
 	},

@@ -1,0 +1,386 @@
+// Package blueprint holds the files of a blueprint against the schema.
+//
+// A load.Loader comes in. A schema.Blueprint goes out, with every default filled in,
+// the positions of its fields, and a finding for each value that does not fit. Check
+// evaluates and compares, the locator finds the place of a field in the user's files,
+// and FindField describes a field for people. Format and JSONSchema serve editors.
+package blueprint
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/build"
+	"cuelang.org/go/cue/cuecontext"
+	cueerrors "cuelang.org/go/cue/errors"
+	"cuelang.org/go/cue/inject/embed"
+	"cuelang.org/go/cue/parser"
+
+	"github.com/batchwright/batchwright/compiler/blueprint/load"
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/schema"
+)
+
+// maxBroken is how many broken entities (teams, capacities, ...) are explained
+// in one run. CUE's own error lists grow with the square of their length, so
+// entities are validated one by one and no more of them than somebody reads.
+const maxBroken = 50
+
+// checked is what check makes of a blueprint.
+type Checked struct {
+	// blueprint has every default filled in. Broken entities are empty in it,
+	// so that their names still resolve; where it is not known which entities
+	// there are, it is nil.
+	Blueprint *schema.Blueprint
+	Broken    map[[2]string]bool // entities, by field and name: teams and team-a
+	Whole     bool               // nothing else is broken
+	locate    *locator
+}
+
+// place returns the span of a field, or of its nearest parent that is written. With
+// key it is the span of the field's label.
+func (c *Checked) Place(key bool, path ...string) diag.Span { return c.locate.place(key, path...) }
+
+// written reports whether the blueprint itself has the field.
+func (c *Checked) Written(path ...string) bool { return c.locate.written(path...) }
+
+// check holds an instance against the schema, and explains what does not fit.
+//
+// Every entity is unified with its own part of the schema, decoded, and let go
+// of again: the whole of a large blueprint never exists twice. Unify, not
+// embed: a value that embeds a definition is open, and its misspelt fields
+// would go unnoticed.
+func Check(ctx context.Context, files *load.Loader, findings *diag.List) (*Checked, error) {
+	cc := newContext()
+	definition, err := blueprintDefinition(cc)
+	if err != nil {
+		return nil, err
+	}
+	value, conditions, ok := files.Build(cc)
+	locate := &locator{sources: files.Sources, inst: files.Instance, value: value}
+	out := &Checked{Broken: map[[2]string]bool{}, locate: locate}
+	if !ok {
+		return out, nil
+	}
+	g := &grammar{
+		cue: cc, sources: files.Sources, locate: out.locate, findings: findings, partial: files.Partial,
+		reported: map[diag.Spot]bool{}, bare: sync.OnceValue(func() cue.Value { return files.BuildBare(cc) }),
+	}
+	if kind := value.IncompleteKind(); kind != cue.StructKind && kind != cue.BottomKind {
+		g.notAStruct(value)
+		return out, nil
+	}
+	blueprint := &schema.Blueprint{}
+	c := &checker{grammar: g, ctx: ctx, out: out, decoders: decoders(blueprint), Whole: true, known: !files.Partial}
+	if err := c.fields(definition, value, conditions); err != nil {
+		return nil, err
+	}
+	if g.unexplained > 0 {
+		findings.Add(diag.Finding{
+			Code: "N0109", Severity: diag.Note,
+			Message: fmt.Sprintf("%d more entities do not fit the schema and are not explained", g.unexplained),
+			Help:    "correct those above first",
+		})
+	}
+	if c.known {
+		out.Blueprint, out.Whole = blueprint, c.Whole
+	}
+	return out, nil
+}
+
+// checker takes a blueprint in, field by field.
+type checker struct {
+	*grammar
+	ctx      context.Context
+	out      *Checked
+	decoders map[string]decoder
+	Whole    bool // nothing is broken but entities
+	known    bool // which entities there are
+}
+
+// fields takes in every field of the blueprint, and reports those that it
+// cannot have or lacks.
+func (c *checker) fields(definition, value cue.Value, conditions []ast.Expr) error {
+	known, err := fieldNames(definition)
+	if err != nil {
+		return err
+	}
+	meant, hidden := map[string]bool{}, map[string]cue.Value{}
+	for given, ok := doubtfulFields(value); ok && given.Next(); {
+		switch sel := given.Selector(); {
+		case isConstraint(sel):
+		case !sel.IsString():
+			if !strings.HasPrefix(sel.String(), load.ConditionPrefix) {
+				hidden[sel.String()] = given.Value()
+			}
+		case !slices.Contains(known, sel.Unquoted()):
+			name := sel.Unquoted()
+			meant[c.unknown(name, known, []string{name})] = true
+		}
+	}
+	lacking := map[string]cue.Value{}
+	for _, name := range known {
+		constraint, presence := fieldOf(definition, name)
+		field := value.LookupPath(cue.MakePath(cue.Str(name)))
+		if !field.Exists() && presence == cue.RequiredConstraint {
+			lacking[name] = constraint
+			c.Whole = false
+			continue
+		}
+		if err := c.field(name, constraint, field); err != nil {
+			return err
+		}
+	}
+	c.checkHidden(hidden)
+	c.checkConditions(value, conditions)
+	if c.own(cue.Value{}, value, nil) {
+		c.known = false
+	}
+	for _, name := range slices.Sorted(maps.Keys(lacking)) {
+		if c.known && !meant[name] { // else it can be what cannot be evaluated
+			c.missing(lacking[name], name, nil)
+		}
+	}
+	return nil
+}
+
+// field takes in a field of the blueprint; one that does not exist has its
+// default.
+func (c *checker) field(name string, constraint, value cue.Value) error {
+	entity, label := patternOf(constraint)
+	if !entity.Exists() || value.Exists() && !isStruct(value) {
+		if c.fit(constraint, value, c.decoders[name], name) {
+			return nil
+		}
+		c.Whole = false
+		if entity.Exists() {
+			c.known = false
+		} else if text, err := constraint.MarshalJSON(); err == nil { // all of it has a default
+			return c.decoders[name]("", text)
+		}
+		return nil
+	}
+	if !value.Exists() {
+		return nil
+	}
+	matches := matcher(label)
+	given := map[string]bool{}
+	for entities, ok := fields(value); ok && entities.Next(); {
+		if err := c.ctx.Err(); err != nil {
+			return err
+		}
+		if isConstraint(entities.Selector()) {
+			continue
+		}
+		if !entities.Selector().IsString() {
+			c.aside(entities.Value(), []string{name, entities.Selector().String()})
+			continue
+		}
+		key := entities.Selector().Unquoted()
+		path := []string{name, key}
+		given[key] = true
+		good := matches(key)
+		if !good {
+			c.badKey(label, key, path)
+		}
+		if !good || !c.fit(entity, entities.Value(), c.decoders[name], path...) {
+			c.out.Broken[[2]string{name, key}] = true
+			if err := c.decoders[name](key, []byte("null")); err != nil {
+				return err
+			}
+		}
+	}
+	if c.own(constraint, value, []string{name}) || c.demanded(value, given, nil, []string{name}) {
+		c.known = false
+	}
+	return nil
+}
+
+// fieldNames returns the names of a struct's fields, in the schema's order.
+func fieldNames(v cue.Value) ([]string, error) {
+	it, err := v.Fields(cue.Optional(true))
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for it.Next() {
+		names = append(names, it.Selector().Unquoted())
+	}
+	return names, nil
+}
+
+// fit decodes a value that fits its constraint, and explains one that does
+// not. A value that does not exist is the constraint's default.
+func (g *grammar) fit(constraint, value cue.Value, decode decoder, path ...string) bool {
+	merged := constraint
+	if value.Exists() {
+		merged = constraint.Unify(value)
+	}
+	err := merged.Validate(cue.Concrete(true), cue.Final())
+	if err == nil {
+		var text []byte
+		if text, err = merged.MarshalJSON(); err == nil {
+			err = decode(strings.Join(path[1:], ""), text)
+		}
+	}
+	if err == nil {
+		return true
+	}
+	if g.explained >= maxBroken {
+		g.unexplained++
+		return false
+	}
+	before, said := g.mistakes, g.findings.Len()
+	defer func() {
+		if g.findings.Len() > said { // else a pattern's mistake, said of another entity
+			g.explained++
+		}
+	}()
+	g.walk(constraint, g.asWritten(value, path), path)
+	if g.mistakes == before { // CUE knows something that the walk does not
+		g.evaluation(err, constraint, path)
+	}
+	if g.mistakes == before {
+		g.add(diag.Finding{
+			Code: "E0107", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.place(true, path...),
+			Message: diag.Path(path) + " does not fit the schema: " + load.Message(cueerrors.Errors(err)[0]),
+			Help:    "compare it with the schema",
+		})
+	}
+	return false
+}
+
+// A decoder stores a field's JSON in a blueprint; key is an entity's name, or
+// "" for a field that is no map of entities.
+type decoder func(key string, text []byte) error
+
+// decoders returns the decoder of every field of a blueprint.
+func decoders(b *schema.Blueprint) map[string]decoder {
+	return map[string]decoder{
+		"name": one(&b.Name), "project": one(&b.Project), "region": one(&b.Region), "zones": one(&b.Zones),
+		"cluster": one(&b.Cluster), "network": one(&b.Network), "security": one(&b.Security),
+		"versions":   one(&b.Versions),
+		"monitoring": one(&b.Monitoring), "delivery": one(&b.Delivery), "notes": one(&b.Notes),
+		"scheduler": one(&b.Scheduler), "accept": entry(&b.Accept),
+		"hardware": entry(&b.Hardware), "capacity": entry(&b.Capacity), "tiers": entry(&b.Tiers),
+		"cohorts": entry(&b.Cohorts), "teams": entry(&b.Teams), "workloads": entry(&b.Workloads),
+	}
+}
+
+func one(field any) decoder {
+	return func(_ string, text []byte) error { return json.Unmarshal(text, field) }
+}
+
+func entry[T any](field *map[string]T) decoder {
+	*field = map[string]T{}
+	return func(key string, text []byte) error {
+		var entity T
+		err := json.Unmarshal(text, &entity)
+		(*field)[key] = entity
+		return err
+	}
+}
+
+// blueprintDefinition compiles #Blueprint from the embedded schema.
+func blueprintDefinition(cc *cue.Context) (cue.Value, error) {
+	files, err := load.SchemaFiles()
+	if err != nil {
+		return cue.Value{}, err
+	}
+	inst := build.NewContext().NewInstance("", nil)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		file, err := parser.ParseFile("/"+load.SchemaMarker+name, files[name], parser.ParseComments)
+		if err != nil {
+			return cue.Value{}, err
+		}
+		if err := inst.AddSyntax(file); err != nil {
+			return cue.Value{}, err
+		}
+	}
+	if err := inst.Complete(); err != nil {
+		return cue.Value{}, err
+	}
+	definition := cc.BuildInstance(inst).LookupPath(cue.ParsePath("#Blueprint"))
+	return definition, definition.Err()
+}
+
+// patternOf returns the pattern constraint of a struct and the constraint on
+// its labels. They do not exist where it has none, or v is a list, which CUE
+// takes for a struct whose labels are indices.
+func patternOf(v cue.Value) (constraint, label cue.Value) {
+	if v.IncompleteKind() == cue.ListKind {
+		return cue.Value{}, cue.Value{}
+	}
+	it, err := v.Fields(cue.Patterns(true))
+	if err != nil {
+		return cue.Value{}, cue.Value{}
+	}
+	for it.Next() {
+		if it.Selector().ConstraintType() == cue.PatternConstraint {
+			return it.Value(), it.Selector().Pattern()
+		}
+	}
+	return cue.Value{}, cue.Value{}
+}
+
+// matcher returns a function that tells whether a name meets the constraint on
+// the labels of a map: in the schema, a regular expression.
+func matcher(label cue.Value) func(string) bool {
+	if op, args := label.Expr(); op == cue.RegexMatchOp {
+		if text, err := args[len(args)-1].String(); err == nil {
+			if re, err := regexp.Compile(text); err == nil {
+				return re.MatchString
+			}
+		}
+	}
+	return func(string) bool { return true }
+}
+
+// doubtfulFields iterates over the fields of the blueprint that have to be looked
+// at: hidden fields and definitions only if CUE has found an error in the
+// blueprint. CUE looks each field up from the first one on, so that iterating
+// over tens of thousands of hidden fields takes longer than evaluating them.
+func doubtfulFields(value cue.Value) (*cue.Iterator, bool) {
+	if value.Err() != nil {
+		return fields(value)
+	}
+	it, err := value.Fields(cue.Optional(true))
+	return it, err == nil
+}
+
+// checkHidden reports what is wrong with hidden fields and definitions.
+func (c *checker) checkHidden(fields map[string]cue.Value) {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if c.mistakes > 0 && c.bare().Exists() {
+			continue // where it is used, it was compared with the schema
+		}
+		c.aside(fields[name], []string{name})
+	}
+}
+
+// checkConditions reports conditions that are neither true nor false.
+func (c *checker) checkConditions(blueprint cue.Value, conditions []ast.Expr) {
+	for i, condition := range conditions {
+		name := cue.Hid(load.ConditionPrefix+strconv.Itoa(i), c.locate.inst.ID())
+		value := blueprint.LookupPath(cue.MakePath(name))
+		truth, _ := value.Default()
+		if _, undecided := truth.Bool(); undecided != nil && !truth.IsConcrete() && value.Validate() == nil {
+			c.undecided(value.Validate(cue.Concrete(true)), c.locate.span(condition))
+		}
+	}
+}
+
+// newContext returns a CUE context for one run: a context keeps all that it
+// evaluated.
+func newContext() *cue.Context {
+	return cuecontext.New(cuecontext.WithInjection(embed.New()))
+}

@@ -1,0 +1,242 @@
+package blueprint
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"cuelang.org/go/cue"
+)
+
+// want says in words what a constraint of the schema accepts.
+func want(schema cue.Value) string {
+	if m := members(schema); len(m) > 0 {
+		return oneOf(m)
+	}
+	switch kind := schema.IncompleteKind(); kind {
+	case cue.BoolKind:
+		return "true or false"
+	case cue.StructKind:
+		if required := requiredOf(schema); len(required) > 0 {
+			return "a struct with " + enumerate(required)
+		}
+		return "a struct: { ... }"
+	case cue.ListKind:
+		if element := elementOf(schema); element.Exists() {
+			return "a list, each " + want(element)
+		}
+		return "a list"
+	case cue.BottomKind: // a one-of, which has no field yet
+		if names, err := fieldNames(schema); err == nil {
+			return "a struct with exactly one of " + strings.Join(names, ", ")
+		}
+		return "another value"
+	case cue.StringKind:
+		if d := definitionDoc(schema); d != "" {
+			return d
+		}
+		return "a string"
+	case cue.IntKind, cue.FloatKind, cue.NumberKind:
+		noun := "a number"
+		if kind == cue.IntKind {
+			noun = "a whole number"
+		}
+		return noun + bounds(schema)
+	case cue.IntKind | cue.StringKind: // a number, or a word in its place
+		return "a whole number" + bounds(schema) + ` or ` + oneOf(words(schema))
+	default:
+		return kind.String()
+	}
+}
+
+// words returns the strings that a constraint accepts beside numbers.
+func words(schema cue.Value) []string {
+	op, args := cue.Dereference(schema).Expr()
+	if op != cue.OrOp {
+		if s, err := schema.String(); err == nil {
+			return []string{s}
+		}
+		return nil
+	}
+	var out []string
+	for _, a := range args {
+		out = append(out, words(a)...)
+	}
+	return out
+}
+
+// requiredOf returns the names of the fields that a struct must have.
+func requiredOf(schema cue.Value) []string {
+	var names []string
+	it, err := schema.Fields(cue.Optional(true))
+	for err == nil && it.Next() {
+		if it.Selector().ConstraintType() == cue.RequiredConstraint {
+			names = append(names, it.Selector().Unquoted())
+		}
+	}
+	return names
+}
+
+// elementOf returns the constraint on the elements of a list, also of one that
+// has a default; it does not exist where the list has none.
+func elementOf(list cue.Value) cue.Value {
+	return openList(list).LookupPath(cue.MakePath(cue.AnyIndex))
+}
+
+// openList returns the arm of a list that says what its elements are; it does
+// not exist where there is none.
+func openList(list cue.Value) cue.Value {
+	if list.LookupPath(cue.MakePath(cue.AnyIndex)).Exists() {
+		return list
+	}
+	op, args := list.Expr()
+	for _, a := range args {
+		if op != cue.OrOp { // the default's other arm, or the list itself
+			if a.LookupPath(cue.MakePath(cue.AnyIndex)).Exists() {
+				return a
+			}
+		} else if arm := openList(a); arm.Exists() {
+			return arm
+		}
+	}
+	return cue.Value{}
+}
+
+// wantLabel says in words what a constraint on names accepts.
+func wantLabel(label cue.Value) string {
+	if d := doc(label); d != "" {
+		return strings.ToLower(d[:1]) + d[1:]
+	}
+	return want(label)
+}
+
+// members returns the values of an enumeration of strings; none for any other
+// constraint.
+func members(schema cue.Value) []string {
+	op, args := cue.Dereference(schema).Expr()
+	if op != cue.OrOp {
+		return nil
+	}
+	var out []string
+	for _, a := range args {
+		if op, _ := cue.Dereference(a).Expr(); op == cue.OrOp {
+			out = append(out, members(a)...)
+			continue
+		}
+		s, err := a.String()
+		if err != nil || !a.IsConcrete() {
+			return nil
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// bounds returns the bounds of a number, such as " from 0 to 16", or "".
+func bounds(schema cue.Value) string {
+	low, high, over := "", "", ""
+	var visit func(v cue.Value)
+	visit = func(v cue.Value) {
+		op, args := cue.Dereference(v).Expr()
+		switch op {
+		case cue.AndOp, cue.OrOp:
+			for _, a := range args {
+				visit(a)
+			}
+		case cue.NoOp: // a default around the constraint
+			if len(args) == 1 {
+				if inner, _ := args[0].Expr(); inner != cue.NoOp {
+					visit(args[0])
+				}
+			}
+		case cue.GreaterThanEqualOp:
+			low = fmt.Sprint(args[0])
+		case cue.GreaterThanOp:
+			over = fmt.Sprint(args[0])
+		case cue.LessThanEqualOp:
+			high = fmt.Sprint(args[0])
+		}
+	}
+	visit(schema)
+	switch {
+	case low != "" && high != "":
+		return fmt.Sprintf(" from %s to %s", low, high)
+	case low != "":
+		return " of at least " + low
+	case over != "":
+		return " above " + over
+	case high != "":
+		return " of at most " + high
+	}
+	return ""
+}
+
+// definitionDoc returns the first sentence of the documentation of the
+// definition a constraint refers to, such as #CIDR's, worded to follow "want";
+// "" where it refers to none.
+func definitionDoc(schema cue.Value) string {
+	if root, path := schema.ReferencePath(); len(path.Selectors()) > 0 {
+		if d := doc(root.LookupPath(path)); d != "" {
+			return strings.ToLower(d[:1]) + d[1:]
+		}
+	}
+	if op, args := schema.Expr(); op == cue.OrOp || op == cue.AndOp {
+		for _, a := range args {
+			if d := definitionDoc(a); d != "" {
+				return d
+			}
+		}
+	}
+	return ""
+}
+
+// doc returns the first sentence of a field's documentation, "" without.
+func doc(schema cue.Value) string {
+	for _, c := range schema.Doc() {
+		text := strings.Join(strings.Fields(c.Text()), " ")
+		first, _, _ := strings.Cut(text, ". ")
+		if first = strings.TrimSuffix(first, "."); first != "" {
+			return first
+		}
+	}
+	return ""
+}
+
+// describeValue shows a user's value in a message, shortened.
+func describeValue(v cue.Value) string {
+	switch v.IncompleteKind() {
+	case cue.StructKind:
+		return "a struct"
+	case cue.ListKind:
+		if n, err := v.Len().Int64(); err == nil && n == 0 {
+			return "an empty list"
+		}
+		return "a list"
+	case cue.NullKind:
+		return "null"
+	}
+	if s, err := v.String(); err == nil {
+		return strconv.Quote(shorten(s))
+	}
+	return shorten(fmt.Sprint(v))
+}
+
+func shorten(s string) string {
+	const most = 60
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "..."
+	}
+	return s
+}
+
+// oneOf lists strings as a choice.
+func oneOf(names []string) string {
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = strconv.Quote(n)
+	}
+	if len(quoted) == 1 {
+		return quoted[0]
+	}
+	return "one of " + strings.Join(quoted, ", ")
+}

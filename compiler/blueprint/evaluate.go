@@ -1,0 +1,400 @@
+package blueprint
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"cuelang.org/go/cue"
+	cueerrors "cuelang.org/go/cue/errors"
+	"cuelang.org/go/cue/token"
+
+	"github.com/batchwright/batchwright/compiler/blueprint/load"
+	"github.com/batchwright/batchwright/compiler/diag"
+)
+
+// Words of CUE's errors by which they are told apart: CUE gives them no codes.
+const (
+	requiredField  = "field is required but not present"
+	noArmFits      = "errors in empty disjunction"
+	conflicting    = "conflicting values %s and %s"
+	outOfBound     = "invalid value %v (out of bound %s)"
+	notSatisfied   = "invalid value %s (does not satisfy %s)"
+	undefinedField = "undefined field: %s"
+	notAllowed     = "field not allowed"
+	listLengths    = "incompatible list lengths (%d and %d)"
+	bottomLiteral  = "literal) in source"
+)
+
+// evaluation reports what the blueprint's own CUE got wrong at a path: one
+// finding for each field, however many errors CUE has for it. schema is the
+// field's constraint, or does not exist.
+func (g *grammar) evaluation(err error, schema cue.Value, path []string) {
+	var order []string
+	byPath := map[string][]cueerrors.Error{}
+	arms, inDisjunction := 0, ""
+	for _, e := range cueerrors.Errors(err) {
+		format, args := e.Msg()
+		if strings.Contains(format, requiredField) {
+			continue // object says so
+		}
+		at := diag.Path(pathOf(e, path))
+		switch {
+		case arms > 0: // what keeps each arm from fitting is one mistake
+			arms--
+			at = inDisjunction
+		case strings.Contains(format, noArmFits) && len(args) > 0:
+			arms, _ = args[0].(int)
+			inDisjunction = at
+		}
+		if g.follows(e) {
+			g.mistakes++
+			continue
+		}
+		if byPath[at] == nil {
+			order = append(order, at)
+		}
+		byPath[at] = append(byPath[at], e)
+	}
+	for _, at := range order {
+		errs := byPath[at]
+		where := pathOf(errs[0], path)
+		if !slices.Equal(where, path) {
+			schema = cue.Value{}
+		}
+		format, _ := errs[0].Msg()
+		f := g.finding(errs, schema, where)
+		if format == "" || ownCheck(f.Span) {
+			format = f.Message
+		}
+		if g.again(f.Span.Spot(format)) {
+			continue
+		}
+		g.add(f)
+	}
+}
+
+// follows tells whether an error follows from what was cut out, and reported.
+func (g *grammar) follows(e cueerrors.Error) bool {
+	return slices.ContainsFunc(append(e.InputPositions(), e.Position()), func(pos token.Pos) bool {
+		if !pos.IsValid() {
+			return false
+		}
+		_, cut := g.sources.Cuts[pos.Filename()][pos.Offset()]
+		return cut
+	})
+}
+
+// inside tells whether an error that CUE reports of a struct was made in one of
+// its fields, going by where it was made.
+func (g *grammar) inside(e cueerrors.Error, path []string) bool {
+	at := pathOf(e, path)
+	if len(at) > len(path) {
+		return true
+	}
+	if format, _ := e.Msg(); !strings.Contains(format, bottomLiteral) && !g.follows(e) {
+		return false
+	}
+	// Of these CUE keeps no path.
+	return slices.ContainsFunc(g.spans(e), func(s diag.Span) bool {
+		at := g.locate.fieldAt(s)
+		return at != nil && at.depth > len(path)
+	})
+}
+
+// finding turns CUE's errors about one field into a finding.
+func (g *grammar) finding(errs []cueerrors.Error, schema cue.Value, path []string) diag.Finding {
+	format, args := errs[0].Msg()
+	if strings.Count(format, "%") > len(args) {
+		format = "" // a text of the blueprint's own
+	}
+	name := cmp.Or(diag.Path(path), "the blueprint")
+	m := &mistake{
+		Finding: diag.Finding{Code: "E0107", Severity: diag.Error, Path: diag.Path(path), Message: withoutStructs(load.Message(errs[0]))},
+		spans:   g.spans(errs...), others: "see also here",
+	}
+	switch {
+	case len(m.spans) > 0 && ownCheck(m.spans[0]):
+		m.Help = "this is a check of the blueprint's own: do what it asks for"
+	case strings.Contains(format, noArmFits):
+		m.alternatives(name, errs[1:])
+	case strings.HasPrefix(format, conflicting):
+		m.conflict(name, errs, schema, g.locate.later)
+	case strings.HasPrefix(format, outOfBound), strings.HasPrefix(format, notSatisfied):
+		m.bound(name, withoutStructs(fmt.Sprint(args[0])), fmt.Sprint(args[1]), func(key bool) diag.Span {
+			return g.locate.place(key, path...)
+		})
+	case strings.HasPrefix(format, notAllowed):
+		m.Message = fmt.Sprintf("a definition of the blueprint's own does not allow the field %q", last(path))
+		m.Help = "correct the field's name, add it to the definition, or open the definition with ..."
+	case strings.HasPrefix(format, undefinedField):
+		field := element(fmt.Sprint(args[0]))
+		m.Message = fmt.Sprintf("there is no field %q to refer to", field)
+		m.Help = "correct the reference, or write the field: references do not see the schema's defaults"
+		if near := g.locate.nearField(errs[0].Position(), field); near != "" {
+			m.Help = fmt.Sprintf("did you mean %q?", near)
+		}
+	case strings.HasPrefix(format, listLengths):
+		m.Message = fmt.Sprintf("%s is given as lists of %v and of %v elements at once", name, args[0], args[1])
+		m.Help, m.others = "keep one of the lists", "another list"
+		m.spans = g.locate.values(path)
+		slices.SortStableFunc(m.spans, func(a, b diag.Span) int { return g.locate.later(b, a) })
+	case strings.Contains(format, "cycle"), strings.Contains(format, "cyclic"):
+		m.Help = "break the circle: give one of the fields a value of its own"
+	case strings.Contains(format, bottomLiteral):
+		m.Message, m.Help = name+" is an error by definition", "give it a value"
+	default:
+		m.Message, m.Help = expression(m.Message, format, args)
+	}
+	if len(m.spans) == 0 || !m.spans[0].Valid() {
+		m.spans = []diag.Span{g.locate.place(false, path...)}
+	}
+	if at := g.locate.fieldAt(m.spans[0]); at != nil && at.tag != "" {
+		m.Help += "; -t " + at.tag + "=VALUE sets it too"
+	}
+	m.Span = m.spans[0]
+	for _, span := range m.spans[1:min(len(m.spans), 4)] {
+		m.Related = append(m.Related, diag.Related{Span: span, Message: m.others})
+	}
+	return m.Finding
+}
+
+// mistake is a finding in the making.
+type mistake struct {
+	diag.Finding
+	spans  []diag.Span // its place, and others that it speaks of
+	others string      // what those are
+}
+
+// conflict words that a field has several values. One that the schema does not
+// accept is the wrong one; else it is the one that was written last.
+func (m *mistake) conflict(name string, errs []cueerrors.Error, schema cue.Value, later func(a, b diag.Span) int) {
+	var values []string
+	for _, e := range errs {
+		_, args := e.Msg()
+		for _, a := range args[:min(2, len(args))] {
+			if v := shorten(withoutStructs(fmt.Sprint(a))); !slices.Contains(values, v) {
+				values = append(values, v)
+			}
+		}
+	}
+	_, args := errs[0].Msg()
+	if wrong := misfit(schema, args); wrong != "" {
+		if at := first(m.spans, wrong); len(at) > 0 && text(at[0]) == wrong {
+			m.Code, m.Message, m.Label = "E0103", name+" cannot be "+wrong, "want "+want(schema)
+			m.Help, m.others, m.spans = "keep one value", "it has another one here", at
+			return
+		}
+	}
+	if len(values) == 2 && slices.Contains(values, "true") && slices.Contains(values, "false") &&
+		strings.HasPrefix(last(strings.Split(name, ".")), "_") {
+		m.Message, m.Help = "the blueprint's own check "+name+" fails", "correct what it checks, or the check"
+		m.others = "the check"
+		return
+	}
+	m.Message = fmt.Sprintf("%s cannot be %s at once", name, enumerate(values))
+	m.Help = "a field has one value: keep one, or make the other a default with *"
+	m.others = "another value"
+	isValue := func(s diag.Span) bool { return slices.Contains(values, text(s)) }
+	if slices.ContainsFunc(m.spans, isValue) {
+		m.spans = slices.DeleteFunc(m.spans, func(s diag.Span) bool { return !isValue(s) })
+	}
+	slices.SortStableFunc(m.spans, func(a, b diag.Span) int { return later(b, a) })
+}
+
+// alternatives words that none of a disjunction's arms fits, for the reasons
+// that CUE gives.
+func (m *mistake) alternatives(name string, reasons []cueerrors.Error) {
+	value, arms, ok := disjunction(reasons)
+	if !ok {
+		m.Message = name + " fits none of its alternatives"
+		m.Help, m.others = "choose one of them", "one of them"
+		return
+	}
+	if path := pathOf(reasons[0], nil); path != nil {
+		name = diag.Path(path)
+		m.Path = name
+	}
+	m.Message, m.Label = fmt.Sprintf("%s cannot be %s", name, value), "want one of "+strings.Join(arms, ", ")
+	m.Help, m.others = "choose one of them", "its alternatives"
+	m.spans = first(m.spans, value)
+	m.spans = m.spans[:min(len(m.spans), 2)]
+}
+
+// bound words that a value does not meet a constraint of the blueprint's own,
+// which CUE's error points at first.
+func (m *mistake) bound(name, value, constraint string, place func(key bool) diag.Span) {
+	m.Help, m.others = "correct the value, or the constraint on it", "the constraint"
+	m.Message, m.Label = fmt.Sprintf("%s cannot be %s", name, shorten(value)), "want "+constraint
+	if strings.HasPrefix(value, "{") {
+		m.Message, m.Label = fmt.Sprintf("%s does not satisfy %s", name, constraint), ""
+		m.spans = append([]diag.Span{place(true)}, m.spans...)
+	} else if m.spans = first(m.spans, value); len(m.spans) > 0 && text(m.spans[0]) != value {
+		m.spans = append([]diag.Span{place(false)}, m.spans...)
+	}
+	m.spans = m.spans[:min(len(m.spans), 2)]
+}
+
+// expression words what is wrong with an expression, and the cure.
+func expression(message, format string, args []any) (string, string) {
+	is := func(part string) bool { return strings.Contains(format, part) }
+	switch {
+	case is("bounds %v and %v"):
+		return fmt.Sprintf("no value is both %v and %v", args[0], args[1]), "relax one of the constraints"
+	case is("division by zero"), strings.Contains(message, "division by zero"):
+		return "division by zero", "correct the divisor"
+	case is("invalid operands %s and %s to '%s'"):
+		return fmt.Sprintf("%v and %v cannot be combined with %v", args[0], args[1], args[2]),
+			`make both of one type; "\(x)" is a number's text`
+	case is("invalid interpolation"):
+		return message, "put a text, a number or a boolean between the parentheses"
+	case is("cannot range over"):
+		return message, "name a list or a struct after in"
+	case is("index out of range"):
+		return fmt.Sprintf("the list has no element %v: it has %v, counted from 0", args[0], args[1]),
+			"correct the index"
+	case is("as type %s") && fmt.Sprint(args[len(args)-1]) == "bool":
+		return fmt.Sprintf("%v is neither true nor false", args[0]), `write a comparison, such as x == "prod"`
+	case is("cannot call non-function"):
+		return fmt.Sprintf("there is no function %v", args[0]),
+			"correct its name; CUE's own functions are listed at pkg.go.dev/cuelang.org/go/pkg"
+	case is("in call to"), is("in argument"):
+		return message, "correct the arguments"
+	}
+	return message, "correct the CUE expression here"
+}
+
+// ownCheck tells whether an error is raised there by the blueprint itself.
+func ownCheck(at diag.Span) bool { return at.Valid() && text(at) == "error" }
+
+// spans returns where errors point in the user's files, each place once.
+func (g *grammar) spans(errs ...cueerrors.Error) []diag.Span {
+	var spans []diag.Span
+	for _, e := range errs {
+		for _, pos := range append([]token.Pos{e.Position()}, e.InputPositions()...) {
+			if span := g.sources.Span(pos); span.Valid() && !slices.Contains(spans, span) {
+				spans = append(spans, span)
+			}
+		}
+	}
+	return spans
+}
+
+// first moves to the front the span at which something stands.
+func first(spans []diag.Span, what string) []diag.Span {
+	if i := slices.IndexFunc(spans, func(s diag.Span) bool { return text(s) == what }); i > 0 {
+		spans = slices.Concat(spans[i:i+1], spans[:i], spans[i+1:])
+	}
+	return spans
+}
+
+// text returns what stands at a span.
+func text(s diag.Span) string {
+	if !s.Valid() {
+		return ""
+	}
+	return string(s.Source.Content[s.Start:s.End])
+}
+
+// misfit returns which of two values that conflict by their types is one that
+// the schema does not accept; "" where it is not clear.
+func misfit(schema cue.Value, args []any) string {
+	if !schema.Exists() || len(args) < 4 {
+		return ""
+	}
+	fits := func(kind any) bool { return strings.Contains(schema.IncompleteKind().String(), fmt.Sprint(kind)) }
+	switch first, second := fits(args[2]), fits(args[3]); {
+	case first && !second:
+		return fmt.Sprint(args[1])
+	case second && !first:
+		return fmt.Sprint(args[0])
+	}
+	return ""
+}
+
+// disjunction finds the value that conflicts with every arm of a disjunction,
+// and the arms.
+func disjunction(errs []cueerrors.Error) (value string, arms []string, ok bool) {
+	var pairs [][2]string
+	for _, e := range errs {
+		format, args := e.Msg()
+		if !strings.HasPrefix(format, conflicting) || len(args) < 2 {
+			return "", nil, false
+		}
+		pairs = append(pairs, [2]string{fmt.Sprint(args[0]), fmt.Sprint(args[1])})
+	}
+	for i := range 2 {
+		if len(pairs) == 0 || slices.ContainsFunc(pairs, func(p [2]string) bool { return p[i] != pairs[0][i] }) {
+			continue
+		}
+		for _, p := range pairs {
+			if arm := p[1-i]; strings.ContainsAny(arm, "{[") {
+				return "", nil, false
+			} else if !slices.Contains(arms, arm) {
+				arms = append(arms, arm)
+			}
+		}
+		return pairs[0][i], arms, true
+	}
+	return "", nil, false
+}
+
+// clash tells whether a value is two values.
+func clash(v cue.Value) bool {
+	errs := cueerrors.Errors(v.Err())
+	if len(errs) == 0 {
+		return false
+	}
+	format, _ := errs[0].Msg()
+	return strings.HasPrefix(format, conflicting)
+}
+
+// pathOf returns the blueprint's path that an error speaks of.
+func pathOf(e cueerrors.Error, otherwise []string) []string {
+	at := slices.Clone(e.Path())
+	if len(at) == 0 || strings.HasPrefix(at[0], "#Blueprint") { // of the schema
+		return otherwise
+	}
+	for i := range at {
+		at[i] = element(at[i])
+	}
+	return at
+}
+
+// withoutStructs leaves out of a message what stands in braces.
+func withoutStructs(text string) string {
+	open, end := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
+	if open < 0 || end < open {
+		return text
+	}
+	return text[:open] + "{...}" + text[end+1:]
+}
+
+// element turns an element of a CUE error's path into one of a finding's.
+func element(e string) string {
+	if i, err := strconv.Atoi(e); err == nil {
+		return diag.Index(i)
+	}
+	if s, err := strconv.Unquote(e); err == nil {
+		return s
+	}
+	return e
+}
+
+// enumerate joins values: a, b and c.
+func enumerate(values []string) string {
+	if len(values) < 2 {
+		return strings.Join(values, "")
+	}
+	end := len(values) - 1
+	return strings.Join(values[:end], ", ") + " and " + values[end]
+}
+
+func last(path []string) string {
+	if len(path) == 0 {
+		return ""
+	}
+	return path[len(path)-1]
+}

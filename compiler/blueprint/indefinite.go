@@ -1,0 +1,89 @@
+package blueprint
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"cuelang.org/go/cue"
+	cueerrors "cuelang.org/go/cue/errors"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+)
+
+// indefinite reports a field that is written and has no definite value: where
+// it depends on another one, that one, once for all that depend on it. err is
+// what CUE says of it, or nil.
+func (g *grammar) indefinite(err error, schema cue.Value, path []string) {
+	errs := cueerrors.Errors(err)
+	if slices.ContainsFunc(errs, g.follows) || g.partial {
+		g.mistakes++
+		return
+	}
+	for _, e := range errs {
+		if format, _ := e.Msg(); strings.HasPrefix(format, undefinedField) {
+			g.evaluation(e, schema, path)
+			return
+		}
+	}
+	f := diag.Finding{
+		Code: "E0106", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.place(false, path...),
+		Message: diag.Path(path) + " has no definite value", Help: "give it one value",
+	}
+	if schema.Exists() {
+		f.Label = "want " + want(schema)
+	}
+	g.unsettled(f, f.Path, errs)
+}
+
+// undecided reports a condition that is neither true nor false.
+func (g *grammar) undecided(err error, condition diag.Span) {
+	errs := cueerrors.Errors(err)
+	if slices.ContainsFunc(errs, g.follows) || g.partial {
+		g.mistakes++
+		return
+	}
+	g.unsettled(diag.Finding{
+		Code: "E0106", Severity: diag.Error, Span: condition,
+		Message: "this condition is neither true nor false",
+		Help:    "give what it depends on a value, such as a default with *, or a tag with -t",
+	}, "this condition", errs)
+}
+
+// unsettled reports that something has no definite value, or else what it
+// depends on: CUE's errors point there.
+func (g *grammar) unsettled(f diag.Finding, what string, errs []cueerrors.Error) {
+	here := g.locate.fieldAt(f.Span)
+	var cause, clause *field
+	for _, span := range g.spans(errs...) {
+		switch at := g.locate.fieldAt(span); {
+		case at == nil || here != nil && at.value == here.value:
+		case at.clause:
+			clause = cmp.Or(clause, at)
+		case at.name == what:
+			f.Span, here = at.value, at
+		default:
+			cause = cmp.Or(cause, at)
+		}
+	}
+	if g.again(f.Span.Spot("")) {
+		return
+	}
+	if cause = cmp.Or(cause, clause); cause != nil {
+		if clause != nil && clause != cause {
+			f.Related = []diag.Related{{Span: clause.value, Message: clause.name + " depends on it"}}
+		} else if what != "" && cause != clause {
+			f.Related = []diag.Related{{Span: f.Span, Message: what + " depends on it"}}
+		}
+		f.Message, f.Span, f.Label = cause.name+" has no definite value", cause.value, ""
+		f.Help = "give it a value, or a default with *"
+		if cause.tag != "" {
+			f.Help = fmt.Sprintf("give it one: -t %s=VALUE", cause.tag)
+		}
+		if g.again(f.Span.Spot("")) {
+			return
+		}
+	}
+	g.add(f)
+}

@@ -1,0 +1,187 @@
+package blueprint
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"cuelang.org/go/cue"
+)
+
+// jsonSchema is a JSON Schema, of draft 7: editors know no later one as well.
+// Fields that are zero say nothing.
+type jsonSchema struct {
+	Schema      string          `json:"$schema,omitempty"`
+	Title       string          `json:"title,omitempty"`
+	Description string          `json:"description,omitempty"`
+	Default     json.RawMessage `json:"default,omitempty"`
+
+	AnyOf []*jsonSchema `json:"anyOf,omitempty"`
+	Type  string        `json:"type,omitempty"`
+	Enum  []string      `json:"enum,omitempty"`
+
+	Pattern string `json:"pattern,omitempty"`
+	// PatternErrorMessage is what editors say instead of showing the pattern.
+	// Source: vscode-json-languageservice, src/jsonSchema.ts.
+	PatternErrorMessage string `json:"patternErrorMessage,omitempty"`
+
+	Minimum json.Number `json:"minimum,omitempty"`
+	Maximum json.Number `json:"maximum,omitempty"`
+
+	Items    *jsonSchema `json:"items,omitempty"`
+	MinItems int         `json:"minItems,omitempty"`
+
+	Required      []string               `json:"required,omitempty"`
+	MinProperties int                    `json:"minProperties,omitempty"`
+	MaxProperties int                    `json:"maxProperties,omitempty"`
+	Properties    map[string]*jsonSchema `json:"properties,omitempty"`
+	// PatternProperties are the entities of a map.
+	PatternProperties map[string]*jsonSchema `json:"patternProperties,omitempty"`
+	// AdditionalProperties is false, or a *jsonSchema for all others.
+	AdditionalProperties any `json:"additionalProperties,omitempty"`
+}
+
+// JSONSchema returns the grammar of a blueprint as a JSON Schema, for editors of
+// YAML and JSON. It accepts what the compiler accepts in one file, and refuses
+// what does not fit the grammar; what the rules hold against each other it does
+// not know.
+func JSONSchema() ([]byte, error) {
+	definition, err := blueprintDefinition(newContext())
+	if err != nil {
+		return nil, err
+	}
+	s := jsonSchemaOf(definition)
+	s.Schema, s.Title = "http://json-schema.org/draft-07/schema#", "blueprint"
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err = enc.Encode(s) // sorts the keys of maps
+	return out.Bytes(), err
+}
+
+// jsonSchemaOf says what a constraint of the schema says. The grammar has no
+// recursion, and everything stands where it is used: editors follow references,
+// and some drop what stands beside one.
+func jsonSchemaOf(constraint cue.Value) *jsonSchema {
+	var s *jsonSchema
+	switch constraint.IncompleteKind() {
+	case cue.StructKind, cue.BottomKind: // a one-of is bottom by itself
+		s = jsonObject(constraint)
+	case cue.ListKind:
+		list := openList(constraint)
+		s = &jsonSchema{Type: "array", Items: jsonSchemaOf(list.LookupPath(cue.MakePath(cue.AnyIndex)))}
+		if list.LookupPath(cue.MakePath(cue.Index(0))).Exists() {
+			s.MinItems = 1
+		}
+	default:
+		s = jsonScalar(constraint)
+	}
+	s.Description = strings.Join(paragraphs(constraint), "\n\n")
+	s.Default = defaultOf(constraint)
+	return s
+}
+
+func jsonObject(constraint cue.Value) *jsonSchema {
+	s := &jsonSchema{Type: "object", Required: requiredOf(constraint), AdditionalProperties: false}
+	if entity, label := patternOf(constraint); entity.Exists() {
+		if names := jsonScalar(label); names.Pattern != "" {
+			s.PatternProperties = map[string]*jsonSchema{names.Pattern: jsonSchemaOf(entity)}
+		} else {
+			s.AdditionalProperties = jsonSchemaOf(entity)
+		}
+	}
+	if constraint.IncompleteKind() == cue.BottomKind {
+		s.MinProperties, s.MaxProperties = 1, 1
+	}
+	it, err := constraint.Fields(cue.Optional(true))
+	for err == nil && it.Next() {
+		if s.Properties == nil {
+			s.Properties = map[string]*jsonSchema{}
+		}
+		s.Properties[it.Selector().Unquoted()] = jsonSchemaOf(it.Value())
+	}
+	return s
+}
+
+// jsonScalar says what a constraint on strings, numbers or truth values says.
+func jsonScalar(constraint cue.Value) *jsonSchema {
+	var constants, others []cue.Value
+	for _, arm := range arms(constraint) {
+		if arm.IsConcrete() {
+			constants = append(constants, arm)
+		} else {
+			others = append(others, arm)
+		}
+	}
+	var words []string
+	for _, c := range constants {
+		// A default that the other arm accepts as well says nothing more.
+		text, err := c.String()
+		if err == nil && !slices.ContainsFunc(others, func(arm cue.Value) bool { return arm.Unify(c).Err() == nil }) {
+			words = append(words, text)
+		}
+	}
+	var alternatives []*jsonSchema
+	for _, arm := range others {
+		alternatives = append(alternatives, jsonConjuncts(arm))
+	}
+	if len(words) > 0 {
+		alternatives = append(alternatives, &jsonSchema{Type: "string", Enum: words})
+	}
+	if len(alternatives) == 1 {
+		return alternatives[0]
+	}
+	return &jsonSchema{AnyOf: alternatives}
+}
+
+// arms returns the arms of a disjunction, or the constraint itself.
+func arms(constraint cue.Value) []cue.Value {
+	op, args := cue.Dereference(constraint).Expr()
+	if op != cue.OrOp {
+		return []cue.Value{constraint}
+	}
+	var out []cue.Value
+	for _, a := range args {
+		out = append(out, arms(a)...)
+	}
+	return out
+}
+
+// jsonConjuncts says what all parts of a conjunction say.
+func jsonConjuncts(constraint cue.Value) *jsonSchema {
+	s := &jsonSchema{Type: map[cue.Kind]string{
+		cue.StringKind: "string", cue.BoolKind: "boolean", cue.IntKind: "integer",
+	}[constraint.IncompleteKind()]}
+	if s.Type == "" {
+		s.Type = "number"
+	}
+	var visit func(v cue.Value)
+	visit = func(v cue.Value) {
+		switch op, args := cue.Dereference(v).Expr(); op {
+		case cue.AndOp:
+			for _, a := range args {
+				visit(a)
+			}
+		case cue.NoOp: // parentheses
+			if inner, _ := args[0].Expr(); inner != cue.NoOp {
+				visit(args[0])
+			}
+		case cue.RegexMatchOp:
+			s.Pattern, _ = args[len(args)-1].String()
+			s.PatternErrorMessage = "want " + want(constraint)
+		case cue.GreaterThanEqualOp:
+			s.Minimum = jsonNumber(args[0])
+		case cue.LessThanEqualOp:
+			s.Maximum = jsonNumber(args[0])
+		}
+	}
+	visit(constraint)
+	return s
+}
+
+func jsonNumber(v cue.Value) json.Number {
+	text, _ := v.MarshalJSON() // of a bound, which is a number
+	return json.Number(text)
+}

@@ -1,0 +1,233 @@
+package load
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/ast/astutil"
+	cueerrors "cuelang.org/go/cue/errors"
+	"cuelang.org/go/cue/token"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+)
+
+// A cut is something that CUE cannot compile, by where it stands.
+type cut int
+
+const (
+	cutName   cut = iota // a name that leads nowhere
+	cutImport            // an import that cannot be had, or is not used
+	cutLet               // a let clause or an alias that is not used
+	cutAttr              // an attribute that cannot be followed
+)
+
+// cutOut takes out of a file what stands at some offsets. Instead of a value it
+// puts bottom, which stands at the same place: what follows from it is no
+// mistake of its own.
+func cutOut(file *ast.File, cuts map[int]cut) {
+	gone := map[string]*ast.ImportSpec{}
+	for _, d := range file.Decls {
+		if d, ok := d.(*ast.ImportDecl); ok {
+			d.Specs = slices.DeleteFunc(d.Specs, func(s *ast.ImportSpec) bool {
+				kind, ok := cuts[s.Pos().Offset()]
+				if ok && kind == cutImport {
+					gone[ImportName(s)] = s
+				}
+				return ok && kind == cutImport
+			})
+		}
+	}
+	unresolved := map[*ast.Ident]bool{}
+	for _, id := range file.Unresolved {
+		unresolved[id] = true
+	}
+	astutil.Apply(file, func(c astutil.Cursor) bool {
+		n := c.Node()
+		kind, here := cuts[n.Pos().Offset()]
+		switch n := n.(type) {
+		case *ast.ImportDecl, *ast.Package:
+			return false
+		case *ast.Ident:
+			if spec := gone[n.Name]; here && kind == cutName || spec != nil && (unresolved[n] || n.Node == spec) {
+				c.Replace(&ast.BottomLit{Bottom: n.Pos()})
+				cuts[n.Pos().Offset()] = cutName
+			}
+		case *ast.LetClause:
+			if here && kind == cutLet && isDecl(c) {
+				c.Delete()
+				return false
+			}
+		case *ast.Alias:
+			if here && kind == cutLet {
+				c.Replace(n.Expr)
+			}
+		case *ast.Field:
+			for i, a := range n.Attrs {
+				if kind, ok := cuts[a.Pos().Offset()]; ok && kind == cutAttr {
+					n.Attrs = slices.Delete(slices.Clone(n.Attrs), i, i+1)
+					n.Value = &ast.BottomLit{Bottom: a.Pos()}
+					break
+				}
+			}
+		case *ast.Attribute:
+			if here && kind == cutAttr && isDecl(c) {
+				c.Delete()
+			}
+		}
+		return true
+	}, nil)
+}
+
+// isDecl tells whether a node is a declaration of a file or a struct.
+func isDecl(c astutil.Cursor) bool {
+	switch c.Parent().Node().(type) {
+	case *ast.File, *ast.StructLit:
+		return true
+	}
+	return false
+}
+
+// importName is the name by which a file refers to an import.
+func ImportName(s *ast.ImportSpec) string {
+	if s.Name != nil {
+		return s.Name.Name
+	}
+	path, err := strconv.Unquote(s.Path.Value)
+	if err != nil {
+		return ""
+	}
+	return ast.ParseImportPath(path).Qualifier
+}
+
+// compileErrors reports what of an instance CUE cannot compile, and notes it
+// to be cut out. It tells whether anything can be.
+func (l *Loader) compileErrors(err error) bool {
+	again, echoes := false, l.Partial || len(l.Sources.Cuts) > 0
+	written, fields := l.names(), l.blueprintFields()
+	for _, e := range cueerrors.Errors(err) {
+		pos := e.Position()
+		format, args := e.Msg()
+		f := diag.Finding{Code: "E0107", Severity: diag.Error, Message: Message(e), Span: l.Sources.Span(pos)}
+		var kind cut
+		quiet := false
+		switch {
+		case strings.HasPrefix(format, "reference %q not found"):
+			kind = cutName
+			quiet = l.Partial // it can stand in a file that does not parse
+			name, _ := args[0].(string)
+			f.Span.End = f.Span.Start + len(name)
+			f.Help = l.unresolved(name, pos.Filename(), written, fields)
+		case strings.HasPrefix(format, "imported and not used"):
+			kind = cutImport
+			quiet = echoes // its use may have been cut out
+			f.Help = "remove the import"
+		case strings.HasPrefix(format, "unreferenced alias or let clause"):
+			kind = cutLet
+			quiet = echoes
+			f.Message = fmt.Sprintf("%v is defined and never referred to", args[0])
+			f.Help = "remove it, or refer to it"
+		case strings.HasPrefix(format, "builtin package"):
+			kind = cutImport
+			f.Help = "correct its name; CUE's own packages are listed at pkg.go.dev/cuelang.org/go/pkg"
+		case strings.Contains(format, "redeclared as imported package name"):
+			kind = cutImport
+			f.Message, _, _ = strings.Cut(f.Message, "\n")
+			f.Help = "give one of them another name"
+		case strings.HasPrefix(f.Message, "@embed: "):
+			kind = cutAttr
+			f.Help = "name files of this directory, or below it"
+			if strings.Contains(f.Message, "decode") {
+				f.Help = "correct the file; it has to be one of the module's own"
+			}
+		default:
+			kind = cutAttr
+			f.Help = "correct the CUE expression here"
+		}
+		if !f.Span.Valid() {
+			f.Message = l.say(e)
+		}
+		if l.cut(pos, kind) {
+			again = true
+		}
+		if !quiet {
+			l.findings.Add(f)
+		}
+	}
+	return again
+}
+
+// cut notes that something is to be cut out, and tells whether it is new.
+func (l *Loader) cut(pos token.Pos, kind cut) bool {
+	name := pos.Filename()
+	if !pos.IsValid() || name == "" || ours(name) {
+		return false
+	}
+	cuts := l.Sources.Cuts[name]
+	if _, have := cuts[pos.Offset()]; have {
+		return false
+	}
+	if cuts == nil {
+		cuts = map[int]cut{}
+		if l.Sources.Cuts == nil {
+			l.Sources.Cuts = map[string]map[int]cut{}
+		}
+		l.Sources.Cuts[name] = cuts
+	}
+	cuts[pos.Offset()] = kind
+	return true
+}
+
+// unresolved says what to do about a name in a file that leads nowhere. written
+// are those that the input's files have, in order, and fields those that a
+// blueprint can have.
+func (l *Loader) unresolved(name, file string, written, fields []string) string {
+	for _, path := range builtins() {
+		if ast.ParseImportPath(path).Qualifier == name {
+			return "add to the file: import " + strconv.Quote(path)
+		}
+	}
+	if slices.ContainsFunc(l.Instance.Files, func(f *ast.File) bool { return f.Filename == file }) {
+		if slices.Contains(written, name) {
+			return "another file defines it: begin both with the same package clause, so that they " +
+				"see each other's names"
+		}
+		if slices.Contains(fields, name) {
+			return "the blueprint does not write " + name +
+				": references see what the files say, and not the schema's defaults"
+		}
+		if near := diag.Nearest(name, written); near != "" {
+			return "did you mean " + near + "? A string needs quotes"
+		}
+	}
+	return "define the name in this package, or put a string into quotes"
+}
+
+// names returns what the input's files define at their top level, in order.
+func (l *Loader) names() []string {
+	known := map[string]bool{}
+	for _, f := range l.Instance.Files {
+		for _, d := range f.Decls {
+			switch d := d.(type) {
+			case *ast.Field:
+				if name, _, err := ast.LabelName(d.Label); err == nil {
+					known[name] = true
+				}
+			case *ast.LetClause:
+				known[d.Ident.Name] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(known))
+}
+
+// builtins are CUE's packages that a blueprint can have a use for.
+func builtins() []string {
+	return []string{
+		"crypto/sha256", "encoding/base64", "encoding/json", "encoding/yaml", "list", "math", "net", "path", "regexp",
+		"strconv", "strings", "struct", "text/template", "time",
+	}
+}

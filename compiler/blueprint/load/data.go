@@ -1,0 +1,186 @@
+package load
+
+import (
+	"bytes"
+	stdjson "encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/parser"
+	"cuelang.org/go/encoding/json"
+	"cuelang.org/go/encoding/yaml"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+)
+
+// decode parses a file that CUE's loader does not take by itself.
+func (l *Loader) decode(format, path, name string, content []byte) {
+	display := path
+	if path != "-" {
+		display = l.Sources.display(name)
+	}
+	l.Sources.add(name, display, content)
+	if !l.text(path, content) {
+		return
+	}
+	file, err := ParseData(format, name, content)
+	if err != nil {
+		l.Partial = true
+		l.syntax(name, err)
+		return
+	}
+	file.Decls = l.duplicates(file.Decls, nil)
+	if !isMapping(file) {
+		if at := secondDocument(content); at >= 0 {
+			l.findings.Add(diag.Finding{
+				Code: "E0003", Severity: diag.Error, Message: "a second document begins here",
+				Span: diag.Span{Source: l.Sources.Get(name), Start: at, End: at + 3}, Help: "keep one document in the file",
+			})
+			l.failed = true
+			return
+		}
+		l.fail("E0003", path, "does not hold a blueprint",
+			"the file must be a mapping of fields such as name and teams")
+		return
+	}
+	l.data = append(l.data, file)
+}
+
+// parseData parses YAML or JSON into the fields of a file.
+func ParseData(format, name string, content []byte) (*ast.File, error) {
+	if format != "json" {
+		return parseYAML(name, content)
+	}
+	expr, err := json.Extract(name, content)
+	if err != nil && stdjson.Valid(content) { // then only CUE's parser says what it dislikes
+		if _, reason := parser.ParseExpr(name, content); reason != nil {
+			err = reason
+		}
+	}
+	if err != nil {
+		if stdjson.Valid(content) { // and CUE's parser says what it dislikes
+			if _, reason := parser.ParseExpr(name, content); reason != nil {
+				err = reason
+			}
+		}
+		return nil, err
+	}
+	// JSON is CUE, and only CUE's parser knows where every key starts.
+	if exact, err := parser.ParseExpr(name, content); err == nil {
+		expr = exact
+	}
+	if s, ok := expr.(*ast.StructLit); ok {
+		return &ast.File{Filename: name, Decls: s.Elts}, nil
+	}
+	return &ast.File{Filename: name, Decls: []ast.Decl{&ast.EmbedDecl{Expr: expr}}}, nil
+}
+
+// oddLineEnds end a line to YAML, and not to CUE's decoder of it.
+const oddLineEnds = "\u0085\u2028\u2029"
+
+// parseYAML parses YAML. CUE's decoder looks for places by line and column, and
+// panics where the file has fewer lines than YAML says.
+func parseYAML(name string, content []byte) (file *ast.File, err error) {
+	if bytes.ContainsAny(content, oddLineEnds) {
+		defer func() {
+			if recover() != nil {
+				file, err = nil,
+					errors.New("U+0085, U+2028 and U+2029 end a line in YAML: write them as escapes, such as \\u2028")
+			}
+		}()
+	}
+	content = bytes.Clone(content)
+	for i, c := range content { // so does a carriage return by itself
+		if c == '\r' && (i+1 == len(content) || content[i+1] != '\n') {
+			content[i] = '\n'
+		}
+	}
+	return yaml.Extract(name, content)
+}
+
+// secondDocument returns where the second document of a YAML file begins, or
+// -1.
+func secondDocument(content []byte) int {
+	first := bytes.HasPrefix(content, []byte("---"))
+	at := 0
+	for line := range bytes.Lines(content) {
+		if bytes.HasPrefix(line, []byte("---")) && at > 0 && (first || len(bytes.TrimSpace(content[:at])) > 0) {
+			return at
+		}
+		at += len(line)
+	}
+	return -1
+}
+
+// isMapping tells whether a data file's top level consists of fields.
+func isMapping(f *ast.File) bool {
+	for _, d := range f.Decls {
+		switch d.(type) {
+		case *ast.Field, *ast.Package, *ast.CommentGroup:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// duplicates reports keys that a YAML or JSON mapping has twice: CUE would
+// merge them, and other readers take the last. It returns the fields without
+// them.
+func (l *Loader) duplicates(decls []ast.Decl, above *trail) []ast.Decl {
+	first := map[string]*ast.Field{}
+	return slices.DeleteFunc(decls, func(d ast.Decl) bool {
+		f, ok := d.(*ast.Field)
+		if !ok {
+			return false
+		}
+		name, _, err := ast.LabelName(f.Label)
+		if err != nil {
+			return false
+		}
+		at := &trail{above, name}
+		if before := first[name]; before != nil {
+			l.findings.Add(diag.Finding{
+				Code: "E0005", Severity: diag.Error, Path: diag.Path(at.path()),
+				Message: fmt.Sprintf("key %q stands here twice", name),
+				Span:    l.Sources.Span(f.Label.Pos()),
+				Related: []diag.Related{{Span: l.Sources.Span(before.Label.Pos()), Message: "first here"}},
+				Help:    "keep one of them",
+			})
+			return true
+		}
+		first[name] = f
+		l.nested(f.Value, at)
+		return false
+	})
+}
+
+func (l *Loader) nested(e ast.Expr, at *trail) {
+	switch e := e.(type) {
+	case *ast.StructLit:
+		e.Elts = l.duplicates(e.Elts, at)
+	case *ast.ListLit:
+		for _, item := range e.Elts {
+			l.nested(item, at)
+		}
+	}
+}
+
+// trail is the last of a path, whose others stand above it; nil is the path
+// of the whole. Paths are spelt out only where they are needed: a deep file has
+// many long ones.
+type trail struct {
+	above *trail
+	name  string
+}
+
+func (e *trail) path() []string {
+	var path []string
+	for ; e != nil; e = e.above {
+		path = append(path, e.name)
+	}
+	slices.Reverse(path)
+	return path
+}

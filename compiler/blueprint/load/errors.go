@@ -1,0 +1,185 @@
+package load
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	cueerrors "cuelang.org/go/cue/errors"
+	"cuelang.org/go/cue/parser"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+)
+
+// message returns a CUE error's own words, without its path.
+func Message(e cueerrors.Error) string {
+	return strings.TrimPrefix(cueerrors.String(e), strings.Join(e.Path(), ".")+": ")
+}
+
+// say returns an error's words for a finding: without paths of this machine.
+func (l *Loader) say(e cueerrors.Error) string {
+	text := strings.ReplaceAll(Message(e), l.in.Dir+string(filepath.Separator), "")
+	return invalidJSON.ReplaceAllString(text, "")
+}
+
+var invalidJSON = regexp.MustCompile(`^invalid JSON for file "[^"]*": `)
+
+// unusedTag reports a tag that the blueprint does not have.
+func (l *Loader) unusedTag(tag string) {
+	name, _, valued := strings.Cut(tag, "=")
+	f := diag.Finding{
+		Code: "E0004", Severity: diag.Error, Message: fmt.Sprintf("the blueprint has no @tag or @if named %q", name),
+		Help: "declare it on a field, as in region: string @tag(region), or leave -t out",
+	}
+	if known := l.tags(); len(known) > 0 {
+		f.Label = "want one of " + strings.Join(known, ", ")
+		if near := diag.Nearest(name, known); near != "" {
+			f.Help = fmt.Sprintf("did you mean %q?", near)
+		}
+	}
+	switch known := slices.Contains(l.tags(), name); {
+	case known && valued:
+		f.Message, f.Label = fmt.Sprintf("%q is the name of an @if, which takes no value", name), ""
+		f.Help = "leave the value out: -t " + name
+	case known:
+		f.Message, f.Label = fmt.Sprintf("%q is the name of a @tag, which needs a value", name), ""
+		f.Help = "give it one: -t " + name + "=VALUE"
+	case !valued:
+		f.Help += "; a @tag needs a value: -t " + name + "=VALUE"
+	}
+	l.findings.Add(f)
+}
+
+// tags returns the tags that the input's files have.
+func (l *Loader) tags() []string {
+	var known []string
+	for _, name := range l.cue {
+		for _, m := range tagAttribute.FindAllSubmatch(l.Sources.Get(name).Content, -1) {
+			names := m[2]
+			if string(m[1]) == "tag" { // after the name are its options
+				names, _, _ = bytes.Cut(names, []byte(","))
+			}
+			for _, word := range tagWord.FindAll(names, -1) {
+				known = append(known, string(word))
+			}
+		}
+	}
+	slices.Sort(known)
+	return slices.Compact(known)
+}
+
+// tagged returns where a field takes the value of a tag.
+func (l *Loader) tagged(tag string) diag.Span {
+	for _, name := range l.cue {
+		src := l.Sources.Get(name)
+		for _, m := range tagAttribute.FindAllSubmatchIndex(src.Content, -1) {
+			if word, _, _ := strings.Cut(string(src.Content[m[4]:m[5]]), ","); strings.TrimSpace(word) == tag {
+				return diag.Span{Source: src, Start: m[0], End: m[5] + 1}
+			}
+		}
+	}
+	return diag.Span{}
+}
+
+var (
+	tagName      = regexp.MustCompile(`injection tag "([^"]+)"`)
+	tagAttribute = regexp.MustCompile(`@(tag|if)\(([^)\n]*)`)
+	tagWord      = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`)
+)
+
+// loadErrors reports what CUE's loader found. It tells whether the files can be
+// loaded without what is wrong.
+func (l *Loader) loadErrors(err error) bool {
+	again, fatal := false, false
+	seen := map[string]bool{}
+	for _, e := range cueerrors.Errors(err) {
+		text := l.say(e)
+		if seen[text] {
+			continue
+		}
+		seen[text] = true
+		f := diag.Finding{
+			Code: "E0004", Severity: diag.Error, Message: text, Span: l.Sources.Span(e.Position()),
+			Help: "correct what CUE could not load",
+		}
+		cut := false
+		switch {
+		case strings.Contains(text, "no tag for"), strings.Contains(text, "not used in any file"):
+			fatal = true
+			for _, tag := range l.in.Tags {
+				if name, _, _ := strings.Cut(tag, "="); strings.Contains(text, strconv.Quote(name)) {
+					l.unusedTag(tag)
+				}
+			}
+			continue
+		case strings.Contains(text, "no package name"):
+			if !l.Partial { // else it can stand in what does not parse
+				for _, name := range l.cue {
+					l.fail("E0004", l.Sources.display(name), "has no package clause",
+						"begin it with a clause such as package platform, or name the file itself")
+				}
+			}
+			return false
+		case strings.Contains(text, "cannot find package"):
+			var why string
+			f.Message, why, _ = strings.Cut(text[strings.Index(text, "cannot find package"):], ": ")
+			f.Help = "vendor the package under cue.mod/pkg; nothing is fetched from the network"
+			if strings.Contains(why, "no files in package directory") {
+				f.Message, f.Help = why,
+					"give the files there that package clause, or name theirs: import \"PATH:NAME\""
+			}
+			cut = true
+		case strings.Contains(text, "package import cycle not allowed"):
+			f.Message = "the packages import each other in a circle"
+			f.Help = "move what both need into a package that imports neither"
+			cut = true
+		case strings.HasPrefix(text, "found packages"):
+			f.Help = "a blueprint is one package: give its files the same package clause, or name the " +
+				"files that belong to it"
+		case strings.Contains(text, "module.cue"),
+			f.Span.Valid() && strings.HasSuffix(f.Span.Source.Name, "cue.mod/module.cue"):
+			if !f.Span.Valid() {
+				name := l.Sources.display(filepath.Join(l.moduleRoot(), "cue.mod", "module.cue"))
+				f.Span.Source = &diag.Source{Name: name}
+			}
+			f.Help = `a module.cue reads: module: "example.com/platform@v0", and language: version: "v0.17.0"`
+		case strings.Contains(text, "multiple @if attributes"):
+			f.Help = "join the conditions: @if(a && b)"
+		case strings.Contains(text, "invalid number for injection tag"):
+			if m := tagName.FindStringSubmatch(text); m != nil {
+				f.Span, f.Help = l.tagged(m[1]), "give it a number: -t "+m[1]+"=3"
+			}
+		case strings.Contains(text, "previous declaration here"):
+			continue
+		case !f.Span.Valid() && strings.Contains(text, "expected operand"):
+			f.Message, f.Span = "this condition cannot be read: "+text, l.badCondition()
+			f.Help = "a condition is made of names, &&, ||, ! and parentheses"
+		}
+		if cut && l.cut(e.Position(), cutImport) {
+			again = true
+		} else {
+			fatal = true
+		}
+		l.findings.Add(f)
+	}
+	return again && !fatal
+}
+
+// badCondition returns the @if that is no expression.
+func (l *Loader) badCondition() diag.Span {
+	for _, name := range l.cue {
+		src := l.Sources.Get(name)
+		for _, m := range fileCondition.FindAllSubmatchIndex(src.Content, -1) {
+			if _, err := parser.ParseExpr(name, src.Content[m[2]:m[3]]); err != nil {
+				return diag.Span{Source: src, Start: m[0], End: m[1]}
+			}
+		}
+	}
+	return diag.Span{}
+}
+
+var fileCondition = regexp.MustCompile(`(?m)^@if\(([^\n]*)\)`)

@@ -1,0 +1,168 @@
+package load
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/parser"
+)
+
+// files are what a blueprint is read from: those of the disk, or of Input.Files.
+// They go by absolute names.
+type files struct {
+	fsys fs.FS  // nil for the disk
+	root string // what fsys is called
+}
+
+// within returns what a file is called in the file system.
+func (f files) within(op, name string) (string, error) {
+	rel, err := filepath.Rel(f.root, name)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
+	}
+	return filepath.ToSlash(rel), nil
+}
+
+func (f files) stat(name string) (fs.FileInfo, error) {
+	if f.fsys == nil {
+		return os.Stat(name)
+	}
+	name, err := f.within("stat", name)
+	if err != nil {
+		return nil, err
+	}
+	return fs.Stat(f.fsys, name)
+}
+
+func (f files) readDir(name string) ([]fs.DirEntry, error) {
+	if f.fsys == nil {
+		return os.ReadDir(name)
+	}
+	name, err := f.within("open", name)
+	if err != nil {
+		return nil, err
+	}
+	return fs.ReadDir(f.fsys, name)
+}
+
+func (f files) readFile(name string) ([]byte, error) {
+	if f.fsys == nil {
+		return os.ReadFile(name)
+	}
+	name, err := f.within("open", name)
+	if err != nil {
+		return nil, err
+	}
+	return fs.ReadFile(f.fsys, name)
+}
+
+// below returns the files of a directory, from which no symbolic link leads
+// out, until they are closed.
+func (f files) below(dir string) (fs.FS, io.Closer, error) {
+	if f.fsys == nil {
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			return nil, nil, err
+		}
+		return root.FS(), root, nil
+	}
+	name, err := f.within("open", dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	sub, err := fs.Sub(f.fsys, name)
+	return sub, io.NopCloser(nil), err
+}
+
+// nowhere returns a directory that the disk does not have, to call those of
+// Input.Files by. CUE's loader can read a file system other than the disk, but
+// then finds no package below cue.mod/pkg; what is laid over directories that
+// do not exist, on the other hand, is all that it sees there.
+func nowhere() (string, error) {
+	name, err := filepath.Abs(string(filepath.Separator) + "batchwright") // on Windows of a volume
+	for err == nil {
+		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		name += "-"
+	}
+	return name, err
+}
+
+// layFiles lays the CUE files that can become part of the blueprint: where it
+// stands, in the packages that these import, and so on.
+func (l *Loader) layFiles(root string) {
+	for _, name := range []string{"module.cue", "local-module.cue"} {
+		l.layFile(filepath.Join(root, "cue.mod", name))
+	}
+	for _, name := range l.cue {
+		l.layImports(root, name)
+	}
+	for _, dir := range l.dirs {
+		l.layPackage(root, dir)
+	}
+}
+
+// layPackage lays the CUE files of a directory, and of those above it in the
+// module: files of one package there belong to it.
+func (l *Loader) layPackage(root, dir string) {
+	if rel, err := filepath.Rel(root, dir); err != nil || !filepath.IsLocal(rel) || l.laid[dir] {
+		return
+	}
+	l.laid[dir] = true
+	entries, _ := l.files.readDir(dir) // mostly there is none
+	for _, e := range entries {
+		if name := filepath.Join(dir, e.Name()); filepath.Ext(name) == ".cue" && l.layFile(name) {
+			l.layImports(root, name)
+		}
+	}
+	l.layPackage(root, filepath.Dir(dir))
+}
+
+// layFile lays a file, unless that was done, and tells whether it is there.
+func (l *Loader) layFile(name string) bool {
+	if _, ok := l.overlay[name]; ok {
+		return true
+	}
+	if info, err := l.files.stat(name); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	content, err := l.files.readFile(name)
+	if err != nil {
+		l.unreadable(l.Sources.display(name), err)
+		return false
+	}
+	l.overlay[name] = content
+	return true
+}
+
+// layImports lays the packages that a file imports, from wherever they can be:
+// below cue.mod, or in the module itself, whose own path any part of an import
+// path may be.
+func (l *Loader) layImports(root, name string) {
+	file, err := ParseCUE(name, l.overlay[name], parser.ImportsOnly)
+	if err != nil {
+		return // the loader says so
+	}
+	for spec := range file.ImportSpecs() {
+		written, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			continue // not for the parser
+		}
+		imported := ast.ParseImportPath(written).Path
+		for _, local := range []string{"gen", "usr", "pkg"} {
+			l.layPackage(root, filepath.Join(root, "cue.mod", local, filepath.FromSlash(imported)))
+		}
+		for rest := imported; rest != ""; {
+			l.layPackage(root, filepath.Join(root, filepath.FromSlash(rest)))
+			_, rest, _ = strings.Cut(rest, "/")
+		}
+		l.layPackage(root, root)
+	}
+}

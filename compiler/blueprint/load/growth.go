@@ -1,0 +1,487 @@
+package load
+
+import (
+	"math"
+	"path"
+	"slices"
+	"strconv"
+
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/literal"
+	"cuelang.org/go/cue/token"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+)
+
+const (
+	// maxRounds is how often the bounds of all names are computed. Names that
+	// are defined before they are used take one round.
+	maxRounds = 40
+
+	// maxRepeat is the highest count that CUE repeats a string or a list by:
+	// adt.MaxRepeatCount.
+	maxRepeat = 1_000_000
+
+	// maxTag is the length of the longest command line argument, which a @tag
+	// becomes: MAX_ARG_STRLEN of Linux.
+	maxTag = 128 << 10
+
+	// maxDefault is longer than any text in the schema.
+	maxDefault = 4 << 10
+
+	// stepsInLimit is how many times the longest single text fits into the
+	// memory limit. One that is evaluated takes as much again wherever it is
+	// copied, and six times as much in JSON.
+	stepsInLimit = 64
+)
+
+// growth bounds the length of the texts in a blueprint without evaluating them.
+// Structs and lists are evaluated value by value, slowly enough for the guard to
+// stop them in time; one concatenation can ask for more memory than there is.
+//
+// The bounds go by names: a reference is as long as the longest value of any
+// field, let clause or loop variable of its name. They can be far too high, and
+// never too low.
+type growth struct {
+	sources *Sources
+	named   map[string][]ast.Expr // by field, let clause, alias or variable
+	names   []string              // the keys of named, as they are written
+	fields  map[string]bool       // names that patterns and computed labels can stand for
+	dynamic []ast.Expr            // values of patterns and computed labels
+	labels  []ast.Expr            // computed labels, which loop variables and aliases can hold
+	imports map[string]string     // path of an import, by its name in a file
+
+	bounds  map[bounded]float64
+	changed bool // a bound, in this round
+
+	crossing diag.Span
+}
+
+// bounded is the key of a bound. Without inner the bound holds for the values of
+// the name, if they are texts or numbers. With inner it also holds for every text
+// and number inside these values.
+type bounded struct {
+	name  string
+	inner bool
+}
+
+// Names under which bounds keeps the bounds of dynamic and of labels.
+const (
+	dynamicName = "[]"
+	labelsName  = "[]:"
+)
+
+// boundGrowth looks for texts in the instance that can become longer than a small
+// part of the memory limit, in bytes, and returns where; the zero Span if there
+// are none.
+func (l *Loader) BoundGrowth(maxMemory int64) diag.Span {
+	g := &growth{
+		sources: l.Sources, named: map[string][]ast.Expr{}, fields: map[string]bool{},
+		imports: map[string]string{}, bounds: map[bounded]float64{},
+	}
+	var files []*ast.File
+	for _, i := range append(l.Instance.Dependencies(), l.Instance) {
+		for _, f := range i.Files {
+			if !ours(f.Filename) {
+				files = append(files, f)
+			}
+		}
+	}
+	if !slices.ContainsFunc(files, canGrow) {
+		return diag.Span{}
+	}
+	for _, f := range files {
+		g.collect(f)
+	}
+	for range maxRounds {
+		g.changed = false
+		for _, inner := range []bool{false, true} {
+			for _, name := range g.names {
+				g.raise(bounded{name, inner}, g.longest(g.named[name], inner))
+			}
+			g.raise(bounded{dynamicName, inner}, g.longest(g.dynamic, inner))
+			g.raise(bounded{labelsName, inner}, g.longest(g.labels, inner))
+		}
+		if !g.changed {
+			break
+		}
+	}
+	total, step := float64(maxMemory), float64(maxMemory/stepsInLimit)
+	g.findCrossing(files, total, math.MaxFloat64)
+	g.findCrossing(files, total, math.Inf(1))
+	g.findCrossing(files, step, math.Inf(1))
+	if g.changed { // a circle: each round makes its texts longer, also the operands
+		g.findLonger(files, step)
+		g.findLonger(files, 0)
+	}
+	return g.crossing
+}
+
+// canGrow reports whether a file has an expression whose value can be longer
+// than its operands.
+func canGrow(f *ast.File) bool {
+	found := false
+	ast.Walk(f, func(n ast.Node) bool {
+		found = found || isGrowth(n)
+		return !found
+	}, nil)
+	return found
+}
+
+func isGrowth(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.BinaryExpr:
+		return n.Op == token.ADD || n.Op == token.MUL
+	case *ast.Interpolation, *ast.CallExpr:
+		return true
+	}
+	return false
+}
+
+// collect notes what each name of a file stands for.
+func (g *growth) collect(f *ast.File) {
+	for s := range f.ImportSpecs() {
+		if written, err := strconv.Unquote(s.Path.Value); err == nil {
+			g.imports[ImportName(s)] = ast.ParseImportPath(written).Path
+		}
+	}
+	ast.Walk(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Field:
+			g.collectField(n)
+		case *ast.LetClause:
+			g.bindIdent(n.Ident, n.Expr)
+		case *ast.Alias:
+			g.bindIdent(n.Ident, n.Expr)
+		case *ast.ForClause:
+			if n.Key != nil {
+				g.bindLabel(n.Key)
+			}
+			g.bindIdent(n.Value, &ast.IndexExpr{X: n.Source})
+		}
+		return true
+	}, nil)
+}
+
+func (g *growth) collectField(f *ast.Field) {
+	label := f.Label
+	if alias, ok := label.(*ast.Alias); ok {
+		g.bindIdent(alias.Ident, f.Value)
+		g.fields[alias.Ident.Name] = true
+		if inner, ok := alias.Expr.(ast.Label); ok {
+			label = inner
+		}
+	}
+	if f.Alias != nil {
+		g.bindIdent(f.Alias.Field, f.Value)
+		g.fields[f.Alias.Field.Name] = true
+		if f.Alias.Label != nil {
+			g.bindLabel(f.Alias.Label)
+		}
+	}
+	values := []ast.Expr{f.Value}
+	for _, a := range f.Attrs {
+		switch a.Name() {
+		case "embed":
+			values = append(values, lengthOf(MaxFile))
+		case "tag":
+			values = append(values, lengthOf(maxTag))
+		}
+	}
+	if name, _, err := ast.LabelName(label); err == nil {
+		g.bindName(name, values...)
+		g.fields[name] = true
+		return
+	}
+	g.dynamic = append(g.dynamic, values...)
+	switch label := label.(type) {
+	case *ast.ListLit: // a pattern, whose alias holds the labels that match
+		for _, e := range label.Elts {
+			if alias, ok := e.(*ast.Alias); ok {
+				g.bindLabel(alias.Ident)
+			}
+		}
+	case ast.Expr:
+		g.labels = append(g.labels, label)
+	}
+}
+
+// bindIdent notes that an identifier, if there is one, stands for a value.
+func (g *growth) bindIdent(id *ast.Ident, value ast.Expr) {
+	if id != nil {
+		g.bindName(id.Name, value)
+	}
+}
+
+// bindName notes that a name stands for values.
+func (g *growth) bindName(name string, values ...ast.Expr) {
+	if _, ok := g.named[name]; !ok {
+		g.names = append(g.names, name)
+	}
+	g.named[name] = append(g.named[name], values...)
+}
+
+// bindLabel notes that a name stands for a field's label.
+func (g *growth) bindLabel(id *ast.Ident) {
+	g.bindIdent(id, &ast.Ident{Name: labelsName})
+}
+
+// lengthOf returns an expression that is as long as a text of n bytes.
+func lengthOf(n int) ast.Expr { return &knownLength{length: float64(n)} }
+
+// knownLength is a text whose length alone is known.
+type knownLength struct {
+	ast.BadExpr
+	length float64
+}
+
+// raise notes a bound, which never falls.
+func (g *growth) raise(of bounded, bound float64) {
+	if bound > g.bounds[of] {
+		g.bounds[of] = bound
+		g.changed = true
+	}
+}
+
+// longest returns the bound of the longest of some values.
+func (g *growth) longest(values []ast.Expr, inner bool) float64 {
+	bound := 0.0
+	for _, v := range values {
+		bound = max(bound, g.bound(v, inner))
+	}
+	return bound
+}
+
+// bound returns how long a text can be, in bytes, as far as the rounds have come:
+// a value itself, or with inner also the longest text in it.
+func (g *growth) bound(e ast.Expr, inner bool) float64 {
+	switch e := e.(type) {
+	case nil, *ast.BottomLit, *ast.BadExpr:
+		return 0
+	case *knownLength:
+		return e.length
+	case *ast.BasicLit:
+		return float64(len(e.Value))
+	case *ast.Ident:
+		return g.boundName(e.Name, inner)
+	case *ast.SelectorExpr:
+		return g.boundSelector(e, inner)
+	case *ast.IndexExpr:
+		return g.bound(e.X, true)
+	case *ast.SliceExpr:
+		return g.bound(e.X, true)
+	case *ast.ParenExpr:
+		return g.bound(e.X, inner)
+	case *ast.UnaryExpr:
+		return g.bound(e.X, inner)
+	case *ast.PostfixExpr:
+		return g.bound(e.X, inner)
+	case *ast.Alias:
+		return g.bound(e.Expr, inner)
+	case *ast.BinaryExpr:
+		return g.boundBinary(e, inner)
+	case *ast.Interpolation:
+		sum := 0.0
+		for _, part := range e.Elts {
+			sum += g.bound(part, false)
+		}
+		return sum
+	case *ast.ListLit:
+		if !inner {
+			return 0
+		}
+		return g.longest(e.Elts, inner)
+	case *ast.Ellipsis:
+		return g.bound(e.Type, inner)
+	case *ast.Comprehension:
+		return g.boundComprehension(e, inner)
+	case *ast.StructLit:
+		return g.boundDecls(e.Elts, inner)
+	case *ast.CallExpr:
+		return g.boundCall(e)
+	}
+	return math.Inf(1) // an expression that a later CUE has
+}
+
+// boundName returns the bound of all that a name can stand for.
+func (g *growth) boundName(name string, inner bool) float64 {
+	if name == labelsName {
+		return max(g.bounds[bounded{labelsName, inner}], maxTag) // a label that is written is short
+	}
+	if _, ok := g.named[name]; !ok {
+		if slices.Contains([]string{"self", "__self"}, name) {
+			return math.Inf(1)
+		}
+		return 0 // a type, or a name that leads nowhere
+	}
+	if !g.fields[name] {
+		return g.bounds[bounded{name, inner}]
+	}
+	return max(g.bounds[bounded{name, inner}], g.bounds[bounded{dynamicName, inner}])
+}
+
+func (g *growth) boundSelector(e *ast.SelectorExpr, inner bool) float64 {
+	name, _, err := ast.LabelName(e.Sel)
+	if err != nil {
+		return math.Inf(1)
+	}
+	if x, ok := e.X.(*ast.Ident); ok && g.named[x.Name] == nil {
+		if imported, ok := g.imports[x.Name]; ok && ours(imported+"/") || slices.Contains(builtins(), imported) {
+			return maxDefault
+		}
+	}
+	// The schema's defaults have no name here.
+	return max(g.bounds[bounded{name, inner}], g.bounds[bounded{dynamicName, inner}], maxDefault)
+}
+
+func (g *growth) boundBinary(e *ast.BinaryExpr, inner bool) float64 {
+	if e.Op == token.AND || e.Op == token.OR {
+		return max(g.bound(e.X, inner), g.bound(e.Y, inner))
+	}
+	x, y := g.bound(e.X, false), g.bound(e.Y, false)
+	if e.Op == token.MUL {
+		return max(x+y, x*repetitions(e.Y), y*repetitions(e.X))
+	}
+	return x + y
+}
+
+// repetitions returns how often at most an expression repeats another one.
+func repetitions(e ast.Expr) float64 {
+	if lit, ok := e.(*ast.BasicLit); ok {
+		var number literal.NumInfo
+		if lit.Kind != token.INT || literal.ParseNum(lit.Value, &number) != nil {
+			return 0
+		}
+		if n, err := strconv.ParseFloat(number.String(), 64); err == nil {
+			return min(n, maxRepeat)
+		}
+	}
+	return maxRepeat
+}
+
+func (g *growth) boundComprehension(e *ast.Comprehension, inner bool) float64 {
+	bound := g.bound(e.Value, inner)
+	if e.Fallback != nil {
+		bound = max(bound, g.bound(e.Fallback.Body, inner))
+	}
+	return bound
+}
+
+func (g *growth) boundDecls(decls []ast.Decl, inner bool) float64 {
+	bound := 0.0
+	for _, d := range decls {
+		switch d := d.(type) {
+		case *ast.Field:
+			if inner {
+				bound = max(bound, g.bound(d.Value, inner))
+			}
+			if inner && len(d.Attrs) > 0 {
+				bound = max(bound, MaxFile)
+			}
+		case *ast.EmbedDecl:
+			bound = max(bound, g.bound(d.Expr, inner))
+		case *ast.Attribute: // can embed a file
+			bound = max(bound, MaxFile)
+		case *ast.Comprehension:
+			bound = max(bound, g.boundComprehension(d, inner))
+		case *ast.Ellipsis:
+			bound = max(bound, g.bound(d.Type, inner))
+		}
+	}
+	return bound
+}
+
+// boundCall returns the bound of what a function returns. Functions that can
+// return more than they are given have none.
+func (g *growth) boundCall(e *ast.CallExpr) float64 {
+	longest := g.longest(e.Args, true)
+	switch fun := e.Fun.(type) {
+	case *ast.Ident:
+		return longest // of CUE's own names none makes a text longer
+	case *ast.SelectorExpr:
+		pkg, ok := fun.X.(*ast.Ident)
+		name, _, err := ast.LabelName(fun.Sel)
+		if !ok || err != nil {
+			return math.Inf(1)
+		}
+		called := path.Base(g.imports[pkg.Name]) + "." + name
+		switch {
+		case called == "strings.Repeat" && len(e.Args) == 2:
+			return longest * repetitions(e.Args[1])
+		case called == "list.Range" && !slices.ContainsFunc(e.Args, isLong):
+			return longest
+		case slices.Contains(shortFunctions(), called),
+			slices.Contains(shortPackages(), path.Base(g.imports[pkg.Name])):
+			return longest*4 + maxDefault // upper case, quotes
+		}
+	}
+	return math.Inf(1)
+}
+
+// isLong reports whether an argument of list.Range can be more than a small
+// number.
+func isLong(e ast.Expr) bool {
+	lit, ok := e.(*ast.BasicLit)
+	return !ok || lit.Kind != token.INT || len(lit.Value) > 5
+}
+
+// shortPackages are packages of CUE whose functions return a text of about the
+// length of their arguments, or none.
+func shortPackages() []string { return []string{"math", "net", "path", "strconv", "struct", "time"} }
+
+// shortFunctions are functions of the same kind in other packages.
+func shortFunctions() []string {
+	return []string{
+		"list.Avg", "list.Contains", "list.Drop", "list.IsSorted", "list.IsSortedStrings", "list.MatchN", "list.Max",
+		"list.MaxItems", "list.Min", "list.MinItems", "list.Reverse", "list.Slice", "list.Sort", "list.SortStable",
+		"list.SortStrings", "list.Sum", "list.Take", "list.UniqueItems", "regexp.Match", "regexp.Valid",
+		"strings.ByteAt",
+		"strings.ByteSlice", "strings.Compare", "strings.Contains", "strings.ContainsAny", "strings.Count",
+		"strings.Fields",
+		"strings.HasPrefix", "strings.HasSuffix", "strings.Index", "strings.IndexAny", "strings.LastIndex",
+		"strings.LastIndexAny", "strings.MaxRunes", "strings.MinRunes", "strings.SliceRunes", "strings.Split",
+		"strings.SplitAfter", "strings.ToCamel", "strings.ToLower", "strings.ToTitle", "strings.ToUpper",
+		"strings.Trim",
+		"strings.TrimLeft", "strings.TrimPrefix", "strings.TrimRight", "strings.TrimSpace", "strings.TrimSuffix",
+	}
+}
+
+// findCrossing notes, unless one is noted, the first expression that can be
+// longer than a limit though none of its operands can, and no longer than most.
+func (g *growth) findCrossing(files []*ast.File, limit, most float64) {
+	g.find(files, func(e ast.Expr) bool {
+		_, isCall := e.(*ast.CallExpr)
+		bound := g.bound(e, false)
+		return bound > limit && bound <= most && g.longest(operands(e), isCall) <= limit
+	})
+}
+
+// findLonger notes, unless one is noted, the first expression that can grow and
+// can be longer than a limit.
+func (g *growth) findLonger(files []*ast.File, limit float64) {
+	g.find(files, func(e ast.Expr) bool { return g.bound(e, false) > limit })
+}
+
+func (g *growth) find(files []*ast.File, matches func(ast.Expr) bool) {
+	for _, f := range files {
+		ast.Walk(f, func(n ast.Node) bool {
+			if e, ok := n.(ast.Expr); ok && !g.crossing.Valid() && isGrowth(n) && matches(e) {
+				g.crossing = g.sources.Span(e.Pos())
+			}
+			return !g.crossing.Valid()
+		}, nil)
+	}
+}
+
+// operands returns what an expression that can grow is made of.
+func operands(e ast.Expr) []ast.Expr {
+	switch e := e.(type) {
+	case *ast.BinaryExpr:
+		return []ast.Expr{e.X, e.Y}
+	case *ast.Interpolation:
+		return e.Elts
+	case *ast.CallExpr:
+		return e.Args
+	}
+	return nil
+}

@@ -1,0 +1,232 @@
+package load
+
+import (
+	"bytes"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/build"
+	cueload "cuelang.org/go/cue/load"
+	"cuelang.org/go/cue/parser"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+)
+
+// build evaluates what was read. What does not even compile is reported and cut
+// out, so that the rest can be evaluated; false tells that it cannot.
+func (l *Loader) Build(cc *cue.Context) (cue.Value, []ast.Expr, bool) {
+	for {
+		conditions := keepConditions(l.Instance)
+		value := cc.BuildInstance(l.Instance)
+		if l.Instance.Err == nil {
+			return value, conditions, true
+		}
+		if !l.compileErrors(l.Instance.Err) {
+			return cue.Value{}, nil, false
+		}
+		if l.Instance = l.instance(); l.Instance == nil {
+			return cue.Value{}, nil, false
+		}
+	}
+}
+
+// instance makes one instance of what was read.
+func (l *Loader) instance() *build.Instance {
+	root := l.moduleRoot()
+	l.layModule(root)
+	if len(l.cue) == 0 {
+		for _, tag := range l.in.Tags {
+			l.unusedTag(tag)
+		}
+		return l.addData(build.NewContext().NewInstance(root, nil)) // data imports nothing
+	}
+	if l.files.fsys != nil {
+		l.layFiles(root)
+	}
+	args := l.cue
+	dir := root
+	if len(l.dirs) == 1 {
+		// As a package: with its files in the directories above, and those
+		// that @if chooses.
+		dir, args = l.dirs[0], []string{"."}
+		l.hideDevices(dir, root)
+	}
+	cfg := l.config(root)
+	cfg.Dir = dir
+	inst := cueload.Instances(args, cfg)[0]
+	if others := l.filesOutside(dir); inst.Err == nil && len(l.dirs) == 1 && len(others) > 0 {
+		args = others
+		for _, f := range inst.BuildFiles {
+			args = append(args, f.Filename)
+		}
+		inst = cueload.Instances(args, l.config(root))[0]
+	}
+	if inst.Err != nil {
+		if l.loadErrors(inst.Err) {
+			return l.instance()
+		}
+		return nil
+	}
+	for _, f := range inst.IgnoredFiles {
+		if slices.Contains(l.cue, f.Filename) && f.ExcludeReason != nil &&
+			strings.Contains(f.ExcludeReason.Error(), "no package name") {
+			file, err := ParseCUE(f.Filename, l.overlay[f.Filename], parser.PackageClauseOnly)
+			if err == nil && file.PackageName() != "" {
+				continue // a syntax error hides it, such as an experiment too new for the module
+			}
+			l.findings.Add(diag.Finding{
+				Code: "E0004", Severity: diag.Error,
+				Message: "has no package clause, so the directory's package leaves it out",
+				Span:    diag.Span{Source: l.Sources.Get(f.Filename)}, Help: "begin it with: package " + inst.PkgName,
+			})
+		}
+	}
+	if inst.Module == "" { // files named one by one embed others as a package does
+		inst.Module, inst.Root = localModule, root
+	}
+	embedFrom(l.files, inst.Root, inst)
+	return l.addData(inst)
+}
+
+// parseCUE parses CUE source that is not nested too deep for it.
+func ParseCUE(name string, content []byte, option parser.Option) (*ast.File, error) {
+	if err := nesting(name, content); err != nil {
+		return nil, err
+	}
+	return parser.ParseFile(name, content, option)
+}
+
+// config is CUE's configuration for what has been read and laid over it: no
+// environment, so that nothing but the blueprint decides, and no registry, so
+// that nothing is fetched.
+func (l *Loader) config(root string) *cueload.Config {
+	cfg := &cueload.Config{
+		Dir:        root,
+		ModuleRoot: root,
+		Overlay:    make(map[string]cueload.Source, len(l.overlay)),
+		Tags:       l.in.Tags,
+		ParseFile:  l.parse,
+		Env:        []string{"CUE_REGISTRY=none", "CUE_CACHE_DIR=" + filepath.Join(root, "cue.mod", "none")},
+	}
+	for name, content := range l.overlay {
+		cfg.Overlay[name] = cueload.FromBytes(content)
+	}
+	return cfg
+}
+
+// hideDevices lays empty files over what is neither a file nor a directory, in
+// the directories whose files make a package: the loader would read it, whatever
+// its name, and a device or a pipe may have no end.
+func (l *Loader) hideDevices(dir, root string) {
+	entries, _ := l.files.readDir(dir) // the loader says why it cannot be read
+	for _, e := range entries {
+		name := filepath.Join(dir, e.Name())
+		if info, err := l.files.stat(name); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+			l.overlay[name] = nil
+		}
+		if _, laid := l.overlay[name]; !laid && filepath.Ext(name) == ".cue" && l.leadsOut(name, dir) {
+			l.overlay[name] = nil
+			l.foreignLink(l.Sources.display(name))
+		}
+	}
+	if dir != root && dir != filepath.Dir(dir) {
+		l.hideDevices(filepath.Dir(dir), root)
+	}
+}
+
+// filesOutside returns the CUE files that are not a directory's own.
+func (l *Loader) filesOutside(dir string) []string {
+	return slices.DeleteFunc(slices.Clone(l.cue), func(name string) bool {
+		return filepath.Dir(name) == dir && filepath.Base(name) != "-.cue"
+	})
+}
+
+// addData adds YAML and JSON to an instance, in its package.
+func (l *Loader) addData(inst *build.Instance) *build.Instance {
+	for _, f := range l.data {
+		if f.PackageName() == "" && inst.PkgName != "" {
+			f.Decls = append([]ast.Decl{&ast.Package{Name: ast.NewIdent(inst.PkgName)}}, f.Decls...)
+		}
+		if err := inst.AddSyntax(f); err != nil {
+			l.loadErrors(err)
+			return nil
+		}
+	}
+	if len(l.data) > 0 {
+		if err := inst.Complete(); err != nil {
+			l.loadErrors(inst.Err)
+			return nil
+		}
+	}
+	return inst
+}
+
+// moduleRoot is the nearest directory at or above the first file that holds a
+// cue.mod, or the first file's own.
+func (l *Loader) moduleRoot() string {
+	start := l.in.Dir
+	switch {
+	case len(l.dirs) > 0:
+		start = l.dirs[0]
+	case len(l.cue) > 0:
+		start = filepath.Dir(l.cue[0])
+	case len(l.data) > 0:
+		start = filepath.Dir(l.data[0].Filename)
+	}
+	root, _ := moduleRoot(start, l.files.stat)
+	return root
+}
+
+// layModule lays the schema, and a module around it where the user has none,
+// over the file system, so that a blueprint can import it offline.
+func (l *Loader) layModule(root string) {
+	module := filepath.Join(root, filepath.FromSlash(moduleFile))
+	if _, err := l.files.stat(module); err != nil {
+		l.overlay[module] = []byte(localModuleText)
+	}
+	dir := filepath.Join(root, filepath.FromSlash(SchemaDir))
+	for name, content := range l.schema {
+		l.overlay[filepath.Join(dir, name)] = content
+	}
+	vendored, _ := l.files.readDir(dir) // mostly there is none
+	if slices.ContainsFunc(vendored, func(v fs.DirEntry) bool {
+		there, err := l.files.readFile(filepath.Join(dir, v.Name()))
+		return err != nil || !bytes.Equal(there, l.schema[v.Name()])
+	}) {
+		l.findings.Add(diag.Finding{
+			Code: "W0006", Severity: diag.Warning,
+			Message: "the vendored schema is another version than this batchwright's",
+			Span:    diag.Span{Source: &diag.Source{Name: l.Sources.display(dir)}},
+			Help:    "the built-in schema was used; so that editors agree, run batchwright init",
+		})
+	}
+}
+
+// conditionPrefix begins the names of the hidden fields that hold conditions.
+const ConditionPrefix = "_batchwrightCondition"
+
+// keepConditions gives the conditions at the top of the files names, under
+// which their values can be asked for: CUE leaves out what depends on a
+// condition that is not known, without a word.
+func keepConditions(inst *build.Instance) []ast.Expr {
+	var conditions []ast.Expr
+	for _, f := range inst.Files {
+		for _, d := range slices.Clone(f.Decls) {
+			c, ok := d.(*ast.Comprehension)
+			if !ok {
+				continue
+			}
+			if clause, ok := c.Clauses[0].(*ast.IfClause); ok {
+				name := ConditionPrefix + strconv.Itoa(len(conditions))
+				f.Decls = append(f.Decls, &ast.Field{Label: ast.NewIdent(name), Value: clause.Condition})
+				conditions = append(conditions, clause.Condition)
+			}
+		}
+	}
+	return conditions
+}

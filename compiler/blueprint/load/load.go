@@ -1,0 +1,321 @@
+// Package load reads the files of a blueprint into one CUE instance.
+//
+// Paths come in: directories, files and standard input. A Loader goes out, which
+// builds the CUE value and knows the source of every position. What does not parse or
+// does not compile is reported and cut out, so that the rest can be checked. The
+// package reads no file outside the blueprint's module, and bounds sizes and depths
+// before CUE evaluates anything.
+package load
+
+import (
+	"bytes"
+	stdjson "encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/build"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+)
+
+// byteOrderMark is what some editors put in front of UTF-8.
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+const (
+	// MaxFile is the largest file that is read, in bytes: ten thousand teams
+	// written out take some 5 MiB.
+	MaxFile = 16 << 20
+
+	// schemaMarker is part of the name of every schema file, wherever it is
+	// laid.
+	SchemaMarker = SchemaDir + "/"
+
+	// localModule is the module of a blueprint that belongs to none.
+	localModule = "blueprint.local@v0"
+)
+
+// request names the files of a blueprint.
+type Input struct {
+	// Dir is the working directory, absolute. The names of files in findings are
+	// relative to it.
+	Dir string
+	// Paths are directories, each with one CUE package, .cue, .yaml, .yml and .json
+	// files, and "-" or "yaml:-" for standard input.
+	Paths []string
+	// Tags are values for @tag attributes, "key=value", and conditions for @if,
+	// "key".
+	Tags []string
+	// Files, if not nil, are read instead of the files of the disk. Dir is ignored
+	// then, and Paths are relative to the root of Files.
+	Files fs.FS
+	// Stdin is the content of standard input.
+	Stdin Stdin
+}
+
+// load reads the files and builds a CUE instance of them. If a file cannot be read
+// or the files do not load, load adds findings and returns nil. The error is for
+// trouble that is not the user's.
+func Read(in Input, findings *diag.List) (*Loader, error) {
+	schema, err := SchemaFiles()
+	if err != nil {
+		return nil, err
+	}
+	from := files{fsys: in.Files}
+	if in.Files != nil {
+		if from.root, err = nowhere(); err != nil {
+			return nil, err
+		}
+		in.Dir = from.root
+	}
+	l := &Loader{
+		in: in, Sources: &Sources{dir: in.Dir, files: from}, findings: findings, schema: schema,
+		files: from, overlay: map[string][]byte{}, laid: map[string]bool{},
+		parsing: &sync.Mutex{}, parsed: map[string]bool{},
+	}
+	for _, p := range in.Paths {
+		l.read(p)
+	}
+	if l.failed || len(l.cue) == 0 && len(l.data) == 0 {
+		return nil, nil
+	}
+	if l.Instance = l.instance(); l.Instance == nil {
+		return nil, nil
+	}
+	return l, nil
+}
+
+// loader reads files into CUE instances.
+type Loader struct {
+	in       Input
+	Sources  *Sources
+	findings *diag.List
+	schema   map[string][]byte // the embedded schema, by file name
+
+	parsing  *sync.Mutex // CUE's loader parses in several goroutines
+	Instance *build.Instance
+	failed   bool            // there is nothing to go on with
+	Partial  bool            // a file does not parse, and is left out
+	parsed   map[string]bool // CUE files by absolute name
+	refers   bool            // a file refers to the schema
+	bare     bool            // leave out what does
+
+	files   files
+	overlay map[string][]byte // what is laid over them, by absolute name
+	laid    map[string]bool   // directories of Input.Files whose CUE files are laid, absolute
+	cue     []string          // CUE files, absolute
+	dirs    []string          // directories named, absolute
+	data    []*ast.File       // YAML and JSON
+}
+
+// fail reports an error about a file as a whole.
+func (l *Loader) fail(code, display, message, help string) {
+	l.failed = true
+	l.findings.Add(diag.Finding{
+		Code: code, Severity: diag.Error, Message: message, Help: help,
+		Span: diag.Span{Source: &diag.Source{Name: display}},
+	})
+}
+
+// read takes in one path of the input.
+func (l *Loader) read(path string) {
+	switch path {
+	case "-":
+		l.standardInput("cue")
+		return
+	case "yaml:-":
+		l.standardInput("yaml")
+		return
+	}
+	name := path
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(l.in.Dir, name)
+	}
+	name = filepath.Clean(name)
+	info, err := l.files.stat(name)
+	if err != nil {
+		l.unreadable(path, err)
+		return
+	}
+	if info.IsDir() {
+		l.directory(path, name)
+		return
+	}
+	if !info.Mode().IsRegular() {
+		l.fail("E0001", path, "not a regular file", "name a directory, or a .cue, .yaml or .json file")
+		return
+	}
+	l.file(path, name, info.Size())
+}
+
+func (l *Loader) unreadable(path string, err error) {
+	var pathErr *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = errors.New("no such file or directory")
+	case errors.As(err, &pathErr):
+		err = pathErr.Err
+	}
+	l.fail("E0001", path, "cannot be read: "+err.Error(), "name a directory that holds a blueprint, or its files")
+}
+
+// directory takes in the CUE files of a directory.
+func (l *Loader) directory(path, dir string) {
+	entries, err := l.files.readDir(dir)
+	if err != nil {
+		l.unreadable(path, err)
+		return
+	}
+	found, data := 0, ""
+	for _, e := range entries {
+		switch name := e.Name(); {
+		case e.IsDir(), strings.HasPrefix(name, "."), strings.HasPrefix(name, "_"):
+		case strings.HasSuffix(name, "_tool.cue"), strings.HasSuffix(name, "_test.cue"):
+		case strings.HasSuffix(name, ".cue"):
+			found++
+			if l.leadsOut(filepath.Join(dir, name), dir) {
+				l.foreignLink(filepath.Join(path, name))
+				continue
+			}
+			l.read(filepath.Join(path, name))
+		case slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name)) && data == "":
+			data = name
+		}
+	}
+	if found == 0 {
+		help := "name the directory of a blueprint"
+		if data != "" {
+			help = fmt.Sprintf("name the file itself: %s", filepath.Join(path, data))
+		}
+		l.fail("E0001", path, "has no .cue files", help)
+		return
+	}
+	l.dirs = append(l.dirs, dir)
+}
+
+// leadsOut reports whether a file of a directory is a symbolic link that leads
+// out of the directory's module: reading it would show, in findings, what is not
+// the blueprint's.
+func (l *Loader) leadsOut(name, dir string) bool {
+	if l.files.fsys != nil {
+		return false // see Input.Files
+	}
+	if info, err := os.Lstat(name); err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return false
+	}
+	target, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return false // it leads nowhere, and cannot be read
+	}
+	root, _ := moduleRoot(dir, l.files.stat)
+	if root, err = filepath.EvalSymlinks(root); err != nil {
+		return true
+	}
+	rel, err := filepath.Rel(root, target)
+	return err != nil || !filepath.IsLocal(rel)
+}
+
+func (l *Loader) foreignLink(display string) {
+	l.fail("E0001", display, "is a symbolic link that leads out of the blueprint's module",
+		"copy the file here, or name the file that it leads to as a PATH of its own")
+}
+
+// file takes in one regular file.
+func (l *Loader) file(path, name string, size int64) {
+	if size > MaxFile {
+		l.tooLarge(path)
+		return
+	}
+	content, err := l.files.readFile(name)
+	if err != nil {
+		l.unreadable(path, err)
+		return
+	}
+	content = bytes.TrimPrefix(content, byteOrderMark)
+	switch ext := filepath.Ext(name); ext {
+	case ".cue":
+		l.Sources.add(name, l.Sources.display(name), content)
+		if l.text(path, content) {
+			l.overlay[name] = content
+			if !slices.Contains(l.cue, name) {
+				l.cue = append(l.cue, name)
+			}
+		}
+	case ".yaml", ".yml", ".json":
+		l.decode(ext[1:], path, name, content)
+	default:
+		l.fail("E0001", path, fmt.Sprintf("%q is not a kind of file a blueprint is written in", ext),
+			"want .cue, .yaml, .yml or .json")
+	}
+}
+
+// stdin is what standard input held, up to a byte more than a file may have, and
+// the error that ended it.
+type Stdin struct {
+	content []byte
+	err     error
+}
+
+// readStdin reads standard input if a path names it; a nil reader is empty.
+func ReadStdin(r io.Reader, paths []string) (s Stdin) {
+	if r != nil && (slices.Contains(paths, "-") || slices.Contains(paths, "yaml:-")) {
+		s.content, s.err = io.ReadAll(io.LimitReader(r, MaxFile+1))
+	}
+	return s
+}
+
+// standardInput takes in standard input.
+func (l *Loader) standardInput(format string) {
+	content := l.in.Stdin.content
+	if l.in.Stdin.err != nil {
+		l.unreadable("-", l.in.Stdin.err)
+		return
+	}
+	if len(content) > MaxFile {
+		l.tooLarge("-")
+		return
+	}
+	content = bytes.TrimPrefix(content, byteOrderMark)
+	if json := bytes.TrimSpace(content); len(json) > 0 && json[0] == '{' && stdjson.Valid(json) {
+		format = "json"
+	}
+	if format != "cue" {
+		l.decode(format, "-", filepath.Join(l.in.Dir, "-"), content)
+		return
+	}
+	// As a file of the working directory, it can import, embed and be chosen
+	// by tags like any other.
+	name := filepath.Join(l.in.Dir, "-.cue")
+	l.Sources.add(name, "-", content)
+	if l.text("-", content) {
+		l.overlay[name] = content
+		l.cue = append(l.cue, name)
+	}
+}
+
+func (l *Loader) tooLarge(path string) {
+	l.fail("E0002", path, fmt.Sprintf("larger than %d MiB", MaxFile>>20),
+		"a blueprint of ten thousand teams is smaller; is this the right file?")
+}
+
+// text tells whether content is text that can be parsed, and adds a finding
+// where it is not.
+func (l *Loader) text(path string, content []byte) bool {
+	switch {
+	case len(bytes.TrimSpace(content)) == 0:
+		l.fail("E0002", path, "is empty", `start with a name: name: "my-platform"`)
+	case !utf8.Valid(content) || bytes.IndexByte(content, 0) >= 0:
+		l.fail("E0002", path, "is not a text file", "a blueprint is UTF-8 text")
+	default:
+		return true
+	}
+	return false
+}

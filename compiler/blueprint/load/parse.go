@@ -1,0 +1,119 @@
+package load
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/parser"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+)
+
+// parse reads a CUE file for CUE's loader: one of the input's, or of a package
+// that it imports. What is no CUE is reported and left empty, and what was
+// found not to compile is cut out, so that neither hides other mistakes.
+func (l *Loader) parse(name string, source any, cfg parser.Config) (*ast.File, error) {
+	content, ok := source.([]byte)
+	if !ok {
+		return nil, fmt.Errorf("%s: source of type %T", name, source)
+	}
+	file, err := ParseCUE(name, content, cfg)
+	if ours(name) {
+		return file, err
+	}
+	l.parsing.Lock()
+	defer l.parsing.Unlock()
+	first := cfg.Mode&parser.ImportsOnly == 0 && !l.parsed[name]
+	if first {
+		l.parsed[name] = true
+	}
+	if err != nil {
+		l.Partial = true
+		if first {
+			l.syntax(name, err)
+		}
+		if file == nil {
+			return &ast.File{Filename: name}, nil
+		}
+		isHead := func(d ast.Decl) bool {
+			switch d.(type) {
+			case *ast.Package, *ast.Attribute:
+				return true
+			}
+			return false
+		}
+		file.Decls = slices.DeleteFunc(file.Decls, func(d ast.Decl) bool { return !isHead(d) })
+		file.Unresolved = nil
+		return file, nil
+	}
+	if first {
+		l.lostAttributes(file)
+		l.refusedImports(file)
+	}
+	if names := schemaNames(file); len(names) > 0 {
+		l.refers = true
+		if l.bare {
+			withoutSchema(file, names)
+		} else if first {
+			l.unknownDefinitions(file, names)
+		}
+	}
+	if cuts := l.Sources.Cuts[name]; len(cuts) > 0 {
+		cutOut(file, cuts)
+	}
+	return file, nil
+}
+
+// lostAttributes reports attributes that CUE ignores because of where they
+// stand.
+func (l *Loader) lostAttributes(file *ast.File) {
+	extern, inBody := false, false
+	lost := func(a *ast.Attribute, why, help string) {
+		l.findings.Add(diag.Finding{
+			Code: "E0004", Severity: diag.Error, Span: l.Sources.Span(a.Pos()),
+			Message: "@" + a.Name() + " has no effect " + why, Help: help,
+		})
+	}
+	for _, d := range file.Decls {
+		switch d := d.(type) {
+		case *ast.Package:
+			inBody = true
+		case *ast.Attribute:
+			switch d.Name() {
+			case "extern":
+				extern = true
+			case "if", "ignore":
+				if inBody {
+					lost(d, "below the package clause", "move it above the package clause")
+				}
+			}
+		}
+	}
+	if extern {
+		return
+	}
+	ast.Walk(file, func(n ast.Node) bool {
+		if a, ok := n.(*ast.Attribute); ok && a.Name() == "embed" {
+			lost(a, "in a file without @extern(embed)", "begin the file with @extern(embed), above the package clause")
+			l.cut(a.Pos(), cutAttr)
+		}
+		return true
+	}, nil)
+}
+
+// refusedImports reports imports of math/bits. Its Lsh shifts by any number: it
+// asks for more memory at once than there is, which ends a process before any
+// limit can.
+func (l *Loader) refusedImports(file *ast.File) {
+	for s := range file.ImportSpecs() {
+		if path, err := strconv.Unquote(s.Path.Value); err == nil && path == "math/bits" {
+			l.findings.Add(diag.Finding{
+				Code: "E0107", Severity: diag.Error, Span: l.Sources.Span(s.Pos()),
+				Message: "math/bits is not for blueprints", Help: "do without: a shift is a multiplication by a power of two",
+			})
+			l.cut(s.Pos(), cutImport)
+		}
+	}
+}

@@ -1,0 +1,204 @@
+package load
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	cueerrors "cuelang.org/go/cue/errors"
+	"cuelang.org/go/cue/scanner"
+	"cuelang.org/go/cue/token"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+)
+
+// syntax reports the syntax errors of a file, the first of each line: others
+// there are mostly its echoes. The file of that name is meant where an error
+// does not say which.
+func (l *Loader) syntax(name string, err error) {
+	last := 0
+	for _, e := range cueerrors.Errors(err) {
+		pos := e.Position()
+		if last > 0 && pos.Line() <= last {
+			continue
+		}
+		text, span := l.say(e), l.Sources.Span(pos)
+		if last > 0 && strings.Contains(text, "found 'EOF'") {
+			continue
+		}
+		if last = pos.Line(); strings.Contains(text, "found newline") {
+			last++ // the parser is back in step on the line after the next
+		}
+		if m := yamlPosition.FindStringSubmatch(text); m != nil && !span.Valid() {
+			line, _ := strconv.Atoi(m[2])
+			if strings.HasPrefix(m[3], "did not find expected") {
+				line++ // of these the YAML parser counts lines from 0
+			}
+			text, span = m[3], l.Sources.line(filepath.Join(l.in.Dir, m[1]), line)
+		} else if m := yamlAnchor.FindStringSubmatch(text); m != nil && !span.Valid() {
+			src := l.Sources.Get(filepath.Join(l.in.Dir, m[1]))
+			if at := bytes.Index(src.Content, []byte("*"+m[3])); at >= 0 {
+				text, span = m[2], diag.Span{Source: src, Start: at, End: at + 1 + len(m[3])}
+			}
+		}
+		if src := l.Sources.Get(name); !span.Valid() {
+			text, span = strings.TrimPrefix(text, src.Name+": "), diag.Span{Source: src}
+		}
+		f := SyntaxFinding(text, span)
+		if span.Source.Name == "-" {
+			f.Help += "; " + yamlHint
+		}
+		l.findings.Add(f)
+	}
+}
+
+// yamlHint is for standard input that does not parse as CUE.
+const yamlHint = `if this is YAML, name it "yaml:-"`
+
+// yamlPosition is how the YAML parser says where: file, line, message.
+var yamlPosition = regexp.MustCompile(`^(.+):([0-9]+): (.+)$`)
+
+// yamlAnchor is how it reports an alias without an anchor, and does not say
+// where.
+var yamlAnchor = regexp.MustCompile(`^([^:]+): (unknown anchor '([^']+)' referenced)$`)
+
+// mergeConflict is what version control leaves in a file.
+var mergeConflict = regexp.MustCompile(`(?m)^<<<<<<< .*$`)
+
+// syntaxFinding words a syntax error, whose text is the parser's.
+func SyntaxFinding(text string, span diag.Span) diag.Finding {
+	f := diag.Finding{
+		Code: "E0003", Severity: diag.Error, Message: "syntax error: " + text, Span: span,
+		Help: "correct it first: what the rest of the file means depends on it",
+	}
+	if !span.Valid() {
+		return f
+	}
+	src := span.Source
+	if m := mergeConflict.FindIndex(src.Content); m != nil {
+		f.Message, f.Span = "syntax error: a merge left a conflict here", diag.Span{Source: src, Start: m[0], End: m[1]}
+		f.Help = "resolve it"
+	} else if m := equals.FindSubmatchIndex(src.Content[:span.Start]); m != nil &&
+		strings.Contains(text, "expected label or ':'") {
+		f.Message, f.Span = "syntax error: fields are not written with =", diag.Span{
+			Source: src, Start: m[2], End: m[3],
+		}
+		f.Help = "write a colon instead"
+	} else if at := unclosed(src.Content, text, span.Start); at >= 0 {
+		f.Message = fmt.Sprintf("syntax error: this %q is not closed", src.Content[at])
+		f.Span, f.Help = diag.Span{Source: src, Start: at, End: at + 1}, "close it"
+	} else if hint := syntaxHint(text, span); hint != "" {
+		f.Help = hint
+	}
+	return f
+}
+
+// equals is a field written as in other languages, at the end of what CUE could
+// read.
+var equals = regexp.MustCompile(`(?m)^[ \t]*[\w"-]+[ \t]*(=)[ \t]*[^\n]*\s*\z`)
+
+// syntaxHint says what to do about the usual mistakes, "" about others.
+func syntaxHint(text string, span diag.Span) string {
+	content := span.Source.Content
+	before := content[lineStart(content, span.Start):span.Start]
+	is := func(part string) bool { return strings.Contains(text, part) }
+	at := func(part string) bool { return bytes.HasPrefix(content[span.Start:], []byte(part)) }
+	switch {
+	case is("illegal character") && strings.ContainsAny(text, "\u201c\u201d\u2018\u2019"):
+		return `write straight quotes: "`
+	case is("string literal not terminated"):
+		return `end the string with a quote on its line; text of several lines stands between """`
+	case is("missing ','") && at(":") && dashed.Match(before):
+		return "put a name with a dash into quotes: " + strconv.Quote(string(dashed.Find(before)))
+	case bytes.HasSuffix(before, []byte(";")):
+		return "remove the semicolon"
+	case is("expected label") && (at("=") || at("{")):
+		return "write a colon after a field's name"
+	case is("missing ',' in list"):
+		return "put a comma between the elements"
+	case is("missing ',' in struct"), is("expected label or ':', found 'STRING'"):
+		return "put a colon between a field's name and its value, and a comma between fields of one line"
+	case is("expected label") && bytes.HasPrefix(bytes.TrimSpace(before), []byte("#")):
+		return "begin a comment with //"
+	case is("expected label") && bytes.HasPrefix(before, []byte("package ")):
+		return "put the package clause first"
+	case is("expected label") && bytes.HasPrefix(before, []byte("import ")):
+		return "put the imports first, below the package clause"
+	case is("cannot start any token") && at("\t"):
+		return "indent with spaces: YAML takes no tabs"
+	case is("mapping values are not allowed"):
+		return `put a nested key on a line of its own, or a value that holds ": " into quotes`
+	case is("beginning of object key string") && at("}"):
+		return "remove the comma before it"
+	case is("looking for beginning of") && at("/"):
+		return "JSON has no comments: remove it, or write CUE"
+	case is("looking for beginning of") && at("'"):
+		return `write double quotes: "`
+	case is("unexpected end of JSON"):
+		return "close what was opened"
+	}
+	return ""
+}
+
+// dashed is a name that needs quotes.
+var dashed = regexp.MustCompile(`[A-Za-z0-9_]+(-[A-Za-z0-9_]+)+$`)
+
+// unclosed returns where the bracket stands that a file of CUE lacks the other
+// one for, going by how the lines are indented; -1 if that is not the mistake.
+// text and end are what CUE says, and where.
+func unclosed(content []byte, text string, end int) int {
+	atEnd := strings.Contains(text, "found 'EOF'") && strings.Contains(text, "expected '")
+	atField := strings.Contains(text, "missing ',' in list") && end < len(content) && content[end] == ':'
+	if !atEnd && !atField {
+		return -1
+	}
+	type bracket struct{ offset, indent int }
+	var open []bracket
+	var s scanner.Scanner
+	s.Init(token.NewFile("", -1, len(content)), content, func(token.Pos, string, []any) {}, 0)
+	for {
+		if longAttribute(content[min(s.Offset(), len(content)):]) {
+			return -1
+		}
+		pos, tok, _ := s.Scan()
+		at := pos.Offset()
+		switch tok {
+		case token.EOF:
+			if len(open) == 0 {
+				return -1
+			}
+			return open[len(open)-1].offset
+		case token.INTERPOLATION:
+			open = append(open, bracket{-1, 0})
+		case token.LBRACE, token.LBRACK, token.LPAREN:
+			open = append(open, bracket{at, indent(content, at)})
+		case token.RBRACE, token.RBRACK, token.RPAREN:
+			if len(open) == 0 {
+				return -1
+			}
+			last := open[len(open)-1]
+			if last.offset < 0 {
+				if !strings.HasSuffix(s.ResumeInterpolation(), "(") {
+					open = open[:len(open)-1]
+				}
+				continue
+			}
+			if first := indent(content, at); lineStart(content, at)+first == at && first < last.indent {
+				return last.offset
+			}
+			open = open[:len(open)-1]
+		}
+	}
+}
+
+// lineStart returns the offset at which the line of an offset begins.
+func lineStart(content []byte, at int) int { return bytes.LastIndexByte(content[:at], '\n') + 1 }
+
+// indent returns how many spaces and tabs begin the line of an offset.
+func indent(content []byte, at int) int {
+	line := content[lineStart(content, at):]
+	return len(line) - len(bytes.TrimLeft(line, " \t"))
+}

@@ -1,0 +1,115 @@
+package blueprint
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/token"
+
+	"github.com/batchwright/batchwright/compiler/blueprint/load"
+	"github.com/batchwright/batchwright/compiler/diag"
+)
+
+// field is a field, a let clause or a condition as it is written.
+type field struct {
+	name   string    // with the names of those that it stands in
+	value  diag.Span // its value
+	tag    string    // whose value it takes, or ""
+	clause bool      // part of a comprehension, or a computed name
+	depth  int       // how many fields it stands in, itself included
+}
+
+// fieldAt returns the innermost field that holds a place, nil for none.
+func (l *locator) fieldAt(span diag.Span) *field {
+	var found *field
+	for _, f := range l.inst.Files {
+		if !span.Valid() || l.sources.Get(f.Filename) != span.Source || !strings.HasSuffix(f.Filename, ".cue") {
+			continue
+		}
+		var path []string
+		ast.Walk(f, func(n ast.Node) bool {
+			if n != f && (span.Start < n.Pos().Offset() || span.Start >= n.End().Offset()) {
+				return false
+			}
+			switch n := n.(type) {
+			case *ast.Field:
+				name, _, err := ast.LabelName(n.Label)
+				if err != nil {
+					name = text(l.span(n.Label))
+				}
+				if strings.HasPrefix(name, load.ConditionPrefix) {
+					return false
+				}
+				path = append(path, name)
+				found = &field{name: diag.Path(path), value: l.span(n.Value), depth: len(path)}
+				if err != nil && span.Start < n.Label.End().Offset() {
+					found = &field{name: "this name", value: l.span(n.Label), clause: true, depth: len(path) - 1}
+				}
+				for _, a := range n.Attrs {
+					if name, body := a.Split(); name == "tag" {
+						found.tag, _, _ = strings.Cut(body, ",")
+					}
+				}
+			case *ast.LetClause:
+				found = &field{name: n.Ident.Name, value: l.span(n.Expr), depth: len(path) + 1}
+			case *ast.IfClause:
+				found = &field{name: "this condition", value: l.span(n.Condition), clause: true, depth: len(path)}
+			case *ast.ForClause:
+				found = &field{name: "what this ranges over", value: l.span(n.Source), clause: true, depth: len(path)}
+			}
+			return true
+		}, nil)
+	}
+	return found
+}
+
+// later compares two places by the order in which the files are read.
+func (l *locator) later(a, b diag.Span) int {
+	file := func(s diag.Span) int {
+		return slices.IndexFunc(l.inst.Files, func(f *ast.File) bool { return l.sources.Get(f.Filename) == s.Source })
+	}
+	return cmp.Or(cmp.Compare(file(a), file(b)), cmp.Compare(a.Start, b.Start))
+}
+
+// nearField returns the field that a reference to a field probably means, by
+// where the reference ends; "" where it cannot be told.
+func (l *locator) nearField(pos token.Pos, name string) string {
+	if l.root == nil {
+		l.build()
+	}
+	near := ""
+	for _, f := range l.inst.Files {
+		if f.Filename != pos.Filename() {
+			continue
+		}
+		in := l.scope(l.packages[l.inst], l.inst, f)
+		ast.Walk(f, func(n ast.Node) bool {
+			var of ast.Expr
+			switch n := n.(type) {
+			case *ast.SelectorExpr:
+				if n.Sel.Pos().Offset() == pos.Offset() {
+					of = n.X
+				}
+			case *ast.IndexExpr:
+				if n.Index.Pos().Offset() == pos.Offset() {
+					of = n.X
+				}
+			}
+			p := &place{}
+			var names []string
+			if id, ok := of.(*ast.Ident); ok && in.imports[id.Name] != nil {
+				names = slices.Sorted(maps.Keys(l.load(in.imports[id.Name]).names))
+			} else if of != nil && l.refer(in, p, of) {
+				for _, q := range l.reach([]*place{p}) {
+					names = append(names, slices.Sorted(maps.Keys(q.fields))...)
+				}
+			}
+			near = cmp.Or(near, diag.Nearest(name, names))
+			return true
+		}, nil)
+	}
+	return near
+}

@@ -1,0 +1,222 @@
+package blueprint
+
+import (
+	"io/fs"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/build"
+	"cuelang.org/go/cue/token"
+
+	"github.com/batchwright/batchwright/compiler/blueprint/load"
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/schema"
+)
+
+// build reads the blueprint's files.
+func (l *locator) build() {
+	l.root = &place{}
+	l.packages = map[*build.Instance]*pkg{}
+	p := l.load(l.inst)
+	for _, f := range l.inst.Files {
+		l.decls(l.scope(p, l.inst, f), l.root, f.Decls)
+	}
+}
+
+// load takes in a package.
+func (l *locator) load(inst *build.Instance) *pkg {
+	p := l.packages[inst]
+	if p != nil {
+		return p
+	}
+	p = &pkg{names: map[string][]written{}, targets: map[string]*place{}}
+	l.packages[inst] = p
+	for _, f := range inst.Files {
+		in := l.scope(p, inst, f)
+		for _, d := range f.Decls {
+			switch d := d.(type) {
+			case *ast.Field:
+				if name, _, err := ast.LabelName(d.Label); err == nil {
+					p.names[name] = append(p.names[name], written{d.Value, in})
+				}
+			case *ast.LetClause:
+				p.names[d.Ident.Name] = append(p.names[d.Ident.Name], written{d.Expr, in})
+			}
+		}
+	}
+	return p
+}
+
+func (l *locator) scope(p *pkg, inst *build.Instance, f *ast.File) scope {
+	in := scope{pkg: p, imports: map[string]*build.Instance{}, dir: filepath.Dir(f.Filename)}
+	for spec := range f.ImportSpecs() {
+		if path, err := strconv.Unquote(spec.Path.Value); err == nil {
+			imported := inst.LookupImport(path)
+			if path == schema.ImportPath {
+				in.schema = load.ImportName(spec)
+			} else if imported != nil {
+				in.imports[load.ImportName(spec)] = imported
+			}
+		}
+	}
+	return in
+}
+
+func (l *locator) decls(in scope, into *place, decls []ast.Decl) {
+	for _, d := range decls {
+		switch d := d.(type) {
+		case *ast.Field:
+			p := &place{}
+			if name, _, err := ast.LabelName(d.Label); err == nil {
+				if into.fields == nil {
+					into.fields = map[string]*place{}
+				}
+				if have := into.fields[name]; have != nil {
+					p = have
+				} else {
+					into.fields[name] = p
+				}
+			} else {
+				_, pattern := d.Label.(*ast.ListLit)
+				p.computedKey = !pattern
+				into.any = append(into.any, p)
+			}
+			p.keys = append(p.keys, l.span(d.Label))
+			l.expr(in, p, d.Value)
+			for _, a := range d.Attrs {
+				l.embedded(in, p, a)
+			}
+		case *ast.EmbedDecl:
+			l.expr(in, into, d.Expr)
+		case *ast.Comprehension:
+			l.expr(in, into, d.Value)
+		}
+	}
+}
+
+// embedded takes in what @embed(file=...) or @embed(glob=...) stands for.
+func (l *locator) embedded(in scope, into *place, a *ast.Attribute) {
+	m := embedArgument.FindStringSubmatch(a.Text)
+	if m == nil {
+		return
+	}
+	root := l.inst.Root
+	dir, err := filepath.Rel(root, in.dir)
+	if err != nil || !filepath.IsLocal(dir) {
+		root, dir = in.dir, "."
+	}
+	files := l.sources.EmbeddableFiles(root)
+	dir = filepath.ToSlash(dir)
+	names, err := fs.Glob(files, path.Join(dir, m[2]))
+	if err != nil {
+		return
+	}
+	for _, name := range names {
+		content, err := fs.ReadFile(files, name)
+		if err != nil {
+			continue // CUE says so
+		}
+		absolute := filepath.Join(root, filepath.FromSlash(name))
+		file, err := load.ParseData(strings.TrimPrefix(path.Ext(name), "."), absolute, content)
+		if err != nil {
+			continue
+		}
+		p := into
+		if m[1] == "glob" { // a field for each file
+			p = &place{}
+			if into.fields == nil {
+				into.fields = map[string]*place{}
+			}
+			into.fields[strings.TrimPrefix(name, dir+"/")] = p
+		}
+		l.decls(in, p, file.Decls)
+	}
+}
+
+var embedArgument = regexp.MustCompile(`^@embed\(\s*(file|glob)\s*=\s*"?([^",)]+)"?`)
+
+func (l *locator) expr(in scope, into *place, e ast.Expr) {
+	switch e := e.(type) {
+	case *ast.StructLit:
+		l.decls(in, into, e.Elts)
+	case *ast.BinaryExpr:
+		if e.Op == token.AND || e.Op == token.OR {
+			l.expr(in, into, e.X)
+			l.expr(in, into, e.Y)
+			return
+		}
+		into.values = append(into.values, l.span(e))
+	case *ast.ParenExpr:
+		l.expr(in, into, e.X)
+	case *ast.Comprehension:
+		l.expr(in, into, e.Value)
+	case *ast.Ident, *ast.SelectorExpr, *ast.IndexExpr:
+		if s, ok := e.(*ast.SelectorExpr); ok && in.schema != "" {
+			if x, ok := s.X.(*ast.Ident); ok && x.Name == in.schema {
+				return // nothing that the user wrote
+			}
+		}
+		into.computed = !l.refer(in, into, e) || into.computed
+		into.values = append(into.values, l.span(e))
+	case *ast.Alias:
+		l.expr(in, into, e.Expr)
+	case *ast.ListLit:
+		into.values = append(into.values, l.span(e))
+		for i, item := range e.Elts {
+			if into.fields == nil {
+				into.fields = map[string]*place{}
+			}
+			p := &place{}
+			into.fields[diag.Index(i)] = p
+			l.expr(in, p, item)
+			if len(p.values) == 0 {
+				p.values = append(p.values, l.span(item))
+			}
+		}
+	case nil:
+	default:
+		into.values = append(into.values, l.span(e))
+	}
+}
+
+// refer notes that a value is what a top-level name or a field below it is. It
+// tells whether that is all there is to know.
+func (l *locator) refer(in scope, into *place, e ast.Expr) bool {
+	var path []string
+	for {
+		switch x := e.(type) {
+		case *ast.Ident:
+			from, name := in.pkg, x.Name
+			if imported := in.imports[name]; imported != nil && len(path) > 0 {
+				from, name, path = l.load(imported), path[0], path[1:]
+			}
+			_, known := from.names[name]
+			if known {
+				into.refs = append(into.refs, ref{from, name, strings.Join(path, ".")})
+			}
+			return known || x.Node == nil // a type
+		case *ast.SelectorExpr:
+			name, _, err := ast.LabelName(x.Sel)
+			if err != nil {
+				return false
+			}
+			path, e = append([]string{name}, path...), x.X
+		case *ast.IndexExpr:
+			lit, ok := x.Index.(*ast.BasicLit)
+			if !ok {
+				return false
+			}
+			name, _, err := ast.LabelName(lit)
+			if err != nil {
+				return false
+			}
+			path, e = append([]string{name}, path...), x.X
+		default:
+			return false
+		}
+	}
+}

@@ -1,0 +1,207 @@
+package lower
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+func alertNames(p *ir.Platform) []string {
+	var names []string
+	for _, a := range alerts(p) {
+		names = append(names, a.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func TestAlertsFollowThePlatform(t *testing.T) {
+	always := alertNames(&ir.Platform{Name: "plain", Capacities: []ir.Capacity{{Option: ir.OnDemand}}})
+	want := []string{
+		"HostErrors", "JobSetFailures", "KueueAdmissionWaitHigh", "KueueClusterQueueInactive", "KueueControllerDown",
+		"KueueEvictionsByFailure", "KueueIdleQuotaWhileWaiting", "KueueLocalQueueInactive", "KueueNoLeader",
+		"KueuePreemptionChurn", "KueueQueueStuck", "KueueReconcileErrors", "KueueWorkloadDeactivated",
+		"KueueWorkloadNeverFits",
+	}
+	if diff := gocmp.Diff(want, always); diff != "" {
+		t.Errorf("alerts of every platform (-want +got):\n%s", diff)
+	}
+
+	a100, l4 := ir.Machine{Family: "a2", Resource: ir.GPU}, ir.Machine{Family: "g2", Resource: ir.GPU}
+	tpu := ir.Machine{Resource: ir.TPU, Slice: &ir.Slice{Hosts: 4}}
+	for name, test := range map[string]struct {
+		plan  ir.Platform
+		added []string
+	}{
+		"GPUs": {
+			ir.Platform{Capacities: []ir.Capacity{{Machine: a100}}},
+			[]string{"AcceleratorAllocatedIdle", "GPUSilentThrottle"},
+		},
+		"L4 GPUs": {ir.Platform{Capacities: []ir.Capacity{{Machine: l4}}}, []string{"AcceleratorAllocatedIdle"}},
+		"single TPU hosts": {
+			ir.Platform{
+				Capacities: []ir.Capacity{
+					{Machine: ir.Machine{Resource: ir.TPU, Slice: &ir.Slice{Hosts: 1}}, Static: true, MaxNodes: 2},
+				},
+			},
+			[]string{"AcceleratorAllocatedIdle"},
+		},
+		"TPU slices that scale": {
+			ir.Platform{Capacities: []ir.Capacity{{Machine: tpu, Slices: 2}}}, []string{"AcceleratorAllocatedIdle"},
+		},
+		"TPU slices that stand": {
+			ir.Platform{Capacities: []ir.Capacity{{Machine: tpu, Slices: 2, Static: true}}},
+			[]string{"AcceleratorAllocatedIdle", "TPUNodePoolUnavailable"},
+		},
+		"TPU slices to come": {
+			ir.Platform{Capacities: []ir.Capacity{{Machine: tpu, Slices: 2, Static: true, Waiting: true}}},
+			[]string{"AcceleratorAllocatedIdle"},
+		},
+		"Spot nodes": {ir.Platform{Capacities: []ir.Capacity{{Option: ir.Spot}}}, []string{"SpotPreemptionBurst"}},
+		"a check": {
+			ir.Platform{AdmissionChecks: []ir.AdmissionCheck{{Name: "dws"}}}, []string{"KueueAdmissionCheckStuck"},
+		},
+		"a reservation": {
+			ir.Platform{Capacities: []ir.Capacity{{Option: ir.Reservation, Reservation: &ir.ReservationUse{}}}},
+			[]string{"ReservationIdle"},
+		},
+		"any reservation": {
+			ir.Platform{
+				Capacities: []ir.Capacity{{Option: ir.AnyReservation, AnyReservation: &ir.AnyReservationUse{}}},
+			},
+			[]string{"ReservationIdle"},
+		},
+		"another project's reservation": {
+			ir.Platform{
+				Capacities: []ir.Capacity{{Option: ir.Reservation, Reservation: &ir.ReservationUse{Owner: "q"}}},
+			},
+			nil,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var added []string
+			for _, alert := range alertNames(&test.plan) {
+				if !slices.Contains(always, alert) {
+					added = append(added, alert)
+				}
+			}
+			if diff := gocmp.Diff(test.added, added); diff != "" {
+				t.Errorf("added alerts (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestAlertsFollowTheScheduler: nothing watches a scheduler that is not there.
+func TestAlertsFollowTheScheduler(t *testing.T) {
+	kai := alertNames(&ir.Platform{Name: "plain", Scheduler: ir.KAI})
+	want := []string{
+		"HostErrors", "JobSetFailures", "KAIEvictionChurn", "KAINothingStarts", "KAIQueueControllerDown",
+		"KAISchedulerDown", "KAISchedulingSlow",
+	}
+	if diff := gocmp.Diff(want, kai); diff != "" {
+		t.Errorf("alerts with KAI Scheduler (-want +got):\n%s", diff)
+	}
+}
+
+// fullPlatform has every kind of alert.
+func fullPlatform() *ir.Platform {
+	return &ir.Platform{
+		Name: "gke-batch",
+		Capacities: []ir.Capacity{
+			{Machine: ir.Machine{Family: "a3", Resource: ir.GPU}, Option: ir.Spot},
+			{
+				Name: "v5p", Machine: ir.Machine{Resource: ir.TPU, Slice: &ir.Slice{Hosts: 4}}, Static: true, Slices: 2,
+				Option: ir.Reservation, Reservation: &ir.ReservationUse{},
+			},
+			{
+				Name: "v6e", Machine: ir.Machine{Resource: ir.TPU, Slice: &ir.Slice{Hosts: 2}}, Static: true, Slices: 1,
+				Option: ir.OnDemand,
+			},
+		},
+		AdmissionChecks: []ir.AdmissionCheck{{Name: "dws"}},
+	}
+}
+
+func TestAlertsAreComplete(t *testing.T) {
+	t.Run("kueue", func(t *testing.T) { completeAlerts(t, alerts(fullPlatform())) })
+	t.Run("kai", func(t *testing.T) {
+		p := fullPlatform()
+		p.Scheduler = ir.KAI
+		completeAlerts(t, alerts(p))
+	})
+}
+
+func completeAlerts(t *testing.T, list []ir.Alert) {
+	t.Helper()
+	label := regexp.MustCompile(`\{\{(\w+)\}\}`)
+	if !slices.IsSortedFunc(list, func(a, b ir.Alert) int {
+		return cmp.Or(strings.Compare(a.Group, b.Group), strings.Compare(a.Name, b.Name))
+	}) {
+		t.Error("alerts are not sorted by group, then name")
+	}
+	for _, a := range list {
+		if a.Summary == "" || a.Action == "" || a.Group == "" {
+			t.Errorf("%s lacks a summary, an action or a group", a.Name)
+		}
+		if a.Severity != "warning" && a.Severity != "critical" {
+			t.Errorf("%s has severity %q", a.Name, a.Severity)
+		}
+		if strings.Contains(a.Expr, "@") {
+			t.Errorf("%s has a placeholder nobody filled: %s", a.Name, a.Expr)
+		}
+		// Reservations belong to the project, not to a cluster.
+		if !strings.Contains(a.Expr, "gke-batch") && a.Name != "ReservationIdle" {
+			t.Errorf("%s watches other clusters, too: %s", a.Name, a.Expr)
+		}
+		system := strings.Contains(a.Expr, "kubernetes_io:") || strings.Contains(a.Expr, "googleapis_com:")
+		if system != a.CloudOnly {
+			t.Errorf("%s: CloudOnly is %v", a.Name, a.CloudOnly)
+		}
+		if strings.Contains(a.Expr, " by (") {
+			for _, name := range label.FindAllStringSubmatch(a.Action, -1) {
+				if !regexp.MustCompile(`by \([^)]*\b` + name[1] + `\b`).MatchString(a.Expr) {
+					t.Errorf("%s speaks of label %s, which its expression drops", a.Name, name[1])
+				}
+			}
+		}
+	}
+}
+
+// TestSlicesAreWatchedByTheirPools: each slice is a node pool of its own.
+func TestSlicesAreWatchedByTheirPools(t *testing.T) {
+	p := fullPlatform()
+	matcher := regexp.MustCompile(`node_pool_name=~"([^"]*)"`)
+	for _, a := range alerts(p) {
+		if a.Name != "TPUNodePoolUnavailable" {
+			continue
+		}
+		pools := regexp.MustCompile("^(" + matcher.FindStringSubmatch(a.Expr)[1] + ")$")
+		for _, c := range p.Capacities {
+			for _, pool := range c.Pools() {
+				if want := c.Sliced(); pools.MatchString(pool) != want {
+					t.Errorf("node pool %q is watched: %v", pool, !want)
+				}
+			}
+		}
+	}
+}
+
+func TestAlertsCountTheResourcesOfThePlatform(t *testing.T) {
+	for want, p := range map[string]*ir.Platform{
+		`resource=~"google.com/tpu|nvidia.com/gpu"`: fullPlatform(),
+		`resource=~"cpu"`: {Name: "plain"},
+	} {
+		for _, a := range alerts(p) {
+			if a.Name == "KueueIdleQuotaWhileWaiting" && !strings.Contains(a.Expr, want) {
+				t.Errorf("want %s in %s", want, a.Expr)
+			}
+		}
+	}
+}

@@ -1,0 +1,369 @@
+package lower
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/batchwright/batchwright/compiler/catalog"
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/schema"
+)
+
+// Node labels and taints of GKE. Source: GKE documentation, "Provisioning
+// models", "Node auto-provisioning", "Compact placement" and "GPU node pools".
+const (
+	labelAccelerator   = "cloud.google.com/gke-accelerator"
+	labelMachineFamily = "cloud.google.com/machine-family"
+	labelProvisioning  = "cloud.google.com/gke-provisioning"
+	labelSpot          = "cloud.google.com/gke-spot"
+	labelQueued        = "cloud.google.com/gke-queued"
+	labelTPU           = "cloud.google.com/gke-tpu-accelerator"
+	labelTopology      = "cloud.google.com/gke-tpu-topology"
+	labelComputeClass  = "cloud.google.com/compute-class"
+	labelArchitecture  = "kubernetes.io/arch"
+	labelDRANetworks   = "cloud.google.com/gke-networking-dra-driver"
+
+	// labelCapacity tells the pools of one capacity from those of another. It
+	// is on all of them, though GKE labels a single pool by its name: what a
+	// flavor has no label for, Kueue does not ask of it. See rules.chosenApart.
+	labelCapacity = "capacity"
+
+	// labelResourceType tells how a node was obtained.
+	labelResourceType = "resource-type"
+
+	noSchedule = "NoSchedule"
+)
+
+// optionTaint is the key of the taint that keeps other pods off the nodes of
+// an option's pools; its value is "true".
+var optionTaint = map[ir.Option]string{
+	ir.OnDemand:       "ondemand",
+	ir.Spot:           "spot",
+	ir.Reservation:    "reserved",
+	ir.AnyReservation: "any-reservation",
+	ir.FlexStart:      "flex-start",
+}
+
+// lowerCapacities resolves the capacities, by name. Nothing is guaranteed of them
+// yet.
+func lowerCapacities(b *schema.Blueprint, zones []string) []ir.Capacity {
+	var out []ir.Capacity
+	for _, name := range slices.Sorted(maps.Keys(b.Capacity)) {
+		out = append(out, lowerCapacity(b, name, zones))
+	}
+	return out
+}
+
+func lowerCapacity(b *schema.Blueprint, name string, zones []string) ir.Capacity {
+	in := b.Capacity[name]
+	hardware := b.Hardware[in.Hardware]
+	machine := facts(hardware)
+
+	c := ir.Capacity{
+		Name:            name,
+		Hardware:        in.Hardware,
+		Machine:         lowerMachine(hardware, machine),
+		Zones:           zones,
+		AutoProvisioned: in.AutoProvisioned,
+		ComputeClass:    in.ComputeClass,
+		Compact:         in.Placement == "compact",
+		DiskType:        value(hardware.Disk.Type, defaultDisk(machine)),
+		DiskSizeGiB:     hardware.Disk.SizeGiB,
+		LocalSSDs:       hardware.LocalSSDs,
+		Overcommit:      in.OvercommitReason(),
+	}
+	sizeCapacity(&c, in)
+	if len(in.Zones) > 0 {
+		c.Zones = sorted(in.Zones)
+	}
+	if c.HasGPUs() {
+		c.GPUDriver = hardware.GPUDriver
+	}
+	switch {
+	case c.Machine.AcceleratorNetworks:
+		c.GPUDirect = ir.GPUDirect(machine.Networks.Direct)
+	case hardware.GPUDirect && machine.Networks.Direct != "":
+		c.GPUDirect = ir.GPUDirect(machine.Networks.Direct)
+		c.Networks = networksOf(machine.Networks)
+	}
+	switch {
+	case in.Consumption.Spot != nil:
+		c.Option = ir.Spot
+	case in.Consumption.Reservation != nil:
+		r := in.Consumption.Reservation
+		c.Option = ir.Reservation
+		c.Reservation = &ir.ReservationUse{
+			Name: r.Name, Create: r.Create, Block: value(r.Block, ""), SubBlock: value(r.SubBlock, ""), Kind: r.Kind,
+			Days: value(r.Days, 0),
+		}
+		if owner := value(r.Project, b.Project); owner != b.Project {
+			c.Reservation.Owner = owner
+		}
+		c.Waiting = !r.Active
+	case in.Consumption.AnyReservation != nil:
+		c.Option = ir.AnyReservation
+		c.AnyReservation = &ir.AnyReservationUse{OnDemand: in.Consumption.AnyReservation.Otherwise == "onDemand"}
+	case in.Consumption.FlexStart != nil:
+		f := in.Consumption.FlexStart
+		c.Option = ir.FlexStart
+		c.Flex = &ir.FlexUse{Queued: f.Queued, MaxRunSeconds: f.MaxRunSeconds}
+		if f.Queued {
+			c.AdmissionCheck = "dws-" + name
+		}
+	default:
+		c.Option = ir.OnDemand
+	}
+	upgrades := "window"
+	if c.ByCalendar() { // its nodes last for days that are counted
+		upgrades = "endOfSupport"
+	}
+	c.KeepsVersion = value(in.Upgrades, upgrades) == "endOfSupport" && c.OwnsPools() && c.Flex == nil
+	markNodes(&c)
+	c.PerNode = perNode(c.Machine, machine)
+	return c
+}
+
+// sizeCapacity sets how many nodes a capacity has. TPUs are given in slices.
+func sizeCapacity(c *ir.Capacity, in schema.Capacity) {
+	fixed, most, least := in.Nodes, in.MaxNodes, in.MinNodes
+	hosts := 1
+	if slice := c.Machine.Slice; slice != nil {
+		fixed, most, least = in.Slices, in.MaxSlices, 0
+		hosts = slice.Hosts
+	}
+	count := value(fixed, value(most, 0))
+	c.Static = fixed != nil
+	c.MinNodes, c.MaxNodes = least, count*hosts
+	if c.Static {
+		c.MinNodes = c.MaxNodes
+	}
+	if c.Sliced() {
+		c.Slices = count
+	}
+}
+
+// facts returns what the catalogue knows of a hardware class's machine, with
+// the GPUs that are attached to it; the zero Machine where it knows nothing.
+func facts(h schema.Hardware) catalog.Machine {
+	accelerator, count := h.Attached()
+	machine, _ := catalog.Find(h.Machine, accelerator, count)
+	return machine
+}
+
+func lowerMachine(h schema.Hardware, m catalog.Machine) ir.Machine {
+	out := ir.Machine{
+		Type: h.Machine, Family: m.Family, VCPUs: m.VCPUs, MemoryGiB: m.MemoryGiB, Arm: m.Arch == "arm64",
+		Accelerator: m.Accelerator, AcceleratorCount: m.Count, BundledSSDs: m.SSDs.Bundled, SSDSizeGB: m.SSDs.SizeGB,
+	}
+	switch {
+	case m.HasTPUs():
+		out.Resource = ir.TPU
+		if slice, ok := m.Slice(value(h.Topology, "")); ok {
+			out.Slice = &ir.Slice{Topology: slice.Topology, Chips: slice.Chips, Hosts: slice.Hosts}
+		}
+	case m.Accelerator != "":
+		out.Resource = ir.GPU
+	}
+	// Source: GKE cluster autoscaler and Cluster Toolkit examples gke-a4x and
+	// gke-tpu-7x-advanced: these machines are linked by a workload policy that
+	// names the topology, others by the node pool's own placement policy.
+	switch {
+	case m.Family == "a4x":
+		out.PlacementTopology = "1x72"
+		out.AcceleratorNetworks = true
+	case m.Family == "tpu7x" && out.Slice != nil && out.Slice.Hosts > 1:
+		out.PlacementTopology = out.Slice.Topology
+	}
+	return out
+}
+
+// defaultDisk prefers pd-balanced to the machine's own default, which is a
+// hard disk for some.
+func defaultDisk(m catalog.Machine) string {
+	if m.Disk == "" || slices.Contains(m.Disks, "pd-balanced") {
+		return "pd-balanced"
+	}
+	return m.Disk
+}
+
+// markNodes decides by which labels nodes of a capacity are known, and
+// which taints keep other pods off.
+func markNodes(c *ir.Capacity) {
+	labels, taints := map[string]string{}, []ir.Taint{}
+	poolLabels := map[string]string{}
+	if c.HasAccelerators() {
+		taints = append(taints, ir.Taint{Key: c.Machine.Resource, Value: "present", Effect: noSchedule})
+	}
+	switch {
+	case c.HasTPUs():
+		labels[labelTPU] = c.Machine.Accelerator
+		if c.Machine.Slice != nil {
+			labels[labelTopology] = c.Machine.Slice.Topology
+		}
+	case c.HasGPUs():
+		labels[labelAccelerator] = c.Machine.Accelerator
+	}
+	if c.Machine.Arm { // by GKE itself
+		taints = append(taints, ir.Taint{Key: labelArchitecture, Value: "arm64", Effect: noSchedule})
+	}
+	switch {
+	case c.ComputeClass:
+		// Pods select the class and nothing else: the class says the rest.
+		labels = map[string]string{labelComputeClass: c.Name}
+		taints = append(taints, ir.Taint{Key: labelComputeClass, Value: c.Name, Effect: noSchedule})
+	case c.AutoProvisioned && c.Option == ir.Spot:
+		// Auto-provisioning taints a Spot pool by itself, for pods that both
+		// select and tolerate the key.
+		labels[labelMachineFamily] = c.Machine.Family
+		labels[labelSpot] = "true"
+		taints = append(taints, ir.Taint{Key: labelSpot, Value: "true", Effect: noSchedule})
+	case c.AutoProvisioned:
+		labels[labelMachineFamily] = c.Machine.Family
+		labels[labelProvisioning] = "standard"
+	default:
+		poolLabels[labelCapacity] = c.Name
+		poolLabels[labelResourceType] = string(c.Option)
+		c.PoolTaints = []ir.Taint{{Key: optionTaint[c.Option], Value: "true", Effect: noSchedule}}
+		taints = append(taints, c.PoolTaints...)
+	}
+	if c.Queued() {
+		// GKE adds the taint by itself, but not the label.
+		poolLabels[labelQueued] = "true"
+		taints = append(taints, ir.Taint{Key: labelQueued, Value: "true", Effect: noSchedule})
+	}
+	maps.Copy(labels, poolLabels)
+	if c.Machine.AcceleratorNetworks {
+		poolLabels[labelDRANetworks] = "true"
+	}
+	c.NodeLabels, c.PoolLabels = keyValues(labels), keyValues(poolLabels)
+	sortTaints(taints)
+	c.NodeTaints = taints
+}
+
+// perNode returns what one node offers to pods.
+func perNode(m ir.Machine, facts catalog.Machine) []ir.Amount {
+	if facts.Type == "" {
+		return nil
+	}
+	milli, mib := facts.Allocatable()
+	out := []ir.Amount{
+		{Resource: ir.CPU, Quantity: *resource.NewMilliQuantity(milli, resource.DecimalSI)},
+		{Resource: ir.Memory, Quantity: *resource.NewQuantity(mib<<20, resource.BinarySI)},
+	}
+	if m.Resource != "" {
+		out = append(out, ir.Amount{Resource: m.Resource, Quantity: count(m.AcceleratorCount)})
+	}
+	return out
+}
+
+// share is what a team gets with one unit of quota, a unit being an
+// accelerator or, on machines without, a vCPU.
+func share(h schema.Hardware, m ir.Machine) []ir.Amount {
+	facts := facts(h)
+	if facts.VCPUs == 0 {
+		return nil
+	}
+	milli, mib := facts.Allocatable()
+	if facts.Count == 0 {
+		return []ir.Amount{
+			{Resource: ir.CPU, Quantity: count(1)},
+			{Resource: ir.Memory, Quantity: *resource.NewQuantity(mib/int64(facts.VCPUs)<<20, resource.BinarySI)},
+		}
+	}
+	n := int64(facts.Count)
+	out := []ir.Amount{
+		{Resource: ir.CPU, Quantity: *resource.NewMilliQuantity(whole(milli/n, 1000), resource.DecimalSI)},
+		{Resource: ir.Memory, Quantity: *resource.NewQuantity(whole(mib/n, 1024)<<20, resource.BinarySI)},
+		{Resource: m.Resource, Quantity: count(1)},
+	}
+	if per := h.PerAccelerator; per != nil {
+		out[0].Quantity = vcpus(per.CPU)
+		out[1].Quantity = resource.MustParse(per.Memory) // the schema admits only what parses
+	}
+	return out
+}
+
+// whole rounds an amount down to whole units; less than one is left as it is.
+func whole(amount, unit int64) int64 {
+	if amount < unit {
+		return amount
+	}
+	return amount / unit * unit
+}
+
+func count(n int) resource.Quantity { return *resource.NewQuantity(int64(n), resource.DecimalSI) }
+
+func vcpus(n float64) resource.Quantity {
+	return *resource.NewMilliQuantity(int64(math.Round(n*1000)), resource.DecimalSI)
+}
+
+func lowerSystemPool(in schema.SystemPool) ir.SystemPool {
+	machine, _ := catalog.Usable(in.Machine)
+	return ir.SystemPool{
+		Name: "system", Machine: in.Machine, Family: machine.Family, VCPUs: machine.VCPUs, MemoryGiB: machine.MemoryGiB,
+		DiskType: value(in.Disk.Type, defaultDisk(machine)), DiskSizeGiB: in.Disk.SizeGiB,
+		NodesPerZone: in.NodesPerZone,
+	}
+}
+
+// lowerAutoProvisioning bounds the cluster of a plan whose teams are lowered.
+// Limits that are not given hold all that the teams are guaranteed: GKE starts
+// no node beyond them, in any pool.
+func lowerAutoProvisioning(in schema.AutoProvisioning, p *ir.Platform) ir.AutoProvisioning {
+	out := ir.AutoProvisioning{Profile: in.Profile}
+	// The limits bound the whole cluster, so node pools count as well.
+	inUse, created := map[string]int{}, map[string]bool{}
+	for _, c := range p.Capacities {
+		inUse[c.Machine.Accelerator] += c.MaxNodes * c.Machine.AcceleratorCount
+		if !c.OwnsPools() {
+			created[c.Machine.Accelerator] = true
+		}
+	}
+	limits := map[string]int{}
+	maps.Copy(limits, in.Accelerators)
+	for accelerator := range created {
+		if accelerator != "" {
+			limits[accelerator] = max(limits[accelerator], inUse[accelerator])
+		}
+	}
+	out.Create = len(created) > 0 || len(limits) > 0
+	vcpus, memoryGiB := autoProvisioningNeed(p)
+	out.Limits = []ir.ResourceLimit{
+		{Type: ir.CPU, Min: 4, Max: value(in.MaxCPU, max(1000, vcpus))},
+		{Type: ir.Memory, Min: 16, Max: value(in.MaxMemoryGiB, max(4000, memoryGiB))},
+	}
+	for _, accelerator := range slices.Sorted(maps.Keys(limits)) {
+		out.Limits = append(out.Limits, ir.ResourceLimit{Type: accelerator, Max: limits[accelerator]})
+	}
+	return out
+}
+
+func lowerAdmissionChecks(capacities []ir.Capacity) []ir.AdmissionCheck {
+	var out []ir.AdmissionCheck
+	for _, c := range capacities {
+		if c.AdmissionCheck == "" {
+			continue
+		}
+		check := ir.AdmissionCheck{Name: c.AdmissionCheck, Class: "queued-provisioning.gke.io"}
+		if c.HasAccelerators() {
+			check.Resources = []string{c.Machine.Resource}
+		}
+		if c.Machine.Slice != nil {
+			check.Topology = c.Machine.Slice.Topology
+		}
+		out = append(out, check)
+	}
+	return out
+}
+
+// keyValues returns labels by key.
+func keyValues(m map[string]string) []ir.KeyValue {
+	var out []ir.KeyValue
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		out = append(out, ir.KeyValue{Key: k, Value: m[k]})
+	}
+	return out
+}

@@ -1,0 +1,221 @@
+package lower
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+func TestDelivery(t *testing.T) {
+	p := &ir.Platform{
+		Name:        "a",
+		NodeAccount: ir.ServiceAccount{Roles: []string{"roles/artifactregistry.reader"}},
+		Teams: []ir.Team{
+			{Name: "one", Roles: []string{"roles/logging.logWriter", "roles/storage.objectViewer"}},
+			{Name: "two", Roles: []string{"roles/bigquery.user", "roles/logging.logWriter"}},
+		},
+	}
+	p.Delivery.StateBucket = "state"
+	got := delivery(p)
+	if got.StateBucket != "state" || got.StatePrefix != "a/terraform" || got.Repository != "a" ||
+		got.Account.ID != "a-build" {
+		t.Errorf("delivery = %+v", got)
+	}
+	want := []string{
+		"roles/artifactregistry.reader", "roles/bigquery.user", "roles/logging.logWriter", "roles/storage.objectViewer",
+	}
+	if diff := cmp.Diff(want, got.GrantableRoles); diff != "" {
+		t.Errorf("grantable roles (-want +got):\n%s", diff)
+	}
+}
+
+// TestGroupsAreGrantable holds that the build may let a team's members reach
+// the cluster, and nobody where no team has a group.
+func TestGroupsAreGrantable(t *testing.T) {
+	p := &ir.Platform{
+		Teams:   []ir.Team{{Name: "one"}, {Name: "two"}},
+		Cluster: ir.Cluster{SecurityGroup: "gke-security-groups@example.com"},
+	}
+	if got := delivery(p).GrantableRoles; got != nil {
+		t.Errorf("without a group: %q", got)
+	}
+	p.Teams[0].Group, p.Teams[1].Group = "one@example.com", "two@example.com"
+	if got := delivery(p).GrantableRoles; !slices.Equal(got, []string{ir.MemberRole}) {
+		t.Errorf("with groups: %q", got)
+	}
+}
+
+// TestDeliveryFollowsThePlan holds that every wide right and every API is
+// there only when something in the plan needs it.
+func TestDeliveryFollowsThePlan(t *testing.T) {
+	tests := []struct {
+		name string
+		with func(*ir.Platform)
+		adds []string
+	}{
+		{
+			"team bucket", func(p *ir.Platform) { p.Teams = []ir.Team{{Bucket: "b"}} },
+			[]string{"storage.buckets.create", "roles/storage.admin"},
+		},
+		{"team without bucket", func(p *ir.Platform) { p.Teams = []ir.Team{{}} }, nil},
+		{"TensorBoard", func(p *ir.Platform) { p.Monitoring.TensorBoard = "us-central1" }, []string{
+			"aiplatform.locations.get", "aiplatform.tensorboards.create", "aiplatform.tensorboards.delete",
+			"aiplatform.tensorboards.get",
+			"aiplatform.tensorboards.list", "aiplatform.tensorboards.update", "aiplatform.googleapis.com",
+		}},
+		{"Infrastructure Manager", func(p *ir.Platform) { p.Delivery.InfrastructureManager = true }, []string{
+			"roles/config.admin", "roles/config.agent", "config.googleapis.com",
+		}},
+		{
+			"alerts", func(p *ir.Platform) { p.Monitoring.Alerts = []ir.Alert{{}} },
+			[]string{"roles/monitoring.alertPolicyEditor"},
+		},
+		{
+			"image streaming", func(p *ir.Platform) { p.Cluster.ImageStreaming = true },
+			[]string{"containerfilesystem.googleapis.com"},
+		},
+		{"key", func(p *ir.Platform) { p.Security.KMSKey = "k" }, []string{"cloudkms.googleapis.com"}},
+		{"Binary Authorization", func(p *ir.Platform) { p.Security.BinaryAuthorization = true },
+			[]string{"binaryauthorization.googleapis.com"}},
+		{"posture", func(p *ir.Platform) { p.Security.Posture = true }, []string{"containersecurity.googleapis.com"}},
+		{"Filestore", func(p *ir.Platform) { p.Cluster.Filestore = true }, []string{"file.googleapis.com"}},
+		{"reservation of others", func(p *ir.Platform) {
+			p.Capacities = []ir.Capacity{{Reservation: &ir.ReservationUse{Name: "r"}}}
+		}, nil},
+		{"own reservation", func(p *ir.Platform) {
+			p.Capacities = []ir.Capacity{{}, {Reservation: &ir.ReservationUse{Name: "r", Create: true}}}
+		}, []string{
+			"compute.reservationBlocks.get", "compute.reservationBlocks.list",
+			"compute.reservations.create", "compute.reservations.delete", "compute.reservations.get",
+			"compute.reservations.list", "compute.reservations.resize", "compute.reservations.update",
+		}},
+		{"workload policy", func(p *ir.Platform) {
+			p.Capacities = []ir.Capacity{{}, {Machine: ir.Machine{PlacementTopology: "1x72"}}}
+		}, []string{
+			"compute.resourcePolicies.create", "compute.resourcePolicies.delete", "compute.resourcePolicies.get",
+			"compute.resourcePolicies.list",
+		}},
+		{"workload policy of others", func(p *ir.Platform) {
+			p.Capacities = []ir.Capacity{{ComputeClass: true, Machine: ir.Machine{PlacementTopology: "1x72"}}}
+		}, nil},
+	}
+	least := rights(delivery(&ir.Platform{Name: "p"}))
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := &ir.Platform{Name: "p"}
+			tt.with(p)
+			var added []string
+			for _, right := range rights(delivery(p)) {
+				if !slices.Contains(least, right) {
+					added = append(added, right)
+				}
+			}
+			if diff := cmp.Diff(tt.adds, added); diff != "" {
+				t.Errorf("added (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func rights(d ir.Delivery) []string {
+	all := slices.Concat(d.Account.Roles, d.Permissions, d.APIs)
+	for _, r := range d.NarrowRoles {
+		all = append(all, r.Role)
+	}
+	return all
+}
+
+func TestDeliveryIsSortedAndNarrow(t *testing.T) {
+	p := &ir.Platform{
+		Name:       "p",
+		Cluster:    ir.Cluster{ImageStreaming: true, Filestore: true},
+		Teams:      []ir.Team{{Bucket: "b"}},
+		Monitoring: ir.Monitoring{Alerts: []ir.Alert{{}}},
+		Capacities: []ir.Capacity{{Reservation: &ir.ReservationUse{Create: true}}},
+	}
+	d := delivery(p)
+	for name, list := range map[string][]string{
+		"roles": d.Account.Roles, "permissions": d.Permissions, "APIs": d.APIs,
+	} {
+		if !slices.IsSorted(list) {
+			t.Errorf("%s are not sorted: %v", name, list)
+		}
+	}
+	for _, role := range d.Account.Roles {
+		switch role {
+		case "roles/owner", "roles/editor", "roles/resourcemanager.projectIamAdmin", "roles/iam.serviceAccountUser",
+			"roles/compute.admin",
+			"roles/container.admin", "roles/storage.admin":
+			t.Errorf("the build has %s on the project", role)
+		}
+		if strings.HasPrefix(role, "roles/iam.") {
+			t.Errorf("the build administers accounts or roles by %s", role)
+		}
+		if !strings.HasPrefix(role, "roles/") {
+			t.Errorf("%q is no role", role)
+		}
+	}
+}
+
+// TestNarrowRoles holds that the build's widest rights end at its cluster and at
+// the teams' buckets.
+func TestNarrowRoles(t *testing.T) {
+	p := &ir.Platform{
+		Name: "a", Project: "p", Region: "r", Cluster: ir.Cluster{Name: "a"}, Teams: []ir.Team{{Bucket: "p-a-one"}},
+	}
+	want := []ir.NarrowRole{
+		{
+			Role: "roles/container.admin", Scope: ir.ClusterScope, Title: "Cluster a",
+			Condition: `resource.type != "container.googleapis.com/Cluster" || resource.name == ` +
+				`"projects/p/locations/r/clusters/a"` +
+				` || resource.name.startsWith("projects/p/locations/r/clusters/a/")`,
+		},
+		{
+			Role: "roles/storage.admin", Scope: ir.BucketScope, Title: "Buckets of the teams of a",
+			Condition: `resource.name.startsWith("projects/_/buckets/p-a-")`,
+		},
+	}
+	if diff := cmp.Diff(want, delivery(p).NarrowRoles); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// TestCustomRoles holds that neither jobs nor members get the right to run anything
+// in Vertex AI, and that members change nothing.
+func TestCustomRoles(t *testing.T) {
+	p := &ir.Platform{Name: "a-b", Project: "p", Monitoring: ir.Monitoring{TensorBoard: "us-central1"}}
+	p.Monitoring.MemberRoles = memberRoles(p)
+	roles := customRoles(p)
+	if len(roles) != 2 || roles[0].ID != "a_b_tensorboard_writer" || roles[1].ID != "a_b_tensorboard_reader" {
+		t.Fatalf("roles %+v", roles)
+	}
+	if !slices.Contains(p.Monitoring.MemberRoles, roles[1].Name("p")) {
+		t.Errorf("members have %q", p.Monitoring.MemberRoles)
+	}
+	kinds := []string{
+		"artifacts", "contexts", "executions", "locations", "metadataSchemas", "metadataStores", "tensorboard",
+	}
+	for _, role := range roles {
+		if !slices.IsSorted(role.Permissions) {
+			t.Errorf("%s is not sorted", role.ID)
+		}
+		for _, permission := range role.Permissions {
+			name, ok := strings.CutPrefix(permission, "aiplatform.")
+			if !ok || !slices.ContainsFunc(kinds, func(kind string) bool { return strings.HasPrefix(name, kind) }) ||
+				strings.HasSuffix(name, ".delete") {
+				t.Errorf("%s holds %s", role.ID, permission)
+			}
+			verb := name[strings.LastIndexByte(name, '.')+1:]
+			if role.ID == roles[1].ID &&
+				!slices.Contains([]string{
+					"get", "list", "read", "batchRead", "queryContextLineageSubgraph", "queryExecutionInputsAndOutputs",
+				}, verb) {
+				t.Errorf("%s holds %s", role.ID, permission)
+			}
+		}
+	}
+}

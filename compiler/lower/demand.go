@@ -1,0 +1,408 @@
+package lower
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/batchwright/batchwright/compiler/catalog"
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// demand returns the Google Cloud quota a platform needs in its region, from
+// its capacities, its system pool and the limits of node auto-provisioning.
+//
+// Rows are ordered by kind (accelerators, vCPUs, boot disks, local SSDs,
+// everything else), then by metric, then by what is counted; nameless metrics
+// come last. A metric that no source names stays empty and its row says so: the
+// amount is known even where the name is not. Disk types whose metric is not
+// certain have no row.
+func demand(p *ir.Platform) ir.Demand {
+	var t demandTally
+	for _, c := range append(slices.Clone(p.Capacities), systemCapacity(p)) {
+		n := countNodes(p, c)
+		t.addDisks(c, n)
+		if c.ByCalendar() {
+			// Of calendar mode Google charges no quota but for disks. Source: AI
+			// Hypercomputer documentation, "Capacity overview".
+			continue
+		}
+		t.addAccelerators(c, n)
+		t.addCPUs(c, n)
+		t.addLocalSSDs(c, n)
+		t.addResizeRequests(c)
+	}
+	if p.AutoProvisioning.Create {
+		for _, limit := range p.AutoProvisioning.Limits {
+			t.bound(limit)
+		}
+	}
+	t.addAllRegions()
+	t.addNetworks(p)
+	d := ir.Demand{Rows: t.rows()}
+	d.VCPUs, d.MemoryGiB = autoProvisioningNeed(p)
+	d.IAM = iamDemand(p)
+	return d
+}
+
+// iamDemand counts what create-platform.sh and Terraform add to the project's allow
+// policy, and the accounts and roles they make. The policies of buckets and service
+// accounts are their own, and hold few.
+func iamDemand(p *ir.Platform) ir.IAMDemand {
+	d := p.Delivery
+	// The last is the build's right to grant roles.
+	principals := len(d.Account.Roles) + len(d.NarrowRoles) + 1 + len(p.NodeAccount.Roles)
+	demand := ir.IAMDemand{ServiceAccounts: 2, CustomRoles: len(d.CustomRoles)}
+	if len(d.Permissions) > 0 {
+		principals++
+		demand.CustomRoles++
+	}
+	if len(p.Teams) > 0 {
+		principals += len(p.JobRoles)
+	}
+	for _, t := range p.Teams {
+		principals += len(t.Roles)
+		if t.Account != nil {
+			demand.ServiceAccounts++
+		}
+	}
+	if p.HasGroups() {
+		demand.Groups = 1 + len(p.Monitoring.MemberRoles)
+	}
+	demand.Principals = principals + demand.Groups
+	return demand
+}
+
+// systemCapacity is the system pool, as if it were a capacity.
+func systemCapacity(p *ir.Platform) ir.Capacity {
+	return ir.Capacity{
+		Option: ir.OnDemand, Static: true, MaxNodes: p.SystemPool.NodesPerZone * len(p.Zones),
+		Machine:  ir.Machine{Family: p.SystemPool.Family, VCPUs: p.SystemPool.VCPUs, MemoryGiB: p.SystemPool.MemoryGiB},
+		DiskType: p.SystemPool.DiskType, DiskSizeGiB: p.SystemPool.DiskSizeGiB,
+	}
+}
+
+// autoProvisioningNeed returns what auto-provisioning must allow the cluster
+// for all that the teams' quotas can ever admit to get its nodes: the vCPUs and
+// the memory of those nodes, whole ones, and of the system pool.
+func autoProvisioningNeed(p *ir.Platform) (vcpus, memoryGiB int) {
+	memory := 0.0
+	for _, c := range append(slices.Clone(p.Capacities), systemCapacity(p)) {
+		n := countNodes(p, c).admitted
+		vcpus += n * c.Machine.VCPUs
+		memory += float64(n) * c.Machine.MemoryGiB
+	}
+	return vcpus, int(math.Ceil(memory))
+}
+
+// nodeCount is how many nodes of a pool stand always, can be admitted to by
+// the teams' quotas, and exist at the pool's maximum.
+type nodeCount struct{ standing, admitted, ceiling int }
+
+// countNodes counts a capacity's nodes. KAI Scheduler counts the GPUs of all
+// capacities together, and gives what is idle away, so that all can run. Kueue never admits more to a flavor than
+// the nominal quota of all its queues together, because borrowing only moves
+// what others leave unused: so the scarcest resource's quota, in whole nodes or
+// TPU slices, bounds what can run.
+func countNodes(p *ir.Platform, c ir.Capacity) nodeCount {
+	standing := c.MinNodes
+	switch {
+	case c.Waiting:
+		standing = 0
+	case c.Static, c.OwnsReservation():
+		// A reservation takes up its project's quota from the day it begins,
+		// used or not.
+		standing = c.MaxNodes
+	}
+	if p.Scheduler == ir.KAI {
+		return nodeCount{standing, c.MaxNodes, c.MaxNodes}
+	}
+	needed := 0
+	for i := range min(len(c.Guaranteed), len(c.PerNode)) {
+		needed = max(needed, wholeNodes(c.Guaranteed[i], c.PerNode[i]))
+	}
+	if c.Sliced() {
+		hosts := c.Machine.Slice.Hosts
+		needed = (needed + hosts - 1) / hosts * hosts
+	}
+	return nodeCount{standing, max(standing, min(needed, c.MaxNodes)), c.MaxNodes}
+}
+
+// wholeNodes returns how many nodes offer the total when each offers one.
+func wholeNodes(total, one ir.Amount) int {
+	a, b := total.Quantity.Value(), one.Quantity.Value()
+	if total.Resource == ir.CPU { // the only resource that comes in fractions
+		a, b = total.Quantity.MilliValue(), one.Quantity.MilliValue()
+	}
+	if b <= 0 {
+		return 0
+	}
+	return int((a + b - 1) / b)
+}
+
+// demandKind orders the rows.
+type demandKind int
+
+const (
+	demandAccelerators demandKind = iota
+	demandCPUs
+	demandDisks
+	demandLocalSSDs
+	demandOthers
+)
+
+// demandMetric is a quota metric under way to its row.
+type demandMetric struct {
+	kind     demandKind
+	row      ir.DemandRow
+	subjects []string // what is counted: accelerators, families, disk types
+	notes    []string
+	limit    string // type of the auto-provisioning limit that bounds it, "" for none
+	gpu      bool
+}
+
+// note adds a remark, each once.
+func (m *demandMetric) note(s string) {
+	if s != "" && !slices.Contains(m.notes, s) {
+		m.notes = append(m.notes, s)
+	}
+}
+
+// demandTally collects metrics.
+type demandTally struct{ metrics []*demandMetric }
+
+// metric returns the metric of that name, made on first use. A nameless one
+// is told apart by its subject.
+func (t *demandTally) metric(k demandKind, name, subject string) *demandMetric {
+	for _, m := range t.metrics {
+		if m.kind == k && m.row.Metric == name && (name != "" || slices.Contains(m.subjects, subject)) {
+			if !slices.Contains(m.subjects, subject) {
+				m.subjects = append(m.subjects, subject)
+			}
+			return m
+		}
+	}
+	m := &demandMetric{kind: k, row: ir.DemandRow{Metric: name}, subjects: []string{subject}}
+	t.metrics = append(t.metrics, m)
+	return m
+}
+
+// add adds the nodes of one pool, with so many units each.
+func (m *demandMetric) add(n nodeCount, perNode int) {
+	m.row.Standing += n.standing * perNode
+	m.row.Admitted += n.admitted * perNode
+	m.row.Ceiling += n.ceiling * perNode
+}
+
+func (t *demandTally) addAccelerators(c ir.Capacity, n nodeCount) {
+	a := c.Machine.Accelerator
+	if a == "" {
+		return
+	}
+	metrics := catalog.QuotaMetrics(a)
+	name, subject := metrics.Standard, a+", on demand and reserved"
+	// Flex-start spends preemptible quota too (Google Cloud documentation:
+	// "Compute Engine instances provisioning models").
+	preemptible := c.Option == ir.Spot || c.Option == ir.FlexStart
+	if preemptible {
+		name, subject = metrics.Preemptible, a+", Spot and flex-start"
+	}
+	m := t.metric(demandAccelerators, name, subject)
+	m.limit = a
+	m.gpu = c.HasGPUs()
+	m.row.Unit = "chips"
+	if m.gpu {
+		m.row.Unit = "GPUs"
+	}
+	m.add(n, c.Machine.AcceleratorCount)
+
+	switch {
+	case name == "":
+		m.note("the metric's name is not verified")
+	case preemptible && metrics.Standard != "":
+		m.note("a project without this quota spends " + metrics.Standard)
+	case !preemptible:
+		m.note(metrics.Note)
+	}
+	m.noteReservation(c)
+}
+
+// noteReservation says what is special about a reservation's part in a metric.
+func (m *demandMetric) noteReservation(c ir.Capacity) {
+	if c.AnyReservation != nil {
+		m.note("includes " + c.Name + ": its nodes from a reservation use the quota that the reservation holds already")
+	}
+	r := c.Reservation
+	if r == nil {
+		return
+	}
+	if c.Waiting {
+		m.note("includes reservation " + r.Name + " from the day it begins")
+	}
+	if r.Owner != "" {
+		m.note("includes reservation " + r.Name + " of project " + r.Owner +
+			": whether it counts in this project is not verified")
+	}
+}
+
+func (t *demandTally) addCPUs(c ir.Capacity, n nodeCount) {
+	if n.ceiling == 0 {
+		return
+	}
+	family := c.Machine.Family
+	name := catalog.CPUMetric(family)
+	m := t.metric(demandCPUs, name, family)
+	m.limit = ir.CPU
+	m.row.Unit = "vCPUs"
+	m.add(n, c.Machine.VCPUs)
+
+	switch {
+	case c.HasTPUs():
+		m.note("whether machines with TPUs spend vCPU quota is not verified")
+	case family == "g2" || family == "a3":
+		m.note("the metric's name is not verified; Google's Cluster Toolkit checks no vCPU quota for this family")
+	case name == "":
+		m.note("the metric's name is not verified")
+	case family == "e2":
+		m.note("a project that lists E2_CPUS counts e2 there")
+	}
+	if c.Option == ir.Spot {
+		m.note("Spot machines spend PREEMPTIBLE_CPUS where the project has it")
+	}
+	if !c.HasAccelerators() {
+		m.noteReservation(c)
+	}
+}
+
+func (t *demandTally) addDisks(c ir.Capacity, n nodeCount) {
+	name := catalog.DiskMetric(c.DiskType)
+	if name == "" || n.ceiling == 0 {
+		return
+	}
+	m := t.metric(demandDisks, name, c.DiskType)
+	m.row.Unit = "GB"
+	m.add(n, c.DiskSizeGiB)
+}
+
+// addLocalSSDs counts local SSDs, those that come with a machine too. Source:
+// Google's Cluster Toolkit (pkg/validators/quota.go); of the other metrics, the
+// Cloud Quotas documentation and the Compute Engine API's Quota.metric.
+func (t *demandTally) addLocalSSDs(c ir.Capacity, n nodeCount) {
+	if c.SSDs() == 0 || n.ceiling == 0 {
+		return
+	}
+	m := t.metric(demandLocalSSDs, "LOCAL_SSD_TOTAL_GB", c.Machine.Family)
+	m.row.Unit = "GB"
+	m.add(n, c.SSDs()*c.Machine.SSDSizeGB)
+	m.note("a project that lists local_ssd_total_storage_per_vm_family counts them there")
+	if c.Option == ir.Spot {
+		m.note("Spot machines spend PREEMPTIBLE_LOCAL_SSD_GB where the project has it")
+	}
+}
+
+// addResizeRequests counts the requests queued provisioning can have open:
+// Kueue makes one for a workload that has its quota reserved, and a workload
+// holds one accelerator at least, or one TPU slice.
+func (t *demandTally) addResizeRequests(c ir.Capacity) {
+	if !c.Queued() {
+		return
+	}
+	resource, smallest, unit := c.Machine.Resource, 1, "accelerator"
+	if slice := c.Machine.Slice; slice != nil {
+		smallest, unit = slice.Chips, "TPU slice"
+	}
+	if !c.HasAccelerators() {
+		resource, unit = ir.CPU, "vCPU"
+	}
+	most := 0
+	for _, g := range c.Guaranteed {
+		if g.Resource == resource {
+			most = int(g.Quantity.Value()) / smallest
+		}
+	}
+	m := t.metric(demandOthers, "active_resize_requests", "open requests of queued flex-start, one a workload")
+	m.row.Unit = "requests"
+	m.row.Admitted += most
+	m.row.Ceiling += most
+	m.note("at most one for each " + unit + " of quota")
+	m.note("projects start with 100")
+}
+
+// addAllRegions sums up all GPUs: call it last.
+func (t *demandTally) addAllRegions() {
+	var sum ir.DemandRow
+	for _, m := range t.metrics {
+		if m.gpu {
+			sum.Standing += m.row.Standing
+			sum.Admitted += m.row.Admitted
+			sum.Ceiling += m.row.Ceiling
+		}
+	}
+	if sum.Ceiling == 0 {
+		return
+	}
+	m := t.metric(demandOthers, "GPUS_ALL_REGIONS", "GPUs of the project in all regions")
+	sum.Metric, sum.Unit = m.row.Metric, "GPUs"
+	m.row = sum
+	m.note("newer projects do not have it; whether Spot counts is not verified")
+}
+
+// addNetworks counts VPC networks where nodes have several: a project starts
+// with few. Source: Compute Engine API, Quota.metric; Compute Engine
+// documentation, "Allocation quotas".
+func (t *demandTally) addNetworks(p *ir.Platform) {
+	if len(p.Network.GPUs) == 0 {
+		return
+	}
+	n := 1 + len(p.Network.GPUs)
+	m := t.metric(demandOthers, "NETWORKS", "VPC networks of the project in all regions")
+	m.row.Standing, m.row.Admitted, m.row.Ceiling, m.row.Unit = n, n, n, "networks"
+	m.note("the default network, where the project has it, counts too")
+}
+
+// bound applies a limit of node auto-provisioning, which holds for the
+// autoscaling of all node pools (Terraform provider documentation,
+// google_container_cluster, cluster_autoscaling.resource_limits). Nodes that
+// always stand are no matter of autoscaling.
+func (t *demandTally) bound(limit ir.ResourceLimit) {
+	for _, m := range t.metrics {
+		if m.limit != limit.Type || m.row.Ceiling <= limit.Max {
+			continue
+		}
+		m.row.Ceiling = max(m.row.Standing, limit.Max)
+		m.row.Admitted = min(m.row.Admitted, m.row.Ceiling)
+		m.note(fmt.Sprintf("auto-provisioning holds the whole cluster at %d", limit.Max))
+	}
+}
+
+// rows returns the finished rows.
+func (t *demandTally) rows() []ir.DemandRow {
+	for _, m := range t.metrics {
+		slices.Sort(m.subjects)
+		m.row.What = strings.Join(m.subjects, ", ")
+		switch m.kind {
+		case demandCPUs:
+			m.row.What = "machines of family " + m.row.What
+		case demandDisks:
+			m.row.What = "boot disks of type " + m.row.What
+		case demandLocalSSDs:
+			m.row.What = "local SSDs of machines of family " + m.row.What
+		}
+		m.row.Note = strings.Join(m.notes, "; ")
+	}
+	slices.SortFunc(t.metrics, func(a, b *demandMetric) int {
+		return cmp.Or(
+			cmp.Compare(a.kind, b.kind),
+			// "~" comes after every name: what has none stands last.
+			cmp.Compare(cmp.Or(a.row.Metric, "~"), cmp.Or(b.row.Metric, "~")),
+			cmp.Compare(a.row.What, b.row.What),
+		)
+	})
+	var rows []ir.DemandRow
+	for _, m := range t.metrics {
+		rows = append(rows, m.row)
+	}
+	return rows
+}

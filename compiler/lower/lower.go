@@ -1,0 +1,229 @@
+// Package lower turns a checked blueprint into the plan of a platform.
+//
+// A schema.Blueprint comes in, with every default of the schema filled in. An
+// ir.Platform goes out, with every name, amount and reference resolved. Blueprint is
+// the only way in. It first resolves each part of the platform from the blueprint
+// and from parts that are passed on as arguments. From the resolved platform it then
+// derives the admission limits, the alerts, the rights and the quota of the project.
+// No function changes a part that another one has returned. Lower reads no file, and
+// reports no findings: package rules judges the plan.
+package lower
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/batchwright/batchwright/compiler/catalog"
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/schema"
+)
+
+// Blueprint returns the plan of the blueprint's platform, which is never nil. It
+// lowers a blueprint that the rules will refuse as far as possible: a part that
+// refers to an unknown name is left out.
+func Blueprint(b *schema.Blueprint) *ir.Platform {
+	zones := sorted(b.Zones)
+	capacities := lowerCapacities(b, zones)
+	offers := offersOf(b, capacities)
+	shared := lowerSharedQueues(b, offers)
+	tensorBoard, podRoles := lowerTensorBoard(b)
+	teams := lowerTeams(b, offers, shared, podRoles)
+	capacities = withGuarantees(capacities, queuesOf(shared, teams))
+	gpuNetworks, gpuRanges := lowerGPUNetworks(b, capacities)
+
+	p := &ir.Platform{
+		Name:    b.Name,
+		Project: b.Project,
+		Region:  b.Region,
+		Zones:   zones,
+		Versions: ir.Versions{
+			Kueue: b.Versions.Kueue, JobSet: b.Versions.JobSet, KAI: b.Versions.KAI, Helm: b.Versions.Helm,
+			GIB:       b.Versions.GIB,
+			Terraform: b.Versions.Terraform, GoogleProvider: b.Versions.GoogleProvider, Gcloud: b.Versions.Gcloud,
+			SHA256: lowerPins(b.Versions),
+		},
+		Scheduler: ir.Scheduler(b.Scheduler),
+		Network: ir.Network{
+			Name: b.Name, Subnet: b.Name,
+			Nodes: b.Network.Nodes, Pods: b.Network.Pods, Services: b.Network.Services,
+			ControlPlane: b.Network.ControlPlane,
+			GPUs:         gpuNetworks, GPURanges: gpuRanges,
+		},
+		Cluster: lowerCluster(b, len(gpuNetworks) > 0),
+		Security: ir.Security{
+			KMSKey:              value(b.Security.KMSKey, ""),
+			BinaryAuthorization: b.Security.BinaryAuthorization,
+			FlowLogs:            b.Security.FlowLogs,
+			Posture:             b.Security.Posture,
+			DataAccessLogs:      b.Security.DataAccessLogs,
+		},
+		SystemPool:      lowerSystemPool(b.Cluster.SystemPool),
+		NodeAccount:     ir.ServiceAccount{ID: b.Name + "-nodes", Display: "Nodes of " + b.Name, Roles: nodeRoles()},
+		Capacities:      capacities,
+		PriorityClasses: lowerPriorityClasses(b),
+		AdmissionChecks: lowerAdmissionChecks(capacities),
+		Cohorts:         lowerCohorts(b.Cohorts),
+		SharedQueues:    shared,
+		Teams:           teams,
+		JobRoles:        podRoles,
+		Monitoring: ir.Monitoring{
+			NotificationChannels: sorted(b.Monitoring.NotificationChannels),
+			Grafana:              b.Monitoring.Grafana,
+			GrafanaNamespace:     b.Monitoring.GrafanaNamespace,
+			TensorBoard:          tensorBoard,
+		},
+		Delivery: ir.Delivery{
+			Region:                value(b.Delivery.Region, b.Region),
+			StateBucket:           value(b.Delivery.StateBucket, b.Project+"-"+b.Name+"-tfstate"),
+			InfrastructureManager: b.Delivery.InfrastructureManager,
+		},
+		Notes: b.Notes,
+	}
+	p.Workloads = lowerWorkloads(b, p)
+	derive(b, p)
+	return p
+}
+
+// derive adds to a platform what follows from the whole of it. The order matters:
+// the alerts, the delivery and the demand read all that stands before them.
+func derive(b *schema.Blueprint, p *ir.Platform) {
+	p.AutoProvisioning = lowerAutoProvisioning(b.Cluster.AutoProvisioning, p)
+	if b.Monitoring.OpenToMembers && p.HasGroups() {
+		p.Monitoring.MemberRoles = memberRoles(p)
+	}
+	p.Monitoring.Alerts = alerts(p)
+	p.Delivery = delivery(p)
+	p.Demand = demand(p)
+}
+
+// lowerTensorBoard returns the region of the platform's TensorBoard, "" for none,
+// and the roles that every job's pods have.
+func lowerTensorBoard(b *schema.Blueprint) (region string, podRoles []string) {
+	podRoles = jobRoles()
+	if t := b.Monitoring.TensorBoard; t != nil {
+		region = value(t.Region, b.Region)
+		podRoles = sorted(append(podRoles, tensorBoardWriter(b.Name).Name(b.Project)))
+	}
+	return region, podRoles
+}
+
+// lowerCluster resolves the cluster; gpuNetworks reports whether nodes have networks
+// between their GPUs.
+func lowerCluster(b *schema.Blueprint, gpuNetworks bool) ir.Cluster {
+	c := b.Cluster
+	out := ir.Cluster{
+		Name:               b.Name,
+		ReleaseChannel:     c.ReleaseChannel,
+		MinVersion:         value(c.MinVersion, ""),
+		DNSEndpoint:        c.DNSEndpoint,
+		SecurityGroup:      value(c.SecurityGroup, ""),
+		DeletionProtection: c.DeletionProtection,
+		ImageStreaming:     c.ImageStreaming,
+		Filestore:          c.CSIDrivers.Filestore,
+		GCSFuse:            c.CSIDrivers.GCSFuse,
+		MultiNetworking:    value(c.MultiNetworking, gpuNetworks),
+		Maintenance: ir.Maintenance{
+			Days: unique(c.Maintenance.Days), Start: c.Maintenance.Start, Hours: c.Maintenance.Hours,
+		},
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Maintenance.Exclusions)) {
+		e := c.Maintenance.Exclusions[name]
+		out.Maintenance.Exclusions = append(out.Maintenance.Exclusions, ir.Exclusion{
+			Name: name, Start: e.Start, End: e.End, Scope: e.Scope,
+		})
+	}
+	for _, m := range catalog.MetricsComponents() {
+		if m.From == "" || c.MinVersion == nil || !catalog.OlderGKE(*c.MinVersion, m.From) {
+			out.Metrics = append(out.Metrics, m.Component)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.AuthorizedNetworks)) {
+		out.AuthorizedNetworks = append(out.AuthorizedNetworks,
+			ir.NamedRange{Name: name, CIDR: c.AuthorizedNetworks[name]})
+	}
+	return out
+}
+
+func lowerPriorityClasses(b *schema.Blueprint) []ir.PriorityClass {
+	// KAI Scheduler goes by the values alone: in a queue the higher evicts the
+	// lower, unless that is never evicted.
+	kai := b.Scheduler == string(ir.KAI)
+	var out []ir.PriorityClass
+	for tier, t := range b.Tiers {
+		classes := t.PriorityClasses(tier)
+		note := "Tier " + tier + " of the batch platform"
+		if len(classes) > 1 {
+			note += ", one of its " + strconv.Itoa(len(classes)) + " priorities"
+		}
+		for i, class := range classes {
+			value, known := ir.KAIClass(class.Name)
+			out = append(out, ir.PriorityClass{
+				Name: class.Name, Value: int32(class.Value), Default: t.Default && i == 0, Preempts: t.Preempts || kai,
+				Tier: tier, Note: note,
+				BuiltIn: kai && known && value == class.Value,
+			})
+		}
+	}
+	slices.SortFunc(out, func(a, b ir.PriorityClass) int {
+		return cmp.Or(cmp.Compare(a.Value, b.Value), cmp.Compare(a.Name, b.Name))
+	})
+	return out
+}
+
+// lowerCohorts puts parents before children; a circle, which the rules refuse,
+// is left out.
+func lowerCohorts(cohorts map[string]schema.Cohort) []ir.Cohort {
+	depths := map[string]int{}
+	var depth func(name string) int
+	depth = func(name string) int {
+		if d, known := depths[name]; known {
+			return d
+		}
+		depths[name] = -1 // while it is being found: a circle
+		d := 0
+		if parent := cohorts[name].Parent; parent != nil {
+			if d = depth(*parent); d >= 0 {
+				d++
+			}
+		}
+		depths[name] = d
+		return d
+	}
+	var out []ir.Cohort
+	for name, c := range cohorts {
+		if depth(name) >= 0 {
+			out = append(out,
+				ir.Cohort{Name: name, Parent: value(c.Parent, ""), Priority: value(c.Priority, queuePriority)})
+		}
+	}
+	slices.SortFunc(out, func(a, b ir.Cohort) int {
+		return cmp.Or(cmp.Compare(depths[a.Name], depths[b.Name]), cmp.Compare(a.Name, b.Name))
+	})
+	return out
+}
+
+// value returns what a pointer points to, or a default for nil.
+func value[T any](p *T, otherwise T) T {
+	if p == nil {
+		return otherwise
+	}
+	return *p
+}
+
+// sorted returns the strings in order, each once.
+func sorted(in []string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(in)))
+}
+
+// unique returns the strings in their order, each once.
+func unique(in []string) []string {
+	var out []string
+	for _, s := range in {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}

@@ -1,0 +1,28 @@
+package lower
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/batchwright/batchwright/schema"
+)
+
+// TestMetricsFollowTheVersion holds that a cluster asks for no metrics component
+// that the version it starts with does not have: GKE would refuse it.
+func TestMetricsFollowTheVersion(t *testing.T) {
+	for version, want := range map[string]bool{
+		"": true, "1.31": false, "1.32.0-gke.1000000": false, "1.32": true, "1.36": true,
+	} {
+		b := &schema.Blueprint{}
+		if version != "" {
+			b.Cluster.MinVersion = &version
+		}
+		metrics := lowerCluster(b, false).Metrics
+		if got := slices.Contains(metrics, "JOBSET"); got != want {
+			t.Errorf("GKE %q collects metrics of JobSets: %v, want %v", version, got, want)
+		}
+		if !slices.Contains(metrics, "DCGM") || !slices.IsSorted(metrics) {
+			t.Errorf("GKE %q: %q", version, metrics)
+		}
+	}
+}

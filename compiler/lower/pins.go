@@ -1,0 +1,25 @@
+package lower
+
+import (
+	"github.com/batchwright/batchwright/compiler/catalog"
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/schema"
+)
+
+// lowerPins returns the SHA-256 of each version. The blueprint's comes first, then
+// the catalogue's; without either it is "".
+func lowerPins(v schema.Versions) ir.Pins {
+	pin := func(given *string, name, version string) string {
+		if given != nil {
+			return *given
+		}
+		return catalog.Pin(name, version)
+	}
+	return ir.Pins{
+		Kueue:     pin(v.SHA256.Kueue, "kueue", v.Kueue),
+		JobSet:    pin(v.SHA256.JobSet, "jobset", v.JobSet),
+		Helm:      pin(v.SHA256.Helm, "helm", v.Helm),
+		Terraform: pin(v.SHA256.Terraform, "terraform", v.Terraform),
+		Gcloud:    pin(v.SHA256.Gcloud, "gcloud", v.Gcloud),
+	}
+}

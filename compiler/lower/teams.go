@@ -1,0 +1,244 @@
+package lower
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/schema"
+)
+
+// queuePriority is that of a queue which is given none. Source: KAI Scheduler's
+// CRD of queues, v0.17.
+const queuePriority = 100
+
+// offer is a capacity with what a unit of its quota holds.
+type offer struct {
+	capacity *ir.Capacity
+	share    []ir.Amount
+}
+
+// units is how many units of quota a capacity ever holds.
+func (o offer) units() int {
+	c := o.capacity
+	if c.HasAccelerators() {
+		return c.MaxNodes * c.Machine.AcceleratorCount
+	}
+	held := c.PerNode[0].Quantity.DeepCopy() // cpu
+	held.Mul(int64(c.MaxNodes))
+	return int(held.MilliValue() / 1000)
+}
+
+// offersOf returns what quota can be given of, by capacity.
+func offersOf(b *schema.Blueprint, capacities []ir.Capacity) map[string]*offer {
+	offers := map[string]*offer{}
+	for i := range capacities {
+		c := &capacities[i]
+		offers[c.Name] = &offer{capacity: c, share: share(b.Hardware[c.Hardware], c.Machine)}
+	}
+	return offers
+}
+
+// queuesOf returns every queue of the platform once.
+func queuesOf(shared []ir.SharedQueue, teams []ir.Team) []ir.Queue {
+	var out []ir.Queue
+	for _, s := range shared {
+		out = append(out, s.Queue)
+	}
+	for _, t := range teams {
+		for _, q := range t.Queues {
+			if !q.Shared {
+				out = append(out, q)
+			}
+		}
+	}
+	return out
+}
+
+// withGuarantees returns the capacities with the sum of the nominal quotas that the
+// queues have of each.
+func withGuarantees(capacities []ir.Capacity, queues []ir.Queue) []ir.Capacity {
+	out := slices.Clone(capacities)
+	byName := map[string]*ir.Capacity{}
+	for i := range out {
+		c := &out[i]
+		c.Guaranteed = make([]ir.Amount, len(c.PerNode))
+		for r, amount := range c.PerNode {
+			c.Guaranteed[r].Resource = amount.Resource
+		}
+		byName[c.Name] = c
+	}
+	for _, q := range queues {
+		for _, f := range q.Flavors {
+			for i := range byName[f.Flavor].Guaranteed {
+				g := &byName[f.Flavor].Guaranteed[i]
+				for _, quota := range f.Quotas {
+					if quota.Resource == g.Resource {
+						g.Quantity.Add(quota.Nominal)
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// lowerTeams resolves the teams. A Google service account of a team gets the roles
+// of the pods itself: the grant to the cluster's pods does not reach it.
+func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.SharedQueue, podRoles []string) []ir.Team {
+	sharedBy := map[string][]*ir.SharedQueue{}
+	for i := range shared {
+		for _, t := range shared[i].Teams {
+			sharedBy[t.Name] = append(sharedBy[t.Name], &shared[i])
+		}
+	}
+	var out []ir.Team
+	for _, name := range slices.Sorted(maps.Keys(b.Teams)) {
+		in := b.Teams[name]
+		team := ir.Team{
+			Name:            name,
+			Namespace:       value(in.Namespace, name),
+			Cohort:          value(in.Cohort, ""),
+			Priority:        value(in.Priority, queuePriority),
+			Group:           value(in.Group, ""),
+			KubeAccount:     name + "-ksa",
+			Roles:           sorted(in.Roles),
+			NodesListBucket: in.Bucket && in.NodesListBucket,
+			Allow:           sorted(in.Allow),
+		}
+		if in.ServiceAccount != nil {
+			team.Account = &ir.TeamAccount{ID: *in.ServiceAccount, Display: "Jobs of " + name + " in " + b.Name}
+			team.Roles = sorted(slices.Concat(podRoles, in.Roles))
+		}
+		if in.Bucket {
+			team.Bucket = bucketPrefix(b.Project, b.Name) + name
+		}
+		for tier, quota := range in.Quota {
+			t, ok := b.Tiers[tier]
+			if !ok || t.Shared != nil {
+				continue
+			}
+			if q := lowerQueue(t, tier, quota, value(in.Cohort, ""), offers); len(q.Flavors) > 0 {
+				q.ClusterQueue, q.LocalQueue = ir.ClusterQueuePrefix+name+"-"+tier, ir.LocalQueuePrefix+name+"-"+tier
+				if b.Scheduler == string(ir.KAI) {
+					q.ClusterQueue, q.LocalQueue = name, name
+				}
+				team.Queues = append(team.Queues, q)
+			}
+		}
+		for _, s := range sharedBy[name] {
+			q := s.Queue
+			q.LocalQueue = ir.LocalQueuePrefix + name + "-" + q.Tier
+			team.Queues = append(team.Queues, q)
+		}
+		slices.SortFunc(team.Queues, func(a, b ir.Queue) int { return strings.Compare(a.Tier, b.Tier) })
+		out = append(out, team)
+	}
+	return out
+}
+
+// bucketPrefix returns what the names of all the teams' buckets begin with.
+func bucketPrefix(project, platform string) string { return project + "-" + platform + "-" }
+
+// lowerSharedQueues resolves the queues that teams share.
+func lowerSharedQueues(b *schema.Blueprint, offers map[string]*offer) []ir.SharedQueue {
+	var out []ir.SharedQueue
+	for _, tier := range slices.Sorted(maps.Keys(b.Tiers)) {
+		t := b.Tiers[tier]
+		if t.Shared == nil {
+			continue
+		}
+		quota := maps.Clone(t.Shared.Quota)
+		if quota == nil {
+			quota = map[string]schema.Quota{}
+		}
+		for _, name := range t.Capacity {
+			if _, given := quota[name]; given || offers[name] == nil || offers[name].share == nil {
+				continue
+			}
+			all := new(offers[name].units())
+			if offers[name].capacity.HasAccelerators() {
+				quota[name] = schema.Quota{Accelerators: all}
+			} else {
+				quota[name] = schema.Quota{CPUs: all}
+			}
+		}
+		q := ir.SharedQueue{Queue: lowerQueue(t, tier, quota, value(t.Shared.Cohort, ""), offers)}
+		if len(q.Flavors) == 0 {
+			continue
+		}
+		q.ClusterQueue, q.Shared = ir.ClusterQueuePrefix+tier, true
+		teams := sorted(t.Shared.Teams)
+		if t.Shared.Teams == nil {
+			teams = slices.Sorted(maps.Keys(b.Teams))
+		}
+		for _, name := range teams {
+			if team, ok := b.Teams[name]; ok {
+				q.Teams = append(q.Teams, ir.SharingTeam{Name: name, Namespace: value(team.Namespace, name)})
+			}
+		}
+		out = append(out, q)
+	}
+	return out
+}
+
+// lowerQueue resolves a quota in a tier. The queue has no name yet.
+func lowerQueue(
+	t schema.Tier, tier string, quota map[string]schema.Quota, cohort string, offers map[string]*offer,
+) ir.Queue {
+	q := ir.Queue{
+		Tier: tier, Cohort: cohort, Strategy: t.Queueing, Preempts: t.Preempts, MaxGraceSeconds: t.MaxGraceSeconds,
+		Resources: []string{ir.CPU, ir.Memory},
+	}
+	for _, class := range t.PriorityClasses(tier) {
+		q.Classes = append(q.Classes, class.Name)
+	}
+	order := unique(t.Capacity)
+	for _, name := range order {
+		if _, given := quota[name]; given && offers[name] != nil && offers[name].capacity.Machine.Resource != "" {
+			q.Resources = []string{ir.CPU, ir.Memory, offers[name].capacity.Machine.Resource}
+		}
+	}
+	for _, name := range order {
+		in, given := quota[name]
+		o := offers[name]
+		if !given || o == nil || o.share == nil {
+			continue
+		}
+		nominal := value(in.Accelerators, 0)
+		if o.capacity.Machine.Resource == "" {
+			nominal = value(in.CPUs, 0)
+		}
+		f := ir.FlavorQuota{Flavor: name, AdmissionCheck: o.capacity.AdmissionCheck, Waiting: o.capacity.Waiting}
+		for _, res := range q.Resources {
+			rq := ir.ResourceQuota{Resource: res, Nominal: times(o.share, res, nominal)}
+			if cohort != "" {
+				if rq.BorrowsAll = in.Borrow == schema.BorrowAll; !rq.BorrowsAll {
+					rq.Borrowing = new(times(o.share, res, int(in.Borrow)))
+				}
+				if in.Lend != nil {
+					rq.Lending = new(times(o.share, res, *in.Lend))
+				}
+			}
+			f.Quotas = append(f.Quotas, rq)
+		}
+		q.Flavors = append(q.Flavors, f)
+	}
+	return q
+}
+
+// times returns n units' worth of a resource.
+func times(share []ir.Amount, res string, n int) resource.Quantity {
+	for _, a := range share {
+		if a.Resource != res {
+			continue
+		}
+		q := a.Quantity.DeepCopy()
+		q.Mul(int64(n))
+		return q
+	}
+	return count(0)
+}

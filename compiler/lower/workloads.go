@@ -1,0 +1,247 @@
+package lower
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/schema"
+)
+
+func lowerWorkloads(b *schema.Blueprint, p *ir.Platform) []ir.Workload {
+	capacities := map[string]*ir.Capacity{}
+	for i := range p.Capacities {
+		capacities[p.Capacities[i].Name] = &p.Capacities[i]
+	}
+	byTeam := map[string][]string{} // "" has those of every team
+	for name, in := range b.Workloads {
+		if len(in.Teams) == 0 {
+			byTeam[""] = append(byTeam[""], name)
+		}
+		for _, t := range in.Teams {
+			byTeam[t] = append(byTeam[t], name)
+		}
+	}
+	var out []ir.Workload
+	for i := range p.Teams {
+		team := &p.Teams[i]
+		for _, name := range sorted(slices.Concat(byTeam[""], byTeam[team.Name])) {
+			in := b.Workloads[name]
+			queue := slices.IndexFunc(team.Queues, func(q ir.Queue) bool { return q.Tier == in.Tier })
+			if queue < 0 {
+				continue
+			}
+			on := within(in, &team.Queues[queue], capacities)
+			w := lowerWorkload(p, in, name, team, &team.Queues[queue], on)
+			w.Auxiliaries = lowerAuxiliaries(in.Auxiliary, capacities)
+			for n := 1; n <= in.Copies; n++ {
+				out = append(out, copyOf(w, n, in.Copies, on))
+			}
+		}
+	}
+	return out
+}
+
+// spotGrace is how long pods on Spot nodes may take to end, in seconds: GKE
+// documents less than 30 from the notice to the end of the machine.
+const spotGrace = 25
+
+// within returns the capacities of a queue that a workload can run on, in the
+// queue's order: those it names, else those that have accelerators if it asks
+// for some, else all.
+func within(in schema.Workload, q *ir.Queue, capacities map[string]*ir.Capacity) []*ir.Capacity {
+	var all, named, accelerated []*ir.Capacity
+	for _, f := range q.Flavors {
+		c := capacities[f.Flavor]
+		all = append(all, c)
+		if slices.Contains(in.Capacity, c.Name) {
+			named = append(named, c)
+		}
+		if c.HasAccelerators() {
+			accelerated = append(accelerated, c)
+		}
+	}
+	switch {
+	case named != nil:
+		return named
+	case in.PerPod.Accelerators > 0 && accelerated != nil:
+		return accelerated
+	}
+	return all
+}
+
+// lowerWorkload resolves what all copies of a workload have in common, but for the
+// pods beside its own; on are the capacities it can run on.
+func lowerWorkload(p *ir.Platform, in schema.Workload, name string, team *ir.Team, q *ir.Queue,
+	on []*ir.Capacity) ir.Workload {
+	w := ir.Workload{
+		Template:      name,
+		Kind:          ir.Kind(in.Kind),
+		Team:          team.Name,
+		Namespace:     team.Namespace,
+		KubeAccount:   team.KubeAccount,
+		Queue:         q.LocalQueue,
+		Pods:          value(in.Pods, 1),
+		Requests:      requests(in.PerPod.CPU, in.PerPod.Memory),
+		Image:         in.Image,
+		Command:       in.Command,
+		Env:           keyValues(in.Env),
+		Bucket:        team.Bucket,
+		TensorBoard:   p.Monitoring.TensorBoard != "",
+		Files:         keyValues(in.Files),
+		Retries:       in.Retries,
+		HostNetwork:   in.HostNetwork,
+		MaxRunSeconds: value(in.MaxRunSeconds, 0),
+	}
+	if len(q.Classes) > 0 {
+		w.PriorityClass = value(in.Priority, q.Classes[0])
+	}
+	for _, env := range slices.Sorted(maps.Keys(in.SecretEnv)) {
+		w.SecretEnv = append(w.SecretEnv,
+			ir.SecretEnv{Name: env, Secret: in.SecretEnv[env].Secret, Key: in.SecretEnv[env].Key})
+	}
+	if n := in.PerPod.Accelerators; n > 0 {
+		w.Requests = append(w.Requests, ir.Amount{Resource: acceleratorOf(on), Quantity: count(n)})
+	}
+	for _, c := range on {
+		w.Capacities = append(w.Capacities, c.Name)
+	}
+	for _, c := range on {
+		if c.Sliced() {
+			w.Slices = in.Slices
+			w.Pods = value(in.Pods, in.Slices*c.Machine.Slice.Hosts)
+			break // all of them are alike, or the rules refuse
+		}
+	}
+	connectGPUs(&w, in, on)
+	if len(w.Files) > 0 {
+		w.ConfigMap = name + "-files"
+	}
+	if in.Rendezvous != nil {
+		w.Port = in.Rendezvous.Port
+	}
+	w.NodeSelector, w.Tolerations = reach(on)
+	for _, c := range on {
+		if c.Option == ir.Spot {
+			w.GraceSeconds = spotGrace
+		}
+		if c.Flex != nil && (w.MaxRunSeconds == 0 || c.Flex.MaxRunSeconds < w.MaxRunSeconds) {
+			w.MaxRunSeconds = c.Flex.MaxRunSeconds
+		}
+	}
+	w.Queueing = queueing(p, w, on)
+	return w
+}
+
+// lowerAuxiliaries resolves the pods beside a workload's own, but for those on a
+// capacity that is not there.
+func lowerAuxiliaries(all map[string]schema.Auxiliary, capacities map[string]*ir.Capacity) []ir.Auxiliary {
+	var out []ir.Auxiliary
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		in := all[name]
+		c := capacities[in.Capacity]
+		if c == nil {
+			continue
+		}
+		a := ir.Auxiliary{
+			Name: name, Capacity: c.Name, Requests: requests(in.CPU, in.Memory), Image: in.Image, Command: in.Command,
+			Env: keyValues(in.Env),
+		}
+		a.NodeSelector, a.Tolerations = reach([]*ir.Capacity{c})
+		if c.Option == ir.Spot {
+			a.GraceSeconds = spotGrace
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// requests returns cpu and memory, which the schema has checked to parse.
+func requests(cpu float64, memory string) []ir.Amount {
+	return []ir.Amount{
+		{Resource: ir.CPU, Quantity: vcpus(cpu)}, {Resource: ir.Memory, Quantity: resource.MustParse(memory)},
+	}
+}
+
+// connectGPUs gives pods that have a node to themselves its networks between
+// GPUs, where there is another pod to reach. Those on their node's network see
+// all of them as they are.
+func connectGPUs(w *ir.Workload, in schema.Workload, on []*ir.Capacity) {
+	whole := len(on) > 0 &&
+		!slices.ContainsFunc(on, func(c *ir.Capacity) bool {
+			return c.Machine.AcceleratorCount != in.PerPod.Accelerators
+		})
+	if !whole {
+		return
+	}
+	w.Networks = !slices.ContainsFunc(on, func(c *ir.Capacity) bool { return !c.HasAcceleratorNetworks() })
+	if w.Pods > 1 && !in.HostNetwork {
+		w.GPUDirect = sameGPUDirect(on)
+	}
+	if w.GPUDirect != "" {
+		w.Interfaces = interfaces(on[0].Networks)
+	}
+}
+
+// acceleratorOf returns the resource of the capacities' accelerators; GPUs where
+// their nodes have none, which the rules refuse.
+func acceleratorOf(on []*ir.Capacity) string {
+	for _, c := range on {
+		if c.Machine.Resource != "" {
+			return c.Machine.Resource
+		}
+	}
+	return ir.GPU
+}
+
+// reach returns how pods get to all of some capacities: the labels that the
+// nodes of all of them have, and the taints that those of any have. Kueue adds
+// the labels of the flavor it chooses.
+func reach(on []*ir.Capacity) (selector []ir.KeyValue, tolerations []ir.Taint) {
+	for i, c := range on {
+		if i == 0 {
+			selector = slices.Clone(c.NodeLabels)
+		} else {
+			selector = slices.DeleteFunc(selector, func(l ir.KeyValue) bool {
+				return !slices.Contains(c.NodeLabels, l)
+			})
+		}
+		for _, t := range c.NodeTaints {
+			if !slices.Contains(tolerations, t) {
+				tolerations = append(tolerations, t)
+			}
+		}
+	}
+	sortTaints(tolerations)
+	return selector, tolerations
+}
+
+// copyOf names one copy of a workload, and gives it a placement group of its
+// own where its nodes are to stand together.
+func copyOf(w ir.Workload, n, copies int, on []*ir.Capacity) ir.Workload {
+	w.Name = w.Template
+	if copies > 1 {
+		w.Name += "-" + strconv.Itoa(n)
+	}
+	if slices.ContainsFunc(on, func(c *ir.Capacity) bool { return c.AutoProvisioned && c.Compact }) {
+		// Auto-provisioning uses it as the name of a node pool.
+		w.PlacementGroup = w.Team + "-" + strconv.Itoa(n) + "-" + w.Template
+		w.NodeSelector = append(slices.Clone(w.NodeSelector),
+			ir.KeyValue{Key: ir.LabelPlacementGroup, Value: w.PlacementGroup})
+		slices.SortFunc(w.NodeSelector, func(a, b ir.KeyValue) int { return strings.Compare(a.Key, b.Key) })
+		w.Tolerations = append(slices.Clone(w.Tolerations),
+			ir.Taint{Key: ir.LabelPlacementGroup, Value: w.PlacementGroup, Effect: noSchedule})
+		sortTaints(w.Tolerations)
+	}
+	return w
+}
+
+func sortTaints(taints []ir.Taint) {
+	slices.SortFunc(taints, func(a, b ir.Taint) int {
+		return strings.Compare(a.Key+"\x00"+a.Value, b.Key+"\x00"+b.Value)
+	})
+}
