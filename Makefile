@@ -1,4 +1,4 @@
-# The two targets a newcomer needs: build and test. README.md tells the rest.
+# The two targets a newcomer needs: build and test. CONTRIBUTING.md describes the rest.
 
 .PHONY: build test quick conformance mutants golden check bench fuzz clean
 
