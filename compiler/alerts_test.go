@@ -26,7 +26,8 @@ func TestAlertsFollowThePlatform(t *testing.T) {
 	want := []string{
 		"HostErrors", "JobSetFailures", "KueueAdmissionWaitHigh", "KueueClusterQueueInactive", "KueueControllerDown",
 		"KueueEvictionsByFailure", "KueueIdleQuotaWhileWaiting", "KueueLocalQueueInactive", "KueueNoLeader",
-		"KueuePreemptionChurn", "KueueQueueStuck", "KueueReconcileErrors", "KueueWorkloadDeactivated", "KueueWorkloadNeverFits",
+		"KueuePreemptionChurn", "KueueQueueStuck", "KueueReconcileErrors", "KueueWorkloadDeactivated",
+		"KueueWorkloadNeverFits",
 	}
 	if diff := gocmp.Diff(want, always); diff != "" {
 		t.Errorf("alerts of every platform (-want +got):\n%s", diff)
@@ -38,30 +39,48 @@ func TestAlertsFollowThePlatform(t *testing.T) {
 		plan  ir.Platform
 		added []string
 	}{
-		"GPUs":    {ir.Platform{Capacities: []ir.Capacity{{Machine: a100}}}, []string{"AcceleratorAllocatedIdle", "GPUSilentThrottle"}},
+		"GPUs": {
+			ir.Platform{Capacities: []ir.Capacity{{Machine: a100}}},
+			[]string{"AcceleratorAllocatedIdle", "GPUSilentThrottle"},
+		},
 		"L4 GPUs": {ir.Platform{Capacities: []ir.Capacity{{Machine: l4}}}, []string{"AcceleratorAllocatedIdle"}},
 		"single TPU hosts": {
-			ir.Platform{Capacities: []ir.Capacity{{Machine: ir.Machine{Resource: ir.TPU, Slice: &ir.Slice{Hosts: 1}}, Static: true, MaxNodes: 2}}},
+			ir.Platform{
+				Capacities: []ir.Capacity{
+					{Machine: ir.Machine{Resource: ir.TPU, Slice: &ir.Slice{Hosts: 1}}, Static: true, MaxNodes: 2},
+				},
+			},
 			[]string{"AcceleratorAllocatedIdle"},
 		},
-		"TPU slices that scale": {ir.Platform{Capacities: []ir.Capacity{{Machine: tpu, Slices: 2}}}, []string{"AcceleratorAllocatedIdle"}},
+		"TPU slices that scale": {
+			ir.Platform{Capacities: []ir.Capacity{{Machine: tpu, Slices: 2}}}, []string{"AcceleratorAllocatedIdle"},
+		},
 		"TPU slices that stand": {
 			ir.Platform{Capacities: []ir.Capacity{{Machine: tpu, Slices: 2, Static: true}}},
 			[]string{"AcceleratorAllocatedIdle", "TPUNodePoolUnavailable"},
 		},
-		"TPU slices to come": {ir.Platform{Capacities: []ir.Capacity{{Machine: tpu, Slices: 2, Static: true, Waiting: true}}}, []string{"AcceleratorAllocatedIdle"}},
-		"Spot nodes":         {ir.Platform{Capacities: []ir.Capacity{{Option: ir.Spot}}}, []string{"SpotPreemptionBurst"}},
-		"a check":            {ir.Platform{AdmissionChecks: []ir.AdmissionCheck{{Name: "dws"}}}, []string{"KueueAdmissionCheckStuck"}},
+		"TPU slices to come": {
+			ir.Platform{Capacities: []ir.Capacity{{Machine: tpu, Slices: 2, Static: true, Waiting: true}}},
+			[]string{"AcceleratorAllocatedIdle"},
+		},
+		"Spot nodes": {ir.Platform{Capacities: []ir.Capacity{{Option: ir.Spot}}}, []string{"SpotPreemptionBurst"}},
+		"a check": {
+			ir.Platform{AdmissionChecks: []ir.AdmissionCheck{{Name: "dws"}}}, []string{"KueueAdmissionCheckStuck"},
+		},
 		"a reservation": {
 			ir.Platform{Capacities: []ir.Capacity{{Option: ir.Reservation, Reservation: &ir.ReservationUse{}}}},
 			[]string{"ReservationIdle"},
 		},
 		"any reservation": {
-			ir.Platform{Capacities: []ir.Capacity{{Option: ir.AnyReservation, AnyReservation: &ir.AnyReservationUse{}}}},
+			ir.Platform{
+				Capacities: []ir.Capacity{{Option: ir.AnyReservation, AnyReservation: &ir.AnyReservationUse{}}},
+			},
 			[]string{"ReservationIdle"},
 		},
 		"another project's reservation": {
-			ir.Platform{Capacities: []ir.Capacity{{Option: ir.Reservation, Reservation: &ir.ReservationUse{Owner: "q"}}}},
+			ir.Platform{
+				Capacities: []ir.Capacity{{Option: ir.Reservation, Reservation: &ir.ReservationUse{Owner: "q"}}},
+			},
 			nil,
 		},
 	} {
@@ -83,7 +102,8 @@ func TestAlertsFollowThePlatform(t *testing.T) {
 func TestAlertsFollowTheScheduler(t *testing.T) {
 	kai := alertNames(&ir.Platform{Name: "plain", Scheduler: ir.KAI})
 	want := []string{
-		"HostErrors", "JobSetFailures", "KAIEvictionChurn", "KAINothingStarts", "KAIQueueControllerDown", "KAISchedulerDown", "KAISchedulingSlow",
+		"HostErrors", "JobSetFailures", "KAIEvictionChurn", "KAINothingStarts", "KAIQueueControllerDown",
+		"KAISchedulerDown", "KAISchedulingSlow",
 	}
 	if diff := gocmp.Diff(want, kai); diff != "" {
 		t.Errorf("alerts with KAI Scheduler (-want +got):\n%s", diff)

@@ -93,7 +93,10 @@ func BenchmarkRules(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			var findings diag.List
-			rules.Run(&rules.Pass{Blueprint: checked.blueprint, Plan: plan, Place: checked.locate.place, Written: checked.locate.written, Findings: &findings})
+			rules.Run(&rules.Pass{
+				Blueprint: checked.blueprint, Plan: plan, Place: checked.locate.place, Written: checked.locate.written,
+				Findings: &findings,
+			})
 			if findings.HasErrors() {
 				b.Fatal(findings.Sorted())
 			}

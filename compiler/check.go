@@ -50,7 +50,9 @@ func check(ctx context.Context, cc *cue.Context, files *loader, findings *diag.L
 		return nil, err
 	}
 	value, conditions, ok := files.build(cc)
-	out := &checked{broken: map[[2]string]bool{}, locate: &locator{sources: files.sources, inst: files.inst, value: value}}
+	out := &checked{
+		broken: map[[2]string]bool{}, locate: &locator{sources: files.sources, inst: files.inst, value: value},
+	}
 	if !ok {
 		return out, nil
 	}
@@ -69,8 +71,9 @@ func check(ctx context.Context, cc *cue.Context, files *loader, findings *diag.L
 	}
 	if g.unexplained > 0 {
 		findings.Add(diag.Finding{
-			Code: "N0109", Severity: diag.Note, Message: fmt.Sprintf("%d more entities do not fit the schema and are not explained", g.unexplained),
-			Help: "correct those above first",
+			Code: "N0109", Severity: diag.Note,
+			Message: fmt.Sprintf("%d more entities do not fit the schema and are not explained", g.unexplained),
+			Help:    "correct those above first",
 		})
 	}
 	if c.known {
@@ -234,7 +237,8 @@ func (g *grammar) fit(constraint, value cue.Value, decode decoder, path ...strin
 	if g.mistakes == before {
 		g.add(diag.Finding{
 			Code: "E0107", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.place(true, path...),
-			Message: diag.Path(path) + " does not fit the schema: " + message(cueerrors.Errors(err)[0]), Help: "compare it with the schema",
+			Message: diag.Path(path) + " does not fit the schema: " + message(cueerrors.Errors(err)[0]),
+			Help:    "compare it with the schema",
 		})
 	}
 	return false
@@ -250,7 +254,8 @@ func decoders(b *schema.Blueprint) map[string]decoder {
 		"name": one(&b.Name), "project": one(&b.Project), "region": one(&b.Region), "zones": one(&b.Zones),
 		"cluster": one(&b.Cluster), "network": one(&b.Network), "security": one(&b.Security),
 		"versions":   one(&b.Versions),
-		"monitoring": one(&b.Monitoring), "delivery": one(&b.Delivery), "notes": one(&b.Notes), "scheduler": one(&b.Scheduler), "accept": entry(&b.Accept),
+		"monitoring": one(&b.Monitoring), "delivery": one(&b.Delivery), "notes": one(&b.Notes),
+		"scheduler": one(&b.Scheduler), "accept": entry(&b.Accept),
 		"hardware": entry(&b.Hardware), "capacity": entry(&b.Capacity), "tiers": entry(&b.Tiers),
 		"cohorts": entry(&b.Cohorts), "teams": entry(&b.Teams), "workloads": entry(&b.Workloads),
 	}

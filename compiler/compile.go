@@ -56,8 +56,12 @@ type Input struct {
 	// this process can stop that step. The caller then starts a process whose
 	// memory the operating system limits.
 	RefuseUnbounded bool
+}
 
-	suspect *atomic.Pointer[diag.Span] // a text that can outgrow MaxMemory
+// compilation is one run of Compile. The guard reads it while compile runs.
+type compilation struct {
+	Input
+	suspect atomic.Pointer[diag.Span] // a text that can outgrow MaxMemory
 }
 
 // Result is what became of an Input.
@@ -80,24 +84,24 @@ type Result struct {
 func Compile(ctx context.Context, in Input) (*Result, error) {
 	in.MaxTime = cmp.Or(in.MaxTime, DefaultMaxTime)
 	in.MaxMemory = cmp.Or(in.MaxMemory, DefaultMaxMemory)
-	in.suspect = &atomic.Pointer[diag.Span]{}
 	if len(in.Paths) == 0 {
 		in.Paths = []string{"."}
 	}
+	c := &compilation{Input: in}
 	stdin := readStdin(in)
-	return guard(ctx, in, func() (*Result, error) { return compile(ctx, in, stdin) })
+	return c.guard(ctx, func() (*Result, error) { return c.compile(ctx, stdin) })
 }
 
-func compile(ctx context.Context, in Input, stdin stdin) (*Result, error) {
+func (c *compilation) compile(ctx context.Context, stdin stdin) (*Result, error) {
 	res := &Result{}
-	loader, err := load(in, stdin, &res.Findings)
+	loader, err := load(c.Input, stdin, &res.Findings)
 	if err != nil || loader == nil {
 		return res, errors.Join(err, ctx.Err())
 	}
-	if at := boundGrowth(loader.inst, loader.sources, in.MaxMemory); at.Valid() {
-		in.suspect.Store(&at)
-		if in.RefuseUnbounded {
-			return res, &UnboundedError{in.memoryFinding()}
+	if at := boundGrowth(loader.inst, loader.sources, c.MaxMemory); at.Valid() {
+		c.suspect.Store(&at)
+		if c.RefuseUnbounded {
+			return res, &UnboundedError{c.memoryFinding()}
 		}
 	}
 	checked, err := check(ctx, newContext(), loader, &res.Findings)

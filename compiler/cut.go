@@ -192,10 +192,12 @@ func (l *loader) unresolved(name, file string, written, fields []string) string 
 	}
 	if slices.ContainsFunc(l.inst.Files, func(f *ast.File) bool { return f.Filename == file }) {
 		if slices.Contains(written, name) {
-			return "another file defines it: begin both with the same package clause, so that they see each other's names"
+			return "another file defines it: begin both with the same package clause, so that they " +
+				"see each other's names"
 		}
 		if slices.Contains(fields, name) {
-			return "the blueprint does not write " + name + ": references see what the files say, and not the schema's defaults"
+			return "the blueprint does not write " + name +
+				": references see what the files say, and not the schema's defaults"
 		}
 		if near := diag.Nearest(name, written); near != "" {
 			return "did you mean " + near + "? A string needs quotes"

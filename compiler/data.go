@@ -36,12 +36,14 @@ func (l *loader) decode(format, path, name string, content []byte) {
 		if at := secondDocument(content); at >= 0 {
 			l.findings.Add(diag.Finding{
 				Code: "E0003", Severity: diag.Error, Message: "a second document begins here",
-				Span: diag.Span{Source: l.sources.get(name), Start: at, End: at + 3}, Help: "keep one document in the file",
+				Span: diag.Span{Source: l.sources.get(name), Start: at, End: at + 3},
+				Help: "keep one document in the file",
 			})
 			l.failed = true
 			return
 		}
-		l.fail("E0003", path, "does not hold a blueprint", "the file must be a mapping of fields such as name and teams")
+		l.fail("E0003", path, "does not hold a blueprint",
+			"the file must be a mapping of fields such as name and teams")
 		return
 	}
 	l.data = append(l.data, file)
@@ -85,7 +87,8 @@ func parseYAML(name string, content []byte) (file *ast.File, err error) {
 	if bytes.ContainsAny(content, oddLineEnds) {
 		defer func() {
 			if recover() != nil {
-				file, err = nil, errors.New("U+0085, U+2028 and U+2029 end a line in YAML: write them as escapes, such as \\u2028")
+				file, err = nil,
+					errors.New("U+0085, U+2028 and U+2029 end a line in YAML: write them as escapes, such as \\u2028")
 			}
 		}()
 	}

@@ -70,73 +70,77 @@ func customRoles(p *ir.Platform) []ir.CustomRole {
 // documentation: "Create and manage custom roles").
 func roleID(platform, role string) string { return strings.ReplaceAll(platform, "-", "_") + "_" + role }
 
-// tensorBoardReads are the permissions to look at a TensorBoard, and at the
+// tensorBoardReads returns the permissions to look at a TensorBoard, and at the
 // experiment that the uploader makes for it in Vertex ML Metadata.
-var tensorBoardReads = []string{
-	"aiplatform.artifacts.get",
-	"aiplatform.artifacts.list",
-	"aiplatform.contexts.get",
-	"aiplatform.contexts.list",
-	"aiplatform.contexts.queryContextLineageSubgraph",
-	"aiplatform.executions.get",
-	"aiplatform.executions.list",
-	"aiplatform.executions.queryExecutionInputsAndOutputs",
-	"aiplatform.locations.get",
-	"aiplatform.metadataSchemas.get",
-	"aiplatform.metadataSchemas.list",
-	"aiplatform.metadataStores.get",
-	"aiplatform.metadataStores.list",
-	"aiplatform.tensorboardExperiments.get",
-	"aiplatform.tensorboardExperiments.list",
-	"aiplatform.tensorboardRuns.get",
-	"aiplatform.tensorboardRuns.list",
-	"aiplatform.tensorboardTimeSeries.batchRead",
-	"aiplatform.tensorboardTimeSeries.get",
-	"aiplatform.tensorboardTimeSeries.list",
-	"aiplatform.tensorboardTimeSeries.read",
-	"aiplatform.tensorboards.get",
-	"aiplatform.tensorboards.list",
+func tensorBoardReads() []string {
+	return []string{
+		"aiplatform.artifacts.get",
+		"aiplatform.artifacts.list",
+		"aiplatform.contexts.get",
+		"aiplatform.contexts.list",
+		"aiplatform.contexts.queryContextLineageSubgraph",
+		"aiplatform.executions.get",
+		"aiplatform.executions.list",
+		"aiplatform.executions.queryExecutionInputsAndOutputs",
+		"aiplatform.locations.get",
+		"aiplatform.metadataSchemas.get",
+		"aiplatform.metadataSchemas.list",
+		"aiplatform.metadataStores.get",
+		"aiplatform.metadataStores.list",
+		"aiplatform.tensorboardExperiments.get",
+		"aiplatform.tensorboardExperiments.list",
+		"aiplatform.tensorboardRuns.get",
+		"aiplatform.tensorboardRuns.list",
+		"aiplatform.tensorboardTimeSeries.batchRead",
+		"aiplatform.tensorboardTimeSeries.get",
+		"aiplatform.tensorboardTimeSeries.list",
+		"aiplatform.tensorboardTimeSeries.read",
+		"aiplatform.tensorboards.get",
+		"aiplatform.tensorboards.list",
+	}
 }
 
-// tensorBoardWrites are the permissions to add to a TensorBoard, as the uploader of
+// tensorBoardWrites returns the permissions to add to a TensorBoard, as the uploader of
 // google-cloud-aiplatform does: it makes an experiment in the project's metadata
 // store, and the store if there is none yet. Source: googleapis/python-aiplatform,
 // google/cloud/aiplatform/tensorboard/uploader.py and metadata/.
-var tensorBoardWrites = []string{
-	"aiplatform.artifacts.create",
-	"aiplatform.artifacts.update",
-	"aiplatform.contexts.addContextArtifactsAndExecutions",
-	"aiplatform.contexts.addContextChildren",
-	"aiplatform.contexts.create",
-	"aiplatform.contexts.update",
-	"aiplatform.executions.addExecutionEvents",
-	"aiplatform.executions.create",
-	"aiplatform.executions.update",
-	"aiplatform.metadataSchemas.create",
-	"aiplatform.metadataStores.create",
-	"aiplatform.tensorboardExperiments.create",
-	"aiplatform.tensorboardExperiments.update",
-	"aiplatform.tensorboardExperiments.write",
-	"aiplatform.tensorboardRuns.batchCreate",
-	"aiplatform.tensorboardRuns.create",
-	"aiplatform.tensorboardRuns.update",
-	"aiplatform.tensorboardRuns.write",
-	"aiplatform.tensorboardTimeSeries.batchCreate",
-	"aiplatform.tensorboardTimeSeries.create",
-	"aiplatform.tensorboardTimeSeries.update",
+func tensorBoardWrites() []string {
+	return []string{
+		"aiplatform.artifacts.create",
+		"aiplatform.artifacts.update",
+		"aiplatform.contexts.addContextArtifactsAndExecutions",
+		"aiplatform.contexts.addContextChildren",
+		"aiplatform.contexts.create",
+		"aiplatform.contexts.update",
+		"aiplatform.executions.addExecutionEvents",
+		"aiplatform.executions.create",
+		"aiplatform.executions.update",
+		"aiplatform.metadataSchemas.create",
+		"aiplatform.metadataStores.create",
+		"aiplatform.tensorboardExperiments.create",
+		"aiplatform.tensorboardExperiments.update",
+		"aiplatform.tensorboardExperiments.write",
+		"aiplatform.tensorboardRuns.batchCreate",
+		"aiplatform.tensorboardRuns.create",
+		"aiplatform.tensorboardRuns.update",
+		"aiplatform.tensorboardRuns.write",
+		"aiplatform.tensorboardTimeSeries.batchCreate",
+		"aiplatform.tensorboardTimeSeries.create",
+		"aiplatform.tensorboardTimeSeries.update",
+	}
 }
 
 func tensorBoardReader(platform string) ir.CustomRole {
 	return ir.CustomRole{
 		ID: roleID(platform, "tensorboard_reader"), Title: "Reads the TensorBoard of " + platform,
-		Permissions: tensorBoardReads,
+		Permissions: tensorBoardReads(),
 	}
 }
 
 func tensorBoardWriter(platform string) ir.CustomRole {
 	return ir.CustomRole{
 		ID: roleID(platform, "tensorboard_writer"), Title: "Writes to the TensorBoard of " + platform,
-		Permissions: sorted(slices.Concat(tensorBoardReads, tensorBoardWrites)),
+		Permissions: sorted(slices.Concat(tensorBoardReads(), tensorBoardWrites())),
 	}
 }
 
@@ -174,22 +178,17 @@ func buildRoles(p *ir.Platform) []string {
 // checked on the new bucket or on the project.
 func narrowRoles(p *ir.Platform) []ir.NarrowRole {
 	roles := []ir.NarrowRole{{
-		Role: "roles/container.admin", Title: "Cluster " + p.Cluster.Name,
+		Role: "roles/container.admin", Scope: ir.ClusterScope, Title: "Cluster " + p.Cluster.Name,
 		Condition: ir.ClusterCondition(p.Project, p.Region, p.Cluster.Name),
 	}}
-	if hasBuckets(p) {
+	if p.HasBuckets() {
 		prefix := "projects/_/buckets/" + bucketPrefix(p.Project, p.Name)
 		roles = append(roles, ir.NarrowRole{
-			Role: "roles/storage.admin", Title: "Buckets of the teams of " + p.Name,
+			Role: "roles/storage.admin", Scope: ir.BucketScope, Title: "Buckets of the teams of " + p.Name,
 			Condition: `resource.name.startsWith(` + strconv.Quote(prefix) + `)`,
 		})
 	}
 	return roles
-}
-
-// hasBuckets reports whether some team has a bucket.
-func hasBuckets(p *ir.Platform) bool {
-	return slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return t.Bucket != "" })
 }
 
 // buildPermissions returns what the build needs beside its roles. Of the
@@ -229,7 +228,7 @@ func buildPermissions(p *ir.Platform) []string {
 			"compute.resourcePolicies.list",
 		)
 	}
-	if hasBuckets(p) {
+	if p.HasBuckets() {
 		out = append(out, "storage.buckets.create")
 	}
 	return out

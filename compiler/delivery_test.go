@@ -21,10 +21,13 @@ func TestDelivery(t *testing.T) {
 	}
 	p.Delivery.StateBucket = "state"
 	got := delivery(p)
-	if got.StateBucket != "state" || got.StatePrefix != "a/terraform" || got.Repository != "a" || got.Account.ID != "a-build" {
+	if got.StateBucket != "state" || got.StatePrefix != "a/terraform" || got.Repository != "a" ||
+		got.Account.ID != "a-build" {
 		t.Errorf("delivery = %+v", got)
 	}
-	want := []string{"roles/artifactregistry.reader", "roles/bigquery.user", "roles/logging.logWriter", "roles/storage.objectViewer"}
+	want := []string{
+		"roles/artifactregistry.reader", "roles/bigquery.user", "roles/logging.logWriter", "roles/storage.objectViewer",
+	}
 	if diff := cmp.Diff(want, got.GrantableRoles); diff != "" {
 		t.Errorf("grantable roles (-want +got):\n%s", diff)
 	}
@@ -33,7 +36,10 @@ func TestDelivery(t *testing.T) {
 // TestGroupsAreGrantable holds that the build may let a team's members reach
 // the cluster, and nobody where no team has a group.
 func TestGroupsAreGrantable(t *testing.T) {
-	p := &ir.Platform{Teams: []ir.Team{{Name: "one"}, {Name: "two"}}, Cluster: ir.Cluster{SecurityGroup: "gke-security-groups@example.com"}}
+	p := &ir.Platform{
+		Teams:   []ir.Team{{Name: "one"}, {Name: "two"}},
+		Cluster: ir.Cluster{SecurityGroup: "gke-security-groups@example.com"},
+	}
 	if got := delivery(p).GrantableRoles; got != nil {
 		t.Errorf("without a group: %q", got)
 	}
@@ -51,17 +57,27 @@ func TestDeliveryFollowsThePlan(t *testing.T) {
 		with func(*ir.Platform)
 		adds []string
 	}{
-		{"team bucket", func(p *ir.Platform) { p.Teams = []ir.Team{{Bucket: "b"}} }, []string{"storage.buckets.create", "roles/storage.admin"}},
+		{
+			"team bucket", func(p *ir.Platform) { p.Teams = []ir.Team{{Bucket: "b"}} },
+			[]string{"storage.buckets.create", "roles/storage.admin"},
+		},
 		{"team without bucket", func(p *ir.Platform) { p.Teams = []ir.Team{{}} }, nil},
 		{"TensorBoard", func(p *ir.Platform) { p.Monitoring.TensorBoard = "us-central1" }, []string{
-			"aiplatform.locations.get", "aiplatform.tensorboards.create", "aiplatform.tensorboards.delete", "aiplatform.tensorboards.get",
+			"aiplatform.locations.get", "aiplatform.tensorboards.create", "aiplatform.tensorboards.delete",
+			"aiplatform.tensorboards.get",
 			"aiplatform.tensorboards.list", "aiplatform.tensorboards.update", "aiplatform.googleapis.com",
 		}},
 		{"Infrastructure Manager", func(p *ir.Platform) { p.Delivery.InfrastructureManager = true }, []string{
 			"roles/config.admin", "roles/config.agent", "config.googleapis.com",
 		}},
-		{"alerts", func(p *ir.Platform) { p.Monitoring.Alerts = []ir.Alert{{}} }, []string{"roles/monitoring.alertPolicyEditor"}},
-		{"image streaming", func(p *ir.Platform) { p.Cluster.ImageStreaming = true }, []string{"containerfilesystem.googleapis.com"}},
+		{
+			"alerts", func(p *ir.Platform) { p.Monitoring.Alerts = []ir.Alert{{}} },
+			[]string{"roles/monitoring.alertPolicyEditor"},
+		},
+		{
+			"image streaming", func(p *ir.Platform) { p.Cluster.ImageStreaming = true },
+			[]string{"containerfilesystem.googleapis.com"},
+		},
 		{"key", func(p *ir.Platform) { p.Security.KMSKey = "k" }, []string{"cloudkms.googleapis.com"}},
 		{"Binary Authorization", func(p *ir.Platform) { p.Security.BinaryAuthorization = true },
 			[]string{"binaryauthorization.googleapis.com"}},
@@ -80,7 +96,8 @@ func TestDeliveryFollowsThePlan(t *testing.T) {
 		{"workload policy", func(p *ir.Platform) {
 			p.Capacities = []ir.Capacity{{}, {Machine: ir.Machine{PlacementTopology: "1x72"}}}
 		}, []string{
-			"compute.resourcePolicies.create", "compute.resourcePolicies.delete", "compute.resourcePolicies.get", "compute.resourcePolicies.list",
+			"compute.resourcePolicies.create", "compute.resourcePolicies.delete", "compute.resourcePolicies.get",
+			"compute.resourcePolicies.list",
 		}},
 		{"workload policy of others", func(p *ir.Platform) {
 			p.Capacities = []ir.Capacity{{ComputeClass: true, Machine: ir.Machine{PlacementTopology: "1x72"}}}
@@ -121,14 +138,17 @@ func TestDeliveryIsSortedAndNarrow(t *testing.T) {
 		Capacities: []ir.Capacity{{Reservation: &ir.ReservationUse{Create: true}}},
 	}
 	d := delivery(p)
-	for name, list := range map[string][]string{"roles": d.Account.Roles, "permissions": d.Permissions, "APIs": d.APIs} {
+	for name, list := range map[string][]string{
+		"roles": d.Account.Roles, "permissions": d.Permissions, "APIs": d.APIs,
+	} {
 		if !slices.IsSorted(list) {
 			t.Errorf("%s are not sorted: %v", name, list)
 		}
 	}
 	for _, role := range d.Account.Roles {
 		switch role {
-		case "roles/owner", "roles/editor", "roles/resourcemanager.projectIamAdmin", "roles/iam.serviceAccountUser", "roles/compute.admin",
+		case "roles/owner", "roles/editor", "roles/resourcemanager.projectIamAdmin", "roles/iam.serviceAccountUser",
+			"roles/compute.admin",
 			"roles/container.admin", "roles/storage.admin":
 			t.Errorf("the build has %s on the project", role)
 		}
@@ -144,14 +164,20 @@ func TestDeliveryIsSortedAndNarrow(t *testing.T) {
 // TestNarrowRoles holds that the build's widest rights end at its cluster and at
 // the teams' buckets.
 func TestNarrowRoles(t *testing.T) {
-	p := &ir.Platform{Name: "a", Project: "p", Region: "r", Cluster: ir.Cluster{Name: "a"}, Teams: []ir.Team{{Bucket: "p-a-one"}}}
+	p := &ir.Platform{
+		Name: "a", Project: "p", Region: "r", Cluster: ir.Cluster{Name: "a"}, Teams: []ir.Team{{Bucket: "p-a-one"}},
+	}
 	want := []ir.NarrowRole{
 		{
-			Role: "roles/container.admin", Title: "Cluster a",
-			Condition: `resource.type != "container.googleapis.com/Cluster" || resource.name == "projects/p/locations/r/clusters/a"` +
+			Role: "roles/container.admin", Scope: ir.ClusterScope, Title: "Cluster a",
+			Condition: `resource.type != "container.googleapis.com/Cluster" || resource.name == ` +
+				`"projects/p/locations/r/clusters/a"` +
 				` || resource.name.startsWith("projects/p/locations/r/clusters/a/")`,
 		},
-		{Role: "roles/storage.admin", Title: "Buckets of the teams of a", Condition: `resource.name.startsWith("projects/_/buckets/p-a-")`},
+		{
+			Role: "roles/storage.admin", Scope: ir.BucketScope, Title: "Buckets of the teams of a",
+			Condition: `resource.name.startsWith("projects/_/buckets/p-a-")`,
+		},
 	}
 	if diff := cmp.Diff(want, delivery(p).NarrowRoles); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -170,18 +196,24 @@ func TestCustomRoles(t *testing.T) {
 	if !slices.Contains(p.Monitoring.MemberRoles, roles[1].Name("p")) {
 		t.Errorf("members have %q", p.Monitoring.MemberRoles)
 	}
-	kinds := []string{"artifacts", "contexts", "executions", "locations", "metadataSchemas", "metadataStores", "tensorboard"}
+	kinds := []string{
+		"artifacts", "contexts", "executions", "locations", "metadataSchemas", "metadataStores", "tensorboard",
+	}
 	for _, role := range roles {
 		if !slices.IsSorted(role.Permissions) {
 			t.Errorf("%s is not sorted", role.ID)
 		}
 		for _, permission := range role.Permissions {
 			name, ok := strings.CutPrefix(permission, "aiplatform.")
-			if !ok || !slices.ContainsFunc(kinds, func(kind string) bool { return strings.HasPrefix(name, kind) }) || strings.HasSuffix(name, ".delete") {
+			if !ok || !slices.ContainsFunc(kinds, func(kind string) bool { return strings.HasPrefix(name, kind) }) ||
+				strings.HasSuffix(name, ".delete") {
 				t.Errorf("%s holds %s", role.ID, permission)
 			}
 			verb := name[strings.LastIndexByte(name, '.')+1:]
-			if role.ID == roles[1].ID && !slices.Contains([]string{"get", "list", "read", "batchRead", "queryContextLineageSubgraph", "queryExecutionInputsAndOutputs"}, verb) {
+			if role.ID == roles[1].ID &&
+				!slices.Contains([]string{
+					"get", "list", "read", "batchRead", "queryContextLineageSubgraph", "queryExecutionInputsAndOutputs",
+				}, verb) {
 				t.Errorf("%s holds %s", role.ID, permission)
 			}
 		}

@@ -242,7 +242,8 @@ func (m *demandMetric) noteReservation(c ir.Capacity) {
 		m.note("includes reservation " + r.Name + " from the day it begins")
 	}
 	if r.Owner != "" {
-		m.note("includes reservation " + r.Name + " of project " + r.Owner + ": whether it counts in this project is not verified")
+		m.note("includes reservation " + r.Name + " of project " + r.Owner +
+			": whether it counts in this project is not verified")
 	}
 }
 

@@ -111,8 +111,10 @@ func (g *grammar) finding(errs []cueerrors.Error, schema cue.Value, path []strin
 	}
 	name := cmp.Or(diag.Path(path), "the blueprint")
 	m := &mistake{
-		Finding: diag.Finding{Code: "E0107", Severity: diag.Error, Path: diag.Path(path), Message: withoutStructs(message(errs[0]))},
-		spans:   g.spans(errs...), others: "see also here",
+		Finding: diag.Finding{
+			Code: "E0107", Severity: diag.Error, Path: diag.Path(path), Message: withoutStructs(message(errs[0])),
+		},
+		spans: g.spans(errs...), others: "see also here",
 	}
 	switch {
 	case len(m.spans) > 0 && ownCheck(m.spans[0]):
@@ -122,7 +124,9 @@ func (g *grammar) finding(errs []cueerrors.Error, schema cue.Value, path []strin
 	case strings.HasPrefix(format, conflicting):
 		m.conflict(name, errs, schema, g.locate.later)
 	case strings.HasPrefix(format, outOfBound), strings.HasPrefix(format, notSatisfied):
-		m.bound(name, withoutStructs(fmt.Sprint(args[0])), fmt.Sprint(args[1]), func(key bool) diag.Span { return g.locate.place(key, path...) })
+		m.bound(name, withoutStructs(fmt.Sprint(args[0])), fmt.Sprint(args[1]), func(key bool) diag.Span {
+			return g.locate.place(key, path...)
+		})
 	case strings.HasPrefix(format, notAllowed):
 		m.Message = fmt.Sprintf("a definition of the blueprint's own does not allow the field %q", last(path))
 		m.Help = "correct the field's name, add it to the definition, or open the definition with ..."
@@ -185,7 +189,8 @@ func (m *mistake) conflict(name string, errs []cueerrors.Error, schema cue.Value
 			return
 		}
 	}
-	if len(values) == 2 && slices.Contains(values, "true") && slices.Contains(values, "false") && strings.HasPrefix(last(strings.Split(name, ".")), "_") {
+	if len(values) == 2 && slices.Contains(values, "true") && slices.Contains(values, "false") &&
+		strings.HasPrefix(last(strings.Split(name, ".")), "_") {
 		m.Message, m.Help = "the blueprint's own check "+name+" fails", "correct what it checks, or the check"
 		m.others = "the check"
 		return
@@ -242,17 +247,20 @@ func expression(message, format string, args []any) (string, string) {
 	case is("division by zero"), strings.Contains(message, "division by zero"):
 		return "division by zero", "correct the divisor"
 	case is("invalid operands %s and %s to '%s'"):
-		return fmt.Sprintf("%v and %v cannot be combined with %v", args[0], args[1], args[2]), `make both of one type; "\(x)" is a number's text`
+		return fmt.Sprintf("%v and %v cannot be combined with %v", args[0], args[1], args[2]),
+			`make both of one type; "\(x)" is a number's text`
 	case is("invalid interpolation"):
 		return message, "put a text, a number or a boolean between the parentheses"
 	case is("cannot range over"):
 		return message, "name a list or a struct after in"
 	case is("index out of range"):
-		return fmt.Sprintf("the list has no element %v: it has %v, counted from 0", args[0], args[1]), "correct the index"
+		return fmt.Sprintf("the list has no element %v: it has %v, counted from 0", args[0], args[1]),
+			"correct the index"
 	case is("as type %s") && fmt.Sprint(args[len(args)-1]) == "bool":
 		return fmt.Sprintf("%v is neither true nor false", args[0]), `write a comparison, such as x == "prod"`
 	case is("cannot call non-function"):
-		return fmt.Sprintf("there is no function %v", args[0]), "correct its name; CUE's own functions are listed at pkg.go.dev/cuelang.org/go/pkg"
+		return fmt.Sprintf("there is no function %v", args[0]),
+			"correct its name; CUE's own functions are listed at pkg.go.dev/cuelang.org/go/pkg"
 	case is("in call to"), is("in argument"):
 		return message, "correct the arguments"
 	}

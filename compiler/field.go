@@ -55,9 +55,10 @@ const (
 type Value struct {
 	Origin Origin
 	JSON   json.RawMessage // with all defaults; nil where there is none, and of a map
-	Text   string          // as CUE writes it, in several lines where it is long: of a struct what is written, else with the default
-	Names  []string        // of the entities of a map, in the blueprint's order
-	Absent string          // the entity on the path that the blueprint does not have, "" for none; Names are those it has
+	// as CUE writes it, in several lines where it is long: of a struct what is written, else with the default
+	Text   string
+	Names  []string // of the entities of a map, in the blueprint's order
+	Absent string   // the entity on the path that the blueprint does not have, "" for none; Names are those it has
 	// Places are where it is written, what decides first.
 	Places []diag.Related
 }
@@ -100,7 +101,8 @@ func Explain(ctx context.Context, in Input, path string) (*Field, *diag.List, er
 	in.MaxMemory = cmp.Or(in.MaxMemory, DefaultMaxMemory)
 	stdin := readStdin(in)
 	filled := make(chan *Field, 1) // guard may leave its function behind
-	res, err := guard(ctx, in, func() (*Result, error) {
+	c := &compilation{Input: in}
+	res, err := c.guard(ctx, func() (*Result, error) {
 		res, f := &Result{}, *f
 		l, err := load(in, stdin, &res.Findings)
 		if err != nil || l == nil {
@@ -117,7 +119,8 @@ func Explain(ctx context.Context, in Input, path string) (*Field, *diag.List, er
 		f.Value = e.at(elements)
 		f.Fields = slices.Clone(f.Fields)
 		for i, m := range f.Fields {
-			if v := e.at(append(slices.Clip(elements), m.Name)); v != nil && (v.Origin == Written || v.Origin == Unknown || len(v.Places) > 0) {
+			if v := e.at(append(slices.Clip(elements), m.Name)); v != nil &&
+				(v.Origin == Written || v.Origin == Unknown || len(v.Places) > 0) {
 				f.Fields[i].Value = v
 			}
 		}
@@ -173,7 +176,8 @@ func parsePath(path string) ([]string, error) {
 		if strings.HasPrefix(rest, ".") && len(rest) > 1 {
 			rest = rest[1:]
 		} else if rest != "" && rest[0] != '[' {
-			return nil, &PathError{fmt.Sprintf("%s: want names with dots between them, such as cluster.maintenance.days", path)}
+			return nil,
+				&PathError{fmt.Sprintf("%s: want names with dots between them, such as cluster.maintenance.days", path)}
 		}
 	}
 	if i := slices.Index(elements, ""); i >= 0 {

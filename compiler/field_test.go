@@ -115,7 +115,8 @@ module: "example.com/platform@v0"
 language: version: "v0.17.0"
 `
 	dir := t.TempDir()
-	for _, f := range txtar.Parse([]byte(strings.Replace(blueprint, "-- platform.cue --\n", "-- platform.cue --\n@extern(embed)\n\n", 1))).Files {
+	for _, f := range txtar.Parse(
+		[]byte(strings.Replace(blueprint, "-- platform.cue --\n", "-- platform.cue --\n@extern(embed)\n\n", 1))).Files {
 		name := filepath.Join(dir, f.Name)
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			t.Fatal(err)

@@ -40,7 +40,8 @@ func Format(name string, content []byte) (formatted []byte, findings diag.List, 
 		if _, err := parseCUE(name, formatted, parser.ParseComments); err != nil {
 			findings.Add(diag.Finding{
 				Code: "E0003", Severity: diag.Error, Span: diag.Span{Source: &diag.Source{Name: name}},
-				Message: "what CUE's formatter makes of the file does not parse", Help: "look for an odd number, such as 00.G; the file was left as it is",
+				Message: "what CUE's formatter makes of the file does not parse",
+				Help:    "look for an odd number, such as 00.G; the file was left as it is",
 			})
 			return nil, findings, nil
 		}

@@ -23,7 +23,8 @@ func FuzzFormat(f *testing.F) {
 		f.Add(source)
 	}
 	for _, source := range []string{
-		"a:1 // b\n\n// c\n", "a: [1,\n2]", "a: \"\"\"\n\tx\n\t\"\"\"", "if x {a: 1}", "a: \"\\(b)\" & #\"\\#(c)\"#", "@extern(embed)\n\npackage p\n", "a: {", "import \"x\"\n", "\xef\xbb\xbfa:1", "a: 1\r\nb: 2\r\n",
+		"a:1 // b\n\n// c\n", "a: [1,\n2]", "a: \"\"\"\n\tx\n\t\"\"\"", "if x {a: 1}", "a: \"\\(b)\" & #\"\\#(c)\"#",
+		"@extern(embed)\n\npackage p\n", "a: {", "import \"x\"\n", "\xef\xbb\xbfa:1", "a: 1\r\nb: 2\r\n",
 	} {
 		f.Add([]byte(source))
 	}

@@ -51,7 +51,8 @@ func (g *grammar) again(here diag.Spot) bool {
 func (g *grammar) notAStruct(value cue.Value) {
 	g.add(diag.Finding{
 		Code: "E0003", Severity: diag.Error, Span: g.locate.place(false),
-		Message: "does not hold a blueprint but " + describeValue(value), Help: "a blueprint is a struct of fields such as name and teams",
+		Message: "does not hold a blueprint but " + describeValue(value),
+		Help:    "a blueprint is a struct of fields such as name and teams",
 	})
 }
 
@@ -309,7 +310,8 @@ func (g *grammar) scalar(schema, value cue.Value, path []string) {
 	if err == nil {
 		return
 	}
-	if !value.IsConcrete() && (value.IncompleteKind() == cue.BottomKind || value.IncompleteKind()&schema.IncompleteKind() != 0) {
+	if !value.IsConcrete() &&
+		(value.IncompleteKind() == cue.BottomKind || value.IncompleteKind()&schema.IncompleteKind() != 0) {
 		g.indefinite(value.Validate(cue.Concrete(true)), schema, path)
 		return
 	}
@@ -408,7 +410,8 @@ func (g *grammar) choice(names, chosen, path []string) {
 		f.Help = "name one of them"
 	}
 	for _, n := range chosen {
-		f.Related = append(f.Related, diag.Related{Span: g.locate.place(true, append(slices.Clip(path), n)...), Message: n + " is set here"})
+		f.Related = append(f.Related,
+			diag.Related{Span: g.locate.place(true, append(slices.Clip(path), n)...), Message: n + " is set here"})
 	}
 	g.add(f)
 }

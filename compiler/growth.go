@@ -59,14 +59,15 @@ type growth struct {
 	crossing diag.Span
 }
 
-// bounded is what has a bound: the values of a name themselves, which are texts
-// or numbers, or with inner also all that is in them.
+// bounded is the key of a bound. Without inner the bound holds for the values of
+// the name, if they are texts or numbers. With inner it also holds for every text
+// and number inside these values.
 type bounded struct {
 	name  string
 	inner bool
 }
 
-// Names under which bounds has those of dynamic and labels.
+// Names under which bounds keeps the bounds of dynamic and of labels.
 const (
 	dynamicName = "[]"
 	labelsName  = "[]:"
@@ -151,14 +152,14 @@ func (g *growth) collect(f *ast.File) {
 		case *ast.Field:
 			g.collectField(n)
 		case *ast.LetClause:
-			g.name(n.Ident, n.Expr)
+			g.bindIdent(n.Ident, n.Expr)
 		case *ast.Alias:
-			g.name(n.Ident, n.Expr)
+			g.bindIdent(n.Ident, n.Expr)
 		case *ast.ForClause:
 			if n.Key != nil {
-				g.nameLabel(n.Key)
+				g.bindLabel(n.Key)
 			}
-			g.name(n.Value, &ast.IndexExpr{X: n.Source})
+			g.bindIdent(n.Value, &ast.IndexExpr{X: n.Source})
 		}
 		return true
 	}, nil)
@@ -167,17 +168,17 @@ func (g *growth) collect(f *ast.File) {
 func (g *growth) collectField(f *ast.Field) {
 	label := f.Label
 	if alias, ok := label.(*ast.Alias); ok {
-		g.name(alias.Ident, f.Value)
+		g.bindIdent(alias.Ident, f.Value)
 		g.fields[alias.Ident.Name] = true
 		if inner, ok := alias.Expr.(ast.Label); ok {
 			label = inner
 		}
 	}
 	if f.Alias != nil {
-		g.name(f.Alias.Field, f.Value)
+		g.bindIdent(f.Alias.Field, f.Value)
 		g.fields[f.Alias.Field.Name] = true
 		if f.Alias.Label != nil {
-			g.nameLabel(f.Alias.Label)
+			g.bindLabel(f.Alias.Label)
 		}
 	}
 	values := []ast.Expr{f.Value}
@@ -190,7 +191,7 @@ func (g *growth) collectField(f *ast.Field) {
 		}
 	}
 	if name, _, err := ast.LabelName(label); err == nil {
-		g.add(name, values...)
+		g.bindName(name, values...)
 		g.fields[name] = true
 		return
 	}
@@ -199,7 +200,7 @@ func (g *growth) collectField(f *ast.Field) {
 	case *ast.ListLit: // a pattern, whose alias holds the labels that match
 		for _, e := range label.Elts {
 			if alias, ok := e.(*ast.Alias); ok {
-				g.nameLabel(alias.Ident)
+				g.bindLabel(alias.Ident)
 			}
 		}
 	case ast.Expr:
@@ -207,22 +208,24 @@ func (g *growth) collectField(f *ast.Field) {
 	}
 }
 
-func (g *growth) name(id *ast.Ident, value ast.Expr) {
+// bindIdent notes that an identifier, if there is one, stands for a value.
+func (g *growth) bindIdent(id *ast.Ident, value ast.Expr) {
 	if id != nil {
-		g.add(id.Name, value)
+		g.bindName(id.Name, value)
 	}
 }
 
-func (g *growth) add(name string, values ...ast.Expr) {
+// bindName notes that a name stands for values.
+func (g *growth) bindName(name string, values ...ast.Expr) {
 	if _, ok := g.named[name]; !ok {
 		g.names = append(g.names, name)
 	}
 	g.named[name] = append(g.named[name], values...)
 }
 
-// nameLabel notes that a name stands for a field's label.
-func (g *growth) nameLabel(id *ast.Ident) {
-	g.name(id, &ast.Ident{Name: labelsName})
+// bindLabel notes that a name stands for a field's label.
+func (g *growth) bindLabel(id *ast.Ident) {
+	g.bindIdent(id, &ast.Ident{Name: labelsName})
 }
 
 // lengthOf returns an expression that is as long as a text of n bytes.
@@ -409,7 +412,8 @@ func (g *growth) boundCall(e *ast.CallExpr) float64 {
 			return longest * repetitions(e.Args[1])
 		case called == "list.Range" && !slices.ContainsFunc(e.Args, isLong):
 			return longest
-		case slices.Contains(shortFunctions(), called), slices.Contains(shortPackages(), path.Base(g.imports[pkg.Name])):
+		case slices.Contains(shortFunctions(), called),
+			slices.Contains(shortPackages(), path.Base(g.imports[pkg.Name])):
 			return longest*4 + maxDefault // upper case, quotes
 		}
 	}
@@ -432,11 +436,14 @@ func shortFunctions() []string {
 	return []string{
 		"list.Avg", "list.Contains", "list.Drop", "list.IsSorted", "list.IsSortedStrings", "list.MatchN", "list.Max",
 		"list.MaxItems", "list.Min", "list.MinItems", "list.Reverse", "list.Slice", "list.Sort", "list.SortStable",
-		"list.SortStrings", "list.Sum", "list.Take", "list.UniqueItems", "regexp.Match", "regexp.Valid", "strings.ByteAt",
-		"strings.ByteSlice", "strings.Compare", "strings.Contains", "strings.ContainsAny", "strings.Count", "strings.Fields",
+		"list.SortStrings", "list.Sum", "list.Take", "list.UniqueItems", "regexp.Match", "regexp.Valid",
+		"strings.ByteAt",
+		"strings.ByteSlice", "strings.Compare", "strings.Contains", "strings.ContainsAny", "strings.Count",
+		"strings.Fields",
 		"strings.HasPrefix", "strings.HasSuffix", "strings.Index", "strings.IndexAny", "strings.LastIndex",
 		"strings.LastIndexAny", "strings.MaxRunes", "strings.MinRunes", "strings.SliceRunes", "strings.Split",
-		"strings.SplitAfter", "strings.ToCamel", "strings.ToLower", "strings.ToTitle", "strings.ToUpper", "strings.Trim",
+		"strings.SplitAfter", "strings.ToCamel", "strings.ToLower", "strings.ToTitle", "strings.ToUpper",
+		"strings.Trim",
 		"strings.TrimLeft", "strings.TrimPrefix", "strings.TrimRight", "strings.TrimSpace", "strings.TrimSuffix",
 	}
 }

@@ -43,89 +43,93 @@ type outcome struct {
 //
 // A panic in it is an error: the libraries' parsers and evaluator have met
 // input that their authors did not think of.
-func guard(ctx context.Context, in Input, compile func() (*Result, error)) (*Result, error) {
+func (c *compilation) guard(ctx context.Context, compile func() (*Result, error)) (*Result, error) {
 	began := time.Now()
 	_, before := held()
 	done := make(chan outcome, 1)
 	go func() {
 		defer func() {
 			if bug := recover(); bug != nil {
-				done <- outcome{&Result{}, bugError(strings.Join(in.Paths, " "), bug)}
+				done <- outcome{&Result{}, bugError(strings.Join(c.Paths, " "), bug)}
 			}
 		}()
 		result, err := compile()
 		done <- outcome{result, err}
 	}()
 
-	expired := time.NewTimer(in.MaxTime)
+	expired := time.NewTimer(c.MaxTime)
 	defer expired.Stop()
 	tick := time.NewTicker(sampling)
 	defer tick.Stop()
 	for {
 		select {
 		case o := <-done:
-			if time.Since(began) < in.MaxTime { // not both at once, by chance
+			if time.Since(began) < c.MaxTime { // not both at once, by chance
 				return o.result, o.err
 			}
-			return in.outOfTime(), nil
+			return c.outOfTime(), nil
 		case <-ctx.Done():
 			return &Result{}, ctx.Err()
 		case <-expired.C:
-			return in.outOfTime(), nil
+			return c.outOfTime(), nil
 		case <-tick.C:
 			memory, stacks := held()
 			switch {
-			case memory > uint64(in.MaxMemory):
-				return in.outOfMemory(), nil
+			case memory > uint64(c.MaxMemory):
+				return c.outOfMemory(), nil
 			case stacks > before+maxStack:
-				return in.exceeded("is nested too deep, or refers from value to value too often, to be evaluated",
-					"look for a value that many thousand others lead to one by one, and for files that are embedded"), nil
+				return c.exceeded("is nested too deep, or refers from value to value too often, to be evaluated",
+						"look for a value that many thousand others lead to one by one, and for "+
+							"files that are embedded"),
+					nil
 			}
 		}
 	}
 }
 
 // usualGrowth is what usually costs too much.
-const usualGrowth = "look for values that are made of each other several times over, comprehensions in comprehensions, and very long lists"
+const usualGrowth = "look for values that are made of each other several times over, comprehensions in " +
+	"comprehensions, and very long lists"
 
 // outOfTime is the result of a compilation that took too long.
-func (in Input) outOfTime() *Result {
-	return in.exceeded(fmt.Sprintf("takes more than %v to compile", in.MaxTime),
+func (c *compilation) outOfTime() *Result {
+	return c.exceeded(fmt.Sprintf("takes more than %v to compile", c.MaxTime),
 		usualGrowth+"; if it has a reason, allow more with --max-time")
 }
 
 // outOfMemory is the result of a compilation that took too much memory.
-func (in Input) outOfMemory() *Result {
+func (c *compilation) outOfMemory() *Result {
 	res := &Result{}
-	res.Findings.Add(in.memoryFinding())
+	res.Findings.Add(c.memoryFinding())
 	return res
 }
 
 // memoryFinding says that a compilation takes too much memory. It is at a text
 // that can outgrow the limit, if there is one.
-func (in Input) memoryFinding() diag.Finding {
-	f := in.limitFinding(fmt.Sprintf("takes more than %d MiB of memory to compile", in.MaxMemory>>20),
+func (c *compilation) memoryFinding() diag.Finding {
+	f := c.limitFinding(fmt.Sprintf("takes more than %d MiB of memory to compile", c.MaxMemory>>20),
 		usualGrowth+"; if it has a reason, allow more with --max-memory")
-	if at := in.suspect.Load(); at != nil {
+	if at := c.suspect.Load(); at != nil {
 		f.Span = *at
-		f.Message = fmt.Sprintf("the blueprint takes more than %d MiB of memory to compile", in.MaxMemory>>20)
+		f.Message = fmt.Sprintf("the blueprint takes more than %d MiB of memory to compile", c.MaxMemory>>20)
 		f.Label = "a text can outgrow the limit here"
-		f.Help = "look here first for a text that is made of others several times over; if it has a reason, allow more with --max-memory"
+		f.Help = "look here first for a text that is made of others several times over; if it has a reason, allow " +
+			"more with --max-memory"
 	}
 	return f
 }
 
 // exceeded is the result of a compilation that was given up.
-func (in Input) exceeded(message, help string) *Result {
+func (c *compilation) exceeded(message, help string) *Result {
 	res := &Result{}
-	res.Findings.Add(in.limitFinding(message, help))
+	res.Findings.Add(c.limitFinding(message, help))
 	return res
 }
 
-func (in Input) limitFinding(message, help string) diag.Finding {
+func (c *compilation) limitFinding(message, help string) diag.Finding {
 	return diag.Finding{
 		Code: "E0007", Severity: diag.Error, Message: message, Help: help,
-		Span: diag.Span{Source: &diag.Source{Name: in.Paths[0]}},
+		Span: diag.Span{Source: &diag.Source{Name: c.Paths[0]}},
 	}
 }
 

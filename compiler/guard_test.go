@@ -5,7 +5,6 @@ import (
 	"errors"
 	"runtime"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,7 +12,7 @@ import (
 )
 
 func TestGuard(t *testing.T) {
-	generous := Input{Paths: []string{"some", "where"}, MaxTime: time.Hour, MaxMemory: 1 << 50, suspect: &atomic.Pointer[diag.Span]{}}
+	generous := Input{Paths: []string{"some", "where"}, MaxTime: time.Hour, MaxMemory: 1 << 50}
 	given := func(change func(*Input)) Input {
 		in := generous
 		change(&in)
@@ -35,17 +34,33 @@ func TestGuard(t *testing.T) {
 		err     string // or none
 	}{
 		{"done", t.Context(), generous, func() (*Result, error) { return &Result{}, nil }, "", ""},
-		{"failed", t.Context(), generous, func() (*Result, error) { return &Result{}, errors.New("no luck") }, "", "no luck"},
-		{"time", t.Context(), given(func(in *Input) { in.MaxTime = time.Millisecond }), block, "takes more than 1ms to compile", ""},
-		{"time, and done meanwhile", t.Context(), given(func(in *Input) { in.MaxTime = 1 }), func() (*Result, error) { return &Result{}, nil }, "takes more than 1ns to compile", ""},
-		{"memory", t.Context(), given(func(in *Input) { in.MaxMemory = 1 << 20 }), block, "takes more than 1 MiB of memory to compile", ""},
-		{"stack", t.Context(), generous, func() (*Result, error) { defer close(gone); return nil, deep(maxStack, block) }, "is nested too deep", ""},
+		{
+			"failed", t.Context(), generous, func() (*Result, error) { return &Result{}, errors.New("no luck") }, "",
+			"no luck",
+		},
+		{
+			"time", t.Context(), given(func(in *Input) { in.MaxTime = time.Millisecond }), block,
+			"takes more than 1ms to compile", "",
+		},
+		{
+			"time, and done meanwhile", t.Context(), given(func(in *Input) { in.MaxTime = 1 }),
+			func() (*Result, error) { return &Result{}, nil }, "takes more than 1ns to compile", "",
+		},
+		{
+			"memory", t.Context(), given(func(in *Input) { in.MaxMemory = 1 << 20 }), block,
+			"takes more than 1 MiB of memory to compile", "",
+		},
+		{
+			"stack", t.Context(), generous,
+			func() (*Result, error) { defer close(gone); return nil, deep(maxStack, block) }, "is nested too deep", "",
+		},
 		{"canceled", canceled, generous, block, "", "context canceled"},
 		{"panic", t.Context(), generous, func() (*Result, error) { return nil, oops(nil) },
-			"", "a bug, met with some where: assignment to entry in nil map (github.com/batchwright/batchwright/compiler.oops, line "},
+			"", "a bug, met with some where: assignment to entry in nil map " +
+				"(github.com/batchwright/batchwright/compiler.oops, line "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			res, err := guard(tt.ctx, tt.in, tt.compile)
+			res, err := (&compilation{Input: tt.in}).guard(tt.ctx, tt.compile)
 			if tt.err != "" && (err == nil || !strings.HasPrefix(err.Error(), tt.err)) || tt.err == "" && err != nil {
 				t.Errorf("error %v, want %q", err, tt.err)
 			}
@@ -62,7 +77,8 @@ func TestGuard(t *testing.T) {
 			if len(findings) != 1 || !strings.HasPrefix(findings[0].Message, tt.finding) {
 				t.Fatalf("%d findings, want %q", len(findings), tt.finding)
 			}
-			if f := findings[0]; f.Code != "E0007" || f.Severity != diag.Error || f.Span.Source.Name != "some" || f.Help == "" {
+			if f := findings[0]; f.Code != "E0007" || f.Severity != diag.Error || f.Span.Source.Name != "some" ||
+				f.Help == "" {
 				t.Errorf("%s %s at %s, help %q", f.Severity, f.Code, f.Span.Source.Name, f.Help)
 			}
 		})

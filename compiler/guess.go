@@ -35,7 +35,8 @@ func (g *grammar) guess(schema, value cue.Value) string {
 		}
 	}
 	for _, guess := range guesses {
-		if v := g.cue.CompileString(guess); v.Err() == nil && schema.Unify(v).Validate(cue.Concrete(true), cue.Final()) == nil {
+		if v := g.cue.CompileString(guess); v.Err() == nil &&
+			schema.Unify(v).Validate(cue.Concrete(true), cue.Final()) == nil {
 			return guess
 		}
 	}

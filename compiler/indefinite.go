@@ -46,7 +46,8 @@ func (g *grammar) undecided(err error, condition diag.Span) {
 	}
 	g.unsettled(diag.Finding{
 		Code: "E0106", Severity: diag.Error, Span: condition,
-		Message: "this condition is neither true nor false", Help: "give what it depends on a value, such as a default with *, or a tag with -t",
+		Message: "this condition is neither true nor false",
+		Help:    "give what it depends on a value, such as a default with *, or a tag with -t",
 	}, "this condition", errs)
 }
 

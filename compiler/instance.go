@@ -72,13 +72,16 @@ func (l *loader) instance() *build.Instance {
 		return nil
 	}
 	for _, f := range inst.IgnoredFiles {
-		if slices.Contains(l.cue, f.Filename) && f.ExcludeReason != nil && strings.Contains(f.ExcludeReason.Error(), "no package name") {
-			if file, err := parseCUE(f.Filename, l.overlay[f.Filename], parser.PackageClauseOnly); err == nil && file.PackageName() != "" {
+		if slices.Contains(l.cue, f.Filename) && f.ExcludeReason != nil &&
+			strings.Contains(f.ExcludeReason.Error(), "no package name") {
+			if file, err := parseCUE(f.Filename, l.overlay[f.Filename], parser.PackageClauseOnly); err == nil &&
+				file.PackageName() != "" {
 				continue // a syntax error hides it, such as an experiment too new for the module
 			}
 			l.findings.Add(diag.Finding{
-				Code: "E0004", Severity: diag.Error, Message: "has no package clause, so the directory's package leaves it out",
-				Span: diag.Span{Source: l.sources.get(f.Filename)}, Help: "begin it with: package " + inst.PkgName,
+				Code: "E0004", Severity: diag.Error,
+				Message: "has no package clause, so the directory's package leaves it out",
+				Span:    diag.Span{Source: l.sources.get(f.Filename)}, Help: "begin it with: package " + inst.PkgName,
 			})
 		}
 	}

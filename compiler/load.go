@@ -51,7 +51,8 @@ func load(in Input, stdin stdin, findings *diag.List) (*loader, error) {
 	}
 	l := &loader{
 		in: in, stdin: stdin, sources: &sources{dir: in.Dir, files: from}, findings: findings, schema: schema,
-		files: from, overlay: map[string][]byte{}, laid: map[string]bool{}, parsing: &sync.Mutex{}, parsed: map[string]bool{},
+		files: from, overlay: map[string][]byte{}, laid: map[string]bool{}, parsing: &sync.Mutex{},
+		parsed: map[string]bool{},
 	}
 	for _, p := range in.Paths {
 		l.read(p)
@@ -225,7 +226,8 @@ func (l *loader) file(path, name string, size int64) {
 	case ".yaml", ".yml", ".json":
 		l.decode(ext[1:], path, name, content)
 	default:
-		l.fail("E0001", path, fmt.Sprintf("%q is not a kind of file a blueprint is written in", ext), "want .cue, .yaml, .yml or .json")
+		l.fail("E0001", path, fmt.Sprintf("%q is not a kind of file a blueprint is written in", ext),
+			"want .cue, .yaml, .yml or .json")
 	}
 }
 
@@ -273,7 +275,8 @@ func (l *loader) standardInput(format string) {
 }
 
 func (l *loader) tooLarge(path string) {
-	l.fail("E0002", path, fmt.Sprintf("larger than %d MiB", MaxFile>>20), "a blueprint of ten thousand teams is smaller; is this the right file?")
+	l.fail("E0002", path, fmt.Sprintf("larger than %d MiB", MaxFile>>20),
+		"a blueprint of ten thousand teams is smaller; is this the right file?")
 }
 
 // text tells whether content is text that can be parsed, and adds a finding

@@ -119,7 +119,8 @@ func (l *loader) loadErrors(err error) bool {
 		case strings.Contains(text, "no package name"):
 			if !l.partial { // else it can stand in what does not parse
 				for _, name := range l.cue {
-					l.fail("E0004", l.sources.display(name), "has no package clause", "begin it with a clause such as package platform, or name the file itself")
+					l.fail("E0004", l.sources.display(name), "has no package clause",
+						"begin it with a clause such as package platform, or name the file itself")
 				}
 			}
 			return false
@@ -128,7 +129,8 @@ func (l *loader) loadErrors(err error) bool {
 			f.Message, why, _ = strings.Cut(text[strings.Index(text, "cannot find package"):], ": ")
 			f.Help = "vendor the package under cue.mod/pkg; nothing is fetched from the network"
 			if strings.Contains(why, "no files in package directory") {
-				f.Message, f.Help = why, "give the files there that package clause, or name theirs: import \"PATH:NAME\""
+				f.Message, f.Help = why,
+					"give the files there that package clause, or name theirs: import \"PATH:NAME\""
 			}
 			cut = true
 		case strings.Contains(text, "package import cycle not allowed"):
@@ -136,10 +138,14 @@ func (l *loader) loadErrors(err error) bool {
 			f.Help = "move what both need into a package that imports neither"
 			cut = true
 		case strings.HasPrefix(text, "found packages"):
-			f.Help = "a blueprint is one package: give its files the same package clause, or name the files that belong to it"
-		case strings.Contains(text, "module.cue"), f.Span.Valid() && strings.HasSuffix(f.Span.Source.Name, "cue.mod/module.cue"):
+			f.Help = "a blueprint is one package: give its files the same package clause, or name the " +
+				"files that belong to it"
+		case strings.Contains(text, "module.cue"),
+			f.Span.Valid() && strings.HasSuffix(f.Span.Source.Name, "cue.mod/module.cue"):
 			if !f.Span.Valid() {
-				f.Span.Source = &diag.Source{Name: l.sources.display(filepath.Join(l.moduleRoot(), "cue.mod", "module.cue"))}
+				f.Span.Source = &diag.Source{
+					Name: l.sources.display(filepath.Join(l.moduleRoot(), "cue.mod", "module.cue")),
+				}
 			}
 			f.Help = `a module.cue reads: module: "example.com/platform@v0", and language: version: "v0.17.0"`
 		case strings.Contains(text, "multiple @if attributes"):

@@ -247,7 +247,8 @@ func (l *locator) span(n ast.Node) diag.Span {
 	// Nodes of YAML and JSON know their start only, and their text.
 	if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
 		plain, err := literal.Unquote(lit.Value)
-		if rest := s.Source.Content[s.Start:]; err == nil && strings.HasPrefix(string(rest[:min(len(plain), len(rest))]), plain) {
+		if rest := s.Source.Content[s.Start:]; err == nil &&
+			strings.HasPrefix(string(rest[:min(len(plain), len(rest))]), plain) {
 			s.End = max(s.End, s.Start+len(plain))
 		}
 	}

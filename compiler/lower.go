@@ -21,14 +21,16 @@ func lower(b *schema.Blueprint) *ir.Platform {
 		Region:  b.Region,
 		Zones:   sorted(b.Zones),
 		Versions: ir.Versions{
-			Kueue: b.Versions.Kueue, JobSet: b.Versions.JobSet, KAI: b.Versions.KAI, Helm: b.Versions.Helm, GIB: b.Versions.GIB,
+			Kueue: b.Versions.Kueue, JobSet: b.Versions.JobSet, KAI: b.Versions.KAI, Helm: b.Versions.Helm,
+			GIB:       b.Versions.GIB,
 			Terraform: b.Versions.Terraform, GoogleProvider: b.Versions.GoogleProvider, Gcloud: b.Versions.Gcloud,
 			SHA256: lowerPins(b.Versions),
 		},
 		Scheduler: ir.Scheduler(b.Scheduler),
 		Network: ir.Network{
 			Name: b.Name, Subnet: b.Name,
-			Nodes: b.Network.Nodes, Pods: b.Network.Pods, Services: b.Network.Services, ControlPlane: b.Network.ControlPlane,
+			Nodes: b.Network.Nodes, Pods: b.Network.Pods, Services: b.Network.Services,
+			ControlPlane: b.Network.ControlPlane,
 		},
 		Cluster: lowerCluster(b),
 		Security: ir.Security{
@@ -36,6 +38,7 @@ func lower(b *schema.Blueprint) *ir.Platform {
 			BinaryAuthorization: b.Security.BinaryAuthorization,
 			FlowLogs:            b.Security.FlowLogs,
 			Posture:             b.Security.Posture,
+			DataAccessLogs:      b.Security.DataAccessLogs,
 		},
 		SystemPool:  lowerSystemPool(b.Cluster.SystemPool),
 		NodeAccount: ir.ServiceAccount{ID: b.Name + "-nodes", Display: "Nodes of " + b.Name, Roles: nodeRoles()},
@@ -90,7 +93,9 @@ func lowerCluster(b *schema.Blueprint) ir.Cluster {
 		ImageStreaming:     c.ImageStreaming,
 		Filestore:          c.CSIDrivers.Filestore,
 		GCSFuse:            c.CSIDrivers.GCSFuse,
-		Maintenance:        ir.Maintenance{Days: unique(c.Maintenance.Days), Start: c.Maintenance.Start, Hours: c.Maintenance.Hours},
+		Maintenance: ir.Maintenance{
+			Days: unique(c.Maintenance.Days), Start: c.Maintenance.Start, Hours: c.Maintenance.Hours,
+		},
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Maintenance.Exclusions)) {
 		e := c.Maintenance.Exclusions[name]
@@ -104,7 +109,8 @@ func lowerCluster(b *schema.Blueprint) ir.Cluster {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.AuthorizedNetworks)) {
-		out.AuthorizedNetworks = append(out.AuthorizedNetworks, ir.NamedRange{Name: name, CIDR: c.AuthorizedNetworks[name]})
+		out.AuthorizedNetworks = append(out.AuthorizedNetworks,
+			ir.NamedRange{Name: name, CIDR: c.AuthorizedNetworks[name]})
 	}
 	return out
 }
@@ -157,7 +163,8 @@ func lowerCohorts(cohorts map[string]schema.Cohort) []ir.Cohort {
 	var out []ir.Cohort
 	for name, c := range cohorts {
 		if depth(name) >= 0 {
-			out = append(out, ir.Cohort{Name: name, Parent: value(c.Parent, ""), Priority: value(c.Priority, queuePriority)})
+			out = append(out,
+				ir.Cohort{Name: name, Parent: value(c.Parent, ""), Priority: value(c.Priority, queuePriority)})
 		}
 	}
 	slices.SortFunc(out, func(a, b ir.Cohort) int {

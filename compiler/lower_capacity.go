@@ -86,7 +86,8 @@ func lowerCapacity(b *schema.Blueprint, name string, zones []string) ir.Capacity
 		r := in.Consumption.Reservation
 		c.Option = ir.Reservation
 		c.Reservation = &ir.ReservationUse{
-			Name: r.Name, Create: r.Create, Block: value(r.Block, ""), SubBlock: value(r.SubBlock, ""), Kind: r.Kind, Days: value(r.Days, 0),
+			Name: r.Name, Create: r.Create, Block: value(r.Block, ""), SubBlock: value(r.SubBlock, ""), Kind: r.Kind,
+			Days: value(r.Days, 0),
 		}
 		if owner := value(r.Project, b.Project); owner != b.Project {
 			c.Reservation.Owner = owner
@@ -293,7 +294,8 @@ func lowerSystemPool(in schema.SystemPool) ir.SystemPool {
 	machine, _ := catalog.Usable(in.Machine)
 	return ir.SystemPool{
 		Name: "system", Machine: in.Machine, Family: machine.Family, VCPUs: machine.VCPUs, MemoryGiB: machine.MemoryGiB,
-		DiskType: value(in.Disk.Type, defaultDisk(machine)), DiskSizeGiB: in.Disk.SizeGiB, NodesPerZone: in.NodesPerZone,
+		DiskType: value(in.Disk.Type, defaultDisk(machine)), DiskSizeGiB: in.Disk.SizeGiB,
+		NodesPerZone: in.NodesPerZone,
 	}
 }
 

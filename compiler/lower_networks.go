@@ -41,7 +41,8 @@ func networksOf(n catalog.Networks) []string {
 // lowerGPUNetworks returns the networks that the capacities' nodes have besides
 // the cluster's own, and the ranges that these take. Those of RDMA are bound to
 // a zone, the first that one of them is in: the rules refuse another.
-func lowerGPUNetworks(b *schema.Blueprint, capacities []ir.Capacity) (networks []ir.GPUNetwork, ranges []ir.NamedRange) {
+func lowerGPUNetworks(b *schema.Blueprint,
+	capacities []ir.Capacity) (networks []ir.GPUNetwork, ranges []ir.NamedRange) {
 	most := map[ir.GPUDirect][]string{} // names of the networks
 	zone := ""
 	for _, c := range capacities {
@@ -54,7 +55,9 @@ func lowerGPUNetworks(b *schema.Blueprint, capacities []ir.Capacity) (networks [
 	}
 	take := func(name, cidr string) { ranges = append(ranges, ir.NamedRange{Name: name, CIDR: cidr}) }
 	subnet := func(network, cidr string, cut ir.Cut) ir.GPUSubnet {
-		return ir.GPUSubnet{Name: b.Name + "-" + network, Range: part(cidr, cut), Cut: cut, Network: network, RDMA: cut.Of == "rdma"}
+		return ir.GPUSubnet{
+			Name: b.Name + "-" + network, Range: part(cidr, cut), Cut: cut, Network: network, RDMA: cut.Of == "rdma",
+		}
 	}
 	tcpx := most[ir.TCPX] // which begin as those of TCPXO
 	if len(most[ir.TCPXO]) > len(tcpx) {
@@ -64,7 +67,8 @@ func lowerGPUNetworks(b *schema.Blueprint, capacities []ir.Capacity) (networks [
 		take("tcpx", b.Network.TCPX)
 		for i, name := range tcpx {
 			s := subnet(name, b.Network.TCPX, ir.Cut{Of: "tcpx", Bits: partBits, Index: i})
-			networks = append(networks, ir.GPUNetwork{Short: s.Network, Name: s.Name, MTU: tcpxMTU, Subnets: []ir.GPUSubnet{s}})
+			networks = append(networks,
+				ir.GPUNetwork{Short: s.Network, Name: s.Name, MTU: tcpxMTU, Subnets: []ir.GPUSubnet{s}})
 		}
 	}
 	if names := most[ir.RDMA]; names != nil { // the first is the kernel's
@@ -73,9 +77,11 @@ func lowerGPUNetworks(b *schema.Blueprint, capacities []ir.Capacity) (networks [
 		gvnic := subnet(names[0], b.Network.GVNIC, ir.Cut{Of: "gvnic"})
 		rdma := ir.GPUNetwork{Short: "rdma", Name: b.Name + "-rdma", MTU: rdmaMTU, Profile: zone + "-vpc-roce"}
 		for i, name := range names[1:] {
-			rdma.Subnets = append(rdma.Subnets, subnet(name, b.Network.RDMA, ir.Cut{Of: "rdma", Bits: partBits, Index: i}))
+			rdma.Subnets = append(rdma.Subnets,
+				subnet(name, b.Network.RDMA, ir.Cut{Of: "rdma", Bits: partBits, Index: i}))
 		}
-		networks = append(networks, ir.GPUNetwork{Short: gvnic.Network, Name: gvnic.Name, MTU: rdmaMTU, Subnets: []ir.GPUSubnet{gvnic}}, rdma)
+		networks = append(networks,
+			ir.GPUNetwork{Short: gvnic.Network, Name: gvnic.Name, MTU: rdmaMTU, Subnets: []ir.GPUSubnet{gvnic}}, rdma)
 	}
 	return networks, ranges
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/batchwright/batchwright/schema"
 )
 
-// lowerPins returns the SHA-256 of each version: what the blueprint says, or else
-// what the catalogue knows, or "".
+// lowerPins returns the SHA-256 of each version. The blueprint's comes first, then
+// the catalogue's; without either it is "".
 func lowerPins(v schema.Versions) ir.Pins {
 	pin := func(given *string, name, version string) string {
 		if given != nil {

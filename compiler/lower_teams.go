@@ -150,9 +150,11 @@ func lowerSharedQueues(b *schema.Blueprint, offers map[string]*offer) []ir.Share
 
 // lowerQueue resolves a quota in a tier, and adds what it guarantees to the
 // capacities. The queue has no name yet.
-func lowerQueue(t schema.Tier, tier string, quota map[string]schema.Quota, cohort string, offers map[string]*offer) ir.Queue {
-	q := ir.Queue{Tier: tier, Cohort: cohort, Strategy: t.Queueing, Preempts: t.Preempts, MaxGraceSeconds: t.MaxGraceSeconds,
-		Resources: []string{ir.CPU, ir.Memory}}
+func lowerQueue(t schema.Tier, tier string, quota map[string]schema.Quota, cohort string,
+	offers map[string]*offer) ir.Queue {
+	q := ir.Queue{Tier: tier, Cohort: cohort, Strategy: t.Queueing, Preempts: t.Preempts,
+		MaxGraceSeconds: t.MaxGraceSeconds,
+		Resources:       []string{ir.CPU, ir.Memory}}
 	for _, class := range t.PriorityClasses(tier) {
 		q.Classes = append(q.Classes, class.Name)
 	}

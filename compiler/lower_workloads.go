@@ -76,7 +76,8 @@ func within(in schema.Workload, q *ir.Queue, capacities map[string]*ir.Capacity)
 
 // lowerWorkload resolves what all copies of a workload have in common, but for the
 // pods beside its own; on are the capacities it can run on.
-func lowerWorkload(p *ir.Platform, in schema.Workload, name string, team *ir.Team, q *ir.Queue, on []*ir.Capacity) ir.Workload {
+func lowerWorkload(p *ir.Platform, in schema.Workload, name string, team *ir.Team, q *ir.Queue,
+	on []*ir.Capacity) ir.Workload {
 	w := ir.Workload{
 		Template:      name,
 		Kind:          ir.Kind(in.Kind),
@@ -100,7 +101,8 @@ func lowerWorkload(p *ir.Platform, in schema.Workload, name string, team *ir.Tea
 		w.PriorityClass = value(in.Priority, q.Classes[0])
 	}
 	for _, env := range slices.Sorted(maps.Keys(in.SecretEnv)) {
-		w.SecretEnv = append(w.SecretEnv, ir.SecretEnv{Name: env, Secret: in.SecretEnv[env].Secret, Key: in.SecretEnv[env].Key})
+		w.SecretEnv = append(w.SecretEnv,
+			ir.SecretEnv{Name: env, Secret: in.SecretEnv[env].Secret, Key: in.SecretEnv[env].Key})
 	}
 	if n := in.PerPod.Accelerators; n > 0 {
 		w.Requests = append(w.Requests, ir.Amount{Resource: acceleratorOf(on), Quantity: count(n)})
@@ -146,7 +148,8 @@ func lowerAuxiliaries(all map[string]schema.Auxiliary, capacities map[string]*ir
 			continue
 		}
 		a := ir.Auxiliary{
-			Name: name, Capacity: c.Name, Requests: requests(in.CPU, in.Memory), Image: in.Image, Command: in.Command, Env: keyValues(in.Env),
+			Name: name, Capacity: c.Name, Requests: requests(in.CPU, in.Memory), Image: in.Image, Command: in.Command,
+			Env: keyValues(in.Env),
 		}
 		a.NodeSelector, a.Tolerations = reach([]*ir.Capacity{c})
 		if c.Option == ir.Spot {
@@ -159,14 +162,19 @@ func lowerAuxiliaries(all map[string]schema.Auxiliary, capacities map[string]*ir
 
 // requests returns cpu and memory, which the schema has checked to parse.
 func requests(cpu float64, memory string) []ir.Amount {
-	return []ir.Amount{{Resource: ir.CPU, Quantity: vcpus(cpu)}, {Resource: ir.Memory, Quantity: resource.MustParse(memory)}}
+	return []ir.Amount{
+		{Resource: ir.CPU, Quantity: vcpus(cpu)}, {Resource: ir.Memory, Quantity: resource.MustParse(memory)},
+	}
 }
 
 // connectGPUs gives pods that have a node to themselves its networks between
 // GPUs, where there is another pod to reach. Those on their node's network see
 // all of them as they are.
 func connectGPUs(w *ir.Workload, in schema.Workload, on []*ir.Capacity) {
-	whole := len(on) > 0 && !slices.ContainsFunc(on, func(c *ir.Capacity) bool { return c.Machine.AcceleratorCount != in.PerPod.Accelerators })
+	whole := len(on) > 0 &&
+		!slices.ContainsFunc(on, func(c *ir.Capacity) bool {
+			return c.Machine.AcceleratorCount != in.PerPod.Accelerators
+		})
 	if !whole {
 		return
 	}
@@ -198,7 +206,9 @@ func reach(on []*ir.Capacity) (selector []ir.KeyValue, tolerations []ir.Taint) {
 		if i == 0 {
 			selector = slices.Clone(c.NodeLabels)
 		} else {
-			selector = slices.DeleteFunc(selector, func(l ir.KeyValue) bool { return !slices.Contains(c.NodeLabels, l) })
+			selector = slices.DeleteFunc(selector, func(l ir.KeyValue) bool {
+				return !slices.Contains(c.NodeLabels, l)
+			})
 		}
 		for _, t := range c.NodeTaints {
 			if !slices.Contains(tolerations, t) {
@@ -220,9 +230,11 @@ func copyOf(w ir.Workload, n, copies int, on []*ir.Capacity) ir.Workload {
 	if slices.ContainsFunc(on, func(c *ir.Capacity) bool { return c.AutoProvisioned && c.Compact }) {
 		// Auto-provisioning uses it as the name of a node pool.
 		w.PlacementGroup = w.Team + "-" + strconv.Itoa(n) + "-" + w.Template
-		w.NodeSelector = append(slices.Clone(w.NodeSelector), ir.KeyValue{Key: ir.LabelPlacementGroup, Value: w.PlacementGroup})
+		w.NodeSelector = append(slices.Clone(w.NodeSelector),
+			ir.KeyValue{Key: ir.LabelPlacementGroup, Value: w.PlacementGroup})
 		slices.SortFunc(w.NodeSelector, func(a, b ir.KeyValue) int { return strings.Compare(a.Key, b.Key) })
-		w.Tolerations = append(slices.Clone(w.Tolerations), ir.Taint{Key: ir.LabelPlacementGroup, Value: w.PlacementGroup, Effect: noSchedule})
+		w.Tolerations = append(slices.Clone(w.Tolerations),
+			ir.Taint{Key: ir.LabelPlacementGroup, Value: w.PlacementGroup, Effect: noSchedule})
 		sortTaints(w.Tolerations)
 	}
 	return w

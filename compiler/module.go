@@ -101,7 +101,8 @@ func blueprintPackage(dir string) (pkg string, refers bool, err error) {
 		return "", false, err
 	}
 	for _, e := range entries {
-		if filepath.Ext(e.Name()) != ".cue" || !e.Type().IsRegular() || strings.HasPrefix(e.Name(), "_") || strings.HasPrefix(e.Name(), ".") {
+		if filepath.Ext(e.Name()) != ".cue" || !e.Type().IsRegular() || strings.HasPrefix(e.Name(), "_") ||
+			strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
 		name := filepath.Join(dir, e.Name())

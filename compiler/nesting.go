@@ -84,7 +84,9 @@ type level struct {
 	links         int  // of the chain, such as a.b.c, that stands in it now
 }
 
-var closers = map[token.Token]token.Token{token.LPAREN: token.RPAREN, token.LBRACK: token.RBRACK, token.LBRACE: token.RBRACE}
+var closers = map[token.Token]token.Token{
+	token.LPAREN: token.RPAREN, token.LBRACK: token.RBRACK, token.LBRACE: token.RBRACE,
+}
 
 // longAttribute tells whether source begins with an attribute that is too long.
 func longAttribute(source []byte) bool {

@@ -47,11 +47,13 @@ func TestNesting(t *testing.T) {
 				path = "yaml:-"
 			}
 			for _, depth := range []int{1000, 20_000, 500_000} {
-				source := fmt.Sprint(tt.before, strings.Repeat(tt.open, depth), tt.middle, strings.Repeat(tt.shut, depth), tt.after, "\n")
+				source := fmt.Sprint(tt.before, strings.Repeat(tt.open, depth), tt.middle,
+					strings.Repeat(tt.shut, depth), tt.after, "\n")
 				if len(source) > MaxFile {
 					continue
 				}
-				res, err := Compile(t.Context(), Input{Dir: t.TempDir(), Paths: []string{path}, Stdin: strings.NewReader(source)})
+				res, err := Compile(t.Context(),
+					Input{Dir: t.TempDir(), Paths: []string{path}, Stdin: strings.NewReader(source)})
 				if err != nil {
 					t.Fatal(err)
 				}

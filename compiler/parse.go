@@ -111,7 +111,8 @@ func (l *loader) refusedImports(file *ast.File) {
 		if path, err := strconv.Unquote(s.Path.Value); err == nil && path == "math/bits" {
 			l.findings.Add(diag.Finding{
 				Code: "E0107", Severity: diag.Error, Span: l.sources.span(s.Pos()),
-				Message: "math/bits is not for blueprints", Help: "do without: a shift is a multiplication by a power of two",
+				Message: "math/bits is not for blueprints",
+				Help:    "do without: a shift is a multiplication by a power of two",
 			})
 			l.cut(s.Pos(), cutImport)
 		}

@@ -81,8 +81,11 @@ func syntaxFinding(text string, span diag.Span) diag.Finding {
 	if m := mergeConflict.FindIndex(src.Content); m != nil {
 		f.Message, f.Span = "syntax error: a merge left a conflict here", diag.Span{Source: src, Start: m[0], End: m[1]}
 		f.Help = "resolve it"
-	} else if m := equals.FindSubmatchIndex(src.Content[:span.Start]); m != nil && strings.Contains(text, "expected label or ':'") {
-		f.Message, f.Span = "syntax error: fields are not written with =", diag.Span{Source: src, Start: m[2], End: m[3]}
+	} else if m := equals.FindSubmatchIndex(src.Content[:span.Start]); m != nil &&
+		strings.Contains(text, "expected label or ':'") {
+		f.Message, f.Span = "syntax error: fields are not written with =", diag.Span{
+			Source: src, Start: m[2], End: m[3],
+		}
 		f.Help = "write a colon instead"
 	} else if at := unclosed(src.Content, text, span.Start); at >= 0 {
 		f.Message = fmt.Sprintf("syntax error: this %q is not closed", src.Content[at])

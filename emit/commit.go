@@ -323,7 +323,8 @@ func (c *committer) sync(dirs map[string]bool) error {
 			defer f.Close()
 			// Some file systems have no such operation, and nothing to gain
 			// from it.
-			if err := f.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) {
+			if err := f.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) &&
+				!errors.Is(err, syscall.EINVAL) {
 				return err
 			}
 			return nil

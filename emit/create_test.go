@@ -30,10 +30,12 @@ func TestCreate(t *testing.T) {
 			report: Report{Written: []string{"a", "own/new", "x/b"}},
 			want:   []string{"a=A", "own/", "own/new=N", "x/", "x/b=B"},
 		}, {
-			name:   "what is right stays, own files are replaced and removed, others are left alone",
-			there:  []string{"a", "A", "own/new", "older", "own/stale", "", "own/below/kept", "", "x/other", ""},
-			report: Report{Written: []string{"own/new", "x/b"}, Unchanged: []string{"a"}, Removed: []string{"own/stale"}},
-			want:   []string{"a=A", "own/", "own/below/", "own/below/kept=", "own/new=N", "x/", "x/b=B", "x/other="},
+			name:  "what is right stays, own files are replaced and removed, others are left alone",
+			there: []string{"a", "A", "own/new", "older", "own/stale", "", "own/below/kept", "", "x/other", ""},
+			report: Report{
+				Written: []string{"own/new", "x/b"}, Unchanged: []string{"a"}, Removed: []string{"own/stale"},
+			},
+			want: []string{"a=A", "own/", "own/below/", "own/below/kept=", "own/new=N", "x/", "x/b=B", "x/other="},
 		}, {
 			name:  "all that is in the way",
 			there: []string{"a", "mine", "x", "a file", "own/stale", ""},

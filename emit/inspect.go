@@ -174,7 +174,8 @@ func (opt WriteOptions) accepts(all []manifest) bool {
 // settled returns the manifest of the folder as an unfinished commit has left it:
 // every file that is not selected is listed with the content it has, if that
 // content is ours. The journal is not needed for them any more.
-func (p plan) settled(root *os.Root, dirs *directories, current manifest, selected func(string) bool) (manifest, error) {
+func (p plan) settled(root *os.Root, dirs *directories, current manifest,
+	selected func(string) bool) (manifest, error) {
 	m := manifest{manifestVersion, maps.Clone(current.Files)}
 	if m.Files == nil {
 		m.Files = map[string]string{}

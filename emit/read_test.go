@@ -21,7 +21,8 @@ func mustRead(t *testing.T, dir string, tree Tree) Folder {
 
 func TestRead(t *testing.T) {
 	dir := t.TempDir()
-	mustWrite(t, dir, tree(t, "a=1", "b/c=2", "edited=3", "gone=4", "late=5", "stale=6", "stale-edited=7"), WriteOptions{})
+	mustWrite(t, dir, tree(t, "a=1", "b/c=2", "edited=3", "gone=4", "late=5", "stale=6", "stale-edited=7"),
+		WriteOptions{})
 	want := tree(t, "a=1", "b/c=2", "edited=3", "foreign=8", "gone=4", "late=new", "obstacle=9")
 	put(t, dir, "edited", "mine")
 	put(t, dir, "foreign", "theirs")
@@ -42,7 +43,8 @@ func TestRead(t *testing.T) {
 	for _, f := range folder.Tree {
 		held = append(held, f.Path+"="+string(f.Content))
 	}
-	equal(t, "tree", []string{"a=1", "b/c=2", "edited=mine", "foreign=theirs", "late=5", "stale=6", "stale-edited=mine"}, held)
+	equal(t, "tree",
+		[]string{"a=1", "b/c=2", "edited=mine", "foreign=theirs", "late=5", "stale=6", "stale-edited=mine"}, held)
 	equal(t, "folder", before, list(t, dir))
 }
 

@@ -50,7 +50,7 @@ const (
 	Edited   Problem = "was edited by hand since it was generated"
 	Foreign  Problem = "exists already and was not generated"
 	Damaged  Problem = "is not a manifest that can be read"
-	Tampered Problem = "lists a file that is never generated"
+	Tampered Problem = "lists a path that is never generated"
 	Obstacle Problem = "is in the way: it is not a regular file, or lies below one"
 	Linked   Problem = "is a symbolic link, or lies behind one"
 )

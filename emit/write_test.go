@@ -332,7 +332,9 @@ func TestWriteRefuses(t *testing.T) {
 	if _, err := Write(filepath.Join(dir, "x"), good[1:], WriteOptions{}); err == nil {
 		t.Error("a tree without a manifest was written")
 	}
-	for _, path := range []string{"", ".", "/a", "../a", "a/../../b", "a//b", "a/", `a\b`, "a\nb", ownDir + "/lock", stageDir + "/0"} {
+	for _, path := range []string{
+		"", ".", "/a", "../a", "a/../../b", "a//b", "a/", `a\b`, "a\nb", ownDir + "/lock", stageDir + "/0",
+	} {
 		if err := (Tree{{Path: path}}).Check(); err == nil {
 			t.Errorf("path %q passes", path)
 		}
@@ -459,19 +461,22 @@ func TestWriteKeepsWhatItCannotPutBack(t *testing.T) {
 				mustWrite(t, dir, tree(t, "a=1", "b=1"), WriteOptions{})
 				put(t, dir, "a", "edited")
 				gone := false
-				_, err := write(dir, tree(t, "a=2", "b=2"), WriteOptions{Force: true}, disks[name](func(step string) error {
-					gone = gone || step == "rename b"
-					if gone && strings.HasPrefix(step, "rename") && (step != "rename "+savedDir || kept == stageDir) {
-						return errors.New("gone")
-					}
-					return nil
-				}))
+				_, err := write(dir, tree(t, "a=2", "b=2"), WriteOptions{Force: true},
+					disks[name](func(step string) error {
+						gone = gone || step == "rename b"
+						if gone && strings.HasPrefix(step, "rename") &&
+							(step != "rename "+savedDir || kept == stageDir) {
+							return errors.New("gone")
+						}
+						return nil
+					}))
 				saved := kept + "/0.old"
 				if err == nil || !strings.Contains(err.Error(), "a is kept as "+saved) {
 					t.Errorf("the error does not say where the original is: %v", err)
 				}
 				for _, force := range []bool{false, true} {
-					if _, err := Write(dir, tree(t, "a=3", "b=3"), WriteOptions{Force: force}); !errors.Is(err, ErrSaved) {
+					if _, err := Write(dir, tree(t, "a=3", "b=3"), WriteOptions{Force: force}); !errors.Is(err,
+						ErrSaved) {
 						t.Errorf("force %t: got error %v", force, err)
 					}
 				}
@@ -549,7 +554,8 @@ func TestWriteCrashes(t *testing.T) {
 						mustWrite(t, dir, trees[3], WriteOptions{Only: func(path string) bool { return path == part }})
 					}
 					mustWrite(t, dir, trees[3], WriteOptions{})
-					equal(t, fmt.Sprintf("folder after a crash at step %d", n), []string{"a=4", "b/", "b/c=4", "mine=x"}, list(t, dir))
+					equal(t, fmt.Sprintf("folder after a crash at step %d", n),
+						[]string{"a=4", "b/", "b/c=4", "mine=x"}, list(t, dir))
 					if entries, _ := os.ReadDir(filepath.Join(dir, ownDir)); len(entries) != 1 {
 						t.Errorf("step %d leaves %v", n, entries)
 					}
@@ -574,7 +580,8 @@ func TestWriteConcurrently(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range 20 {
 		group.Go(func() {
-			mustWrite(t, dir, tree(t, fmt.Sprintf("a=%d", i), fmt.Sprintf("b%d=", i), fmt.Sprintf("c=%d", i)), WriteOptions{})
+			mustWrite(t, dir, tree(t, fmt.Sprintf("a=%d", i), fmt.Sprintf("b%d=", i), fmt.Sprintf("c=%d", i)),
+				WriteOptions{})
 		})
 	}
 	group.Wait()

@@ -36,7 +36,8 @@ var (
 	}
 	// network, mode of its devices, in the order of devices and interfaces
 	a3UltraNetworks = []string{
-		"gvnic-1 NetDevice", "rdma-0 RDMA", "rdma-1 RDMA", "rdma-2 RDMA", "rdma-3 RDMA", "rdma-4 RDMA", "rdma-5 RDMA", "rdma-6 RDMA", "rdma-7 RDMA",
+		"gvnic-1 NetDevice", "rdma-0 RDMA", "rdma-1 RDMA", "rdma-2 RDMA", "rdma-3 RDMA", "rdma-4 RDMA", "rdma-5 RDMA",
+		"rdma-6 RDMA", "rdma-7 RDMA",
 	}
 	a3UltraPriorities = []string{"very-low 100", "low 250", "medium 500", "high 750", "very-high 1000"}
 )
@@ -51,7 +52,9 @@ func TestA3UltraFlexNetworks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"node_range": "192.168.0.0/18", "pod_range": "10.4.0.0/14", "service_range": "10.0.32.0/20"} {
+	for name, want := range map[string]string{
+		"node_range": "192.168.0.0/18", "pod_range": "10.4.0.0/14", "service_range": "10.0.32.0/20",
+	} {
 		if got := vars[name].AsString(); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}
@@ -68,7 +71,8 @@ func TestA3UltraFlexNetworks(t *testing.T) {
 		t.Errorf("subnets (-reference +compiled):\n%s", d)
 	}
 	got = nil
-	for _, p := range objects[networkv1.GKENetworkParamSet](t, files, "kubernetes/networks.yaml", "GKENetworkParamSet") {
+	for _, p := range objects[networkv1.GKENetworkParamSet](t, files, "kubernetes/networks.yaml",
+		"GKENetworkParamSet") {
 		got = append(got, p.Name+" "+string(p.Spec.DeviceMode))
 	}
 	if d := cmp.Diff(a3UltraNetworks, got); d != "" {
@@ -92,14 +96,19 @@ func TestA3UltraFlexPool(t *testing.T) {
 	config, scaling, management := pool.block("node_config"), pool.block("autoscaling"), pool.block("management")
 	got := map[string]string{
 		"machine": config.text("machine_type"), "accelerator": config.block("guest_accelerator").text("type"),
-		"count": fmt.Sprint(config.block("guest_accelerator").number("count")), "flex start": config.expression("flex_start"),
-		"queued": pool.block("queued_provisioning").expression("enabled"), "repair": management.expression("auto_repair"), "upgrade": management.expression("auto_upgrade"),
+		"count":      fmt.Sprint(config.block("guest_accelerator").number("count")),
+		"flex start": config.expression("flex_start"),
+		"queued":     pool.block("queued_provisioning").expression("enabled"),
+		"repair":     management.expression("auto_repair"), "upgrade": management.expression("auto_upgrade"),
 		"least": scaling.expression("total_min_node_count"), "most": scaling.expression("total_max_node_count"),
-		"reservations": config.block("reservation_affinity").text("consume_reservation_type"), "zones": pool.expression("node_locations"),
+		"reservations": config.block("reservation_affinity").text("consume_reservation_type"),
+		"zones":        pool.expression("node_locations"),
 	}
 	want := map[string]string{
-		"machine": "a3-ultragpu-8g", "accelerator": "nvidia-h200-141gb", "count": "8", "flex start": "true", "queued": "true",
-		"repair": "false", "upgrade": "true", "least": "0", "most": "64", "reservations": "NO_RESERVATION", "zones": "var.zones",
+		"machine": "a3-ultragpu-8g", "accelerator": "nvidia-h200-141gb", "count": "8", "flex start": "true",
+		"queued": "true",
+		"repair": "false", "upgrade": "true", "least": "0", "most": "64", "reservations": "NO_RESERVATION",
+		"zones": "var.zones",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("pool (-reference +compiled):\n%s", d)
@@ -122,9 +131,12 @@ func TestA3UltraFlexPool(t *testing.T) {
 	c := clusters[0]
 	// The reference names GKE 1.32. GKE makes no cluster of a version that has
 	// left its release channel, so the channel decides here.
-	if c.text("min_master_version") != "" || c.block("release_channel").text("channel") != "REGULAR" || !c.isTrue("enable_multi_networking") || c.text("datapath_provider") != "ADVANCED_DATAPATH" ||
-		!c.block("addons_config").block("gcs_fuse_csi_driver_config").isTrue("enabled") || !strings.Contains(c.block("monitoring_config").expression("enable_components"), `"DCGM"`) {
-		t.Error("the cluster has a version of its own, or lacks its release channel, multi-networking, Dataplane V2, the Cloud Storage driver or DCGM metrics")
+	if c.text("min_master_version") != "" || c.block("release_channel").text("channel") != "REGULAR" ||
+		!c.isTrue("enable_multi_networking") || c.text("datapath_provider") != "ADVANCED_DATAPATH" ||
+		!c.block("addons_config").block("gcs_fuse_csi_driver_config").isTrue("enabled") ||
+		!strings.Contains(c.block("monitoring_config").expression("enable_components"), `"DCGM"`) {
+		t.Error("the cluster has a version of its own, or lacks its release channel, multi-networking, Dataplane V2, " +
+			"the Cloud Storage driver or DCGM metrics")
 	}
 }
 
@@ -132,11 +144,13 @@ func TestA3UltraFlexQueue(t *testing.T) {
 	files := a3UltraFlex(t)
 	flavors := objects[kueue.ResourceFlavor](t, files, "kubernetes/resource-flavors.yaml", "ResourceFlavor")
 	queues := objects[kueue.ClusterQueue](t, files, "kubernetes/shared-queues.yaml", "ClusterQueue")
-	checks := objects[kueue.ProvisioningRequestConfig](t, files, "kubernetes/admission-checks.yaml", "ProvisioningRequestConfig")
+	checks := objects[kueue.ProvisioningRequestConfig](t, files, "kubernetes/admission-checks.yaml",
+		"ProvisioningRequestConfig")
 	if len(flavors) != 1 || len(queues) != 1 || len(checks) != 1 {
 		t.Fatalf("%d flavors, %d queues, %d checks, want one of each", len(flavors), len(queues), len(checks))
 	}
-	if check := checks[0].Spec; check.ProvisioningClassName != "queued-provisioning.gke.io" || !slices.Equal(check.ManagedResources, []corev1.ResourceName{"nvidia.com/gpu"}) {
+	if check := checks[0].Spec; check.ProvisioningClassName != "queued-provisioning.gke.io" ||
+		!slices.Equal(check.ManagedResources, []corev1.ResourceName{"nvidia.com/gpu"}) {
 		t.Errorf("nodes are requested by %+v", check)
 	}
 	var gpus []string
@@ -152,11 +166,13 @@ func TestA3UltraFlexQueue(t *testing.T) {
 	if want := []string{flavors[0].Name + " 512"}; !slices.Equal(gpus, want) {
 		t.Errorf("GPUs %q, want %q", gpus, want)
 	}
-	if s := queues[0].Spec.AdmissionChecksStrategy; s == nil || len(s.AdmissionChecks) != 1 || string(s.AdmissionChecks[0].Name) != checks[0].Name {
+	if s := queues[0].Spec.AdmissionChecksStrategy; s == nil || len(s.AdmissionChecks) != 1 ||
+		string(s.AdmissionChecks[0].Name) != checks[0].Name {
 		t.Errorf("admission checks %+v, want %s", s, checks[0].Name)
 	}
 	var priorities []string
-	for _, c := range objects[schedulingv1.PriorityClass](t, files, "kubernetes/priority-classes.yaml", "PriorityClass") {
+	for _, c := range objects[schedulingv1.PriorityClass](t, files, "kubernetes/priority-classes.yaml",
+		"PriorityClass") {
 		priorities = append(priorities, fmt.Sprintf("%s %d", c.Name, c.Value))
 	}
 	if d := cmp.Diff(a3UltraPriorities, priorities); d != "" {
@@ -175,8 +191,10 @@ func TestA3UltraFlexWorkloads(t *testing.T) {
 		pod := sample.Spec.Template.Spec
 		gpus := pod.Containers[0].Resources.Limits["nvidia.com/gpu"]
 		got := []string{
-			fmt.Sprint(*sample.Spec.Parallelism), fmt.Sprint(*sample.Spec.Completions), gpus.String(), strings.Join(pod.Containers[0].Command, " "),
-			sample.Annotations["provreq.kueue.x-k8s.io/maxRunDurationSeconds"], sample.Spec.Template.Annotations[networkv1.InterfaceAnnotationKey],
+			fmt.Sprint(*sample.Spec.Parallelism), fmt.Sprint(*sample.Spec.Completions), gpus.String(),
+			strings.Join(pod.Containers[0].Command, " "),
+			sample.Annotations["provreq.kueue.x-k8s.io/maxRunDurationSeconds"],
+			sample.Spec.Template.Annotations[networkv1.InterfaceAnnotationKey],
 		}
 		if want := []string{"1", "1", "1", "sleep 120", "600", ""}; !slices.Equal(got, want) {
 			t.Errorf("sample of %s: %q, want %q", team, got, want)
@@ -187,9 +205,11 @@ func TestA3UltraFlexWorkloads(t *testing.T) {
 		pod = job.Template.Spec
 		gpus = pod.Containers[0].Resources.Limits["nvidia.com/gpu"]
 		if *job.Parallelism != 2 || *job.Completions != 2 || gpus.String() != "8" {
-			t.Errorf("all-gather of %s: %d of %d pods with %s GPUs each", team, *job.Parallelism, *job.Completions, gpus.String())
+			t.Errorf("all-gather of %s: %d of %d pods with %s GPUs each", team, *job.Parallelism, *job.Completions,
+				gpus.String())
 		}
-		interfaces, err := networkv1.ParseInterfaceAnnotation(job.Template.Annotations[networkv1.InterfaceAnnotationKey])
+		interfaces, err := networkv1.ParseInterfaceAnnotation(
+			job.Template.Annotations[networkv1.InterfaceAnnotationKey])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +225,8 @@ func TestA3UltraFlexWorkloads(t *testing.T) {
 			t.Errorf("interfaces of %s (-reference +compiled):\n%s", team, d)
 		}
 		for _, taint := range []corev1.Taint{
-			{Key: "cloud.google.com/gke-queued", Value: "true", Effect: "NoSchedule"}, {Key: "nvidia.com/gpu", Value: "present", Effect: "NoSchedule"},
+			{Key: "cloud.google.com/gke-queued", Value: "true", Effect: "NoSchedule"},
+			{Key: "nvidia.com/gpu", Value: "present", Effect: "NoSchedule"},
 		} {
 			if !tolerates(pod.Tolerations, taint) {
 				t.Errorf("all-gather of %s does not tolerate %s", team, taint.ToString())

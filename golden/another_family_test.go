@@ -72,10 +72,14 @@ capacity: more: {hardware: "t4", consumption: spot: {}, maxNodes: 2}
 			if !slices.ContainsFunc(pools, func(p nodePool) bool { return slices.Contains(p.names, "more") }) {
 				t.Errorf("there is no node pool: %v", pools)
 			}
-			if flavors, err := fs.ReadFile(after, "kubernetes/resource-flavors.yaml"); p.Scheduler == ir.Kueue && (err != nil || !strings.Contains(string(flavors), "name: more\n")) {
+			if flavors, err := fs.ReadFile(after, "kubernetes/resource-flavors.yaml"); p.Scheduler == ir.Kueue &&
+				(err != nil || !strings.Contains(string(flavors), "name: more\n")) {
 				t.Errorf("there is no flavor: %v", err)
 			}
-			for _, name := range []string{"terraform/node_pools.tf", "terraform/modules/network/main.tf", "terraform/identities.tf", "kubernetes/resource-flavors.yaml", "cloudbuild/provision.yaml"} {
+			for _, name := range []string{
+				"terraform/node_pools.tf", "terraform/modules/network/main.tf", "terraform/identities.tf",
+				"kubernetes/resource-flavors.yaml", "cloudbuild/provision.yaml",
+			} {
 				linesStay(t, name, before, after)
 			}
 			if p.Scheduler == ir.KAI {

@@ -64,7 +64,9 @@ var (
 		"workloads/team-b/finetune-gemma-7b-files.yaml",
 		"workloads/team-b/finetune-gemma-7b.yaml",
 	}
-	dwsRemoved = []string{"dashboards/grafana/admin.json", "dashboards/grafana/team.json", "dashboards/kustomization.yaml"}
+	dwsRemoved = []string{
+		"dashboards/grafana/admin.json", "dashboards/grafana/team.json", "dashboards/kustomization.yaml",
+	}
 )
 
 func dwsFolder(t *testing.T) fs.FS {
@@ -84,7 +86,8 @@ func TestDWSPools(t *testing.T) {
 			if p.queued && p.flexStart && p.affinity == "NO_RESERVATION" && p.nodes < 0 {
 				how = "queued flex-start"
 			}
-			got = append(got, fmt.Sprintf("%s %s %d %s %s", p.names[0], p.machine.Type, p.machine.Count, p.machine.Accelerator, how))
+			got = append(got,
+				fmt.Sprintf("%s %s %d %s %s", p.names[0], p.machine.Type, p.machine.Count, p.machine.Accelerator, how))
 		}
 	}
 	if d := cmp.Diff(dwsPools, got); d != "" {
@@ -99,8 +102,10 @@ func TestDWSQueue(t *testing.T) {
 		t.Fatalf("%d shared queues, want one with one group of flavors", len(queues))
 	}
 	cq := queues[0]
-	if cq.Name != "cq-dws" || cq.Spec.QueueingStrategy != kueue.BestEffortFIFO || cq.Spec.CohortName != "" || cq.Spec.Preemption != nil {
-		t.Errorf("%s: %s, cohort %q, preemption %v", cq.Name, cq.Spec.QueueingStrategy, cq.Spec.CohortName, cq.Spec.Preemption)
+	if cq.Name != "cq-dws" || cq.Spec.QueueingStrategy != kueue.BestEffortFIFO || cq.Spec.CohortName != "" ||
+		cq.Spec.Preemption != nil {
+		t.Errorf("%s: %s, cohort %q, preemption %v", cq.Name, cq.Spec.QueueingStrategy, cq.Spec.CohortName,
+			cq.Spec.Preemption)
 	}
 	if got, want := selected(cq.Spec.NamespaceSelector), []string{"team-a", "team-b"}; !slices.Equal(got, want) {
 		t.Errorf("shared by %v, want %v", got, want)
@@ -125,8 +130,10 @@ func TestDWSQueue(t *testing.T) {
 	if d := cmp.Diff(dwsQuota, got); d != "" || sum != dwsGPUs || len(checks) != 0 {
 		t.Errorf("%d GPUs, want %d; checks on other flavors: %v (-reference +compiled):\n%s", sum, dwsGPUs, checks, d)
 	}
-	for _, c := range objects[kueue.ProvisioningRequestConfig](t, files, "kubernetes/admission-checks.yaml", "ProvisioningRequestConfig") {
-		if c.Spec.ProvisioningClassName != "queued-provisioning.gke.io" || !slices.Equal(c.Spec.ManagedResources, []corev1.ResourceName{"nvidia.com/gpu"}) {
+	for _, c := range objects[kueue.ProvisioningRequestConfig](t, files, "kubernetes/admission-checks.yaml",
+		"ProvisioningRequestConfig") {
+		if c.Spec.ProvisioningClassName != "queued-provisioning.gke.io" ||
+			!slices.Equal(c.Spec.ManagedResources, []corev1.ResourceName{"nvidia.com/gpu"}) {
 			t.Errorf("%s asks for %v by %s", c.Name, c.Spec.ManagedResources, c.Spec.ProvisioningClassName)
 		}
 	}
@@ -162,7 +169,8 @@ func TestBuildKeepsQueues(t *testing.T) {
 		}
 	}
 	if err := fs.WalkDir(files, "kubernetes", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || name == "kubernetes/shared-queues.yaml" || strings.HasPrefix(name, "kubernetes/teams/") {
+		if err != nil || d.IsDir() || name == "kubernetes/shared-queues.yaml" ||
+			strings.HasPrefix(name, "kubernetes/teams/") {
 			return err
 		}
 		content, err := fs.ReadFile(files, name)
@@ -178,7 +186,9 @@ func TestBuildKeepsQueues(t *testing.T) {
 func TestDWSJobs(t *testing.T) {
 	files := dwsFolder(t)
 	var got []string
-	for _, name := range []string{"workloads/team-a/finetune-gemma-2b.yaml", "workloads/team-b/finetune-gemma-7b.yaml"} {
+	for _, name := range []string{
+		"workloads/team-a/finetune-gemma-2b.yaml", "workloads/team-b/finetune-gemma-7b.yaml",
+	} {
 		job := objects[batchv1.Job](t, files, name, "Job")[0]
 		pod := job.Spec.Template.Spec
 		container := pod.Containers[0]
@@ -186,10 +196,14 @@ func TestDWSJobs(t *testing.T) {
 		for _, e := range container.Env {
 			env[e.Name] = e
 		}
-		got = append(got, fmt.Sprintf("%s/%s %s %s %s %s", job.Namespace, job.Name, container.Resources.Limits.Name("nvidia.com/gpu", "").String(),
-			env["MODEL"].Value, pod.NodeSelector[capacityLabel], job.Annotations[maxRunAnnotation]))
-		if want := "lq-" + job.Namespace + "-dws"; job.Labels["kueue.x-k8s.io/queue-name"] != want || *job.Spec.Completions != 1 {
-			t.Errorf("%s: %d pods in queue %s, want 1 in %s", name, *job.Spec.Completions, job.Labels["kueue.x-k8s.io/queue-name"], want)
+		got = append(got,
+			fmt.Sprintf("%s/%s %s %s %s %s", job.Namespace, job.Name,
+				container.Resources.Limits.Name("nvidia.com/gpu", "").String(),
+				env["MODEL"].Value, pod.NodeSelector[capacityLabel], job.Annotations[maxRunAnnotation]))
+		if want := "lq-" + job.Namespace + "-dws"; job.Labels["kueue.x-k8s.io/queue-name"] != want ||
+			*job.Spec.Completions != 1 {
+			t.Errorf("%s: %d pods in queue %s, want 1 in %s", name, *job.Spec.Completions,
+				job.Labels["kueue.x-k8s.io/queue-name"], want)
 		}
 		want := &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
 			LocalObjectReference: corev1.LocalObjectReference{Name: "hf-secret"}, Key: "hf_api_token",
@@ -263,7 +277,8 @@ func TestDWSLeavesTheRest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, document := range strings.Split(string(before), "\n---\n")[1:] { // after the namespace, which lists its queues
+		// after the namespace, which lists its queues
+		for _, document := range strings.Split(string(before), "\n---\n")[1:] {
 			after, err := fs.ReadFile(files, "kubernetes/teams/"+team+".yaml")
 			if err != nil || !strings.Contains(string(after), strings.TrimSuffix(document, "\n")) {
 				t.Errorf("%s lost or changed:\n%s", team, document)

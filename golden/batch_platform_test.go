@@ -54,10 +54,13 @@ func queueRows(t *testing.T, cq kueue.ClusterQueue, team string) []string {
 	if cq.Spec.QueueingStrategy != kueue.StrictFIFO {
 		t.Errorf("%s: %s, want StrictFIFO", cq.Name, cq.Spec.QueueingStrategy)
 	}
-	if got := cq.Spec.NamespaceSelector.MatchLabels; !cmp.Equal(got, map[string]string{corev1.LabelMetadataName: team}) {
+	if got := cq.Spec.NamespaceSelector.MatchLabels; !cmp.Equal(got,
+		map[string]string{corev1.LabelMetadataName: team}) {
 		t.Errorf("%s: namespaces %v may submit, want %s", cq.Name, got, team)
 	}
-	want := map[string]string{"team-a": "team-a-b", "team-b": "team-a-b", "team-c": "team-c-d", "team-d": "team-c-d"}[team]
+	want := map[string]string{
+		"team-a": "team-a-b", "team-b": "team-a-b", "team-c": "team-c-d", "team-d": "team-c-d",
+	}[team]
 	if string(cq.Spec.CohortName) != want {
 		t.Errorf("%s: cohort %q, want %q", cq.Name, cq.Spec.CohortName, want)
 	}
@@ -72,13 +75,16 @@ func queueRows(t *testing.T, cq kueue.ClusterQueue, team string) []string {
 	}
 	var rows []string
 	for _, g := range cq.Spec.ResourceGroups {
-		if want := []corev1.ResourceName{"cpu", "memory", "nvidia.com/gpu", "pods"}; !cmp.Equal(g.CoveredResources, want) {
+		if want := []corev1.ResourceName{
+			"cpu", "memory", "nvidia.com/gpu", "pods",
+		}; !cmp.Equal(g.CoveredResources, want) {
 			t.Fatalf("%s covers %v", cq.Name, g.CoveredResources)
 		}
 		for _, f := range g.Flavors {
 			// The reference does not count pods. Here each GPU has all that a node holds.
 			counted, pods := f.Resources[2], f.Resources[3]
-			if pods.NominalQuota.Value() != 110*counted.NominalQuota.Value() || pods.BorrowingLimit.Value() != 110*counted.BorrowingLimit.Value() {
+			if pods.NominalQuota.Value() != 110*counted.NominalQuota.Value() ||
+				pods.BorrowingLimit.Value() != 110*counted.BorrowingLimit.Value() {
 				t.Errorf("%s: %s has %v for %v", cq.Name, f.Name, pods, counted)
 			}
 			row := []string{cq.Name, string(f.Name)}
@@ -110,7 +116,8 @@ func TestBatchPlatformQueuesAndPriorities(t *testing.T) {
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("%s (-reference +compiled):\n%s", team, d)
 		}
-		for _, sa := range objects[corev1.ServiceAccount](t, files, "kubernetes/teams/"+team+".yaml", "ServiceAccount") {
+		for _, sa := range objects[corev1.ServiceAccount](t, files, "kubernetes/teams/"+team+".yaml",
+			"ServiceAccount") {
 			want := "wi-" + team + "@my-project.iam.gserviceaccount.com"
 			if got := sa.Annotations["iam.gke.io/gcp-service-account"]; sa.Name != team+"-ksa" || got != want {
 				t.Errorf("service account %s acts as %q, want %q", sa.Name, got, want)
@@ -118,10 +125,14 @@ func TestBatchPlatformQueuesAndPriorities(t *testing.T) {
 		}
 	}
 	var got []string
-	for _, pc := range objects[schedulingv1.PriorityClass](t, files, "kubernetes/priority-classes.yaml", "PriorityClass") {
+	for _, pc := range objects[schedulingv1.PriorityClass](t, files, "kubernetes/priority-classes.yaml",
+		"PriorityClass") {
 		got = append(got, fmt.Sprintf("%s %d default=%v %s", pc.Name, pc.Value, pc.GlobalDefault, *pc.PreemptionPolicy))
 	}
-	want := []string{"lp 10 default=true Never", "compact 15 default=false PreemptLowerPriority", "hp 20 default=false PreemptLowerPriority"}
+	want := []string{
+		"lp 10 default=true Never", "compact 15 default=false PreemptLowerPriority",
+		"hp 20 default=false PreemptLowerPriority",
+	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("priorities (-reference +compiled):\n%s", d)
 	}
@@ -143,11 +154,15 @@ func TestBatchPlatformPools(t *testing.T) {
 	var got []string
 	for _, p := range pools {
 		if name := p.names[0]; name != "system" {
-			own := slices.DeleteFunc(slices.Clone(p.taints), func(t string) bool { return t == "nvidia.com/gpu=present:NoSchedule" })
+			own := slices.DeleteFunc(slices.Clone(p.taints), func(t string) bool {
+				return t == "nvidia.com/gpu=present:NoSchedule"
+			})
 			if len(own) == len(p.taints) {
 				t.Errorf("%s lacks GKE's own taint: %q", name, p.taints)
 			}
-			got = append(got, fmt.Sprintf("%s %s resource-type=%s %s", name, p.machine.Accelerator, p.labels["resource-type"], strings.Join(own, " ")))
+			got = append(got,
+				fmt.Sprintf("%s %s resource-type=%s %s", name, p.machine.Accelerator, p.labels["resource-type"],
+					strings.Join(own, " ")))
 		}
 	}
 	if d := cmp.Diff(batchPlatformPools, got); d != "" {

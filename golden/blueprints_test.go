@@ -47,7 +47,8 @@ func TestBlueprints(t *testing.T) {
 // checkFolder holds a folder against all checks of this module.
 func checkFolder(t *testing.T, files fs.FS) {
 	t.Helper()
-	for _, err := range slices.Concat(checkTerraform(t, files), checkKubernetes(files), checkNodes(files), checkPools(files), checkNetworks(files), checkGhpc(files), checkGuide(files)) {
+	for _, err := range slices.Concat(checkTerraform(t, files), checkKubernetes(files), checkNodes(files),
+		checkPools(files), checkNetworks(files), checkGhpc(files), checkGuide(files)) {
 		t.Error(err)
 	}
 }
@@ -120,14 +121,16 @@ func TestFromFileSystem(t *testing.T) {
 	for _, name := range blueprints(t) {
 		t.Run(name, func(t *testing.T) {
 			want, wantFindings := compile(t, directories(filepath.Join(root, "blueprints"), name)...)
-			got, gotFindings := compileInput(t, compiler.Input{Files: os.DirFS(root), Paths: directories("blueprints", name)})
+			got, gotFindings := compileInput(t,
+				compiler.Input{Files: os.DirFS(root), Paths: directories("blueprints", name)})
 			if d := cmp.Diff(want, got); d != "" {
 				t.Errorf("the folders differ:\n%s", d)
 			}
 			describe := func(findings []diag.Finding) (out []string) {
 				for _, f := range findings {
 					file := strings.TrimPrefix(f.Span.Source.Name, root+"/")
-					out = append(out, fmt.Sprintf("%s:%d-%d: %s: %s", file, f.Span.Start, f.Span.End, f.Code, f.Message))
+					out = append(out,
+						fmt.Sprintf("%s:%d-%d: %s: %s", file, f.Span.Start, f.Span.End, f.Code, f.Message))
 				}
 				return out
 			}

@@ -44,8 +44,9 @@ func TestCommandLine(t *testing.T) {
 			}
 			env.Setenv("ROOT", absolute)
 			for name, value := range map[string]string{
-				"GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_NOSYSTEM": "1", "GIT_CEILING_DIRECTORIES": filepath.Dir(env.WorkDir),
-				"GIT_AUTHOR_NAME": "test", "GIT_AUTHOR_EMAIL": "test@example.com",
+				"GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_NOSYSTEM": "1",
+				"GIT_CEILING_DIRECTORIES": filepath.Dir(env.WorkDir),
+				"GIT_AUTHOR_NAME":         "test", "GIT_AUTHOR_EMAIL": "test@example.com",
 				"GIT_COMMITTER_NAME": "test", "GIT_COMMITTER_EMAIL": "test@example.com",
 			} {
 				env.Setenv(name, value)

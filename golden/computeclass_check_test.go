@@ -72,7 +72,8 @@ type classPriority struct {
 func (c *computeClass) DeepCopyObject() runtime.Object { return c }
 
 func addComputeClass(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypeWithName(schema.GroupVersionKind{Group: "cloud.google.com", Version: "v1", Kind: "ComputeClass"}, &computeClass{})
+	scheme.AddKnownTypeWithName(schema.GroupVersionKind{Group: "cloud.google.com", Version: "v1", Kind: "ComputeClass"},
+		&computeClass{})
 	return nil
 }
 
@@ -81,7 +82,8 @@ const computeClassLabel = "cloud.google.com/compute-class"
 // computeClass checks what the API server would of a ComputeClass, and that a
 // flavor stands for its nodes.
 func (c *kubernetesCheck) computeClass(from objectKey, class *computeClass) {
-	if !class.Spec.NodePoolAutoCreation.Enabled || class.Spec.WhenUnsatisfiable != "DoNotScaleUp" || len(class.Spec.Priorities) != 1 {
+	if !class.Spec.NodePoolAutoCreation.Enabled || class.Spec.WhenUnsatisfiable != "DoNotScaleUp" ||
+		len(class.Spec.Priorities) != 1 {
 		c.errorf("%s: GKE would create no nodes for it, or others than it says", from)
 	}
 	for _, p := range class.Spec.Priorities {
@@ -103,7 +105,8 @@ func (c *kubernetesCheck) computeClass(from objectKey, class *computeClass) {
 		case r != nil && r.Affinity == "Specific" && p.Location != nil:
 			c.errorf("%s: a specific reservation has zones of its own", from)
 		case r != nil && r.Affinity != "None" && p.Storage.LocalSSDCount < m.SSDs.Bundled:
-			c.errorf("%s: a reservation of %s has %d local SSDs, and the class asks for %d", from, m.Type, m.SSDs.Bundled, p.Storage.LocalSSDCount)
+			c.errorf("%s: a reservation of %s has %d local SSDs, and the class asks for %d", from, m.Type,
+				m.SSDs.Bundled, p.Storage.LocalSSDCount)
 		case r == nil && !spot && !flex:
 			c.errorf("%s: nodes on demand would eat what others reserved", from)
 		case p.GPU != nil && !slices.Contains([]string{"default", "latest"}, p.GPU.DriverVersion):

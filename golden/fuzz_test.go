@@ -214,10 +214,14 @@ func mutate(t *testing.T, source []byte, steps []byte) []byte {
 // oddValues are values of every kind, some of which fit somewhere.
 func oddValues() []string {
 	return []string{
-		"0", "1", "2", "3", "4", "5", "8", "12", "-1", "0.5", "1e100", "2147483648", "9223372036854775808", "true", "false", "null", "_|_", "_", "string", "int",
-		`""`, `"x"`, `"l4"`, `"l4-spot"`, `"lp"`, `"team-a"`, `"a2-highgpu-1g"`, `"n1-standard-8"`, `"ct6e-standard-4t"`, `"e2-standard-8"`, `"us-central1-b"`, `"us-east4"`,
-		`"${x}"`, `"a\nb"`, `"\u0000"`, `"é"`, `'bytes'`, "[]", "{}", "[1]", `["us-central1-a", "us-central1-c"]`, `["l4-spot", "l4-spot"]`, "{a: 1}", "{spot: {}}", "{onDemand: {}}",
-		`{reservation: name: "r"}`, `{flexStart: queued: true}`, `{flexStart: {}}`, "{accelerators: 2}", "{cpus: 2}", "{borrow: 2}", ">0", "*1 | int", "[...]", "{...}", `{[string]: 1}`,
+		"0", "1", "2", "3", "4", "5", "8", "12", "-1", "0.5", "1e100", "2147483648", "9223372036854775808", "true",
+		"false", "null", "_|_", "_", "string", "int",
+		`""`, `"x"`, `"l4"`, `"l4-spot"`, `"lp"`, `"team-a"`, `"a2-highgpu-1g"`, `"n1-standard-8"`,
+		`"ct6e-standard-4t"`, `"e2-standard-8"`, `"us-central1-b"`, `"us-east4"`,
+		`"${x}"`, `"a\nb"`, `"\u0000"`, `"é"`, `'bytes'`, "[]", "{}", "[1]", `["us-central1-a", "us-central1-c"]`,
+		`["l4-spot", "l4-spot"]`, "{a: 1}", "{spot: {}}", "{onDemand: {}}",
+		`{reservation: name: "r"}`, `{flexStart: queued: true}`, `{flexStart: {}}`, "{accelerators: 2}", "{cpus: 2}",
+		"{borrow: 2}", ">0", "*1 | int", "[...]", "{...}", `{[string]: 1}`,
 	}
 }
 
@@ -277,16 +281,22 @@ func addSources(f *testing.F) {
 		}
 	}
 	for _, odd := range []string{
-		"", "\xef\xbb\xbfname: \"x\"", "\xff\xfen\x00", "name: \"x\"\rregion: 1", "x: 1e999999999", "{\"name\": 1e999999999}", "{\"name\": \"\\ud800\ufeff\"}", "{\"a\": {\"a\": 1, \"a\": 2}}",
-		"@extern(embed)\npackage p\nname: _ @embed(file=\"/etc/passwd\",type=text)", "@extern(embed)\npackage p\nname: _ @embed(glob=\"*.none\")",
-		"import \"tool/exec\"\nx: exec.Run & {cmd: \"true\"}", "import \"strings\"\nname: strings.Repeat(\"x\", 9)", "name: string @tag(a,type=int)", "a: a", "a: b\nb: a",
-		"x: \"\\(x)\"", "if name {}", "if true {name: \"x\"}", "{}", "[]", "_|_", "name: *\"a\" | string", "for k, v in teams {x: k}", "#Blueprint", "name!: string",
-		"teams: [string]: {bucket: true}", "teams: \"\\(name)\": {}", "let x = 1\nname: x", "name: #\"\\#(region)\"#\nregion: name", "zones: [for z in [\"a\"] {z}]", "teams: ...", "name: >0 & <\"x\"",
+		"", "\xef\xbb\xbfname: \"x\"", "\xff\xfen\x00", "name: \"x\"\rregion: 1", "x: 1e999999999",
+		"{\"name\": 1e999999999}", "{\"name\": \"\\ud800\ufeff\"}", "{\"a\": {\"a\": 1, \"a\": 2}}",
+		"@extern(embed)\npackage p\nname: _ @embed(file=\"/etc/passwd\",type=text)",
+		"@extern(embed)\npackage p\nname: _ @embed(glob=\"*.none\")",
+		"import \"tool/exec\"\nx: exec.Run & {cmd: \"true\"}", "import \"strings\"\nname: strings.Repeat(\"x\", 9)",
+		"name: string @tag(a,type=int)", "a: a", "a: b\nb: a",
+		"x: \"\\(x)\"", "if name {}", "if true {name: \"x\"}", "{}", "[]", "_|_", "name: *\"a\" | string",
+		"for k, v in teams {x: k}", "#Blueprint", "name!: string",
+		"teams: [string]: {bucket: true}", "teams: \"\\(name)\": {}", "let x = 1\nname: x",
+		"name: #\"\\#(region)\"#\nregion: name", "zones: [for z in [\"a\"] {z}]", "teams: ...", "name: >0 & <\"x\"",
 	} {
 		f.Add([]byte(odd), false)
 	}
 	for _, odd := range []string{
-		"a: &a [*a]", "a: &a {b: 1}\nc: {<<: *a}", "? [a]\n: b", "!!binary YQ==", "a: !!int \"1\"", "a: .inf\nb: .nan\nc: 0o17\nd: 2001-01-01", "--- a\n--- b", "a: |+\n  x\n\n", "name: null",
+		"a: &a [*a]", "a: &a {b: 1}\nc: {<<: *a}", "? [a]\n: b", "!!binary YQ==", "a: !!int \"1\"",
+		"a: .inf\nb: .nan\nc: 0o17\nd: 2001-01-01", "--- a\n--- b", "a: |+\n  x\n\n", "name: null",
 		"%YAML 1.1\n---\nname: x", "a: 'x\n\n y'", "name: *x", "a:\r\n  b: 1\rc: 2", "- a", "a: {", "\ta: 1",
 	} {
 		f.Add([]byte(odd), true)

@@ -27,13 +27,17 @@ func (g generator) blueprint() object {
 	b := object{
 		"name": g.pick("p", "gke-batch", "a2-b-c3"), "project": "my-project", "region": region, "zones": zones,
 		"cluster": object{
-			"releaseChannel": g.pick("REGULAR", "RAPID", "STABLE"), "deletionProtection": g.chance(2), "dnsEndpoint": g.chance(2),
-			"imageStreaming": g.chance(2), "csiDrivers": object{"filestore": g.chance(2)}, "securityGroup": "gke-security-groups@example.com",
-			"systemPool":  object{"nodesPerZone": 1 + g.IntN(2)},
-			"maintenance": object{"days": []string{"SA", "SU"}, "start": "04:30", "hours": 6 + g.IntN(6)},
+			"releaseChannel": g.pick("REGULAR", "RAPID", "STABLE"), "deletionProtection": g.chance(2),
+			"dnsEndpoint":    g.chance(2),
+			"imageStreaming": g.chance(2), "csiDrivers": object{"filestore": g.chance(2)},
+			"securityGroup": "gke-security-groups@example.com",
+			"systemPool":    object{"nodesPerZone": 1 + g.IntN(2)},
+			"maintenance":   object{"days": []string{"SA", "SU"}, "start": "04:30", "hours": 6 + g.IntN(6)},
 		},
-		"monitoring": object{"grafana": g.chance(2), "notificationChannels": []string{"projects/my-project/notificationChannels/12"}},
-		"accept":     object{"W0203": g.reason()},
+		"monitoring": object{
+			"grafana": g.chance(2), "notificationChannels": []string{"projects/my-project/notificationChannels/12"},
+		},
+		"accept": object{"W0203": g.reason()},
 	}
 	kai := g.chance(4)
 	if kai {
@@ -162,7 +166,8 @@ func (g generator) blueprint() object {
 			workloads[fmt.Sprintf("work-%d", i)] = w
 		}
 	}
-	b["hardware"], b["capacity"], b["tiers"], b["cohorts"], b["teams"], b["workloads"] = hardware, capacity, tiers, cohorts, teams, workloads
+	b["hardware"], b["capacity"], b["tiers"], b["cohorts"], b["teams"], b["workloads"] = hardware, capacity, tiers,
+		cohorts, teams, workloads
 	return b
 }
 
@@ -215,9 +220,11 @@ func (g generator) classes(zones []string, kai bool) []class {
 			c.hardware["topology"], c.perNode, c.hosts = shape.Topology, shape.Chips, shape.Hosts
 		}
 		for option, offered := range sorted(map[string]*bool{
-			"onDemand": m.Options.OnDemand, "spot": m.Options.Spot, "flexStart": m.Options.Queued, "reservation": m.Options.Reservation,
+			"onDemand": m.Options.OnDemand, "spot": m.Options.Spot, "flexStart": m.Options.Queued,
+			"reservation": m.Options.Reservation,
 		}) {
-			if offered == nil || !*offered || len(c.capacity) > 0 && (kai || g.chance(2)) || kai && option == "flexStart" {
+			if offered == nil || !*offered || len(c.capacity) > 0 && (kai || g.chance(2)) ||
+				kai && option == "flexStart" {
 				continue
 			}
 			where, arm := zones[:1], object{}
@@ -262,8 +269,9 @@ func (g generator) workload(tier string, c class, teams []string) object {
 		pod["accelerators"] = c.perNode // all of a TPU slice's host, and of a machine
 	}
 	w := object{
-		"tier": tier, "teams": teams[:1+g.IntN(len(teams))], "kind": g.pick("Job", "JobSet"), "copies": 1 + g.IntN(3), "perPod": pod,
-		"image": g.pick("a/b:1", "us-docker.pkg.dev/p/r/i@sha256:"+strings.Repeat("0a", 32)), "retries": g.IntN(9),
+		"tier": tier, "teams": teams[:1+g.IntN(len(teams))], "kind": g.pick("Job", "JobSet"), "copies": 1 + g.IntN(3),
+		"perPod": pod,
+		"image":  g.pick("a/b:1", "us-docker.pkg.dev/p/r/i@sha256:"+strings.Repeat("0a", 32)), "retries": g.IntN(9),
 	}
 	env, files := object{}, object{}
 	for i := range g.IntN(3) {
@@ -278,7 +286,11 @@ func (g generator) workload(tier string, c class, teams []string) object {
 		w["hostNetwork"] = true
 	}
 	if c.unit == "cpus" && w["kind"] == "JobSet" && g.chance(2) {
-		w["auxiliary"] = object{"beside": object{"capacity": c.names()[0], "cpu": 1, "memory": "1Gi", "image": "a/b:1", "env": object{"_A": g.text()}}}
+		w["auxiliary"] = object{
+			"beside": object{
+				"capacity": c.names()[0], "cpu": 1, "memory": "1Gi", "image": "a/b:1", "env": object{"_A": g.text()},
+			},
+		}
 	}
 	if g.chance(3) {
 		w["capacity"] = c.names()[:1]

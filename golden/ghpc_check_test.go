@@ -173,7 +173,10 @@ vars:
 		{"no module", "  - id: platform\n    kind: terraform\n    source: ./terraform\n", "", "has no module"},
 		{"other kind", "kind: terraform", "kind: packer", `kind "packer"`},
 		{"no source", "    source: ./terraform\n", "", "no Terraform in its source"},
-		{"source of nothing", "source: ./terraform", "source: ./terraform/modules/network", "no Terraform in its source"},
+		{
+			"source of nothing", "source: ./terraform", "source: ./terraform/modules/network",
+			"no Terraform in its source",
+		},
 		{"no id", "id: platform", `id: ""`, "no name of its own"},
 		{"no file", good, "", "blueprint_name"},
 	}

@@ -42,7 +42,8 @@ type kaiShare struct {
 func (q *kaiQueue) DeepCopyObject() runtime.Object { return q }
 
 func addKAIQueue(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypeWithName(schema.GroupVersionKind{Group: "scheduling.run.ai", Version: "v2", Kind: "Queue"}, &kaiQueue{})
+	scheme.AddKnownTypeWithName(schema.GroupVersionKind{Group: "scheduling.run.ai", Version: "v2", Kind: "Queue"},
+		&kaiQueue{})
 	return nil
 }
 
@@ -72,7 +73,8 @@ func (c *kubernetesCheck) kaiQueue(from objectKey, q *kaiQueue) {
 		c.errorf("%s: %d GPUs guaranteed, and %d at most", from, quota, limit)
 	}
 	if q.Spec.ParentQueue != "" {
-		if parent, ok := find[*kaiQueue](c, from, "Queue", "", q.Spec.ParentQueue); ok && (parent.Spec.ParentQueue != "" || parent.Labels["team"] != "") {
+		if parent, ok := find[*kaiQueue](c, from, "Queue", "", q.Spec.ParentQueue); ok &&
+			(parent.Spec.ParentQueue != "" || parent.Labels["team"] != "") {
 			c.errorf("%s: its parent is a team's queue, or has a parent", from)
 		}
 	}
@@ -81,12 +83,14 @@ func (c *kubernetesCheck) kaiQueue(from objectKey, q *kaiQueue) {
 	}
 	guaranteed := int64(0)
 	for _, key := range c.order {
-		if child, ok := c.objects[key].(*kaiQueue); ok && child.Spec.ParentQueue == q.Name && child.Spec.Resources.GPU.Quota != nil {
+		if child, ok := c.objects[key].(*kaiQueue); ok && child.Spec.ParentQueue == q.Name &&
+			child.Spec.Resources.GPU.Quota != nil {
 			guaranteed += *child.Spec.Resources.GPU.Quota
 		}
 	}
 	if *r.GPU.Quota != guaranteed || *r.GPU.Limit != -1 {
-		c.errorf("%s: guarantees %d GPUs and %d at most, and its teams %d", from, *r.GPU.Quota, *r.GPU.Limit, guaranteed)
+		c.errorf("%s: guarantees %d GPUs and %d at most, and its teams %d", from, *r.GPU.Quota, *r.GPU.Limit,
+			guaranteed)
 	}
 }
 
@@ -104,7 +108,8 @@ func (c *kubernetesCheck) kaiWorkload(from objectKey, m metav1.ObjectMeta, jobs 
 	if namespace, ok := c.objects[objectKey{"Namespace", "", m.Namespace}].(*corev1.Namespace); ok {
 		allowed := strings.Split(strings.TrimPrefix(namespace.Annotations["queues"], name+"="), "|")
 		if !slices.Contains(allowed, pod.PriorityClassName) {
-			c.errorf("%s: %s=%s is not one of %s's queues: %s", from, name, pod.PriorityClassName, m.Namespace, namespace.Annotations["queues"])
+			c.errorf("%s: %s=%s is not one of %s's queues: %s", from, name, pod.PriorityClassName, m.Namespace,
+				namespace.Annotations["queues"])
 		}
 	}
 	value := kaiClassValues[pod.PriorityClassName]
@@ -145,7 +150,8 @@ func (c *kubernetesCheck) kaiWorkload(from objectKey, m metav1.ObjectMeta, jobs 
 		return // it waits for reservations to begin
 	}
 	if preemptibility == "non-preemptible" && wanted > *gpu.Quota || *gpu.Limit != -1 && wanted > *gpu.Limit {
-		c.errorf("%s: takes %d GPUs, and %s guarantees %d and gives %d at most", from, wanted, keyOf(queue), *gpu.Quota, *gpu.Limit)
+		c.errorf("%s: takes %d GPUs, and %s guarantees %d and gives %d at most", from, wanted, keyOf(queue), *gpu.Quota,
+			*gpu.Limit)
 	}
 }
 
@@ -166,7 +172,8 @@ func checkKAINodes(folder fs.FS, pools []nodePool) []error {
 			for _, taint := range pool.nodeTaints() {
 				key, rest, _ := strings.Cut(taint, "=")
 				text, effect, _ := strings.Cut(rest, ":")
-				if !tolerates(pod.Tolerations, corev1.Taint{Key: key, Value: text, Effect: corev1.TaintEffect(effect)}) {
+				if !tolerates(pod.Tolerations,
+					corev1.Taint{Key: key, Value: text, Effect: corev1.TaintEffect(effect)}) {
 					c.errorf("%s selects nodes of pool %s, and does not tolerate %s", from, pool.label, taint)
 				}
 			}
@@ -203,29 +210,52 @@ func selectedPools(pod corev1.PodSpec, pools []nodePool) []nodePool {
 // TestCheckKAI breaks platforms whose jobs KAI Scheduler starts.
 func TestCheckKAI(t *testing.T) {
 	const (
-		cohorts, team, job = "kubernetes/cohorts.yaml", "kubernetes/teams/project-d.yaml", "workloads/project-d/interactive.yaml"
-		vision, train      = "kubernetes/teams/vision.yaml", "workloads/vision/train.yaml"
+		cohorts       = "kubernetes/cohorts.yaml"
+		team          = "kubernetes/teams/project-d.yaml"
+		job           = "workloads/project-d/interactive.yaml"
+		vision, train = "kubernetes/teams/vision.yaml", "workloads/vision/train.yaml"
 	)
 	breaks{
-		{"no limit", "kai", team, "      limit: -1\n      overQuotaWeight: 1\n      quota: 8\n", "      overQuotaWeight: 1\n      quota: 8\n"},
+		{
+			"no limit", "kai", team, "      limit: -1\n      overQuotaWeight: 1\n      quota: 8\n",
+			"      overQuotaWeight: 1\n      quota: 8\n",
+		},
 		{"no weight", "kai", team, "      overQuotaWeight: 1\n      quota: 8\n", "      quota: 8\n"},
 		{"no quota of cpu", "kai", team, "      overQuotaWeight: 1\n      quota: -1\n", "      overQuotaWeight: 1\n"},
-		{"quota of cpu", "kai", team, "      overQuotaWeight: 1\n      quota: -1\n", "      overQuotaWeight: 1\n      quota: 8\n"},
+		{
+			"quota of cpu", "kai", team, "      overQuotaWeight: 1\n      quota: -1\n",
+			"      overQuotaWeight: 1\n      quota: 8\n",
+		},
 		{"limit below the guarantee", "KAI", vision, "limit: 4", "limit: 3"},
-		{"nothing may run", "KAI", vision, "limit: 4\n      overQuotaWeight: 1\n      quota: 4", "limit: 0\n      overQuotaWeight: 1\n      quota: 4"},
+		{
+			"nothing may run", "KAI", vision, "limit: 4\n      overQuotaWeight: 1\n      quota: 4",
+			"limit: 0\n      overQuotaWeight: 1\n      quota: 4",
+		},
 		{"a parent that is not there", "kai", team, "parentQueue: department-2", "parentQueue: department-3"},
 		{"a parent that is a team", "kai", team, "parentQueue: department-2", "parentQueue: project-a"},
 		{"a third level", "kai", cohorts, "  priority: 100\n", "  parentQueue: department-1\n  priority: 100\n"},
 		{"a parent that guarantees more", "kai", cohorts, "quota: 16", "quota: 17"},
-		{"a parent with a limit", "kai", cohorts, "limit: -1\n      overQuotaWeight: 1\n      quota: 16", "limit: 16\n      overQuotaWeight: 1\n      quota: 16"},
-		{"a queue that is not there", "kai", job, "kai.scheduler/queue: project-d", "kai.scheduler/queue: default-queue"},
+		{
+			"a parent with a limit", "kai", cohorts, "limit: -1\n      overQuotaWeight: 1\n      quota: 16",
+			"limit: 16\n      overQuotaWeight: 1\n      quota: 16",
+		},
+		{
+			"a queue that is not there", "kai", job, "kai.scheduler/queue: project-d",
+			"kai.scheduler/queue: default-queue",
+		},
 		{"a cohort's queue", "kai", job, "kai.scheduler/queue: project-d", "kai.scheduler/queue: department-2"},
-		{"pods in another queue", "kai", job, "        kai.scheduler/queue: project-d", "        kai.scheduler/queue: project-c"},
+		{
+			"pods in another queue", "kai", job, "        kai.scheduler/queue: project-d",
+			"        kai.scheduler/queue: project-c",
+		},
 		{"another scheduler", "kai", job, "schedulerName: kai-scheduler", "schedulerName: default-scheduler"},
 		{"another priority", "kai", job, "priorityClassName: build", "priorityClassName: inference"},
 		{"a priority that is nowhere", "KAI", train, "priorityClassName: batch", "priorityClassName: other"},
 		{"preemptible all the same", "kai", job, "preemptibility: non-preemptible", "preemptibility: preemptible"},
-		{"pods of a Job by themselves", "KAI", train, "    kai.scheduler/batch-min-member: \"2\"\n", "    other: \"2\"\n"},
+		{
+			"pods of a Job by themselves", "KAI", train, "    kai.scheduler/batch-min-member: \"2\"\n",
+			"    other: \"2\"\n",
+		},
 		{"more than is guaranteed", "kai", job, "nvidia.com/gpu: \"5\"", "nvidia.com/gpu: \"9\""},
 		{"more than the limit", "KAI, JobSet", train, "parallelism: 2", "parallelism: 3"},
 	}.run(t, checkKubernetes)

@@ -44,7 +44,9 @@ func TestKAIDepartmentsQueues(t *testing.T) {
 				parent = "-"
 			}
 			got = append(got, fmt.Sprintf("%s %s %d %d %d", q.Name, parent, *q.Spec.Priority, *gpu.Quota, *gpu.Limit))
-			for name, free := range map[string]kaiShare{"cpu": q.Spec.Resources.CPU, "memory": q.Spec.Resources.Memory} {
+			for name, free := range map[string]kaiShare{
+				"cpu": q.Spec.Resources.CPU, "memory": q.Spec.Resources.Memory,
+			} {
 				if *free.Limit != -1 || *free.Quota != -1 {
 					t.Errorf("%s: %s has quota %d and limit %d", q.Name, name, *free.Quota, *free.Limit)
 				}
@@ -81,11 +83,15 @@ func TestKAIDepartmentsJobs(t *testing.T) {
 		}
 		for _, j := range objects[batchv1.Job](t, files, file, "Job") {
 			pod := j.Spec.Template.Spec
-			if *j.Spec.Parallelism != 1 || pod.SchedulerName != "kai-scheduler" || j.Labels["kai.scheduler/queue"] != j.Namespace {
-				t.Errorf("%s: %d pods, scheduler %q, labels %v", j.Name, *j.Spec.Parallelism, pod.SchedulerName, j.Labels)
+			if *j.Spec.Parallelism != 1 || pod.SchedulerName != "kai-scheduler" ||
+				j.Labels["kai.scheduler/queue"] != j.Namespace {
+				t.Errorf("%s: %d pods, scheduler %q, labels %v", j.Name, *j.Spec.Parallelism, pod.SchedulerName,
+					j.Labels)
 			}
 			gpus := pod.Containers[0].Resources.Limits["nvidia.com/gpu"]
-			got = append(got, fmt.Sprintf("%s/%s %s %s %s", j.Namespace, j.Name, gpus.String(), pod.PriorityClassName, j.Labels["kai.scheduler/preemptibility"]))
+			got = append(got,
+				fmt.Sprintf("%s/%s %s %s %s", j.Namespace, j.Name, gpus.String(), pod.PriorityClassName,
+					j.Labels["kai.scheduler/preemptibility"]))
 		}
 	}
 	slices.Sort(got)
@@ -113,12 +119,14 @@ func TestKAIDepartmentsHardware(t *testing.T) {
 // words mean nothing on a platform of the other.
 func TestNothingOfKueueWithKAI(t *testing.T) {
 	for _, f := range compileFolder(t, root+"/blueprints/kai-departments") {
-		if strings.Contains(strings.ToLower(f.Path), "kueue") || strings.Contains(strings.ToLower(string(f.Content)), "kueue") {
+		if strings.Contains(strings.ToLower(f.Path), "kueue") ||
+			strings.Contains(strings.ToLower(string(f.Content)), "kueue") {
 			t.Errorf("%s speaks of Kueue", f.Path)
 		}
 	}
 	for _, f := range compileFolder(t, root+"/blueprints/batch-platform") {
-		if strings.Contains(string(f.Content), "scheduling.run.ai") || strings.Contains(string(f.Content), "kai-scheduler") {
+		if strings.Contains(string(f.Content), "scheduling.run.ai") ||
+			strings.Contains(string(f.Content), "kai-scheduler") {
 			t.Errorf("%s speaks of KAI Scheduler", f.Path)
 		}
 	}
@@ -134,8 +142,10 @@ func TestKAIDepartmentsNotes(t *testing.T) {
 	_, notes, ok := strings.Cut(string(content), "\n## Notes\n")
 	notes, _, _ = strings.Cut(notes, "\n## ")
 	for _, want := range []string{
-		"Cordon the fourth node", "in this order", "training-job-3 has to be one pod", "training-job-a has to be preemptible", "because it is a Job",
-		"node 1 has training-job-1 and training-job-a, node 2 training-job-3 and training-job-2, node 3 interactive and training-job-b, and node 4 is free",
+		"Cordon the fourth node", "in this order", "training-job-3 has to be one pod",
+		"training-job-a has to be preemptible", "because it is a Job",
+		"node 1 has training-job-1 and training-job-a, node 2 training-job-3 and training-job-2, node 3 interactive " +
+			"and training-job-b, and node 4 is free",
 	} {
 		if !ok || !strings.Contains(notes, want) {
 			t.Errorf("the notes do not say %q:\n%s", want, notes)
@@ -183,12 +193,14 @@ func TestKAIDepartmentsChange(t *testing.T) {
 		now := strings.Split(string(f.Content), "\n")
 		for j, line := range strings.Split(string(before[i].Content), "\n") {
 			if f.Path != emit.ManifestPath && line != now[j] {
-				got = append(got, fmt.Sprintf("%s: %s -> %s", f.Path, strings.TrimSpace(line), strings.TrimSpace(now[j])))
+				got = append(got,
+					fmt.Sprintf("%s: %s -> %s", f.Path, strings.TrimSpace(line), strings.TrimSpace(now[j])))
 			}
 		}
 	}
 	want := []string{
-		"README.md: | `department-1` | 200 | 16 | `project-a`, `project-b` | -> | `department-1` | 300 | 16 | `project-a`, `project-b` |",
+		"README.md: | `department-1` | 200 | 16 | `project-a`, `project-b` | -> | `department-1` | 300 | 16 | " +
+			"`project-a`, `project-b` |",
 		"kubernetes/cohorts.yaml: priority: 200 -> priority: 300",
 	}
 	if d := cmp.Diff(want, got); d != "" {

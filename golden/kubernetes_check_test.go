@@ -60,7 +60,8 @@ func readKubernetes(dir fs.FS) (*kubernetesCheck, error) {
 	c := &kubernetesCheck{dir: dir, scheme: runtime.NewScheme(), objects: map[objectKey]runtime.Object{}}
 	for _, add := range []func(*runtime.Scheme) error{
 		admissionv1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, corev1.AddToScheme, networkingv1.AddToScheme,
-		rbacv1.AddToScheme, resourcev1.AddToScheme, schedulingv1.AddToScheme, v1alpha2.AddToScheme, v1beta2.AddToScheme, addComputeClass, addKAIQueue,
+		rbacv1.AddToScheme, resourcev1.AddToScheme, schedulingv1.AddToScheme, v1alpha2.AddToScheme, v1beta2.AddToScheme,
+		addComputeClass, addKAIQueue,
 		networkv1.Install,
 	} {
 		if err := add(c.scheme); err != nil {
@@ -277,7 +278,9 @@ func (c *kubernetesCheck) references(from objectKey) {
 			}
 		}
 		for _, t := range o.Spec.Tolerations {
-			if !slices.ContainsFunc(o.Spec.NodeTaints, func(taint corev1.Taint) bool { return tolerates([]corev1.Toleration{t}, taint) }) {
+			if !slices.ContainsFunc(o.Spec.NodeTaints, func(taint corev1.Taint) bool {
+				return tolerates([]corev1.Toleration{t}, taint)
+			}) {
 				c.errorf("%s tolerates %s, which its nodes do not have", from, t.Key)
 			}
 		}
@@ -313,7 +316,8 @@ func (c *kubernetesCheck) jobSet(from objectKey, o *v1alpha2.JobSet) {
 		c.workload(from, o.ObjectMeta, o.Spec.Suspend, int64(r.Replicas), r.Template, i > 0)
 	}
 	if p := o.Spec.SuccessPolicy; len(o.Spec.ReplicatedJobs) > 1 &&
-		(p == nil || p.Operator != v1alpha2.OperatorAll || !slices.Equal(p.TargetReplicatedJobs, []string{o.Spec.ReplicatedJobs[0].Name})) {
+		(p == nil || p.Operator != v1alpha2.OperatorAll ||
+			!slices.Equal(p.TargetReplicatedJobs, []string{o.Spec.ReplicatedJobs[0].Name})) {
 		c.errorf("%s waits for the pods beside its own: %v", from, p)
 	}
 }
@@ -328,7 +332,8 @@ func selected(selector *metav1.LabelSelector) []string {
 			return []string{name}
 		}
 	case len(selector.MatchLabels) == 0 && len(selector.MatchExpressions) == 1:
-		if e := selector.MatchExpressions[0]; e.Key == corev1.LabelMetadataName && e.Operator == metav1.LabelSelectorOpIn {
+		if e := selector.MatchExpressions[0]; e.Key == corev1.LabelMetadataName &&
+			e.Operator == metav1.LabelSelectorOpIn {
 			return e.Values
 		}
 	}
@@ -409,7 +414,8 @@ func (c *kubernetesCheck) request(from objectKey, check string, f *v1beta2.Resou
 // workload checks what a Job or a replicated job of a JobSet refers to, and
 // that its pods may go to every flavor of its queue that they reach, and all of
 // them to one. Those beside a workload's own say nothing of nodes on request.
-func (c *kubernetesCheck) workload(from objectKey, m metav1.ObjectMeta, suspend *bool, jobs int64, template batchv1.JobTemplateSpec, beside bool) {
+func (c *kubernetesCheck) workload(from objectKey, m metav1.ObjectMeta, suspend *bool, jobs int64,
+	template batchv1.JobTemplateSpec, beside bool) {
 	spec, pod := template.Spec, template.Spec.Template.Spec
 	if suspend != nil {
 		c.errorf("%s sets suspend, which is Kueue's: applied again, it would stop", from)
@@ -428,9 +434,12 @@ func (c *kubernetesCheck) workload(from objectKey, m metav1.ObjectMeta, suspend 
 		}
 	}
 	for _, claim := range pod.ResourceClaims {
-		find[*resourcev1.ResourceClaimTemplate](c, from, "ResourceClaimTemplate", m.Namespace, value(claim.ResourceClaimTemplateName, ""))
+		find[*resourcev1.ResourceClaimTemplate](c, from, "ResourceClaimTemplate", m.Namespace,
+			value(claim.ResourceClaimTemplateName, ""))
 		if !slices.ContainsFunc(pod.Containers, func(container corev1.Container) bool {
-			return slices.ContainsFunc(container.Resources.Claims, func(used corev1.ResourceClaim) bool { return used.Name == claim.Name })
+			return slices.ContainsFunc(container.Resources.Claims, func(used corev1.ResourceClaim) bool {
+				return used.Name == claim.Name
+			})
 		}) {
 			c.errorf("%s: no container uses its claim %s", from, claim.Name)
 		}
@@ -448,7 +457,8 @@ func (c *kubernetesCheck) workload(from objectKey, m metav1.ObjectMeta, suspend 
 			name, classes, _ := strings.Cut(queue, "=")
 			return name == local.Name && slices.Contains(strings.Split(classes, "|"), pod.PriorityClassName)
 		}) {
-			c.errorf("%s: %s=%s is not one of %s's queues: %s", from, local.Name, pod.PriorityClassName, m.Namespace, namespace.Annotations["queues"])
+			c.errorf("%s: %s=%s is not one of %s's queues: %s", from, local.Name, pod.PriorityClassName, m.Namespace,
+				namespace.Annotations["queues"])
 		}
 	}
 	queue, ok := c.objects[objectKey{"ClusterQueue", "", string(local.Spec.ClusterQueue)}].(*v1beta2.ClusterQueue)
@@ -460,16 +470,23 @@ func (c *kubernetesCheck) workload(from objectKey, m metav1.ObjectMeta, suspend 
 	if pods := jobs * int64(value(spec.Parallelism, 1)); !admits(queue, pod, pods) {
 		errs = append(errs, fmt.Errorf("no flavor's quota holds its %d pods", pods))
 	}
-	queued := queue.Spec.AdmissionChecksStrategy != nil && slices.ContainsFunc(queue.Spec.AdmissionChecksStrategy.AdmissionChecks, func(r v1beta2.AdmissionCheckStrategyRule) bool {
-		return slices.ContainsFunc(r.OnFlavors, func(f v1beta2.ResourceFlavorReference) bool { return !slices.Contains(unreached, f) })
-	})
+	queued := queue.Spec.AdmissionChecksStrategy != nil &&
+		slices.ContainsFunc(queue.Spec.AdmissionChecksStrategy.AdmissionChecks,
+			func(r v1beta2.AdmissionCheckStrategyRule) bool {
+				return slices.ContainsFunc(r.OnFlavors, func(f v1beta2.ResourceFlavorReference) bool {
+					return !slices.Contains(unreached, f)
+				})
+			})
 	if _, bound := m.Annotations[maxRunAnnotation]; bound != queued && !beside {
-		errs = append(errs, fmt.Errorf("says how long nodes on request are wanted: %v, and its queue has some: %v", bound, queued))
+		errs = append(errs,
+			fmt.Errorf("says how long nodes on request are wanted: %v, and its queue has some: %v", bound, queued))
 	}
 	for _, group := range queue.Spec.ResourceGroups {
 		for _, quotas := range group.Flavors {
 			if f := c.flavor(quotas.Name); f != nil && f.Spec.NodeLabels[topologyLabel] != "" {
-				errs = append(errs, takesSlices(from.kind, template.Annotations[v1alpha2.ExclusiveKey], spec, f.Spec.NodeLabels[topologyLabel])...)
+				errs = append(errs,
+					takesSlices(from.kind, template.Annotations[v1alpha2.ExclusiveKey], spec,
+						f.Spec.NodeLabels[topologyLabel])...)
 			}
 		}
 	}
@@ -547,7 +564,9 @@ func takesSlices(kind, exclusive string, spec batchv1.JobSpec, topology string) 
 	container := spec.Template.Spec.Containers[0]
 	wanted, limit := container.Resources.Requests[tpuResource], container.Resources.Limits[tpuResource]
 	if wanted.Value() == 0 || chips%wanted.Value() != 0 || wanted.Cmp(limit) != 0 {
-		return []error{fmt.Errorf("requests %v and at most %v of the %d chips of a slice", wanted.Value(), limit.Value(), chips)}
+		return []error{
+			fmt.Errorf("requests %v and at most %v of the %d chips of a slice", wanted.Value(), limit.Value(), chips),
+		}
 	}
 	var ports []int32
 	for _, p := range container.Ports {
@@ -562,9 +581,12 @@ func takesSlices(kind, exclusive string, spec batchv1.JobSpec, topology string) 
 		errs = append(errs, fmt.Errorf("keeps other jobs off the pool of its slice of one host"))
 	case hosts == 1:
 	case kind != "JobSet" || exclusive != nodePoolLabel:
-		errs = append(errs, fmt.Errorf("a %s with its hosts by %q does not keep a slice of %d hosts together", kind, exclusive, hosts))
+		errs = append(errs,
+			fmt.Errorf("a %s with its hosts by %q does not keep a slice of %d hosts together", kind, exclusive, hosts))
 	case value(spec.Parallelism, 1) != hosts || value(spec.Completions, 1) != hosts:
-		errs = append(errs, fmt.Errorf("%d of %d pods at once, and a slice of %s has %d hosts", value(spec.Parallelism, 1), value(spec.Completions, 1), topology, hosts))
+		errs = append(errs,
+			fmt.Errorf("%d of %d pods at once, and a slice of %s has %d hosts", value(spec.Parallelism, 1),
+				value(spec.Completions, 1), topology, hosts))
 	case value(spec.CompletionMode, "") != batchv1.IndexedCompletion || value(spec.BackoffLimit, 6) != 0:
 		errs = append(errs, fmt.Errorf("the pods of a slice are not told apart, or restart alone"))
 	}
@@ -575,7 +597,8 @@ func takesSlices(kind, exclusive string, spec batchv1.JobSpec, topology string) 
 // 0.19, pkg/scheduler/flavorassigner): of the labels that a flavor has, the pod
 // must select no other value. What else it selects does not count. The queue that
 // is returned has no others, and nothing is left of a pod that reaches none.
-func (c *kubernetesCheck) reached(pod corev1.PodSpec, queue *v1beta2.ClusterQueue) (_ *v1beta2.ClusterQueue, unreached []v1beta2.ResourceFlavorReference) {
+func (c *kubernetesCheck) reached(pod corev1.PodSpec,
+	queue *v1beta2.ClusterQueue) (_ *v1beta2.ClusterQueue, unreached []v1beta2.ResourceFlavorReference) {
 	queue = queue.DeepCopy()
 	for i := range queue.Spec.ResourceGroups {
 		group := &queue.Spec.ResourceGroups[i]
@@ -598,7 +621,8 @@ func (c *kubernetesCheck) reached(pod corev1.PodSpec, queue *v1beta2.ClusterQueu
 
 // fits checks that Kueue could give a pod any flavor of a queue, and that the pod
 // has nothing of those that it does not reach.
-func fits(pod corev1.PodSpec, queue *v1beta2.ClusterQueue, unreached []v1beta2.ResourceFlavorReference, flavor func(v1beta2.ResourceFlavorReference) *v1beta2.ResourceFlavor) []error {
+func fits(pod corev1.PodSpec, queue *v1beta2.ClusterQueue, unreached []v1beta2.ResourceFlavorReference,
+	flavor func(v1beta2.ResourceFlavorReference) *v1beta2.ResourceFlavor) []error {
 	var errs []error
 	var wanted []corev1.Toleration // of flavors that it reaches
 	for _, group := range queue.Spec.ResourceGroups {
@@ -614,7 +638,8 @@ func fits(pod corev1.PodSpec, queue *v1beta2.ClusterQueue, unreached []v1beta2.R
 	for _, name := range unreached {
 		for _, t := range flavor(name).Spec.Tolerations {
 			if slices.Contains(pod.Tolerations, t) && !slices.Contains(wanted, t) {
-				errs = append(errs, fmt.Errorf("tolerates %s=%s of flavor %s, whose nodes it does not select", t.Key, t.Value, name))
+				errs = append(errs,
+					fmt.Errorf("tolerates %s=%s of flavor %s, whose nodes it does not select", t.Key, t.Value, name))
 			}
 		}
 	}
@@ -637,13 +662,16 @@ func fits(pod corev1.PodSpec, queue *v1beta2.ClusterQueue, unreached []v1beta2.R
 			// be applied again while it runs.
 			for _, t := range f.Spec.Tolerations {
 				if !slices.Contains(pod.Tolerations, t) {
-					errs = append(errs, fmt.Errorf("lacks the toleration of %s=%s that flavor %s gives", t.Key, t.Value, quotas.Name))
+					errs = append(errs,
+						fmt.Errorf("lacks the toleration of %s=%s that flavor %s gives", t.Key, t.Value, quotas.Name))
 				}
 			}
 			_, class := f.Spec.NodeLabels[computeClassLabel]
 			for key, value := range pod.NodeSelector {
 				if _, ok := f.Spec.NodeLabels[key]; !ok && class {
-					errs = append(errs, fmt.Errorf("selects %s=%s, and nodes of ComputeClass %s are selected by the class alone", key, value, quotas.Name))
+					errs = append(errs,
+						fmt.Errorf("selects %s=%s, and nodes of ComputeClass %s are selected by the class alone", key,
+							value, quotas.Name))
 				}
 			}
 		}

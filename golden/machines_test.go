@@ -66,7 +66,8 @@ func offers(t *testing.T) []offer {
 				way.zones = m.Zones()
 			}
 			out = append(out, offer{near(way.zones), m, hardware, way.consumption})
-			if !m.HasTPUs() && !linked(m) && !strings.Contains(way.consumption, "create") && !strings.Contains(way.consumption, "queued") {
+			if !m.HasTPUs() && !linked(m) && !strings.Contains(way.consumption, "create") &&
+				!strings.Contains(way.consumption, "queued") {
 				out = append(out, offer{near(way.zones), m, hardware, way.consumption + ", computeClass: true"})
 			}
 		}
@@ -124,7 +125,8 @@ func near(zones []string) string {
 // tier and some quota for each offer.
 func platformOf(zone string, offers []offer) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "package platform\n\nname: \"machines\"\nproject: \"my-project\"\nregion: %q\nzones: [%q]\n", zone[:strings.LastIndexByte(zone, '-')], zone)
+	fmt.Fprintf(&b, "package platform\n\nname: \"machines\"\nproject: \"my-project\"\nregion: %q\nzones: [%q]\n",
+		zone[:strings.LastIndexByte(zone, '-')], zone)
 	for i, o := range offers {
 		name := fmt.Sprintf("c%02d-%s", i, o.machine.Type)
 		size, unit := "maxNodes", "cpus: 1"
@@ -146,7 +148,8 @@ func platformOf(zone string, offers []offer) string {
 			}
 		}
 		fmt.Fprintf(&b, "hardware: %q: {machine: %q%s}\n", name, o.machine.Type, o.hardware)
-		fmt.Fprintf(&b, "capacity: %q: {hardware: %q, consumption: %s, %s: 2}\n", name, name, strings.ReplaceAll(o.consumption, "RESERVED", name), size)
+		fmt.Fprintf(&b, "capacity: %q: {hardware: %q, consumption: %s, %s: 2}\n", name, name,
+			strings.ReplaceAll(o.consumption, "RESERVED", name), size)
 		fmt.Fprintf(&b, "tiers: %q: {priority: %d, default: %v, capacity: [%q]}\n", name, i, i == 0, name)
 		fmt.Fprintf(&b, "teams: vision: quota: %q: %q: {%s}\n", name, name, unit)
 	}

@@ -42,19 +42,34 @@ func TestMemory(t *testing.T) {
 		{"interpolation", double(kilobyte, `"\(_s%[1]d)\(_s%[1]d)"`), 21},
 		{"bytes", double(byteLiteral, "_s%[1]d + _s%[1]d"), 21},
 		{"multiplication", "_s0: 1_000_000 * \"0123456789\"\n_s1: 1000 * _s0\n", 3},
-		{"strings.Repeat", "import \"strings\"\n_s0: strings.Repeat(\"0123456789\", 1_000_000)\n_s1: strings.Repeat(_s0, 1000)\n", 4},
-		{"strings.Join", "import \"strings\"\n_s0: 1_000_000 * \"x\"\n_s1: strings.Join([for i in _n {_s0}], \"\")\n_n: [for a in _d for b in _d for c in _d for d in _d {a}]\n_d: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]\n", 4},
+		{
+			"strings.Repeat",
+			"import \"strings\"\n_s0: strings.Repeat(\"0123456789\", 1_000_000)\n_s1: strings.Repeat(_s0, 1000)\n", 4,
+		},
+		{
+			"strings.Join",
+			"import \"strings\"\n_s0: 1_000_000 * \"x\"\n_s1: strings.Join([for i in _n {_s0}], \"\")\n_n: [for a in " +
+				"_d for b in _d for c in _d for d in _d {a}]\n_d: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]\n", 4,
+		},
 		{"strings.Replace", "import \"strings\"\n_s0: 100_000 * \"x\"\n_s1: strings.Replace(_s0, \"x\", _s0, -1)\n", 4},
 		{"regexp.ReplaceAll", "import \"regexp\"\n_s0: 100_000 * \"x\"\n_s1: regexp.ReplaceAll(\"x\", _s0, _s0)\n", 4},
 		{"json.Marshal", "import \"encoding/json\"\n" + double(kilobyte, "json.Marshal([_s%[1]d, _s%[1]d])"), 4},
 		{"list.Repeat", "import \"list\"\n_l0: list.Repeat([1], 1_000_000)\n_l1: list.Repeat(_l0, 1_000_000)\n", 3},
-		{"template", "#Twice: {in: string, out: in + in}\n" + strings.ReplaceAll(double(kilobyte, "(#Twice & {in: _s%[1]d}).out"), "x", "\u00e4"), 2},
-		{"loop", "_s0: 1_000_000 * \"x\"\n_s1: [for i in [1, 2, 3, 4, 5] for part in [_s0 * 100] {\"\\(part)\\(i)\"}]\n", 3},
+		{
+			"template",
+			"#Twice: {in: string, out: in + in}\n" +
+				strings.ReplaceAll(double(kilobyte, "(#Twice & {in: _s%[1]d}).out"), "x", "\u00e4"), 2,
+		},
+		{
+			"loop",
+			"_s0: 1_000_000 * \"x\"\n_s1: [for i in [1, 2, 3, 4, 5] for part in [_s0 * 100] {\"\\(part)\\(i)\"}]\n", 3,
+		},
 		{"structs", double("{x: 1}", "{left: _s%[1]d & {y%[1]d: 1}, right: _s%[1]d & {z%[1]d: 1}}"), 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := blueprintWith(t, "package platform\n"+tt.source)
-			cmd := exec.CommandContext(t.Context(), bin, "vet", "--max-memory", fmt.Sprintf("%dMi", memoryLimit), "small.cue", "growing.cue")
+			cmd := exec.CommandContext(t.Context(), bin, "vet", "--max-memory", fmt.Sprintf("%dMi", memoryLimit),
+				"small.cue", "growing.cue")
 			cmd.Dir = dir
 			var out, errs bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &errs
@@ -147,7 +162,8 @@ func blueprintWith(t *testing.T, source string) string {
 // TestConfinedInterrupt: a command that runs in a second process ends when the
 // first one is told to.
 func TestConfinedInterrupt(t *testing.T) {
-	dir := blueprintWith(t, "package platform\nimport \"list\"\n"+double("[1, 2, 3, 4, 5, 6, 7, 8]", "list.Concat([_s%[1]d, _s%[1]d])"))
+	dir := blueprintWith(t,
+		"package platform\nimport \"list\"\n"+double("[1, 2, 3, 4, 5, 6, 7, 8]", "list.Concat([_s%[1]d, _s%[1]d])"))
 	cmd := exec.CommandContext(t.Context(), buildBatchwright(t), "vet", "--max-time", "10m", "small.cue", "growing.cue")
 	cmd.Dir = dir
 	var errs bytes.Buffer

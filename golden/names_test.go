@@ -32,7 +32,10 @@ func TestNamesAreHarmless(t *testing.T) {
 		}
 		checked++
 		for _, text := range hostile.Texts() {
-			for _, s := range []string{text, "abc" + text, text + "abc", "ab" + text + "c1", "a/b:1" + text, "a@b.c" + text, "10.0.0.0/2" + text, "us-east1-a" + text} {
+			for _, s := range []string{
+				text, "abc" + text, text + "abc", "ab" + text + "c1", "a/b:1" + text, "a@b.c" + text,
+				"10.0.0.0/2" + text, "us-east1-a" + text,
+			} {
 				const safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@%+"
 				if strings.Trim(s, safe) != "" && constraint.Unify(cc.Encode(s)).Validate() == nil {
 					t.Errorf("%s takes %q", name, s)

@@ -60,7 +60,8 @@ func checkNetworks(folder fs.FS) []error {
 			continue
 		}
 		ref := n.Spec.ParametersRef
-		if n.Spec.Type != networkv1.DeviceNetworkType || ref == nil || ref.Group != networkv1.GroupName || ref.Kind != "GKENetworkParamSet" {
+		if n.Spec.Type != networkv1.DeviceNetworkType || ref == nil || ref.Group != networkv1.GroupName ||
+			ref.Kind != "GKENetworkParamSet" {
 			fail("%s: of type %s with parameters %v", key, n.Spec.Type, ref)
 			continue
 		}
@@ -69,7 +70,8 @@ func checkNetworks(folder fs.FS) []error {
 			mode = networkv1.RDMA
 		}
 		want := networkv1.GKENetworkParamSetSpec{VPC: subnet.vpc, VPCSubnet: subnet.name, DeviceMode: mode}
-		if params, ok := find[*networkv1.GKENetworkParamSet](c, key, "GKENetworkParamSet", "", ref.Name); ok && params.Spec != want {
+		if params, ok := find[*networkv1.GKENetworkParamSet](c, key, "GKENetworkParamSet", "", ref.Name); ok &&
+			params.Spec != want {
 			fail("%s: %+v, and Terraform makes %+v", key, params.Spec, want)
 		}
 	}
@@ -77,7 +79,8 @@ func checkNetworks(folder fs.FS) []error {
 	installed := map[string]bool{} // pools that a plugin for NCCL is installed on
 	for _, key := range c.order {
 		if d, ok := c.objects[key].(*appsv1.DaemonSet); ok && strings.HasPrefix(d.Name, "nccl-") {
-			for _, term := range d.Spec.Template.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+			affinity := d.Spec.Template.Spec.Affinity.NodeAffinity
+			for _, term := range affinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
 				for _, e := range term.MatchExpressions {
 					for _, pool := range e.Values {
 						installed[pool] = true
@@ -107,13 +110,16 @@ func checkNetworks(folder fs.FS) []error {
 			subnet, ok := made[name]
 			if !ok {
 				fail("node pool %s: there is no network %s", p.label, name)
-			} else if zone := strings.TrimSuffix(subnet.profile, "-vpc-roce"); zone != "" && strings.Replace(p.zones, "var.zones", everywhere, 1) != `["`+zone+`"]` {
+			} else if zone := strings.TrimSuffix(subnet.profile, "-vpc-roce"); zone != "" &&
+				strings.Replace(p.zones, "var.zones", everywhere, 1) != `["`+zone+`"]` {
 				fail("node pool %s stands in %s, and network %s in %s", p.label, p.zones, name, zone)
 			}
 		}
 		for _, name := range p.names {
-			if direct := len(p.networks) > 0 || m.Networks.Direct != "" && m.Arch == "arm64"; direct != installed[name] {
-				fail("node pool %s: GPUs reach those of other nodes: %v, and a plugin for NCCL is installed: %v", name, direct, installed[name])
+			if direct := len(p.networks) > 0 ||
+				m.Networks.Direct != "" && m.Arch == "arm64"; direct != installed[name] {
+				fail("node pool %s: GPUs reach those of other nodes: %v, and a plugin for NCCL is installed: %v", name,
+					direct, installed[name])
 			}
 		}
 	}
@@ -141,7 +147,8 @@ func checkNetworks(folder fs.FS) []error {
 // interfaces checks that a pod with interfaces has those of the nodes it can go
 // to, in the order of their devices, and that its namespace lets it have what it
 // takes from its node. The labels are the job's.
-func (c *kubernetesCheck) interfaces(from objectKey, labels map[string]string, pod corev1.PodTemplateSpec, pools []nodePool, fail func(string, ...any)) {
+func (c *kubernetesCheck) interfaces(from objectKey, labels map[string]string, pod corev1.PodTemplateSpec,
+	pools []nodePool, fail func(string, ...any)) {
 	if namespace, ok := c.objects[objectKey{"Namespace", "", from.namespace}].(*corev1.Namespace); ok {
 		level := namespace.Labels["pod-security.kubernetes.io/enforce"]
 		if beyond := beyondBaseline(pod.Spec); beyond != "" && level != "privileged" {
@@ -164,12 +171,14 @@ func (c *kubernetesCheck) interfaces(from objectKey, labels map[string]string, p
 			fail("%s: interface %s, want %s", from, in.InterfaceName, want)
 		}
 	}
-	if len(all) < 2 || networks[0] != networkv1.DefaultPodNetworkName || pod.Annotations[networkv1.DefaultInterfaceAnnotationKey] != all[0].InterfaceName {
+	if len(all) < 2 || networks[0] != networkv1.DefaultPodNetworkName ||
+		pod.Annotations[networkv1.DefaultInterfaceAnnotationKey] != all[0].InterfaceName {
 		fail("%s: the first of its interfaces %v is not in the cluster's network", from, all)
 	}
 	check := func(what string, pool nodePool) {
 		if len(networks) == 0 || !slices.Equal(pool.networks, networks[1:]) {
-			fail("%s has interfaces in %q, and nodes of %s are not in these networks, in this order", from, networks, what)
+			fail("%s has interfaces in %q, and nodes of %s are not in these networks, in this order", from, networks,
+				what)
 		}
 	}
 	if _, kai := labels[kaiQueueLabel]; kai {
@@ -293,7 +302,10 @@ func gpuSubnets(folder fs.FS) (map[string]gpuSubnet, error) {
 	out := map[string]gpuSubnet{}
 	for key, subnet := range locals["gpu_subnets"].AsValueMap() {
 		short := subnet.GetAttr("network").AsString()
-		s := gpuSubnet{name: named("google_compute_subnetwork", key), vpc: named("google_compute_network", short), cidr: subnet.GetAttr("range").AsString()}
+		s := gpuSubnet{
+			name: named("google_compute_subnetwork", key), vpc: named("google_compute_network", short),
+			cidr: subnet.GetAttr("range").AsString(),
+		}
 		if profile := locals["gpu_networks"].GetAttr(short).GetAttr("profile"); !profile.IsNull() {
 			s.profile = profile.AsString()
 		}
@@ -356,13 +368,19 @@ func TestCheckNetworks(t *testing.T) {
 	breaks{
 		{"subnets that meet", "RDMA", made, "cidrsubnet(var.rdma_range, 3, 1)", "cidrsubnet(var.rdma_range, 3, 0)"},
 		{"subnets of one range", "RDMA", made, "var.gvnic_range", "var.rdma_range"},
-		{"name of a subnet", "RDMA", made, "name          = \"${module.network.name}-${each.key}\"", "name          = \"${module.network.name}-sub-${each.key}\""},
+		{
+			"name of a subnet", "RDMA", made, "name          = \"${module.network.name}-${each.key}\"",
+			"name          = \"${module.network.name}-sub-${each.key}\"",
+		},
 		{"network of a subnet", "RDMA", made, `rdma-3  = { network = "rdma"`, `rdma-3  = { network = "gvnic-1"`},
 		{"RDMA in another zone", "RDMA", made, "us-central1-b-vpc-roce", "us-central1-a-vpc-roce"},
 		{"no RDMA", "RDMA", made, `"us-central1-b-vpc-roce"`, "null"},
 		{"unknown subnet", "RDMA", known, "name: rdma-7", "name: rdma-8"},
 		{"mode of a device", "RDMA", known, "deviceMode: RDMA", "deviceMode: NetDevice"},
-		{"parameters of another", "RDMA", known, "kind: GKENetworkParamSet\n    name: rdma-7", "kind: GKENetworkParamSet\n    name: rdma-6"},
+		{
+			"parameters of another", "RDMA", known, "kind: GKENetworkParamSet\n    name: rdma-7",
+			"kind: GKENetworkParamSet\n    name: rdma-6",
+		},
 		{"order of devices", "RDMA", pools, `"gvnic-1", "rdma-0"`, `"rdma-0", "gvnic-1"`},
 		{"a device without a network", "RDMA", pools, `, "rdma-7"]`, `]`},
 		{"one network for the cluster", "RDMA", cluster, "enable_multi_networking ", "enable_l4_ilb_subsetting "},

@@ -103,8 +103,10 @@ func (p nodePool) checkOption(option string) []error {
 	specific := p.reservationKey == "compute.googleapis.com/reservation-name" && p.reservation != ""
 	none := p.reservationKey == "" && p.reservation == ""
 	if p.spot != (option == "spot") || p.flexStart != (option == "flex-start") || p.queued && !p.flexStart ||
-		!slices.Contains(affinity, p.affinity) || option == "reservation" && !specific || option != "reservation" && !none {
-		return []error{fmt.Errorf("node pool %s is labelled %q, and has spot=%v, flex_start=%v, queued=%v, reservation affinity %s of %s %s",
+		!slices.Contains(affinity, p.affinity) || option == "reservation" && !specific ||
+		option != "reservation" && !none {
+		return []error{fmt.Errorf(
+			"node pool %s is labelled %q, and has spot=%v, flex_start=%v, queued=%v, reservation affinity %s of %s %s",
 			p.label, option, p.spot, p.flexStart, p.queued, p.affinity, p.reservationKey, p.reservation)}
 	}
 	return nil
@@ -152,14 +154,20 @@ func TestCheckNodes(t *testing.T) {
 		{"affinity", "batch", pools, "SPECIFIC_RESERVATION", "ANY_RESERVATION"},
 		{"reservation's key", "reservation", pools, `"compute.googleapis.com/reservation-name"`, `"reservation"`},
 		{"any reservation", "any reservation", pools, `"ANY_RESERVATION"`, `"NO_RESERVATION"`},
-		{"any reservation of a name", "any reservation", pools, `= "ANY_RESERVATION"`, "= \"ANY_RESERVATION\"\nvalues = [\"ours\"]"},
+		{
+			"any reservation of a name", "any reservation", pools, `= "ANY_RESERVATION"`,
+			"= \"ANY_RESERVATION\"\nvalues = [\"ours\"]",
+		},
 		{"label of queued nodes", "flex-start, queued", pools, `cloud.google.com/gke-queued`, `gke-queued`},
 		{"taint of queued nodes", "flex-start, queued", flavors, `key: cloud.google.com/gke-queued`, `key: gke-queued`},
 
 		{"pools of slices", "TPU slices, scaling", pools, `capacity      = "some-0"`, `capacity      = "some"`},
 		{"pools of no slices", "TPU slices, none", pools, `capacity      = "some-0"`, `capacity      = "some"`},
 		{"topology of a slice", "TPU slices, static", flavors, "gke-tpu-topology: 4x4", "gke-tpu-topology: 2x4"},
-		{"topology of a linked slice", "TPU slices, linked by a policy", flavors, "gke-tpu-topology: 2x2x2", "gke-tpu-topology: 2x2x4"},
+		{
+			"topology of a linked slice", "TPU slices, linked by a policy", flavors, "gke-tpu-topology: 2x2x2",
+			"gke-tpu-topology: 2x2x4",
+		},
 		{"topology of a host", "TPU hosts, static", flavors, "gke-tpu-topology: 2x4", "gke-tpu-topology: 2x2"},
 		{"TPU", "TPU hosts, static", flavors, "tpu-v6e-slice", "tpu-v5p-slice"},
 		{"TPU taint", "TPU hosts, static", flavors, "key: google.com/tpu", "key: nvidia.com/gpu"},
@@ -168,9 +176,15 @@ func TestCheckNodes(t *testing.T) {
 		{"pool of KAI's jobs", "KAI", pools, `= "some-0"`, `= "some"`},
 		{"taint of KAI's nodes", "KAI, JobSet", pools, `value  = "present"`, `value  = "true"`},
 		{"toleration of KAI's jobs", "kai", "workloads/project-d/interactive.yaml", "key: reserved", "key: spot"},
-		{"selector of KAI's jobs", "kai", "workloads/project-d/interactive.yaml", "resource-type: reservation", "resource-type: spot"},
+		{
+			"selector of KAI's jobs", "kai", "workloads/project-d/interactive.yaml", "resource-type: reservation",
+			"resource-type: spot",
+		},
 
-		{"pool of a ComputeClass", "ComputeClass", pools, "# GKE's own pods, Kueue and JobSet.", "resource \"google_container_node_pool\" \"some_0\" {\n  name = \"some-0\"\n}"},
+		{
+			"pool of a ComputeClass", "ComputeClass", pools, "# GKE's own pods, Kueue and JobSet.",
+			"resource \"google_container_node_pool\" \"some_0\" {\n  name = \"some-0\"\n}",
+		},
 	}.run(t, checkNodes)
 }
 

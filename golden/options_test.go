@@ -49,72 +49,159 @@ const (
 var options = []option{
 	{name: "on demand", capacities: []string{`consumption: onDemand: {}, maxNodes: 4`}},
 	{name: "on demand, static", capacities: []string{`consumption: onDemand: {}, nodes: 4`}},
-	{name: "on demand, compact", capacities: []string{`consumption: onDemand: {}, maxNodes: 4, placement: "compact", zones: ["us-central1-a"]`}},
+	{
+		name:       "on demand, compact",
+		capacities: []string{`consumption: onDemand: {}, maxNodes: 4, placement: "compact", zones: ["us-central1-a"]`},
+	},
 	{name: "spot", capacities: []string{`consumption: spot: {}, maxNodes: 4`}},
 
-	{name: "reservation", capacities: []string{`consumption: reservation: name: "ours", nodes: 4, zones: ["us-central1-a", "us-central1-b"]`}},
-	{name: "reservation, scaling", capacities: []string{`consumption: reservation: name: "ours", maxNodes: 4, zones: ["us-central1-a"]`}},
-	{name: "reservation, created", capacities: []string{`consumption: reservation: {name: "ours", create: true}, nodes: 4, zones: ["us-central1-a"]`}},
+	{
+		name: "reservation",
+		capacities: []string{
+			`consumption: reservation: name: "ours", nodes: 4, zones: ["us-central1-a", "us-central1-b"]`,
+		},
+	},
+	{
+		name:       "reservation, scaling",
+		capacities: []string{`consumption: reservation: name: "ours", maxNodes: 4, zones: ["us-central1-a"]`},
+	},
+	{
+		name: "reservation, created",
+		capacities: []string{
+			`consumption: reservation: {name: "ours", create: true}, nodes: 4, zones: ["us-central1-a"]`,
+		},
+	},
 	{name: "reservation, created, local SSDs", hardware: `machine: "g2-standard-24", localSSDs: 2`,
-		capacities: []string{`consumption: reservation: {name: "ours", create: true}, nodes: 4, zones: ["us-central1-a"]`}},
-	{name: "reservation, created, the machine's local SSDs", hardware: h100, zones: zoneA, quota: `accelerators: 16`, workload: onEight,
+		capacities: []string{
+			`consumption: reservation: {name: "ours", create: true}, nodes: 4, zones: ["us-central1-a"]`,
+		}},
+	{name: "reservation, created, the machine's local SSDs", hardware: h100, zones: zoneA, quota: `accelerators: 16`,
+		workload:   onEight,
 		capacities: []string{`consumption: reservation: {name: "ours", create: true}, nodes: 4`}},
-	{name: "reservation, created, without accelerators", hardware: `machine: "c3-standard-22-lssd"`, quota: `cpus: 20`, workload: `perPod: {cpu: 2, memory: "10Gi"}`,
-		capacities: []string{`consumption: reservation: {name: "ours", create: true}, nodes: 4, zones: ["us-central1-a"]`}},
-	{name: "reservation, shared", capacities: []string{`consumption: reservation: {name: "theirs", project: "other-project"}, nodes: 4, zones: ["us-central1-b"]`}},
+	{name: "reservation, created, without accelerators", hardware: `machine: "c3-standard-22-lssd"`, quota: `cpus: 20`,
+		workload: `perPod: {cpu: 2, memory: "10Gi"}`,
+		capacities: []string{
+			`consumption: reservation: {name: "ours", create: true}, nodes: 4, zones: ["us-central1-a"]`,
+		}},
+	{
+		name: "reservation, shared",
+		capacities: []string{
+			`consumption: reservation: {name: "theirs", project: "other-project"}, nodes: 4, zones: ["us-central1-b"]`,
+		},
+	},
 	{name: "reservation, block", hardware: h200, zones: zoneB, quota: `accelerators: 16`, workload: onEight,
 		capacities: []string{`consumption: reservation: {name: "ours", block: "block-1"}, nodes: 2`}},
 	{name: "reservation, shared, sub-block", hardware: h200, zones: zoneB, quota: `accelerators: 16`, workload: onEight,
-		capacities: []string{`consumption: reservation: {name: "theirs", project: "other-project", block: "block-1", subBlock: "sub-1"}, nodes: 2`}},
-	{name: "reservation, not begun", capacities: []string{`consumption: reservation: {name: "ours", active: false}, nodes: 4, zones: ["us-central1-a"]`}},
-	{name: "reservation, not begun, scaling", capacities: []string{`consumption: reservation: {name: "ours", active: false}, maxNodes: 4, zones: ["us-central1-a"]`}},
-	{name: "reservation, future", capacities: []string{`consumption: reservation: {name: "ours", kind: "future", active: false}, nodes: 4, zones: ["us-central1-a"]`}},
+		capacities: []string{
+			`consumption: reservation: {name: "theirs", project: "other-project", block: "block-1", ` +
+				`subBlock: "sub-1"}, nodes: 2`,
+		}},
+	{
+		name: "reservation, not begun",
+		capacities: []string{
+			`consumption: reservation: {name: "ours", active: false}, nodes: 4, zones: ["us-central1-a"]`,
+		},
+	},
+	{
+		name: "reservation, not begun, scaling",
+		capacities: []string{
+			`consumption: reservation: {name: "ours", active: false}, maxNodes: 4, zones: ["us-central1-a"]`,
+		},
+	},
+	{
+		name: "reservation, future",
+		capacities: []string{
+			`consumption: reservation: {name: "ours", kind: "future", active: false}, nodes: 4, ` +
+				`zones: ["us-central1-a"]`,
+		},
+	},
 	{name: "reservation, calendar", hardware: h200, zones: zoneB, quota: `accelerators: 16`, workload: onEight,
 		capacities: []string{`consumption: reservation: {name: "ours", kind: "calendar", days: 30}, nodes: 2`}},
 	{name: "any reservation", capacities: []string{`consumption: anyReservation: {}, maxNodes: 4`}},
-	{name: "any reservation or nothing", capacities: []string{`consumption: anyReservation: otherwise: "none", nodes: 4, accept: W1010: "the cluster runs 1.36"`}},
+	{
+		name: "any reservation or nothing",
+		capacities: []string{
+			`consumption: anyReservation: otherwise: "none", nodes: 4, accept: W1010: "the cluster runs 1.36"`,
+		},
+	},
 
 	{name: "flex-start", capacities: []string{`consumption: flexStart: {}, maxNodes: 4`}},
 	{name: "flex-start, compact", hardware: h200, zones: zoneB, quota: `accelerators: 16`, workload: onEight,
 		capacities: []string{`consumption: flexStart: {}, maxNodes: 4, placement: "compact"`}},
-	{name: "flex-start, queued", capacities: []string{`consumption: flexStart: {queued: true, maxRunSeconds: 3600}, maxNodes: 4`}},
+	{
+		name:       "flex-start, queued",
+		capacities: []string{`consumption: flexStart: {queued: true, maxRunSeconds: 3600}, maxNodes: 4`},
+	},
 
-	{name: "flex-start, queued, without accelerators", hardware: `machine: "h4d-highmem-192-lssd"`, quota: `cpus: 200`, workload: `pods: 2, perPod: {cpu: 100, memory: "200Gi"}`,
+	{name: "flex-start, queued, without accelerators", hardware: `machine: "h4d-highmem-192-lssd"`, quota: `cpus: 200`,
+		workload:   `pods: 2, perPod: {cpu: 100, memory: "200Gi"}`,
 		capacities: []string{`consumption: flexStart: queued: true, maxNodes: 4, accept: W0402: "tried"`}},
 
 	{name: "auto-provisioned", capacities: []string{`consumption: onDemand: {}, autoProvisioned: true, maxNodes: 4`}},
 	{name: "auto-provisioned, spot", capacities: []string{`consumption: spot: {}, autoProvisioned: true, maxNodes: 4`}},
-	{name: "auto-provisioned, close", capacities: []string{`consumption: spot: {}, autoProvisioned: true, placement: "compact", maxNodes: 4`}},
+	{
+		name:       "auto-provisioned, close",
+		capacities: []string{`consumption: spot: {}, autoProvisioned: true, placement: "compact", maxNodes: 4`},
+	},
 
 	{name: "ComputeClass", capacities: []string{`consumption: onDemand: {}, computeClass: true, maxNodes: 4`}},
 	{name: "ComputeClass, spot", capacities: []string{`consumption: spot: {}, computeClass: true, maxNodes: 4`}},
-	{name: "ComputeClass, reservation", zones: zoneA, capacities: []string{`consumption: reservation: name: "ours", computeClass: true, maxNodes: 4, zones: ["us-central1-a"]`}},
-	{name: "ComputeClass, any reservation", capacities: []string{`consumption: anyReservation: {}, computeClass: true, maxNodes: 4`}},
-	{name: "ComputeClass, reservation, the machine's local SSDs", hardware: h200, zones: zoneB, quota: `accelerators: 16`, workload: onEight,
-		capacities: []string{`consumption: reservation: {name: "ours", block: "block-1"}, computeClass: true, maxNodes: 4`}},
-	{name: "ComputeClass, flex-start", capacities: []string{`consumption: flexStart: {}, computeClass: true, maxNodes: 4`}},
+	{
+		name: "ComputeClass, reservation", zones: zoneA,
+		capacities: []string{
+			`consumption: reservation: name: "ours", computeClass: true, maxNodes: 4, zones: ["us-central1-a"]`,
+		},
+	},
+	{
+		name:       "ComputeClass, any reservation",
+		capacities: []string{`consumption: anyReservation: {}, computeClass: true, maxNodes: 4`},
+	},
+	{name: "ComputeClass, reservation, the machine's local SSDs", hardware: h200, zones: zoneB,
+		quota: `accelerators: 16`, workload: onEight,
+		capacities: []string{
+			`consumption: reservation: {name: "ours", block: "block-1"}, computeClass: true, maxNodes: 4`,
+		}},
+	{
+		name:       "ComputeClass, flex-start",
+		capacities: []string{`consumption: flexStart: {}, computeClass: true, maxNodes: 4`},
+	},
 
-	{name: "local SSDs", hardware: `machine: "g2-standard-24", localSSDs: 2`, capacities: []string{`consumption: spot: {}, maxNodes: 4`}},
-	{name: "attached GPUs", hardware: `machine: "n1-standard-8", gpus: {type: "nvidia-tesla-t4", count: 2}, localSSDs: 1`,
+	{
+		name: "local SSDs", hardware: `machine: "g2-standard-24", localSSDs: 2`,
+		capacities: []string{`consumption: spot: {}, maxNodes: 4`},
+	},
+	{name: "attached GPUs",
+		hardware:   `machine: "n1-standard-8", gpus: {type: "nvidia-tesla-t4", count: 2}, localSSDs: 1`,
 		capacities: []string{`consumption: onDemand: {}, maxNodes: 4`}},
-	{name: "attached GPUs, less than a vCPU each", hardware: `machine: "n1-standard-4", gpus: {type: "nvidia-tesla-t4", count: 4}`,
-		workload: `perPod: {accelerators: 2, cpu: 1, memory: "4Gi"}`, capacities: []string{`consumption: spot: {}, maxNodes: 4`}},
-	{name: "attached GPUs, reservation, created", hardware: `machine: "n1-standard-8", gpus: {type: "nvidia-tesla-t4", count: 2}, localSSDs: 1`,
-		capacities: []string{`consumption: reservation: {name: "ours", create: true}, nodes: 4, zones: ["us-central1-a"]`}},
+	{name: "attached GPUs, less than a vCPU each",
+		hardware:   `machine: "n1-standard-4", gpus: {type: "nvidia-tesla-t4", count: 4}`,
+		workload:   `perPod: {accelerators: 2, cpu: 1, memory: "4Gi"}`,
+		capacities: []string{`consumption: spot: {}, maxNodes: 4`}},
+	{name: "attached GPUs, reservation, created",
+		hardware: `machine: "n1-standard-8", gpus: {type: "nvidia-tesla-t4", count: 2}, localSSDs: 1`,
+		capacities: []string{
+			`consumption: reservation: {name: "ours", create: true}, nodes: 4, zones: ["us-central1-a"]`,
+		}},
 	{name: "A4X, reservation", hardware: a4x, zones: zoneA, quota: `accelerators: 72`, workload: onA4X,
-		capacities: []string{`consumption: reservation: {name: "ours", block: "block-1", subBlock: "sub-1"}, nodes: 18, ` +
+		capacities: []string{`consumption: reservation: {name: "ours", block: "block-1", subBlock: ` +
+			`"sub-1"}, nodes: 18, ` +
 			`accept: E1016: "the driver is installed"`}},
 
 	{name: "TCPX", hardware: h100 + `, gpuDirect: true`, zones: zoneA, quota: `accelerators: 16`, workload: onTwoEights,
 		capacities: []string{`consumption: spot: {}, maxNodes: 4`}},
-	{name: "TCPXO", hardware: h100Mega + `, gpuDirect: true`, zones: zoneA, quota: `accelerators: 16`, workload: onTwoEights,
+	{name: "TCPXO", hardware: h100Mega + `, gpuDirect: true`, zones: zoneA, quota: `accelerators: 16`,
+		workload:   onTwoEights,
 		capacities: []string{`consumption: onDemand: {}, maxNodes: 4, placement: "compact"`}},
 	{name: "RDMA", hardware: h200 + `, gpuDirect: true`, zones: zoneB, quota: `accelerators: 16`, workload: onTwoEights,
 		capacities: []string{`consumption: flexStart: queued: true, maxNodes: 4`}},
-	{name: "RDMA, reservation, block", hardware: b200 + `, gpuDirect: true`, zones: zoneB, quota: `accelerators: 16`, workload: onTwoEights,
+	{name: "RDMA, reservation, block", hardware: b200 + `, gpuDirect: true`, zones: zoneB, quota: `accelerators: 16`,
+		workload:   onTwoEights,
 		capacities: []string{`consumption: reservation: {name: "ours", block: "block-1"}, nodes: 2`}},
-	{name: "RDMA, bursting", hardware: h200 + `, gpuDirect: true`, zones: zoneB, quota: `accelerators: 16`, workload: onTwoEights,
-		capacities: []string{`consumption: reservation: {name: "ours"}, nodes: 2`, `consumption: spot: {}, maxNodes: 4`}},
+	{name: "RDMA, bursting", hardware: h200 + `, gpuDirect: true`, zones: zoneB, quota: `accelerators: 16`,
+		workload: onTwoEights,
+		capacities: []string{
+			`consumption: reservation: {name: "ours"}, nodes: 2`, `consumption: spot: {}, maxNodes: 4`,
+		}},
 
 	{name: "TPU hosts, static", hardware: tpuHost, zones: zoneA, quota: `accelerators: 16`, workload: onHost,
 		capacities: []string{`consumption: onDemand: {}, slices: 2`}},
@@ -130,7 +217,8 @@ var options = []option{
 		capacities: []string{`consumption: onDemand: {}, slices: 3`}},
 	{name: "TPU slices, none", hardware: tpuSlice, zones: zoneA, quota: `accelerators: 16`, workload: onSlice,
 		capacities: []string{`consumption: onDemand: {}, slices: 0, accept: E0602: "slices come later"`}},
-	{name: "TPU slices, scaling", hardware: tpuSlice, zones: zoneA, quota: `accelerators: 32`, workload: `slices: 2, ` + onSlice,
+	{name: "TPU slices, scaling", hardware: tpuSlice, zones: zoneA, quota: `accelerators: 32`,
+		workload:   `slices: 2, ` + onSlice,
 		capacities: []string{`consumption: spot: {}, maxSlices: 12`}},
 	{name: "TPU slices, flex-start", hardware: tpuSlice, zones: zoneF, quota: `accelerators: 32`, workload: onSlice,
 		capacities: []string{`consumption: flexStart: {}, maxSlices: 2`}},
@@ -138,9 +226,11 @@ var options = []option{
 		capacities: []string{`consumption: flexStart: queued: true, maxSlices: 2`}},
 	{name: "TPU slices, reservation", hardware: tpuSlice, zones: zoneA, quota: `accelerators: 32`, workload: onSlice,
 		capacities: []string{`consumption: reservation: name: "ours", slices: 2`}},
-	{name: "TPU slices, calendar, not begun", hardware: tpuLink, zones: zoneC, quota: `accelerators: 16`, workload: onSlice,
+	{name: "TPU slices, calendar, not begun", hardware: tpuLink, zones: zoneC, quota: `accelerators: 16`,
+		workload:   onSlice,
 		capacities: []string{`consumption: reservation: {name: "ours", kind: "calendar", active: false}, slices: 2`}},
-	{name: "TPU slices, linked by a policy", hardware: tpuLink, zones: zoneC, quota: `accelerators: 16`, workload: onSlice,
+	{name: "TPU slices, linked by a policy", hardware: tpuLink, zones: zoneC, quota: `accelerators: 16`,
+		workload:   onSlice,
 		capacities: []string{`consumption: spot: {}, maxSlices: 2`}},
 
 	{name: "bursting", capacities: []string{
@@ -153,11 +243,12 @@ var options = []option{
 		`consumption: spot: {}, maxNodes: 4`,
 		`consumption: flexStart: queued: true, maxNodes: 4`,
 	}},
-	{name: "bursting, TPU slices", hardware: tpuSlice, zones: zoneF, quota: `accelerators: 32`, workload: onSlice, capacities: []string{
-		`consumption: reservation: name: "ours", slices: 2`,
-		`consumption: spot: {}, maxSlices: 2`,
-		`consumption: flexStart: queued: true, maxSlices: 2`,
-	}},
+	{name: "bursting, TPU slices", hardware: tpuSlice, zones: zoneF, quota: `accelerators: 32`, workload: onSlice,
+		capacities: []string{
+			`consumption: reservation: name: "ours", slices: 2`,
+			`consumption: spot: {}, maxSlices: 2`,
+			`consumption: flexStart: queued: true, maxSlices: 2`,
+		}},
 }
 
 // kaiOptions are ways of obtaining machines for jobs that KAI Scheduler starts.
@@ -165,12 +256,19 @@ var kaiOptions = []option{
 	{name: "KAI", capacities: []string{`consumption: onDemand: {}, nodes: 4`}},
 	{name: "KAI, JobSet", workload: `kind: "JobSet", pods: 2, perPod: {accelerators: 2, cpu: 2, memory: "10Gi"}`,
 		capacities: []string{`consumption: reservation: name: "ours", nodes: 4, zones: ["us-central1-a"]`}},
-	{name: "KAI, not begun", capacities: []string{`consumption: reservation: {name: "ours", active: false}, nodes: 4, zones: ["us-central1-a"]`}},
+	{
+		name: "KAI, not begun",
+		capacities: []string{
+			`consumption: reservation: {name: "ours", active: false}, nodes: 4, zones: ["us-central1-a"]`,
+		},
+	},
 	{name: "KAI, scaling", capacities: []string{`consumption: spot: {}, maxNodes: 4, accept: W1009: "tried"`}},
 	{name: "KAI, flex-start", capacities: []string{`consumption: flexStart: {}, maxNodes: 4, accept: W1009: "tried"`}},
-	{name: "KAI, one of two", workload: `capacity: ["some-1"], pods: 2, perPod: {accelerators: 2, cpu: 2, memory: "10Gi"}`,
+	{name: "KAI, one of two",
+		workload:   `capacity: ["some-1"], pods: 2, perPod: {accelerators: 2, cpu: 2, memory: "10Gi"}`,
 		capacities: []string{`consumption: onDemand: {}, nodes: 4`, `consumption: spot: {}, nodes: 4`}},
-	{name: "KAI, TCPX", hardware: h100 + `, gpuDirect: true`, zones: zoneA, quota: `accelerators: 16`, workload: onTwoEights,
+	{name: "KAI, TCPX", hardware: h100 + `, gpuDirect: true`, zones: zoneA, quota: `accelerators: 16`,
+		workload:   onTwoEights,
 		capacities: []string{`consumption: reservation: name: "ours", nodes: 2`}},
 }
 
@@ -196,7 +294,8 @@ zones: [%s]
 hardware: some: {%s}
 tiers: batch: {priority: 10, default: true}
 workloads: train: {tier: "batch", image: "pytorch/pytorch:2.8.0", rendezvous: {}, %s}
-`, region, zones, or(o.hardware, `machine: "g2-standard-24"`), or(o.workload, `pods: 2, perPod: {accelerators: 2, cpu: 2, memory: "10Gi"}`))
+`, region, zones, or(o.hardware, `machine: "g2-standard-24"`),
+		or(o.workload, `pods: 2, perPod: {accelerators: 2, cpu: 2, memory: "10Gi"}`))
 	var names []string
 	for i, c := range o.capacities {
 		name := fmt.Sprintf("some-%d", i)

@@ -134,7 +134,8 @@ func (p nodePool) checkMachine() []error {
 	case m.Accelerator != "":
 		taint = "nvidia.com/gpu=present:NoSchedule"
 		if p.machine.Accelerator != m.Accelerator || p.machine.Count != m.Count {
-			fail("%s has %d %s, and %d %s are declared", m.Type, m.Count, m.Accelerator, p.machine.Count, p.machine.Accelerator)
+			fail("%s has %d %s, and %d %s are declared", m.Type, m.Count, m.Accelerator, p.machine.Count,
+				p.machine.Accelerator)
 		}
 	case p.machine.Accelerator != "":
 		taint = "nvidia.com/gpu=present:NoSchedule"
@@ -146,7 +147,8 @@ func (p nodePool) checkMachine() []error {
 		fail("GKE taints such nodes %s, and it has %q", taint, p.taints)
 	}
 	if n := p.machine.SSDs; n != m.SSDs.Bundled && !slices.Contains(m.SSDs.Allowed, n) {
-		fail("%s has %d local SSDs and takes one of %v, and %d are declared", p.machine.Type, m.SSDs.Bundled, m.SSDs.Allowed, n)
+		fail("%s has %d local SSDs and takes one of %v, and %d are declared", p.machine.Type, m.SSDs.Bundled,
+			m.SSDs.Allowed, n)
 	}
 	return errs
 }
@@ -217,7 +219,8 @@ func checkReservations(folder fs.FS, pools []nodePool) []error {
 			continue
 		}
 		specific := r.block("specific_reservation")
-		got, want := specific.block("instance_properties").hardware("guest_accelerators", "accelerator_type", "accelerator_count"), pools[i].machine
+		got, want := specific.block("instance_properties").hardware("guest_accelerators", "accelerator_type",
+			"accelerator_count"), pools[i].machine
 		if got != want {
 			fail("%+v are reserved, and its pool has %+v", got, want)
 		}
@@ -371,7 +374,9 @@ func nodePools(folder fs.FS) ([]nodePool, error) {
 	}
 	var out []nodePool
 	for _, r := range resources {
-		p := nodePool{label: r.label, names: []string{r.text("name")}, nodes: r.number("node_count"), labels: map[string]string{}}
+		p := nodePool{
+			label: r.label, names: []string{r.text("name")}, nodes: r.number("node_count"), labels: map[string]string{},
+		}
 		if forEach := r.value("for_each"); forEach != cty.NilVal {
 			p.each, p.names = true, slices.Sorted(maps.Keys(instances(forEach, cty.DynamicVal).AsValueMap()))
 			slices.SortStableFunc(p.names, func(a, b string) int { return len(a) - len(b) }) // x-2 before x-10
@@ -406,12 +411,16 @@ func nodePools(folder fs.FS) ([]nodePool, error) {
 				p.labels[key] = value.AsString()
 			}
 		}
-		effects := map[string]string{"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
+		effects := map[string]string{
+			"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule",
+		}
 		for _, t := range config.blocks("taint") {
-			p.taints = append(p.taints, fmt.Sprintf("%s=%s:%s", t.text("key"), t.text("value"), effects[t.text("effect")]))
+			p.taints = append(p.taints,
+				fmt.Sprintf("%s=%s:%s", t.text("key"), t.text("value"), effects[t.text("effect")]))
 		}
 		affinity := config.block("reservation_affinity")
-		p.affinity, p.reservationKey, p.reservation = affinity.text("consume_reservation_type"), affinity.text("key"), affinity.expression("values")
+		p.affinity, p.reservationKey, p.reservation = affinity.text("consume_reservation_type"), affinity.text("key"),
+			affinity.expression("values")
 		out = append(out, p)
 	}
 	return out, nil
@@ -420,22 +429,35 @@ func nodePools(folder fs.FS) ([]nodePool, error) {
 // TestCheckPools breaks platforms in ways that the provider's schema would let
 // pass.
 func TestCheckPools(t *testing.T) {
-	const pools, placement, reservations = "terraform/node_pools.tf", "terraform/placement.tf", "terraform/reservations.tf"
+	const (
+		pools        = "terraform/node_pools.tf"
+		placement    = "terraform/placement.tf"
+		reservations = "terraform/reservations.tf"
+	)
 	breaks{
 		{"machine type", "spot", pools, `"g2-standard-24"`, `"g2-standard-25"`},
 		{"accelerator", "spot", pools, `"nvidia-l4"`, `"nvidia-tesla-t4"`},
 		{"number of accelerators", "spot", pools, "count = 2", "count = 1"},
 		{"attached accelerators", "attached GPUs", pools, "count = 2", "count = 3"},
-		{"accelerator of a TPU machine", "TPU hosts, static", pools, "reservation_affinity {", "guest_accelerator {\n type = \"tpu\"\n count = 4\n}\nreservation_affinity {"},
+		{
+			"accelerator of a TPU machine", "TPU hosts, static", pools, "reservation_affinity {",
+			"guest_accelerator {\n type = \"tpu\"\n count = 4\n}\nreservation_affinity {",
+		},
 		{"GPU taint", "spot", pools, `"nvidia.com/gpu"`, `"gpu"`},
 		{"TPU taint", "TPU hosts, static", pools, `"google.com/tpu"`, `"tpu"`},
 		{"local SSDs", "local SSDs", pools, "local_ssd_count = 2", "local_ssd_count = 3"},
-		{"the machine's local SSDs", "reservation, block", pools, "ephemeral_storage_local_ssd_config", "local_nvme_ssd_block_config"},
+		{
+			"the machine's local SSDs", "reservation, block", pools, "ephemeral_storage_local_ssd_config",
+			"local_nvme_ssd_block_config",
+		},
 
 		{"half a slice", "TPU slices, static", pools, "node_count     = 4", "node_count     = 2"},
 		{"slices that scale to half", "TPU slices, scaling", pools, "max_node_count  = 4", "max_node_count  = 2"},
 		{"slices that keep a node", "TPU slices, scaling", pools, "min_node_count  = 0", "min_node_count  = 1"},
-		{"slices that scale by the total", "TPU slices, scaling", pools, "max_node_count  = 4", "total_max_node_count = 4"},
+		{
+			"slices that scale by the total", "TPU slices, scaling", pools, "max_node_count  = 4",
+			"total_max_node_count = 4",
+		},
 
 		{"slices of one name", "TPU slices, static", pools, "each.key", `"some-0"`},
 		{"names of slices", "TPU slices, static", pools, `"some-0-2"`, `"some-0-3"`},
@@ -443,8 +465,14 @@ func TestCheckPools(t *testing.T) {
 		{"slice of one host", "TPU slices, static", pools, `"4x4"`, `"1x1"`},
 		{"slices in one pool", "TPU slices, static", pools, "for_each ", "count "},
 		{"slice that is not compact", "TPU slices, static", pools, `"COMPACT"`, `"SPREAD"`},
-		{"linked slice without policy", "TPU slices, linked by a policy", pools, "policy_name = google_compute_resource_policy.topology_2x2x2.name", `tpu_topology = "2x2x2"`},
-		{"policy beside topology", "TPU slices, linked by a policy", pools, "policy_name =", "tpu_topology = \"2x2x2\"\npolicy_name ="},
+		{
+			"linked slice without policy", "TPU slices, linked by a policy", pools,
+			"policy_name = google_compute_resource_policy.topology_2x2x2.name", `tpu_topology = "2x2x2"`,
+		},
+		{
+			"policy beside topology", "TPU slices, linked by a policy", pools, "policy_name =",
+			"tpu_topology = \"2x2x2\"\npolicy_name =",
+		},
 		{"linked nodes without policy", "A4X, reservation", pools, "policy_name", "policy"},
 		{"policy of another kind", "A4X, reservation", placement, `"HIGH_THROUGHPUT"`, `"HIGH_AVAILABILITY"`},
 		{"policy of another topology", "TPU slices, linked by a policy", placement, `"2x2x2"`, `"2x2x4"`},
@@ -452,9 +480,15 @@ func TestCheckPools(t *testing.T) {
 		{"machines reserved", "batch", reservations, "count = 4", "count = 3"},
 		{"machine type reserved", "batch", reservations, `"g2-standard-24"`, `"g2-standard-48"`},
 		{"accelerators reserved", "batch", reservations, "accelerator_count = 2", "accelerator_count = 4"},
-		{"reserved for all", "batch", reservations, "specific_reservation_required = true", "specific_reservation_required = false"},
+		{
+			"reserved for all", "batch", reservations, "specific_reservation_required = true",
+			"specific_reservation_required = false",
+		},
 		{"zone of a reservation", "batch", pools, "[google_compute_reservation.l4_reserved.zone]", `["us-central1-a"]`},
-		{"nobody consumes a reservation", "batch", pools, "[google_compute_reservation.l4_reserved.name]", `["machine-reservation"]`},
+		{
+			"nobody consumes a reservation", "batch", pools, "[google_compute_reservation.l4_reserved.name]",
+			`["machine-reservation"]`,
+		},
 		{"local SSDs reserved", "reservation, created, local SSDs", reservations, "range(2)", "range(1)"},
 		{"interface of local SSDs", "reservation, created, local SSDs", reservations, `"NVME"`, `"SCSI"`},
 		{"size of local SSDs", "reservation, created, local SSDs", reservations, "375", "3000"},

@@ -33,39 +33,49 @@ var referenceMistakes = []struct {
 }{
 	{
 		name: "Workload Identity without the project", check: workloadIdentity,
-		folder: "batch-platform", file: "kubernetes/teams/team-a.yaml", old: "wi-team-a@my-project.", new: "wi-team-a@.",
+		folder: "batch-platform", file: "kubernetes/teams/team-a.yaml", old: "wi-team-a@my-project.",
+		new: "wi-team-a@.",
 	},
 	{
 		name: "more guaranteed than reserved", diag: "overcommit", code: "E0602",
 	},
 	{
 		name: "admission checks in a field that v1beta2 has not", check: strictQueues,
-		folder: "batch-platform-dws", file: "kubernetes/shared-queues.yaml", old: "  admissionChecksStrategy:\n    admissionChecks:\n    - name: ", new: "  admissionChecks:\n  - name: ",
+		folder: "batch-platform-dws", file: "kubernetes/shared-queues.yaml",
+		old: "  admissionChecksStrategy:\n    admissionChecks:\n    - name: ", new: "  admissionChecks:\n  - name: ",
 	},
 	{
 		name: "admission checks that no flavor has", check: strictQueues,
-		folder: "batch-platform-dws", file: "kubernetes/shared-queues.yaml", old: "      onFlavors:\n      - h100-dws\n", new: "",
+		folder: "batch-platform-dws", file: "kubernetes/shared-queues.yaml",
+		old: "      onFlavors:\n      - h100-dws\n", new: "",
 	},
 	{
 		name: "a taint that GKE does not set", check: acceleratorTaints,
-		folder: "batch-platform", file: "kubernetes/resource-flavors.yaml", old: "value: present", new: "value: \"true\"",
+		folder: "batch-platform", file: "kubernetes/resource-flavors.yaml", old: "value: present",
+		new: "value: \"true\"",
 	},
 	{
 		name: "pods in public space", check: privateRanges, diag: "public-range", code: "E0701",
 		folder: "batch-platform", file: "terraform/terraform.tfvars", old: "10.4.0.0/14", new: "192.169.0.0/16",
 	},
 	{
-		name: "a build that owns the project", check: absent(`roles/(owner|editor)\b`, "terraform", "cloudbuild", "create-platform.sh"),
-		folder: "batch-platform", file: "terraform/identities.tf", old: "roles/", new: "roles/owner ", diag: "basic-role", code: "E0210",
+		name:   "a build that owns the project",
+		check:  absent(`roles/(owner|editor)\b`, "terraform", "cloudbuild", "create-platform.sh"),
+		folder: "batch-platform", file: "terraform/identities.tf", old: "roles/", new: "roles/owner ",
+		diag: "basic-role", code: "E0210",
 	},
 	{
-		name: "Terraform without its lock", check: absent(`-lock=false`, "cloudbuild", "README.md", "create-platform.sh", "destroy-platform.sh"),
+		name:   "Terraform without its lock",
+		check:  absent(`-lock=false`, "cloudbuild", "README.md", "create-platform.sh", "destroy-platform.sh"),
 		folder: "batch-platform", file: "cloudbuild/provision.yaml", old: "-lock-timeout=300s", new: "-lock=false",
 	},
 	{
 		// A || B && C || D runs D when C fails, and hides that B did.
-		name: "chains that hide failures", check: absent(`(?m)^[^#\n]*\|\|[^\n]*&&|^[^#\n]*&&[^\n]*\|\|`, "cloudbuild", "create-platform.sh", "destroy-platform.sh"),
-		folder: "batch-platform", file: "cloudbuild/provision.yaml", old: "set -euo pipefail\n", new: "set -euo pipefail\n    kubectl get ns x || kubectl create ns x && kubectl get ns x || true\n",
+		name: "chains that hide failures",
+		check: absent(`(?m)^[^#\n]*\|\|[^\n]*&&|^[^#\n]*&&[^\n]*\|\|`, "cloudbuild", "create-platform.sh",
+			"destroy-platform.sh"),
+		folder: "batch-platform", file: "cloudbuild/provision.yaml", old: "set -euo pipefail\n",
+		new: "set -euo pipefail\n    kubectl get ns x || kubectl create ns x && kubectl get ns x || true\n",
 	},
 	{
 		name: "scripts that go on after an error", check: strictScripts,
@@ -77,15 +87,20 @@ var referenceMistakes = []struct {
 	},
 	{
 		name: "images of jobs that are not pinned", check: pinnedImages,
-		folder: "batch-platform-dws", file: "workloads/team-b/finetune-gemma-7b.yaml", old: "pytorch/pytorch:2.8.0-cuda12.8-cudnn9-runtime", new: "pytorch/pytorch",
+		folder: "batch-platform-dws", file: "workloads/team-b/finetune-gemma-7b.yaml",
+		old: "pytorch/pytorch:2.8.0-cuda12.8-cudnn9-runtime", new: "pytorch/pytorch",
 	},
 	{
 		name: "manifests before the webhooks answer", check: webhooksFirst,
-		folder: "batch-platform", file: "cloudbuild/provision.yaml", old: "--dry-run=server -f kubernetes/", new: "--dry-run=client -f kubernetes/",
+		folder: "batch-platform", file: "cloudbuild/provision.yaml", old: "--dry-run=server -f kubernetes/",
+		new: "--dry-run=client -f kubernetes/",
 	},
 	{
-		name: "a language that is retired", check: absent(`(?i)monitoring_?query_?language|timeSeriesQueryLanguage|"fetch |\| align `, "dashboards", "terraform"),
-		folder: "batch-platform", file: "dashboards/cloud-monitoring/admin.json", old: `"prometheusQuery"`, new: `"timeSeriesQueryLanguage"`,
+		name: "a language that is retired",
+		check: absent(`(?i)monitoring_?query_?language|timeSeriesQueryLanguage|"fetch |\| align `, "dashboards",
+			"terraform"),
+		folder: "batch-platform", file: "dashboards/cloud-monitoring/admin.json", old: `"prometheusQuery"`,
+		new: `"timeSeriesQueryLanguage"`,
 	},
 	{
 		name: "a metric shown twice", check: distinctTiles,
@@ -98,7 +113,8 @@ var referenceMistakes = []struct {
 	},
 	{
 		name: "a gauge off by 100", check: percentages,
-		folder: "batch-platform", file: "dashboards/cloud-monitoring/admin.json", old: "100 * sum by (node_name", new: "sum by (node_name",
+		folder: "batch-platform", file: "dashboards/cloud-monitoring/admin.json", old: "100 * sum by (node_name",
+		new: "sum by (node_name",
 	},
 	{
 		name: "nodes counted as chips", check: checkPools, diag: "tpu-in-nodes", code: "E0411",
@@ -106,7 +122,8 @@ var referenceMistakes = []struct {
 	},
 	{
 		name: "secrets in the folder", check: noSecrets,
-		folder: "batch-platform-dws", file: "workloads/team-a/finetune-gemma-2b-files.yaml", old: "kind: ConfigMap\n", new: "kind: Secret\n",
+		folder: "batch-platform-dws", file: "workloads/team-a/finetune-gemma-2b-files.yaml", old: "kind: ConfigMap\n",
+		new: "kind: Secret\n",
 	},
 }
 
@@ -226,16 +243,18 @@ func documents(folder fs.FS, kind string, below []string, find func(name string,
 // full.
 func workloadIdentity(folder fs.FS) []error {
 	address := regexp.MustCompile(`^[a-z][-a-z0-9]{5,29}@[a-z][-a-z0-9]{4,28}[a-z0-9]\.iam\.gserviceaccount\.com$`)
-	return documents(folder, "ServiceAccount", []string{"kubernetes/teams"}, func(name string, document []byte) []error {
-		var account struct {
-			Metadata struct{ Annotations map[string]string }
-		}
-		err := yaml.Unmarshal(document, &account)
-		if got, acts := account.Metadata.Annotations["iam.gke.io/gcp-service-account"]; err != nil || acts && !address.MatchString(got) {
-			return []error{fmt.Errorf("%s: acts as %q: %v", name, got, err)}
-		}
-		return nil
-	})
+	return documents(folder, "ServiceAccount", []string{"kubernetes/teams"},
+		func(name string, document []byte) []error {
+			var account struct {
+				Metadata struct{ Annotations map[string]string }
+			}
+			err := yaml.Unmarshal(document, &account)
+			if got, acts := account.Metadata.Annotations["iam.gke.io/gcp-service-account"]; err != nil ||
+				acts && !address.MatchString(got) {
+				return []error{fmt.Errorf("%s: acts as %q: %v", name, got, err)}
+			}
+			return nil
+		})
 }
 
 // strictQueues: ClusterQueues are of v1beta2, have no field that it does not
@@ -245,7 +264,8 @@ func strictQueues(folder fs.FS) []error {
 	requested := map[kueue.ResourceFlavorReference]bool{}
 	if flavors, err := resourceFlavors(folder); err == nil { // else another scheduler has none
 		for _, f := range flavors {
-			requested[kueue.ResourceFlavorReference(f.Name)] = f.Spec.NodeLabels["cloud.google.com/gke-queued"] == "true"
+			requested[kueue.ResourceFlavorReference(
+				f.Name)] = f.Spec.NodeLabels["cloud.google.com/gke-queued"] == "true"
 		}
 	}
 	return documents(folder, "ClusterQueue", []string{"kubernetes"}, func(name string, document []byte) (errs []error) {
@@ -265,7 +285,9 @@ func strictQueues(folder fs.FS) []error {
 		for _, g := range q.Spec.ResourceGroups {
 			for _, f := range g.Flavors {
 				if requested[f.Name] != slices.Contains(checked, f.Name) {
-					errs = append(errs, fmt.Errorf("%s: %s: flavor %s starts on request: %v, and has a check: %v", name, q.Name, f.Name, requested[f.Name], !requested[f.Name]))
+					errs = append(errs,
+						fmt.Errorf("%s: %s: flavor %s starts on request: %v, and has a check: %v", name, q.Name, f.Name,
+							requested[f.Name], !requested[f.Name]))
 				}
 			}
 		}
@@ -292,7 +314,8 @@ func acceleratorTaints(folder fs.FS) []error {
 	}
 	for _, p := range pools {
 		for _, t := range p.taints {
-			if (strings.HasPrefix(t, "nvidia.com/gpu=") || strings.HasPrefix(t, "google.com/tpu=")) && !strings.Contains(t, "=present:") {
+			if (strings.HasPrefix(t, "nvidia.com/gpu=") || strings.HasPrefix(t, "google.com/tpu=")) &&
+				!strings.Contains(t, "=present:") {
 				errs = append(errs, fmt.Errorf("node pool %s: %s", p.label, t))
 			}
 		}
@@ -304,7 +327,8 @@ func acceleratorTaints(folder fs.FS) []error {
 // space.
 func privateRanges(folder fs.FS) []error {
 	private := []netip.Prefix{
-		netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("172.16.0.0/12"), netip.MustParsePrefix("192.168.0.0/16"), netip.MustParsePrefix("100.64.0.0/10"),
+		netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("172.16.0.0/12"),
+		netip.MustParsePrefix("192.168.0.0/16"), netip.MustParsePrefix("100.64.0.0/10"),
 	}
 	content, err := fs.ReadFile(folder, "terraform/terraform.tfvars")
 	if err != nil {
@@ -313,11 +337,15 @@ func privateRanges(folder fs.FS) []error {
 	var errs []error
 	ranges := regexp.MustCompile(`(?m)^(\w+_range) *= "(.*)"$`).FindAllStringSubmatch(string(content), -1)
 	if len(ranges) < 4 {
-		errs = append(errs, fmt.Errorf("%d ranges, want those of nodes, pods, Services and the control plane", len(ranges)))
+		errs = append(errs,
+			fmt.Errorf("%d ranges, want those of nodes, pods, Services and the control plane", len(ranges)))
 	}
 	for _, m := range ranges {
 		p, err := netip.ParsePrefix(m[2])
-		if err != nil || !slices.ContainsFunc(private, func(all netip.Prefix) bool { return all.Contains(p.Addr()) && all.Bits() <= p.Bits() }) {
+		if err != nil ||
+			!slices.ContainsFunc(private, func(all netip.Prefix) bool {
+				return all.Contains(p.Addr()) && all.Bits() <= p.Bits()
+			}) {
 			errs = append(errs, fmt.Errorf("%s is %s: %v", m[1], m[2], err))
 		}
 	}
@@ -346,7 +374,8 @@ func builds(folder fs.FS, find func(name string, b build) []error) []error {
 // strictScripts: a script ends at the first error, also in a pipe, which sh knows
 // nothing of.
 func strictScripts(folder fs.FS) []error {
-	strict := regexp.MustCompile(`^(#!/usr/bin/env bash\n(?s:.*)\nset -euo pipefail\n|#!/bin/sh\n(?s:.*)\nset -euf?\n[^|]*$)`)
+	strict := regexp.MustCompile(
+		`^(#!/usr/bin/env bash\n(?s:.*)\nset -euo pipefail\n|#!/bin/sh\n(?s:.*)\nset -euf?\n[^|]*$)`)
 	return builds(folder, func(name string, b build) (errs []error) {
 		for _, s := range b.Steps {
 			if s.Script != "" && !strict.MatchString(s.Script) {
@@ -394,7 +423,8 @@ func webhooksFirst(folder fs.FS) []error {
 		answered, applied := false, 0
 		for _, s := range b.Steps {
 			waits := strings.Contains(s.Script, "rollout status") || strings.Contains(s.Script, "kubectl wait")
-			if waits && strings.Contains(s.Script, "until ") && strings.Contains(s.Script, "--dry-run=server") && s.ID != "jobset" {
+			if waits && strings.Contains(s.Script, "until ") && strings.Contains(s.Script, "--dry-run=server") &&
+				s.ID != "jobset" {
 				answered = true
 			}
 			if slices.Equal(s.Args[max(0, len(s.Args)-2):], []string{"-k", "kubernetes"}) {
@@ -504,12 +534,15 @@ func percentages(folder fs.FS) []error {
 
 // noSecrets: a Secret is empty, and a token of Hugging Face stands nowhere.
 func noSecrets(folder fs.FS) []error {
-	filled := documents(folder, "Secret", []string{"kubernetes", "workloads"}, func(name string, document []byte) []error {
-		var secret struct{ Data, StringData map[string]string }
-		if err := yaml.Unmarshal(document, &secret); err != nil || len(secret.Data)+len(secret.StringData) > 0 {
-			return []error{fmt.Errorf("%s: a Secret of %d values: %v", name, len(secret.Data)+len(secret.StringData), err)}
-		}
-		return nil
-	})
+	filled := documents(folder, "Secret", []string{"kubernetes", "workloads"},
+		func(name string, document []byte) []error {
+			var secret struct{ Data, StringData map[string]string }
+			if err := yaml.Unmarshal(document, &secret); err != nil || len(secret.Data)+len(secret.StringData) > 0 {
+				return []error{
+					fmt.Errorf("%s: a Secret of %d values: %v", name, len(secret.Data)+len(secret.StringData), err),
+				}
+			}
+			return nil
+		})
 	return slices.Concat(filled, absent(`\bhf_[A-Za-z0-9]{30}`, ".")(folder))
 }

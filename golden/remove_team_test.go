@@ -28,7 +28,8 @@ func TestRemoveTeam(t *testing.T) {
 	}
 
 	// What is counted over all teams: the guide's totals.
-	counted := regexp.MustCompile(`^\| .*(nvidia\.com/gpu|GPUs|vCPUs|GB|16 \||members in the project|service accounts \|).*\|$|^This is |^The nodes that|4 teams|GiB|^The jobs of .* act as`)
+	counted := regexp.MustCompile(`^\| .*(nvidia\.com/gpu|GPUs|vCPUs|GB|16 \||members in the project|service ` +
+		`accounts \|).*\|$|^This is |^The nodes that|4 teams|GiB|^The jobs of .* act as`)
 	for _, old := range before {
 		own := strings.Contains(old.Path, "team-d")
 		f, still := after[old.Path]
@@ -43,7 +44,8 @@ func TestRemoveTeam(t *testing.T) {
 		now := lineSet(kept)
 		was := lineSet(strings.Split(string(old.Content), "\n"))
 		for _, line := range strings.Split(string(old.Content), "\n") {
-			if !now[line] && !strings.Contains(strings.ReplaceAll(line, "_", "-"), "team-d") && !(old.Path == "README.md" && counted.MatchString(line)) {
+			if !now[line] && !strings.Contains(strings.ReplaceAll(line, "_", "-"), "team-d") &&
+				!(old.Path == "README.md" && counted.MatchString(line)) {
 				t.Errorf("%s lost the line %q", old.Path, line)
 			}
 		}

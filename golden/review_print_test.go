@@ -28,8 +28,14 @@ var printedReviews = map[string]func() *review.Review{
 	"moved": func() *review.Review {
 		return &review.Review{
 			Platform: "prod", Before: "main", After: "HEAD",
-			StateFrom: "gs://my-project-test-tfstate/test/terraform", StateTo: "gs://my-project-prod-tfstate/prod/terraform",
-			Summary: []summary.Line{{Topic: summary.TopicCluster, Op: emit.Changed, Subject: "platform", What: "name", From: "test", To: "prod"}},
+			StateFrom: "gs://my-project-test-tfstate/test/terraform",
+			StateTo:   "gs://my-project-prod-tfstate/prod/terraform",
+			Summary: []summary.Line{
+				{
+					Topic: summary.TopicCluster, Op: emit.Changed, Subject: "platform", What: "name", From: "test",
+					To: "prod",
+				},
+			},
 		}
 	},
 	"many-teams": func() *review.Review { return manyTeamsReview(100) },
@@ -40,14 +46,21 @@ func quotaReview() *review.Review {
 	return &review.Review{
 		Platform: "a3-ultra-flex", Before: "origin/main", After: "HEAD",
 		Summary: []summary.Line{{
-			Topic: summary.TopicQuota, Op: emit.Changed, Subject: "the shared queue of high", What: "nominal quota of a3-ultra",
+			Topic: summary.TopicQuota, Op: emit.Changed, Subject: "the shared queue of high",
+			What: "nominal quota of a3-ultra",
 			From: "512 nvidia.com/gpu", To: "768 nvidia.com/gpu", Note: "guaranteed in all: 768 of 512 there are",
 		}},
 		Objects: []changed.Object{
 			{File: "README.md", Line: 1, Kind: "file", Name: "README.md", Op: emit.Changed},
 			{
-				File: "kubernetes/shared-queues.yaml", Line: 3, Kind: "ClusterQueue", Name: "a3-ultra", Op: emit.Changed,
-				Fields: []changed.Field{{Path: "spec.resourceGroups[0].flavors[a3-ultra].resources[nvidia.com/gpu].nominalQuota", From: "512", To: "768"}},
+				File: "kubernetes/shared-queues.yaml", Line: 3, Kind: "ClusterQueue", Name: "a3-ultra",
+				Op: emit.Changed,
+				Fields: []changed.Field{
+					{
+						Path: "spec.resourceGroups[0].flavors[a3-ultra].resources[nvidia.com/gpu].nominalQuota",
+						From: "512", To: "768",
+					},
+				},
 			},
 		},
 	}
@@ -56,7 +69,8 @@ func quotaReview() *review.Review {
 func replacementsReview() *review.Review {
 	pool := func(name string, because ...changed.Field) changed.Replacement {
 		return changed.Replacement{
-			Address: "google_container_node_pool." + name, File: "terraform/node_pools.tf", Line: 40, Because: because, Nodes: 24,
+			Address: "google_container_node_pool." + name, File: "terraform/node_pools.tf", Line: 40, Because: because,
+			Nodes:     24,
 			Workloads: []string{"speech/tune", "vision/train"},
 		}
 	}
@@ -69,34 +83,56 @@ func replacementsReview() *review.Review {
 		Platform: "gke-batch", Before: "v1.2.0", After: "the blueprint", Formatting: 1,
 		Replacements: []changed.Replacement{
 			{
-				Address: cluster, File: "terraform/cluster.tf", Line: 1, Nodes: 70, Workloads: everybody, Guard: "while deletion protection is on",
-				Because: []changed.Field{{Path: "location", From: "us-central1", To: "us-east4"}, {Path: "enable_autopilot", To: "true"}},
+				Address: cluster, File: "terraform/cluster.tf", Line: 1, Nodes: 70, Workloads: everybody,
+				Guard: "while deletion protection is on",
+				Because: []changed.Field{
+					{Path: "location", From: "us-central1", To: "us-east4"}, {Path: "enable_autopilot", To: "true"},
+				},
 			},
 			pool("l4_ondemand", changed.Field{Path: "cluster", To: cluster}),
-			pool("l4_spot", changed.Field{Path: "cluster", To: cluster}, changed.Field{Path: "node_config.spot", From: "true"}),
+			pool("l4_spot", changed.Field{Path: "cluster", To: cluster},
+				changed.Field{Path: "node_config.spot", From: "true"}),
 			{
 				Address: `google_compute_resource_policy.slices["slices-1"]`, File: "terraform/node_pools.tf", Line: 12,
 				Because: []changed.Field{{Path: "group_placement_policy.collocation", From: "COLLOCATED"}},
 			},
 		},
 		Removals: []changed.Replacement{
-			{Address: `google_storage_bucket.team["speech"]`, File: "terraform/storage.tf", Line: 6, Workloads: []string{"speech/tune"}, Guard: "while it holds anything"},
+			{
+				Address: `google_storage_bucket.team["speech"]`, File: "terraform/storage.tf", Line: 6,
+				Workloads: []string{"speech/tune"}, Guard: "while it holds anything",
+			},
 			{Address: "google_container_node_pool.a100", File: "terraform/node_pools.tf", Line: 90, Nodes: 8},
 		},
 		Summary: []summary.Line{
-			{Topic: summary.TopicCluster, Op: emit.Changed, Subject: "the cluster", What: "region", From: "us-central1", To: "us-east4"},
-			{Topic: summary.TopicCapacity, Op: emit.Changed, Subject: `capacity "l4-spot"`, What: "consumption", From: "spot", To: "on demand"},
+			{
+				Topic: summary.TopicCluster, Op: emit.Changed, Subject: "the cluster", What: "region",
+				From: "us-central1", To: "us-east4",
+			},
+			{
+				Topic: summary.TopicCapacity, Op: emit.Changed, Subject: `capacity "l4-spot"`, What: "consumption",
+				From: "spot", To: "on demand",
+			},
 			{Topic: summary.TopicCapacity, Op: emit.Removed, Subject: `capacity "a100-compact"`},
 			{Topic: summary.TopicTeams, Op: emit.Added, Subject: `team "vision"`, To: `cohort "research"`},
-			{Topic: summary.TopicTeams, Op: emit.Removed, Subject: `team "speech"`, Note: "its namespace is removed from configuration with all that is in it"},
+			{
+				Topic: summary.TopicTeams, Op: emit.Removed, Subject: `team "speech"`,
+				Note: "its namespace is removed from configuration with all that is in it",
+			},
 		},
 		Objects: []changed.Object{
 			{File: "kubernetes/teams/speech.yaml", Line: 1, Kind: "Namespace", Name: "speech", Op: emit.Removed},
 			{File: "kubernetes/teams/vision.yaml", Line: 1, Kind: "Namespace", Name: "vision", Op: emit.Added},
-			{File: "kubernetes/teams/vision.yaml", Line: 9, Kind: "LocalQueue", Name: "vision/lq-vision", Op: emit.Added},
 			{
-				File: "terraform/node_pools.tf", Line: 40, Kind: "resource google_container_node_pool", Name: "l4_spot", Op: emit.Changed,
-				Fields: []changed.Field{{Path: "node_config.spot", From: "true"}, {Path: "node_config.labels", To: `{ "a" = "b" }`}},
+				File: "kubernetes/teams/vision.yaml", Line: 9, Kind: "LocalQueue", Name: "vision/lq-vision",
+				Op: emit.Added,
+			},
+			{
+				File: "terraform/node_pools.tf", Line: 40, Kind: "resource google_container_node_pool", Name: "l4_spot",
+				Op: emit.Changed,
+				Fields: []changed.Field{
+					{Path: "node_config.spot", From: "true"}, {Path: "node_config.labels", To: `{ "a" = "b" }`},
+				},
 			},
 		},
 	}
@@ -108,11 +144,19 @@ func manyTeamsReview(n int) *review.Review {
 	for i := range n {
 		name := fmt.Sprintf("team-%04d", i)
 		r.Summary = append(r.Summary, summary.Line{
-			Topic: summary.TopicQuota, Op: emit.Changed, Subject: fmt.Sprintf("team %q", name), What: "nominal quota of l4-spot in lp", From: "12 nvidia.com/gpu", To: "16 nvidia.com/gpu",
+			Topic: summary.TopicQuota, Op: emit.Changed, Subject: fmt.Sprintf("team %q", name),
+			What: "nominal quota of l4-spot in lp", From: "12 nvidia.com/gpu", To: "16 nvidia.com/gpu",
 		})
-		o := changed.Object{File: "kubernetes/teams/" + name + ".yaml", Line: 60, Kind: "ClusterQueue", Name: "cq-" + name + "-lp", Op: emit.Changed}
+		o := changed.Object{
+			File: "kubernetes/teams/" + name + ".yaml", Line: 60, Kind: "ClusterQueue", Name: "cq-" + name + "-lp",
+			Op: emit.Changed,
+		}
 		for _, resource := range []string{"cpu", "memory", "nvidia.com/gpu"} {
-			o.Fields = append(o.Fields, changed.Field{Path: "spec.resourceGroups[0].flavors[l4-spot].resources[" + resource + "].nominalQuota", From: "12", To: "16"})
+			o.Fields = append(o.Fields,
+				changed.Field{
+					Path: "spec.resourceGroups[0].flavors[l4-spot].resources[" + resource + "].nominalQuota",
+					From: "12", To: "16",
+				})
 		}
 		r.Objects = append(r.Objects, o)
 	}
@@ -122,15 +166,20 @@ func manyTeamsReview(n int) *review.Review {
 // hostileReview has in every place what means something to a terminal, to
 // Markdown, to HTML or to a runner.
 func hostileReview() *review.Review {
-	const evil = "@team #1 !2 \x1b[31m|`</code></details>\n::error::x\n<img src=x> [a](http://e.com) --> %0A ``` www.e.com \u202e"
+	const evil = "@team #1 !2 \x1b[31m|`</code></details>\n::error::x\n<img src=x> [a](http://e.com) --> " +
+		"%0A ``` www.e.com \u202e"
 	field := []changed.Field{{Path: evil, From: evil, To: evil}}
 	return &review.Review{
 		Platform: evil, Before: evil, After: evil, Formatting: 1,
-		Replacements: []changed.Replacement{{Address: evil, File: evil, Line: 1, Because: field, Nodes: 1, Workloads: []string{evil}}},
-		StateFrom:    evil, StateTo: evil,
+		Replacements: []changed.Replacement{
+			{Address: evil, File: evil, Line: 1, Because: field, Nodes: 1, Workloads: []string{evil}},
+		},
+		StateFrom: evil, StateTo: evil,
 		Removals: []changed.Replacement{{Address: evil, File: evil, Line: 1, Workloads: []string{evil}, Guard: evil}},
-		Summary:  []summary.Line{{Topic: summary.TopicTeams, Op: emit.Changed, Subject: evil, What: evil, From: evil, To: evil, Note: evil}},
-		Objects:  []changed.Object{{File: evil, Line: 1, Kind: evil, Name: evil, Op: emit.Changed, Fields: field}},
+		Summary: []summary.Line{
+			{Topic: summary.TopicTeams, Op: emit.Changed, Subject: evil, What: evil, From: evil, To: evil, Note: evil},
+		},
+		Objects: []changed.Object{{File: evil, Line: 1, Kind: evil, Name: evil, Op: emit.Changed, Fields: field}},
 	}
 }
 

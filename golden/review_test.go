@@ -100,14 +100,18 @@ func TestReviewOfOneNumber(t *testing.T) {
 			},
 			others: []string{".batchwright/manifest.json", "README.md"},
 			summary: []string{
-				`quota | tier "dws": nominal quota of a3-ultra: 512 -> 256 GPUs (all queues guarantee 256 of the 512 GPUs)`,
+				`quota | tier "dws": nominal quota of a3-ultra: 512 -> 256 GPUs (all queues ` +
+					`guarantee 256 of the 512 GPUs)`,
 				"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_H200_GPUS: 512 -> 256 GPUs admitted",
 			},
 		},
 		{
-			name:  "of CPUs with each",
-			given: edit{blueprint: blueprint, old: `{machine: "a3-ultragpu-8g", gpuDirect: true}`, new: `{machine: "a3-ultragpu-8g", gpuDirect: true, perAccelerator: {cpu: 27, memory: "360Gi"}}`},
-			old:   "cpu: 27", new: "cpu: 26",
+			name: "of CPUs with each",
+			given: edit{
+				blueprint: blueprint, old: `{machine: "a3-ultragpu-8g", gpuDirect: true}`,
+				new: `{machine: "a3-ultragpu-8g", gpuDirect: true, perAccelerator: {cpu: 27, memory: "360Gi"}}`,
+			},
+			old: "cpu: 27", new: "cpu: 26",
 			lines:   []string{`kubernetes/shared-queues.yaml: nominalQuota: "13312"`},
 			others:  []string{".batchwright/manifest.json", "README.md"},
 			summary: []string{`quota | capacity "a3-ultra": cpu with each GPU of quota: 27 -> 26 CPUs`},
@@ -158,7 +162,10 @@ func TestReviewOfOneNumber(t *testing.T) {
 			for _, part := range []struct {
 				name      string
 				want, got []string
-			}{{"lines of YAML", test.lines, lines}, {"other files", test.others, others}, {"summary", test.summary, summary}} {
+			}{
+				{"lines of YAML", test.lines, lines}, {"other files", test.others, others},
+				{"summary", test.summary, summary},
+			} {
 				if diff := cmp.Diff(part.want, part.got); diff != "" {
 					t.Errorf("%s (-want +got):\n%s", part.name, diff)
 				}
@@ -217,35 +224,61 @@ func compileState(t *testing.T, dir string, e edit) review.State {
 
 // noEdits change nothing but how the blueprint is written.
 var noEdits = []edit{
-	{name: "a comment", blueprint: "batch-platform", old: "	// Room for the teams' own GPU pools besides the capacities below.\n", new: ""},
-	{name: "order of fields", blueprint: "batch-platform", old: `{priority: 10, default: true, capacity: ["l4-reserved", "l4-spot"]}`, new: `{capacity: ["l4-reserved", "l4-spot"], default: true, priority: 10}`},
-	{name: "order of teams", blueprint: "batch-platform", old: "	\"team-c\": cohort: \"team-c-d\"\n	\"team-d\": cohort: \"team-c-d\"\n", new: "	\"team-d\": cohort: \"team-c-d\"\n	\"team-c\": cohort: \"team-c-d\"\n"},
+	{
+		name: "a comment", blueprint: "batch-platform",
+		old: "	// Room for the teams' own GPU pools besides the capacities below.\n", new: "",
+	},
+	{
+		name: "order of fields", blueprint: "batch-platform",
+		old: `{priority: 10, default: true, capacity: ["l4-reserved", "l4-spot"]}`,
+		new: `{capacity: ["l4-reserved", "l4-spot"], default: true, priority: 10}`,
+	},
+	{
+		name: "order of teams", blueprint: "batch-platform",
+		old: "	\"team-c\": cohort: \"team-c-d\"\n	\"team-d\": cohort: \"team-c-d\"\n",
+		new: "	\"team-d\": cohort: \"team-c-d\"\n	\"team-c\": cohort: \"team-c-d\"\n",
+	},
 	{name: "formatting", blueprint: "a3-ultra-flex", old: "cluster: {\n", new: "cluster:    {\n\n\n"},
-	{name: "quoting", blueprint: "kai-departments", old: "	interactive: {", new: "	\"interactive\": {", file: "kai-departments/workloads.cue"},
-	{name: "a number in other words", blueprint: "batch-platform-dws", old: "14_400", new: "60 * 240", file: "batch-platform-dws/dws.cue"},
-	{name: "a default given", blueprint: "tpu-training", old: "	preempts: true\n", new: "	preempts: true\n	queueing: \"StrictFIFO\"\n"},
+	{
+		name: "quoting", blueprint: "kai-departments", old: "	interactive: {", new: "	\"interactive\": {",
+		file: "kai-departments/workloads.cue",
+	},
+	{
+		name: "a number in other words", blueprint: "batch-platform-dws", old: "14_400", new: "60 * 240",
+		file: "batch-platform-dws/dws.cue",
+	},
+	{
+		name: "a default given", blueprint: "tpu-training", old: "	preempts: true\n",
+		new: "	preempts: true\n	queueing: \"StrictFIFO\"\n",
+	},
 }
 
 var edits = []edit{
 	// Quota.
 	{
-		name: "quota of every team", blueprint: "batch-platform", old: `"l4-spot": {accelerators: 12, borrow: 4}`, new: `"l4-spot": {accelerators: 16, borrow: 4}`,
+		name: "quota of every team", blueprint: "batch-platform", old: `"l4-spot": {accelerators: 12, borrow: 4}`,
+		new: `"l4-spot": {accelerators: 16, borrow: 4}`,
 		summary: []string{
-			"quota | all 4 teams: nominal quota of l4-spot in lp: 12 -> 16 GPUs (all queues guarantee 64 of the 72 GPUs)",
+			"quota | all 4 teams: nominal quota of l4-spot in lp: 12 -> 16 GPUs (all queues " +
+				"guarantee 64 of the 72 GPUs)",
 			"limits | node auto-provisioning: most vCPUs in the cluster: 1000 -> 1176 vCPUs",
 			"cloud quota | Google Cloud quota A2_CPUS: 1000 -> 1176 vCPUs at most",
-			"cloud quota | Google Cloud quota of machines of family g2: 864 vCPUs admitted, 1000 at most -> 1056 vCPUs admitted, 1176 at most",
-			"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_L4_GPUS: 48 -> 64 GPUs admitted (and with it SSD_TOTAL_GB: 5000 -> 5800 GB admitted; GPUS_ALL_REGIONS: 80 -> 96 GPUs admitted)",
+			"cloud quota | Google Cloud quota of machines of family g2: 864 vCPUs admitted, 1000 at most -> 1056 " +
+				"vCPUs admitted, 1176 at most",
+			"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_L4_GPUS: 48 -> 64 GPUs admitted (and with it " +
+				"SSD_TOTAL_GB: 5000 -> 5800 GB admitted; GPUS_ALL_REGIONS: 80 -> 96 GPUs admitted)",
 		},
 	},
 	{
-		name: "quota of one team", blueprint: "batch-platform", old: `"team-a": cohort: "team-a-b"`, new: `"team-a": {cohort: "team-a-b", quota: compact: "a100-compact": lend: 1}`,
+		name: "quota of one team", blueprint: "batch-platform", old: `"team-a": cohort: "team-a-b"`,
+		new: `"team-a": {cohort: "team-a-b", quota: compact: "a100-compact": lend: 1}`,
 		summary: []string{
 			`quota | team "team-a": lending limit of a100-compact in compact: all -> 1 GPU`,
 		},
 	},
 	{
-		name: "borrowing limit", blueprint: "batch-platform", old: `"l4-ondemand": {accelerators: 4, borrow: 4}`, new: `"l4-ondemand": {accelerators: 4, borrow: 1}`,
+		name: "borrowing limit", blueprint: "batch-platform", old: `"l4-ondemand": {accelerators: 4, borrow: 4}`,
+		new: `"l4-ondemand": {accelerators: 4, borrow: 1}`,
 		summary: []string{
 			"quota | all 4 teams: borrowing limit of l4-ondemand in hp: 4 -> 1 GPU",
 		},
@@ -259,36 +292,47 @@ var edits = []edit{
 	{
 		name: "a capacity less", blueprint: "batch-platform", old: `lp: {"l4-reserved": borrow: 4, `, new: `lp: {`,
 		summary: []string{
-			"quota | all 4 teams: quota of l4-reserved in lp removed from configuration: 0 GPUs + 4 to borrow (all queues guarantee 16 of the 8 GPUs, more than there are)",
+			"quota | all 4 teams: quota of l4-reserved in lp removed from configuration: 0 GPUs + 4 to borrow (all " +
+				"queues guarantee 16 of the 8 GPUs, more than there are)",
 		},
 	},
 	{
-		name: "cpu and memory of an accelerator", blueprint: "batch-platform", old: `perAccelerator: {cpu: 10, memory: "60Gi"}`, new: `perAccelerator: {cpu: 11, memory: "60Gi"}`,
+		name: "cpu and memory of an accelerator", blueprint: "batch-platform",
+		old: `perAccelerator: {cpu: 10, memory: "60Gi"}`, new: `perAccelerator: {cpu: 11, memory: "60Gi"}`,
 		summary: []string{
 			`quota | capacity "a100-compact": cpu with each GPU of quota: 10 -> 11 CPUs`,
 		},
 	},
 	{
-		name: "shared quota", blueprint: "a3-ultra-flex", old: "shared: {}", new: `shared: quota: "a3-ultra": accelerators: 256`,
+		name: "shared quota", blueprint: "a3-ultra-flex", old: "shared: {}",
+		new: `shared: quota: "a3-ultra": accelerators: 256`,
 		summary: []string{
 			`quota | tier "dws": nominal quota of a3-ultra: 512 -> 256 GPUs (all queues guarantee 256 of the 512 GPUs)`,
-			"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_H200_GPUS: 512 -> 256 GPUs admitted (and with it machines of family a3: 14336 -> 7168 vCPUs admitted; HYPERDISK_BALANCED_TOTAL_GB: 6400 -> 3200 GB admitted; LOCAL_SSD_TOTAL_GB: 768000 -> 384000 GB admitted; GPUS_ALL_REGIONS: 512 -> 256 GPUs admitted; active_resize_requests: 512 -> 256 requests at most)",
+			"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_H200_GPUS: 512 -> 256 GPUs admitted (and with it " +
+				"machines of family a3: 14336 -> 7168 vCPUs admitted; HYPERDISK_BALANCED_TOTAL_GB: 6400 -> 3200 GB " +
+				"admitted; LOCAL_SSD_TOTAL_GB: 768000 -> 384000 GB admitted; GPUS_ALL_REGIONS: 512 -> 256 GPUs " +
+				"admitted; active_resize_requests: 512 -> 256 requests at most)",
 		},
 	},
 	{
-		name: "one number of a shared queue", blueprint: "a3-ultra-flex", old: `{machine: "a3-ultragpu-8g", gpuDirect: true}`, new: `{machine: "a3-ultragpu-8g", gpuDirect: true, perAccelerator: {cpu: 26, memory: "360Gi"}}`,
+		name: "one number of a shared queue", blueprint: "a3-ultra-flex",
+		old: `{machine: "a3-ultragpu-8g", gpuDirect: true}`,
+		new: `{machine: "a3-ultragpu-8g", gpuDirect: true, perAccelerator: {cpu: 26, memory: "360Gi"}}`,
 		summary: []string{
 			`quota | capacity "a3-ultra": cpu with each GPU of quota: 27 -> 26 CPUs`,
 		},
 	},
 	{
-		name: "borrowing limit of TPUs", blueprint: "tpu-training", tags: []string{"perTeam"}, file: "tpu-training/per-team.cue", old: `slices: {accelerators: _half, borrow: "all"}`, new: `slices: {accelerators: _half, borrow: 16}`,
+		name: "borrowing limit of TPUs", blueprint: "tpu-training", tags: []string{"perTeam"},
+		file: "tpu-training/per-team.cue", old: `slices: {accelerators: _half, borrow: "all"}`,
+		new: `slices: {accelerators: _half, borrow: 16}`,
 		summary: []string{
 			"quota | both teams: borrowing limit of slices in train: all that is idle -> 16 TPU chips",
 		},
 	},
 	{
-		name: "quota of cpu", blueprint: "tpu-training", tags: []string{"perTeam"}, file: "tpu-training/per-team.cue", old: "cpus: 3", new: "cpus: 2",
+		name: "quota of cpu", blueprint: "tpu-training", tags: []string{"perTeam"}, file: "tpu-training/per-team.cue",
+		old: "cpus: 3", new: "cpus: 2",
 		summary: []string{
 			"quota | both teams: nominal quota of cpu in train: 3 -> 2 CPUs (cohort tpu guarantees 4 of the 7.84 CPUs)",
 		},
@@ -296,42 +340,55 @@ var edits = []edit{
 
 	// Teams.
 	{
-		name: "a team added", blueprint: "batch-platform", old: `"team-d": cohort: "team-c-d"`, new: `"team-d": cohort: "team-c-d", "team-e": cohort: "team-c-d"`,
+		name: "a team added", blueprint: "batch-platform", old: `"team-d": cohort: "team-c-d"`,
+		new: `"team-d": cohort: "team-c-d", "team-e": cohort: "team-c-d"`,
 		summary: []string{
-			`teams | team "team-e" added: cohort team-c-d, tiers compact, hp, lp, 22 GPUs guaranteed, a bucket, 16 workloads`,
+			`teams | team "team-e" added: cohort team-c-d, tiers compact, hp, lp, 22 GPUs guaranteed, ` +
+				`a bucket, 16 workloads`,
 			`quota | capacity "a100-compact": guaranteed by all queues: 8 -> 10 GPUs (of the 100 there are)`,
 			`quota | capacity "l4-ondemand": guaranteed by all queues: 16 -> 20 GPUs (of the 48 there are)`,
 			`quota | capacity "l4-reserved": guaranteed by all queues: 16 -> 20 GPUs (more than the 8 there are)`,
 			`quota | capacity "l4-spot": guaranteed by all queues: 48 -> 60 GPUs (of the 72 there are)`,
 			`access | team "team-e": group that may submit added: team-e@example.com`,
 			"limits | node auto-provisioning: most vCPUs in the cluster: 1000 -> 1200 vCPUs",
-			"cloud quota | Google Cloud quota A2_CPUS: 96 vCPUs admitted, 1000 at most -> 120 vCPUs admitted, 1200 at most",
-			"cloud quota | Google Cloud quota of machines of family g2: 864 vCPUs admitted, 1000 at most -> 1056 vCPUs admitted, 1200 at most",
-			"cloud quota | Google Cloud quota NVIDIA_L4_GPUS: 24 -> 28 GPUs admitted (and with it PREEMPTIBLE_NVIDIA_A100_GPUS: 8 -> 10 GPUs admitted; PREEMPTIBLE_NVIDIA_L4_GPUS: 48 -> 60 GPUs admitted; SSD_TOTAL_GB: 5000 -> 6000 GB admitted; GPUS_ALL_REGIONS: 80 -> 98 GPUs admitted)",
+			"cloud quota | Google Cloud quota A2_CPUS: 96 vCPUs admitted, 1000 at most -> 120 vCPUs " +
+				"admitted, 1200 at most",
+			"cloud quota | Google Cloud quota of machines of family g2: 864 vCPUs admitted, 1000 at most -> 1056 " +
+				"vCPUs admitted, 1200 at most",
+			"cloud quota | Google Cloud quota NVIDIA_L4_GPUS: 24 -> 28 GPUs admitted (and with it " +
+				"PREEMPTIBLE_NVIDIA_A100_GPUS: 8 -> 10 GPUs admitted; PREEMPTIBLE_NVIDIA_L4_GPUS: 48 -> 60 GPUs " +
+				"admitted; SSD_TOTAL_GB: 5000 -> 6000 GB admitted; GPUS_ALL_REGIONS: 80 -> 98 GPUs admitted)",
 		},
 	},
 	{
 		name: "a team removed", blueprint: "batch-platform", old: "	\"team-d\": cohort: \"team-c-d\"\n", new: "",
 		summary: []string{
-			`teams | team "team-d" removed from configuration: cohort team-c-d, tiers compact, hp, lp, 22 GPUs guaranteed, a bucket, 16 workloads`,
+			`teams | team "team-d" removed from configuration: cohort team-c-d, tiers compact, hp, lp, 22 GPUs ` +
+				`guaranteed, a bucket, 16 workloads`,
 			`quota | capacity "a100-compact": guaranteed by all queues: 8 -> 6 GPUs (of the 100 there are)`,
 			`quota | capacity "l4-ondemand": guaranteed by all queues: 16 -> 12 GPUs (of the 48 there are)`,
 			`quota | capacity "l4-reserved": guaranteed by all queues: 16 -> 12 GPUs (more than the 8 there are)`,
 			`quota | capacity "l4-spot": guaranteed by all queues: 48 -> 36 GPUs (of the 72 there are)`,
 			`access | team "team-d": group that may submit removed from configuration: team-d@example.com`,
-			"cloud quota | Google Cloud quota NVIDIA_L4_GPUS: 24 -> 20 GPUs admitted (and with it PREEMPTIBLE_NVIDIA_A100_GPUS: 8 -> 6 GPUs admitted; PREEMPTIBLE_NVIDIA_L4_GPUS: 48 -> 36 GPUs admitted; A2_CPUS: 96 -> 72 vCPUs admitted; machines of family g2: 864 -> 672 vCPUs admitted; SSD_TOTAL_GB: 5000 -> 4000 GB admitted; GPUS_ALL_REGIONS: 80 -> 62 GPUs admitted)",
+			"cloud quota | Google Cloud quota NVIDIA_L4_GPUS: 24 -> 20 GPUs admitted (and with it " +
+				"PREEMPTIBLE_NVIDIA_A100_GPUS: 8 -> 6 GPUs admitted; PREEMPTIBLE_NVIDIA_L4_GPUS: 48 -> 36 GPUs " +
+				"admitted; A2_CPUS: 96 -> 72 vCPUs admitted; machines of family g2: 864 -> 672 vCPUs admitted; " +
+				"SSD_TOTAL_GB: 5000 -> 4000 GB admitted; GPUS_ALL_REGIONS: 80 -> 62 GPUs admitted)",
 		},
 		removed: []string{`google_storage_bucket.team["team-d"]`},
 	},
 	{
-		name: "a team added to a shared queue", blueprint: "a3-ultra-flex", old: `products: group: "products@example.com"`, new: `{products: group: "products@example.com", analytics: group: "analytics@example.com"}`,
+		name: "a team added to a shared queue", blueprint: "a3-ultra-flex",
+		old: `products: group: "products@example.com"`,
+		new: `{products: group: "products@example.com", analytics: group: "analytics@example.com"}`,
 		summary: []string{
 			`teams | team "analytics" added: tier dws, 2 workloads`,
 			`access | team "analytics": group that may submit added: analytics@example.com`,
 		},
 	},
 	{
-		name: "a team moved", blueprint: "batch-platform", old: `"team-b": cohort: "team-a-b"`, new: `"team-b": cohort: "team-c-d"`,
+		name: "a team moved", blueprint: "batch-platform", old: `"team-b": cohort: "team-a-b"`,
+		new: `"team-b": cohort: "team-c-d"`,
 		summary: []string{
 			`teams | team "team-b": cohort: team-a-b -> team-c-d (it lends to, and borrows from, team-c, team-d)`,
 		},
@@ -341,7 +398,8 @@ var edits = []edit{
 		summary: []string{
 			"teams | all 4 teams: bucket removed from configuration",
 			"access | service account of the build: permissions removed from configuration: storage.buckets.create",
-			"access | service account of the build: roles with a condition removed from configuration: roles/storage.admin",
+			"access | service account of the build: roles with a condition removed from " +
+				"configuration: roles/storage.admin",
 		},
 		removed: []string{
 			`google_storage_bucket.team["team-a"]`,
@@ -351,19 +409,23 @@ var edits = []edit{
 		},
 	},
 	{
-		name: "a namespace", blueprint: "tpu-training", old: `"tpu-research": {}`, new: `"tpu-research": namespace: "research"`,
+		name: "a namespace", blueprint: "tpu-training", old: `"tpu-research": {}`,
+		new: `"tpu-research": namespace: "research"`,
 		summary: []string{
-			`teams | team "tpu-research": namespace: tpu-research -> research (what its people made in the old one does not move)`,
+			`teams | team "tpu-research": namespace: tpu-research -> research (what its people made in the ` +
+				`old one does not move)`,
 		},
 	},
 	{
-		name: "sharing by few", blueprint: "batch-platform-dws", file: "batch-platform-dws/dws.cue", old: `shared: {teams: ["team-a", "team-b"]`, new: `shared: {teams: ["team-a", "team-b", "team-c"]`,
+		name: "sharing by few", blueprint: "batch-platform-dws", file: "batch-platform-dws/dws.cue",
+		old: `shared: {teams: ["team-a", "team-b"]`, new: `shared: {teams: ["team-a", "team-b", "team-c"]`,
 		summary: []string{
 			`queues | team "team-c": share of the queue of tier dws added`,
 		},
 	},
 	{
-		name: "a cohort in another", blueprint: "batch-platform", old: `"team-c-d": {}`, new: `"team-c-d": parent: "team-a-b"`,
+		name: "a cohort in another", blueprint: "batch-platform", old: `"team-c-d": {}`,
+		new: `"team-c-d": parent: "team-a-b"`,
 		summary: []string{
 			`teams | cohort "team-c-d": parent cohort: none -> team-a-b`,
 		},
@@ -373,7 +435,8 @@ var edits = []edit{
 	{
 		name: "nodes", blueprint: "batch-platform", old: "maxNodes: 36", new: "maxNodes: 48",
 		summary: []string{
-			`capacity | capacity "l4-spot": size: 0-36 nodes (72 GPUs) -> 0-48 nodes (96 GPUs) (all queues guarantee 48 of the 96 GPUs)`,
+			`capacity | capacity "l4-spot": size: 0-36 nodes (72 GPUs) -> 0-48 nodes (96 GPUs) (all queues ` +
+				`guarantee 48 of the 96 GPUs)`,
 			"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_L4_GPUS: 72 -> 96 GPUs at most",
 			"cloud quota | Google Cloud quota SSD_TOTAL_GB: 17000 -> 18200 GB at most",
 			"cloud quota | Google Cloud quota GPUS_ALL_REGIONS: 228 -> 252 GPUs at most",
@@ -382,15 +445,20 @@ var edits = []edit{
 	{
 		name: "all that quota is of", blueprint: "a3-ultra-flex", old: "maxNodes: 64", new: "maxNodes: 96",
 		summary: []string{
-			`capacity | capacity "a3-ultra": size: 0-64 nodes (512 GPUs) -> 0-96 nodes (768 GPUs) (all queues guarantee 768 of the 768 GPUs)`,
+			`capacity | capacity "a3-ultra": size: 0-64 nodes (512 GPUs) -> 0-96 nodes (768 GPUs) (all queues ` +
+				`guarantee 768 of the 768 GPUs)`,
 			`quota | tier "dws": nominal quota of a3-ultra: 512 -> 768 GPUs (all queues guarantee 768 of the 768 GPUs)`,
-			"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_H200_GPUS: 512 -> 768 GPUs at most (and with it machines of family a3: 14336 -> 21504 vCPUs at most; HYPERDISK_BALANCED_TOTAL_GB: 6400 -> 9600 GB at most; LOCAL_SSD_TOTAL_GB: 768000 -> 1152000 GB at most; GPUS_ALL_REGIONS: 512 -> 768 GPUs at most; active_resize_requests: 512 -> 768 requests at most)",
+			"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_H200_GPUS: 512 -> 768 GPUs at most (and with it " +
+				"machines of family a3: 14336 -> 21504 vCPUs at most; HYPERDISK_BALANCED_TOTAL_GB: 6400 -> 9600 GB " +
+				"at most; LOCAL_SSD_TOTAL_GB: 768000 -> 1152000 GB at most; GPUS_ALL_REGIONS: 512 -> 768 GPUs at " +
+				"most; active_resize_requests: 512 -> 768 requests at most)",
 		},
 	},
 	{
 		name: "nodes of a reservation", blueprint: "kai-departments", old: "	nodes: 4\n", new: "	nodes: 5\n",
 		summary: []string{
-			`capacity | capacity "h100-reserved": size: 4 nodes (32 GPUs) -> 5 nodes (40 GPUs) (all queues guarantee 32 of the 40 GPUs)`,
+			`capacity | capacity "h100-reserved": size: 4 nodes (32 GPUs) -> 5 nodes (40 GPUs) (all queues ` +
+				`guarantee 32 of the 40 GPUs)`,
 			"cloud quota | Google Cloud quota gpus_per_gpu_family (gpu_family=NVIDIA_H100): 32 -> 40 GPUs",
 			"cloud quota | Google Cloud quota of machines of family a3: 832 -> 1040 vCPUs",
 			"cloud quota | Google Cloud quota SSD_TOTAL_GB: 600 -> 700 GB",
@@ -399,19 +467,27 @@ var edits = []edit{
 		},
 	},
 	{
-		name: "fewer nodes than guaranteed", blueprint: "batch-platform", old: "		nodes: 4\n", new: "		nodes: 2\n",
+		name: "fewer nodes than guaranteed", blueprint: "batch-platform", old: "		nodes: 4\n",
+		new: "		nodes: 2\n",
 		summary: []string{
-			`capacity | capacity "l4-reserved": size: 4 nodes (8 GPUs) -> 2 nodes (4 GPUs) (all queues guarantee 16 of the 4 GPUs, more than there are)`,
-			"cloud quota | Google Cloud quota NVIDIA_L4_GPUS: 8 GPUs always, 24 admitted, 56 at most -> 4 GPUs always, 20 admitted, 52 at most",
-			"cloud quota | Google Cloud quota of machines of family g2: 96 vCPUs always, 864 admitted -> 48 vCPUs always, 816 admitted",
-			"cloud quota | Google Cloud quota SSD_TOTAL_GB: 1000 GB always, 5000 admitted, 17000 at most -> 800 GB always, 4800 admitted, 16800 at most",
-			"cloud quota | Google Cloud quota GPUS_ALL_REGIONS: 8 GPUs always, 80 admitted, 228 at most -> 4 GPUs always, 76 admitted, 224 at most",
+			`capacity | capacity "l4-reserved": size: 4 nodes (8 GPUs) -> 2 nodes (4 GPUs) (all queues guarantee 16 ` +
+				`of the 4 GPUs, more than there are)`,
+			"cloud quota | Google Cloud quota NVIDIA_L4_GPUS: 8 GPUs always, 24 admitted, 56 at most -> 4 GPUs " +
+				"always, 20 admitted, 52 at most",
+			"cloud quota | Google Cloud quota of machines of family g2: 96 vCPUs always, 864 admitted -> 48 " +
+				"vCPUs always, 816 admitted",
+			"cloud quota | Google Cloud quota SSD_TOTAL_GB: 1000 GB always, 5000 admitted, 17000 at most -> 800 GB " +
+				"always, 4800 admitted, 16800 at most",
+			"cloud quota | Google Cloud quota GPUS_ALL_REGIONS: 8 GPUs always, 80 admitted, 228 at most -> 4 GPUs " +
+				"always, 76 admitted, 224 at most",
 		},
 	},
 	{
-		name: "auto-provisioned nodes", blueprint: "batch-platform", old: "		maxNodes:        100\n", new: "		maxNodes:        120\n",
+		name: "auto-provisioned nodes", blueprint: "batch-platform", old: "		maxNodes:        100\n",
+		new: "		maxNodes:        120\n",
 		summary: []string{
-			`capacity | capacity "a100-compact": size: 0-100 nodes (100 GPUs) -> 0-120 nodes (120 GPUs) (all queues guarantee 8 of the 120 GPUs)`,
+			`capacity | capacity "a100-compact": size: 0-100 nodes (100 GPUs) -> 0-120 nodes (120 GPUs) (all queues ` +
+				`guarantee 8 of the 120 GPUs)`,
 			"limits | node auto-provisioning: most nvidia-tesla-a100 in the cluster: 100 -> 120 nvidia-tesla-a100",
 			"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_A100_GPUS: 100 -> 120 GPUs at most",
 			"cloud quota | Google Cloud quota SSD_TOTAL_GB: 17000 -> 19000 GB at most",
@@ -419,18 +495,27 @@ var edits = []edit{
 		},
 	},
 	{
-		name: "machine type", blueprint: "batch-platform", old: `l4: {machine: "g2-standard-24"`, new: `l4: {machine: "g2-standard-48"`,
+		name: "machine type", blueprint: "batch-platform", old: `l4: {machine: "g2-standard-24"`,
+		new: `l4: {machine: "g2-standard-48"`,
 		summary: []string{
-			"capacity | 3 capacities: l4-ondemand, l4-reserved, l4-spot: machine: g2-standard-24 with 2 nvidia-l4 -> g2-standard-48 with 4 nvidia-l4 (48 vCPUs and 192 GiB of memory a node; GKE makes the nodes anew for it)",
-			`capacity | capacity "l4-ondemand": size: 0-24 nodes (48 GPUs) -> 0-24 nodes (96 GPUs) (all queues guarantee 16 of the 96 GPUs)`,
-			`capacity | capacity "l4-reserved": size: 4 nodes (8 GPUs) -> 4 nodes (16 GPUs) (all queues guarantee 16 of the 16 GPUs)`,
-			`capacity | capacity "l4-spot": size: 0-36 nodes (72 GPUs) -> 0-36 nodes (144 GPUs) (all queues guarantee 48 of the 144 GPUs)`,
+			"capacity | 3 capacities: l4-ondemand, l4-reserved, l4-spot: machine: g2-standard-24 with 2 nvidia-l4 -> " +
+				"g2-standard-48 with 4 nvidia-l4 (48 vCPUs and 192 GiB of memory a node; GKE makes " +
+				"the nodes anew for it)",
+			`capacity | capacity "l4-ondemand": size: 0-24 nodes (48 GPUs) -> 0-24 nodes (96 GPUs) (all queues ` +
+				`guarantee 16 of the 96 GPUs)`,
+			`capacity | capacity "l4-reserved": size: 4 nodes (8 GPUs) -> 4 nodes (16 GPUs) (all queues ` +
+				`guarantee 16 of the 16 GPUs)`,
+			`capacity | capacity "l4-spot": size: 0-36 nodes (72 GPUs) -> 0-36 nodes (144 GPUs) (all queues ` +
+				`guarantee 48 of the 144 GPUs)`,
 			"limits | node auto-provisioning: most vCPUs in the cluster: 1000 -> 1080 vCPUs",
-			"cloud quota | Google Cloud quota NVIDIA_L4_GPUS: 8 GPUs always, 24 admitted, 56 at most -> 16 GPUs always, 32 admitted, 112 at most",
+			"cloud quota | Google Cloud quota NVIDIA_L4_GPUS: 8 GPUs always, 24 admitted, 56 at most -> 16 GPUs " +
+				"always, 32 admitted, 112 at most",
 			"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_L4_GPUS: 72 -> 144 GPUs at most",
 			"cloud quota | Google Cloud quota A2_CPUS: 1000 -> 1080 vCPUs at most",
-			"cloud quota | Google Cloud quota of machines of family g2: 96 vCPUs always, 864 admitted, 1000 at most -> 192 vCPUs always, 960 admitted, 1080 at most",
-			"cloud quota | Google Cloud quota GPUS_ALL_REGIONS: 8 GPUs always, 80 admitted, 228 at most -> 16 GPUs always, 88 admitted, 356 at most",
+			"cloud quota | Google Cloud quota of machines of family g2: 96 vCPUs always, 864 admitted, 1000 at most " +
+				"-> 192 vCPUs always, 960 admitted, 1080 at most",
+			"cloud quota | Google Cloud quota GPUS_ALL_REGIONS: 8 GPUs always, 80 admitted, 228 at most -> 16 GPUs " +
+				"always, 88 admitted, 356 at most",
 			"cloud quota | Google Cloud quota SSD_TOTAL_GB: 5000 -> 3400 GB admitted",
 		},
 		replaced: []string{
@@ -441,18 +526,22 @@ var edits = []edit{
 		},
 	},
 	{
-		name: "Spot to on demand", blueprint: "batch-platform", old: `consumption: spot: {}, maxNodes: 36`, new: `consumption: onDemand: {}, maxNodes: 36`,
+		name: "Spot to on demand", blueprint: "batch-platform", old: `consumption: spot: {}, maxNodes: 36`,
+		new: `consumption: onDemand: {}, maxNodes: 36`,
 		summary: []string{
 			`capacity | capacity "l4-spot": consumption: Spot -> on demand`,
-			"cloud quota | Google Cloud quota NVIDIA_L4_GPUS: 24 GPUs admitted, 56 at most -> 72 GPUs admitted, 128 at most",
-			"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_L4_GPUS removed from configuration: 0 GPUs always, 48 admitted, 72 at most",
+			"cloud quota | Google Cloud quota NVIDIA_L4_GPUS: 24 GPUs admitted, 56 at most -> 72 GPUs " +
+				"admitted, 128 at most",
+			"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_L4_GPUS removed from configuration: 0 GPUs always, " +
+				"48 admitted, 72 at most",
 		},
 		replaced: []string{
 			"google_container_node_pool.l4_spot",
 		},
 	},
 	{
-		name: "region", blueprint: "kai-departments", old: "\"us-central1\"\nzones: [\"us-central1-a\"]", new: "\"us-east4\"\nzones: [\"us-east4-a\"]",
+		name: "region", blueprint: "kai-departments", old: "\"us-central1\"\nzones: [\"us-central1-a\"]",
+		new: "\"us-east4\"\nzones: [\"us-east4-a\"]",
 		summary: []string{
 			"cluster | platform: region: us-central1 -> us-east4 (another region makes another cluster)",
 			"cluster | platform: zones of the nodes: us-central1-a -> us-east4-a",
@@ -469,7 +558,8 @@ var edits = []edit{
 		},
 	},
 	{
-		name: "zone", blueprint: "a3-ultra-flex", old: `*"us-central1-b" | string @tag(zone)`, new: `*"us-central1-c" | string @tag(zone)`,
+		name: "zone", blueprint: "a3-ultra-flex", old: `*"us-central1-b" | string @tag(zone)`,
+		new: `*"us-central1-c" | string @tag(zone)`,
 		summary: []string{
 			"cluster | platform: zones of the nodes: us-central1-b -> us-central1-c",
 		},
@@ -486,18 +576,24 @@ var edits = []edit{
 		},
 	},
 	{
-		name: "zones", blueprint: "batch-platform", old: `zones: ["us-central1-a", "us-central1-b", "us-central1-c"]`, new: `zones: ["us-central1-a", "us-central1-c"]`,
+		name: "zones", blueprint: "batch-platform", old: `zones: ["us-central1-a", "us-central1-b", "us-central1-c"]`,
+		new: `zones: ["us-central1-a", "us-central1-c"]`,
 		summary: []string{
-			"cluster | platform: zones of the nodes: us-central1-a, us-central1-b, us-central1-c -> us-central1-a, us-central1-c",
+			"cluster | platform: zones of the nodes: us-central1-a, us-central1-b, us-central1-c -> " +
+				"us-central1-a, us-central1-c",
 			"cloud quota | Google Cloud quota CPUS: 24 -> 16 vCPUs",
-			"cloud quota | Google Cloud quota SSD_TOTAL_GB: 1000 GB always, 5000 admitted, 17000 at most -> 800 GB always, 4800 admitted, 16800 at most",
+			"cloud quota | Google Cloud quota SSD_TOTAL_GB: 1000 GB always, 5000 admitted, 17000 at most -> 800 GB " +
+				"always, 4800 admitted, 16800 at most",
 		},
 	},
 	{
-		name: "slices up", blueprint: "tpu-training", tags: []string{"slices=0"}, old: "{slices: _slices}", new: "{slices: 2}",
+		name: "slices up", blueprint: "tpu-training", tags: []string{"slices=0"}, old: "{slices: _slices}",
+		new: "{slices: 2}",
 		summary: []string{
-			`capacity | capacity "slices": size: 0 TPU slices, 0 nodes (0 TPU chips) -> 2 TPU slices, 8 nodes (32 TPU chips) (all queues guarantee 32 of the 32 TPU chips)`,
-			`quota | tier "train": nominal quota of slices: 0 -> 32 TPU chips (all queues guarantee 32 of the 32 TPU chips)`,
+			`capacity | capacity "slices": size: 0 TPU slices, 0 nodes (0 TPU chips) -> 2 TPU slices, 8 nodes (32 ` +
+				`TPU chips) (all queues guarantee 32 of the 32 TPU chips)`,
+			`quota | tier "train": nominal quota of slices: 0 -> 32 TPU chips (all queues guarantee ` +
+				`32 of the 32 TPU chips)`,
 			"cloud quota | Google Cloud quota TPU_LITE_PODSLICE_V5: 0 -> 32 chips",
 			"cloud quota | Google Cloud quota of machines of family ct5lp added: 896 vCPUs",
 			"cloud quota | Google Cloud quota SSD_TOTAL_GB: 0 GB always, 200 at most -> 800 GB always, 1000 at most",
@@ -506,8 +602,10 @@ var edits = []edit{
 	{
 		name: "slices down", blueprint: "tpu-training", old: "{slices: _slices}", new: "{slices: 0}",
 		summary: []string{
-			`capacity | capacity "slices": size: 2 TPU slices, 8 nodes (32 TPU chips) -> 0 TPU slices, 0 nodes (0 TPU chips) (all queues guarantee 0 of the 0 TPU chips)`,
-			`quota | tier "train": nominal quota of slices: 32 -> 0 TPU chips (all queues guarantee 0 of the 0 TPU chips)`,
+			`capacity | capacity "slices": size: 2 TPU slices, 8 nodes (32 TPU chips) -> 0 TPU slices, 0 nodes (0 ` +
+				`TPU chips) (all queues guarantee 0 of the 0 TPU chips)`,
+			`quota | tier "train": nominal quota of slices: 32 -> 0 TPU chips (all queues guarantee ` +
+				`0 of the 0 TPU chips)`,
 			"cloud quota | Google Cloud quota TPU_LITE_PODSLICE_V5: 32 -> 0 chips",
 			"cloud quota | Google Cloud quota SSD_TOTAL_GB: 800 GB always, 1000 at most -> 0 GB always, 200 at most",
 			"cloud quota | Google Cloud quota of machines of family ct5lp removed from configuration: 896 vCPUs",
@@ -518,9 +616,11 @@ var edits = []edit{
 		},
 	},
 	{
-		name: "slices as jobs need them", blueprint: "tpu-training", old: "if !_autoscaled {slices: _slices}", new: "if !_autoscaled {maxSlices: _slices}",
+		name: "slices as jobs need them", blueprint: "tpu-training", old: "if !_autoscaled {slices: _slices}",
+		new: "if !_autoscaled {maxSlices: _slices}",
 		summary: []string{
-			`capacity | capacity "slices": size: 2 TPU slices, 8 nodes (32 TPU chips) -> 0-2 TPU slices, 0-8 nodes (32 TPU chips) (all queues guarantee 32 of the 32 TPU chips)`,
+			`capacity | capacity "slices": size: 2 TPU slices, 8 nodes (32 TPU chips) -> 0-2 TPU slices, 0-8 nodes ` +
+				`(32 TPU chips) (all queues guarantee 32 of the 32 TPU chips)`,
 			`alerts | alert "TPUNodePoolUnavailable" removed from configuration`,
 			"cloud quota | Google Cloud quota TPU_LITE_PODSLICE_V5: 32 -> 0 chips always",
 			"cloud quota | Google Cloud quota of machines of family ct5lp: 896 -> 0 vCPUs always",
@@ -532,7 +632,9 @@ var edits = []edit{
 		summary: []string{
 			"cluster | platform: region: us-west4 -> us-central2 (another region makes another cluster)",
 			"cluster | platform: zones of the nodes: us-west4-a -> us-central2-b",
-			`capacity | capacity "slices": machine: ct5lp-hightpu-4t with 4 tpu-v5-lite-podslice in slices of 4x4 -> ct4p-hightpu-4t with 4 tpu-v4-podslice in slices of 2x2x4 (240 vCPUs and 407 GiB of memory a node; with another topology Terraform replaces the pools)`,
+			`capacity | capacity "slices": machine: ct5lp-hightpu-4t with 4 tpu-v5-lite-podslice in slices of 4x4 -> ` +
+				`ct4p-hightpu-4t with 4 tpu-v4-podslice in slices of 2x2x4 (240 vCPUs and 407 GiB of memory a node; ` +
+				`with another topology Terraform replaces the pools)`,
 			"cloud quota | Google Cloud quota of tpu-v4-podslice, on demand and reserved added: 32 chips",
 			"cloud quota | Google Cloud quota of machines of family ct4p added: 1920 vCPUs",
 			"cloud quota | Google Cloud quota TPU_LITE_PODSLICE_V5 removed from configuration: 32 chips",
@@ -554,7 +656,10 @@ var edits = []edit{
 		},
 	},
 	{
-		name: "longest run of a node", blueprint: "batch-platform-dws", file: "batch-platform-dws/dws.cue", old: `"a100-dws": {hardware: "a100-pair", consumption: flexStart: queued: true, maxNodes: 2}`, new: `"a100-dws": {hardware: "a100-pair", consumption: flexStart: {queued: true, maxRunSeconds: 86400}, maxNodes: 2}`,
+		name: "longest run of a node", blueprint: "batch-platform-dws", file: "batch-platform-dws/dws.cue",
+		old: `"a100-dws": {hardware: "a100-pair", consumption: flexStart: queued: true, maxNodes: 2}`,
+		new: `"a100-dws": {hardware: "a100-pair", consumption: flexStart: {queued: true, ` +
+			`maxRunSeconds: 86400}, maxNodes: 2}`,
 		summary: []string{
 			`capacity | capacity "a100-dws": longest run of a node: 7 -> 1 day`,
 		},
@@ -563,17 +668,24 @@ var edits = []edit{
 		},
 	},
 	{
-		name: "reservation made elsewhere", blueprint: "batch-platform", old: `{name: "machine-reservation", create: true}`, new: `{name: "machine-reservation"}`,
+		name: "reservation made elsewhere", blueprint: "batch-platform",
+		old: `{name: "machine-reservation", create: true}`, new: `{name: "machine-reservation"}`,
 		summary: []string{
-			`capacity | capacity "l4-reserved": consumption: reservation "machine-reservation", made by the platform -> reservation "machine-reservation"`,
-			"access | service account of the build: permissions removed from configuration: compute.reservationBlocks.get, compute.reservationBlocks.list, compute.reservations.create, compute.reservations.delete, compute.reservations.get, compute.reservations.list, compute.reservations.resize, compute.reservations.update",
+			`capacity | capacity "l4-reserved": consumption: reservation "machine-reservation", made by the platform ` +
+				`-> reservation "machine-reservation"`,
+			"access | service account of the build: permissions removed from configuration: " +
+				"compute.reservationBlocks.get, compute.reservationBlocks.list, compute.reservations.create, " +
+				"compute.reservations.delete, compute.reservations.get, compute.reservations.list, " +
+				"compute.reservations.resize, compute.reservations.update",
 		},
 		removed: []string{"google_compute_reservation.l4_reserved"},
 	},
 	{
-		name: "boot disk", blueprint: "kai-departments", old: `h100: machine: "a3-highgpu-8g"`, new: `h100: {machine: "a3-highgpu-8g", disk: sizeGiB: 200}`,
+		name: "boot disk", blueprint: "kai-departments", old: `h100: machine: "a3-highgpu-8g"`,
+		new: `h100: {machine: "a3-highgpu-8g", disk: sizeGiB: 200}`,
 		summary: []string{
-			`capacity | capacity "h100-reserved": boot disk: pd-balanced of 100 GiB -> pd-balanced of 200 GiB (GKE makes the nodes anew for it)`,
+			`capacity | capacity "h100-reserved": boot disk: pd-balanced of 100 GiB -> pd-balanced of 200 GiB (GKE ` +
+				`makes the nodes anew for it)`,
 			"cloud quota | Google Cloud quota SSD_TOTAL_GB: 600 -> 1000 GB",
 		},
 	},
@@ -595,13 +707,15 @@ var edits = []edit{
 
 	// Priority.
 	{
-		name: "priority of a department", blueprint: "kai-departments", old: `"department-2": priority: 100`, new: `"department-2": priority: 300`,
+		name: "priority of a department", blueprint: "kai-departments", old: `"department-2": priority: 100`,
+		new: `"department-2": priority: 300`,
 		summary: []string{
 			`priority | cohort "department-2": priority of its queue: 100 -> 300`,
 		},
 	},
 	{
-		name: "priorities swapped", blueprint: "kai-departments", old: `{cohort: "department-1", priority: 150}`, new: `{cohort: "department-1", priority: 50}`,
+		name: "priorities swapped", blueprint: "kai-departments", old: `{cohort: "department-1", priority: 150}`,
+		new: `{cohort: "department-1", priority: 50}`,
 		summary: []string{
 			`priority | team "project-a": priority of its queue: 150 -> 50`,
 		},
@@ -613,19 +727,22 @@ var edits = []edit{
 		},
 	},
 	{
-		name: "preemption off", blueprint: "batch-platform", old: "hp: {priority: 20, preempts: true", new: "hp: {priority: 20, preempts: false",
+		name: "preemption off", blueprint: "batch-platform", old: "hp: {priority: 20, preempts: true",
+		new: "hp: {priority: 20, preempts: false",
 		summary: []string{
 			`priority | PriorityClass "hp": preemption: evicts lower priorities -> evicts nobody`,
 		},
 	},
 	{
-		name: "order of capacities", blueprint: "batch-platform", old: `capacity: ["l4-reserved", "l4-spot"]`, new: `capacity: ["l4-spot", "l4-reserved"]`,
+		name: "order of capacities", blueprint: "batch-platform", old: `capacity: ["l4-reserved", "l4-spot"]`,
+		new: `capacity: ["l4-spot", "l4-reserved"]`,
 		summary: []string{
 			"queues | all 4 teams: order of capacities in lp: l4-reserved, l4-spot -> l4-spot, l4-reserved",
 		},
 	},
 	{
-		name: "queueing", blueprint: "batch-platform-dws", file: "batch-platform-dws/dws.cue", old: `queueing: "BestEffortFIFO"`, new: `queueing: "StrictFIFO"`,
+		name: "queueing", blueprint: "batch-platform-dws", file: "batch-platform-dws/dws.cue",
+		old: `queueing: "BestEffortFIFO"`, new: `queueing: "StrictFIFO"`,
 		summary: []string{
 			`queues | tier "dws": queueing: BestEffortFIFO -> StrictFIFO`,
 		},
@@ -645,45 +762,55 @@ var edits = []edit{
 		},
 	},
 	{
-		name: "authorised network", blueprint: "batch-platform", old: `	releaseChannel: "RAPID"`, new: `	releaseChannel: "RAPID", authorizedNetworks: office: "203.0.113.0/24"`,
+		name: "authorised network", blueprint: "batch-platform", old: `	releaseChannel: "RAPID"`,
+		new: `	releaseChannel: "RAPID", authorizedNetworks: office: "203.0.113.0/24"`,
 		summary: []string{
 			`access | cluster: authorised network "office" added: 203.0.113.0/24`,
-			"access | cluster: control plane's IP endpoint: no public address -> a public address, for the authorised networks",
+			"access | cluster: control plane's IP endpoint: no public address -> a public address, for " +
+				"the authorised networks",
 		},
 	},
 	{
-		name: "authorised network removed", blueprint: "a3-ultra-flex", old: `	authorizedNetworks: office: "203.0.113.0/24"`, new: "",
+		name: "authorised network removed", blueprint: "a3-ultra-flex",
+		old: `	authorizedNetworks: office: "203.0.113.0/24"`, new: "",
 		summary: []string{
-			"access | cluster: control plane's IP endpoint: a public address, for the authorised networks -> no public address",
+			"access | cluster: control plane's IP endpoint: a public address, for the authorised " +
+				"networks -> no public address",
 			`access | cluster: authorised network "office" removed from configuration: 203.0.113.0/24`,
 		},
 	},
 	{
-		name: "everybody authorised", blueprint: "a3-ultra-flex", old: `office: "203.0.113.0/24"`, new: `office: "0.0.0.0/0"`,
+		name: "everybody authorised", blueprint: "a3-ultra-flex", old: `office: "203.0.113.0/24"`,
+		new: `office: "0.0.0.0/0"`,
 		summary: []string{
-			`access | cluster: authorised network "office": 203.0.113.0/24 -> 0.0.0.0/0 (dangerous: any address may reach the control plane's IP endpoint)`,
+			`access | cluster: authorised network "office": 203.0.113.0/24 -> 0.0.0.0/0 (dangerous: any address may ` +
+				`reach the control plane's IP endpoint)`,
 		},
 	},
 	{
 		name: "no groups", blueprint: "batch-platform", old: "	group:  \"\\(Team)@example.com\"\n", new: "",
 		summary: []string{
-			"access | cluster: roles of the members of the teams' groups removed from configuration: roles/monitoring.viewer",
+			"access | cluster: roles of the members of the teams' groups removed from configuration: " +
+				"roles/monitoring.viewer",
 			`access | team "team-a": group that may submit removed from configuration: team-a@example.com`,
 			`access | team "team-b": group that may submit removed from configuration: team-b@example.com`,
 			`access | team "team-c": group that may submit removed from configuration: team-c@example.com`,
 			`access | team "team-d": group that may submit removed from configuration: team-d@example.com`,
-			"access | service account of the build: roles that it may grant removed from configuration: roles/container.clusterViewer, roles/monitoring.viewer",
+			"access | service account of the build: roles that it may grant removed from configuration: " +
+				"roles/container.clusterViewer, roles/monitoring.viewer",
 		},
 	},
 	{
-		name: "a ComputeClass", blueprint: "batch-platform", old: "consumption: onDemand: {}, maxNodes: 24}", new: "consumption: onDemand: {}, maxNodes: 24, computeClass: true}",
+		name: "a ComputeClass", blueprint: "batch-platform", old: "consumption: onDemand: {}, maxNodes: 24}",
+		new: "consumption: onDemand: {}, maxNodes: 24, computeClass: true}",
 		summary: []string{
 			`capacity | capacity "l4-ondemand": node pools: made by the platform -> made by its ComputeClass`,
 		},
 		removed: []string{"google_container_node_pool.l4_ondemand"},
 	},
 	{
-		name: "roles of a team", blueprint: "tpu-training", old: `"tpu-research": {}`, new: `"tpu-research": roles: ["roles/bigquery.user"]`,
+		name: "roles of a team", blueprint: "tpu-training", old: `"tpu-research": {}`,
+		new: `"tpu-research": roles: ["roles/bigquery.user"]`,
 		summary: []string{
 			`access | team "tpu-research": roles of its jobs added: roles/bigquery.user`,
 		},
@@ -691,13 +818,15 @@ var edits = []edit{
 
 	// What jobs may say.
 	{
-		name: "grace period", blueprint: "batch-platform", old: `lp: {priority: 10,`, new: `lp: {priority: 10, maxGraceSeconds: 120,`,
+		name: "grace period", blueprint: "batch-platform", old: `lp: {priority: 10,`,
+		new: `lp: {priority: 10, maxGraceSeconds: 120,`,
 		summary: []string{
 			"queues | all 4 teams: longest time that pods may take to end in lp: 600 -> 120 seconds",
 		},
 	},
 	{
-		name: "what is allowed", blueprint: "batch-platform", old: `"team-a": cohort: "team-a-b"`, new: `"team-a": {cohort: "team-a-b", allow: ["nfs", "csi"]}`,
+		name: "what is allowed", blueprint: "batch-platform", old: `"team-a": cohort: "team-a-b"`,
+		new: `"team-a": {cohort: "team-a-b", allow: ["nfs", "csi"]}`,
 		summary: []string{
 			`teams | team "team-a": what its jobs may use besides added: csi, nfs`,
 		},
@@ -711,36 +840,45 @@ var edits = []edit{
 		},
 	},
 	{
-		name: "Kueue", blueprint: "batch-platform", old: `region:  "us-central1"`, new: `region:  "us-central1", versions: kueue: "0.19.3"`,
+		name: "Kueue", blueprint: "batch-platform", old: `region:  "us-central1"`,
+		new: `region:  "us-central1", versions: kueue: "0.19.3"`,
 		summary: []string{
 			"cluster | Kueue: version: 0.19.2 -> 0.19.3",
 		},
 	},
 	{
-		name: "maintenance", blueprint: "batch-platform", old: `csiDrivers: filestore:    true`, new: `csiDrivers: filestore: true, maintenance: start: "22:00"`,
+		name: "maintenance", blueprint: "batch-platform", old: `csiDrivers: filestore:    true`,
+		new: `csiDrivers: filestore: true, maintenance: start: "22:00"`,
 		summary: []string{
-			"cluster | cluster: maintenance window: SA, SU from 03:00 UTC for 6 hours -> SA, SU from 22:00 UTC for 6 hours",
+			"cluster | cluster: maintenance window: SA, SU from 03:00 UTC for 6 hours -> SA, SU from " +
+				"22:00 UTC for 6 hours",
 		},
 	},
 	{
-		name: "deletion protection off", blueprint: "batch-platform", old: `csiDrivers: filestore:    true`, new: `csiDrivers: filestore: true, deletionProtection: false`,
+		name: "deletion protection off", blueprint: "batch-platform", old: `csiDrivers: filestore:    true`,
+		new: `csiDrivers: filestore: true, deletionProtection: false`,
 		summary: []string{
-			"cluster | cluster: deletion protection: on -> off (dangerous: Terraform no longer refuses to destroy the cluster, with all that runs there)",
+			"cluster | cluster: deletion protection: on -> off (dangerous: Terraform no longer refuses to destroy " +
+				"the cluster, with all that runs there)",
 		},
 	},
 	{
-		name: "Grafana", blueprint: "batch-platform-dws", file: "batch-platform-dws/dws.cue", old: "monitoring: grafana: false", new: "monitoring: grafana: true",
+		name: "Grafana", blueprint: "batch-platform-dws", file: "batch-platform-dws/dws.cue",
+		old: "monitoring: grafana: false", new: "monitoring: grafana: true",
 		summary: []string{
 			"cluster | monitoring: Grafana dashboards: off -> on",
 		},
 	},
 	{
-		name: "TensorBoard", blueprint: "batch-platform", old: "cohorts: {\n", new: "monitoring: tensorBoard: {}\ncohorts: {\n",
+		name: "TensorBoard", blueprint: "batch-platform", old: "cohorts: {\n",
+		new: "monitoring: tensorBoard: {}\ncohorts: {\n",
 		summary: []string{
 			"cluster | monitoring: Vertex AI TensorBoard: none -> in us-central1",
 			"cluster | delivery: APIs added: aiplatform.googleapis.com",
 			"access | all 4 teams: roles of its jobs added: projects/my-project/roles/gke_batch_tensorboard_writer",
-			"access | service account of the build: permissions added: aiplatform.locations.get, aiplatform.tensorboards.create, aiplatform.tensorboards.delete, aiplatform.tensorboards.get, aiplatform.tensorboards.list, aiplatform.tensorboards.update",
+			"access | service account of the build: permissions added: aiplatform.locations.get, " +
+				"aiplatform.tensorboards.create, aiplatform.tensorboards.delete, aiplatform.tensorboards.get, " +
+				"aiplatform.tensorboards.list, aiplatform.tensorboards.update",
 			`access | custom role "gke_batch_tensorboard_reader" added`,
 			`access | custom role "gke_batch_tensorboard_writer" added`,
 		},
@@ -768,7 +906,8 @@ var edits = []edit{
 		state: true,
 	},
 	{
-		name: "Infrastructure Manager", blueprint: "tpu-training", old: "infrastructureManager: _managed", new: "infrastructureManager: true",
+		name: "Infrastructure Manager", blueprint: "tpu-training", old: "infrastructureManager: _managed",
+		new: "infrastructureManager: true",
 		summary: []string{
 			"cluster | delivery: Terraform run by: the build -> Infrastructure Manager",
 			"cluster | delivery: APIs added: config.googleapis.com",
@@ -781,8 +920,10 @@ var edits = []edit{
 	{
 		name: "a team's name", blueprint: "batch-platform", old: `"team-b": cohort`, new: `"team-x": cohort`,
 		summary: []string{
-			`teams | team "team-b" removed from configuration: cohort team-a-b, tiers compact, hp, lp, 22 GPUs guaranteed, a bucket, 16 workloads ("team-x" is added with the same: another name makes another team)`,
-			`teams | team "team-x" added: cohort team-a-b, tiers compact, hp, lp, 22 GPUs guaranteed, a bucket, 16 workloads (the same as "team-b", which is removed)`,
+			`teams | team "team-b" removed from configuration: cohort team-a-b, tiers compact, hp, lp, 22 GPUs ` +
+				`guaranteed, a bucket, 16 workloads ("team-x" is added with the same: another name makes another team)`,
+			`teams | team "team-x" added: cohort team-a-b, tiers compact, hp, lp, 22 GPUs guaranteed, a bucket, 16 ` +
+				`workloads (the same as "team-b", which is removed)`,
 			`access | team "team-b": group that may submit removed from configuration: team-b@example.com`,
 			`access | team "team-x": group that may submit added: team-x@example.com`,
 		},
@@ -792,7 +933,8 @@ var edits = []edit{
 		name: "a priority's name", blueprint: "a3-ultra-flex", old: `"very-low": 100`, new: `lowest: 100`,
 		summary: []string{
 			`priority | PriorityClass "lowest" added: value 100 of tier dws (the same as "very-low", which is removed)`,
-			`priority | PriorityClass "very-low" removed from configuration: value 100 of tier dws ("lowest" is added with the same: another name makes another PriorityClass)`,
+			`priority | PriorityClass "very-low" removed from configuration: value 100 of tier dws ("lowest" is ` +
+				`added with the same: another name makes another PriorityClass)`,
 			`workloads | workload "sample" of both teams: PriorityClass: very-low -> lowest`,
 		},
 	},
@@ -815,7 +957,8 @@ var edits = []edit{
 	{
 		name: "range of the pods", blueprint: "a3-ultra-flex", old: "10.4.0.0/14", new: "10.8.0.0/14",
 		summary: []string{
-			"cluster | network: range of the pods: 10.4.0.0/14 -> 10.8.0.0/14 (Google Cloud refuses to change a range that a cluster uses)",
+			"cluster | network: range of the pods: 10.4.0.0/14 -> 10.8.0.0/14 (Google Cloud refuses to change a " +
+				"range that a cluster uses)",
 		},
 	},
 	{
@@ -826,57 +969,73 @@ var edits = []edit{
 		},
 	},
 	{
-		name: "Spot instead of a reservation", blueprint: "kai-departments", old: "consumption: reservation: name: \"h100-reservation\"\n\tnodes: 4", new: "consumption: spot: {}\n\tmaxNodes: 4",
+		name: "Spot instead of a reservation", blueprint: "kai-departments",
+		old: "consumption: reservation: name: \"h100-reservation\"\n\tnodes: 4",
+		new: "consumption: spot: {}\n\tmaxNodes: 4",
 		summary: []string{
-			`capacity | capacity "h100-reserved": size: 4 -> 0-4 nodes (32 GPUs) (all queues guarantee 32 of the 32 GPUs)`,
+			`capacity | capacity "h100-reserved": size: 4 -> 0-4 nodes (32 GPUs) (all queues ` +
+				`guarantee 32 of the 32 GPUs)`,
 			`capacity | capacity "h100-reserved": consumption: reservation "h100-reservation" -> Spot`,
 			`alerts | alert "ReservationIdle" removed from configuration`,
 			`alerts | alert "SpotPreemptionBurst" added`,
-			"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_H100_GPUS added: 0 GPUs always, 32 admitted, 32 at most",
+			"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_H100_GPUS added: 0 GPUs always, " +
+				"32 admitted, 32 at most",
 			"cloud quota | Google Cloud quota of machines of family a3: 832 -> 0 vCPUs always",
 			"cloud quota | Google Cloud quota SSD_TOTAL_GB: 600 -> 200 GB always",
 			"cloud quota | Google Cloud quota LOCAL_SSD_TOTAL_GB: 24000 -> 0 GB always",
 			"cloud quota | Google Cloud quota GPUS_ALL_REGIONS: 32 -> 0 GPUs always",
-			"cloud quota | Google Cloud quota gpus_per_gpu_family (gpu_family=NVIDIA_H100) removed from configuration: 32 GPUs",
+			"cloud quota | Google Cloud quota gpus_per_gpu_family (gpu_family=NVIDIA_H100) removed from " +
+				"configuration: 32 GPUs",
 		},
 		replaced: []string{"google_container_node_pool.h100_reserved"},
 	},
 
 	// Workloads.
 	{
-		name: "image", blueprint: "batch-platform", file: "batch-platform/workloads.cue", old: "pytorch:2.8.0-cuda12.8", new: "pytorch:2.9.0-cuda12.8",
+		name: "image", blueprint: "batch-platform", file: "batch-platform/workloads.cue", old: "pytorch:2.8.0-cuda12.8",
+		new: "pytorch:2.9.0-cuda12.8",
 		summary: []string{
-			`workloads | 4 workloads: "compact", "high-priority", "jobset", "low-priority" of all 4 teams: image: pytorch/pytorch:2.8.0-cuda12.8-cudnn9-runtime -> pytorch/pytorch:2.9.0-cuda12.8-cudnn9-runtime`,
+			`workloads | 4 workloads: "compact", "high-priority", "jobset", "low-priority" of all 4 teams: image: ` +
+				`pytorch/pytorch:2.8.0-cuda12.8-cudnn9-runtime -> pytorch/pytorch:2.9.0-cuda12.8-cudnn9-runtime`,
 		},
 	},
 	{
-		name: "copies", blueprint: "batch-platform", file: "batch-platform/workloads.cue", old: "copies: 4", new: "copies: 3",
+		name: "copies", blueprint: "batch-platform", file: "batch-platform/workloads.cue", old: "copies: 4",
+		new: "copies: 3",
 		summary: []string{
-			`workloads | 4 workloads: "compact", "high-priority", "jobset", "low-priority" of all 4 teams: copies: 4 -> 3`,
+			`workloads | 4 workloads: "compact", "high-priority", "jobset", "low-priority" of all 4 ` +
+				`teams: copies: 4 -> 3`,
 		},
 	},
 	{
-		name: "requests", blueprint: "kai-departments", file: "kai-departments/workloads.cue", old: `{teams: ["project-b"], perPod: accelerators: 6}`, new: `{teams: ["project-b"], perPod: accelerators: 7}`,
+		name: "requests", blueprint: "kai-departments", file: "kai-departments/workloads.cue",
+		old: `{teams: ["project-b"], perPod: accelerators: 6}`, new: `{teams: ["project-b"], perPod: accelerators: 7}`,
 		summary: []string{
-			`workloads | workload "training-job-3" of team "project-b": requests of a pod: 6 GPUs, 384Gi of memory, 48 CPUs -> 7 GPUs, 448Gi of memory, 56 CPUs`,
+			`workloads | workload "training-job-3" of team "project-b": requests of a pod: 6 GPUs, 384Gi of memory, ` +
+				`48 CPUs -> 7 GPUs, 448Gi of memory, 56 CPUs`,
 		},
 	},
 	{
-		name: "priority of a workload", blueprint: "tpu-training", file: "tpu-training/workloads.cue", old: `priority: "medium"`, new: `priority: "low"`,
+		name: "priority of a workload", blueprint: "tpu-training", file: "tpu-training/workloads.cue",
+		old: `priority: "medium"`, new: `priority: "low"`,
 		summary: []string{
 			`workloads | workload "single-slice" of both teams: PriorityClass: medium -> low`,
 		},
 	},
 	{
-		name: "a script", blueprint: "batch-platform", file: "batch-platform/train.py", old: "import os\n", new: "import os\n\n",
+		name: "a script", blueprint: "batch-platform", file: "batch-platform/train.py", old: "import os\n",
+		new: "import os\n\n",
 		summary: []string{
-			`workloads | 4 workloads: "compact", "high-priority", "jobset", "low-priority" of all 4 teams: file train.py changed`,
+			`workloads | 4 workloads: "compact", "high-priority", "jobset", "low-priority" of all 4 teams: ` +
+				`file train.py changed`,
 		},
 	},
 	{
-		name: "a workload removed", blueprint: "kai-departments", file: "kai-departments/workloads.cue", old: "	\"training-job-b\": {teams: [\"project-a\"], perPod: accelerators: 3}\n", new: "",
+		name: "a workload removed", blueprint: "kai-departments", file: "kai-departments/workloads.cue",
+		old: "	\"training-job-b\": {teams: [\"project-a\"], perPod: accelerators: 3}\n", new: "",
 		summary: []string{
-			`workloads | workload "training-job-b" of team "project-a" removed from configuration: 1 Job, tier gpu, nvcr.io/nvidia/pytorch:24.07-py3`,
+			`workloads | workload "training-job-b" of team "project-a" removed from configuration: 1 Job, tier gpu, ` +
+				`nvcr.io/nvidia/pytorch:24.07-py3`,
 		},
 	},
 }

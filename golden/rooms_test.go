@@ -43,10 +43,12 @@ var rooms = map[string][]string{
 	"emit/objects":    {"compiler/console", "compiler/ir", "emit"},
 	"emit/review":     {"compiler/console", "compiler/ir", "emit", "emit/markdown", "emit/objects", "emit/summary"},
 	"emit/summary":    {"compiler/ir", "emit"},
-	"emit/folder": {"compiler/ir", "emit", "emit/cloudbuild", "emit/dashboard", "emit/guide", "emit/kubernetes", "emit/terraform",
+	"emit/folder": {"compiler/ir", "emit", "emit/cloudbuild", "emit/dashboard", "emit/guide", "emit/kubernetes",
+		"emit/terraform",
 		"emit/workload"},
 
-	"cmd/batchwright": {"blueprints", "compiler", "compiler/catalog", "compiler/console", "compiler/diag", "compiler/explain", "compiler/ir", "emit", "emit/folder", "emit/graph", "emit/review",
+	"cmd/batchwright": {"blueprints", "compiler", "compiler/catalog", "compiler/console", "compiler/diag",
+		"compiler/explain", "compiler/ir", "emit", "emit/folder", "emit/graph", "emit/review",
 		"emit/summary"},
 	"golden":       {},
 	"golden/scale": {},
@@ -54,22 +56,30 @@ var rooms = map[string][]string{
 
 // blind are imports that could let an emitter or the plan depend on anything
 // but the blueprint.
-var blind = []string{"os", "time", "math/rand", "math/rand/v2", "net", "net/http", "os/exec", "os/user", "runtime/debug"}
+var blind = []string{
+	"os", "time", "math/rand", "math/rand/v2", "net", "net/http", "os/exec", "os/user", "runtime/debug",
+}
 
 // formats are libraries of one format, and the rooms that may know it.
 var formats = map[string][]string{
-	"cuelang.org/go":                   {"compiler"},
-	"github.com/hashicorp/hcl":         {"emit/objects", "emit/terraform"},
-	"github.com/zclconf/go-cty":        {"emit/objects", "emit/terraform"},
-	"sigs.k8s.io/kueue":                {"emit/kueue"},
-	"sigs.k8s.io/jobset":               {"emit/workload"},
-	"github.com/grafana":               {"emit/dashboard"},
-	"sigs.k8s.io/yaml":                 {"emit/cloudbuild", "emit/dashboard", "emit/guide", "emit/hostile", "emit/kueue"},
-	"go.yaml.in/yaml":                  {"emit/kubeyaml", "emit/objects"},
-	"github.com/spf13/cobra":           {"cmd/batchwright"},
-	"github.com/GoogleCloudPlatform/":  {"emit/kubernetes", "emit/workload"},
-	"k8s.io/api/":                      {"emit/dashboard", "emit/kai", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload"},
-	"k8s.io/apimachinery/pkg/apis/":    {"emit/dashboard", "emit/kai", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload"},
+	"cuelang.org/go":            {"compiler"},
+	"github.com/hashicorp/hcl":  {"emit/objects", "emit/terraform"},
+	"github.com/zclconf/go-cty": {"emit/objects", "emit/terraform"},
+	"sigs.k8s.io/kueue":         {"emit/kueue"},
+	"sigs.k8s.io/jobset":        {"emit/workload"},
+	"github.com/grafana":        {"emit/dashboard"},
+	"sigs.k8s.io/yaml": {
+		"emit/cloudbuild", "emit/dashboard", "emit/guide", "emit/hostile", "emit/kueue",
+	},
+	"go.yaml.in/yaml":                 {"emit/kubeyaml", "emit/objects"},
+	"github.com/spf13/cobra":          {"cmd/batchwright"},
+	"github.com/GoogleCloudPlatform/": {"emit/kubernetes", "emit/workload"},
+	"k8s.io/api/": {
+		"emit/dashboard", "emit/kai", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload",
+	},
+	"k8s.io/apimachinery/pkg/apis/": {
+		"emit/dashboard", "emit/kai", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload",
+	},
 	"k8s.io/apimachinery/pkg/runtime":  {"emit/kai", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload"},
 	"github.com/rogpeppe/go-internal/": {"cmd/batchwright", "compiler/explain", "emit/objects"},
 }

@@ -25,13 +25,15 @@ func TestSecretsUnseen(t *testing.T) {
 	const apiKey = job + "workloads: train: env: API_KEY: "
 	const key = "-----BEGIN PRIVATE KEY-----\n\t" + random + random + "\n\t-----END PRIVATE KEY-----"
 	for name, test := range map[string]struct{ more, secret, code string }{
-		"by its shape":         {job + `workloads: train: env: X: "ghp_` + random + `"`, random, "E0860"},
-		"in a longer text":     {job + `workloads: train: command: ["a b ghp_` + random + ` c"]`, random, "E0860"},
-		"over lines":           {job + "workloads: train: files: a: \"\"\"\n\t" + key + "\n\t\"\"\"", random, "E0860"},
-		"in one line":          {apiKey + `"` + strings.ReplaceAll(key, "\n\t", `\n`) + `"`, random, "E0860"},
-		"by its name":          {apiKey + `"` + random + `"`, random, "W0861"},
-		"in two parts":         {apiKey + `"` + random[:20] + `" + "` + random[20:] + `"`, random[:20], "W0861"},
-		"beside a pod":         {job + `workloads: train: auxiliary: up: env: X_KEY: "ghp_` + random + `"`, random, "E0102"},
+		"by its shape":     {job + `workloads: train: env: X: "ghp_` + random + `"`, random, "E0860"},
+		"in a longer text": {job + `workloads: train: command: ["a b ghp_` + random + ` c"]`, random, "E0860"},
+		"over lines":       {job + "workloads: train: files: a: \"\"\"\n\t" + key + "\n\t\"\"\"", random, "E0860"},
+		"in one line":      {apiKey + `"` + strings.ReplaceAll(key, "\n\t", `\n`) + `"`, random, "E0860"},
+		"by its name":      {apiKey + `"` + random + `"`, random, "W0861"},
+		"in two parts":     {apiKey + `"` + random[:20] + `" + "` + random[20:] + `"`, random[:20], "W0861"},
+		"beside a pod": {
+			job + `workloads: train: auxiliary: up: env: X_KEY: "ghp_` + random + `"`, random, "E0102",
+		},
 		"a bad name":           {job + `workloads: train: env: "API KEY": "ghp_` + random + `"`, random, "E0105"},
 		"another type":         {apiKey + `{"` + random + `": "ghp_` + random + `"}`, "ghp_" + random, "E0103"},
 		"a conflict":           {apiKey + `"ghp_` + random + `" & "no"`, random, "E0107"},

@@ -298,44 +298,126 @@ func TestCheckShapes(t *testing.T) {
 		want                 string // part of an error; "" for none at all
 	}{
 		{name: "nothing"},
-		{"a field that classes do not have", classes, "  priorities:\n", "  description: x\n  priorities:\n", `unknown field "description"`},
+		{
+			"a field that classes do not have", classes, "  priorities:\n", "  description: x\n  priorities:\n",
+			`unknown field "description"`,
+		},
 		{"a node's type misspelt", classes, "machineType", "machinetype", "prints as something else"},
 		{"no machine type", classes, "machineType: g2-standard-24", `machineType: ""`, "no machine type"},
 		{"nothing created", classes, "enabled: true", "enabled: false", "GKE would create no nodes for it"},
-		{"other nodes instead", classes, "DoNotScaleUp", "ScaleUpAnyway", "GKE would create no nodes for it, or others"},
-		{"no such affinity", classes, "affinity: Specific", "affinity: SPECIFIC_RESERVATION", `there is no affinity "SPECIFIC_RESERVATION"`},
-		{"no reservation named", classes, "      specific:\n      - name: ours\n        reservationBlock:\n          name: b\n", "", "affinity Specific and 0 reservations"},
-		{"zones beside the reservation's", classes, "    machineType", "    location:\n      zones:\n      - us-central1-a\n    machineType", "has zones of its own"},
+		{
+			"other nodes instead", classes, "DoNotScaleUp", "ScaleUpAnyway",
+			"GKE would create no nodes for it, or others",
+		},
+		{
+			"no such affinity", classes, "affinity: Specific", "affinity: SPECIFIC_RESERVATION",
+			`there is no affinity "SPECIFIC_RESERVATION"`,
+		},
+		{
+			"no reservation named", classes,
+			"      specific:\n      - name: ours\n        reservationBlock:\n          name: b\n", "",
+			"affinity Specific and 0 reservations",
+		},
+		{
+			"zones beside the reservation's", classes, "    machineType",
+			"    location:\n      zones:\n      - us-central1-a\n    machineType", "has zones of its own",
+		},
 		{"reserved Spot nodes", classes, "spot: false", "spot: true", "come from no reservation"},
-		{"flex-start without end", classes, "  - gpu:", "  - flexStart:\n      enabled: true\n    gpu:", "flex-start nodes run for a time"},
-		{"no such driver", classes, "driverVersion: default", "driverVersion: DEFAULT", `there is no driver version "DEFAULT"`},
+		{
+			"flex-start without end", classes, "  - gpu:", "  - flexStart:\n      enabled: true\n    gpu:",
+			"flex-start nodes run for a time",
+		},
+		{
+			"no such driver", classes, "driverVersion: default", "driverVersion: DEFAULT",
+			`there is no driver version "DEFAULT"`,
+		},
 		{"class without a flavor", classes, "name: l4", "name: l5", "refers to ResourceFlavor /l5"},
 		{"flavor without a class", flavors, "compute-class: l4", "compute-class: l5", "refers to ComputeClass /l5"},
-		{"flavor of more than the class", flavors, "    cloud.google.com/compute-class: l4\n", "    cloud.google.com/compute-class: l4\n    cloud.google.com/gke-spot: \"true\"\n", "select the class alone"},
-		{"class without its taint", flavors, "  - effect: NoSchedule\n    key: cloud.google.com/compute-class\n    value: l4\n", "", `GKE taints its nodes ["cloud.google.com/compute-class=l4:NoSchedule" "nvidia.com/gpu=present:NoSchedule"]`},
-		{"class with another's taint", flavors, "key: cloud.google.com/compute-class\n    value: l4", "key: cloud.google.com/compute-class\n    value: l5", "GKE taints its nodes"},
+		{
+			"flavor of more than the class", flavors, "    cloud.google.com/compute-class: l4\n",
+			"    cloud.google.com/compute-class: l4\n    cloud.google.com/gke-spot: \"true\"\n",
+			"select the class alone",
+		},
+		{
+			"class without its taint", flavors,
+			"  - effect: NoSchedule\n    key: cloud.google.com/compute-class\n    value: l4\n", "",
+			`GKE taints its nodes ["cloud.google.com/compute-class=l4:NoSchedule" "nvidia.com/gpu=present:NoSchedule"]`,
+		},
+		{
+			"class with another's taint", flavors, "key: cloud.google.com/compute-class\n    value: l4",
+			"key: cloud.google.com/compute-class\n    value: l5", "GKE taints its nodes",
+		},
 		{"class of Arm machines", classes, "g2-standard-24", "a4x-highgpu-4g", `"kubernetes.io/arch=arm64:NoSchedule"`},
-		{"class with one taint more", flavors, "  nodeTaints:\n", "  nodeTaints:\n  - effect: NoSchedule\n    key: spot\n    value: \"true\"\n", "GKE taints its nodes"},
-		{"pods select more than the class", job, "compute-class: l4\n", "compute-class: l4\n        cloud.google.com/gke-spot: \"true\"\n", "selected by the class alone"},
+		{
+			"class with one taint more", flavors, "  nodeTaints:\n",
+			"  nodeTaints:\n  - effect: NoSchedule\n    key: spot\n    value: \"true\"\n", "GKE taints its nodes",
+		},
+		{
+			"pods select more than the class", job, "compute-class: l4\n",
+			"compute-class: l4\n        cloud.google.com/gke-spot: \"true\"\n", "selected by the class alone",
+		},
 
-		{"request for another shape", checks, "tpu-topology: 2x4", "tpu-topology: 4x4", `asks for topology "4x4", and flavor v6e has "2x4"`},
-		{"request for no shape", checks, "  parameters:\n    tpu-topology: 2x4\n", "", `asks for topology "", and flavor v6e has "2x4"`},
-		{"request for another resource", checks, "- google.com/tpu", "- nvidia.com/gpu", "asks for nvidia.com/gpu, which flavor v6e does not have"},
-		{"nodes on request for no time", slices, "provreq.kueue", "x.kueue", "how long nodes on request are wanted: false, and its queue has some: true"},
+		{
+			"request for another shape", checks, "tpu-topology: 2x4", "tpu-topology: 4x4",
+			`asks for topology "4x4", and flavor v6e has "2x4"`,
+		},
+		{
+			"request for no shape", checks, "  parameters:\n    tpu-topology: 2x4\n", "",
+			`asks for topology "", and flavor v6e has "2x4"`,
+		},
+		{
+			"request for another resource", checks, "- google.com/tpu", "- nvidia.com/gpu",
+			"asks for nvidia.com/gpu, which flavor v6e does not have",
+		},
+		{
+			"nodes on request for no time", slices, "provreq.kueue", "x.kueue",
+			"how long nodes on request are wanted: false, and its queue has some: true",
+		},
 
-		{"larger slices than jobs", flavors, "topology: 2x4", "topology: 4x4", "2 of 2 pods at once, and a slice of 4x4 has 4 hosts"},
+		{
+			"larger slices than jobs", flavors, "topology: 2x4", "topology: 4x4",
+			"2 of 2 pods at once, and a slice of 4x4 has 4 hosts",
+		},
 		{"not all hosts at once", slices, "parallelism: 2", "parallelism: 1", "1 of 2 pods at once"},
-		{"slices of single hosts", flavors, "topology: 2x4", "topology: 2x2", "keeps other jobs off the pool of its slice of one host"},
-		{"part of a host", slices, "google.com/tpu: \"4\"", "google.com/tpu: \"8\"", "requests 4 and at most 8 of the 8 chips"},
-		{"slices shared", slices, "exclusive-topology: cloud", "other-topology: cloud", "does not keep a slice of 2 hosts together"},
-		{"slices by zone", slices, "cloud.google.com/gke-nodepool", "topology.kubernetes.io/zone", "does not keep a slice of 2 hosts together"},
+		{
+			"slices of single hosts", flavors, "topology: 2x4", "topology: 2x2",
+			"keeps other jobs off the pool of its slice of one host",
+		},
+		{
+			"part of a host", slices, "google.com/tpu: \"4\"", "google.com/tpu: \"8\"",
+			"requests 4 and at most 8 of the 8 chips",
+		},
+		{
+			"slices shared", slices, "exclusive-topology: cloud", "other-topology: cloud",
+			"does not keep a slice of 2 hosts together",
+		},
+		{
+			"slices by zone", slices, "cloud.google.com/gke-nodepool", "topology.kubernetes.io/zone",
+			"does not keep a slice of 2 hosts together",
+		},
 		{"hosts that restart alone", slices, "backoffLimit: 0", "backoffLimit: 3", "restart alone"},
-		{"hosts without names", slices, "enableDNSHostnames: true", "enableDNSHostnames: false", "the hosts of its slices have no names"},
+		{
+			"hosts without names", slices, "enableDNSHostnames: true", "enableDNSHostnames: false",
+			"the hosts of its slices have no names",
+		},
 		{"hosts without ports", slices, "              - containerPort: 8080\n", "", "has ports [8471]"},
-		{"replicas beyond the quota", team, "nominalQuota: \"16\"", "nominalQuota: \"12\"", "no flavor's quota holds its 4 pods"},
-		{"pods beside kept apart, too", slices, "  annotations:\n    provreq", "  annotations:\n    alpha.jobset.sigs.k8s.io/exclusive-topology: cloud.google.com/gke-nodepool\n    provreq", "keeps pods beside its own off"},
-		{"pods that are waited for", slices, "  - name: worker\n    replicas: 2\n", beside + "  - name: worker\n    replicas: 2\n", "waits for the pods beside its own"},
-		{"many pods beside", slices, "  - name: worker\n    replicas: 2\n", beside + "  - name: worker\n    replicas: 2\n", "worker is more than a pod beside its own"},
+		{
+			"replicas beyond the quota", team, "nominalQuota: \"16\"", "nominalQuota: \"12\"",
+			"no flavor's quota holds its 4 pods",
+		},
+		{
+			"pods beside kept apart, too", slices, "  annotations:\n    provreq",
+			"  annotations:\n    alpha.jobset.sigs.k8s.io/exclusive-topology: " +
+				"cloud.google.com/gke-nodepool\n    provreq", "keeps pods beside its own off",
+		},
+		{
+			"pods that are waited for", slices, "  - name: worker\n    replicas: 2\n",
+			beside + "  - name: worker\n    replicas: 2\n", "waits for the pods beside its own",
+		},
+		{
+			"many pods beside", slices, "  - name: worker\n    replicas: 2\n",
+			beside + "  - name: worker\n    replicas: 2\n", "worker is more than a pod beside its own",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) { breakManifest(t, shapes, test.file, test.old, test.new, test.want) })
 	}

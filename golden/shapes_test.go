@@ -164,7 +164,8 @@ hardware: l4: machine: "g2-standard-24"
 capacity: some: {hardware: "l4", maxNodes: 4, consumption: `+test.consumption+`}
 tiers: batch: {priority: 10, default: true, capacity: ["some"]}
 teams: vision: quota: batch: some: accelerators: 4
-workloads: train: {tier: "batch", perPod: {accelerators: 2, cpu: 2, memory: "10Gi"}, image: "python:3.13.1", `+test.workload+`}
+workloads: train: {tier: "batch", perPod: {accelerators: 2, cpu: 2, memory: "10Gi"}, image: "python:3.13.1", `+
+				test.workload+`}
 `)
 			text, err := fs.ReadFile(folder, "workloads/vision/train.yaml")
 			if err != nil {

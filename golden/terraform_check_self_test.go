@@ -85,68 +85,202 @@ func TestTerraformCheckFails(t *testing.T) {
 	}{
 		{name: "nothing wrong"},
 		{name: "syntax", extra: "resource {", want: "extra.tf:1"},
-		{name: "format", extra: "locals {\n  a =  1\n}\n\noutput \"a\" {\n  description = \"\"\n  value       = local.a\n}\n", want: "terraform fmt would change it"},
+		{
+			name:  "format",
+			extra: "locals {\n  a =  1\n}\n\noutput \"a\" {\n  description = \"\"\n  value       = local.a\n}\n",
+			want:  "terraform fmt would change it",
+		},
 		{name: "block", extra: "modul \"x\" {\n}\n", want: "no such block"},
 		{name: "labels", extra: "resource \"google_compute_network\" {\n}\n", want: "no such block"},
-		{name: "twice", extra: "resource \"google_compute_network\" \"main\" {\n  name = \"y\"\n}\n", want: "google_compute_network.main is declared twice"},
+		{
+			name: "twice", extra: "resource \"google_compute_network\" \"main\" {\n  name = \"y\"\n}\n",
+			want: "google_compute_network.main is declared twice",
+		},
 		{name: "no tfvars", files: map[string]string{"terraform.tfvars": ""}, want: "variable name has no value"},
 		{name: "stray value", vars: "nome = 1\n", want: "there is no variable nome"},
-		{name: "value of the wrong type", files: map[string]string{"terraform.tfvars": "name = \"x\"\nranges = {\n  a = { cidr = [] }\n}\n"}, want: "variable ranges"},
-		{name: "value that is not valid", files: map[string]string{"terraform.tfvars": "name   = \"X\"\nranges = {}\n"}, want: "variable name is not valid"},
-		{name: "variable without type", extra: "variable \"y\" {\n  description = \"\"\n  default     = 1\n}\n\noutput \"y\" {\n  description = \"\"\n  value       = var.y\n}\n", want: "has no type"},
-		{name: "unused variable", extra: "variable \"y\" {\n  description = \"\"\n  type        = string\n  default     = \"\"\n}\n", want: "variable y is not used"},
+		{
+			name:  "value of the wrong type",
+			files: map[string]string{"terraform.tfvars": "name = \"x\"\nranges = {\n  a = { cidr = [] }\n}\n"},
+			want:  "variable ranges",
+		},
+		{
+			name:  "value that is not valid",
+			files: map[string]string{"terraform.tfvars": "name   = \"X\"\nranges = {}\n"},
+			want:  "variable name is not valid",
+		},
+		{
+			name: "variable without type",
+			extra: "variable \"y\" {\n  description = \"\"\n  default     = 1\n}\n\noutput \"y\" {\n  description = " +
+				"\"\"\n  value       = var.y\n}\n", want: "has no type",
+		},
+		{
+			name:  "unused variable",
+			extra: "variable \"y\" {\n  description = \"\"\n  type        = string\n  default     = \"\"\n}\n",
+			want:  "variable y is not used",
+		},
 		{name: "unused local", extra: "locals {\n  y = 1\n}\n", want: "local y is not used"},
 		{name: "unknown variable", extra: tfOutput("var.nome"), want: `named "nome"`},
 		{name: "unknown local", extra: tfOutput("local.nome"), want: `named "nome"`},
 		{name: "unknown resource", extra: tfOutput("google_compute_network.other.name"), want: `named "other"`},
-		{name: "unknown kind of resource", extra: tfOutput("google_compute_router.main.name"), want: `named "google_compute_router"`},
+		{
+			name: "unknown kind of resource", extra: tfOutput("google_compute_router.main.name"),
+			want: `named "google_compute_router"`,
+		},
 		{name: "unknown function", extra: tfOutput("upcase(var.name)"), want: "upcase"},
 		{name: "unknown field of a variable", extra: tfOutput(`var.ranges["a"].mask`), want: `named "mask"`},
 		{name: "each outside for_each", extra: tfOutput("each.key"), want: `named "each"`},
 		{name: "cycle", extra: "locals {\n  y = local.z\n  z = local.y\n}\n", want: "depend on each other"},
 		{name: "missing key", extra: tfOutput(`google_compute_subnetwork.each["b"].name`), want: "Invalid index"},
 		{name: "missing file", extra: tfOutput(`file("${path.module}/../nothing.json")`), want: "nothing.json"},
-		{name: "for_each over a list", extra: "resource \"google_compute_network\" \"y\" {\n  for_each = [\"a\"]\n  name     = each.key\n}\n", want: "for_each takes"},
-		{name: "depends_on nothing", extra: tfNetwork("depends_on = [google_compute_network.other]"), want: "there is no google_compute_network.other"},
-		{name: "replaced by nothing", extra: tfNetwork("lifecycle {\n    replace_triggered_by = [terraform_data.other]\n  }"), want: "there is no terraform_data.other"},
+		{
+			name:  "for_each over a list",
+			extra: "resource \"google_compute_network\" \"y\" {\n  for_each = [\"a\"]\n  name     = each.key\n}\n",
+			want:  "for_each takes",
+		},
+		{
+			name: "depends_on nothing", extra: tfNetwork("depends_on = [google_compute_network.other]"),
+			want: "there is no google_compute_network.other",
+		},
+		{
+			name:  "replaced by nothing",
+			extra: tfNetwork("lifecycle {\n    replace_triggered_by = [terraform_data.other]\n  }"),
+			want:  "there is no terraform_data.other",
+		},
 		{name: "lifecycle", extra: tfNetwork("lifecycle {\n    prevent = true\n  }"), want: "lifecycle has no prevent"},
-		{name: "variable in a backend", extra: "terraform {\n  backend \"gcs\" {\n    bucket = var.name\n  }\n}\n", want: "Variables not allowed"},
-		{name: "backend of Infrastructure Manager", extra: "terraform {\n  required_version = \"~> 1.5.0\"\n\n  backend \"gcs\" {\n    bucket = \"b\"\n  }\n}\n", want: "takes no backend"},
-		{name: "condition on another variable", extra: "terraform {\n  required_version = \"~> 1.5.0\"\n}\n\nvariable \"y\" {\n  description = \"\"\n  type        = string\n  default     = \"\"\n\n  validation {\n    condition     = var.y != var.name\n    error_message = \"No.\"\n  }\n}\n\noutput \"y\" {\n  description = \"\"\n  value       = var.y\n}\n", want: "looks at name, which Terraform 1.5"},
+		{
+			name: "variable in a backend", extra: "terraform {\n  backend \"gcs\" {\n    bucket = var.name\n  }\n}\n",
+			want: "Variables not allowed",
+		},
+		{
+			name: "backend of Infrastructure Manager",
+			extra: "terraform {\n  required_version = \"~> 1.5.0\"\n\n  backend \"gcs\" {\n    " +
+				"bucket = \"b\"\n  }\n}\n", want: "takes no backend",
+		},
+		{
+			name: "condition on another variable",
+			extra: "terraform {\n  required_version = \"~> 1.5.0\"\n}\n\nvariable \"y\" {\n  description = \"\"\n  " +
+				"type        = string\n  default     = \"\"\n\n  validation {\n    condition     = var.y != " +
+				"var.name\n    error_message = \"No.\"\n  }\n}\n\noutput \"y\" {\n  description = \"\"\n  " +
+				"value       = var.y\n}\n", want: "looks at name, which Terraform 1.5",
+		},
 
 		{name: "module", extra: tfCalls("name = var.name"), files: tfModule(tfModuleMain)},
-		{name: "module of a path", extra: tfCalls("name = path.module"), files: tfModule(strings.Replace(tfModuleMain, "= var.name", `= "${path.module == "modules/m" ? var.name : 1 / 0}"`, 1))},
+		{
+			name: "module of a path", extra: tfCalls("name = path.module"),
+			files: tfModule(
+				strings.Replace(tfModuleMain, "= var.name", `= "${path.module == "modules/m" ? var.name : 1 / 0}"`, 1)),
+		},
 		{name: "no module", extra: tfCalls("name = var.name"), want: "there is no terraform/modules/m/*.tf"},
-		{name: "module from elsewhere", extra: strings.Replace(tfCalls("name = var.name"), "./modules/m", "git::https://e.com/m", 1), files: tfModule(tfModuleMain), want: "module m is not in the folder"},
-		{name: "module above", extra: strings.Replace(tfCalls("name = var.name"), "./modules/m", "./modules/..", 1), files: tfModule(tfModuleMain), want: "module m is not below its caller"},
-		{name: "module without a value", extra: tfCalls(""), files: tfModule(tfModuleMain), want: "module m: variable name has no value"},
-		{name: "value that a module does not take", extra: tfCalls("name = var.name\n  nome = 1"), files: tfModule(tfModuleMain), want: "module m has no variable nome"},
-		{name: "value of another type for a module", extra: tfCalls("name = [1]"), files: tfModule(tfModuleMain), want: "name: string required"},
-		{name: "unknown value for a module", extra: tfCalls("name = var.nome"), files: tfModule(tfModuleMain), want: `named "nome"`},
-		{name: "unknown output", extra: tfCalls("name = var.name") + tfOutput("module.m.nome"), files: tfModule(tfModuleMain), want: `named "nome"`},
-		{name: "unused output", extra: strings.Replace(tfCalls("name = var.name"), "module.m.id", "module.m", 1), files: tfModule(tfModuleMain), want: "output id of module m is not used"},
-		{name: "mistake in a module", extra: tfCalls("name = var.name"), files: tfModule(strings.Replace(tfModuleMain, "= var.name", `= "${var.name}-${local.nome}"`, 1)), want: `named "nome"`},
-		{name: "format of a module", extra: tfCalls("name = var.name"), files: tfModule(strings.Replace(tfModuleMain, "= var.name", "=   var.name", 1)), want: "modules/m/main.tf: terraform fmt"},
-		{name: "provider in a module", extra: tfCalls("name = var.name"), files: tfModule(tfModuleMain + "\nprovider \"google\" {\n}\n"), want: "has no provider of its own"},
-		{name: "cycle through a module", extra: tfCalls("name = google_compute_network.y.name") + tfNetwork("description = module.m.id"), files: tfModule(tfModuleMain), want: "depend on each other"},
+		{
+			name:  "module from elsewhere",
+			extra: strings.Replace(tfCalls("name = var.name"), "./modules/m", "git::https://e.com/m", 1),
+			files: tfModule(tfModuleMain), want: "module m is not in the folder",
+		},
+		{
+			name: "module above", extra: strings.Replace(tfCalls("name = var.name"), "./modules/m", "./modules/..", 1),
+			files: tfModule(tfModuleMain), want: "module m is not below its caller",
+		},
+		{
+			name: "module without a value", extra: tfCalls(""), files: tfModule(tfModuleMain),
+			want: "module m: variable name has no value",
+		},
+		{
+			name: "value that a module does not take", extra: tfCalls("name = var.name\n  nome = 1"),
+			files: tfModule(tfModuleMain), want: "module m has no variable nome",
+		},
+		{
+			name: "value of another type for a module", extra: tfCalls("name = [1]"), files: tfModule(tfModuleMain),
+			want: "name: string required",
+		},
+		{
+			name: "unknown value for a module", extra: tfCalls("name = var.nome"), files: tfModule(tfModuleMain),
+			want: `named "nome"`,
+		},
+		{
+			name: "unknown output", extra: tfCalls("name = var.name") + tfOutput("module.m.nome"),
+			files: tfModule(tfModuleMain), want: `named "nome"`,
+		},
+		{
+			name: "unused output", extra: strings.Replace(tfCalls("name = var.name"), "module.m.id", "module.m", 1),
+			files: tfModule(tfModuleMain), want: "output id of module m is not used",
+		},
+		{
+			name: "mistake in a module", extra: tfCalls("name = var.name"),
+			files: tfModule(strings.Replace(tfModuleMain, "= var.name", `= "${var.name}-${local.nome}"`, 1)),
+			want:  `named "nome"`,
+		},
+		{
+			name: "format of a module", extra: tfCalls("name = var.name"),
+			files: tfModule(strings.Replace(tfModuleMain, "= var.name", "=   var.name", 1)),
+			want:  "modules/m/main.tf: terraform fmt",
+		},
+		{
+			name: "provider in a module", extra: tfCalls("name = var.name"),
+			files: tfModule(tfModuleMain + "\nprovider \"google\" {\n}\n"), want: "has no provider of its own",
+		},
+		{
+			name:  "cycle through a module",
+			extra: tfCalls("name = google_compute_network.y.name") + tfNetwork("description = module.m.id"),
+			files: tfModule(tfModuleMain), want: "depend on each other",
+		},
 		{name: "depends_on no module", extra: tfNetwork("depends_on = [module.m]"), want: "there is no module.m"},
-		{name: "argument in a module", schema: true, extra: tfCalls("name = var.name"), files: tfModule(strings.Replace(tfModuleMain, "  name = var.name\n", "  name = var.name\n  nome = 1\n", 1)), want: `named "nome"`},
+		{
+			name: "argument in a module", schema: true, extra: tfCalls("name = var.name"),
+			files: tfModule(strings.Replace(tfModuleMain, "  name = var.name\n", "  name = var.name\n  nome = 1\n", 1)),
+			want:  `named "nome"`,
+		},
 
-		{name: "no such resource type", schema: true, extra: "resource \"google_compute_netwrk\" \"y\" {\n}\n", want: "the provider has no resource google_compute_netwrk"},
+		{
+			name: "no such resource type", schema: true, extra: "resource \"google_compute_netwrk\" \"y\" {\n}\n",
+			want: "the provider has no resource google_compute_netwrk",
+		},
 		{name: "no such argument", schema: true, extra: tfNetwork("nome = 1"), want: `named "nome"`},
-		{name: "computed argument", schema: true, extra: tfNetwork("gateway_ipv4 = \"10.0.0.1\""), want: `named "gateway_ipv4"`},
+		{
+			name: "computed argument", schema: true, extra: tfNetwork("gateway_ipv4 = \"10.0.0.1\""),
+			want: `named "gateway_ipv4"`,
+		},
 		{name: "no such block", schema: true, extra: tfNetwork("parms {\n  }"), want: `type "parms"`},
-		{name: "missing argument", schema: true, extra: "resource \"google_compute_network\" \"y\" {\n}\n", want: `"name" is required`},
+		{
+			name: "missing argument", schema: true, extra: "resource \"google_compute_network\" \"y\" {\n}\n",
+			want: `"name" is required`,
+		},
 		{name: "wrong type", schema: true, extra: tfNetwork("mtu = \"large\""), want: "a number is required"},
-		{name: "literal of another type", schema: true, extra: tfNetwork("mtu = \"1460\""), want: "mtu takes a number, not a string"},
-		{name: "too many blocks", schema: true, extra: tfNetwork("params {\n  }\n\n  params {\n  }"), want: `No more than 1 "params"`},
-		{name: "too few blocks", schema: true, extra: "resource \"google_monitoring_alert_policy\" \"y\" {\n  display_name = \"y\"\n  combiner     = \"OR\"\n}\n", want: `At least 1 "conditions"`},
-		{name: "deprecated", schema: true, extra: "resource \"google_container_cluster\" \"y\" {\n  name = \"y\"\n\n  binary_authorization {\n    enabled = true\n  }\n}\n", want: "enabled is deprecated"},
-		{name: "argument in a dynamic block", schema: true, extra: "resource \"google_compute_router\" \"y\" {\n  name = \"y\"\n\n  dynamic \"bgp\" {\n    for_each = {}\n\n    content {\n      asm = 1\n    }\n  }\n}\n", want: "no argument asm"},
-		{name: "no such attribute", schema: true, extra: tfOutput("google_compute_network.main.nome"), want: `named "nome"`},
+		{
+			name: "literal of another type", schema: true, extra: tfNetwork("mtu = \"1460\""),
+			want: "mtu takes a number, not a string",
+		},
+		{
+			name: "too many blocks", schema: true, extra: tfNetwork("params {\n  }\n\n  params {\n  }"),
+			want: `No more than 1 "params"`,
+		},
+		{
+			name: "too few blocks", schema: true,
+			extra: "resource \"google_monitoring_alert_policy\" \"y\" {\n  display_name = \"y\"\n  " +
+				"combiner     = \"OR\"\n}\n", want: `At least 1 "conditions"`,
+		},
+		{
+			name: "deprecated", schema: true,
+			extra: "resource \"google_container_cluster\" \"y\" {\n  name = \"y\"\n\n  binary_authorization {\n    " +
+				"enabled = true\n  }\n}\n", want: "enabled is deprecated",
+		},
+		{
+			name: "argument in a dynamic block", schema: true,
+			extra: "resource \"google_compute_router\" \"y\" {\n  name = \"y\"\n\n  dynamic \"bgp\" {\n    for_each " +
+				"= {}\n\n    content {\n      asm = 1\n    }\n  }\n}\n", want: "no argument asm",
+		},
+		{
+			name: "no such attribute", schema: true, extra: tfOutput("google_compute_network.main.nome"),
+			want: `named "nome"`,
+		},
 		{name: "no key", schema: true, extra: tfOutput("google_compute_subnetwork.each.name"), want: `named "name"`},
-		{name: "ignored argument", schema: true, extra: tfNetwork("lifecycle {\n    ignore_changes = [nome]\n  }"), want: "google_compute_network has no nome"},
-		{name: "provider argument", schema: true, extra: "provider \"google\" {\n  projct = var.name\n}\n", want: `named "projct"`},
+		{
+			name: "ignored argument", schema: true, extra: tfNetwork("lifecycle {\n    ignore_changes = [nome]\n  }"),
+			want: "google_compute_network has no nome",
+		},
+		{
+			name: "provider argument", schema: true, extra: "provider \"google\" {\n  projct = var.name\n}\n",
+			want: `named "projct"`,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			files := maps.Clone(tfMinimal)
@@ -267,9 +401,15 @@ func tfPlan() *ir.Platform {
 	zones := []string{"us-central1-a", "us-central1-b"}
 	capacity := func(name string, option ir.Option, change func(c *ir.Capacity)) ir.Capacity {
 		c := ir.Capacity{
-			Name: name, Option: option, Zones: zones, MaxNodes: 4, DiskType: "pd-ssd", DiskSizeGiB: 100, GPUDriver: "DISABLED",
-			Machine:    ir.Machine{Type: "g2-standard-24", Family: "g2", Accelerator: "nvidia-l4", AcceleratorCount: 2, Resource: "nvidia.com/gpu"},
-			PoolLabels: []ir.KeyValue{{Key: "cloud.google.com/gke-queued", Value: "true"}, {Key: "resource-type", Value: string(option)}},
+			Name: name, Option: option, Zones: zones, MaxNodes: 4, DiskType: "pd-ssd", DiskSizeGiB: 100,
+			GPUDriver: "DISABLED",
+			Machine: ir.Machine{
+				Type: "g2-standard-24", Family: "g2", Accelerator: "nvidia-l4", AcceleratorCount: 2,
+				Resource: "nvidia.com/gpu",
+			},
+			PoolLabels: []ir.KeyValue{
+				{Key: "cloud.google.com/gke-queued", Value: "true"}, {Key: "resource-type", Value: string(option)},
+			},
 			PoolTaints: []ir.Taint{{Key: "option", Value: string(option), Effect: "NoExecute"}},
 			NodeTaints: []ir.Taint{{Key: "nvidia.com/gpu", Value: "present", Effect: "NoSchedule"}},
 		}
@@ -282,8 +422,9 @@ func tfPlan() *ir.Platform {
 	tpu := func(topology string, change func(c *ir.Capacity)) func(c *ir.Capacity) {
 		return func(c *ir.Capacity) {
 			c.Machine = ir.Machine{
-				Type: "ct6e-standard-4t", Family: "ct6e", Accelerator: "tpu-v6e-slice", AcceleratorCount: 4, Resource: ir.TPU,
-				Slice: &ir.Slice{Topology: topology, Chips: 8, Hosts: 2}, PlacementTopology: topology,
+				Type: "ct6e-standard-4t", Family: "ct6e", Accelerator: "tpu-v6e-slice", AcceleratorCount: 4,
+				Resource: ir.TPU,
+				Slice:    &ir.Slice{Topology: topology, Chips: 8, Hosts: 2}, PlacementTopology: topology,
 			}
 			c.Zones, c.GPUDriver, c.Slices = zones[:1], "", 2
 			change(c)
@@ -292,24 +433,34 @@ func tfPlan() *ir.Platform {
 	return &ir.Platform{
 		Name: "every", Project: "my-project", Region: "us-central1", Zones: zones,
 		Versions: ir.Versions{GoogleProvider: "7.45.0"},
-		Network:  ir.Network{Name: "every", Subnet: "every", Nodes: "10.0.0.0/20", Pods: "10.4.0.0/14", Services: "10.0.32.0/20", ControlPlane: "172.16.0.32/28"},
-		Cluster: ir.Cluster{
-			Name: "every", ReleaseChannel: "REGULAR", MinVersion: "1.33", DNSEndpoint: true, SecurityGroup: "gke-security-groups@example.com",
-			Maintenance: ir.Maintenance{Days: []string{"SU"}, Start: "23:00", Hours: 8},
-			Metrics:     []string{"DCGM", "SYSTEM_COMPONENTS"},
+		Network: ir.Network{
+			Name: "every", Subnet: "every", Nodes: "10.0.0.0/20", Pods: "10.4.0.0/14", Services: "10.0.32.0/20",
+			ControlPlane: "172.16.0.32/28",
 		},
-		SystemPool:  ir.SystemPool{Name: "system", Machine: "e2-standard-4", NodesPerZone: 1},
-		NodeAccount: ir.ServiceAccount{ID: "every-nodes", Display: "Nodes", Roles: []string{"roles/container.defaultNodeServiceAccount"}},
+		Cluster: ir.Cluster{
+			Name: "every", ReleaseChannel: "REGULAR", MinVersion: "1.33", DNSEndpoint: true,
+			SecurityGroup: "gke-security-groups@example.com",
+			Maintenance:   ir.Maintenance{Days: []string{"SU"}, Start: "23:00", Hours: 8},
+			Metrics:       []string{"DCGM", "SYSTEM_COMPONENTS"},
+		},
+		SystemPool: ir.SystemPool{Name: "system", Machine: "e2-standard-4", NodesPerZone: 1},
+		NodeAccount: ir.ServiceAccount{
+			ID: "every-nodes", Display: "Nodes", Roles: []string{"roles/container.defaultNodeServiceAccount"},
+		},
 		Capacities: []ir.Capacity{
 			capacity("any", ir.AnyReservation, func(c *ir.Capacity) { c.AnyReservation = &ir.AnyReservationUse{} }),
 			capacity("auto", ir.Spot, func(c *ir.Capacity) { c.AutoProvisioned = true }),
 			capacity("class", ir.Spot, func(c *ir.Capacity) { c.ComputeClass = true }),
 			capacity("compact", ir.OnDemand, func(c *ir.Capacity) { c.Compact, c.Zones = true, zones[:1] }),
 			capacity("cpu", ir.OnDemand, func(c *ir.Capacity) {
-				c.Machine, c.GPUDriver, c.NodeTaints, c.PoolLabels = ir.Machine{Type: "c3-standard-8", Family: "c3"}, "", nil, nil
+				c.Machine, c.GPUDriver, c.NodeTaints, c.PoolLabels = ir.Machine{
+					Type: "c3-standard-8", Family: "c3",
+				}, "", nil, nil
 			}),
 			capacity("flex", ir.FlexStart, func(c *ir.Capacity) { c.Flex = &ir.FlexUse{MaxRunSeconds: 3600} }),
-			capacity("flex-queued", ir.FlexStart, func(c *ir.Capacity) { c.Flex = &ir.FlexUse{Queued: true, MaxRunSeconds: 604800} }),
+			capacity("flex-queued", ir.FlexStart, func(c *ir.Capacity) {
+				c.Flex = &ir.FlexUse{Queued: true, MaxRunSeconds: 604800}
+			}),
 			capacity("on-demand", ir.OnDemand, func(c *ir.Capacity) { c.MinNodes = 1 }),
 			reservation("reserved", ir.ReservationUse{Name: "old"}),
 			reservation("reserved-shared", ir.ReservationUse{Name: "theirs", Owner: "other-project"}),
@@ -318,7 +469,8 @@ func tfPlan() *ir.Platform {
 			}),
 			capacity("spot", ir.Spot, func(c *ir.Capacity) { c.Machine.AcceleratorNetworks = true }),
 			capacity("ssds", ir.Reservation, func(c *ir.Capacity) {
-				c.Static, c.Zones, c.LocalSSDs, c.Machine.SSDSizeGB, c.Reservation = true, zones[1:], 2, 375, &ir.ReservationUse{Name: "ssds", Create: true}
+				c.Static, c.Zones, c.LocalSSDs, c.Machine.SSDSizeGB, c.Reservation = true, zones[1:], 2, 375,
+					&ir.ReservationUse{Name: "ssds", Create: true}
 			}),
 			capacity("tpu-linked", ir.OnDemand, tpu("2x2x2", func(c *ir.Capacity) { c.Static = true })),
 			capacity("tpu-none", ir.OnDemand, tpu("2x2x4", func(c *ir.Capacity) { c.Static, c.Slices = true, 0 })),
@@ -326,20 +478,33 @@ func tfPlan() *ir.Platform {
 				c.Flex, c.Machine.PlacementTopology = &ir.FlexUse{Queued: true, MaxRunSeconds: 600}, ""
 			})),
 			capacity("waiting", ir.Reservation, func(c *ir.Capacity) {
-				c.Waiting, c.Reservation = true, &ir.ReservationUse{Name: "later", Block: "b", SubBlock: "s", Kind: ir.CalendarReservation}
+				c.Waiting, c.Reservation = true, &ir.ReservationUse{
+					Name: "later", Block: "b", SubBlock: "s", Kind: ir.CalendarReservation,
+				}
 			}),
 		},
 		AutoProvisioning: ir.AutoProvisioning{
 			Profile: "OPTIMIZE_UTILIZATION", Create: true,
-			Limits: []ir.ResourceLimit{{Type: "cpu", Max: 100}, {Type: "memory", Max: 400}, {Type: "nvidia-l4", Max: 8}},
+			Limits: []ir.ResourceLimit{
+				{Type: "cpu", Max: 100}, {Type: "memory", Max: 400}, {Type: "nvidia-l4", Max: 8},
+			},
 		},
 		Teams: []ir.Team{
-			{Name: "a", Namespace: "a", KubeAccount: "a-ksa", Group: "a@example.com", Bucket: "bucket-a", Account: &ir.TeamAccount{ID: "wi-team-a"}, Roles: []string{"roles/logging.logWriter", "${var.project_id} %{ for }"}},
+			{
+				Name: "a", Namespace: "a", KubeAccount: "a-ksa", Group: "a@example.com", Bucket: "bucket-a",
+				Account: &ir.TeamAccount{ID: "wi-team-a"},
+				Roles:   []string{"roles/logging.logWriter", "${var.project_id} %{ for }"},
+			},
 			{Name: "b", Namespace: "b", KubeAccount: "b-ksa"},
 		},
 		Monitoring: ir.Monitoring{
 			NotificationChannels: []string{"projects/my-project/notificationChannels/1"},
-			Alerts:               []ir.Alert{{Name: "Stuck", Group: "queues", Expr: `up{job="kueue"} == 0`, Severity: "critical", Summary: "Stuck.", Action: "Look at {{cluster_queue}}."}},
+			Alerts: []ir.Alert{
+				{
+					Name: "Stuck", Group: "queues", Expr: `up{job="kueue"} == 0`, Severity: "critical",
+					Summary: "Stuck.", Action: "Look at {{cluster_queue}}.",
+				},
+			},
 		},
 		Delivery: ir.Delivery{StateBucket: "my-project-every-tfstate", StatePrefix: "every"},
 	}

@@ -164,7 +164,8 @@ func (r *tfRoot) older() {
 		for _, validation := range v.block.Body.Blocks {
 			for _, traversal := range hclsyntax.Variables(validation.Body.Attributes["condition"].Expr) {
 				if at, ok := traversal[1].(hcl.TraverseAttr); traversal.RootName() == "var" && ok && at.Name != name {
-					r.errorf(validation.Range(), "variable %s looks at %s, which Terraform 1.5 does not allow", name, at.Name)
+					r.errorf(validation.Range(), "variable %s looks at %s, which Terraform 1.5 does not allow", name,
+						at.Name)
 				}
 			}
 		}
@@ -218,7 +219,10 @@ func (r *tfRoot) declare(body *hclsyntax.Body) {
 		r.errorf(a.SrcRange, "an argument outside any block")
 	}
 	for _, block := range body.Blocks {
-		want := map[string]int{"terraform": 0, "locals": 0, "provider": 1, "variable": 1, "output": 1, "resource": 2, "data": 2, "module": 1}
+		want := map[string]int{
+			"terraform": 0, "locals": 0, "provider": 1, "variable": 1, "output": 1, "resource": 2, "data": 2,
+			"module": 1,
+		}
 		if n, ok := want[block.Type]; !ok || len(block.Labels) != n {
 			r.errorf(block.Range(), "no such block: %s with %d labels", block.Type, len(block.Labels))
 			continue
@@ -261,7 +265,8 @@ func (r *tfRoot) declare(body *hclsyntax.Body) {
 				r.errorf(block.Range(), "%s is declared twice", resource.address)
 			}
 			if r.schema != nil {
-				if resource.schema = r.schema.types(block.Type)[resource.kind]; block.Type == "resource" && resource.kind == "terraform_data" {
+				if resource.schema = r.schema.types(block.Type)[resource.kind]; block.Type == "resource" &&
+					resource.kind == "terraform_data" {
 					resource.schema = tfData
 				}
 				if resource.schema == nil {
@@ -631,7 +636,8 @@ func (r *tfRoot) literals(body *hclsyntax.Body, schema *tfBlock) {
 			continue // not a literal
 		}
 		if argument.kind.IsPrimitiveType() && !v.Type().Equals(argument.kind) {
-			r.errorf(a.Expr.Range(), "%s takes a %s, not a %s", name, argument.kind.FriendlyName(), v.Type().FriendlyName())
+			r.errorf(a.Expr.Range(), "%s takes a %s, not a %s", name, argument.kind.FriendlyName(),
+				v.Type().FriendlyName())
 		}
 	}
 	for _, block := range body.Blocks {
@@ -695,7 +701,8 @@ func (s *tfScope) value(address string) cty.Value {
 func (s *tfScope) follow(node hclsyntax.Node) {
 	for next := range references(node) {
 		kind, name, _ := strings.Cut(next, ".")
-		if s.root.resources[next] != nil || kind == "local" && s.root.locals[name] != nil || kind == "module" && s.root.calls[name] != nil {
+		if s.root.resources[next] != nil || kind == "local" && s.root.locals[name] != nil ||
+			kind == "module" && s.root.calls[name] != nil {
 			s.value(next)
 		}
 	}
@@ -744,7 +751,9 @@ func (s *tfScope) context() *hcl.EvalContext {
 		"var":    cty.ObjectVal(s.vars),
 		"local":  cty.ObjectVal(locals),
 		"module": cty.ObjectVal(modules),
-		"path":   cty.ObjectVal(map[string]cty.Value{"module": cty.StringVal(path.Join(".", strings.TrimPrefix(s.root.dir, tfDir)))}),
+		"path": cty.ObjectVal(map[string]cty.Value{
+			"module": cty.StringVal(path.Join(".", strings.TrimPrefix(s.root.dir, tfDir))),
+		}),
 	}}
 	for kind, named := range resources {
 		ctx.Variables[kind] = cty.ObjectVal(named)
@@ -772,10 +781,14 @@ func tfFunctions(folder fs.FS) map[string]function.Function {
 	}
 	return map[string]function.Function{
 		"can": tryfunc.CanFunc, "try": tryfunc.TryFunc,
-		"concat": stdlib.ConcatFunc, "distinct": stdlib.DistinctFunc, "flatten": stdlib.FlattenFunc, "format": stdlib.FormatFunc,
-		"join": stdlib.JoinFunc, "jsondecode": stdlib.JSONDecodeFunc, "jsonencode": stdlib.JSONEncodeFunc, "keys": stdlib.KeysFunc,
-		"length": stdlib.LengthFunc, "lower": stdlib.LowerFunc, "max": stdlib.MaxFunc, "merge": stdlib.MergeFunc, "min": stdlib.MinFunc,
-		"range": stdlib.RangeFunc, "regex": stdlib.RegexFunc, "replace": stdlib.ReplaceFunc, "setproduct": stdlib.SetProductFunc, "upper": stdlib.UpperFunc,
+		"concat": stdlib.ConcatFunc, "distinct": stdlib.DistinctFunc, "flatten": stdlib.FlattenFunc,
+		"format": stdlib.FormatFunc,
+		"join":   stdlib.JoinFunc, "jsondecode": stdlib.JSONDecodeFunc, "jsonencode": stdlib.JSONEncodeFunc,
+		"keys":   stdlib.KeysFunc,
+		"length": stdlib.LengthFunc, "lower": stdlib.LowerFunc, "max": stdlib.MaxFunc, "merge": stdlib.MergeFunc,
+		"min":   stdlib.MinFunc,
+		"range": stdlib.RangeFunc, "regex": stdlib.RegexFunc, "replace": stdlib.ReplaceFunc,
+		"setproduct": stdlib.SetProductFunc, "upper": stdlib.UpperFunc,
 		"values": stdlib.ValuesFunc,
 		"tolist": stdlib.MakeToFunc(cty.List(cty.DynamicPseudoType)),
 		"tomap":  stdlib.MakeToFunc(cty.Map(cty.DynamicPseudoType)),
@@ -802,8 +815,11 @@ func tfFunctions(folder fs.FS) map[string]function.Function {
 				return all, nil
 			}}),
 		"cidrsubnet": function.New(&function.Spec{
-			Params: []function.Parameter{{Name: "prefix", Type: cty.String}, {Name: "newbits", Type: cty.Number}, {Name: "netnum", Type: cty.Number}},
-			Type:   function.StaticReturnType(cty.String),
+			Params: []function.Parameter{
+				{Name: "prefix", Type: cty.String}, {Name: "newbits", Type: cty.Number},
+				{Name: "netnum", Type: cty.Number},
+			},
+			Type: function.StaticReturnType(cty.String),
 			Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 				prefix, err := netip.ParsePrefix(args[0].AsString())
 				if err != nil {
@@ -940,9 +956,13 @@ func (b *tfBlock) spec() hcldec.ObjectSpec {
 		case "single":
 			out[name] = &hcldec.BlockSpec{TypeName: name, Nested: n.Block.spec()}
 		case "set":
-			out[name] = &hcldec.BlockSetSpec{TypeName: name, Nested: n.Block.spec(), MinItems: n.MinItems, MaxItems: n.MaxItems}
+			out[name] = &hcldec.BlockSetSpec{
+				TypeName: name, Nested: n.Block.spec(), MinItems: n.MinItems, MaxItems: n.MaxItems,
+			}
 		default:
-			out[name] = &hcldec.BlockListSpec{TypeName: name, Nested: n.Block.spec(), MinItems: n.MinItems, MaxItems: n.MaxItems}
+			out[name] = &hcldec.BlockListSpec{
+				TypeName: name, Nested: n.Block.spec(), MinItems: n.MinItems, MaxItems: n.MaxItems,
+			}
 		}
 	}
 	return out

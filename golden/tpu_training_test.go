@@ -31,7 +31,8 @@ func compileTPUs(t *testing.T, tags ...string) emit.Tree {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := compiler.Compile(context.Background(), compiler.Input{Dir: dir, Paths: []string{root + "/blueprints/tpu-training"}, Tags: tags})
+	res, err := compiler.Compile(context.Background(),
+		compiler.Input{Dir: dir, Paths: []string{root + "/blueprints/tpu-training"}, Tags: tags})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,8 +84,14 @@ func TestTPUPools(t *testing.T) {
 	}{
 		{nil, "slices-0 slices-1: ct5lp-hightpu-4t, 4 nodes, compact 4x4, capacity=slices resource-type=ondemand"},
 		{[]string{"slices=0"}, ": ct5lp-hightpu-4t, 4 nodes, compact 4x4, capacity=slices resource-type=ondemand"},
-		{[]string{"type=v4"}, "slices-0 slices-1: ct4p-hightpu-4t, 4 nodes, compact 2x2x4, capacity=slices resource-type=ondemand"},
-		{[]string{"autoscaled=true"}, "slices-0 slices-1: ct5lp-hightpu-4t, 0 or 4 nodes, compact 4x4, capacity=slices resource-type=ondemand"},
+		{
+			[]string{"type=v4"},
+			"slices-0 slices-1: ct4p-hightpu-4t, 4 nodes, compact 2x2x4, capacity=slices resource-type=ondemand",
+		},
+		{
+			[]string{"autoscaled=true"},
+			"slices-0 slices-1: ct5lp-hightpu-4t, 0 or 4 nodes, compact 4x4, capacity=slices resource-type=ondemand",
+		},
 	} {
 		pools, err := nodePools(treeFS(compileTPUs(t, test.tags...)))
 		if err != nil {
@@ -194,7 +201,8 @@ workloads: train: {tier: "batch", kind: "JobSet", image: "python:3.13.1", perPod
 					t.Errorf("_TPU_TYPE %s, want %s", got, test.name)
 				}
 				set := objects[v1alpha2.JobSet](t, files, "workloads/vision/train.yaml", "JobSet")[0]
-				if spec := set.Spec.ReplicatedJobs[0].Template.Spec; int(*spec.Completions) != test.hosts || int(*spec.Parallelism) != test.hosts {
+				if spec := set.Spec.ReplicatedJobs[0].Template.Spec; int(*spec.Completions) != test.hosts ||
+					int(*spec.Parallelism) != test.hosts {
 					t.Errorf("%d of %d pods at once, want %d", *spec.Parallelism, *spec.Completions, test.hosts)
 				}
 			})
@@ -207,7 +215,8 @@ workloads: train: {tier: "batch", kind: "JobSet", image: "python:3.13.1", perPod
 func TestTPUQueues(t *testing.T) {
 	shared, perTeam := treeFS(compileTPUs(t)), treeFS(compileTPUs(t, "perTeam"))
 	local := func(files fs.FS, team string) string {
-		return string(objects[kueue.LocalQueue](t, files, "kubernetes/teams/"+team+".yaml", "LocalQueue")[0].Spec.ClusterQueue)
+		return string(objects[kueue.LocalQueue](t, files, "kubernetes/teams/"+team+".yaml",
+			"LocalQueue")[0].Spec.ClusterQueue)
 	}
 	chips := func(q kueue.ClusterQueue) (rows []string) {
 		for _, f := range q.Spec.ResourceGroups[0].Flavors {
@@ -217,7 +226,8 @@ func TestTPUQueues(t *testing.T) {
 		return rows
 	}
 	all := objects[kueue.ClusterQueue](t, shared, "kubernetes/shared-queues.yaml", "ClusterQueue")
-	if d := cmp.Diff([]string{"slices google.com/tpu 32", "cpu google.com/tpu 0"}, chips(all[0])); len(all) != 1 || d != "" {
+	if d := cmp.Diff([]string{"slices google.com/tpu 32", "cpu google.com/tpu 0"}, chips(all[0])); len(all) != 1 ||
+		d != "" {
 		t.Errorf("%d shared ClusterQueues, chips (-reference +compiled):\n%s", len(all), d)
 	}
 	for _, team := range []string{"tpu-training", "tpu-research"} {
@@ -225,12 +235,14 @@ func TestTPUQueues(t *testing.T) {
 			t.Errorf("%s submits to %s", team, got)
 		}
 		own := objects[kueue.ClusterQueue](t, perTeam, "kubernetes/teams/"+team+".yaml", "ClusterQueue")[0]
-		if d := cmp.Diff([]string{"slices google.com/tpu 16", "cpu google.com/tpu 0"}, chips(own)); d != "" || own.Spec.CohortName != "tpu" || local(perTeam, team) != own.Name {
+		if d := cmp.Diff([]string{"slices google.com/tpu 16", "cpu google.com/tpu 0"}, chips(own)); d != "" ||
+			own.Spec.CohortName != "tpu" || local(perTeam, team) != own.Name {
 			t.Errorf("%s in cohort %q, chips of %s (-want +got):\n%s", own.Name, own.Spec.CohortName, team, d)
 		}
 	}
 	var got []string
-	for _, pc := range objects[schedulingv1.PriorityClass](t, shared, "kubernetes/priority-classes.yaml", "PriorityClass") {
+	for _, pc := range objects[schedulingv1.PriorityClass](t, shared, "kubernetes/priority-classes.yaml",
+		"PriorityClass") {
 		got = append(got, fmt.Sprintf("%s %d %v", pc.Name, pc.Value, pc.GlobalDefault))
 	}
 	want := []string{"very-low 100 true", "low 250 false", "medium 500 false", "high 750 false", "very-high 1000 false"}
@@ -241,7 +253,8 @@ func TestTPUQueues(t *testing.T) {
 	for _, f := range objects[kueue.ResourceFlavor](t, shared, "kubernetes/resource-flavors.yaml", "ResourceFlavor") {
 		flavors[f.Name] = f.Spec.NodeLabels
 	}
-	if got := flavors["slices"]; got["cloud.google.com/gke-tpu-accelerator"] != "tpu-v5-lite-podslice" || got[topologyLabel] != "4x4" {
+	if got := flavors["slices"]; got["cloud.google.com/gke-tpu-accelerator"] != "tpu-v5-lite-podslice" ||
+		got[topologyLabel] != "4x4" {
 		t.Errorf("slices are known by %v", got)
 	}
 }
@@ -252,14 +265,20 @@ func TestTPUQueues(t *testing.T) {
 func TestTPUWorkloads(t *testing.T) {
 	files := treeFS(compileTPUs(t))
 	for name, want := range map[string][]string{
-		"single-slice": {"slice x1 4/4 backoff 0, 4 chips, ports [8471 8080], exclusive cloud.google.com/gke-nodepool, on slices", "restarts 1, priority medium"},
+		"single-slice": {
+			"slice x1 4/4 backoff 0, 4 chips, ports [8471 8080], exclusive cloud.google.com/gke-nodepool, on slices",
+			"restarts 1, priority medium",
+		},
 		"multislice": {
-			"slice x2 4/4 backoff 0, 4 chips, ports [8471 8080], exclusive cloud.google.com/gke-nodepool, on slices, network of the node ClusterFirstWithHostNet",
+			"slice x2 4/4 backoff 0, 4 chips, ports [8471 8080], exclusive cloud.google.com/gke-nodepool, on slices, " +
+				"network of the node ClusterFirstWithHostNet",
 			"restarts 1, priority high",
 		},
 		"tensorboard": {
-			"slice x2 4/4 backoff 0, 4 chips, ports [8471 8080], exclusive cloud.google.com/gke-nodepool, on slices, BUCKET my-project-tpu-training-tpu-training, TENSORBOARD tensorboard/name",
-			"upload x1 1/1 backoff 1, 0 chips, ports [], on cpu, BUCKET my-project-tpu-training-tpu-training, TENSORBOARD tensorboard/name",
+			"slice x2 4/4 backoff 0, 4 chips, ports [8471 8080], exclusive cloud.google.com/gke-nodepool, on slices, " +
+				"BUCKET my-project-tpu-training-tpu-training, TENSORBOARD tensorboard/name",
+			"upload x1 1/1 backoff 1, 0 chips, ports [], on cpu, BUCKET my-project-tpu-training-tpu-training, " +
+				"TENSORBOARD tensorboard/name",
 			"success by All of [slice]",
 			"restarts 1, priority high",
 		},
@@ -288,7 +307,8 @@ func describeJobSet(set v1alpha2.JobSet) []string {
 		for _, p := range container.Ports {
 			ports = append(ports, p.ContainerPort)
 		}
-		line := fmt.Sprintf("%s x%d %d/%d backoff %d, %d chips, ports %v", r.Name, r.Replicas, *r.Template.Spec.Parallelism, *r.Template.Spec.Completions,
+		line := fmt.Sprintf("%s x%d %d/%d backoff %d, %d chips, ports %v", r.Name, r.Replicas,
+			*r.Template.Spec.Parallelism, *r.Template.Spec.Completions,
 			*r.Template.Spec.BackoffLimit, chips.Value(), ports)
 		if exclusive := r.Template.Annotations[v1alpha2.ExclusiveKey]; exclusive != "" {
 			line += ", exclusive " + exclusive
@@ -325,7 +345,8 @@ func TestTPUIdentities(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, m := range regexp.MustCompile(`(?s)resource "google_storage_bucket_iam_member" .*?role += "(.*?)"\n +member += (.*?)\n`).FindAllStringSubmatch(string(text), -1) {
+	for _, m := range regexp.MustCompile(
+		`(?s)resource "google_storage_bucket_iam_member" .*?role += "(.*?)"\n +member += (.*?)\n`).FindAllStringSubmatch(string(text), -1) {
 		got = append(got, m[1]+" "+m[2])
 	}
 	want := []string{
@@ -341,17 +362,21 @@ func TestTPUIdentities(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, training, _ := strings.Cut(string(values), "tpu-training = {")
-	for _, want := range []string{`"roles/logging.logWriter"`, `"projects/my-project/roles/tpu_training_tensorboard_writer"`, `nodes_list_bucket = true`,
+	for _, want := range []string{`"roles/logging.logWriter"`,
+		`"projects/my-project/roles/tpu_training_tensorboard_writer"`, `nodes_list_bucket = true`,
 		`"wi-tpu-training@my-project.iam.gserviceaccount.com"`} {
 		if !strings.Contains(training, want) {
 			t.Errorf("team tpu-training lacks %s:\n%s", want, training)
 		}
 	}
-	if ranges := []string{`"10.129.0.0/20"`, `"192.168.64.0/20"`, `"192.168.80.0/20"`}; slices.ContainsFunc(ranges, func(r string) bool { return !strings.Contains(string(values), r) }) {
+	if ranges := []string{
+		`"10.129.0.0/20"`, `"192.168.64.0/20"`, `"192.168.80.0/20"`,
+	}; slices.ContainsFunc(ranges, func(r string) bool { return !strings.Contains(string(values), r) }) {
 		t.Errorf("not all of the ranges %v:\n%s", ranges, values)
 	}
 	account := objects[corev1.ServiceAccount](t, files, "kubernetes/teams/tpu-training.yaml", "ServiceAccount")[0]
-	if as := account.Annotations["iam.gke.io/gcp-service-account"]; account.Namespace != "tpu-training" || as != "wi-tpu-training@my-project.iam.gserviceaccount.com" {
+	if as := account.Annotations["iam.gke.io/gcp-service-account"]; account.Namespace != "tpu-training" ||
+		as != "wi-tpu-training@my-project.iam.gserviceaccount.com" {
 		t.Errorf("jobs of namespace %s act as %s", account.Namespace, as)
 	}
 }
@@ -424,7 +449,8 @@ func TestSlicesOffAndOn(t *testing.T) {
 		"kubernetes/shared-queues.yaml": regexp.MustCompile(`^        nominalQuota: `),
 		"cloudbuild/provision.yaml":     regexp.MustCompile(`_NUM_`),
 		"cloudbuild/destroy.yaml":       regexp.MustCompile(`_NUM_`),
-		"README.md":                     regexp.MustCompile("slices|google.com/tpu|tpu-v5|vCPUs|GB|quota|queue_cq_train"),
+		"README.md": regexp.MustCompile(
+			"slices|google.com/tpu|tpu-v5|vCPUs|GB|quota|queue_cq_train"),
 	}
 	on, off, again := compileTPUs(t, "slices=2"), compileTPUs(t, "slices=0"), compileTPUs(t, "slices=2")
 	if d := cmp.Diff(on, again); d != "" {

@@ -48,7 +48,8 @@ func TestOwnWorkflow(t *testing.T) {
 	read := func(name string) (all map[string]any, include []any) {
 		readYAML(t, name, &all)
 		delete(all, "env")
-		matrix := all["jobs"].(map[string]any)["review"].(map[string]any)["strategy"].(map[string]any)["matrix"].(map[string]any)
+		review := all["jobs"].(map[string]any)["review"].(map[string]any)
+		matrix := review["strategy"].(map[string]any)["matrix"].(map[string]any)
 		include = matrix["include"].([]any)
 		delete(matrix, "include")
 		return all, include
@@ -60,7 +61,8 @@ func TestOwnWorkflow(t *testing.T) {
 	}
 	var platforms []any
 	for _, name := range blueprints(t) {
-		platforms = append(platforms, map[string]any{"blueprint": strings.Join(directories("blueprints", name), " "), "folder": "golden/" + name})
+		platforms = append(platforms,
+			map[string]any{"blueprint": strings.Join(directories("blueprints", name), " "), "folder": "golden/" + name})
 	}
 	byFolder := func(a, b any) int {
 		return strings.Compare(a.(map[string]any)["folder"].(string), b.(map[string]any)["folder"].(string))
@@ -121,9 +123,11 @@ func newRun(t *testing.T, env map[string]string) *run {
 	r := &run{dir: t.TempDir(), home: t.TempDir()}
 	r.env = map[string]string{
 		"CALLS": r.path("calls"), "COMMENTS": r.path("comments"), "RUNNER_TEMP": r.home,
-		"GITHUB_OUTPUT": r.path("output"), "GITHUB_PATH": r.path("path"), "GITHUB_STEP_SUMMARY": r.path("summary"), "GITHUB_REPOSITORY": "o/r",
-		"HOME": r.home, "PATH": r.path("bin") + string(os.PathListSeparator) + os.Getenv("PATH"),
-		"GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.com", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@example.com",
+		"GITHUB_OUTPUT": r.path("output"), "GITHUB_PATH": r.path("path"), "GITHUB_STEP_SUMMARY": r.path("summary"),
+		"GITHUB_REPOSITORY": "o/r",
+		"HOME":              r.home, "PATH": r.path("bin") + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.com",
+		"GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@example.com",
 		"VET": "0", "COMPILE": "0", "DIFF": "1", "GH": "0", "BLUEPRINT": "-t region=us-east4 .", "FOLDER": "deploy",
 		"BATCHWRIGHT_REPOSITORY": r.dir, "BATCHWRIGHT_REF": "main", // go is a stand-in: any repository will do
 	}
@@ -134,7 +138,8 @@ func newRun(t *testing.T, env map[string]string) *run {
 		t.Fatal(err)
 	}
 	for name, script := range map[string]string{
-		"bin/batchwright": standInBatchwright, "bin/gh": standInGh, "bin/curl": standInCurl, "bin/go": standInGo, "comments": env["COMMENTS"],
+		"bin/batchwright": standInBatchwright, "bin/gh": standInGh, "bin/curl": standInCurl, "bin/go": standInGo,
+		"comments": env["COMMENTS"],
 	} {
 		if err := os.WriteFile(r.path(name), []byte(script), 0o755); err != nil {
 			t.Fatal(err)
@@ -142,8 +147,10 @@ func newRun(t *testing.T, env map[string]string) *run {
 	}
 	r.env["COMMENTS"] = r.path("comments")
 	if out, err := r.bash(`
-		git init -q -b main && git commit -q --allow-empty -m base && git switch -q -c change && git commit -q --allow-empty -m change &&
-		git switch -q main && git commit -q --allow-empty -m later && git merge -q --no-ff -m merge change`); err != nil {
+		git init -q -b main && git commit -q --allow-empty -m base &&
+		git switch -q -c change && git commit -q --allow-empty -m change &&
+		git switch -q main && git commit -q --allow-empty -m later &&
+		git merge -q --no-ff -m merge change`); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return r
@@ -218,9 +225,10 @@ func (r *run) steps(t *testing.T, pullRequest bool) (log, failed string) {
 
 func TestGitHubWorkflow(t *testing.T) {
 	const (
-		build   = "go build -C TEMP/batchwright -o TEMP/bin/batchwright ./cmd/batchwright\n"
-		vet     = "batchwright vet --format github -t region=us-east4 .\n"
-		diff    = "batchwright diff --base BASE --head HEAD --output deploy --format github -t region=us-east4 .\nbatchwright diff --base BASE --head HEAD --output deploy --format markdown -t region=us-east4 .\n"
+		build = "go build -C TEMP/batchwright -o TEMP/bin/batchwright ./cmd/batchwright\n"
+		vet   = "batchwright vet --format github -t region=us-east4 .\n"
+		diff  = "batchwright diff --base BASE --head HEAD --output deploy --format github -t region=us-east4 " +
+			".\nbatchwright diff --base BASE --head HEAD --output deploy --format markdown -t region=us-east4 .\n"
 		list    = "gh api --paginate repos/o/r/issues/7/comments\n"
 		create  = "gh api --silent --method POST repos/o/r/issues/7/comments -F body=@TEMP/review.md\n"
 		edit    = "gh api --silent --method PATCH repos/o/r/issues/comments/12 -F body=@TEMP/review.md\n"
@@ -241,16 +249,19 @@ func TestGitHubWorkflow(t *testing.T) {
 			env: map[string]string{"COMMENTS": "[]"}, calls: build + vet + diff + list + create + compile,
 		},
 		"a later one, on the second page": {
-			env: map[string]string{"COMMENTS": "[" + other + copy + "][" + ours + "]"}, calls: build + vet + diff + list + edit + compile,
+			env:   map[string]string{"COMMENTS": "[" + other + copy + "][" + ours + "]"},
+			calls: build + vet + diff + list + edit + compile,
 		},
 		"others' comments stay": {
-			env: map[string]string{"COMMENTS": "[" + other + copy + "]"}, calls: build + vet + diff + list + create + compile,
+			env:   map[string]string{"COMMENTS": "[" + other + copy + "]"},
+			calls: build + vet + diff + list + create + compile,
 		},
 		"nothing changes": {
 			env: map[string]string{"COMMENTS": "[]", "DIFF": "0"}, calls: build + vet + diff + list + compile,
 		},
 		"nothing changes any more": {
-			env: map[string]string{"COMMENTS": "[" + ours + "]", "DIFF": "0"}, calls: build + vet + diff + list + edit + compile,
+			env:   map[string]string{"COMMENTS": "[" + ours + "]", "DIFF": "0"},
+			calls: build + vet + diff + list + edit + compile,
 		},
 		"a fork": {
 			env: map[string]string{"COMMENTS": "[]", "GH": "1"}, calls: build + vet + diff + list + create + compile,
@@ -260,21 +271,29 @@ func TestGitHubWorkflow(t *testing.T) {
 			env: map[string]string{"VET": "1"}, calls: build + vet, failed: "Check the blueprint", noSummary: true,
 		},
 		"the base does not compile": {
-			env: map[string]string{"DIFF": "3"}, calls: build + vet + strings.SplitAfter(diff, "\n")[0], failed: "Say what changes", noSummary: true,
+			env: map[string]string{"DIFF": "3"}, calls: build + vet + strings.SplitAfter(diff, "\n")[0],
+			failed: "Say what changes", noSummary: true,
 		},
 		"a stale folder": {
-			env: map[string]string{"COMMENTS": "[]", "COMPILE": "1"}, calls: build + vet + diff + list + create + compile,
-			failed: "Prove the folder fresh", log: "::error title=batchwright::deploy is not what the blueprint compiles to",
+			env:    map[string]string{"COMMENTS": "[]", "COMPILE": "1"},
+			calls:  build + vet + diff + list + create + compile,
+			failed: "Prove the folder fresh",
+			log:    "::error title=batchwright::deploy is not what the blueprint compiles to",
 		},
 		"trouble is no stale folder": {
-			env: map[string]string{"COMMENTS": "[]", "COMPILE": "3"}, calls: build + vet + diff + list + create + compile, failed: "Prove the folder fresh",
+			env:   map[string]string{"COMMENTS": "[]", "COMPILE": "3"},
+			calls: build + vet + diff + list + create + compile, failed: "Prove the folder fresh",
 		},
 		"a push": {
 			push: true, calls: build + vet + compile, noSummary: true,
 		},
 		"names that mean something to a shell": {
-			env:   map[string]string{"COMMENTS": "[]", "BLUEPRINT": "$(touch owned) a;b *", "FOLDER": "$(touch owned) d"},
-			calls: build + strings.NewReplacer("-t region=us-east4 .", "$(touch owned) a;b *", "deploy", "$(touch owned) d").Replace(vet+diff+list+create+compile),
+			env: map[string]string{
+				"COMMENTS": "[]", "BLUEPRINT": "$(touch owned) a;b *", "FOLDER": "$(touch owned) d",
+			},
+			calls: build +
+				strings.NewReplacer("-t region=us-east4 .", "$(touch owned) a;b *", "deploy",
+					"$(touch owned) d").Replace(vet+diff+list+create+compile),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -308,8 +327,9 @@ func TestGitLabScript(t *testing.T) {
 	}
 	readYAML(t, templates+"gitlab-ci.yml", &file)
 	const (
-		vet     = "batchwright vet -t region=us-east4 .\n"
-		diff    = "batchwright diff --base BASE --head HEAD --output deploy -t region=us-east4 .\nbatchwright diff --base BASE --head HEAD --output deploy --format markdown -t region=us-east4 .\n"
+		vet  = "batchwright vet -t region=us-east4 .\n"
+		diff = "batchwright diff --base BASE --head HEAD --output deploy -t region=us-east4 .\nbatchwright diff " +
+			"--base BASE --head HEAD --output deploy --format markdown -t region=us-east4 .\n"
 		compile = "batchwright compile --dry-run --exit-code --output deploy -t region=us-east4 .\n"
 		curl    = "curl --fail --silent --show-error --header PRIVATE-TOKEN: t "
 		user    = curl + "https://gitlab.example.com/api/v4/user\n"
@@ -323,11 +343,25 @@ func TestGitLabScript(t *testing.T) {
 		calls string
 		fails bool
 	}{
-		"the first review": {map[string]string{"COMMENTS": `[{"id": 11, "author": {"id": 6}, "body": "<!-- batchwright review: p -->"}]`, "REVIEW_TOKEN": "t"}, vet + diff + list + create + compile, false},
-		"a later one":      {map[string]string{"COMMENTS": `[{"id": 12, "author": {"id": 5}, "body": "<!-- batchwright review: p -->\nx"}]`, "REVIEW_TOKEN": "t"}, vet + diff + list + edit + compile, false},
-		"nothing changes":  {map[string]string{"COMMENTS": "[]", "REVIEW_TOKEN": "t", "DIFF": "0"}, vet + diff + list + compile, false},
-		"without a token":  {map[string]string{}, vet + diff + compile, false},
-		"no right":         {map[string]string{"COMMENTS": "[]", "REVIEW_TOKEN": "t", "GH": "22"}, vet + diff + list + create, true},
+		"the first review": {
+			map[string]string{
+				"COMMENTS":     `[{"id": 11, "author": {"id": 6}, "body": "<!-- batchwright review: p -->"}]`,
+				"REVIEW_TOKEN": "t",
+			}, vet + diff + list + create + compile, false,
+		},
+		"a later one": {
+			map[string]string{
+				"COMMENTS":     `[{"id": 12, "author": {"id": 5}, "body": "<!-- batchwright review: p -->\nx"}]`,
+				"REVIEW_TOKEN": "t",
+			}, vet + diff + list + edit + compile, false,
+		},
+		"nothing changes": {
+			map[string]string{"COMMENTS": "[]", "REVIEW_TOKEN": "t", "DIFF": "0"}, vet + diff + list + compile, false,
+		},
+		"without a token": {map[string]string{}, vet + diff + compile, false},
+		"no right": {
+			map[string]string{"COMMENTS": "[]", "REVIEW_TOKEN": "t", "GH": "22"}, vet + diff + list + create, true,
+		},
 		"a stale folder":   {map[string]string{"COMPILE": "1"}, vet + diff + compile, true},
 		"trouble":          {map[string]string{"DIFF": "3"}, vet + strings.SplitAfter(diff, "\n")[0], true},
 		"no merge request": {map[string]string{"CI_MERGE_REQUEST_IID": ""}, vet + compile, false},
@@ -375,7 +409,9 @@ func TestCloudBuildScript(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRun(t, map[string]string{"_BLUEPRINT": "-t region=us-east4 .", "_FOLDER": "deploy"})
 			// Of a branch that main has not been merged into, one commit.
-			if out, err := r.bash(`git reset -q --hard HEAD^1 && git clone -q --depth 1 --branch change "file://$PWD" "$HOME/clone"`); err != nil {
+			if out, err := r.bash(
+				`git reset -q --hard HEAD^1 && ` +
+					`git clone -q --depth 1 --branch change "file://$PWD" "$HOME/clone"`); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
 			base, err := r.bash("git merge-base main change")
@@ -405,7 +441,8 @@ func TestCloudBuildScript(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d := cmp.Diff(test.calls, strings.ReplaceAll(string(content), strings.TrimSpace(base), "BASE")); d != "" {
+			if d := cmp.Diff(test.calls,
+				strings.ReplaceAll(string(content), strings.TrimSpace(base), "BASE")); d != "" {
 				t.Errorf("calls, -want +got:\n%s", d)
 			}
 		})
@@ -420,7 +457,8 @@ func TestTemplates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := regexp.MustCompile(`\b(VERSION|NAME)\b`).FindAllString(string(content), -1); !slices.Equal(got, []string{"VERSION", "NAME"}) {
+		if got := regexp.MustCompile(`\b(VERSION|NAME)\b`).FindAllString(string(content), -1); !slices.Equal(got,
+			[]string{"VERSION", "NAME"}) {
 			t.Errorf("%s: placeholders %q", name, got)
 		}
 	}

@@ -102,6 +102,7 @@ type Security struct {
 	BinaryAuthorization bool              `json:"binaryAuthorization"`
 	FlowLogs            bool              `json:"flowLogs"`
 	Posture             bool              `json:"posture"`
+	DataAccessLogs      bool              `json:"dataAccessLogs"`
 	Accept              map[string]string `json:"accept"`
 }
 
@@ -119,7 +120,7 @@ type Versions struct {
 	Accept         map[string]string `json:"accept"`
 }
 
-// Pins is #Versions.sha256: a SHA-256 is nil where the blueprint sets none.
+// Pins mirrors #Versions.sha256. A SHA-256 that the blueprint does not set is nil.
 type Pins struct {
 	Kueue     *string `json:"kueue"`
 	JobSet    *string `json:"jobset"`

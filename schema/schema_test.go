@@ -98,7 +98,8 @@ func mirror(t *testing.T, path string, v cue.Value, typ reflect.Type, optional b
 		}
 	default:
 		want := map[reflect.Kind]cue.Kind{
-			reflect.String: cue.StringKind, reflect.Bool: cue.BoolKind, reflect.Int: cue.IntKind, reflect.Float64: cue.NumberKind,
+			reflect.String: cue.StringKind, reflect.Bool: cue.BoolKind, reflect.Int: cue.IntKind,
+			reflect.Float64: cue.NumberKind,
 		}[typ.Kind()]
 		if kind != want {
 			t.Errorf("%s is a %v in CUE and %v in Go", path, kind, typ)
@@ -164,7 +165,9 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 		}
 		for it.Next() {
 			at := path + "." + it.Selector().Unquoted()
-			docs := slices.DeleteFunc(it.Value().Doc(), func(c *ast.CommentGroup) bool { return strings.TrimSpace(c.Text()) == "" })
+			docs := slices.DeleteFunc(it.Value().Doc(), func(c *ast.CommentGroup) bool {
+				return strings.TrimSpace(c.Text()) == ""
+			})
 			if len(docs) == 0 {
 				t.Errorf("%s has no documentation", at)
 			}

@@ -47,19 +47,25 @@ It exits with 1 if it finds nothing, or nothing of one of the names.`,
 		cmd.Flags().StringArrayVar(values, name, nil, usage)
 		complete(cmd, name, valid)
 	}
-	filter(&l.accelerators, "accelerator", "only machines with this accelerator `type`; repeated, with one of them", accelerators)
-	filter(&l.options, "option", "only machines that are offered that `way`: "+strings.Join(optionNames(), ", ")+"; repeated, in all of these ways", optionNames)
-	filter(&l.zones, "zone", "only machines that are known to be in this `zone` or region; repeated, in one of them", zones)
-	filter(&l.topologies, "topology", "only machines that form TPU slices of this `topology`; repeated, of one of them", topologies)
+	filter(&l.accelerators, "accelerator", "only machines with this accelerator `type`; repeated, with one of them",
+		accelerators)
+	filter(&l.options, "option",
+		"only machines that are offered that `way`: "+strings.Join(optionNames(), ", ")+
+			"; repeated, in all of these ways", optionNames)
+	filter(&l.zones, "zone", "only machines that are known to be in this `zone` or region; repeated, in one of them",
+		zones)
+	filter(&l.topologies, "topology", "only machines that form TPU slices of this `topology`; repeated, of one of them",
+		topologies)
 	l.format = formatFlag(cmd, "of the machine types")
 	return cmd
 }
 
 // complete lets the shell offer a flag's values.
 func complete(cmd *cobra.Command, flag string, values func() []string) {
-	err := cmd.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return values(), cobra.ShellCompDirectiveNoFileComp
-	})
+	err := cmd.RegisterFlagCompletionFunc(flag,
+		func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return values(), cobra.ShellCompDirectiveNoFileComp
+		})
 	if err != nil {
 		panic(err) // the flag was added by the caller
 	}
@@ -301,7 +307,9 @@ func (l *listing) matches(e entry) verdict {
 func (l *listing) inZones(e entry) verdict {
 	in := func(zones []string) bool {
 		return slices.ContainsFunc(zones, func(zone string) bool {
-			return slices.ContainsFunc(l.zones, func(z string) bool { return zone == z || strings.HasPrefix(zone, z+"-") })
+			return slices.ContainsFunc(l.zones, func(z string) bool {
+				return zone == z || strings.HasPrefix(zone, z+"-")
+			})
 		})
 	}
 	for option, stated := range statedZones(e.Machine) {

@@ -29,9 +29,9 @@ type Command struct {
 	Stdin  io.Reader
 	Stdout io.Writer
 	Stderr io.Writer
-	// Own says that the process is the command's own, with these streams: the
-	// command may start the process again, within a memory limit.
-	Own bool
+	// OwnsProcess says that the process is the command's own, with these streams:
+	// the command may start the process again, within a memory limit.
+	OwnsProcess bool
 
 	confinement *confinement // nil where memory cannot be limited
 }
@@ -149,7 +149,8 @@ Exit codes: 0 clean; 1 the blueprint has findings, or outputs differ; 2 usage;
 	root.SetErr(c.Stderr)
 	root.SuggestionsMinimumDistance = 2
 	root.SetHelpCommand(c.help())
-	root.AddCommand(c.init(), c.compile(), c.diff(), c.vet(), c.explain(), c.schema(), c.fmt(), c.graph(), c.catalog(), c.version(), c.completion())
+	root.AddCommand(c.init(), c.compile(), c.diff(), c.vet(), c.explain(), c.schema(), c.fmt(), c.graph(), c.catalog(),
+		c.version(), c.completion())
 	return root
 }
 
@@ -158,7 +159,8 @@ Exit codes: 0 clean; 1 the blueprint has findings, or outputs differ; 2 usage;
 func (c Command) run(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		err := f(cmd, args)
-		if err == nil || errors.Is(err, errFindings) || errors.As(err, new(exitError)) || errors.As(err, new(usageError)) {
+		if err == nil || errors.Is(err, errFindings) || errors.As(err, new(exitError)) ||
+			errors.As(err, new(usageError)) {
 			return err
 		}
 		return trouble{err}

@@ -68,11 +68,14 @@ output, and all else to standard error.`,
 		RunE: c.run(func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) }),
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&o.out, "output", "o", "", "`directory` to write to (default ./NAME, after the blueprint), or - to print a txtar archive")
+	flags.StringVarP(&o.out, "output", "o", "",
+		"`directory` to write to (default ./NAME, after the blueprint), or - to print a txtar archive")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "list what would change, write nothing")
 	flags.BoolVar(&o.exitCode, "exit-code", false, "exit with 1 if anything changed, or would change")
 	flags.BoolVar(&o.force, "force", false, "overwrite and remove also what was edited by hand")
-	flags.StringArrayVar(&o.only, "only", nil, "write and remove only what matches a `glob` of paths in the folder, or lies below what matches; can be repeated")
+	flags.StringArrayVar(&o.only, "only", nil,
+		"write and remove only what matches a `glob` of paths in the folder, or lies below what "+
+			"matches; can be repeated")
 	o.input = c.addInputFlags(cmd)
 	o.format = findingsFormatFlag(cmd, "of findings, and of the report where it is json")
 	o.color = colorFlag(cmd)
@@ -136,7 +139,8 @@ func (o *compilation) selection(cmd *cobra.Command) (func(string) bool, error) {
 		return nil, usagef("-o - prints the folder: it goes with none of --dry-run, --exit-code and --force")
 	}
 	if o.out == "-" && o.printsFindings() {
-		return nil, usagef("-o - prints the folder: it does not go with --format %s, which prints the findings", o.format)
+		return nil,
+			usagef("-o - prints the folder: it does not go with --format %s, which prints the findings", o.format)
 	}
 	if len(o.only) == 0 {
 		return nil, nil

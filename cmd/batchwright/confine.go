@@ -73,7 +73,7 @@ func (r *recorder) Read(p []byte) (int, error) {
 // confine returns the command with what it needs to be run in a confined
 // process, and a context that is done when the process is to end.
 func (c Command) confine(ctx context.Context, args []string) (Command, context.Context) {
-	if !canConfine || !c.Own {
+	if !canConfine || !c.OwnsProcess {
 		return c, ctx
 	}
 	c.confinement = &confinement{args: args, stdout: c.Stdout, inside: os.Getenv(confinedVariable) != ""}

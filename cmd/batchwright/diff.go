@@ -142,7 +142,8 @@ func (d *comparison) drift(ctx context.Context, paths []string) error {
 	have, err := emit.Read(dir, after.Tree)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("there is no folder %s: batchwright compile writes it, and --base compares with a revision", dir)
+		return fmt.Errorf("there is no folder %s: batchwright compile writes it, and --base compares with a revision",
+			dir)
 	case errors.Is(err, emit.ErrNotFolder):
 		return usagef("%s is not a directory", dir)
 	case err != nil:
@@ -234,7 +235,8 @@ func (d *comparison) refuse(sides ...*side) error {
 	}
 	hint := ""
 	if slices.ContainsFunc(sides, func(s *side) bool {
-		return s.files != nil && slices.ContainsFunc(s.findings.Sorted(), func(f diag.Finding) bool { return f.Code == "E0101" })
+		return s.files != nil &&
+			slices.ContainsFunc(s.findings.Sorted(), func(f diag.Finding) bool { return f.Code == "E0101" })
 	}) {
 		hint = "; revisions are compiled by this version of batchwright, whichever they were written for"
 	}

@@ -145,7 +145,8 @@ func explainCode(arg string) (explanation, error) {
 		return explanation{}, usagef("there is no code %s", code)
 	}
 	return explanation{
-		Version: 1, Type: "explanation", Code: code, Severity: known[i].Severity.String(), Title: known[i].Title, Text: text,
+		Version: 1, Type: "explanation", Code: code, Severity: known[i].Severity.String(), Title: known[i].Title,
+		Text: text,
 	}, nil
 }
 

@@ -21,7 +21,8 @@ const textWidth = 80
 
 // explainField explains the field at a path, and what it is in the blueprint
 // of some paths: without any, of the working directory if that has one.
-func (c Command) explainField(ctx context.Context, field string, paths []string, in *inputFlags, format, color *choice) error {
+func (c Command) explainField(ctx context.Context, field string, paths []string, in *inputFlags,
+	format, color *choice) error {
 	if err := checkPaths(paths); err != nil {
 		return err
 	}

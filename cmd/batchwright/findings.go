@@ -90,8 +90,11 @@ func conflictCodes() map[emit.Problem]conflictCode {
 			"restore it from version control; --force does without it, and removes nothing",
 		},
 		emit.Tampered: {
-			diag.Code{ID: "E0906", Severity: diag.Error, Title: "the folder's manifest lists what is never generated"},
-			"see who changed it and restore it from version control; --force does without it, and removes nothing",
+			diag.Code{
+				ID: "E0906", Severity: diag.Error, Title: "the folder's manifest lists a path that is never generated",
+			},
+			"restore the manifest from version control, or write with --force, which ignores the " +
+				"manifest and removes no file",
 		},
 		emit.Obstacle: {
 			diag.Code{ID: "E0904", Severity: diag.Error, Title: "something is in the way that is no file"},

@@ -61,7 +61,8 @@ func codesInSources(t *testing.T, root string, about ...string) []string {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (slices.Contains(about, name) || name == "conformance" || strings.HasPrefix(name, ".") && name != "."):
+		case d.IsDir() &&
+			(slices.Contains(about, name) || name == "conformance" || strings.HasPrefix(name, ".") && name != "."):
 			return fs.SkipDir
 		case filepath.Ext(path) != ".go", strings.HasSuffix(path, "_test.go"), slices.Contains(about, name):
 			return nil
@@ -103,7 +104,8 @@ func TestFromRepository(t *testing.T) {
 		t.Fatal(err)
 	}
 	outside := fromRepository(dir)
-	if err := os.WriteFile(filepath.Join(repository, ".git"), []byte("gitdir: elsewhere\n"), 0o644); err != nil { // as in a worktree
+	// as in a worktree
+	if err := os.WriteFile(filepath.Join(repository, ".git"), []byte("gitdir: elsewhere\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	inside := fromRepository(dir)

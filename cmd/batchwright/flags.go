@@ -34,7 +34,8 @@ func (c *choice) Set(value string) error {
 func choiceFlag(cmd *cobra.Command, name, usage string, values ...string) *choice {
 	c := &choice{values[0], values}
 	cmd.Flags().Var(c, name, usage)
-	if err := cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+	if err := cmd.RegisterFlagCompletionFunc(name,
+		cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the flag was added a line above
 	}
 	return c
@@ -72,7 +73,9 @@ type inputFlags struct {
 
 func (c Command) addInputFlags(cmd *cobra.Command) *inputFlags {
 	in := &inputFlags{
-		maxMemory:   resource.QuantityValue{Quantity: *resource.NewQuantity(compiler.DefaultMaxMemory, resource.BinarySI)},
+		maxMemory: resource.QuantityValue{
+			Quantity: *resource.NewQuantity(compiler.DefaultMaxMemory, resource.BinarySI),
+		},
 		confinement: c.confinement,
 	}
 	flags := cmd.Flags()

@@ -102,7 +102,8 @@ func (f *formatter) path(ctx context.Context, name string) error {
 			return nil
 		}
 		if p != name && d.Type()&fs.ModeSymlink != 0 && leadsOut(p, name) {
-			f.fail(p, "is a symbolic link that leads out of the directory", "name the file that it leads to, or remove the link")
+			f.fail(p, "is a symbolic link that leads out of the directory",
+				"name the file that it leads to, or remove the link")
 			return nil
 		}
 		if info, err := os.Stat(p); err == nil && !info.Mode().IsRegular() {
@@ -124,8 +125,8 @@ func leadsOut(link, dir string) bool {
 	if err != nil {
 		return false // it leads nowhere, and cannot be read
 	}
-	real, err := filepath.EvalSymlinks(dir)
-	return err != nil || !isBelow(target, real)
+	root, err := filepath.EvalSymlinks(dir)
+	return err != nil || !isBelow(target, root)
 }
 
 // readFile reads a file, up to a byte more than can be formatted.

@@ -77,8 +77,8 @@ func (r *repository) path(name string) (string, error) {
 	absolute := filepath.Join(r.dir, name)
 	if filepath.IsAbs(name) {
 		absolute = name
-		if real, err := filepath.EvalSymlinks(name); err == nil {
-			absolute = real
+		if resolved, err := filepath.EvalSymlinks(name); err == nil {
+			absolute = resolved
 		}
 	}
 	rel, err := filepath.Rel(r.top, absolute)
@@ -107,7 +107,8 @@ func (r *repository) missing(revision string) string {
 		return "; that is a range: name its ends with --base and --head"
 	}
 	if out, _ := r.git("rev-parse", "--is-shallow-repository"); strings.TrimSpace(out) == "true" {
-		return "; this is a shallow clone, which has to fetch it first: git fetch --unshallow, or a CI checkout of full depth (fetch-depth: 0)"
+		return "; this is a shallow clone, which has to fetch it first: git fetch --unshallow, or a CI checkout of " +
+			"full depth (fetch-depth: 0)"
 	}
 	if near := diag.Nearest(revision, r.revisions()); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)

@@ -88,7 +88,9 @@ func (t gitTree) lookup(name string, follow bool) (gitEntry, error) {
 			way = way[:len(way)-1]
 			continue
 		}
-		i, found := slices.BinarySearchFunc(entries, step, func(e gitEntry, name string) int { return cmp.Compare(e.name, name) })
+		i, found := slices.BinarySearchFunc(entries, step, func(e gitEntry, name string) int {
+			return cmp.Compare(e.name, name)
+		})
 		if !found {
 			return gitEntry{}, fs.ErrNotExist
 		}

@@ -99,8 +99,9 @@ func TestGitTree(t *testing.T) {
 				}
 			}
 			for name, want := range map[string]string{
-				"out": "path escapes from parent", "root": "path escapes from parent", "circle": "too many levels of symbolic links",
-				"none": "file does not exist", "through": "not a directory", "a.cue/x": "not a directory",
+				"out": "path escapes from parent", "root": "path escapes from parent",
+				"circle": "too many levels of symbolic links",
+				"none":   "file does not exist", "through": "not a directory", "a.cue/x": "not a directory",
 				"module/x": "lies in a submodule, whose revisions are its own", "../a.cue": "invalid argument",
 			} {
 				_, err := fs.ReadFile(tree, name)
@@ -185,22 +186,26 @@ func TestGitTrouble(t *testing.T) {
 		"nonsense":   `the repository has no revision "nonsense"`,
 		"HEAD:a.cue": `the repository has no revision "HEAD:a.cue"`,
 		"--all":      `the repository has no revision "--all"`,
-		"main..HEAD": `the repository has no revision "main..HEAD"; that is a range: name its ends with --base and --head`,
-		"^main":      `the repository has no revision "^main"; did you mean "main"?`,
-		"a\nb":       `the repository has no revision "a\nb"`,
-		"HEAD~3":     `the repository has no revision "HEAD~3"`,
+		"main..HEAD": `the repository has no revision "main..HEAD"; that is a range: name its ends ` +
+			`with --base and --head`,
+		"^main":  `the repository has no revision "^main"; did you mean "main"?`,
+		"a\nb":   `the repository has no revision "a\nb"`,
+		"HEAD~3": `the repository has no revision "HEAD~3"`,
 	} {
 		if _, err := r.tree(revision); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", revision, err, want)
 		}
 	}
-	if _, err := (gitTree{r, strings.Repeat("0", 40)}).Open("a.cue"); err == nil || !strings.Contains(err.Error(), "missing") {
+	if _, err := (gitTree{r, strings.Repeat("0", 40)}).Open("a.cue"); err == nil ||
+		!strings.Contains(err.Error(), "missing") {
 		t.Errorf("a missing object: %v", err)
 	}
 
 	// The cure for a repository of another user's is git's own.
-	said := "fatal: detected dubious ownership in repository at '/r'\nTo add an exception for this directory, call:\n\n\tgit config --global --add safe.directory /r\n"
-	want := "git: detected dubious ownership in repository at '/r'; if you trust it, git config --global --add safe.directory /r"
+	said := "fatal: detected dubious ownership in repository at '/r'\nTo add an exception for this directory, " +
+		"call:\n\n\tgit config --global --add safe.directory /r\n"
+	want := "git: detected dubious ownership in repository at '/r'; if you trust it, git config --global " +
+		"--add safe.directory /r"
 	if got := r.gitError(errors.New("exit status 128"), said).Error(); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
@@ -208,7 +213,8 @@ func TestGitTrouble(t *testing.T) {
 	// What no git prints ends the reading of it.
 	for _, script := range []string{"echo x tree -5", "echo x tree 99999999999", "exec cat /dev/zero"} {
 		fake := t.TempDir()
-		if err := os.WriteFile(filepath.Join(fake, "git"), []byte("#!/bin/sh\nread id\n"+script+"\n"), 0o755); err != nil {
+		if err := os.WriteFile(filepath.Join(fake, "git"), []byte("#!/bin/sh\nread id\n"+script+"\n"),
+			0o755); err != nil {
 			t.Fatal(err)
 		}
 		cat, err := startCatFile(exec.CommandContext(t.Context(), filepath.Join(fake, "git")))
@@ -223,11 +229,13 @@ func TestGitTrouble(t *testing.T) {
 	}
 
 	t.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(dir))
-	if _, err := openRepository(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "not a git repository") {
+	if _, err := openRepository(t.Context(), t.TempDir()); err == nil ||
+		!strings.Contains(err.Error(), "not a git repository") {
 		t.Errorf("without a repository: %v", err)
 	}
 	t.Setenv("PATH", "")
-	if _, err := openRepository(t.Context(), dir); err == nil || err.Error() != "git is not installed, and revisions are read with it" {
+	if _, err := openRepository(t.Context(), dir); err == nil ||
+		err.Error() != "git is not installed, and revisions are read with it" {
 		t.Errorf("without git: %v", err)
 	}
 }

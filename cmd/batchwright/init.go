@@ -40,7 +40,10 @@ func examples() []example {
 	return []example{
 		{"a3-ultra-flex", "512 H200 GPUs by flex-start, with GPUDirect RDMA", []string{"a3-ultra-flex"}},
 		{"batch-platform", "four teams, L4 and A100 GPUs: reserved, on demand, Spot", []string{"batch-platform"}},
-		{"batch-platform-dws", "the same, and GPUs that start for whole jobs", []string{"batch-platform", "batch-platform-dws"}},
+		{
+			"batch-platform-dws", "the same, and GPUs that start for whole jobs",
+			[]string{"batch-platform", "batch-platform-dws"},
+		},
 		{"kai-departments", "KAI Scheduler, two departments share 32 H100 GPUs", []string{"kai-departments"}},
 		{"tpu-training", "TPU slices that teams share by priority", []string{"tpu-training"}},
 	}
@@ -107,7 +110,8 @@ be there already, and stay.`,
 	flags.StringVar(&o.name, "name", "", "name of the platform, with --from (default the example's)")
 	flags.StringVar(&o.project, "project", "", "Google Cloud `project`, with --from (default \"my-project\")")
 	flags.BoolVar(&o.preCommit, "pre-commit", false, "write .pre-commit-config.yaml (default true with --from)")
-	o.ci = choiceFlag(cmd, "ci", "whose workflow to write; with --from it is github unless said otherwise", ciNone, ciGitHub, ciGitLab, ciCloudBuild)
+	o.ci = choiceFlag(cmd, "ci", "whose workflow to write; with --from it is github unless said otherwise", ciNone,
+		ciGitHub, ciGitLab, ciCloudBuild)
 	o.color = colorFlag(cmd)
 	return cmd
 }
@@ -131,10 +135,12 @@ func (o *initiation) run(cmd *cobra.Command, dir string) error {
 		return err
 	}
 	if !m.Found && o.from == "" {
-		return usagef("%s holds no blueprint; start one with --from and one of %s", dir, strings.Join(exampleNames(), ", "))
+		return usagef("%s holds no blueprint; start one with --from and one of %s", dir,
+			strings.Join(exampleNames(), ", "))
 	}
 	if m.Language != "" && semver.Compare(m.Language, compiler.SchemaLanguage) < 0 {
-		return usagef("the CUE module at %s is of language version %s, which cannot read the schema: raise it to %s in its cue.mod/module.cue", m.Root, m.Language, compiler.SchemaLanguage)
+		return usagef("the CUE module at %s is of language version %s, which cannot read the schema: raise it to %s "+
+			"in its cue.mod/module.cue", m.Root, m.Language, compiler.SchemaLanguage)
 	}
 	tree, err := o.tree(cmd.Context(), m)
 	if err != nil {
@@ -319,7 +325,8 @@ func (o *initiation) report(cmd *cobra.Command, dir string, m compiler.Module, r
 		fmt.Fprintf(o.Stderr, "%s: nothing written\n", root)
 		return errFindings
 	}
-	if _, err := fmt.Fprintf(o.Stderr, "%s: %d files written, %d unchanged, %d removed\n", root, len(r.Written), len(r.Unchanged), len(r.Removed)); err != nil {
+	if _, err := fmt.Fprintf(o.Stderr, "%s: %d files written, %d unchanged, %d removed\n", root, len(r.Written),
+		len(r.Unchanged), len(r.Removed)); err != nil {
 		return err
 	}
 	next := "batchwright compile"

@@ -5,5 +5,5 @@ package main
 import "os"
 
 func main() {
-	os.Exit(Command{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Own: true}.Main(os.Args[1:]))
+	os.Exit(Command{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, OwnsProcess: true}.Main(os.Args[1:]))
 }

@@ -14,25 +14,26 @@ import (
 // forced, one that is not a deploy folder yet and is the top of a Git repository
 // or holds a blueprint.
 func checkOutput(dir string, force bool) error {
-	real, err := filepath.Abs(dir)
+	target, err := filepath.Abs(dir)
 	if err != nil {
 		return err
 	}
-	if resolved, err := filepath.EvalSymlinks(real); err == nil {
-		real = resolved
+	if resolved, err := filepath.EvalSymlinks(target); err == nil {
+		target = resolved
 	}
-	if real == filepath.Dir(real) {
+	if target == filepath.Dir(target) {
 		return usagef("%s is the root of the file system: name a directory for the folder alone", dir)
 	}
 	if home, err := os.UserHomeDir(); err == nil && filepath.IsAbs(home) {
 		if resolved, err := filepath.EvalSymlinks(home); err == nil {
 			home = resolved
 		}
-		if isBelow(home, real) {
+		if isBelow(home, target) {
 			return usagef("%s is the home directory, or holds it: name a directory for the folder alone", dir)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(emit.ManifestPath))); force || !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(emit.ManifestPath))); force ||
+		!errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	const cure = "name a directory below it, or write there with --force"

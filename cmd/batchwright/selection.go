@@ -20,7 +20,10 @@ func (s *selection) flags(cmd *cobra.Command) {
 		name, usage string
 		values      *[]string
 	}{
-		{"disable", "leave out warnings and notes by `codes`, or their beginnings such as W05, with commas between", &s.disable},
+		{
+			"disable", "leave out warnings and notes by `codes`, or their beginnings such as W05, with commas between",
+			&s.disable,
+		},
 		{"enable", "take `codes`, or their beginnings, back from --disable", &s.enable},
 	} {
 		cmd.Flags().StringSliceVar(flag.values, flag.name, nil, flag.usage)
@@ -81,7 +84,8 @@ func undisableable(code string) error {
 			return usagef("--disable %s: errors cannot be left out: correct what is found", code)
 		}
 	}
-	return usagef("--disable %s: errors cannot be left out: correct what is found, or accept it in the blueprint, with a reason", code)
+	return usagef("--disable %s: errors cannot be left out: correct what is found, or accept it in the "+
+		"blueprint, with a reason", code)
 }
 
 // shows tells whether a finding is not left out. Of two entries that fit the

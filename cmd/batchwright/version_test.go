@@ -11,7 +11,10 @@ func TestSource(t *testing.T) {
 		{buildVersion{Version: "v1.2.3-rc.1"}, "v1.2.3-rc.1"},
 		{buildVersion{Version: "v1.2.3+dirty", Revision: "abc", Modified: true}, "abc"},
 		{buildVersion{Version: "v0.0.0-20260102030405-0123456789ab"}, "0123456789ab"},
-		{buildVersion{Version: "v0.0.0-20260102030405-0123456789ab+dirty", Revision: "0123456789abcdef"}, "0123456789abcdef"},
+		{
+			buildVersion{Version: "v0.0.0-20260102030405-0123456789ab+dirty", Revision: "0123456789abcdef"},
+			"0123456789abcdef",
+		},
 		{buildVersion{Version: "(devel)"}, "main"},
 	}
 	for _, test := range tests {

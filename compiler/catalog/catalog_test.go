@@ -66,9 +66,11 @@ func TestMachineRows(t *testing.T) {
 
 func TestAttachmentRows(t *testing.T) {
 	for _, a := range readFile(t, "attachments.jsonl", attachments, func(a, b Attachment) int {
-		return cmp.Or(cmp.Compare(a.Family, b.Family), cmp.Compare(a.Accelerator, b.Accelerator), cmp.Compare(a.Count, b.Count))
+		return cmp.Or(cmp.Compare(a.Family, b.Family), cmp.Compare(a.Accelerator, b.Accelerator),
+			cmp.Compare(a.Count, b.Count))
 	}) {
-		if a.Family == "" || a.Accelerator == "" || a.Count <= 0 || a.MaxVCPUs <= 0 || a.Withheld == "" && a.MaxMemoryGiB <= 0 {
+		if a.Family == "" || a.Accelerator == "" || a.Count <= 0 || a.MaxVCPUs <= 0 ||
+			a.Withheld == "" && a.MaxMemoryGiB <= 0 {
 			t.Errorf("implausible: %+v", a)
 		}
 	}
@@ -78,7 +80,8 @@ var zoneName = regexp.MustCompile(`^[a-z]+-[a-z]+\d+-(ai\d)?[a-f]$`)
 
 func TestZoneRows(t *testing.T) {
 	for _, r := range readFile(t, "zones.jsonl", zones, func(a, b zoneRow) int { return cmp.Compare(a.Of, b.Of) }) {
-		if !slices.ContainsFunc(All(), func(m Machine) bool { return m.zones().Of == r.Of }) && !slices.ContainsFunc(AllAttachments(), func(a Attachment) bool { return a.Accelerator == r.Of }) {
+		if !slices.ContainsFunc(All(), func(m Machine) bool { return m.zones().Of == r.Of }) &&
+			!slices.ContainsFunc(AllAttachments(), func(a Attachment) bool { return a.Accelerator == r.Of }) {
 			t.Errorf("zones of %q, which nothing has", r.Of)
 		}
 		for _, list := range [][]string{r.Zones, r.FlexStart, r.Calendar} {
@@ -102,7 +105,8 @@ func TestQuotaRows(t *testing.T) {
 		return slices.Index([]bool{r.Accelerator != "", r.Disk != "", r.Family != ""}, true)
 	}
 	for _, r := range readFile(t, "quotas.jsonl", quotas, func(a, b quotaRow) int {
-		return cmp.Or(cmp.Compare(kind(a), kind(b)), cmp.Compare(a.Accelerator+a.Disk+a.Family, b.Accelerator+b.Disk+b.Family))
+		return cmp.Or(cmp.Compare(kind(a), kind(b)),
+			cmp.Compare(a.Accelerator+a.Disk+a.Family, b.Accelerator+b.Disk+b.Family))
 	}) {
 		if kind(r) < 0 || r.Standard == "" {
 			t.Errorf("implausible: %+v", r)
@@ -135,7 +139,8 @@ func TestSliceRows(t *testing.T) {
 			sizes = append(sizes, n)
 		}
 		if product != r.Chips || r.Hosts*m.Count != r.Chips {
-			t.Errorf("%s: %s has %d chips; %d hosts of %d are said to have %d", r.Type, r.Topology, product, r.Hosts, m.Count, r.Chips)
+			t.Errorf("%s: %s has %d chips; %d hosts of %d are said to have %d", r.Type, r.Topology, product, r.Hosts,
+				m.Count, r.Chips)
 		}
 		flat := strings.HasPrefix(m.Accelerator, "tpu-v5-lite") || m.Accelerator == "tpu-v6e-slice"
 		if want := map[bool]int{true: 2, false: 3}[flat]; len(sizes) != want {
@@ -164,7 +169,13 @@ func TestSlices(t *testing.T) {
 		want    []Slice
 	}{
 		{"ct6e-standard-1t", []Slice{{"1x1", 1, 1}}},
-		{"ct6e-standard-4t", []Slice{{"2x2", 4, 1}, {"2x4", 8, 2}, {"4x4", 16, 4}, {"4x8", 32, 8}, {"8x8", 64, 16}, {"8x16", 128, 32}, {"16x16", 256, 64}}},
+		{
+			"ct6e-standard-4t",
+			[]Slice{
+				{"2x2", 4, 1}, {"2x4", 8, 2}, {"4x4", 16, 4}, {"4x8", 32, 8}, {"8x8", 64, 16}, {"8x16", 128, 32},
+				{"16x16", 256, 64},
+			},
+		},
 		{"ct6e-standard-8t", []Slice{{"2x4", 8, 1}}},
 		{"tpu7x-ultranet-4t", nil},
 		{"g2-standard-24", nil},
@@ -183,7 +194,9 @@ func TestSlices(t *testing.T) {
 }
 
 func TestLookupMisses(t *testing.T) {
-	for _, name := range []string{"", "g2-standard", "g2-standard-240", `g2-standard-24","x`, "type", "n1-* + 1x nvidia-tesla-t4"} {
+	for _, name := range []string{
+		"", "g2-standard", "g2-standard-240", `g2-standard-24","x`, "type", "n1-* + 1x nvidia-tesla-t4",
+	} {
 		if m, ok := Lookup(name); ok {
 			t.Errorf("Lookup(%q) = %+v", name, m)
 		}
@@ -216,7 +229,9 @@ func TestWithheld(t *testing.T) {
 			t.Errorf("%s: found %v, withheld %q", name, ok, m.Withheld)
 		}
 	}
-	for _, name := range []string{"ct4p-hightpu-4t", "ct5lp-hightpu-8t", "tpu7x-standard-4t", "a4x-highgpu-4g", "a4x-highgpu-4g-nolssd"} {
+	for _, name := range []string{
+		"ct4p-hightpu-4t", "ct5lp-hightpu-8t", "tpu7x-standard-4t", "a4x-highgpu-4g", "a4x-highgpu-4g-nolssd",
+	} {
 		if _, ok := Usable(name); !ok {
 			t.Errorf("%s cannot be used", name)
 		}
@@ -224,7 +239,9 @@ func TestWithheld(t *testing.T) {
 }
 
 func TestArchitecture(t *testing.T) {
-	for name, want := range map[string]string{"g2-standard-24": "amd64", "ct6e-standard-4t": "amd64", "a4x-highgpu-4g": "arm64"} {
+	for name, want := range map[string]string{
+		"g2-standard-24": "amd64", "ct6e-standard-4t": "amd64", "a4x-highgpu-4g": "arm64",
+	} {
 		if m, _ := Lookup(name); m.Arch != want {
 			t.Errorf("%s is %q, want %q", name, m.Arch, want)
 		}
@@ -281,7 +298,8 @@ func TestZones(t *testing.T) {
 			t.Fatalf("no %s", c.machine)
 		}
 		if len(m.Zones()) != c.zones || len(m.FlexStartZones()) != c.flex || len(m.CalendarZones()) != c.calendar {
-			t.Errorf("%s: zones %q, flex-start %q, calendar %q", c.machine, m.Zones(), m.FlexStartZones(), m.CalendarZones())
+			t.Errorf("%s: zones %q, flex-start %q, calendar %q", c.machine, m.Zones(), m.FlexStartZones(),
+				m.CalendarZones())
 		}
 		if c.one != "" && !slices.Contains(m.Zones(), c.one) {
 			t.Errorf("%s: %s is not among %q", c.machine, c.one, m.Zones())
@@ -294,13 +312,15 @@ func TestZones(t *testing.T) {
 		}
 	}
 	regions := Regions()
-	if !slices.IsSorted(regions) || len(regions) != 31 || !slices.Contains(regions, "us-south1") || slices.Contains(regions, "us-south1-ai1b") {
+	if !slices.IsSorted(regions) || len(regions) != 31 || !slices.Contains(regions, "us-south1") ||
+		slices.Contains(regions, "us-south1-ai1b") {
 		t.Errorf("%d regions: %q", len(regions), regions)
 	}
 }
 
 func TestQuotaMetrics(t *testing.T) {
-	if got, want := QuotaMetrics("nvidia-l4"), (Quota{Standard: "NVIDIA_L4_GPUS", Preemptible: "PREEMPTIBLE_NVIDIA_L4_GPUS"}); got != want {
+	if got, want := QuotaMetrics("nvidia-l4"),
+		(Quota{Standard: "NVIDIA_L4_GPUS", Preemptible: "PREEMPTIBLE_NVIDIA_L4_GPUS"}); got != want {
 		t.Errorf("L4: %+v, want %+v", got, want)
 	}
 	if got := QuotaMetrics("tpu7x"); got != (Quota{}) {

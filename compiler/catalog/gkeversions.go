@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// Channel is what was known of a release channel of GKE. Versions only ever
-// rise: a channel's default is at least Default by now.
+// Channel holds what the release notes said of a GKE release channel on the date
+// that channels states. Versions only rise: by now the channel's default version is
+// Default or a later one.
 type Channel struct {
 	Name string
 	// Default is the version that a cluster is created with if it names none.

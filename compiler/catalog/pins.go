@@ -1,16 +1,16 @@
 package catalog
 
-// pin is the SHA-256 of what a version means, by its name among a blueprint's
-// versions.
+// pin is the SHA-256 of the manifest or the image of one version. The name is that
+// of the field in a blueprint's versions.
 type pin struct{ name, version, sha256 string }
 
-// pins are those of the versions that a blueprint has by default.
+// pins lists the SHA-256 of each default version of a blueprint. It has no row for
+// the Google Cloud CLI, whose digest no public repository pins.
 //
-// Sources: the manifests of Kueue and JobSet are what their Makefile's target
-// artifacts makes of config/default in the Go modules of that version, which
-// conformance/cluster holds; digests of images are those that public repositories
-// of several owners pin for the tag. For the Google Cloud CLI no such digest is
-// known.
+// Sources: for Kueue and JobSet, the manifest that the target artifacts of their
+// Makefile builds from config/default in the Go module of that version, which
+// conformance/cluster builds again and compares; for images, the digest that public
+// repositories of several owners pin for the tag.
 var pins = [...]pin{
 	{"kueue", "0.19.2", "88881eb50734eb920b67486ebc2aa978ed325e1b12d99b22fc51a6d7e9e4d370"},
 	{"jobset", "0.12.0", "a41aaf12dd0b7b0a3d626b8d6107f32c3dc889d7e7830adc46b8cdb77a8963bb"},

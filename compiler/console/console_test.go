@@ -33,9 +33,13 @@ func TestPaint(t *testing.T) {
 func TestCommand(t *testing.T) {
 	for want, c := range map[string]Command{
 		"::notice::m\n": {Name: "notice", Message: "m"},
-		"::warning file=a%2Cb%3Ac,line=3,title=50%25::100%25%0A::error::x\n": {Name: "warning", File: "a,b:c", Line: 3, Title: "50%", Message: "100%\n::error::x"},
-		"::error file=f,line=1,endLine=2,col=4,title=a b::␍\n":               {Name: "error", File: "f", Line: 1, EndLine: 2, Column: 4, Title: "a\nb", Message: "\r"},
-		"::error title=t::␛[0m\n":                                            {Name: "error", Title: "t", Message: "\x1b[0m"},
+		"::warning file=a%2Cb%3Ac,line=3,title=50%25::100%25%0A::error::x\n": {
+			Name: "warning", File: "a,b:c", Line: 3, Title: "50%", Message: "100%\n::error::x",
+		},
+		"::error file=f,line=1,endLine=2,col=4,title=a b::␍\n": {
+			Name: "error", File: "f", Line: 1, EndLine: 2, Column: 4, Title: "a\nb", Message: "\r",
+		},
+		"::error title=t::␛[0m\n": {Name: "error", Title: "t", Message: "\x1b[0m"},
 	} {
 		if got := c.String(); got != want {
 			t.Errorf("got %q, want %q", got, want)

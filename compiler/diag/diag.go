@@ -51,7 +51,8 @@ func (c Code) Compare(d Code) int { return cmp.Compare(c.ID[1:], d.ID[1:]) }
 
 // Source is a file that findings point into.
 type Source struct {
-	Name    string // as the user would write it: relative to the working directory where possible, "-" for standard input
+	// as the user would write it: relative to the working directory where possible, "-" for standard input
+	Name    string
 	Content []byte
 
 	// Made on first use: the byte offset of each line's start, and the number

@@ -27,7 +27,10 @@ func FuzzWriters(f *testing.F) {
 			Code: "E0101", Severity: Error, Path: label, Message: message, Span: span, Label: label, Help: help,
 			Related: []Related{{Span: span, Message: help}, {Message: message}}, Edit: &Edit{Span: span, Text: message},
 		})
-		list.Add(Finding{Code: "W0501", Severity: Warning, Message: help, Span: Span{Source: &Source{Name: name}}, Edit: &Edit{Span: span, Text: label}})
+		list.Add(Finding{
+			Code: "W0501", Severity: Warning, Message: help, Span: Span{Source: &Source{Name: name}},
+			Edit: &Edit{Span: span, Text: label},
+		})
 		list.Add(Finding{Code: "N0701", Severity: Note, Message: label, Accepted: message})
 		for _, w := range []struct {
 			name  string

@@ -35,7 +35,8 @@ func TestWriteGitHub(t *testing.T) {
 		"everything": {
 			Finding{
 				Code: "E0104", Severity: Error, Message: `topology "2x2x3" is not available for v5p`,
-				Span: at(t, topology, `"2x2x3"`), Label: `want one of "2x2x1", "2x2x2"`, Help: "use \"2x2x2\" for 8 chips\nor less: 100%",
+				Span: at(t, topology, `"2x2x3"`), Label: `want one of "2x2x1", "2x2x2"`,
+				Help:    "use \"2x2x2\" for 8 chips\nor less: 100%",
 				Edit:    &Edit{at(t, topology, `"2x2x3"`), `"2x2x2"`},
 				Related: []Related{{at(t, emoji, "1"), "chips"}, {Span{}, "nowhere"}},
 			},
@@ -44,8 +45,12 @@ func TestWriteGitHub(t *testing.T) {
 `,
 		},
 		"an edit without help": {
-			Finding{Code: "W1", Severity: Warning, Message: "m", Span: at(t, topology, `"2x2x3"`), Edit: &Edit{at(t, topology, "v5p"), "v6e"}},
-			"::warning file=blueprints/train.cue,line=4,endLine=4,col=15,title=W1::blueprints/train.cue:4:15: m%0Aedit: replace `v5p` with `v6e` at blueprints/train.cue:3:1\n1 warning\n",
+			Finding{
+				Code: "W1", Severity: Warning, Message: "m", Span: at(t, topology, `"2x2x3"`),
+				Edit: &Edit{at(t, topology, "v5p"), "v6e"},
+			},
+			"::warning file=blueprints/train.cue,line=4,endLine=4,col=15,title=W1::blueprints/train.cue:4:15: " +
+				"m%0Aedit: replace `v5p` with `v6e` at blueprints/train.cue:3:1\n1 warning\n",
 		},
 		"accepted": {
 			Finding{Code: "E1", Severity: Note, Message: "m", Accepted: "as agreed"},
@@ -78,7 +83,8 @@ func TestWriteGitHub(t *testing.T) {
 				Help: "::error::z\r\n##[error]w",
 			},
 			"::error file=a%2Cline=9%3A%252C ␛.cue,line=1,endLine=1,col=1,title=E1%2Cfile=b%3A%3Ax::" +
-				"a,line=9:%252C ␛.cue:1:1: %250A::add-mask::x ::stop-commands::y␍␛[31m\ufffd%0Ahelp: ::error::z␍%0A##[error]w\n1 error\n",
+				"a,line=9:%252C ␛.cue:1:1: %250A::add-mask::x ::stop-commands::y␍␛[31m\ufffd%0Ahelp: " +
+				"::error::z␍%0A##[error]w\n1 error\n",
 		},
 	}
 	for name, test := range tests {
@@ -106,8 +112,10 @@ func TestWriteGitHubLimit(t *testing.T) {
 		got = append(got, command)
 	}
 	want := []string{
-		"::error file=a.cue,line=3", "::error file=a.cue,line=6", "::error file=a.cue,line=9", "::error file=a.cue,line=12",
-		"::warning file=a.cue,line=2", "::warning file=a.cue,line=5", "::warning file=a.cue,line=8", "::warning file=a.cue,line=11", "::warning file=a.cue,line=14",
+		"::error file=a.cue,line=3", "::error file=a.cue,line=6", "::error file=a.cue,line=9",
+		"::error file=a.cue,line=12",
+		"::warning file=a.cue,line=2", "::warning file=a.cue,line=5", "::warning file=a.cue,line=8",
+		"::warning file=a.cue,line=11", "::warning file=a.cue,line=14",
 		"::notice file=a.cue,line=1",
 		"4 errors, 5 warnings, 1 note; 4 more not shown\n",
 	}
@@ -147,7 +155,9 @@ func FuzzWriteGitHub(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := map[string]string{"file": console.Inline(file), "line": "1", "endLine": "1", "col": "1", "title": console.Inline(code)}
+		want := map[string]string{
+			"file": console.Inline(file), "line": "1", "endLine": "1", "col": "1", "title": console.Inline(code),
+		}
 		for key, value := range want {
 			if value == "" {
 				delete(want, key)
@@ -165,7 +175,10 @@ func FuzzWriteGitHub(f *testing.F) {
 func TestNamed(t *testing.T) {
 	a, b := source("a.cue", "x: 1\n"), source("b.cue", "y: 2\n")
 	var l List
-	l.Add(Finding{Message: "m", Span: at(t, a, "1"), Related: []Related{{at(t, b, "2"), "r"}, {Span{}, "nowhere"}}, Edit: &Edit{at(t, a, "x"), "z"}})
+	l.Add(Finding{
+		Message: "m", Span: at(t, a, "1"), Related: []Related{{at(t, b, "2"), "r"}, {Span{}, "nowhere"}},
+		Edit: &Edit{at(t, a, "x"), "z"},
+	})
 	l.Add(Finding{Message: "nowhere"})
 	got := l.Named(func(name string) string { return "dir/" + name })
 	var names []string
@@ -188,7 +201,8 @@ func TestNamed(t *testing.T) {
 	if err := WriteText(&after, got, TextOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if want := strings.NewReplacer("a.cue", "dir/a.cue", "b.cue", "dir/b.cue").Replace(before.String()); after.String() != want {
+	if want := strings.NewReplacer("a.cue", "dir/a.cue", "b.cue",
+		"dir/b.cue").Replace(before.String()); after.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", after.String(), want)
 	}
 }

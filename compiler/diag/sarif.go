@@ -146,10 +146,12 @@ type (
 
 func (opt SARIFOptions) log(l *List) sarifLog {
 	run := sarifRun{
-		Tool:        sarifTool{sarifDriver{Name: opt.Tool, Rules: []sarifRule{}}},
-		SourceRoots: map[string]sarifArtifact{sourceRoot: {Description: &sarifText{Text: "The root of the repository."}}},
-		ColumnKind:  "unicodeCodePoints",
-		Results:     []sarifResult{},
+		Tool: sarifTool{sarifDriver{Name: opt.Tool, Rules: []sarifRule{}}},
+		SourceRoots: map[string]sarifArtifact{
+			sourceRoot: {Description: &sarifText{Text: "The root of the repository."}},
+		},
+		ColumnKind: "unicodeCodePoints",
+		Results:    []sarifResult{},
 	}
 	index := map[string]int{}
 	for i, c := range opt.Codes {
@@ -213,7 +215,8 @@ func (f Finding) sarif() sarifResult {
 		// GitHub shows a related location only where the message links to it.
 		id := len(out.Related) + 1
 		text += fmt.Sprintf("\nnote: [%s](%d)", linkText(r.Message), id)
-		out.Related = append(out.Related, sarifLocation{ID: id, Physical: r.Span.sarif(), Message: &sarifText{Text: r.Message}})
+		out.Related = append(out.Related,
+			sarifLocation{ID: id, Physical: r.Span.sarif(), Message: &sarifText{Text: r.Message}})
 	}
 	out.Message.Text = text
 	if f.Edit != nil && f.Edit.Span.hasText() {

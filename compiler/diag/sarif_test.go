@@ -24,8 +24,11 @@ func sarif(t testing.TB, opt SARIFOptions, findings ...Finding) string {
 func TestWriteSARIF(t *testing.T) {
 	topology := source("blueprints/train a.cue", "package train\n\nv5p: {\n    /* 🚀 */ topology: \"2x2x3\"\n}\n")
 	opt := SARIFOptions{
-		Tool:  "tool",
-		Codes: []Code{{ID: "E0104", Severity: Error, Title: "not one of several"}, {ID: "W0105", Severity: Warning, Title: "a name"}},
+		Tool: "tool",
+		Codes: []Code{
+			{ID: "E0104", Severity: Error, Title: "not one of several"},
+			{ID: "W0105", Severity: Warning, Title: "a name"},
+		},
 		Help: func(code string) (text, markdown string) {
 			if code != "W0105" {
 				return "", ""
@@ -40,7 +43,10 @@ func TestWriteSARIF(t *testing.T) {
 			Edit:    &Edit{at(t, topology, `"2x2x3"`), `"2x2x2"`},
 			Related: []Related{{Span{}, "nowhere"}, {at(t, topology, "v5p"), `of [this] \`}},
 		},
-		Finding{Code: "W0105", Severity: Note, Message: "m", Span: Span{Source: source("/abs/ä%.cue", "")}, Accepted: "as agreed"},
+		Finding{
+			Code: "W0105", Severity: Note, Message: "m", Span: Span{Source: source("/abs/ä%.cue", "")},
+			Accepted: "as agreed",
+		},
 	)
 	want := `{
   "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
@@ -251,15 +257,38 @@ func TestSARIFPlaces(t *testing.T) {
 		span Span
 		want sarifPhysical
 	}{
-		"nowhere":          {Span{}, sarifPhysical{Artifact: sarifArtifact{URI: ".", BaseID: sourceRoot}}},
-		"a colon":          {Span{Source: source("a:b", "")}, sarifPhysical{Artifact: sarifArtifact{URI: "./a:b", BaseID: sourceRoot}}},
-		"hostile":          {Span{Source: source("a?b#c\x1b\xff", "")}, sarifPhysical{Artifact: sarifArtifact{URI: "a%3Fb%23c%1B%FF", BaseID: sourceRoot}}},
-		"above":            {Span{Source: source("../a.cue", "")}, sarifPhysical{Artifact: sarifArtifact{URI: "../a.cue", BaseID: sourceRoot}}},
-		"standard input":   {Span{source("-", "a: 1"), 3, 4}, sarifPhysical{sarifArtifact{URI: "-", BaseID: sourceRoot}, &sarifRegion{1, 4, 1, 5}}},
-		"several lines":    {Span{source("a", "x: {\n}\n"), 3, 6}, sarifPhysical{sarifArtifact{URI: "a", BaseID: sourceRoot}, &sarifRegion{1, 4, 2, 2}}},
-		"an empty span":    {Span{source("a", "xyz"), 1, 1}, sarifPhysical{sarifArtifact{URI: "a", BaseID: sourceRoot}, &sarifRegion{1, 2, 1, 2}}},
-		"beyond the end":   {Span{source("a", "xyz"), 7, 9}, sarifPhysical{sarifArtifact{URI: "a", BaseID: sourceRoot}, &sarifRegion{1, 4, 1, 4}}},
-		"code points only": {Span{source("a", "e\u0301🚀x"), 7, 8}, sarifPhysical{sarifArtifact{URI: "a", BaseID: sourceRoot}, &sarifRegion{1, 4, 1, 5}}},
+		"nowhere": {Span{}, sarifPhysical{Artifact: sarifArtifact{URI: ".", BaseID: sourceRoot}}},
+		"a colon": {
+			Span{Source: source("a:b", "")}, sarifPhysical{Artifact: sarifArtifact{URI: "./a:b", BaseID: sourceRoot}},
+		},
+		"hostile": {
+			Span{Source: source("a?b#c\x1b\xff", "")},
+			sarifPhysical{Artifact: sarifArtifact{URI: "a%3Fb%23c%1B%FF", BaseID: sourceRoot}},
+		},
+		"above": {
+			Span{Source: source("../a.cue", "")},
+			sarifPhysical{Artifact: sarifArtifact{URI: "../a.cue", BaseID: sourceRoot}},
+		},
+		"standard input": {
+			Span{source("-", "a: 1"), 3, 4},
+			sarifPhysical{sarifArtifact{URI: "-", BaseID: sourceRoot}, &sarifRegion{1, 4, 1, 5}},
+		},
+		"several lines": {
+			Span{source("a", "x: {\n}\n"), 3, 6},
+			sarifPhysical{sarifArtifact{URI: "a", BaseID: sourceRoot}, &sarifRegion{1, 4, 2, 2}},
+		},
+		"an empty span": {
+			Span{source("a", "xyz"), 1, 1},
+			sarifPhysical{sarifArtifact{URI: "a", BaseID: sourceRoot}, &sarifRegion{1, 2, 1, 2}},
+		},
+		"beyond the end": {
+			Span{source("a", "xyz"), 7, 9},
+			sarifPhysical{sarifArtifact{URI: "a", BaseID: sourceRoot}, &sarifRegion{1, 4, 1, 4}},
+		},
+		"code points only": {
+			Span{source("a", "e\u0301🚀x"), 7, 8},
+			sarifPhysical{sarifArtifact{URI: "a", BaseID: sourceRoot}, &sarifRegion{1, 4, 1, 5}},
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

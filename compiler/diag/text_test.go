@@ -113,7 +113,10 @@ note: nowhere
 			"c.cue:2:5: error: m\n  |\n2 | e\u0301: 1\n  |    ^\n\n1 error\n",
 		},
 		"several lines": {
-			Finding{Severity: Error, Message: "m", Span: at(t, multi, "{\n\tb: 1\n}"), Edit: &Edit{at(t, multi, "{\n\tb: 1\n}"), ""}},
+			Finding{
+				Severity: Error, Message: "m", Span: at(t, multi, "{\n\tb: 1\n}"),
+				Edit: &Edit{at(t, multi, "{\n\tb: 1\n}"), ""},
+			},
 			`d.cue:1:4: error: m
   |
 1 | a: {
@@ -165,7 +168,8 @@ note: nowhere
 
 func TestWriteTextColor(t *testing.T) {
 	src := source("a.cue", "a: 1\n")
-	got := render(t, TextOptions{Color: true}, Finding{Code: "E1", Severity: Error, Message: "m", Span: at(t, src, "1"), Help: "h"})
+	got := render(t, TextOptions{Color: true},
+		Finding{Code: "E1", Severity: Error, Message: "m", Span: at(t, src, "1"), Help: "h"})
 	want := "\x1b[1ma.cue:1:4:\x1b[0m \x1b[1;31merror[E1]\x1b[0m: \x1b[1mm\x1b[0m\n" +
 		"\x1b[1;34m  |\x1b[0m\n" +
 		"\x1b[1;34m1 |\x1b[0m a: 1\n" +
@@ -226,7 +230,8 @@ func TestWriteTextLimit(t *testing.T) {
 	if want := "\n2 errors, 1 warning; 2 more not shown\n"; !strings.HasSuffix(got, want) {
 		t.Errorf("got the end of %q, want %q", got, want)
 	}
-	if got := render(t, TextOptions{Limit: 5}, findings...); !strings.HasSuffix(got, "\n2 errors, 2 warnings, 1 note\n") {
+	if got := render(t, TextOptions{Limit: 5}, findings...); !strings.HasSuffix(got,
+		"\n2 errors, 2 warnings, 1 note\n") {
 		t.Errorf("at the limit: %q", got)
 	}
 	if got := render(t, TextOptions{}); got != "" {
@@ -321,7 +326,8 @@ func FuzzRender(f *testing.F) {
 		if err := WriteGitHub(&github, &l); err != nil {
 			t.Fatal(err)
 		}
-		if err := WriteSARIF(&sarif, &l, SARIFOptions{Tool: message, Codes: []Code{{ID: "E1", Title: message}}}); err != nil {
+		if err := WriteSARIF(&sarif, &l,
+			SARIFOptions{Tool: message, Codes: []Code{{ID: "E1", Title: message}}}); err != nil {
 			t.Fatal(err)
 		}
 		for _, out := range []string{text.String(), json.String(), github.String(), sarif.String()} {

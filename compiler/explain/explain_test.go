@@ -146,7 +146,8 @@ func TestLayout(t *testing.T) {
 		checkLines(t, code, strings.Join(text.Sources, "\n"), columns-len("Source: "))
 		for _, example := range []string{text.Failing, text.Fixed, text.Accepted} {
 			checkLines(t, code, example, columns-margin)
-			if formatted, err := format.Source([]byte(example)); text.Language == "cue" && example != "" && err == nil && string(formatted) != example {
+			if formatted, err := format.Source([]byte(example)); text.Language == "cue" && example != "" &&
+				err == nil && string(formatted) != example {
 				t.Errorf("%s: an example is not formatted:\n%s", code, cmp.Diff(string(formatted), example))
 			}
 		}

@@ -57,9 +57,19 @@ type Delivery struct {
 	APIs []string
 }
 
+// Scope is the kind of resources that a role reaches.
+type Scope string
+
+const (
+	ProjectScope Scope = ""        // the whole project
+	ClusterScope Scope = "cluster" // the platform's cluster
+	BucketScope  Scope = "buckets" // the buckets of the platform's teams
+)
+
 // NarrowRole is a role that its holder has only where a condition is true.
 type NarrowRole struct {
 	Role  string
+	Scope Scope  // of the condition
 	Title string // of the condition
 	// Condition is an IAM condition, in CEL.
 	Condition string
@@ -101,6 +111,15 @@ const (
 	MaxGroups              = 250
 	DefaultServiceAccounts = 100
 	MaxCustomRoles         = 300
+)
+
+// Limits of a condition on the roles that a principal grants: a call of hasOnly
+// names at most MaxRolesPerCall roles, and the 12 logical operators of a condition
+// join at most 13 calls (IAM documentation: "Set limits on granting roles", "Quotas
+// and limits").
+const (
+	MaxRolesPerCall   = 10
+	MaxGrantableRoles = 13 * MaxRolesPerCall
 )
 
 // DemandRow is one quota metric.

@@ -76,9 +76,9 @@ type Versions struct {
 	SHA256 Pins
 }
 
-// Pins are the SHA-256 of the manifests of Kueue and JobSet, and the digests of the
-// images of Helm, Terraform and the Google Cloud CLI, in hexadecimal; "" where it is
-// not known.
+// Pins holds SHA-256 digests in hexadecimal: of the manifests of Kueue and JobSet,
+// and of the images of Helm, Terraform and the Google Cloud CLI. An unknown digest is
+// "".
 type Pins struct{ Kueue, JobSet, Helm, Terraform, Gcloud string }
 
 // Network holds IPv4 ranges in CIDR notation.
@@ -150,6 +150,7 @@ type Security struct {
 	BinaryAuthorization bool   // the project's policy admits images
 	FlowLogs            bool   // of the cluster's subnet
 	Posture             bool   // GKE reports insecure settings of workloads
+	DataAccessLogs      bool   // of GKE and Cloud Storage in the whole project
 }
 
 // NamedRange is a CIDR range with the name an administrator gave it.
@@ -187,6 +188,16 @@ type SystemPool struct {
 // cluster knows.
 func (p *Platform) HasGroups() bool {
 	return p.Cluster.SecurityGroup != "" && slices.ContainsFunc(p.Teams, func(t Team) bool { return t.Group != "" })
+}
+
+// HasBuckets reports whether some team has a bucket.
+func (p *Platform) HasBuckets() bool {
+	return slices.ContainsFunc(p.Teams, func(t Team) bool { return t.Bucket != "" })
+}
+
+// TeamsWithAccount returns the teams whose jobs act as a Google service account.
+func (p *Platform) TeamsWithAccount() []Team {
+	return slices.DeleteFunc(slices.Clone(p.Teams), func(t Team) bool { return t.Account == nil })
 }
 
 // ServiceAccount is a Google service account.
@@ -300,7 +311,8 @@ type GPUDirect string
 const (
 	TCPX  GPUDirect = "TCPX"  // of a3-highgpu-8g: four networks
 	TCPXO GPUDirect = "TCPXO" // of a3-megagpu-8g: eight networks
-	RDMA  GPUDirect = "RDMA"  // of a3-ultragpu-8g and A4: nine networks, eight of them RDMA; of A4X by AcceleratorNetworks
+	// of a3-ultragpu-8g and A4: nine networks, eight of them RDMA; of A4X by AcceleratorNetworks
+	RDMA GPUDirect = "RDMA"
 )
 
 // Machine is what the catalogue knows of a machine type, with what the

@@ -15,7 +15,10 @@ import (
 func acceptRules() []Rule {
 	return []Rule{
 		{Code: "E0211", Severity: diag.Error, Title: "a finding that cannot be accepted", check: acceptable},
-		{Code: "W0212", Severity: diag.Warning, Title: "something is accepted that is not there", check: idleAcceptances, whole: true, resolved: true, last: true},
+		{
+			Code: "W0212", Severity: diag.Warning, Title: "something is accepted that is not there",
+			check: idleAcceptances, whole: true, resolved: true, last: true,
+		},
 	}
 }
 
@@ -108,7 +111,8 @@ func (r *report) accepts(path []string) string {
 // sortedAcceptances returns what the blueprint accepts, by place and code.
 func (r *report) sortedAcceptances() []acceptance {
 	return slices.SortedFunc(maps.Keys(r.reasons), func(a, b acceptance) int {
-		return cmp.Or(cmp.Compare(a.by.field, b.by.field), cmp.Compare(a.by.entity, b.by.entity), cmp.Compare(a.code, b.code))
+		return cmp.Or(cmp.Compare(a.by.field, b.by.field), cmp.Compare(a.by.entity, b.by.entity),
+			cmp.Compare(a.code, b.code))
 	})
 }
 
@@ -130,7 +134,8 @@ func acceptable(r *report) {
 		switch {
 		case has(can, a.code):
 		case has(all, a.code):
-			r.addKey(a.path(), fmt.Sprintf("%s cannot be accepted: the platform would not work", a.code), help("correct what it finds, and remove this"))
+			r.addKey(a.path(), fmt.Sprintf("%s cannot be accepted: the platform would not work", a.code),
+				help("correct what it finds, and remove this"))
 		default:
 			cure := help("batchwright vet --list shows which can")
 			if i := slices.IndexFunc(can, func(c string) bool { return c[1:] == a.code[1:] }); i >= 0 {

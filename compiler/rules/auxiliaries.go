@@ -13,13 +13,31 @@ import (
 
 func auxiliaryRules() []Rule {
 	return []Rule{
-		{Code: "E0830", Severity: diag.Error, Title: "a Job with pods beside its own", check: auxiliariesOfJobs, resolved: true},
-		{Code: "E0831", Severity: diag.Error, Title: "a pod beside a workload on a capacity it cannot use", check: auxiliaryCapacity, resolved: true},
-		{Code: "E0832", Severity: diag.Error, Title: "a pod beside a workload fits no node", check: auxiliaryFitsNode, whole: true, resolved: true},
-		{Code: "E0833", Severity: diag.Error, Title: "a pod beside a workload can never be admitted", check: auxiliaryFitsQuota, whole: true, resolved: true},
-		{Code: "E0834", Severity: diag.Error, Title: "pods with the network of a node that they share", check: sharedHostNetwork, resolved: true},
+		{
+			Code: "E0830", Severity: diag.Error, Title: "a Job with pods beside its own", check: auxiliariesOfJobs,
+			resolved: true,
+		},
+		{
+			Code: "E0831", Severity: diag.Error, Title: "a pod beside a workload on a capacity it cannot use",
+			check: auxiliaryCapacity, resolved: true,
+		},
+		{
+			Code: "E0832", Severity: diag.Error, Title: "a pod beside a workload fits no node",
+			check: auxiliaryFitsNode, whole: true, resolved: true,
+		},
+		{
+			Code: "E0833", Severity: diag.Error, Title: "a pod beside a workload can never be admitted",
+			check: auxiliaryFitsQuota, whole: true, resolved: true,
+		},
+		{
+			Code: "E0834", Severity: diag.Error, Title: "pods with the network of a node that they share",
+			check: sharedHostNetwork, resolved: true,
+		},
 		{Code: "E0835", Severity: diag.Error, Title: "a port that is taken", check: takenPorts, resolved: true},
-		{Code: "W0836", Severity: diag.Warning, Title: "pods that act as the nodes", check: nodeIdentity, resolved: true},
+		{
+			Code: "W0836", Severity: diag.Warning, Title: "pods that act as the nodes", check: nodeIdentity,
+			resolved: true,
+		},
 	}
 }
 
@@ -27,8 +45,11 @@ func auxiliariesOfJobs(r *report) {
 	capacities := capacitiesByName(r.Plan)
 	severalHosts := func(c string) bool { s := capacities[c].Machine.Slice; return s != nil && s.Hosts > 1 }
 	for _, name := range names(r.Blueprint.Workloads) {
-		if w := r.Blueprint.Workloads[name]; len(w.Auxiliary) > 0 && w.Kind != string(ir.JobSet) && !slices.ContainsFunc(r.runsOn(w, capacities), severalHosts) { // wholeSlices reports those
-			r.addKey(at("workloads", name, "auxiliary"), fmt.Sprintf("workload %q is a Job, whose pods are all alike", name), help(`set kind: "JobSet"`))
+		// wholeSlices reports those
+		if w := r.Blueprint.Workloads[name]; len(w.Auxiliary) > 0 && w.Kind != string(ir.JobSet) &&
+			!slices.ContainsFunc(r.runsOn(w, capacities), severalHosts) {
+			r.addKey(at("workloads", name, "auxiliary"),
+				fmt.Sprintf("workload %q is a Job, whose pods are all alike", name), help(`set kind: "JobSet"`))
 		}
 	}
 }
@@ -50,13 +71,18 @@ func auxiliaryCapacity(r *report) {
 						plain = append(plain, c)
 					}
 				}
-				options := []option{related(at("tiers", w.Tier, "capacity"), "the tier's capacities"), help("add it to the tier: a workload's pods are all admitted by one queue")}
+				options := []option{
+					related(at("tiers", w.Tier, "capacity"), "the tier's capacities"),
+					help("add it to the tier: a workload's pods are all admitted by one queue"),
+				}
 				if plain != nil {
 					options = append(options, label("want one of %s", quoted(plain)))
 				}
 				r.add(path, fmt.Sprintf("tier %q does not use capacity %q", w.Tier, capacity), options...)
 			case capacities[capacity].HasAccelerators():
-				r.add(path, fmt.Sprintf("nodes of %q have %s, which pod %q would keep from others", capacity, capacities[capacity].Machine.Resource, a),
+				r.add(path,
+					fmt.Sprintf("nodes of %q have %s, which pod %q would keep from others", capacity,
+						capacities[capacity].Machine.Resource, a),
 					help("name a capacity of machines without accelerators"))
 			}
 		}
@@ -83,7 +109,8 @@ func (r *report) eachAuxiliary(visit func(s submission, a ir.Auxiliary, c ir.Cap
 func auxiliaryFitsNode(r *report) {
 	r.eachAuxiliary(func(s submission, a ir.Auxiliary, c ir.Capacity) {
 		if lack, ok := fits(a.Requests, 1, node(c)); !ok {
-			r.addKey(at("workloads", s.workload.Template, "auxiliary", a.Name), fmt.Sprintf("pod %q fits no node of %q", a.Name, c.Name),
+			r.addKey(at("workloads", s.workload.Template, "auxiliary", a.Name),
+				fmt.Sprintf("pod %q fits no node of %q", a.Name, c.Name),
 				label("wanted and offered: %s", lack), help("request less, or use hardware with larger machines"))
 		}
 	})
@@ -103,7 +130,9 @@ func auxiliaryFitsQuota(r *report) {
 			if r.Plan.Scheduler == ir.KAI {
 				cure += `; KAI Scheduler does not count it, which the capacity can accept: accept: E1005: "..."`
 			}
-			r.add(append(path, "capacity"), fmt.Sprintf("team %q has no quota on %q, so that workload %q can never be admitted for it", s.team.Name, c.Name, s.workload.Template),
+			r.add(append(path, "capacity"),
+				fmt.Sprintf("team %q has no quota on %q, so that workload %q can never be admitted for it", s.team.Name,
+					c.Name, s.workload.Template),
 				related(r.quotaPath(s, ""), "the team's quota"), help("%s", cure))
 			return
 		}
@@ -117,7 +146,9 @@ func auxiliaryFitsQuota(r *report) {
 			}
 		}
 		if lack, ok := fits(requests, 1, quota(s, s.queue.Flavors[i], pool)); !ok {
-			r.addKey(at("workloads", s.workload.Template, "auxiliary"), fmt.Sprintf("workload %q can never be admitted for %q with the pods beside it", s.workload.Template, s.team.Name),
+			r.addKey(at("workloads", s.workload.Template, "auxiliary"),
+				fmt.Sprintf("workload %q can never be admitted for %q with the pods beside it", s.workload.Template,
+					s.team.Name),
 				label("wanted and within quota: %s", lack), help("request less, or raise the quota on %q", c.Name))
 		}
 	})
@@ -159,9 +190,12 @@ func sharedHostNetwork(r *report) {
 			}
 			options := []option{help("remove hostNetwork: pods then have addresses of their own")}
 			if m.AcceleratorCount > 0 {
-				options = append(options, label("want perPod.accelerators: %d with it, all of a node of %q", m.AcceleratorCount, c))
+				options = append(options,
+					label("want perPod.accelerators: %d with it, all of a node of %q", m.AcceleratorCount, c))
 			}
-			r.add(at("workloads", name, "hostNetwork"), fmt.Sprintf("several pods of workload %q fit on a node of %q, and would share its ports", name, c), options...)
+			r.add(at("workloads", name, "hostNetwork"),
+				fmt.Sprintf("several pods of workload %q fit on a node of %q, and would share its ports", name, c),
+				options...)
 			break
 		}
 	}
@@ -186,13 +220,16 @@ func takenPorts(r *report) {
 		}
 		taken := map[int]string{}
 		if w.HostNetwork {
-			taken[10248], taken[10249], taken[10250], taken[10255], taken[10256] = kubelet, kubeProxy, kubelet, kubelet, kubeProxy
+			taken[10248], taken[10249], taken[10250], taken[10255], taken[10256] = kubelet, kubeProxy, kubelet, kubelet,
+				kubeProxy
 		}
-		if w.PerPod.Accelerators > 0 && slices.ContainsFunc(r.runsOn(w, capacities), func(c string) bool { return capacities[c].HasTPUs() }) {
+		if w.PerPod.Accelerators > 0 &&
+			slices.ContainsFunc(r.runsOn(w, capacities), func(c string) bool { return capacities[c].HasTPUs() }) {
 			taken[8471], taken[8080] = tpuHosts, tpuCoordinator
 		}
 		if who := taken[w.Rendezvous.Port]; who != "" {
-			r.add(at("workloads", name, "rendezvous", "port"), fmt.Sprintf("port %d is that of %s", w.Rendezvous.Port, who), help("take another, such as 29500"))
+			r.add(at("workloads", name, "rendezvous", "port"),
+				fmt.Sprintf("port %d is that of %s", w.Rendezvous.Port, who), help("take another, such as 29500"))
 		}
 	}
 }
@@ -215,7 +252,9 @@ func nodeIdentity(r *report) {
 			if team.Bucket {
 				what = "bucket"
 			}
-			r.add(at("workloads", name, "hostNetwork"), fmt.Sprintf("with the network of their nodes, pods of workload %q act as the nodes, and not as team %q, whose %s they cannot use", name, s.team.Name, what),
+			r.add(at("workloads", name, "hostNetwork"),
+				fmt.Sprintf("with the network of their nodes, pods of workload %q act as the nodes, and not as team "+
+					"%q, whose %s they cannot use", name, s.team.Name, what),
 				related(at("teams", s.team.Name), "the team"),
 				help("remove hostNetwork where the pods need Google Cloud, or accept it where they do not"))
 			break

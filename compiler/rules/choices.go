@@ -21,7 +21,9 @@ func (r *report) runsOn(w schema.Workload, capacities map[string]ir.Capacity) []
 	if w.PerPod.Accelerators == 0 {
 		return tier
 	}
-	if accelerated := slices.DeleteFunc(slices.Clone(tier), func(c string) bool { return !capacities[c].HasAccelerators() }); len(accelerated) > 0 {
+	if accelerated := slices.DeleteFunc(slices.Clone(tier), func(c string) bool {
+		return !capacities[c].HasAccelerators()
+	}); len(accelerated) > 0 {
 		return accelerated
 	}
 	return tier
@@ -68,13 +70,16 @@ func chosenQuota(r *report) {
 				used++
 				continue
 			}
-			r.add(at("workloads", name, "capacity", diag.Index(i)), fmt.Sprintf("no team that submits workload %q has quota on %q", name, c),
+			r.add(at("workloads", name, "capacity", diag.Index(i)),
+				fmt.Sprintf("no team that submits workload %q has quota on %q", name, c),
 				help("give one quota there, or leave the capacity out"))
 		}
 		for _, s := range all[name] {
 			if used > 0 && !slices.ContainsFunc(chosen, func(c string) bool { return has(s, c) }) {
-				r.addKey(at("workloads", name, "capacity"), fmt.Sprintf("team %q has no quota on %s", s.team.Name, quoted(chosen)),
-					related(r.quotaPath(s, ""), "its quota"), help("give it quota there, or leave it out of the workload's teams"))
+				r.addKey(at("workloads", name, "capacity"),
+					fmt.Sprintf("team %q has no quota on %s", s.team.Name, quoted(chosen)),
+					related(r.quotaPath(s, ""), "its quota"),
+					help("give it quota there, or leave it out of the workload's teams"))
 			}
 		}
 	}
@@ -87,13 +92,15 @@ func chosenApart(r *report) {
 	for _, name := range names(all) {
 		chosen := r.Blueprint.Workloads[name].Capacity
 		for _, s := range all[name] {
-			if slices.Contains(chosen, s.workload.Capacities[0]) { // else chosen are none, or such as its team has nothing of
+			// else chosen are none, or such as its team has nothing of
+			if slices.Contains(chosen, s.workload.Capacities[0]) {
 				r.apart(s, at("workloads", name, "capacity"), chosen, s.workload.Requests, s.workload.NodeSelector)
 			}
 		}
 	}
 	r.eachAuxiliary(func(s submission, a ir.Auxiliary, c ir.Capacity) {
-		r.apart(s, at("workloads", s.workload.Template, "auxiliary", a.Name, "capacity"), []string{c.Name}, a.Requests, a.NodeSelector)
+		r.apart(s, at("workloads", s.workload.Template, "auxiliary", a.Name, "capacity"), []string{c.Name}, a.Requests,
+			a.NodeSelector)
 	})
 }
 
@@ -119,7 +126,9 @@ func (r *report) apart(s submission, path []string, chosen []string, requests []
 		if len(chosen) == 1 { // node pools always differ
 			cure = "give both capacities node pools of their own: leave out autoProvisioned and computeClass"
 		}
-		r.addKey(path, fmt.Sprintf("no label tells the nodes of %s from those of %q: pods could be sent there", quoted(chosen), f.Flavor), help("%s", cure))
+		r.addKey(path,
+			fmt.Sprintf("no label tells the nodes of %s from those of %q: pods could be sent there", quoted(chosen),
+				f.Flavor), help("%s", cure))
 	}
 }
 

@@ -16,18 +16,45 @@ import (
 func consumptionRules() []Rule {
 	return []Rule{
 		{Code: "E0401", Severity: diag.Error, Title: "the machine is not offered that way", check: offered},
-		{Code: "W0402", Severity: diag.Warning, Title: "nobody verified that the machine is offered that way", check: unverified, whole: true},
+		{
+			Code: "W0402", Severity: diag.Warning, Title: "nobody verified that the machine is offered that way",
+			check: unverified, whole: true,
+		},
 		{Code: "E0403", Severity: diag.Error, Title: "a reservation without zones", check: reservationZones},
-		{Code: "E0404", Severity: diag.Error, Title: "a reservation cannot be created like that", check: createdReservations},
+		{
+			Code: "E0404", Severity: diag.Error, Title: "a reservation cannot be created like that",
+			check: createdReservations,
+		},
 		{Code: "E0405", Severity: diag.Error, Title: "flex-start with standing nodes", check: flexCounts},
-		{Code: "E0406", Severity: diag.Error, Title: "auto-provisioned capacity that GKE would not create", check: autoProvisioned},
+		{
+			Code: "E0406", Severity: diag.Error, Title: "auto-provisioned capacity that GKE would not create",
+			check: autoProvisioned,
+		},
 		{Code: "E0407", Severity: diag.Error, Title: "compact placement is unavailable", check: compact},
-		{Code: "E0408", Severity: diag.Error, Title: "the nodes of two capacities cannot be told apart", check: sameNodes},
-		{Code: "E0409", Severity: diag.Error, Title: "auto-provisioned nodes are all alike in this", check: sharedByAutoProvisioning},
-		{Code: "N0410", Severity: diag.Note, Title: "flex-start that is not queued", check: unqueuedFlex, scheduler: ir.Kueue},
-		{Code: "E0414", Severity: diag.Error, Title: "what is said of a reservation does not go together", check: reservationParts},
-		{Code: "W0415", Severity: diag.Warning, Title: "TPUs booked by calendar, or of flex-start, in a zone that is not known for it", check: optionZones},
-		{Code: "E0416", Severity: diag.Error, Title: "a ComputeClass that GKE would not scale by", check: computeClasses},
+		{
+			Code: "E0408", Severity: diag.Error, Title: "the nodes of two capacities cannot be told apart",
+			check: sameNodes,
+		},
+		{
+			Code: "E0409", Severity: diag.Error, Title: "auto-provisioned nodes are all alike in this",
+			check: sharedByAutoProvisioning,
+		},
+		{
+			Code: "N0410", Severity: diag.Note, Title: "flex-start that is not queued", check: unqueuedFlex,
+			scheduler: ir.Kueue,
+		},
+		{
+			Code: "E0414", Severity: diag.Error, Title: "what is said of a reservation does not go together",
+			check: reservationParts,
+		},
+		{
+			Code: "W0415", Severity: diag.Warning,
+			Title: "TPUs booked by calendar, or of flex-start, in a zone that is not known for it", check: optionZones,
+		},
+		{
+			Code: "E0416", Severity: diag.Error, Title: "a ComputeClass that GKE would not scale by",
+			check: computeClasses,
+		},
 	}
 }
 
@@ -118,7 +145,10 @@ func offered(r *report) {
 			for _, o := range []struct {
 				name string
 				ok   *bool
-			}{{"onDemand", m.Options.OnDemand}, {"spot", m.Options.Spot}, {"reservation", m.Options.Reservation}, {"flexStart", m.Options.FlexStart}} {
+			}{
+				{"onDemand", m.Options.OnDemand}, {"spot", m.Options.Spot}, {"reservation", m.Options.Reservation},
+				{"flexStart", m.Options.FlexStart},
+			} {
 				if is(o.ok, true) {
 					others = append(others, o.name)
 				}
@@ -134,7 +164,8 @@ func unverified(r *report) {
 		if supports(c, m) == nil {
 			path, words := optionSpan(c)
 			r.addKey(path, fmt.Sprintf("it is not verified that %s can be had %s", m.Type, words),
-				help("check the GKE documentation of the option for this machine, then accept this: accept: W0402: \"...\""))
+				help("check the GKE documentation of the option for this machine, then accept this: "+
+					"accept: W0402: \"...\""))
 		}
 	})
 }
@@ -143,8 +174,10 @@ func unverified(r *report) {
 // with each other linkedZone says so.
 func reservationZones(r *report) {
 	for _, c := range r.Plan.Capacities {
-		if c.Option == ir.Reservation && !linked(c) && len(r.Blueprint.Capacity[c.Name].Zones) == 0 && len(c.Zones) > 1 {
-			r.addKey(at("capacity", c.Name), fmt.Sprintf("capacity %q does not say in which zones its reservation is", c.Name),
+		if c.Option == ir.Reservation && !linked(c) && len(r.Blueprint.Capacity[c.Name].Zones) == 0 &&
+			len(c.Zones) > 1 {
+			r.addKey(at("capacity", c.Name),
+				fmt.Sprintf("capacity %q does not say in which zones its reservation is", c.Name),
 				help("add zones: a reservation belongs to one zone, and must exist in each zone of the pool"))
 		}
 	}
@@ -161,15 +194,20 @@ func createdReservations(r *report) {
 		first, taken := creator[here]
 		switch {
 		case c.Reservation.Owner != "":
-			r.add(path, fmt.Sprintf("reservation %q belongs to project %q and cannot be created here", c.Reservation.Name, c.Reservation.Owner),
+			r.add(path,
+				fmt.Sprintf("reservation %q belongs to project %q and cannot be created here", c.Reservation.Name,
+					c.Reservation.Owner),
 				help("leave create out: the owner creates a shared reservation"))
 		case m.HasTPUs():
-			r.add(path, "reservations of TPUs are not created here", help("have the reservation made, name it, and leave create out"))
+			r.add(path, "reservations of TPUs are not created here",
+				help("have the reservation made, name it, and leave create out"))
 		case is(m.Options.OnDemand, false):
 			r.add(path, fmt.Sprintf("a reservation of %s machines is requested from Google", m.Type),
 				help("request it, name it here, and leave create out"))
 		case c.Reservation.Kind != "standard":
-			r.add(path, fmt.Sprintf("a %s reservation is requested from Google, and comes into being on its date", c.Reservation.Kind),
+			r.add(path,
+				fmt.Sprintf("a %s reservation is requested from Google, and comes into being on its date",
+					c.Reservation.Kind),
 				help("request it, name the reservation that is made for it, and leave create out"))
 		case c.Reservation.Block != "":
 			r.add(path, "a reservation that is created here has no blocks to choose from yet", help("leave block out"))
@@ -180,10 +218,12 @@ func createdReservations(r *report) {
 			r.add(path, fmt.Sprintf("a reservation that is created needs a fixed size, and capacity %q scales", c.Name),
 				help("set nodes instead of maxNodes: reserved machines are paid for whether they run or not"))
 		case c.MaxNodes == 0:
-			r.add(at("capacity", c.Name, "nodes"), "a reservation of no machines cannot be created", label("want at least 1"))
+			r.add(at("capacity", c.Name, "nodes"), "a reservation of no machines cannot be created",
+				label("want at least 1"))
 		case len(c.Zones) > 1 && len(r.Blueprint.Capacity[c.Name].Zones) == 0: // reservationZones tells
 		case len(c.Zones) > 1:
-			r.add(path, fmt.Sprintf("a reservation is created in one zone, and capacity %q has %d", c.Name, len(c.Zones)),
+			r.add(path,
+				fmt.Sprintf("a reservation is created in one zone, and capacity %q has %d", c.Name, len(c.Zones)),
 				help("split the capacity, one zone each"))
 		case taken:
 			r.add(path, fmt.Sprintf("reservation %q is created by capacity %q already", c.Reservation.Name, first),
@@ -205,8 +245,10 @@ func usedUp(r *report, creator map[zonal]string) {
 		for _, zone := range c.Zones {
 			if first, taken := creator[zonal{c.Reservation.Name, zone}]; taken {
 				r.add(at("capacity", c.Name, "consumption", "reservation", "name"),
-					fmt.Sprintf("reservation %q is created for capacity %q, whose nodes take all of it", c.Reservation.Name, first),
-					related(at("capacity", first), "the other capacity"), help("make one capacity of them, or name another reservation"))
+					fmt.Sprintf("reservation %q is created for capacity %q, whose nodes take all of it",
+						c.Reservation.Name, first),
+					related(at("capacity", first), "the other capacity"),
+					help("make one capacity of them, or name another reservation"))
 			}
 		}
 	}
@@ -224,10 +266,12 @@ func reservationParts(r *report) {
 		}
 		path := at("capacity", name, "consumption", "reservation")
 		if in.SubBlock != nil && in.Block == nil {
-			r.addKey(below(path, "subBlock"), "a sub-block is part of a block, and none is named", help("add block, or leave subBlock out"))
+			r.addKey(below(path, "subBlock"), "a sub-block is part of a block, and none is named",
+				help("add block, or leave subBlock out"))
 		}
 		if in.Days != nil && in.Kind != ir.CalendarReservation {
-			r.addKey(below(path, "days"), fmt.Sprintf("a %s reservation has no number of days", in.Kind), help(`set kind: "calendar", or leave days out`))
+			r.addKey(below(path, "days"), fmt.Sprintf("a %s reservation has no number of days", in.Kind),
+				help(`set kind: "calendar", or leave days out`))
 		}
 	}
 }
@@ -245,7 +289,9 @@ func optionZones(r *report) {
 			known, how, table = m.FlexStartZones(), "started by flex-start", "flex-start"
 		}
 		all := m.Zones()
-		unknown := slices.DeleteFunc(without(c.Zones, known), func(z string) bool { return all != nil && !slices.Contains(all, z) })
+		unknown := slices.DeleteFunc(without(c.Zones, known), func(z string) bool {
+			return all != nil && !slices.Contains(all, z)
+		})
 		if known == nil || len(unknown) == 0 {
 			return
 		}
@@ -280,20 +326,27 @@ func autoProvisioned(r *report) {
 		}
 		switch {
 		case c.ComputeClass:
-			r.add(at("capacity", c.Name, "autoProvisioned"), "the pools are created either by a ComputeClass or by themselves",
-				related(at("capacity", c.Name, "computeClass"), "the ComputeClass"), help("keep one of autoProvisioned and computeClass"))
+			r.add(at("capacity", c.Name, "autoProvisioned"),
+				"the pools are created either by a ComputeClass or by themselves",
+				related(at("capacity", c.Name, "computeClass"), "the ComputeClass"),
+				help("keep one of autoProvisioned and computeClass"))
 		case c.HasTPUs():
-			r.add(at("capacity", c.Name, "autoProvisioned"), "TPU slices have node pools of their own here", help("remove autoProvisioned"))
+			r.add(at("capacity", c.Name, "autoProvisioned"), "TPU slices have node pools of their own here",
+				help("remove autoProvisioned"))
 		case c.LocalSSDs > 0:
-			r.add(at("hardware", c.Hardware, "localSSDs"), fmt.Sprintf("auto-provisioning attaches no local SSDs, and capacity %q is auto-provisioned", c.Name),
+			r.add(at("hardware", c.Hardware, "localSSDs"),
+				fmt.Sprintf("auto-provisioning attaches no local SSDs, and capacity %q is auto-provisioned", c.Name),
 				help("remove localSSDs, or give the capacity a node pool of its own: remove autoProvisioned"))
 		case c.Option != ir.OnDemand && c.Option != ir.Spot:
-			r.add(at("capacity", c.Name, "autoProvisioned"), fmt.Sprintf("node pools %s are not auto-provisioned", optionField[c.Option][1]),
+			r.add(at("capacity", c.Name, "autoProvisioned"),
+				fmt.Sprintf("node pools %s are not auto-provisioned", optionField[c.Option][1]),
 				help("remove autoProvisioned: the capacity then has a node pool of its own"))
 		case c.Static:
-			r.add(at("capacity", c.Name, "nodes"), "auto-provisioned pools come and go, so they have no fixed size", help("set maxNodes instead"))
+			r.add(at("capacity", c.Name, "nodes"), "auto-provisioned pools come and go, so they have no fixed size",
+				help("set maxNodes instead"))
 		case c.MinNodes > 0:
-			r.add(at("capacity", c.Name, "minNodes"), "auto-provisioned pools come and go, so they have no minimum", label("want 0"))
+			r.add(at("capacity", c.Name, "minNodes"), "auto-provisioned pools come and go, so they have no minimum",
+				label("want 0"))
 		}
 	}
 }
@@ -321,21 +374,29 @@ func computeClasses(r *report) {
 		case c.HasTPUs():
 			r.add(path, "TPU slices have node pools of their own here", help("remove computeClass"))
 		case c.Machine.PlacementTopology != "":
-			r.add(path, fmt.Sprintf("nodes of %s are linked by a policy, which a ComputeClass does not name here", c.Machine.Type), help("%s", own))
+			r.add(path,
+				fmt.Sprintf("nodes of %s are linked by a policy, which a ComputeClass does not name here",
+					c.Machine.Type), help("%s", own))
 		case c.Queued():
-			r.add(path, "queued flex-start starts nodes in a node pool, not by a ComputeClass", help("%s; or leave queued out", own))
+			r.add(path, "queued flex-start starts nodes in a node pool, not by a ComputeClass",
+				help("%s; or leave queued out", own))
 		case c.Reservation != nil && c.Reservation.Create:
 			r.add(path, "a reservation that is created here is consumed by a node pool of its size", help("%s", own))
 		case c.Waiting:
-			r.add(path, "a ComputeClass cannot wait for a reservation to begin", help("%s; or set active: true once it has begun", own))
+			r.add(path, "a ComputeClass cannot wait for a reservation to begin",
+				help("%s; or set active: true once it has begun", own))
 		case c.Compact:
 			r.add(path, "nodes of a ComputeClass are not placed compactly here", help("%s; or remove placement", own))
 		case c.GPUDriver == "DISABLED":
-			r.add(at("hardware", c.Hardware, "gpuDriver"), fmt.Sprintf("GPU nodes of a ComputeClass come with a driver, and capacity %q asks for none", c.Name), label(`want "DEFAULT" or "LATEST"`), help("choose one, or %s", own))
+			r.add(at("hardware", c.Hardware, "gpuDriver"),
+				fmt.Sprintf("GPU nodes of a ComputeClass come with a driver, and capacity %q asks for none", c.Name),
+				label(`want "DEFAULT" or "LATEST"`), help("choose one, or %s", own))
 		case c.Static:
-			r.add(at("capacity", c.Name, "nodes"), "pools of a ComputeClass come and go, so they have no fixed size", help("set maxNodes instead"))
+			r.add(at("capacity", c.Name, "nodes"), "pools of a ComputeClass come and go, so they have no fixed size",
+				help("set maxNodes instead"))
 		case c.MinNodes > 0:
-			r.add(at("capacity", c.Name, "minNodes"), "pools of a ComputeClass come and go, so they have no minimum", label("want 0"))
+			r.add(at("capacity", c.Name, "minNodes"), "pools of a ComputeClass come and go, so they have no minimum",
+				label("want 0"))
 		}
 	}
 }
@@ -351,22 +412,28 @@ func compact(r *report) {
 		case m.HasTPUs():
 			r.add(path, "the nodes of a TPU slice stand together by themselves", help("remove placement"))
 		case m.CompactNodes != nil && *m.CompactNodes == 0:
-			r.add(path, fmt.Sprintf("%s has no compact placement", m.Type), help(`remove placement, or choose another machine`))
+			r.add(path, fmt.Sprintf("%s has no compact placement", m.Type),
+				help(`remove placement, or choose another machine`))
 		case c.Reservation != nil && c.Reservation.Create:
 			// The provider cannot create a reservation with a placement policy, and GKE
 			// makes a policy of its own for the pool.
-			r.add(path, fmt.Sprintf("compact placement is unavailable for %q, whose reservation is created here", c.Name),
+			r.add(path,
+				fmt.Sprintf("compact placement is unavailable for %q, whose reservation is created here", c.Name),
 				label("the reservation would have no placement policy"), help("remove placement"))
 		case c.Queued():
 			r.add(path, "GPU nodes that are started together by queued provisioning cannot be placed compactly",
 				help("remove placement, or queued"))
 		case c.Option == ir.FlexStart && m.Accelerator != "nvidia-h200-141gb" && m.Family != "a4" && m.Family != "h4d":
-			r.add(path, fmt.Sprintf("flex-start places only A3 Ultra, A4 and H4D nodes compactly, not %s", m.Type), help("remove placement"))
+			r.add(path, fmt.Sprintf("flex-start places only A3 Ultra, A4 and H4D nodes compactly, not %s", m.Type),
+				help("remove placement"))
 		case !c.AutoProvisioned && len(c.Zones) > 1:
-			r.add(path, fmt.Sprintf("compact placement is within one zone, and capacity %q has %d", c.Name, len(c.Zones)),
+			r.add(path,
+				fmt.Sprintf("compact placement is within one zone, and capacity %q has %d", c.Name, len(c.Zones)),
 				help("give the capacity one zone: zones: [%q]", c.Zones[0]))
 		case m.CompactNodes != nil && c.MaxNodes > *m.CompactNodes:
-			r.add(path, fmt.Sprintf("a compact placement of %s holds %d nodes, and capacity %q has up to %d", m.Family, *m.CompactNodes, c.Name, c.MaxNodes),
+			r.add(path,
+				fmt.Sprintf("a compact placement of %s holds %d nodes, and capacity %q has up to %d", m.Family,
+					*m.CompactNodes, c.Name, c.MaxNodes),
 				help("split the capacity, or lower its nodes"))
 		}
 	})
@@ -382,7 +449,8 @@ func sameNodes(r *report) {
 		}
 		key := fmt.Sprint(c.NodeLabels, c.NodeTaints)
 		if other, taken := first[key]; taken {
-			r.addKey(at("capacity", c.Name), fmt.Sprintf("auto-provisioned nodes of %q and %q look the same to Kueue", other, c.Name),
+			r.addKey(at("capacity", c.Name),
+				fmt.Sprintf("auto-provisioned nodes of %q and %q look the same to Kueue", other, c.Name),
 				related(at("capacity", other), "the other capacity"),
 				help("make one capacity of them, or give one a node pool of its own: remove autoProvisioned"))
 			continue
@@ -402,16 +470,23 @@ func sharedByAutoProvisioning(r *report) {
 		hardware := r.Blueprint.Hardware[c.Hardware]
 		cure := help("leave it out, or give the capacity a node pool of its own: remove autoProvisioned")
 		if len(c.Zones) < len(r.Plan.Zones) {
-			r.add(at("capacity", c.Name, "zones"), "auto-provisioned nodes may stand in every zone of the platform", cure)
+			r.add(at("capacity", c.Name, "zones"), "auto-provisioned nodes may stand in every zone of the platform",
+				cure)
 		}
 		if hardware.GPUDriver != "DEFAULT" && c.GPUDriver != "" {
-			r.add(at("hardware", c.Hardware, "gpuDriver"), fmt.Sprintf("auto-provisioned nodes get GKE's default driver, and capacity %q asks for %s", c.Name, c.GPUDriver), label(`want "DEFAULT"`), cure)
+			r.add(at("hardware", c.Hardware, "gpuDriver"),
+				fmt.Sprintf("auto-provisioned nodes get GKE's default driver, and capacity %q asks for %s", c.Name,
+					c.GPUDriver), label(`want "DEFAULT"`), cure)
 		}
 		if first.Name == "" {
 			first = c
 		} else if first.DiskType != c.DiskType || first.DiskSizeGiB != c.DiskSizeGiB {
-			r.add(at("hardware", c.Hardware, "disk"), fmt.Sprintf("auto-provisioned nodes have one kind of boot disk: %s of %d GiB for %q, %s of %d GiB for %q", first.DiskType, first.DiskSizeGiB, first.Name, c.DiskType, c.DiskSizeGiB, c.Name),
-				related(at("hardware", first.Hardware), "the other hardware"), help("make the disks the same, or give one capacity a node pool of its own: remove autoProvisioned"))
+			r.add(at("hardware", c.Hardware, "disk"),
+				fmt.Sprintf("auto-provisioned nodes have one kind of boot disk: %s of %d GiB for "+
+					"%q, %s of %d GiB for %q", first.DiskType, first.DiskSizeGiB, first.Name, c.DiskType, c.DiskSizeGiB,
+					c.Name),
+				related(at("hardware", first.Hardware), "the other hardware"),
+				help("make the disks the same, or give one capacity a node pool of its own: remove autoProvisioned"))
 		}
 	}
 }
@@ -421,7 +496,9 @@ func sharedByAutoProvisioning(r *report) {
 func unqueuedFlex(r *report) {
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
 		if c.Flex != nil && !c.Flex.Queued && !is(m.Options.FlexStart, false) {
-			r.addKey(at("capacity", c.Name, "consumption", "flexStart"), fmt.Sprintf("jobs on %q are evicted and queued again when flex-start has no nodes for them within %d minutes", c.Name, ir.PodsReadyMinutes),
+			r.addKey(at("capacity", c.Name, "consumption", "flexStart"),
+				fmt.Sprintf("jobs on %q are evicted and queued again when flex-start has no nodes for "+
+					"them within %d minutes", c.Name, ir.PodsReadyMinutes),
 				help("set queued: true: then they wait before they are admitted"))
 		}
 	})

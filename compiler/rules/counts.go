@@ -12,7 +12,10 @@ import (
 
 func countRules() []Rule {
 	return []Rule{
-		{Code: "E0411", Severity: diag.Error, Title: "a capacity without a size, with two, or with one in the wrong unit", check: oneCount},
+		{
+			Code: "E0411", Severity: diag.Error,
+			Title: "a capacity without a size, with two, or with one in the wrong unit", check: oneCount,
+		},
 		{Code: "E0412", Severity: diag.Error, Title: "fewest nodes above most nodes", check: minAboveMax},
 		{Code: "E0413", Severity: diag.Error, Title: "nodes do not divide evenly over the zones", check: evenNodes},
 		{Code: "E0417", Severity: diag.Error, Title: "linked nodes in more than one zone", check: linkedZone},
@@ -44,16 +47,22 @@ func oneCount(r *report) {
 		wrong := slices.IndexFunc(others, func(c count) bool { return c.given })
 		switch {
 		case wrong >= 0:
-			r.addKey(at("capacity", name, others[wrong].field), fmt.Sprintf("capacity %q is counted in %s: %s", name, unit, way), label("want %s or %s", fixed.field, most.field))
+			r.addKey(at("capacity", name, others[wrong].field),
+				fmt.Sprintf("capacity %q is counted in %s: %s", name, unit, way),
+				label("want %s or %s", fixed.field, most.field))
 		case !fixed.given && !most.given:
 			r.addKey(at("capacity", name), fmt.Sprintf("capacity %q has no size", name),
 				help("add %s for a fixed number, or %s for what scales", fixed.field, most.field))
 		case fixed.given && most.given:
-			r.addKey(at("capacity", name, most.field), fmt.Sprintf("capacity %q has a fixed number of %s and scales", name, unit),
-				related(at("capacity", name, fixed.field), "the fixed number"), help("keep one of %s and %s", fixed.field, most.field))
+			r.addKey(at("capacity", name, most.field),
+				fmt.Sprintf("capacity %q has a fixed number of %s and scales", name, unit),
+				related(at("capacity", name, fixed.field), "the fixed number"),
+				help("keep one of %s and %s", fixed.field, most.field))
 		case c.Nodes != nil && c.MinNodes > 0:
-			r.addKey(at("capacity", name, "minNodes"), fmt.Sprintf("capacity %q has a fixed number of nodes and a fewest", name),
-				related(at("capacity", name, "nodes"), "the fixed number"), help("remove minNodes, or set maxNodes instead of nodes"))
+			r.addKey(at("capacity", name, "minNodes"),
+				fmt.Sprintf("capacity %q has a fixed number of nodes and a fewest", name),
+				related(at("capacity", name, "nodes"), "the fixed number"),
+				help("remove minNodes, or set maxNodes instead of nodes"))
 		}
 	}
 }
@@ -62,7 +71,8 @@ func minAboveMax(r *report) {
 	for _, name := range names(r.Blueprint.Capacity) {
 		c := r.Blueprint.Capacity[name]
 		if c.MaxNodes != nil && c.MinNodes > *c.MaxNodes {
-			r.add(at("capacity", name, "minNodes"), fmt.Sprintf("at least %d nodes and at most %d", c.MinNodes, *c.MaxNodes),
+			r.add(at("capacity", name, "minNodes"),
+				fmt.Sprintf("at least %d nodes and at most %d", c.MinNodes, *c.MaxNodes),
 				label("want at most %d", *c.MaxNodes), related(at("capacity", name, "maxNodes"), "the most"))
 		}
 	}
@@ -78,7 +88,9 @@ func evenNodes(r *report) {
 			continue // reservationZones reports it
 		}
 		if n := len(c.Zones); c.Static && c.Flex == nil && !c.Sliced() && n > 0 && c.MaxNodes%n != 0 {
-			r.add(at("capacity", c.Name, field), fmt.Sprintf("%s in %s: GKE puts the same number into each zone", plural(c.MaxNodes, "node"), plural(n, "zone")),
+			r.add(at("capacity", c.Name, field),
+				fmt.Sprintf("%s in %s: GKE puts the same number into each zone", plural(c.MaxNodes, "node"),
+					plural(n, "zone")),
 				label("want a multiple of %d", n), help("change %s, or the capacity's zones", field))
 		}
 	}
@@ -97,7 +109,9 @@ func linkedZone(r *report) {
 		if len(r.Blueprint.Capacity[c.Name].Zones) == 0 {
 			path = at("capacity", c.Name)
 		}
-		r.addKey(path, fmt.Sprintf("%s machines are linked within one zone, and capacity %q has %d", c.Machine.Type, c.Name, len(c.Zones)),
+		r.addKey(path,
+			fmt.Sprintf("%s machines are linked within one zone, and capacity %q has %d", c.Machine.Type, c.Name,
+				len(c.Zones)),
 			help("give the capacity one zone: zones: [%q]; those in another zone are another capacity", c.Zones[0]))
 	}
 }
@@ -114,9 +128,13 @@ func linkedNodes(r *report) {
 		switch {
 		case c.Machine.Family != "a4x" || c.ComputeClass || c.Flex != nil: // reported there
 		case !c.Static:
-			r.addKey(at("capacity", c.Name), fmt.Sprintf("%s machines are linked with each other, and do not come and go", c.Machine.Type), help("set nodes instead of maxNodes"))
+			r.addKey(at("capacity", c.Name),
+				fmt.Sprintf("%s machines are linked with each other, and do not come and go", c.Machine.Type),
+				help("set nodes instead of maxNodes"))
 		case c.MaxNodes > mostLinked:
-			r.add(at("capacity", c.Name, "nodes"), fmt.Sprintf("%d %s machines, of which %d are linked with each other", c.MaxNodes, c.Machine.Type, mostLinked), label("want at most %d", mostLinked),
+			r.add(at("capacity", c.Name, "nodes"),
+				fmt.Sprintf("%d %s machines, of which %d are linked with each other", c.MaxNodes, c.Machine.Type,
+					mostLinked), label("want at most %d", mostLinked),
 				help("make another capacity of the others"))
 		}
 	}

@@ -28,11 +28,16 @@ func unsetVariables(r *report) {
 		var beside []option
 		missing := map[string]unset{}
 		if team := without[name]; team != "" {
-			missing[ir.EnvBucket] = unset{fmt.Sprintf("team %q has no bucket", team), "set bucket: true for the team, or leave it out of the workload's teams"}
+			missing[ir.EnvBucket] = unset{
+				fmt.Sprintf("team %q has no bucket", team),
+				"set bucket: true for the team, or leave it out of the workload's teams",
+			}
 			beside = append(beside, related(at("teams", team), "the team"))
 		}
 		if r.Plan.Monitoring.TensorBoard == "" {
-			missing[ir.EnvTensorBoard] = unset{"the platform has no TensorBoard", "add monitoring: tensorBoard: {}, or set the variable in env"}
+			missing[ir.EnvTensorBoard] = unset{
+				"the platform has no TensorBoard", "add monitoring: tensorBoard: {}, or set the variable in env",
+			}
 		}
 		aux := map[string]unset{ir.EnvBucket: missing[ir.EnvBucket], ir.EnvTensorBoard: missing[ir.EnvTensorBoard]}
 		meet := "add rendezvous: {}, or set the variable in env"
@@ -48,7 +53,8 @@ func unsetVariables(r *report) {
 		said := map[string]bool{} // one mistake, however many references
 		r.unset(at("workloads", name), w.Command, w.Env, w.SecretEnv, missing, beside, said)
 		for _, a := range names(w.Auxiliary) {
-			r.unset(at("workloads", name, "auxiliary", a), w.Auxiliary[a].Command, w.Auxiliary[a].Env, nil, aux, beside, said)
+			r.unset(at("workloads", name, "auxiliary", a), w.Auxiliary[a].Command, w.Auxiliary[a].Env, nil, aux, beside,
+				said)
 		}
 	}
 }
@@ -58,7 +64,8 @@ type unset struct{ why, cure string }
 
 // unset reports what a container refers to and does not have, but for what has
 // been said.
-func (r *report) unset(container, command []string, env map[string]string, secrets map[string]schema.SecretKey, missing map[string]unset, beside []option, said map[string]bool) {
+func (r *report) unset(container, command []string, env map[string]string, secrets map[string]schema.SecretKey,
+	missing map[string]unset, beside []option, said map[string]bool) {
 	check := func(path []string, text string) {
 		for _, v := range names(missing) {
 			_, given := env[v]
@@ -128,7 +135,8 @@ func (r *report) commandFiles(container, command, known []string) {
 			if near := r.nearest(file, known); near != "" {
 				cure = help("did you mean %q?", near)
 			}
-			r.add(append(slices.Clip(container), "command", diag.Index(i)), fmt.Sprintf("the workload has no file %q, and /workload holds its files alone", file),
+			r.add(append(slices.Clip(container), "command", diag.Index(i)),
+				fmt.Sprintf("the workload has no file %q, and /workload holds its files alone", file),
 				label("want one of %s", quoted(known)), cure)
 		}
 	}

@@ -16,7 +16,7 @@ func gkeVersionRules() []Rule {
 		{Code: "W0312", Severity: diag.Warning, check: minVersionTooOld,
 			Title: "minVersion is older than a capacity needs"},
 		{Code: "W1010", Severity: diag.Warning, check: channelTooOld,
-			Title: "the release channel starts a cluster with an older GKE than a capacity needs"},
+			Title: "the default version of the release channel is older than a capacity needs"},
 		{Code: "W1011", Severity: diag.Warning, check: minVersionOfChannel,
 			Title: "the release channel is not known to have minVersion"},
 		{Code: "N1012", Severity: diag.Note, check: missingMetrics,
@@ -99,8 +99,8 @@ func channelTooOld(r *report) {
 	if r.Written("cluster", "releaseChannel") {
 		options = append(options, related(at("cluster", "releaseChannel"), "the channel"))
 	}
-	message := fmt.Sprintf("capacity %q needs GKE %s, and channel %s starts a cluster with %s: %s",
-		need.capacity, need.version, channel.Name, channel.Default, need.reason)
+	message := fmt.Sprintf("capacity %q needs GKE %s, because %s, but the default version of channel %s is %s",
+		need.capacity, need.version, need.reason, channel.Name, channel.Default)
 	r.addKey(at("capacity", need.capacity), message, options...)
 }
 
@@ -108,13 +108,14 @@ func channelTooOld(r *report) {
 func startWith(version string, channel catalog.Channel) string {
 	minor := catalog.MinorGKE(version)
 	if !catalog.OlderGKE(channel.Newest, minor) {
-		return fmt.Sprintf("start the cluster with it: cluster: minVersion: %q", minor)
+		return fmt.Sprintf("write cluster: minVersion: %q", minor)
 	}
 	// REGULAR before RAPID: the slower of the channels that have it.
 	for _, name := range []string{"REGULAR", "RAPID"} {
 		if other, _ := catalog.LookupChannel(name); !catalog.OlderGKE(other.Newest, minor) {
-			return fmt.Sprintf("channel %s is not known to have GKE %s: cluster: {releaseChannel: %q, minVersion: %q}",
-				channel.Name, minor, name, minor)
+			return fmt.Sprintf(
+				"write cluster: {releaseChannel: %q, minVersion: %q}, because channel %s is not known to have GKE %s",
+				name, minor, channel.Name, minor)
 		}
 	}
 	return fmt.Sprintf("no channel is known to have GKE %s", minor)
@@ -157,7 +158,8 @@ func missingMetrics(r *report) {
 	}
 	for _, m := range catalog.MetricsComponents() {
 		if m.From != "" && catalog.OlderGKE(version, m.From) {
-			message := fmt.Sprintf("GKE %s does not collect metrics of component %s, and dashboards lack them", version, m.Component)
+			message := fmt.Sprintf("GKE %s does not collect metrics of component %s, and dashboards lack them", version,
+				m.Component)
 			r.add(at("cluster", "minVersion"), message, label("want %s or later", m.From),
 				help("raise it, also after GKE has upgraded the cluster: Terraform then adds the component"))
 			return

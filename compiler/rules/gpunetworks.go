@@ -13,11 +13,26 @@ import (
 
 func gpuNetworkRules() []Rule {
 	return []Rule{
-		{Code: "E0710", Severity: diag.Error, Title: "GPUDirect on a machine that has none", check: noGPUDirect, resolved: true},
-		{Code: "E0711", Severity: diag.Error, Title: "GPUDirect on node pools that GKE creates", check: createdWithoutNetworks, resolved: true},
-		{Code: "E0712", Severity: diag.Error, Title: "an RDMA network in more than one zone", check: oneRDMAZone, resolved: true},
-		{Code: "E0713", Severity: diag.Error, Title: "GPUDirect in a cluster without multi-networking", check: multiNetworkingOff, resolved: true},
-		{Code: "W0714", Severity: diag.Warning, Title: "pods that take whole nodes but none of their networks", check: unconnectedPods, resolved: true},
+		{
+			Code: "E0710", Severity: diag.Error, Title: "GPUDirect on a machine that has none", check: noGPUDirect,
+			resolved: true,
+		},
+		{
+			Code: "E0711", Severity: diag.Error, Title: "GPUDirect on node pools that GKE creates",
+			check: createdWithoutNetworks, resolved: true,
+		},
+		{
+			Code: "E0712", Severity: diag.Error, Title: "an RDMA network in more than one zone", check: oneRDMAZone,
+			resolved: true,
+		},
+		{
+			Code: "E0713", Severity: diag.Error, Title: "GPUDirect in a cluster without multi-networking",
+			check: multiNetworkingOff, resolved: true,
+		},
+		{
+			Code: "W0714", Severity: diag.Warning, Title: "pods that take whole nodes but none of their networks",
+			check: unconnectedPods, resolved: true,
+		},
 		{Code: "E1016", Severity: diag.Error, check: noComputeDomains, resolved: true, Acceptable: true,
 			Title: "NVLink between nodes is not set up"},
 	}
@@ -56,7 +71,9 @@ func directMachines() []string {
 // bandwidth in Standard mode clusters": the pools are made with them.
 func createdWithoutNetworks(r *report) {
 	r.eachCapacity(func(c ir.Capacity, _ catalog.Machine) {
-		if len(c.Networks) == 0 || c.OwnsPools() || c.AutoProvisioned && c.Option != ir.OnDemand && c.Option != ir.Spot { // autoProvisioned reports those
+		// autoProvisioned reports those
+		if len(c.Networks) == 0 || c.OwnsPools() ||
+			c.AutoProvisioned && c.Option != ir.OnDemand && c.Option != ir.Spot {
 			return
 		}
 		field := "autoProvisioned"
@@ -85,13 +102,16 @@ func oneRDMAZone(r *report) {
 		}
 		switch {
 		case len(c.Zones) > 1:
-			say(path, fmt.Sprintf("capacity %q is in %s, and an RDMA network is in one", c.Name, plural(len(c.Zones), "zone")),
+			say(path,
+				fmt.Sprintf("capacity %q is in %s, and an RDMA network is in one", c.Name,
+					plural(len(c.Zones), "zone")),
 				help("choose one of them: zones: [%q]", likeliest(c.Zones, m.Zones())))
 		case first == "":
 			first, zone = c.Name, c.Zones
 		case !slices.Equal(c.Zones, zone):
 			say(path, fmt.Sprintf("capacity %q is in %s, and the RDMA network in %s", c.Name, c.Zones[0], zone[0]),
-				related(at("capacity", first), "its zone is this one's"), help("choose one zone for both, or make a platform for each"))
+				related(at("capacity", first), "its zone is this one's"),
+				help("choose one zone for both, or make a platform for each"))
 		}
 	})
 }
@@ -111,8 +131,10 @@ func multiNetworkingOff(r *report) {
 	}
 	for _, c := range r.Plan.Capacities {
 		if len(c.Networks) > 0 {
-			r.add(at("cluster", "multiNetworking"), fmt.Sprintf("nodes of capacity %q have networks besides the cluster's own", c.Name),
-				related(at("hardware", c.Hardware, "gpuDirect"), "which this asks for"), help("leave multiNetworking out: it is then on where it is needed"))
+			r.add(at("cluster", "multiNetworking"),
+				fmt.Sprintf("nodes of capacity %q have networks besides the cluster's own", c.Name),
+				related(at("hardware", c.Hardware, "gpuDirect"), "which this asks for"),
+				help("leave multiNetworking out: it is then on where it is needed"))
 			return
 		}
 	}
@@ -135,7 +157,9 @@ func unconnectedPods(r *report) {
 			}
 		}
 		for _, name := range w.Capacities {
-			if c := capacities[name]; connected != "" && (c.GPUDirect != capacities[connected].GPUDirect || c.Machine.AcceleratorCount != in.PerPod.Accelerators) {
+			if c := capacities[name]; connected != "" &&
+				(c.GPUDirect != capacities[connected].GPUDirect ||
+					c.Machine.AcceleratorCount != in.PerPod.Accelerators) {
 				other = name
 			}
 		}
@@ -146,7 +170,8 @@ func unconnectedPods(r *report) {
 		if r.Written("workloads", w.Template, "capacity") {
 			path = at("workloads", w.Template, "capacity")
 		}
-		r.add(path, fmt.Sprintf("its pods can go to %q, and so have no interfaces in the networks of %q", other, connected),
+		r.add(path,
+			fmt.Sprintf("its pods can go to %q, and so have no interfaces in the networks of %q", other, connected),
 			related(at("capacity", other), "whose nodes lack these networks"),
 			help("choose where it runs: capacity: [%q]", connected))
 	}

@@ -20,18 +20,42 @@ import (
 
 func hardwareRules() []Rule {
 	return []Rule{
-		{Code: "E0301", Severity: diag.Error, Title: "the machine type does not exist, or cannot be used", check: machineTypes, basic: true},
+		{
+			Code: "E0301", Severity: diag.Error, Title: "the machine type does not exist, or cannot be used",
+			check: machineTypes, basic: true,
+		},
 		{Code: "E0302", Severity: diag.Error, Title: "a zone is not in the platform's region", check: zonesInRegion},
 		{Code: "E0303", Severity: diag.Error, Title: "a zone is not one of the platform's", check: capacityZones},
 		{Code: "E0304", Severity: diag.Error, Title: "the machine does not boot from that disk type", check: bootDisks},
-		{Code: "E0305", Severity: diag.Error, Title: "more per accelerator than the machine has", check: perAccelerator},
-		{Code: "E0306", Severity: diag.Error, Title: "per-accelerator figures for a machine without accelerators", check: perAcceleratorWithout},
+		{
+			Code: "E0305", Severity: diag.Error, Title: "more per accelerator than the machine has",
+			check: perAccelerator,
+		},
+		{
+			Code: "E0306", Severity: diag.Error, Title: "per-accelerator figures for a machine without accelerators",
+			check: perAcceleratorWithout,
+		},
 		{Code: "W0307", Severity: diag.Warning, Title: "a region that is not known", check: knownRegion},
-		{Code: "W0308", Severity: diag.Warning, Title: "the machine is not known in a zone", check: machineZones, resolved: true},
-		{Code: "E0309", Severity: diag.Error, Title: "GPUs that cannot be attached to the machine", check: attachedGPUs, basic: true},
-		{Code: "E0310", Severity: diag.Error, Title: "the machine takes no such number of local SSDs", check: localSSDs},
-		{Code: "E0311", Severity: diag.Error, Title: "a TPU topology that the machine does not form", check: topologies, basic: true},
-		{Code: "E0313", Severity: diag.Error, Title: "a system pool whose nodes keep system pods away", check: systemPool},
+		{
+			Code: "W0308", Severity: diag.Warning, Title: "the machine is not known in a zone", check: machineZones,
+			resolved: true,
+		},
+		{
+			Code: "E0309", Severity: diag.Error, Title: "GPUs that cannot be attached to the machine",
+			check: attachedGPUs, basic: true,
+		},
+		{
+			Code: "E0310", Severity: diag.Error, Title: "the machine takes no such number of local SSDs",
+			check: localSSDs,
+		},
+		{
+			Code: "E0311", Severity: diag.Error, Title: "a TPU topology that the machine does not form",
+			check: topologies, basic: true,
+		},
+		{
+			Code: "E0313", Severity: diag.Error, Title: "a system pool whose nodes keep system pods away",
+			check: systemPool,
+		},
 	}
 }
 
@@ -40,7 +64,8 @@ func hardwareRules() []Rule {
 func (r *report) machine(path []string, name string, all func() []string) {
 	if m, ok := catalog.Lookup(name); ok {
 		if m.Withheld != "" {
-			r.add(path, fmt.Sprintf("machine type %q cannot be used: %s", name, m.Withheld), help("choose another machine type"))
+			r.add(path, fmt.Sprintf("machine type %q cannot be used: %s", name, m.Withheld),
+				help("choose another machine type"))
 		}
 		return
 	}
@@ -85,7 +110,9 @@ func systemPool(r *report) {
 	if m.Accelerator == "" {
 		what = "is an Arm machine"
 	}
-	r.add(at("cluster", "systemPool", "machine"), fmt.Sprintf("%s %s, and GKE keeps other pods off such nodes", name, what), help("choose an x86 machine without accelerators, such as e2-standard-4"))
+	r.add(at("cluster", "systemPool", "machine"),
+		fmt.Sprintf("%s %s, and GKE keeps other pods off such nodes", name, what),
+		help("choose an x86 machine without accelerators, such as e2-standard-4"))
 }
 
 // attachedGPUs: some machine types take a number of GPUs that is chosen.
@@ -111,18 +138,22 @@ func attachedGPUs(r *report) {
 		switch {
 		case fits:
 		case m.Accelerator != "":
-			r.addKey(path, fmt.Sprintf("%s comes with %d %s", m.Type, m.Count, m.Accelerator), help("remove gpus: they are the machine's own"))
+			r.addKey(path, fmt.Sprintf("%s comes with %d %s", m.Type, m.Count, m.Accelerator),
+				help("remove gpus: they are the machine's own"))
 		case len(choices) == 0:
-			r.addKey(path, fmt.Sprintf("no GPUs can be attached to %s", m.Type), help("remove gpus, or choose a machine type that has them: batchwright catalog"))
+			r.addKey(path, fmt.Sprintf("no GPUs can be attached to %s", m.Type),
+				help("remove gpus, or choose a machine type that has them: batchwright catalog"))
 		case len(counts) == 0:
 			near := diag.Nearest(h.GPUs.Type, types)
 			cure := help("choose another GPU or machine type: batchwright catalog %s", m.Type)
 			if near != "" {
 				cure = help("did you mean %q?", near)
 			}
-			r.add(below(path, "type"), fmt.Sprintf("%s cannot be attached to %s", h.GPUs.Type, m.Type), label("want one of %s", quoted(types)), cure)
+			r.add(below(path, "type"), fmt.Sprintf("%s cannot be attached to %s", h.GPUs.Type, m.Type),
+				label("want one of %s", quoted(types)), cure)
 		default:
-			r.add(below(path, "count"), fmt.Sprintf("%s takes no %d of %s", m.Type, h.GPUs.Count, h.GPUs.Type), label("want one of %s", strings.Join(counts, ", ")))
+			r.add(below(path, "count"), fmt.Sprintf("%s takes no %d of %s", m.Type, h.GPUs.Count, h.GPUs.Type),
+				label("want one of %s", strings.Join(counts, ", ")))
 		}
 	}
 }
@@ -170,7 +201,9 @@ func (r *report) topology(path []string, m catalog.Machine, topology string) {
 	} else if i := slices.IndexFunc(all, func(s catalog.Slice) bool { return s.Chips >= chips }); i >= 0 {
 		cure = help("%q has %d chips", all[i].Topology, all[i].Chips)
 	}
-	near, _ := slices.BinarySearchFunc(all, chips, func(s catalog.Slice, chips int) int { return cmp.Compare(s.Chips, chips) })
+	near, _ := slices.BinarySearchFunc(all, chips, func(s catalog.Slice, chips int) int {
+		return cmp.Compare(s.Chips, chips)
+	})
 	r.add(path, fmt.Sprintf("topology %q is not available for %s", topology, m.Type), shapes(all, near-3), cure)
 }
 
@@ -200,15 +233,18 @@ func localSSDs(r *report) {
 		path := at("hardware", name, "localSSDs")
 		switch {
 		case m.SSDs.Bundled > 0:
-			r.add(path, fmt.Sprintf("%s always has its %s", m.Type, plural(m.SSDs.Bundled, "local SSD")), help("remove localSSDs"))
+			r.add(path, fmt.Sprintf("%s always has its %s", m.Type, plural(m.SSDs.Bundled, "local SSD")),
+				help("remove localSSDs"))
 		case len(m.SSDs.Allowed) == 0:
-			r.add(path, fmt.Sprintf("%s is not known to take local SSDs", m.Type), help("remove localSSDs, or choose another machine type"))
+			r.add(path, fmt.Sprintf("%s is not known to take local SSDs", m.Type),
+				help("remove localSSDs, or choose another machine type"))
 		default:
 			var counts []string
 			for _, n := range m.SSDs.Allowed {
 				counts = append(counts, strconv.Itoa(n))
 			}
-			r.add(path, fmt.Sprintf("%s does not take %s", m.Type, plural(h.LocalSSDs, "local SSD")), label("want one of %s", strings.Join(counts, ", ")))
+			r.add(path, fmt.Sprintf("%s does not take %s", m.Type, plural(h.LocalSSDs, "local SSD")),
+				label("want one of %s", strings.Join(counts, ", ")))
 		}
 	}
 }
@@ -241,11 +277,16 @@ func knownRegion(r *report) {
 func machineZones(r *report) {
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
 		known := m.Zones()
-		unknown := slices.DeleteFunc(without(c.Zones, known), func(z string) bool { return !strings.HasPrefix(z, r.Plan.Region+"-") }) // zonesInRegion reports those
+		// zonesInRegion reports those
+		unknown := slices.DeleteFunc(without(c.Zones, known), func(z string) bool {
+			return !strings.HasPrefix(z, r.Plan.Region+"-")
+		})
 		if known == nil || len(unknown) == 0 || len(unknown) < len(c.Zones) && !c.OwnsPools() {
 			return
 		}
-		here := slices.DeleteFunc(slices.Clone(known), func(z string) bool { return !strings.HasPrefix(z, r.Plan.Region+"-") })
+		here := slices.DeleteFunc(slices.Clone(known), func(z string) bool {
+			return !strings.HasPrefix(z, r.Plan.Region+"-")
+		})
 		wanted := label("known: %s", quoted(here))
 		if len(here) == 0 {
 			wanted = label("known in no zone of %s", r.Plan.Region)
@@ -254,7 +295,8 @@ func machineZones(r *report) {
 		if h := r.Blueprint.Hardware[c.Hardware]; h.GPUs != nil {
 			what, kind = h.GPUs.Type, "accelerator-types"
 		}
-		cure := fmt.Sprintf(`ask: gcloud compute %s list --filter=name=%s; if it is there: accept: W0308: "..."`, kind, what)
+		cure := fmt.Sprintf(`ask: gcloud compute %s list --filter=name=%s; if it is there: accept: W0308: "..."`, kind,
+			what)
 		if len(r.Blueprint.Capacity[c.Name].Zones) == 0 {
 			cure = "give the capacity zones that have it, or " + cure
 		}
@@ -289,7 +331,8 @@ func zonesInRegion(r *report) {
 		}
 		if !strings.HasPrefix(z, r.Blueprint.Region+"-") {
 			r.add(at("zones", diag.Index(i)), fmt.Sprintf("zone %q is not in region %q", z, r.Blueprint.Region),
-				label("want %q and a letter", r.Blueprint.Region+"-"), related(at("region"), "the region"), help("name zones of the region"))
+				label("want %q and a letter", r.Blueprint.Region+"-"), related(at("region"), "the region"),
+				help("name zones of the region"))
 		}
 	}
 }
@@ -299,9 +342,11 @@ func capacityZones(r *report) {
 		zones := r.Blueprint.Capacity[name].Zones
 		for i, z := range zones {
 			if slices.Contains(zones[:i], z) {
-				r.add(at("capacity", name, "zones", diag.Index(i)), fmt.Sprintf("zone %q stands here twice", z), help("keep one"))
+				r.add(at("capacity", name, "zones", diag.Index(i)), fmt.Sprintf("zone %q stands here twice", z),
+					help("keep one"))
 			} else if !slices.Contains(r.Blueprint.Zones, z) {
-				r.add(at("capacity", name, "zones", diag.Index(i)), fmt.Sprintf("zone %q is not one of the platform's", z),
+				r.add(at("capacity", name, "zones", diag.Index(i)),
+					fmt.Sprintf("zone %q is not one of the platform's", z),
 					label("want one of %s", quoted(r.Blueprint.Zones)), help("add it to zones, or choose another"))
 			}
 		}
@@ -318,8 +363,10 @@ func bootDisks(r *report) {
 		}
 	}
 	pool := r.Blueprint.Cluster.SystemPool
-	if m, ok := catalog.Usable(pool.Machine); ok && pool.Disk.Type != nil && len(m.Disks) > 0 && !slices.Contains(m.Disks, *pool.Disk.Type) {
-		r.add(at("cluster", "systemPool", "disk", "type"), fmt.Sprintf("%s does not boot from %s", m.Type, *pool.Disk.Type),
+	if m, ok := catalog.Usable(pool.Machine); ok && pool.Disk.Type != nil && len(m.Disks) > 0 &&
+		!slices.Contains(m.Disks, *pool.Disk.Type) {
+		r.add(at("cluster", "systemPool", "disk", "type"),
+			fmt.Sprintf("%s does not boot from %s", m.Type, *pool.Disk.Type),
 			label("want one of %s", quoted(m.Disks)))
 	}
 }
@@ -337,11 +384,15 @@ func perAccelerator(r *report) {
 			continue // the grammar reports it
 		}
 		if most := float64(milli) / 1000 / float64(m.Count); h.PerAccelerator.CPU > most {
-			r.add(at("hardware", name, "perAccelerator", "cpu"), fmt.Sprintf("%g vCPUs with each of %s's %s, but a node has only %.3g for each", h.PerAccelerator.CPU, m.Type, plural(m.Count, "accelerator"), most),
+			r.add(at("hardware", name, "perAccelerator", "cpu"),
+				fmt.Sprintf("%g vCPUs with each of %s's %s, but a node has only %.3g for each", h.PerAccelerator.CPU,
+					m.Type, plural(m.Count, "accelerator"), most),
 				label("want at most %.3g", most))
 		}
 		if most := mib / int64(m.Count); memory.Value()>>20 > most {
-			r.add(at("hardware", name, "perAccelerator", "memory"), fmt.Sprintf("%s with each of %s's %s, but a node has only %dMi for each", h.PerAccelerator.Memory, m.Type, plural(m.Count, "accelerator"), most),
+			r.add(at("hardware", name, "perAccelerator", "memory"),
+				fmt.Sprintf("%s with each of %s's %s, but a node has only %dMi for each", h.PerAccelerator.Memory,
+					m.Type, plural(m.Count, "accelerator"), most),
 				label("want at most %dGi", most/1024))
 		}
 	}

@@ -69,16 +69,19 @@ func wideRoleFamilies() []wideRole {
 			"machines past every queue, and a way into the nodes",
 		},
 		{
-			regexp.MustCompile(`^roles/compute\.(networkAdmin|securityAdmin|loadBalancerAdmin|storageAdmin|orgSecurity[A-Za-z]*)$`),
+			regexp.MustCompile(
+				`^roles/compute\.(networkAdmin|securityAdmin|loadBalancerAdmin|storageAdmin|orgSecurity[A-Za-z]*)$`),
 			"the networks, firewalls or disks of the whole project",
 		},
 		{regexp.MustCompile(`^roles/cloudbuild\.`), "builds, which can run as the account that builds the platform"},
 		{
-			regexp.MustCompile(`^roles/(config|deploymentmanager|clouddeploy)\.[A-Za-z]*([aA]dmin|[eE]ditor|agent|[rR]unner|[dD]eveloper|[oO]perator)$`),
+			regexp.MustCompile(`^roles/(config|deploymentmanager|clouddeploy)\.` +
+				`[A-Za-z]*([aA]dmin|[eE]ditor|agent|[rR]unner|[dD]eveloper|[oO]perator)$`),
 			"deployments, which act with the rights of other accounts",
 		},
 		{
-			regexp.MustCompile(`^roles/(cloudfunctions|run|composer|appengine)\.[A-Za-z]*([aA]dmin|[dD]eveloper|[eE]ditor|[dD]eployer)$`),
+			regexp.MustCompile(`^roles/(cloudfunctions|run|composer|appengine)\.` +
+				`[A-Za-z]*([aA]dmin|[dD]eveloper|[eE]ditor|[dD]eployer)$`),
 			"programs that run as other accounts",
 		},
 		{
@@ -86,7 +89,8 @@ func wideRoleFamilies() []wideRole {
 			"the right to switch off the services that the platform runs on",
 		},
 		{
-			regexp.MustCompile(`^roles/(secretmanager|cloudkms|artifactregistry|logging|monitoring|orgpolicy|accesscontextmanager|privilegedaccessmanager)\.([a-zA-Z]*[aA]dmin)$`),
+			regexp.MustCompile(`^roles/(secretmanager|cloudkms|artifactregistry|logging|monitoring|orgpolicy|` +
+				`accesscontextmanager|privilegedaccessmanager)\.([a-zA-Z]*[aA]dmin)$`),
 			"everything of its service in the whole project",
 		},
 	}
@@ -120,14 +124,17 @@ func wideRoles(r *report) {
 // sharedAccounts checks that nobody else acts as a team's Google service account:
 // whoever does has the team's rights.
 func sharedAccounts(r *report) {
-	owners := map[string]string{r.Plan.NodeAccount.ID: "the account of the nodes", r.Plan.Delivery.Account.ID: "the account of the build"}
+	owners := map[string]string{
+		r.Plan.NodeAccount.ID: "the account of the nodes", r.Plan.Delivery.Account.ID: "the account of the build",
+	}
 	for _, t := range r.Plan.Teams {
 		if t.Account == nil {
 			continue
 		}
 		if owner, taken := owners[t.Account.ID]; taken {
 			r.add(at("teams", t.Name, "serviceAccount"),
-				fmt.Sprintf("service account %q is %s", t.Account.ID, owner), help("write serviceAccount: %q", "wi-"+t.Name))
+				fmt.Sprintf("service account %q is %s", t.Account.ID, owner),
+				help("write serviceAccount: %q", "wi-"+t.Name))
 			continue
 		}
 		owners[t.Account.ID] = fmt.Sprintf("the account of team %q", t.Name)
@@ -162,20 +169,16 @@ func principals(r *report) {
 func serviceAccounts(r *report) {
 	if n := r.Plan.Demand.IAM.ServiceAccounts; n > ir.DefaultServiceAccounts {
 		r.addKey(at("teams"),
-			fmt.Sprintf("the platform has %d service accounts, and a project starts with room for %d", n, ir.DefaultServiceAccounts),
-			help(`raise the quota "Service Account Count" (iam.googleapis.com/quota/service-account-count) to at least %d, `+
+			fmt.Sprintf("the platform has %d service accounts, and a project starts with room for %d", n,
+				ir.DefaultServiceAccounts),
+			help(`raise the quota "Service Account Count" `+
+				`(iam.googleapis.com/quota/service-account-count) to at least %d, `+
 				"or leave serviceAccount out: jobs have their rights without", n))
 	}
 }
 
-// maxGrantable is how many roles the condition can name that bounds what the build
-// grants: 10 in a call of hasOnly, and 13 calls, between which stand at most 12
-// logical operators (IAM documentation: "Set limits on granting roles", "Quotas and
-// limits").
-const maxGrantable = 130
-
 func grantableRoles(r *report) {
-	if n := len(r.Plan.Delivery.GrantableRoles); n > maxGrantable {
+	if n := len(r.Plan.Delivery.GrantableRoles); n > ir.MaxGrantableRoles {
 		own := 0
 		for _, role := range r.Plan.Delivery.GrantableRoles {
 			if slices.ContainsFunc(r.Plan.Teams, func(t ir.Team) bool { return slices.Contains(t.Roles, role) }) {
@@ -183,7 +186,8 @@ func grantableRoles(r *report) {
 			}
 		}
 		r.addKey(at("teams"),
-			fmt.Sprintf("the build would grant %d different roles, and its condition names at most %d", n, maxGrantable),
+			fmt.Sprintf("the build would grant %d different roles, and its condition names at most %d", n,
+				ir.MaxGrantableRoles),
 			help("%d of them are roles of teams: replace them in teams.TEAM.roles by a custom role, "+
 				`"projects/PROJECT/roles/ID"`, own))
 	}

@@ -17,15 +17,27 @@ import (
 func nameRules() []Rule {
 	return []Rule{
 		{Code: "E0201", Severity: diag.Error, Title: "a name refers to nothing", check: references, basic: true},
-		{Code: "E0202", Severity: diag.Error, Title: "quota on a capacity that its tier does not use", check: quotaOutsideTier, basic: true},
-		{Code: "W0203", Severity: diag.Warning, Title: "something is defined and never used", check: unused, whole: true, resolved: true},
+		{
+			Code: "E0202", Severity: diag.Error, Title: "quota on a capacity that its tier does not use",
+			check: quotaOutsideTier, basic: true,
+		},
+		{
+			Code: "W0203", Severity: diag.Warning, Title: "something is defined and never used", check: unused,
+			whole: true, resolved: true,
+		},
 		{Code: "E0204", Severity: diag.Error, Title: "cohorts form a circle", check: cohortCircle},
 		{Code: "E0205", Severity: diag.Error, Title: "a namespace is not a team's own", check: namespaces},
 		{Code: "E0206", Severity: diag.Error, Title: "a derived name is too long", check: derivedNames},
 		{Code: "E0207", Severity: diag.Error, Title: "two derived names are the same", check: collisions},
-		{Code: "W0208", Severity: diag.Warning, Title: "node pools cannot be told apart by their instances' names", check: poolPrefixes, whole: true},
+		{
+			Code: "W0208", Severity: diag.Warning, Title: "node pools cannot be told apart by their instances' names",
+			check: poolPrefixes, whole: true,
+		},
 		{Code: "E0209", Severity: diag.Error, Title: "groups without a security group", check: securityGroup},
-		{Code: "E0213", Severity: diag.Error, Title: "nodes list a bucket that the team does not have", check: listedBuckets},
+		{
+			Code: "E0213", Severity: diag.Error, Title: "nodes list a bucket that the team does not have",
+			check: listedBuckets,
+		},
 	}
 }
 
@@ -68,7 +80,8 @@ func has(sorted []string, name string) bool {
 
 func references(r *report) {
 	b := r.Blueprint
-	hardware, capacity, tiers, cohorts, teams := names(b.Hardware), names(b.Capacity), names(b.Tiers), names(b.Cohorts), names(b.Teams)
+	hardware, capacity, tiers, cohorts, teams := names(b.Hardware), names(b.Capacity), names(b.Tiers), names(b.Cohorts),
+		names(b.Teams)
 	for _, name := range capacity {
 		r.resolve(at("capacity", name, "hardware"), "hardware", b.Capacity[name].Hardware, hardware)
 	}
@@ -137,7 +150,8 @@ func quotaOutsideTier(r *report) {
 func (r *report) capacitiesOf(tier string) (known []string, ok bool) {
 	b := r.Blueprint
 	t := b.Tiers[tier] // none is empty
-	if len(t.Capacity) == 0 || slices.ContainsFunc(t.Capacity, func(c string) bool { _, ok := b.Capacity[c]; return !ok }) {
+	if len(t.Capacity) == 0 ||
+		slices.ContainsFunc(t.Capacity, func(c string) bool { _, ok := b.Capacity[c]; return !ok }) {
 		return nil, false
 	}
 	return slices.Sorted(slices.Values(t.Capacity)), true
@@ -197,7 +211,8 @@ func unused(r *report) {
 		used := uses[kind.field]
 		for _, n := range kind.defined {
 			if !used[n] && (kind.field != "tiers" || !submitted[n]) {
-				r.addKey(at(kind.field, n), fmt.Sprintf("%s %q is used by no %s", kind.noun, n, kind.user), help("use it, or remove it"))
+				r.addKey(at(kind.field, n), fmt.Sprintf("%s %q is used by no %s", kind.noun, n, kind.user),
+					help("use it, or remove it"))
 			}
 		}
 	}
@@ -208,7 +223,8 @@ func unused(r *report) {
 		for _, c := range b.Tiers[tier].Capacity {
 			if !granted[c] {
 				r.addKey(at("capacity", c), fmt.Sprintf("no team has quota on capacity %q", c),
-					related(at("tiers", tier), "a tier that tries it"), help("give some team quota on it, or remove it"))
+					related(at("tiers", tier), "a tier that tries it"),
+					help("give some team quota on it, or remove it"))
 			}
 		}
 	}
@@ -234,7 +250,8 @@ func cohortCircle(r *report) {
 			continue // met before, or it ends
 		}
 		circle := append(slices.Clone(chain[slices.Index(chain, name):]), name)
-		r.add(at("cohorts", chain[last], "parent"), "cohorts belong to each other in a circle: "+strings.Join(circle, " -> "),
+		r.add(at("cohorts", chain[last], "parent"),
+			"cohorts belong to each other in a circle: "+strings.Join(circle, " -> "),
 			help("a cohort has at most one parent and is not among its own parents"))
 	}
 }
@@ -244,12 +261,14 @@ func cohortCircle(r *report) {
 func reserved(namespace string) bool {
 	return namespace == "default" || namespace == ir.KueueNamespace || namespace == ir.JobSetNamespace ||
 		namespace == ir.KAINamespace || namespace == ir.KAIReservationNamespace ||
-		strings.HasPrefix(namespace, "kube-") || strings.HasPrefix(namespace, "gke-") || strings.HasPrefix(namespace, "gmp-")
+		strings.HasPrefix(namespace, "kube-") || strings.HasPrefix(namespace, "gke-") ||
+		strings.HasPrefix(namespace, "gmp-")
 }
 
 func namespaces(r *report) {
 	if g := r.Plan.Monitoring.GrafanaNamespace; reserved(g) {
-		r.add(at("monitoring", "grafanaNamespace"), fmt.Sprintf("namespace %q belongs to the cluster", g), help("name the namespace of your Grafana"))
+		r.add(at("monitoring", "grafanaNamespace"), fmt.Sprintf("namespace %q belongs to the cluster", g),
+			help("name the namespace of your Grafana"))
 	}
 	owner := map[string]string{}
 	for _, t := range r.Plan.Teams {
@@ -260,11 +279,15 @@ func namespaces(r *report) {
 		first, taken := owner[t.Namespace]
 		switch {
 		case reserved(t.Namespace):
-			r.add(path, fmt.Sprintf("namespace %q is the cluster's own, or has one of its prefixes kube-, gke- and gmp-", t.Namespace), help("give the team another namespace"))
+			r.add(path,
+				fmt.Sprintf("namespace %q is the cluster's own, or has one of its prefixes kube-, gke- and gmp-",
+					t.Namespace), help("give the team another namespace"))
 		case t.Namespace == r.Plan.Monitoring.GrafanaNamespace && r.Plan.Monitoring.Grafana:
-			r.add(path, fmt.Sprintf("namespace %q holds the Grafana dashboards", t.Namespace), help("give the team another namespace, or set monitoring.grafanaNamespace"))
+			r.add(path, fmt.Sprintf("namespace %q holds the Grafana dashboards", t.Namespace),
+				help("give the team another namespace, or set monitoring.grafanaNamespace"))
 		case taken:
-			r.add(path, fmt.Sprintf("namespace %q is team %q's", t.Namespace, first), related(at("teams", first), "the other team"),
+			r.add(path, fmt.Sprintf("namespace %q is team %q's", t.Namespace, first),
+				related(at("teams", first), "the other team"),
 				help("two teams in one namespace could use each other's quota and identity; give each its own"))
 		default:
 			owner[t.Namespace] = t.Name
@@ -278,7 +301,8 @@ func derivedNames(r *report) {
 	tooLong := func(path []string, what, name string, most int) {
 		if key := diag.Path(path) + what; len(name) > most && !reported[key] {
 			reported[key] = true
-			r.addKey(path, fmt.Sprintf("%s would be named %q, which is %d characters of at most %d", what, name, len(name), most),
+			r.addKey(path,
+				fmt.Sprintf("%s would be named %q, which is %d characters of at most %d", what, name, len(name), most),
 				help("shorten the names it is made of"))
 		}
 	}
@@ -324,13 +348,15 @@ func derivedNames(r *report) {
 
 func collisions(r *report) {
 	if name := r.Plan.SystemPool.Name; r.Blueprint.Capacity[name].Hardware != "" {
-		r.addKey(at("capacity", name), fmt.Sprintf("node pool %q is the cluster's own", name), help("rename the capacity"))
+		r.addKey(at("capacity", name), fmt.Sprintf("node pool %q is the cluster's own", name),
+			help("rename the capacity"))
 	}
 	pools := map[string]string{}
 	for _, c := range r.Plan.Capacities {
 		for _, pool := range c.Pools() {
 			if other, taken := pools[pool]; taken {
-				r.addKey(at("capacity", c.Name), fmt.Sprintf("node pool %q would stand for capacity %q as well", pool, other),
+				r.addKey(at("capacity", c.Name),
+					fmt.Sprintf("node pool %q would stand for capacity %q as well", pool, other),
 					related(at("capacity", other), "the other capacity"), help("rename one of them"))
 			}
 			pools[pool] = c.Name
@@ -347,7 +373,8 @@ func collisions(r *report) {
 			}
 			if other, taken := queues[q.ClusterQueue]; taken && !slices.Equal(other, at("teams", t.Name)) {
 				kind := strings.TrimSuffix(other[0], "s")
-				r.addKey(at("teams", t.Name, "quota", q.Tier), fmt.Sprintf("ClusterQueue %q would stand for %s %q as well", q.ClusterQueue, kind, other[1]),
+				r.addKey(at("teams", t.Name, "quota", q.Tier),
+					fmt.Sprintf("ClusterQueue %q would stand for %s %q as well", q.ClusterQueue, kind, other[1]),
 					related(other, "the other %s", kind), help("rename one of the teams or tiers"))
 			}
 			queues[q.ClusterQueue] = at("teams", t.Name)
@@ -360,7 +387,8 @@ func collisions(r *report) {
 		for _, name := range []string{w.Name, w.ConfigMap} {
 			key := object{w.Team, name}
 			if other, taken := templates[key]; taken && name != "" && other != w.Template {
-				r.addKey(at("workloads", w.Template), fmt.Sprintf("an object would be named %q, as one of workload %q is", name, other),
+				r.addKey(at("workloads", w.Template),
+					fmt.Sprintf("an object would be named %q, as one of workload %q is", name, other),
 					related(at("workloads", other), "the other workload"), help("rename one of them"))
 				return
 			}
@@ -368,11 +396,13 @@ func collisions(r *report) {
 		}
 		for _, a := range w.Auxiliaries {
 			if a.Name == w.ReplicatedJob() {
-				r.addKey(at("workloads", w.Template, "auxiliary", a.Name), fmt.Sprintf("%q is what the JobSet calls the workload's own pods", a.Name), help("rename it"))
+				r.addKey(at("workloads", w.Template, "auxiliary", a.Name),
+					fmt.Sprintf("%q is what the JobSet calls the workload's own pods", a.Name), help("rename it"))
 			}
 		}
 		if w.Name == "kustomization" {
-			r.addKey(at("workloads", w.Template), `a workload cannot be named "kustomization"`, help("the file of that name lists the others; rename the workload"))
+			r.addKey(at("workloads", w.Template), `a workload cannot be named "kustomization"`,
+				help("the file of that name lists the others; rename the workload"))
 			return
 		}
 	}
@@ -388,7 +418,8 @@ func poolPrefixes(r *report) {
 		}
 		prefix := c.Name[:min(seen, len(c.Name))]
 		if other, taken := first[prefix]; taken {
-			r.addKey(at("capacity", c.Name), fmt.Sprintf("the instances of %q and %q will have the same prefix", other, c.Name),
+			r.addKey(at("capacity", c.Name),
+				fmt.Sprintf("the instances of %q and %q will have the same prefix", other, c.Name),
 				related(at("capacity", other), "the other pool"), help("make the first %d characters differ", seen))
 		}
 		first[prefix] = c.Name
@@ -401,7 +432,8 @@ func securityGroup(r *report) {
 	}
 	for _, name := range names(r.Blueprint.Teams) {
 		if r.Blueprint.Teams[name].Group != nil {
-			r.add(at("teams", name, "group"), "a Google group means nothing to the cluster without cluster.securityGroup",
+			r.add(at("teams", name, "group"),
+				"a Google group means nothing to the cluster without cluster.securityGroup",
 				help(`set cluster: securityGroup: "gke-security-groups@DOMAIN", a group that holds the teams' groups`))
 			return // one mistake, however many teams have a group
 		}
@@ -411,7 +443,9 @@ func securityGroup(r *report) {
 func listedBuckets(r *report) {
 	for _, name := range names(r.Blueprint.Teams) {
 		if t := r.Blueprint.Teams[name]; t.NodesListBucket && !t.Bucket {
-			r.add(at("teams", name, "nodesListBucket"), fmt.Sprintf("team %q has no bucket that nodes could list", name), help("set bucket: true, or remove nodesListBucket"))
+			r.add(at("teams", name, "nodesListBucket"),
+				fmt.Sprintf("team %q has no bucket that nodes could list", name),
+				help("set bucket: true, or remove nodesListBucket"))
 		}
 	}
 }

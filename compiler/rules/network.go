@@ -17,9 +17,19 @@ func networkRules() []Rule {
 		{Code: "E0702", Severity: diag.Error, Title: "ranges overlap", check: overlappingRanges},
 		{Code: "E0703", Severity: diag.Error, Title: "a range is too small", check: rangeSizes},
 		{Code: "E0704", Severity: diag.Error, Title: "not a range of addresses", check: authorizedRanges},
-		{Code: "W0705", Severity: diag.Warning, Title: "the control plane is open to the internet", check: openControlPlane, whole: true},
-		{Code: "E0708", Severity: diag.Error, Title: "a limit of auto-provisioning that makes no sense", check: autoProvisioningLimits},
-		{Code: "N0709", Severity: diag.Note, Title: "auto-provisioning's limits hold less than the teams are guaranteed", check: clusterLimits, whole: true},
+		{
+			Code: "W0705", Severity: diag.Warning, Title: "the control plane is open to the internet",
+			check: openControlPlane, whole: true,
+		},
+		{
+			Code: "E0708", Severity: diag.Error, Title: "a limit of auto-provisioning that makes no sense",
+			check: autoProvisioningLimits,
+		},
+		{
+			Code: "N0709", Severity: diag.Note,
+			Title: "auto-provisioning's limits hold less than the teams are guaranteed", check: clusterLimits,
+			whole: true,
+		},
 	}
 }
 
@@ -33,7 +43,10 @@ type namedRange struct {
 // where there are some.
 func (r *report) ranges() []namedRange {
 	n := r.Blueprint.Network
-	out := []namedRange{{"nodes", n.Nodes, netip.Prefix{}}, {"pods", n.Pods, netip.Prefix{}}, {"services", n.Services, netip.Prefix{}}, {"controlPlane", n.ControlPlane, netip.Prefix{}}}
+	out := []namedRange{
+		{"nodes", n.Nodes, netip.Prefix{}}, {"pods", n.Pods, netip.Prefix{}}, {"services", n.Services, netip.Prefix{}},
+		{"controlPlane", n.ControlPlane, netip.Prefix{}},
+	}
 	for _, used := range r.Plan.Network.GPURanges {
 		out = append(out, namedRange{field: used.Name, text: used.CIDR})
 	}
@@ -56,7 +69,8 @@ var private = []netip.Prefix{
 func (r *report) cidr(path []string, text string) bool {
 	p, err := netip.ParsePrefix(text)
 	if err != nil {
-		r.add(path, fmt.Sprintf("%q is not a range of addresses", text), help("write it as ADDRESS/BITS, such as 10.0.0.0/20"))
+		r.add(path, fmt.Sprintf("%q is not a range of addresses", text),
+			help("write it as ADDRESS/BITS, such as 10.0.0.0/20"))
 		return false
 	}
 	if p != p.Masked() {
@@ -77,7 +91,8 @@ func privateRanges(r *report) {
 			inside = inside || p.Contains(n.prefix.Addr()) && p.Bits() <= n.prefix.Bits()
 		}
 		if !inside {
-			r.add(path, fmt.Sprintf("%s is not private address space", n.text), label("want a range in 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or 100.64.0.0/10"))
+			r.add(path, fmt.Sprintf("%s is not private address space", n.text),
+				label("want a range in 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or 100.64.0.0/10"))
 		}
 	}
 }
@@ -96,7 +111,8 @@ func overlappingRanges(r *report) {
 			if r.Written("network", b.field) {
 				options = append(options, related(at("network", b.field), "the other range"))
 			}
-			r.add(at("network", a.field), fmt.Sprintf("network.%s, %s, overlaps network.%s, %s", a.field, a.text, b.field, b.text), options...)
+			r.add(at("network", a.field),
+				fmt.Sprintf("network.%s, %s, overlaps network.%s, %s", a.field, a.text, b.field, b.text), options...)
 			break
 		}
 	}
@@ -129,12 +145,16 @@ func rangeSizes(r *report) {
 		case "nodes":
 			// Google Cloud keeps four addresses of every primary range.
 			if nodes > addresses-4 {
-				r.add(at("network", n.field), fmt.Sprintf("network.nodes, %s, has room for %d nodes, and the platform can have %d", n.text, max(0, addresses-4), nodes), help("set a wider range: network: nodes: ..."))
+				r.add(at("network", n.field),
+					fmt.Sprintf("network.nodes, %s, has room for %d nodes, and the platform can have %d", n.text,
+						max(0, addresses-4), nodes), help("set a wider range: network: nodes: ..."))
 			}
 		case "pods":
 			// A node takes a /24, for at most 110 pods.
 			if room := addresses / 256; nodes > room {
-				r.add(at("network", n.field), fmt.Sprintf("network.pods, %s, has room for the pods of %d nodes, and the platform can have %d", n.text, room, nodes), help("set a wider range, a /24 for each node: network: pods: ..."))
+				r.add(at("network", n.field),
+					fmt.Sprintf("network.pods, %s, has room for the pods of %d nodes, and the platform can have %d",
+						n.text, room, nodes), help("set a wider range, a /24 for each node: network: pods: ..."))
 			}
 		case "gvnic", "rdma":
 			r.subnetSize(n, 1<<cuts[n.field], direct[ir.RDMA])
@@ -146,7 +166,8 @@ func rangeSizes(r *report) {
 			}
 		case "controlPlane":
 			if bits != 28 {
-				r.add(at("network", n.field), fmt.Sprintf("GKE takes a /28 for the control plane, not a /%d", bits), label("want a /28"))
+				r.add(at("network", n.field), fmt.Sprintf("GKE takes a /28 for the control plane, not a /%d", bits),
+					label("want a /28"))
 			}
 		}
 	}
@@ -163,7 +184,9 @@ func (r *report) subnetSize(n namedRange, parts, nodes int) {
 		if parts > 1 {
 			of = fmt.Sprintf("is cut into %d parts, each of which has", parts)
 		}
-		r.add(at("network", n.field), fmt.Sprintf("network.%s, %s, %s room for %d nodes, and those with GPUDirect can be %d", n.field, n.text, of, room, nodes),
+		r.add(at("network", n.field),
+			fmt.Sprintf("network.%s, %s, %s room for %d nodes, and those with GPUDirect can be %d", n.field, n.text, of,
+				room, nodes),
 			help("set a wider range: network: %s: ...", n.field))
 	}
 }
@@ -177,7 +200,8 @@ func authorizedRanges(r *report) {
 func openControlPlane(r *report) {
 	for _, name := range names(r.Blueprint.Cluster.AuthorizedNetworks) {
 		if p, err := netip.ParsePrefix(r.Blueprint.Cluster.AuthorizedNetworks[name]); err == nil && p.Bits() < 8 {
-			r.add(at("cluster", "authorizedNetworks", name), fmt.Sprintf("%s lets most of the internet reach the control plane", p),
+			r.add(at("cluster", "authorizedNetworks", name),
+				fmt.Sprintf("%s lets most of the internet reach the control plane", p),
 				help("name your own networks; the DNS endpoint needs none"))
 		}
 	}
@@ -203,7 +227,8 @@ func autoProvisioningLimits(r *report) {
 			}
 		}
 		if most := r.Blueprint.Cluster.AutoProvisioning.Accelerators[name]; most < need {
-			r.add(path, fmt.Sprintf("the capacities can have %d %s, and the cluster at most %d", need, name, most), label("want at least %d", need))
+			r.add(path, fmt.Sprintf("the capacities can have %d %s, and the cluster at most %d", need, name, most),
+				label("want at least %d", need))
 		}
 	}
 }
@@ -224,8 +249,11 @@ func clusterLimits(r *report) {
 		{"maxMemoryGiB", "GiB of memory", r.Plan.Demand.MemoryGiB, limits.MaxMemoryGiB},
 	} {
 		if l.most != nil && l.need > *l.most {
-			r.add(at("cluster", "autoProvisioning", l.field), fmt.Sprintf("the nodes that all guarantees need have %d %s, and the cluster stops at %d", l.need, l.what, *l.most),
-				label("want at least %d if all guarantees shall hold at once", l.need), help("raise it, or leave it out: it then follows the guarantees"))
+			r.add(at("cluster", "autoProvisioning", l.field),
+				fmt.Sprintf("the nodes that all guarantees need have %d %s, and the cluster stops at %d", l.need,
+					l.what, *l.most),
+				label("want at least %d if all guarantees shall hold at once", l.need),
+				help("raise it, or leave it out: it then follows the guarantees"))
 		}
 	}
 }

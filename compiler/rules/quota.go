@@ -16,12 +16,21 @@ import (
 func quotaRules() []Rule {
 	return []Rule{
 		{Code: "E0601", Severity: diag.Error, Title: "borrowing or lending without a cohort", check: loneBorrowers},
-		{Code: "E0602", Severity: diag.Error, Title: "more is guaranteed than the capacity holds", check: overcommit, whole: true, Acceptable: true},
+		{
+			Code: "E0602", Severity: diag.Error, Title: "more is guaranteed than the capacity holds", check: overcommit,
+			whole: true, Acceptable: true,
+		},
 		{Code: "E0603", Severity: diag.Error, Title: "more is lent than there is", check: lendAboveNominal},
 		{Code: "E0604", Severity: diag.Error, Title: "quota counted in the wrong unit", check: quotaUnit, basic: true},
 		{Code: "E0605", Severity: diag.Error, Title: "a queue that can never run anything", check: deadQueues},
-		{Code: "W0608", Severity: diag.Warning, Title: "quota that holds no whole TPU slice", check: sliceQuota, resolved: true},
-		{Code: "W0606", Severity: diag.Warning, Title: "nobody to borrow from", check: nothingToBorrow, whole: true, resolved: true, scheduler: ir.Kueue},
+		{
+			Code: "W0608", Severity: diag.Warning, Title: "quota that holds no whole TPU slice", check: sliceQuota,
+			resolved: true,
+		},
+		{
+			Code: "W0606", Severity: diag.Warning, Title: "nobody to borrow from", check: nothingToBorrow, whole: true,
+			resolved: true, scheduler: ir.Kueue,
+		},
 	}
 }
 
@@ -58,7 +67,10 @@ func (r *report) eachQuota(visit func(grant)) {
 	}
 	for _, tier := range names(b.Tiers) {
 		if s := b.Tiers[tier].Shared; s != nil {
-			all(grant{holder: at("tiers", tier, "shared"), who: fmt.Sprintf("the shared queue of tier %q", tier), cohort: s.Cohort},
+			all(grant{
+				holder: at("tiers", tier, "shared"), who: fmt.Sprintf("the shared queue of tier %q", tier),
+				cohort: s.Cohort,
+			},
 				tier, s.Quota, at("tiers", tier, "shared", "quota"))
 		}
 	}
@@ -97,7 +109,8 @@ func loneBorrowers(r *report) {
 func lendAboveNominal(r *report) {
 	r.eachQuota(func(q grant) {
 		if q.Lend != nil && *q.Lend > nominal(q.Quota) {
-			r.add(below(q.path, "lend"), fmt.Sprintf("lends %d of a guarantee of %d", *q.Lend, nominal(q.Quota)), label("want at most %d", nominal(q.Quota)))
+			r.add(below(q.path, "lend"), fmt.Sprintf("lends %d of a guarantee of %d", *q.Lend, nominal(q.Quota)),
+				label("want at most %d", nominal(q.Quota)))
 		}
 	})
 }
@@ -111,8 +124,10 @@ func quotaUnit(r *report) {
 		case m.Accelerator == "" && q.Accelerators != nil:
 			r.addKey(below(q.path, "accelerators"), fmt.Sprintf("%s has no accelerators", m.Type), label("want cpus"))
 		case m.Accelerator != "" && q.CPUs != nil:
-			r.addKey(below(q.path, "cpus"), fmt.Sprintf("quota on %s is counted in accelerators", m.Type), label("want accelerators"),
-				help("cpu and memory follow from hardware.%s.perAccelerator", r.Blueprint.Capacity[q.capacity].Hardware))
+			r.addKey(below(q.path, "cpus"), fmt.Sprintf("quota on %s is counted in accelerators", m.Type),
+				label("want accelerators"),
+				help("cpu and memory follow from hardware.%s.perAccelerator",
+					r.Blueprint.Capacity[q.capacity].Hardware))
 		}
 	})
 }
@@ -128,7 +143,8 @@ func overcommit(r *report) {
 		quota := r.Blueprint.Tiers[q.Tier].Shared.Quota
 		for _, f := range q.Flavors {
 			if _, given := quota[f.Flavor]; !given {
-				guarantee(f.Flavor, at("tiers", q.Tier, "shared"), "guaranteed here, because it has no quota: all that it can have")
+				guarantee(f.Flavor, at("tiers", q.Tier, "shared"),
+					"guaranteed here, because it has no quota: all that it can have")
 			}
 		}
 	}
@@ -150,7 +166,8 @@ func overcommit(r *report) {
 		if n == 1 {
 			hold = "holds"
 		}
-		message := fmt.Sprintf("capacity %q guarantees %s %s, and its %s %s %s", c.Name, amount(excess.resource, excess.guaranteed), excess.resource,
+		message := fmt.Sprintf("capacity %q guarantees %s %s, and its %s %s %s", c.Name,
+			amount(excess.resource, excess.guaranteed), excess.resource,
 			plural(n, unit), hold, amount(excess.resource, excess.held))
 		options := []option{help("lower the quotas, add %ss, or say why it is meant so: accept: E0602: \"...\"", unit)}
 		r.addKey(at("capacity", c.Name), message, append(options, guarantees[c.Name]...)...)
@@ -196,21 +213,25 @@ func deadQueues(r *report) {
 			switch {
 			case len(b.Tiers[tier].Capacity) == 0 || b.Tiers[tier].Shared != nil:
 			case len(quota) == 0:
-				r.addKey(at("teams", name, "quota", tier), fmt.Sprintf("team %q has no quota on any capacity of tier %q", name, tier),
+				r.addKey(at("teams", name, "quota", tier),
+					fmt.Sprintf("team %q has no quota on any capacity of tier %q", name, tier),
 					help("give it some, or remove the tier from the team"))
 			case dead(b.Tiers[tier], quota):
-				r.addKey(at("teams", name, "quota", tier), fmt.Sprintf("team %q is guaranteed nothing in tier %q and may borrow nothing", name, tier),
+				r.addKey(at("teams", name, "quota", tier),
+					fmt.Sprintf("team %q is guaranteed nothing in tier %q and may borrow nothing", name, tier),
 					help("guarantee it something, or let it borrow"))
 			}
 		}
 	}
 	for _, tier := range names(b.Tiers) {
 		t := b.Tiers[tier]
-		if t.Shared == nil || slices.ContainsFunc(t.Capacity, func(c string) bool { _, given := t.Shared.Quota[c]; return !given }) {
+		if t.Shared == nil ||
+			slices.ContainsFunc(t.Capacity, func(c string) bool { _, given := t.Shared.Quota[c]; return !given }) {
 			continue // it has all of a capacity
 		}
 		if dead(t, t.Shared.Quota) {
-			r.addKey(at("tiers", tier, "shared", "quota"), fmt.Sprintf("the shared queue of tier %q is guaranteed nothing and may borrow nothing", tier),
+			r.addKey(at("tiers", tier, "shared", "quota"),
+				fmt.Sprintf("the shared queue of tier %q is guaranteed nothing and may borrow nothing", tier),
 				help("guarantee it something, let it borrow, or remove quota: it then has all of its capacities"))
 		}
 	}
@@ -237,9 +258,13 @@ func sliceQuota(r *report) {
 			return
 		}
 		if most := own + int(q.Borrow); most < slice.Chips {
-			r.addKey(q.path, fmt.Sprintf("%d chips, and a slice of %q has %d: none of them can ever be used", most, q.capacity, slice.Chips), help("give it whole slices: a multiple of %d", slice.Chips))
+			r.addKey(q.path,
+				fmt.Sprintf("%d chips, and a slice of %q has %d: none of them can ever be used", most, q.capacity,
+					slice.Chips), help("give it whole slices: a multiple of %d", slice.Chips))
 		} else if rest := own % slice.Chips; rest != 0 && q.Borrow == 0 {
-			r.addKey(q.path, fmt.Sprintf("%d chips, and slices of %q have %d: %d of them can never be used", own, q.capacity, slice.Chips, rest), help("give it whole slices: a multiple of %d", slice.Chips))
+			r.addKey(q.path,
+				fmt.Sprintf("%d chips, and slices of %q have %d: %d of them can never be used", own, q.capacity,
+					slice.Chips, rest), help("give it whole slices: a multiple of %d", slice.Chips))
 		}
 	})
 }
@@ -254,7 +279,8 @@ func nothingToBorrow(r *report) {
 			}
 			if others := pool.others(q.Cohort, f.Flavor, f.Quotas[i]); others.Sign() <= 0 {
 				r.add(append(slices.Clip(path), f.Flavor, "borrow"),
-					fmt.Sprintf("no other queue of cohort %q lends anything on %q", q.Cohort, f.Flavor), help("nothing can be borrowed there: remove borrow"))
+					fmt.Sprintf("no other queue of cohort %q lends anything on %q", q.Cohort, f.Flavor),
+					help("nothing can be borrowed there: remove borrow"))
 			}
 		}
 	}

@@ -105,7 +105,8 @@ func Run(p *Pass) {
 // run applies rules, those that need all names resolved only if they are.
 func (p *Pass) run(rules []Rule, resolved bool) {
 	for _, r := range rules {
-		if (r.scheduler == "" || r.scheduler == p.Plan.Scheduler) && (resolved || !r.resolved) && (len(p.Broken) == 0 || !r.whole) {
+		if (r.scheduler == "" || r.scheduler == p.Plan.Scheduler) && (resolved || !r.resolved) &&
+			(len(p.Broken) == 0 || !r.whole) {
 			r.check(&report{Pass: p, rule: r, said: map[remark]bool{}})
 		}
 	}

@@ -23,7 +23,8 @@ func wholeSlices(r *report) {
 		i := slices.IndexFunc(on, func(c string) bool { return capacities[c].Machine.Slice != nil })
 		if i < 0 {
 			if w.Slices > 1 {
-				r.add(at("workloads", name, "slices"), fmt.Sprintf("tier %q has no TPU slices", w.Tier), help("remove slices: pods says how many run side by side"))
+				r.add(at("workloads", name, "slices"), fmt.Sprintf("tier %q has no TPU slices", w.Tier),
+					help("remove slices: pods says how many run side by side"))
 			}
 			continue
 		}
@@ -33,18 +34,26 @@ func wholeSlices(r *report) {
 		c := capacities[on[i]]
 		perHost, hosts := c.Machine.AcceleratorCount, c.Machine.Slice.Hosts
 		if w.PerPod.Accelerators != perHost {
-			r.add(at("workloads", name, "perPod", "accelerators"), fmt.Sprintf("a host of %q has %d chips, and one pod takes all of them", c.Name, perHost), label("want %d", perHost))
+			r.add(at("workloads", name, "perPod", "accelerators"),
+				fmt.Sprintf("a host of %q has %d chips, and one pod takes all of them", c.Name, perHost),
+				label("want %d", perHost))
 		}
 		switch {
 		case hosts == 1 && w.Slices > 1:
-			r.add(at("workloads", name, "slices"), fmt.Sprintf("a slice of %q is one host", c.Name), help("remove slices: pods says how many run side by side"))
+			r.add(at("workloads", name, "slices"), fmt.Sprintf("a slice of %q is one host", c.Name),
+				help("remove slices: pods says how many run side by side"))
 		case hosts == 1:
 		case w.Slices > 1 && slices.ContainsFunc(on, func(c string) bool { return capacities[c].Queued() }):
-			r.add(at("workloads", name, "slices"), "queued flex-start starts one slice for a workload", label("want 1"), help("submit each slice as a copy of its own, or use a capacity that is not queued"))
+			r.add(at("workloads", name, "slices"), "queued flex-start starts one slice for a workload", label("want 1"),
+				help("submit each slice as a copy of its own, or use a capacity that is not queued"))
 		case w.Kind != string(ir.JobSet):
-			r.addKey(at("workloads", name), fmt.Sprintf("workload %q runs on slices of %d hosts, which a Job cannot keep together", name, hosts), help(`set kind: "JobSet"`))
+			r.addKey(at("workloads", name),
+				fmt.Sprintf("workload %q runs on slices of %d hosts, which a Job cannot keep together", name, hosts),
+				help(`set kind: "JobSet"`))
 		case w.Pods != nil && *w.Pods != w.Slices*hosts:
-			r.add(at("workloads", name, "pods"), fmt.Sprintf("on %s of %d hosts run %d pods, one on each", plural(w.Slices, "slice"), hosts, w.Slices*hosts),
+			r.add(at("workloads", name, "pods"),
+				fmt.Sprintf("on %s of %d hosts run %d pods, one on each", plural(w.Slices, "slice"), hosts,
+					w.Slices*hosts),
 				label("want %d", w.Slices*hosts), help("leave pods out: it follows from slices"))
 		}
 	}
@@ -64,7 +73,9 @@ func (r *report) mixedShapes(name string, w schema.Workload, on []string, capaci
 			if len(w.Capacity) > 0 {
 				path = at("workloads", name, "capacity")
 			}
-			r.add(path, fmt.Sprintf("slices of %q have %s, and those of %q %s", c, shape(s), first, shape(capacities[first].Machine.Slice)),
+			r.add(path,
+				fmt.Sprintf("slices of %q have %s, and those of %q %s", c, shape(s), first,
+					shape(capacities[first].Machine.Slice)),
 				help("a workload is made for one shape of slice: name capacities of that shape, capacity: [%q]", first))
 			return true
 		}
@@ -86,8 +97,10 @@ func runTimes(r *report) {
 		}
 		for _, capacity := range r.runsOn(w, capacities) {
 			if flex := capacities[capacity].Flex; flex != nil && *w.MaxRunSeconds > flex.MaxRunSeconds {
-				r.add(at("workloads", name, "maxRunSeconds"), fmt.Sprintf("nodes of %q run for %d seconds at most", capacity, flex.MaxRunSeconds),
-					label("want at most %d", flex.MaxRunSeconds), related(at("capacity", capacity, "consumption", "flexStart"), "the nodes"),
+				r.add(at("workloads", name, "maxRunSeconds"),
+					fmt.Sprintf("nodes of %q run for %d seconds at most", capacity, flex.MaxRunSeconds),
+					label("want at most %d", flex.MaxRunSeconds),
+					related(at("capacity", capacity, "consumption", "flexStart"), "the nodes"),
 					help("flex-start ends a node after that time, whatever runs on it"))
 				break
 			}
@@ -106,5 +119,6 @@ func (r *report) anyBroken(capacities []string) bool {
 // unequipped tells whether a workload asks for accelerators where there are none,
 // which podFitsNode reports.
 func unequipped(w schema.Workload, on []string, capacities map[string]ir.Capacity) bool {
-	return w.PerPod.Accelerators > 0 && !slices.ContainsFunc(on, func(c string) bool { return capacities[c].HasAccelerators() })
+	return w.PerPod.Accelerators > 0 &&
+		!slices.ContainsFunc(on, func(c string) bool { return capacities[c].HasAccelerators() })
 }

@@ -37,20 +37,20 @@ type freeText struct {
 // eachFreeText visits the texts of workloads, of the pods beside them, and of the
 // notes.
 func (r *report) eachFreeText(visit func(freeText)) {
-	const revoke = "; then revoke this one: the history of the repository keeps it"
+	const revoke = "; then revoke the secret, because the history of the repository keeps it"
 	for i, note := range r.Blueprint.Notes {
-		visit(freeText{at("notes", diag.Index(i)), note, "", "the note", "remove it" + revoke})
+		visit(freeText{at("notes", diag.Index(i)), note, "", "the note", "remove the secret from the note" + revoke})
 	}
 	container := func(path, command []string, env map[string]string, secretEnv bool) {
 		cure := func(name string) string {
 			if !secretEnv {
-				return "remove it, and let the pod read it from Secret Manager, as the team" + revoke
+				return "remove the secret, and let the pod read it from Secret Manager with the team's rights" + revoke
 			}
 			if name == "" {
 				name = "NAME"
 			}
-			return fmt.Sprintf("let the pods have it as a variable, from a Secret of the team's namespace:"+
-				" secretEnv: %s: {secret: \"...\", key: \"...\"}", name) + revoke
+			return fmt.Sprintf("put the secret into a Secret of the team's namespace, and write "+
+				"secretEnv: %s: {secret: \"...\", key: \"...\"}", name) + revoke
 		}
 		flag := ""
 		for i, text := range command {
@@ -72,7 +72,8 @@ func (r *report) eachFreeText(visit func(freeText)) {
 			container(append(slices.Clip(path), "auxiliary", a), w.Auxiliary[a].Command, w.Auxiliary[a].Env, false)
 		}
 		for _, file := range names(w.Files) {
-			cure := "let the program read it from a variable, which secretEnv takes from a Secret" + revoke
+			cure := "put the secret into a Secret of the team's namespace, and let the program read it from a " +
+				"variable of secretEnv" + revoke
 			visit(freeText{append(slices.Clip(path), "files", file), w.Files[file], "", "file " + file, cure})
 		}
 	}

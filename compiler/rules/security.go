@@ -12,12 +12,12 @@ import (
 func securityRules() []Rule {
 	return []Rule{
 		{Code: "E1017", Severity: diag.Error, check: keyLocation,
-			Title: "a key in another region than the cluster"},
+			Title: "the key is in another region than the cluster"},
 	}
 }
 
-// keyLocation: disks and clusters of a region take keys of that region alone.
-// Source: GKE documentation, "Use customer-managed encryption keys".
+// keyLocation reports a key of another region: Compute Engine and GKE accept only
+// keys of the region of the disk or the cluster. Source: GKE documentation, "Use customer-managed encryption keys".
 func keyLocation(r *report) {
 	key := r.Blueprint.Security.KMSKey
 	if key == nil {
@@ -29,8 +29,7 @@ func keyLocation(r *report) {
 		return
 	}
 	r.add(at("security", "kmsKey"),
-		fmt.Sprintf("the key is in %s, and the cluster in %s", location, r.Blueprint.Region),
+		fmt.Sprintf("the key is in %s, but the cluster is in %s", location, r.Blueprint.Region),
 		label("want locations/%s", r.Blueprint.Region), related(at("region"), "the region"),
-		help("write kmsKey: \"projects/PROJECT/locations/%s/keyRings/RING/cryptoKeys/KEY\", a key of that region",
-			r.Blueprint.Region))
+		help("write kmsKey: \"projects/PROJECT/locations/%s/keyRings/RING/cryptoKeys/KEY\"", r.Blueprint.Region))
 }

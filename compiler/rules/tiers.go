@@ -14,16 +14,34 @@ import (
 func tierRules() []Rule {
 	return []Rule{
 		{Code: "E0501", Severity: diag.Error, Title: "not exactly one default tier", check: defaultTier, whole: true},
-		{Code: "W0502", Severity: diag.Warning, Title: "a tier preempts nothing", check: preemptsNothing, whole: true, scheduler: ir.Kueue},
+		{
+			Code: "W0502", Severity: diag.Warning, Title: "a tier preempts nothing", check: preemptsNothing,
+			whole: true, scheduler: ir.Kueue,
+		},
 		{Code: "E0503", Severity: diag.Error, Title: "a list names something twice", check: namedTwice},
-		{Code: "E0504", Severity: diag.Error, Title: "compact auto-provisioned capacity beside another", check: compactAlone, scheduler: ir.Kueue},
-		{Code: "E0505", Severity: diag.Error, Title: "more flavors than Kueue takes", check: flavorLimit, scheduler: ir.Kueue},
+		{
+			Code: "E0504", Severity: diag.Error, Title: "compact auto-provisioned capacity beside another",
+			check: compactAlone, scheduler: ir.Kueue,
+		},
+		{
+			Code: "E0505", Severity: diag.Error, Title: "more flavors than Kueue takes", check: flavorLimit,
+			scheduler: ir.Kueue,
+		},
 		{Code: "E0506", Severity: diag.Error, Title: "a PriorityClass's name is reserved", check: reservedPriority},
-		{Code: "E0507", Severity: diag.Error, Title: "a tier mixes accelerators that cannot be queued together", check: mixedAccelerators, resolved: true, scheduler: ir.Kueue},
+		{
+			Code: "E0507", Severity: diag.Error, Title: "a tier mixes accelerators that cannot be queued together",
+			check: mixedAccelerators, resolved: true, scheduler: ir.Kueue,
+		},
 		{Code: "E0508", Severity: diag.Error, Title: "not exactly one of priority and priorities", check: onePriority},
 		{Code: "E0509", Severity: diag.Error, Title: "two PriorityClasses of a name", check: sameClass},
-		{Code: "E0510", Severity: diag.Error, Title: "a team has quota of its own in a shared tier", check: ownQuotaInShared, basic: true, scheduler: ir.Kueue},
-		{Code: "E0511", Severity: diag.Error, Title: "a shared tier that no team shares", check: sharedByNobody, whole: true},
+		{
+			Code: "E0510", Severity: diag.Error, Title: "a team has quota of its own in a shared tier",
+			check: ownQuotaInShared, basic: true, scheduler: ir.Kueue,
+		},
+		{
+			Code: "E0511", Severity: diag.Error, Title: "a shared tier that no team shares", check: sharedByNobody,
+			whole: true,
+		},
 	}
 }
 
@@ -44,7 +62,8 @@ func defaultTier(r *report) {
 	case len(defaults) > 1:
 		for _, name := range defaults[1:] {
 			r.add(at("tiers", name, "default"), fmt.Sprintf("tier %q is the default already", defaults[0]),
-				related(at("tiers", defaults[0], "default"), "the first"), help("Kubernetes takes one global default: keep one"))
+				related(at("tiers", defaults[0], "default"), "the first"),
+				help("Kubernetes takes one global default: keep one"))
 		}
 	}
 }
@@ -67,7 +86,8 @@ func preemptsNothing(r *report) {
 			continue
 		}
 		if classes[len(classes)-1].Value <= lowest {
-			r.add(at("tiers", name, "preempts"), fmt.Sprintf("tier %q has the lowest priority, so there is nothing it could preempt", name),
+			r.add(at("tiers", name, "preempts"),
+				fmt.Sprintf("tier %q has the lowest priority, so there is nothing it could preempt", name),
 				help("raise its priority, or remove preempts"))
 		}
 	}
@@ -89,7 +109,8 @@ func namedTwice(r *report) {
 		t := b.Tiers[name]
 		check(at("tiers", name, "capacity"), t.Capacity, fmt.Sprintf("tier %q tries capacity %%q twice", name))
 		if t.Shared != nil {
-			check(at("tiers", name, "shared", "teams"), t.Shared.Teams, fmt.Sprintf("team %%q shares the queue of tier %q twice", name))
+			check(at("tiers", name, "shared", "teams"), t.Shared.Teams,
+				fmt.Sprintf("team %%q shares the queue of tier %q twice", name))
 		}
 	}
 	for _, name := range names(b.Workloads) {
@@ -107,7 +128,8 @@ func compactAlone(r *report) {
 		for i, c := range tier.Capacity {
 			capacity := r.Blueprint.Capacity[c]
 			if capacity.AutoProvisioned && capacity.Placement == "compact" && len(tier.Capacity) > 1 {
-				r.add(at("tiers", name, "capacity", diag.Index(i)), fmt.Sprintf("pods that select a placement group of %q fit no other capacity", c),
+				r.add(at("tiers", name, "capacity", diag.Index(i)),
+					fmt.Sprintf("pods that select a placement group of %q fit no other capacity", c),
 					help("give it a tier of its own"))
 			}
 		}
@@ -118,7 +140,8 @@ func flavorLimit(r *report) {
 	const most = 64 // of a ClusterQueue's resource group, kueue v1beta2
 	for _, name := range names(r.Blueprint.Tiers) {
 		if n := len(r.Blueprint.Tiers[name].Capacity); n > most {
-			r.addKey(at("tiers", name, "capacity"), fmt.Sprintf("%d capacities, and a ClusterQueue takes %d flavors", n, most), help("split the tier"))
+			r.addKey(at("tiers", name, "capacity"),
+				fmt.Sprintf("%d capacities, and a ClusterQueue takes %d flavors", n, most), help("split the tier"))
 		}
 	}
 }
@@ -130,7 +153,8 @@ func reservedPriority(r *report) {
 	check := func(path []string, class, cure string) {
 		switch {
 		case strings.HasPrefix(class, "system-"):
-			r.addKey(path, fmt.Sprintf("PriorityClass %q: the prefix system- belongs to Kubernetes", class), help("%s", cure))
+			r.addKey(path, fmt.Sprintf("PriorityClass %q: the prefix system- belongs to Kubernetes", class),
+				help("%s", cure))
 		case class == "gmp-critical":
 			r.addKey(path, fmt.Sprintf("PriorityClass %q is Managed Prometheus' own", class), help("%s", cure))
 		}
@@ -159,8 +183,11 @@ func mixedAccelerators(r *report) {
 			case first == "":
 				first = capacity
 			case capacities[first].Machine.Resource != c.Machine.Resource:
-				r.add(at("tiers", name, "capacity", diag.Index(i)), fmt.Sprintf("tier %q has both %s, of %q, and %s", name, capacities[first].Machine.Resource, first, c.Machine.Resource),
-					help("Kueue counts cpu and memory in one group of flavors, which cover the same accelerator: make a tier of each"))
+				r.add(at("tiers", name, "capacity", diag.Index(i)),
+					fmt.Sprintf("tier %q has both %s, of %q, and %s", name, capacities[first].Machine.Resource, first,
+						c.Machine.Resource),
+					help("Kueue counts cpu and memory in one group of flavors, which cover the same "+
+						"accelerator: make a tier of each"))
 			}
 		}
 	}
@@ -177,7 +204,8 @@ func onePriority(r *report) {
 			r.addKey(at("tiers", name, "priorities"), fmt.Sprintf("tier %q has a priority already", name),
 				related(at("tiers", name, "priority"), "the first"), help("keep one of them"))
 		case t.Priority == nil && len(t.Priorities) == 0:
-			r.addKey(at("tiers", name, "priorities"), fmt.Sprintf("tier %q has no PriorityClass", name), help("name one at least, with its value"))
+			r.addKey(at("tiers", name, "priorities"), fmt.Sprintf("tier %q has no PriorityClass", name),
+				help("name one at least, with its value"))
 		}
 	}
 }
@@ -187,7 +215,8 @@ func sameClass(r *report) {
 	first := map[string][]string{}
 	claim := func(class string, path []string) {
 		if other, taken := first[class]; taken {
-			r.addKey(path, fmt.Sprintf("PriorityClass %q is tier %q's", class, other[1]), related(other, "the first"), help("rename one of them"))
+			r.addKey(path, fmt.Sprintf("PriorityClass %q is tier %q's", class, other[1]), related(other, "the first"),
+				help("rename one of them"))
 			return
 		}
 		first[class] = path
@@ -210,8 +239,10 @@ func ownQuotaInShared(r *report) {
 	for _, name := range names(b.Teams) {
 		for _, tier := range names(b.Teams[name].Quota) {
 			if b.Tiers[tier].Shared != nil {
-				r.addKey(at("teams", name, "quota", tier), fmt.Sprintf("teams share the queue of tier %q, and have no quota of their own in it", tier),
-					related(at("tiers", tier, "shared"), "shared here"), help("remove it: what all of them have together stands in tiers.%s.shared.quota", tier))
+				r.addKey(at("teams", name, "quota", tier),
+					fmt.Sprintf("teams share the queue of tier %q, and have no quota of their own in it", tier),
+					related(at("tiers", tier, "shared"), "shared here"),
+					help("remove it: what all of them have together stands in tiers.%s.shared.quota", tier))
 			}
 		}
 	}
@@ -220,7 +251,8 @@ func ownQuotaInShared(r *report) {
 func sharedByNobody(r *report) {
 	for _, q := range r.Plan.SharedQueues {
 		if shared := r.Blueprint.Tiers[q.Tier].Shared; len(q.Teams) == 0 && shared.Teams == nil {
-			r.addKey(at("tiers", q.Tier, "shared"), fmt.Sprintf("no team shares the queue of tier %q", q.Tier), help("define a team, or remove shared"))
+			r.addKey(at("tiers", q.Tier, "shared"), fmt.Sprintf("no team shares the queue of tier %q", q.Tier),
+				help("define a team, or remove shared"))
 		}
 	}
 }

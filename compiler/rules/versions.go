@@ -14,10 +14,16 @@ import (
 
 func versionRules() []Rule {
 	return []Rule{
-		{Code: "E0707", Severity: diag.Error, Title: "a release that the folder does not work with", check: versionFloors},
+		{
+			Code: "E0707", Severity: diag.Error, Title: "a release that the folder does not work with",
+			check: versionFloors,
+		},
 		{Code: "N0862", Severity: diag.Note, Title: "a version without a known SHA-256", check: unpinnedVersions},
 		{Code: "N0837", Severity: diag.Note, Title: "a release that nothing runs", check: unusedTerraform},
-		{Code: "W0838", Severity: diag.Warning, Title: "a region in which Infrastructure Manager is not known", check: managerRegion},
+		{
+			Code: "W0838", Severity: diag.Warning, Title: "a region in which Infrastructure Manager is not known",
+			check: managerRegion,
+		},
 	}
 }
 
@@ -39,12 +45,14 @@ func versionFloors(r *report) {
 			if f.below != "" {
 				want += ", before " + f.below
 			}
-			r.add(at("versions", f.field), fmt.Sprintf("the folder does not work with %s %s", f.name, f.version), label("want %s", want))
+			r.add(at("versions", f.field), fmt.Sprintf("the folder does not work with %s %s", f.name, f.version),
+				label("want %s", want))
 		}
 	}
 	// These two are older than 0.12, and were taken back.
 	if v.KAI == "0.20.0" || v.KAI == "0.20.1" {
-		r.add(at("versions", "kai"), fmt.Sprintf("KAI Scheduler %s was released by mistake and retracted", v.KAI), label("want 0.16.0 or later, neither 0.20.0 nor 0.20.1"))
+		r.add(at("versions", "kai"), fmt.Sprintf("KAI Scheduler %s was released by mistake and retracted", v.KAI),
+			label("want 0.16.0 or later, neither 0.20.0 nor 0.20.1"))
 	}
 }
 
@@ -66,7 +74,8 @@ func unpinnedVersions(r *report) {
 		{"terraform", pins.Terraform, !r.Blueprint.Delivery.InfrastructureManager},
 	} {
 		if version.used && version.pin == "" && r.Written("versions", version.field) {
-			r.add(at("versions", version.field), fmt.Sprintf("no SHA-256 of %s is known for this version", version.field),
+			r.add(at("versions", version.field),
+				fmt.Sprintf("no SHA-256 of %s is known for this version", version.field),
 				help("set versions: sha256: %s: \"...\", and the build refuses anything else", version.field))
 		}
 	}
@@ -75,15 +84,20 @@ func unpinnedVersions(r *report) {
 // unusedTerraform: Infrastructure Manager has the Terraform that it has.
 func unusedTerraform(r *report) {
 	if r.Blueprint.Delivery.InfrastructureManager && r.Written("versions", "terraform") {
-		r.add(at("versions", "terraform"), fmt.Sprintf("Infrastructure Manager runs Terraform %s, and not %s", ir.InfrastructureManagerTerraform, r.Blueprint.Versions.Terraform),
-			related(at("delivery", "infrastructureManager"), "it runs Terraform"), help("remove it, or let the build run Terraform"))
+		r.add(at("versions", "terraform"),
+			fmt.Sprintf("Infrastructure Manager runs Terraform %s, and not %s", ir.InfrastructureManagerTerraform,
+				r.Blueprint.Versions.Terraform),
+			related(at("delivery", "infrastructureManager"), "it runs Terraform"),
+			help("remove it, or let the build run Terraform"))
 	}
 }
 
 // managerRegion: Infrastructure Manager is not where all machines are.
 func managerRegion(r *report) {
 	region := r.Plan.Delivery.Region
-	if !r.Plan.Delivery.InfrastructureManager || catalog.HasInfrastructureManager(region) || !has(catalog.Regions(), region) { // knownRegion reports those
+	// knownRegion reports those
+	if !r.Plan.Delivery.InfrastructureManager || catalog.HasInfrastructureManager(region) ||
+		!has(catalog.Regions(), region) {
 		return
 	}
 	path := at("delivery", "region")
@@ -91,7 +105,8 @@ func managerRegion(r *report) {
 		path = at("delivery", "infrastructureManager")
 	}
 	r.add(path, fmt.Sprintf("Infrastructure Manager is not known in %s", region),
-		help("run it in another region, such as delivery: region: \"us-central1\"; if it is there: accept: W0838: \"...\""))
+		help("run it in another region, such as delivery: region: \"us-central1\"; if it is there: "+
+			"accept: W0838: \"...\""))
 }
 
 // older compares releases of three numbers each; the schema admits no others.

@@ -16,21 +16,57 @@ import (
 
 func workloadRules() []Rule {
 	return []Rule{
-		{Code: "E0801", Severity: diag.Error, Title: "a pod fits no node", check: podFitsNode, whole: true, resolved: true},
-		{Code: "E0802", Severity: diag.Error, Title: "a workload can never be admitted", check: copyFitsQuota, whole: true, resolved: true},
-		{Code: "E0809", Severity: diag.Error, Title: "a workload goes where its pods fit no node", check: strandedPods, whole: true, resolved: true, Acceptable: true, scheduler: ir.Kueue},
-		{Code: "E0803", Severity: diag.Error, Title: "a team submits to a tier it has no quota in", check: workloadTeams, whole: true, resolved: true},
+		{
+			Code: "E0801", Severity: diag.Error, Title: "a pod fits no node", check: podFitsNode, whole: true,
+			resolved: true,
+		},
+		{
+			Code: "E0802", Severity: diag.Error, Title: "a workload can never be admitted", check: copyFitsQuota,
+			whole: true, resolved: true,
+		},
+		{
+			Code: "E0809", Severity: diag.Error, Title: "a workload goes where its pods fit no node",
+			check: strandedPods, whole: true, resolved: true, Acceptable: true, scheduler: ir.Kueue,
+		},
+		{
+			Code: "E0803", Severity: diag.Error, Title: "a team submits to a tier it has no quota in",
+			check: workloadTeams, whole: true, resolved: true,
+		},
 		{Code: "E0804", Severity: diag.Error, Title: "an image that is not pinned", check: pinnedImages},
 		{Code: "E0805", Severity: diag.Error, Title: "an environment variable that is set twice", check: setTwice},
 		{Code: "E0806", Severity: diag.Error, Title: "files too large for a ConfigMap", check: fileSizes},
-		{Code: "E0807", Severity: diag.Error, Title: "a workload that does not take whole TPU slices", check: wholeSlices, resolved: true},
-		{Code: "E0808", Severity: diag.Error, Title: "a workload runs longer than its nodes", check: runTimes, resolved: true},
-		{Code: "E0810", Severity: diag.Error, Title: "a workload names a capacity that its tier does not use", check: capacityOutsideTier, basic: true},
-		{Code: "E0811", Severity: diag.Error, Title: "a workload names a priority that its tier does not have", check: priorityOutsideTier, basic: true},
-		{Code: "E0812", Severity: diag.Error, Title: "a workload names a capacity that its team has no quota on", check: chosenQuota, whole: true, resolved: true},
-		{Code: "E0813", Severity: diag.Error, Title: "chosen capacities that cannot be told from others", check: chosenApart, whole: true, resolved: true},
-		{Code: "E0814", Severity: diag.Error, Title: "a variable that nothing sets", check: unsetVariables, resolved: true},
-		{Code: "E0815", Severity: diag.Error, Title: "a command names a file that is not there", check: missingFiles, Acceptable: true},
+		{
+			Code: "E0807", Severity: diag.Error, Title: "a workload that does not take whole TPU slices",
+			check: wholeSlices, resolved: true,
+		},
+		{
+			Code: "E0808", Severity: diag.Error, Title: "a workload runs longer than its nodes", check: runTimes,
+			resolved: true,
+		},
+		{
+			Code: "E0810", Severity: diag.Error, Title: "a workload names a capacity that its tier does not use",
+			check: capacityOutsideTier, basic: true,
+		},
+		{
+			Code: "E0811", Severity: diag.Error, Title: "a workload names a priority that its tier does not have",
+			check: priorityOutsideTier, basic: true,
+		},
+		{
+			Code: "E0812", Severity: diag.Error, Title: "a workload names a capacity that its team has no quota on",
+			check: chosenQuota, whole: true, resolved: true,
+		},
+		{
+			Code: "E0813", Severity: diag.Error, Title: "chosen capacities that cannot be told from others",
+			check: chosenApart, whole: true, resolved: true,
+		},
+		{
+			Code: "E0814", Severity: diag.Error, Title: "a variable that nothing sets", check: unsetVariables,
+			resolved: true,
+		},
+		{
+			Code: "E0815", Severity: diag.Error, Title: "a command names a file that is not there", check: missingFiles,
+			Acceptable: true,
+		},
 	}
 }
 
@@ -43,7 +79,9 @@ type submission struct {
 
 // flavors returns the quotas of the capacities that the workload can run on.
 func (s submission) flavors() []ir.FlavorQuota {
-	return slices.DeleteFunc(slices.Clone(s.queue.Flavors), func(f ir.FlavorQuota) bool { return !slices.Contains(s.workload.Capacities, f.Flavor) })
+	return slices.DeleteFunc(slices.Clone(s.queue.Flavors), func(f ir.FlavorQuota) bool {
+		return !slices.Contains(s.workload.Capacities, f.Flavor)
+	})
 }
 
 // quotaPath returns where the quota of a capacity is written, or with "" that of
@@ -101,7 +139,8 @@ func capacitiesByName(p *ir.Platform) map[string]ir.Capacity {
 
 // fits tells whether requests are within what is offered, and of which
 // resource there is too little.
-func fits(requests []ir.Amount, times int64, offered func(res string) (resource.Quantity, bool)) (short string, ok bool) {
+func fits(requests []ir.Amount, times int64,
+	offered func(res string) (resource.Quantity, bool)) (short string, ok bool) {
 	for _, a := range slices.Backward(requests) {
 		need := a.Quantity.DeepCopy()
 		need.Mul(times)
@@ -139,8 +178,10 @@ func podFitsNode(r *report) {
 				short = append(short, fmt.Sprintf("%s: %s", f.Flavor, lack))
 			}
 			if !fitting {
-				r.addKey(at("workloads", name, "perPod"), fmt.Sprintf("a pod of workload %q fits no node of tier %q", name, s.queue.Tier),
-					label("wanted and offered: %s", strings.Join(short, "; ")), help("request less, or submit it to another tier"))
+				r.addKey(at("workloads", name, "perPod"),
+					fmt.Sprintf("a pod of workload %q fits no node of tier %q", name, s.queue.Tier),
+					label("wanted and offered: %s", strings.Join(short, "; ")),
+					help("request less, or submit it to another tier"))
 				break
 			}
 		}
@@ -149,11 +190,13 @@ func podFitsNode(r *report) {
 
 func copyFitsQuota(r *report) {
 	capacities, pool := capacitiesByName(r.Plan), cohortPools(r.Plan)
-	cure := "a copy's pods run side by side on one capacity: use fewer or smaller pods, or raise the quota or what may be borrowed"
+	cure := "a copy's pods run side by side on one capacity: use fewer or smaller pods, or raise the quota " +
+		"or what may be borrowed"
 	starts := func(s submission) ([]string, bool) { return admissible(s, capacities, pool) }
 	if r.Plan.Scheduler == ir.KAI {
 		starts = func(s submission) ([]string, bool) { return startable(r.Plan, s, capacities) }
-		cure = fmt.Sprintf("a copy's pods run side by side, and within the guarantee if its priority is %d or more: use fewer or smaller pods, or raise the quota or what may be borrowed", ir.KAINonPreemptible)
+		cure = fmt.Sprintf("a copy's pods run side by side, and within the guarantee if its priority is %d or more: "+
+			"use fewer or smaller pods, or raise the quota or what may be borrowed", ir.KAINonPreemptible)
 	}
 	all := r.submissions()
 	for _, name := range names(all) {
@@ -171,7 +214,8 @@ func copyFitsQuota(r *report) {
 			}
 		}
 		if len(stuck) > 0 {
-			r.addKey(at("workloads", name), fmt.Sprintf("workload %q can never be admitted for %s", name, quoted(stuck)),
+			r.addKey(at("workloads", name),
+				fmt.Sprintf("workload %q can never be admitted for %s", name, quoted(stuck)),
 				label("wanted and within quota: %s", strings.Join(short, "; ")),
 				related(r.quotaPath(first, ""), "the quota"),
 				help("%s", cure))
@@ -184,7 +228,8 @@ func copyFitsQuota(r *report) {
 func (r *report) spoilt(s submission) bool {
 	t := r.Blueprint.Tiers[s.queue.Tier]
 	if s.queue.Shared {
-		return len(t.Shared.Quota) == len(t.Capacity) && dead(t, t.Shared.Quota) || t.Shared.Cohort == nil && borrows(t.Shared.Quota)
+		return len(t.Shared.Quota) == len(t.Capacity) && dead(t, t.Shared.Quota) ||
+			t.Shared.Cohort == nil && borrows(t.Shared.Quota)
 	}
 	team := r.Blueprint.Teams[s.team.Name]
 	return dead(t, team.Quota[s.queue.Tier]) || team.Cohort == nil && borrows(team.Quota[s.queue.Tier])
@@ -267,9 +312,13 @@ func strandedPods(r *report) {
 				if !fitting || fitsNode || !admitted { // podFitsNode reports what fits no node
 					continue
 				}
-				r.addKey(at("workloads", name, "perPod"), fmt.Sprintf("workload %q can be admitted to %q, whose nodes are too small for its pods", name, f.Flavor),
-					label("wanted and offered: %s", lack), related(r.quotaPath(s, f.Flavor), "the quota that admits it"),
-					help("Kueue counts no nodes, and would evict it and queue it again for ever: request less, or make a tier of each size of node"))
+				r.addKey(at("workloads", name, "perPod"),
+					fmt.Sprintf("workload %q can be admitted to %q, whose nodes are too small for its pods", name,
+						f.Flavor),
+					label("wanted and offered: %s", lack),
+					related(r.quotaPath(s, f.Flavor), "the quota that admits it"),
+					help("Kueue counts no nodes, and would evict it and queue it again for ever: request less, or "+
+						"make a tier of each size of node"))
 			}
 		}
 	}
@@ -291,7 +340,8 @@ func workloadTeams(r *report) {
 		shared := b.Tiers[w.Tier].Shared
 		if !served[w.Tier] && shared == nil {
 			if !idle[w.Tier] {
-				r.add(at("workloads", name, "tier"), fmt.Sprintf("no team has quota in tier %q, so nobody submits workload %q", w.Tier, name),
+				r.add(at("workloads", name, "tier"),
+					fmt.Sprintf("no team has quota in tier %q, so nobody submits workload %q", w.Tier, name),
 					help("give a team quota in the tier, or remove the workload"))
 			}
 			idle[w.Tier] = true // one mistake, however many workloads
@@ -306,10 +356,12 @@ func workloadTeams(r *report) {
 			switch path := at("workloads", name, "teams", diag.Index(i)); {
 			case !ok:
 			case shared == nil && team.Quota[w.Tier] == nil:
-				r.add(path, fmt.Sprintf("team %q has no quota in tier %q", t, w.Tier), help("give it quota in the tier, or leave the team out"))
+				r.add(path, fmt.Sprintf("team %q has no quota in tier %q", t, w.Tier),
+					help("give it quota in the tier, or leave the team out"))
 			case shared != nil && shared.Teams != nil && !has(sharing, t):
 				r.add(path, fmt.Sprintf("team %q does not share the queue of tier %q", t, w.Tier),
-					related(at("tiers", w.Tier, "shared", "teams"), "those that do"), help("add it there, or leave the team out"))
+					related(at("tiers", w.Tier, "shared", "teams"), "those that do"),
+					help("add it there, or leave the team out"))
 			}
 		}
 	}
@@ -366,7 +418,8 @@ func setTwice(r *report) {
 		for _, a := range names(w.Auxiliary) { // which have no part in a rendezvous
 			for _, v := range []string{ir.EnvBucket, ir.EnvTensorBoard} {
 				if _, given := w.Auxiliary[a].Env[v]; given && set[v].by != "" {
-					r.addKey(at("workloads", name, "auxiliary", a, "env", v), v+" is set by "+set[v].by, help("%s", set[v].cure))
+					r.addKey(at("workloads", name, "auxiliary", a, "env", v), v+" is set by "+set[v].by,
+						help("%s", set[v].cure))
 				}
 			}
 		}
@@ -375,7 +428,8 @@ func setTwice(r *report) {
 			if s, twice := set[v]; twice {
 				r.addKey(path, v+" is set by "+s.by, help("%s", s.cure))
 			} else if _, twice := w.Env[v]; twice {
-				r.addKey(path, v+" stands in env as well", related(at("workloads", name, "env", v), "the other"), help("keep one of them"))
+				r.addKey(path, v+" stands in env as well", related(at("workloads", name, "env", v), "the other"),
+					help("keep one of them"))
 			}
 		}
 	}
@@ -390,7 +444,8 @@ func fileSizes(r *report) {
 			total += len(file) + len(content)
 		}
 		if total > most {
-			r.addKey(at("workloads", name, "files"), fmt.Sprintf("the files of workload %q take %d KiB, and a ConfigMap holds 1024", name, total>>10),
+			r.addKey(at("workloads", name, "files"),
+				fmt.Sprintf("the files of workload %q take %d KiB, and a ConfigMap holds 1024", name, total>>10),
 				help("put large files into the image or a bucket"))
 		}
 	}

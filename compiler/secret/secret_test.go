@@ -49,8 +49,10 @@ func TestFind(t *testing.T) {
 		"a flag":             {"train.py --api-key " + mixed[:20], mixed[:20] + " is the value of api-key"},
 		"a flag with a sign": {"train.py --apiKey=" + mixed[:20] + " x", mixed[:20] + " is the value of apiKey"},
 		"YAML":               {"client_secret: '" + hex + "'", hex + " is the value of client_secret"},
-		"Python":             {"os.environ[\"WANDB_API_KEY\"] = \"" + hex + "\"", hex + " is the value of WANDB_API_KEY"},
-		"a header":           {"-H 'Authorization: Bearer " + mixed + "'", mixed + " is the value of Bearer"},
+		"Python": {
+			"os.environ[\"WANDB_API_KEY\"] = \"" + hex + "\"", hex + " is the value of WANDB_API_KEY",
+		},
+		"a header": {"-H 'Authorization: Bearer " + mixed + "'", mixed + " is the value of Bearer"},
 		"a private key": {
 			"x" + key("PRIVATE KEY", "\n") + "-----END PRIVATE KEY-----",
 			key("PRIVATE KEY", "\n") + isKey,

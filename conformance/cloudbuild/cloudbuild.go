@@ -18,7 +18,9 @@ import (
 )
 
 // expected are the files a deploy folder has at least.
-var expected = []string{"cloudbuild/provision.yaml", "cloudbuild/destroy.yaml", "create-platform.sh", "destroy-platform.sh"}
+var expected = []string{
+	"cloudbuild/provision.yaml", "cloudbuild/destroy.yaml", "create-platform.sh", "destroy-platform.sh",
+}
 
 // Check checks the folder cloudbuild/ and the two scripts of a deploy folder:
 //
@@ -64,9 +66,11 @@ var forbidden = []struct {
 	problem string
 }{
 	{regexp.MustCompile(`roles/(owner|editor)\b`), "%s is a right on everything in the project"},
-	{regexp.MustCompile(`roles/iam\.(serviceAccount(Admin|Creator|Deleter|KeyAdmin|TokenCreator|OpenIdTokenCreator)|securityAdmin|roleAdmin)\b`),
+	{regexp.MustCompile(`roles/iam\.(serviceAccount(Admin|Creator|Deleter|KeyAdmin|TokenCreator|OpenIdTokenCreator)|` +
+		`securityAdmin|roleAdmin)\b`),
 		"%s is the way to every service account of the project"},
-	{regexp.MustCompile(`iam\.(serviceAccounts|serviceAccountKeys)\.(setIamPolicy|actAs|getAccessToken|getOpenIdToken|implicitDelegation|signBlob|signJwt|create)\b`),
+	{regexp.MustCompile(`iam\.(serviceAccounts|serviceAccountKeys)\.(setIamPolicy|` +
+		`actAs|getAccessToken|getOpenIdToken|implicitDelegation|signBlob|signJwt|create)\b`),
 		"%s is the way to every service account of the project"},
 	{regexp.MustCompile(`resourcemanager\.projects\.setIamPolicy\b`), "%s is the right to grant any role"},
 	{regexp.MustCompile(`-lock[= ]("|')?false`), "%s: two builds at once would ruin the Terraform state"},
@@ -103,7 +107,9 @@ func checkBuild(text []byte) []string {
 		return []string{err.Error()}
 	}
 	var problems []string
-	for _, rule := range []func(*cloudbuildpb.Build) []string{account, times, order, images, commands, amounts, substitutions} {
+	for _, rule := range []func(*cloudbuildpb.Build) []string{
+		account, times, order, images, commands, amounts, substitutions,
+	} {
 		problems = append(problems, rule(build)...)
 	}
 	return problems

@@ -81,28 +81,45 @@ func TestCheckRefuses(t *testing.T) {
 		{"duration as a number", strings.Replace(good, "600s", "600", 1), "600"},
 
 		{"no account", strings.Replace(good, accountLine, "", 1), `serviceAccount "" is no account of the build's own`},
-		{"default account", strings.Replace(good, "build@p.iam", "1-compute@developer", 1), "no account of the build's own"},
+		{
+			"default account", strings.Replace(good, "build@p.iam", "1-compute@developer", 1),
+			"no account of the build's own",
+		},
 		{"no log", strings.Replace(good, logging, "", 1), "must say where its log goes"},
 		{"default log", strings.Replace(good, "CLOUD_LOGGING_ONLY", "LEGACY", 1), "must say where its log goes"},
 
 		{"no time", strings.Replace(good, "timeout: 600s\n", "", 1), "timeout of the build is 0s"},
 		{"too much time", strings.Replace(good, "600s", "86401s", 1), "timeout of the build is 24h0m1s"},
 		{"no time of a step", strings.Replace(good, ", timeout: 60s", "", 1), `step "a": timeout is 0s`},
-		{"step outlasts its build", strings.Replace(good, "timeout: 60s", "timeout: 601s", 1), `step "a": timeout is 10m1s`},
+		{
+			"step outlasts its build", strings.Replace(good, "timeout: 60s", "timeout: 601s", 1),
+			`step "a": timeout is 10m1s`,
+		},
 
 		{"no steps", header, "no steps"},
 		{"no id", strings.Replace(good, "id: a, ", "", 1), `step 0: id "" is empty`},
 		{"reserved id", strings.Replace(good, "id: a,", "id: '-',", 1), `id "-" is empty, reserved or taken`},
 		{"id twice", good + one, `id "a" is empty, reserved or taken`},
 		{"waits for itself", with("args: [x], waitFor: [a]"), `waitFor "a" is no earlier step`},
-		{"waits for a later step", header + "steps:\n- {id: b, name: 'x:1.2.3', args: [a], timeout: 60s, waitFor: [a]}\n" + one, `waitFor "a" is no earlier step`},
-		{"waits for nothing and something", good + "- {id: b, name: 'x:1.2.3', args: [a], timeout: 60s, waitFor: ['-', a]}\n", `waitFor "-" is no earlier step`},
+		{
+			"waits for a later step",
+			header + "steps:\n- {id: b, name: 'x:1.2.3', args: [a], timeout: 60s, waitFor: [a]}\n" + one,
+			`waitFor "a" is no earlier step`,
+		},
+		{
+			"waits for nothing and something",
+			good + "- {id: b, name: 'x:1.2.3', args: [a], timeout: 60s, waitFor: ['-', a]}\n",
+			`waitFor "-" is no earlier step`,
+		},
 
 		{"image without tag", strings.Replace(good, ":1.13.5", "", 1), "is not pinned"},
 		{"latest image", strings.Replace(good, ":1.13.5", ":latest", 1), "is not pinned"},
 		{"image of a channel", strings.Replace(good, ":1.13.5", ":stable", 1), "is not pinned"},
 		{"image of a minor version", strings.Replace(good, ":1.13.5", ":1.13", 1), "is not pinned"},
-		{"port for a tag", strings.Replace(good, "hashicorp/terraform:1.13.5", "localhost:5000/terraform", 1), "is not pinned"},
+		{
+			"port for a tag", strings.Replace(good, "hashicorp/terraform:1.13.5", "localhost:5000/terraform", 1),
+			"is not pinned",
+		},
 
 		{"script with args", with(`args: [a], script: "#!/bin/sh\n"`), "script excludes args"},
 		{"script with entrypoint", with(`entrypoint: a, script: "#!/bin/sh\n"`), "script excludes args"},
@@ -111,8 +128,14 @@ func TestCheckRefuses(t *testing.T) {
 		{"failure allowed", with("args: [a], allowFailure: true"), "failures are passed over"},
 		{"exit code allowed", with("args: [a], allowExitCodes: [1]"), "failures are passed over"},
 
-		{"long argument", with("args: [" + strings.Repeat("x", maxArgBytes+1) + "]"), "bytes of argument 0: 10001, want at most 10000"},
-		{"long argument in bytes", with("args: [" + strings.Repeat("é", maxArgBytes/2+1) + "]"), "bytes of argument 0: 10002"},
+		{
+			"long argument", with("args: [" + strings.Repeat("x", maxArgBytes+1) + "]"),
+			"bytes of argument 0: 10001, want at most 10000",
+		},
+		{
+			"long argument in bytes", with("args: [" + strings.Repeat("é", maxArgBytes/2+1) + "]"),
+			"bytes of argument 0: 10002",
+		},
 		{"many arguments", with("args: [" + strings.Repeat("x,", maxArgs+1) + "]"), "number of args: 101"},
 		{"many variables", with("args: [a], env: [" + strings.Repeat("x=y,", maxEnv+1) + "]"), "number of env: 101"},
 		{"many tags", good + "tags: [" + strings.Repeat("x,", maxTags+1) + "]\n", "number of tags: 65"},
@@ -122,13 +145,25 @@ func TestCheckRefuses(t *testing.T) {
 		{"shell variable", with("args: ['$HOME']"), `step "a": "HOME" is no built-in substitution`},
 		{"shell variable in braces", with("entrypoint: '${HOME}'"), `"HOME" is no built-in substitution`},
 		{"undeclared", with("args: [a], env: ['A=$_X']"), `substitution "_X" is not declared`},
-		{"undeclared in an image", strings.Replace(good, ":1.13.5", ":1.13.5$_X", 1), `substitution "_X" is not declared`},
+		{
+			"undeclared in an image", strings.Replace(good, ":1.13.5", ":1.13.5$_X", 1),
+			`substitution "_X" is not declared`,
+		},
 		{"unused", good + "substitutions: {_X: a}\n", "_X is never used"},
-		{"used in a script only", with(`script: "#!/bin/sh\necho $_X"`) + "substitutions: {_X: a}\n", "_X is never used"},
+		{
+			"used in a script only", with(`script: "#!/bin/sh\necho $_X"`) + "substitutions: {_X: a}\n",
+			"_X is never used",
+		},
 		{"escaped use", with("args: ['$$_X']") + "substitutions: {_X: a}\n", "_X is never used"},
-		{"name without underscore", with("args: ['$X']") + "substitutions: {X: a}\n", `the name "X" does not have the form _NAME`},
+		{
+			"name without underscore", with("args: ['$X']") + "substitutions: {X: a}\n",
+			`the name "X" does not have the form _NAME`,
+		},
 		{"lower-case name", good + "substitutions: {_x: a}\n", `the name "_x" does not have the form _NAME`},
-		{"long value", with("args: ['$_X']") + "substitutions: {_X: " + strings.Repeat("x", maxValueBytes+1) + "}\n", "_X has more than 4000 bytes"},
+		{
+			"long value", with("args: ['$_X']") + "substitutions: {_X: " + strings.Repeat("x", maxValueBytes+1) + "}\n",
+			"_X has more than 4000 bytes",
+		},
 
 		{"owner", with("args: [--role=roles/owner]"), "roles/owner is a right on everything"},
 		{"no lock", with("args: [apply, -lock=false]"), "two builds at once"},
@@ -159,7 +194,10 @@ func TestCheckFiles(t *testing.T) {
 	}
 	for _, file := range []string{"create-platform.sh", "destroy-platform.sh", "cloudbuild/other.sh"} {
 		f := folder(good)
-		f[file] = &fstest.MapFile{Data: []byte(create("roles/logging.logWriter", "") + "gcloud x --role=roles/editor\ngcloud x --role=roles/owner\nterraform apply -lock=false\n")}
+		f[file] = &fstest.MapFile{
+			Data: []byte(create("roles/logging.logWriter", "") +
+				"gcloud x --role=roles/editor\ngcloud x --role=roles/owner\nterraform apply -lock=false\n"),
+		}
 		var got []string
 		for _, err := range Check(f) {
 			got = append(got, err.Error())
@@ -177,7 +215,10 @@ func TestCheckFiles(t *testing.T) {
 	}
 	// Roles whose names only begin alike are others.
 	f := folder(good)
-	f["create-platform.sh"] = &fstest.MapFile{Data: []byte(create("roles/logging.logWriter", "") + "gcloud x --role=roles/monitoring.dashboardEditor --role=roles/editorial\n")}
+	f["create-platform.sh"] = &fstest.MapFile{
+		Data: []byte(create("roles/logging.logWriter", "") +
+			"gcloud x --role=roles/monitoring.dashboardEditor --role=roles/editorial\n"),
+	}
 	if errs := Check(f); len(errs) > 0 {
 		t.Error(errs)
 	}
@@ -192,16 +233,29 @@ func TestCheckRights(t *testing.T) {
 		{"roles/container.admin", "true", "the build has roles/container.admin on the whole project"},
 		{"roles/storage.admin", "", "the build has roles/storage.admin on the whole project"},
 		{"roles/storage.admin", `resource.name.startsWith("projects/_/buckets/p-")`, ""},
-		{"roles/resourcemanager.projectIamAdmin", "", "the build has roles/resourcemanager.projectIamAdmin on the whole project"},
+		{
+			"roles/resourcemanager.projectIamAdmin", "",
+			"the build has roles/resourcemanager.projectIamAdmin on the whole project",
+		},
 		{"roles/iam.serviceAccountAdmin", "", "roles/iam.serviceAccountAdmin is the way to every service account"},
-		{"roles/iam.serviceAccountTokenCreator", "", "roles/iam.serviceAccountTokenCreator is the way to every service account"},
-		{"x,iam.serviceAccounts.setIamPolicy,y", "", "iam.serviceAccounts.setIamPolicy is the way to every service account"},
-		{"resourcemanager.projects.setIamPolicy", "", "resourcemanager.projects.setIamPolicy is the right to grant any role"},
+		{
+			"roles/iam.serviceAccountTokenCreator", "",
+			"roles/iam.serviceAccountTokenCreator is the way to every service account",
+		},
+		{
+			"x,iam.serviceAccounts.setIamPolicy,y", "",
+			"iam.serviceAccounts.setIamPolicy is the way to every service account",
+		},
+		{
+			"resourcemanager.projects.setIamPolicy", "",
+			"resourcemanager.projects.setIamPolicy is the right to grant any role",
+		},
 	} {
 		f := folder(good)
 		f["create-platform.sh"] = &fstest.MapFile{Data: []byte(create(tt.role, tt.condition))}
 		errs := Check(f)
-		if tt.want == "" && len(errs) > 0 || tt.want != "" && (len(errs) != 1 || !strings.Contains(errs[0].Error(), tt.want)) {
+		if tt.want == "" && len(errs) > 0 ||
+			tt.want != "" && (len(errs) != 1 || !strings.Contains(errs[0].Error(), tt.want)) {
 			t.Errorf("%s where %q: %v, want %q", tt.role, tt.condition, errs, tt.want)
 		}
 	}

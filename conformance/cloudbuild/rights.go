@@ -24,7 +24,8 @@ func checkRights(script string) []string {
 	var problems []string
 	for i, role := range roles {
 		if about, ok := narrowed[role]; ok && !strings.Contains(conditions[i], about) {
-			problems = append(problems, fmt.Sprintf("the build has %s on the whole project: want a condition on %s", role, about))
+			problems = append(problems,
+				fmt.Sprintf("the build has %s on the whole project: want a condition on %s", role, about))
 		}
 	}
 	return problems

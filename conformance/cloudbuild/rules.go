@@ -17,7 +17,9 @@ import (
 func account(b *cloudbuildpb.Build) []string {
 	var problems []string
 	if !ownAccount.MatchString(b.GetServiceAccount()) {
-		problems = append(problems, fmt.Sprintf("serviceAccount %q is no account of the build's own: want projects/PROJECT/serviceAccounts/NAME@PROJECT.iam.gserviceaccount.com", b.GetServiceAccount()))
+		problems = append(problems,
+			fmt.Sprintf("serviceAccount %q is no account of the build's own: want "+
+				"projects/PROJECT/serviceAccounts/NAME@PROJECT.iam.gserviceaccount.com", b.GetServiceAccount()))
 	}
 	logging := b.GetOptions().GetLogging()
 	switch {
@@ -26,7 +28,8 @@ func account(b *cloudbuildpb.Build) []string {
 		b.GetLogsBucket() != "",
 		b.GetOptions().GetDefaultLogsBucketBehavior() == cloudbuildpb.BuildOptions_REGIONAL_USER_OWNED_BUCKET:
 	default:
-		problems = append(problems, "a build with a serviceAccount must say where its log goes, such as options.logging: CLOUD_LOGGING_ONLY")
+		problems = append(problems,
+			"a build with a serviceAccount must say where its log goes, such as options.logging: CLOUD_LOGGING_ONLY")
 	}
 	return problems
 }
@@ -42,11 +45,13 @@ func times(b *cloudbuildpb.Build) []string {
 	var problems []string
 	total := b.GetTimeout().AsDuration()
 	if total <= 0 || total > longest {
-		problems = append(problems, fmt.Sprintf("timeout of the build is %s: want more than 0 and at most %s", total, longest))
+		problems = append(problems,
+			fmt.Sprintf("timeout of the build is %s: want more than 0 and at most %s", total, longest))
 	}
 	for i, s := range b.GetSteps() {
 		if t := s.GetTimeout().AsDuration(); t <= 0 || t > total {
-			problems = append(problems, fmt.Sprintf("%s: timeout is %s: want more than 0 and at most the build's %s", step(i, s), t, total))
+			problems = append(problems,
+				fmt.Sprintf("%s: timeout is %s: want more than 0 and at most the build's %s", step(i, s), t, total))
 		}
 	}
 	return problems
@@ -78,7 +83,8 @@ func images(b *cloudbuildpb.Build) []string {
 	var problems []string
 	for i, s := range b.GetSteps() {
 		if !isPinned(s.GetName()) {
-			problems = append(problems, fmt.Sprintf("%s: image %q is not pinned by a version or digest", step(i, s), s.GetName()))
+			problems = append(problems,
+				fmt.Sprintf("%s: image %q is not pinned by a version or digest", step(i, s), s.GetName()))
 		}
 	}
 	return problems

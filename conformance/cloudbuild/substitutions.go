@@ -21,8 +21,10 @@ var ownName = regexp.MustCompile(`^_[A-Z0-9_]{1,99}$`)
 // builtIn are the substitutions that Cloud Build brings along (Cloud Build
 // documentation: "Substitute variable values").
 var builtIn = []string{
-	"BRANCH_NAME", "BUILD_ID", "COMMIT_SHA", "LOCATION", "PROJECT_ID", "PROJECT_NUMBER", "REF_NAME", "REPO_FULL_NAME", "REPO_NAME",
-	"REVISION_ID", "SERVICE_ACCOUNT", "SERVICE_ACCOUNT_EMAIL", "SHORT_SHA", "TAG_NAME", "TRIGGER_BUILD_CONFIG_PATH", "TRIGGER_NAME",
+	"BRANCH_NAME", "BUILD_ID", "COMMIT_SHA", "LOCATION", "PROJECT_ID", "PROJECT_NUMBER", "REF_NAME", "REPO_FULL_NAME",
+	"REPO_NAME",
+	"REVISION_ID", "SERVICE_ACCOUNT", "SERVICE_ACCOUNT_EMAIL", "SHORT_SHA", "TAG_NAME", "TRIGGER_BUILD_CONFIG_PATH",
+	"TRIGGER_NAME",
 }
 
 // substitutions demands that every name a build uses is built in or declared,
@@ -43,7 +45,8 @@ func substitutions(b *cloudbuildpb.Build) []string {
 			case strings.HasPrefix(name, "_") && !declared:
 				problems = append(problems, fmt.Sprintf("%s: substitution %q is not declared", place.name, name))
 			case !strings.HasPrefix(name, "_") && !slices.Contains(builtIn, name):
-				problems = append(problems, fmt.Sprintf("%s: %q is no built-in substitution: double the dollar", place.name, name))
+				problems = append(problems,
+					fmt.Sprintf("%s: %q is no built-in substitution: double the dollar", place.name, name))
 			}
 		}
 	}

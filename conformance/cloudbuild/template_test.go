@@ -18,7 +18,8 @@ func TestReviewTemplate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	problems := slices.Concat(times(build), order(build), images(build), commands(build), amounts(build), substitutions(build))
+	problems := slices.Concat(times(build), order(build), images(build), commands(build), amounts(build),
+		substitutions(build))
 	for _, problem := range problems {
 		t.Error(problem)
 	}

@@ -24,7 +24,8 @@ const golden = "../../golden"
 
 var (
 	dir      = flag.String("folders", golden, "the `directory` of the deploy folders that are held")
-	attempts = flag.Bool("attempts", false, "of the batch platform, play the attempts to get past the quota and no more")
+	attempts = flag.Bool("attempts", false,
+		"of the batch platform, play the attempts to get past the quota and Kueue's outage, and no more")
 	patience = flag.Duration("patience", time.Minute, "how `long` a state may take to come about")
 )
 
@@ -245,7 +246,9 @@ func (f *folder) dashboards() bool {
 // applyArgs are those of the guide. They ask for strict validation, which is
 // kubectl's default too.
 func applyArgs(dir string) []string {
-	return []string{"apply", "--server-side", "--force-conflicts", "--field-manager=batchwright", "--validate=strict", "-k", dir}
+	return []string{
+		"apply", "--server-side", "--force-conflicts", "--field-manager=batchwright", "--validate=strict", "-k", dir,
+	}
 }
 
 // apply applies the folder where its scheduler is configured for it, and waits
@@ -257,7 +260,10 @@ func (f *folder) apply() {
 	}
 	f.kubectl(applyArgs(f.manifests())...)
 	if f.dashboards() {
-		if err := f.plane.Apply(f.ctx, []map[string]any{{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "monitoring"}}}); err != nil {
+		if err := f.plane.Apply(f.ctx,
+			[]map[string]any{
+				{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "monitoring"}},
+			}); err != nil {
 			f.Fatal(err)
 		}
 		f.kubectl(applyArgs(filepath.Join(f.dir, "dashboards"))...)
@@ -357,7 +363,10 @@ func (f *folder) teams() []string {
 func (f *folder) submitted() {
 	f.Helper()
 	for _, team := range f.teams() {
-		f.kubectl(append([]string{"apply", "--server-side", "--dry-run=server", "--validate=strict", "-k", filepath.Join(f.dir, "workloads", team)}, f.member(team)...)...)
+		f.kubectl(append([]string{
+			"apply", "--server-side", "--dry-run=server", "--validate=strict", "-k",
+			filepath.Join(f.dir, "workloads", team),
+		}, f.member(team)...)...)
 	}
 }
 
@@ -462,7 +471,8 @@ func (f *folder) delete() {
 	out := f.kubectl("kustomize", f.manifests())
 	documents := strings.Split(out, "\n---\n")
 	slices.Reverse(documents)
-	if _, err := f.plane.Kubectl(f.ctx, []byte(strings.Join(documents, "\n---\n")), "delete", "--wait=false", "-f", "-"); err != nil {
+	if _, err := f.plane.Kubectl(f.ctx, []byte(strings.Join(documents, "\n---\n")), "delete", "--wait=false", "-f",
+		"-"); err != nil {
 		f.Fatal(err)
 	}
 	kinds := "namespaces,priorityclasses,validatingadmissionpolicies,jobs,pods"
@@ -476,7 +486,8 @@ func (f *folder) delete() {
 		}
 		for _, o := range f.get(kinds, "--all-namespaces") {
 			// Of these two, Kubernetes has some of its own.
-			if o.Metadata.Labels["app.kubernetes.io/managed-by"] == "batchwright" || o.Kind != "Namespace" && o.Kind != "PriorityClass" {
+			if o.Metadata.Labels["app.kubernetes.io/managed-by"] == "batchwright" ||
+				o.Kind != "Namespace" && o.Kind != "PriorityClass" {
 				fmt.Fprintln(&left, o, "is left")
 			}
 		}

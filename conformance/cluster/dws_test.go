@@ -34,7 +34,9 @@ func batchPlatformDWS(f *folder) {
 	// The other jobs are those of the batch platform, whose files are the same.
 	// One of each runs here beside these: two of high priority, for there are
 	// two capacities that one may have.
-	f.add(slices.DeleteFunc(append(f.pools(), f.autoPools(1)...), func(p pool) bool { return strings.HasSuffix(p.name, "-dws") })...)
+	f.add(slices.DeleteFunc(append(f.pools(), f.autoPools(1)...), func(p pool) bool {
+		return strings.HasSuffix(p.name, "-dws")
+	})...)
 	f.submitAll("high-priority", "high-priority-1", "high-priority-2")
 	f.queues("-hp", count{0, 2})
 	f.submitAll("low-priority", "low-priority-1")
@@ -126,7 +128,8 @@ func (f *folder) provision(running map[string]int, jobs ...flex) {
 		delete(want, first.pool)
 	}
 	f.running(want)
-	if w := f.workload(first.team, first.name); w.Spec.Active == nil || *w.Spec.Active || w.condition("Evicted").Reason != "DeactivatedDueToAdmissionCheck" {
+	if w := f.workload(first.team, first.name); w.Spec.Active == nil || *w.Spec.Active ||
+		w.condition("Evicted").Reason != "DeactivatedDueToAdmissionCheck" {
 		f.Errorf("with its nodes taken back, %s is %v", w, w.Status.Conditions)
 	}
 	f.queues("-dws", count{0, len(jobs) - 1})
@@ -167,10 +170,13 @@ func (f *folder) retrySoon() {
 	}
 	for _, o := range list.Items {
 		s := o.Spec.RetryStrategy
-		if got, want := [...]int{s.BackoffLimitCount, s.BackoffBaseSeconds, s.BackoffMaxSeconds}, [...]int{3, 60, 1800}; got != want {
+		if got, want := [...]int{s.BackoffLimitCount, s.BackoffBaseSeconds, s.BackoffMaxSeconds}, [...]int{
+			3, 60, 1800,
+		}; got != want {
 			f.Errorf("%s retries %v, want %v", o.Metadata.Name, got, want)
 		}
-		f.kubectl("patch", "provisioningrequestconfigs", o.Metadata.Name, "--type=merge", `--patch={"spec":{"retryStrategy":{"backoffBaseSeconds":1}}}`)
+		f.kubectl("patch", "provisioningrequestconfigs", o.Metadata.Name, "--type=merge",
+			`--patch={"spec":{"retryStrategy":{"backoffBaseSeconds":1}}}`)
 	}
 }
 
@@ -182,11 +188,13 @@ func (f *folder) request(j flex, attempt int) provisioningRequest {
 	f.eventually(func() string {
 		owner := f.workload(j.team, j.name).Metadata.Name
 		var list struct{ Items []provisioningRequest }
-		if err := json.Unmarshal([]byte(f.kubectl("get", "provisioningrequests", "--namespace="+j.team, "-o", "json")), &list); err != nil {
+		if err := json.Unmarshal([]byte(f.kubectl("get", "provisioningrequests", "--namespace="+j.team, "-o", "json")),
+			&list); err != nil {
 			return err.Error()
 		}
 		i := slices.IndexFunc(list.Items, func(r provisioningRequest) bool {
-			return r.Metadata.OwnerReferences[0].Name == owner && strings.HasSuffix(r.Metadata.Name, fmt.Sprintf("-%d", attempt))
+			return r.Metadata.OwnerReferences[0].Name == owner &&
+				strings.HasSuffix(r.Metadata.Name, fmt.Sprintf("-%d", attempt))
 		})
 		if i < 0 {
 			return fmt.Sprintf("%s of %s has no ProvisioningRequest %d", j.name, j.team, attempt)
@@ -227,5 +235,6 @@ func (f *folder) answer(j flex, attempt int, resize string, conditions ...string
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.kubectl("patch", "provisioningrequests", request.Metadata.Name, "--namespace="+j.team, "--subresource=status", "--type=merge", "--patch="+string(patch))
+	f.kubectl("patch", "provisioningrequests", request.Metadata.Name, "--namespace="+j.team, "--subresource=status",
+		"--type=merge", "--patch="+string(patch))
 }

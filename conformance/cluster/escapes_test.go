@@ -47,8 +47,10 @@ func escapeJob(name string, pods int, edit func(job, pod fields)) fields {
 	pod := escapePod()
 	job := fields{
 		"apiVersion": "batch/v1", "kind": "Job",
-		"metadata": fields{"name": name, "namespace": "team-a", "labels": fields{"kueue.x-k8s.io/queue-name": "lq-team-a-lp"}},
-		"spec":     fields{"parallelism": pods, "completions": max(pods, 1), "template": fields{"spec": pod}},
+		"metadata": fields{
+			"name": name, "namespace": "team-a", "labels": fields{"kueue.x-k8s.io/queue-name": "lq-team-a-lp"},
+		},
+		"spec": fields{"parallelism": pods, "completions": max(pods, 1), "template": fields{"spec": pod}},
 	}
 	if edit != nil {
 		edit(job, pod)
@@ -74,8 +76,10 @@ func escapeJobSet(name string, pods ...fields) fields {
 	}
 	return fields{
 		"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet",
-		"metadata": fields{"name": name, "namespace": "team-a", "labels": fields{"kueue.x-k8s.io/queue-name": "lq-team-a-lp"}},
-		"spec":     fields{"replicatedJobs": jobs},
+		"metadata": fields{
+			"name": name, "namespace": "team-a", "labels": fields{"kueue.x-k8s.io/queue-name": "lq-team-a-lp"},
+		},
+		"spec": fields{"replicatedJobs": jobs},
 	}
 }
 
@@ -117,57 +121,77 @@ func refusals() map[string]attempt {
 	claims := escapeJobSet("escape", escapePod())
 	claims["spec"].(fields)["volumeClaimPolicies"] = []any{fields{"templates": []any{fields{
 		"metadata": fields{"name": "data"},
-		"spec":     fields{"accessModes": []string{"ReadWriteOnce"}, "resources": fields{"requests": fields{"storage": "64Ti"}}},
+		"spec": fields{
+			"accessModes": []string{"ReadWriteOnce"}, "resources": fields{"requests": fields{"storage": "64Ti"}},
+		},
 	}}}}
-	claim := fields{"accessModes": []string{"ReadWriteOnce"}, "resources": fields{"requests": fields{"storage": "64Ti"}}}
-	affinity := fields{"nodeAffinity": fields{"requiredDuringSchedulingIgnoredDuringExecution": fields{"nodeSelectorTerms": []any{
-		fields{"matchExpressions": []any{fields{"key": "capacity", "operator": "In", "values": []string{"l4-ondemand"}}}},
-	}}}}
+	claim := fields{
+		"accessModes": []string{"ReadWriteOnce"}, "resources": fields{"requests": fields{"storage": "64Ti"}},
+	}
+	required := fields{"nodeSelectorTerms": []any{
+		fields{
+			"matchExpressions": []any{fields{"key": "capacity", "operator": "In", "values": []string{"l4-ondemand"}}},
+		},
+	}}
+	affinity := fields{"nodeAffinity": fields{"requiredDuringSchedulingIgnoredDuringExecution": required}}
 	foreign := escapeJob("escape", 1, nil)
 	foreign["metadata"].(fields)["namespace"] = "team-b"
 	return map[string]attempt{
 		// Other queues and priorities.
-		"A Job without a queue":                 create(escapeJob("escape", 1, func(job, _ fields) { delete(job["metadata"].(fields), "labels") })),
-		"The queue of another team":             named("labels", "kueue.x-k8s.io/queue-name", "lq-team-b-lp"),
-		"Another priority than the queue's":     with("priorityClassName", "hp"),
-		"A priority by label":                   named("labels", "kueue.x-k8s.io/priority-class", "hp"),
-		"The Workload of another Job":           named("annotations", "kueue.x-k8s.io/prebuilt-workload-name", "job-runs"),
+		"A Job without a queue": create(
+			escapeJob("escape", 1, func(job, _ fields) { delete(job["metadata"].(fields), "labels") })),
+		"The queue of another team":         named("labels", "kueue.x-k8s.io/queue-name", "lq-team-b-lp"),
+		"Another priority than the queue's": with("priorityClassName", "hp"),
+		"A priority by label":               named("labels", "kueue.x-k8s.io/priority-class", "hp"),
+		"The Workload of another Job": named("annotations", "kueue.x-k8s.io/prebuilt-workload-name",
+			"job-runs"),
 		"The Workload of another Job, by label": named("labels", "kueue.x-k8s.io/prebuilt-workload-name", "job-runs"),
 		"A Job that grows while it runs":        named("annotations", "kueue.x-k8s.io/elastic-job", "true"),
 		"A Job that names a controller": create(escapeJob("escape", 1, func(job, _ fields) {
 			job["metadata"].(fields)["ownerReferences"] = []any{fields{
-				"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": "set", "uid": "1", "controller": true,
+				"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": "set", "uid": "1",
+				"controller": true,
 			}}
 		})),
 		"A Job in the namespace of another team": create(foreign),
 
 		// Pods that are not counted.
-		"Containers without requests":               create(escapeJob("escape", 1, func(job, _ fields) { job["spec"].(fields)["template"] = fields{"spec": noRequests} })),
+		"Containers without requests": create(escapeJob("escape", 1, func(job, _ fields) {
+			job["spec"].(fields)["template"] = fields{"spec": noRequests}
+		})),
 		"A second job of a JobSet without requests": create(escapeJobSet("escape", escapePod(), noRequests)),
 		"A bare pod": other("v1", "Pod", fields{"spec": escapePod()}),
 		"A Deployment": other("apps/v1", "Deployment", fields{"spec": fields{
-			"selector": fields{"matchLabels": fields{"a": "b"}}, "template": fields{"metadata": fields{"labels": fields{"a": "b"}}, "spec": escapePod()},
+			"selector": fields{"matchLabels": fields{"a": "b"}},
+			"template": fields{"metadata": fields{"labels": fields{"a": "b"}}, "spec": escapePod()},
 		}}),
 		"A CronJob": other("batch/v1", "CronJob", fields{"spec": fields{
 			"schedule": "* * * * *", "jobTemplate": fields{"spec": fields{"template": fields{"spec": escapePod()}}},
 		}}),
-		"A Workload of one's own":                    other("kueue.x-k8s.io/v1beta2", "Workload", fields{"spec": fields{"queueName": "lq-team-a-lp"}}),
-		"A LocalQueue of one's own":                  other("kueue.x-k8s.io/v1beta2", "LocalQueue", fields{"spec": fields{"clusterQueue": "cq-team-b-hp"}}),
-		"Other queues in the namespace's annotation": {[]string{"annotate", "namespace", "team-a", "--overwrite", "queues=lq-team-a-lp=hp"}, nil},
+		"A Workload of one's own": other("kueue.x-k8s.io/v1beta2", "Workload",
+			fields{"spec": fields{"queueName": "lq-team-a-lp"}}),
+		"A LocalQueue of one's own": other("kueue.x-k8s.io/v1beta2", "LocalQueue",
+			fields{"spec": fields{"clusterQueue": "cq-team-b-hp"}}),
+		"Other queues in the namespace's annotation": {
+			[]string{"annotate", "namespace", "team-a", "--overwrite", "queues=lq-team-a-lp=hp"}, nil,
+		},
 
 		// Other nodes.
-		"`nodeName`":                    with("nodeName", "system-1"),
-		"`schedulerName`":               with("schedulerName", "another"),
-		"`runtimeClassName`":            with("runtimeClassName", "gvisor"),
-		"A toleration of everything":    with("tolerations", []any{fields{"operator": "Exists"}}),
-		"A toleration of others' nodes": with("tolerations", []any{fields{"key": "ondemand", "operator": "Equal", "value": "true", "effect": "NoSchedule"}}),
-		"A selector of others' nodes":   with("nodeSelector", fields{"capacity": "l4-ondemand"}),
-		"An affinity to others' nodes":  with("affinity", affinity),
-		"A selector of a reservation":   with("nodeSelector", fields{"cloud.google.com/reservation-name": "theirs"}),
-		"Claims of devices":             with("resourceClaims", []any{fields{"name": "gpu", "resourceClaimTemplateName": "gpu"}}),
-		"A toleration of everything, once it waits": patch("job/waits", fields{"spec": fields{"template": fields{"spec": fields{
-			"tolerations": []any{fields{"operator": "Exists"}},
-		}}}}),
+		"`nodeName`":                 with("nodeName", "system-1"),
+		"`schedulerName`":            with("schedulerName", "another"),
+		"`runtimeClassName`":         with("runtimeClassName", "gvisor"),
+		"A toleration of everything": with("tolerations", []any{fields{"operator": "Exists"}}),
+		"A toleration of others' nodes": with("tolerations",
+			[]any{fields{"key": "ondemand", "operator": "Equal", "value": "true", "effect": "NoSchedule"}}),
+		"A selector of others' nodes":  with("nodeSelector", fields{"capacity": "l4-ondemand"}),
+		"An affinity to others' nodes": with("affinity", affinity),
+		"A selector of a reservation":  with("nodeSelector", fields{"cloud.google.com/reservation-name": "theirs"}),
+		"Claims of devices": with("resourceClaims",
+			[]any{fields{"name": "gpu", "resourceClaimTemplateName": "gpu"}}),
+		"A toleration of everything, once it waits": patch("job/waits",
+			fields{"spec": fields{"template": fields{"spec": fields{
+				"tolerations": []any{fields{"operator": "Exists"}},
+			}}}}),
 
 		// Nodes that are kept.
 		"A grace period of a year": with("terminationGracePeriodSeconds", 31536000),
@@ -179,14 +203,18 @@ func refusals() map[string]attempt {
 		"A claim that is there": mounting("persistentVolumeClaim", fields{"claimName": "data"}),
 		"A file server":         mounting("nfs", fields{"server": "10.0.0.2", "path": "/"}),
 		"A folder of the node":  mounting("hostPath", fields{"path": "/var/lib"}),
-		"Another's bucket":      mounting("csi", fields{"driver": "gcsfuse.csi.storage.gke.io", "volumeAttributes": fields{"bucketName": "theirs"}}),
+		"Another's bucket": mounting("csi",
+			fields{"driver": "gcsfuse.csi.storage.gke.io", "volumeAttributes": fields{"bucketName": "theirs"}}),
 
 		// After admission.
-		"A running Job that leaves its queue":       patch("job/runs", fields{"metadata": fields{"labels": fields{"kueue.x-k8s.io/queue-name": nil}}}),
-		"A running Job that goes to a better queue": patch("job/runs", fields{"metadata": fields{"labels": fields{"kueue.x-k8s.io/queue-name": "lq-team-a-hp"}}}),
-		"A waiting Job that is started by hand":     patch("job/waits", fields{"spec": fields{"suspend": false}}),
-		"More pods of a JobSet's Job":               patch("job/set-job-0-0", fields{"spec": fields{"parallelism": 50}}),
-		"A JobSet's Job that leaves it":             patch("job/set-job-0-0", fields{"metadata": fields{"ownerReferences": nil}}),
+		"A running Job that leaves its queue": patch("job/runs",
+			fields{"metadata": fields{"labels": fields{"kueue.x-k8s.io/queue-name": nil}}}),
+		"A running Job that goes to a better queue": patch("job/runs",
+			fields{"metadata": fields{"labels": fields{"kueue.x-k8s.io/queue-name": "lq-team-a-hp"}}}),
+		"A waiting Job that is started by hand": patch("job/waits", fields{"spec": fields{"suspend": false}}),
+		"More pods of a JobSet's Job":           patch("job/set-job-0-0", fields{"spec": fields{"parallelism": 50}}),
+		"A JobSet's Job that leaves it": patch("job/set-job-0-0",
+			fields{"metadata": fields{"ownerReferences": nil}}),
 		"More Jobs of a running JobSet": {[]string{"patch", "jobset/set", "--namespace=team-a", "--type=json",
 			`--patch=[{"op": "replace", "path": "/spec/replicatedJobs/0/replicas", "value": 50}]`}, nil},
 	}
@@ -209,7 +237,8 @@ func harmless() map[string]func(*folder) {
 		},
 		"A request of ephemeral storage": func(f *folder) {
 			f.make(escapeJob("grows", 1, func(_, pod fields) {
-				pod["containers"].([]any)[0].(fields)["resources"].(fields)["requests"].(fields)["ephemeral-storage"] = "1Gi"
+				container := pod["containers"].([]any)[0].(fields)
+				container["resources"].(fields)["requests"].(fields)["ephemeral-storage"] = "1Gi"
 			}))
 			f.eventually(func() string { // the nodes here have no disks
 				if w := f.workloadsOf("team-a", "grows"); len(w) != 1 || !w[0].is("Admitted") {
@@ -273,7 +302,8 @@ func (f *folder) uncounted() {
 	bare := func(_, pod fields) { pod["containers"] = []any{fields{"name": "worker", "image": "busybox:1.37"}} }
 	job := escapeJob("uncounted", 30, bare)
 	f.eventually(func() string { // until the API server has forgotten the policy
-		if _, err := f.plane.Kubectl(f.ctx, create(job).text(), append(create(job).args, f.member("team-a")...)...); err != nil {
+		if _, err := f.plane.Kubectl(f.ctx, create(job).text(),
+			append(create(job).args, f.member("team-a")...)...); err != nil {
 			return err.Error()
 		}
 		return ""
@@ -299,7 +329,8 @@ func (f *folder) uncounted() {
 	}
 	metadata := object["metadata"].(fields)
 	object["metadata"] = fields{"name": metadata["name"], "labels": metadata["labels"]}
-	if _, err := f.plane.Kubectl(f.ctx, attempt{nil, object}.text(), "apply", "--server-side", "--field-manager=batchwright", "--filename=-"); err != nil {
+	if _, err := f.plane.Kubectl(f.ctx, attempt{nil, object}.text(), "apply", "--server-side",
+		"--field-manager=batchwright", "--filename=-"); err != nil {
 		f.Fatal(err)
 	}
 }
@@ -323,7 +354,8 @@ func (f *folder) answers() map[string]string {
 	if err != nil {
 		f.Fatal(err)
 	}
-	row := regexp.MustCompile("(?m)^\\| ([^|]+?) +\\| (?:(?:refused: `([^`]+)`)|(?:without effect: [^|]+?)) +\\| [^|]+\\|$")
+	row := regexp.MustCompile(
+		"(?m)^\\| ([^|]+?) +\\| (?:(?:refused: `([^`]+)`)|(?:without effect: [^|]+?)) +\\| [^|]+\\|$")
 	out := map[string]string{}
 	for _, found := range row.FindAllStringSubmatch(string(text), -1) {
 		if _, twice := out[found[1]]; twice {
@@ -340,7 +372,8 @@ func (f *folder) answers() map[string]string {
 // make creates an object as a member of team-a.
 func (f *folder) make(object fields) {
 	f.Helper()
-	if _, err := f.plane.Kubectl(f.ctx, attempt{nil, object}.text(), append([]string{"create", "--filename=-"}, f.member("team-a")...)...); err != nil {
+	if _, err := f.plane.Kubectl(f.ctx, attempt{nil, object}.text(),
+		append([]string{"create", "--filename=-"}, f.member("team-a")...)...); err != nil {
 		f.Fatal(err)
 	}
 }

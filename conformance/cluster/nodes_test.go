@@ -37,19 +37,24 @@ var machines = map[string]struct {
 	cpu, memoryGiB, chips int
 	labels                map[string]string
 }{
-	"e2-standard-4":    {cpu: 4, memoryGiB: 16},
-	"e2-standard-16":   {cpu: 16, memoryGiB: 64},
-	"n1-standard-4":    {cpu: 4, memoryGiB: 15},
-	"g2-standard-24":   {cpu: 24, memoryGiB: 96},
-	"a2-highgpu-1g":    {cpu: 12, memoryGiB: 85},
-	"a2-highgpu-2g":    {cpu: 24, memoryGiB: 170},
-	"a3-highgpu-8g":    {cpu: 208, memoryGiB: 1872},
-	"a3-ultragpu-8g":   {cpu: 224, memoryGiB: 2952},
-	"ct5lp-hightpu-4t": {cpu: 112, memoryGiB: 192, chips: 4, labels: map[string]string{"cloud.google.com/gke-tpu-accelerator": "tpu-v5-lite-podslice"}},
+	"e2-standard-4":  {cpu: 4, memoryGiB: 16},
+	"e2-standard-16": {cpu: 16, memoryGiB: 64},
+	"n1-standard-4":  {cpu: 4, memoryGiB: 15},
+	"g2-standard-24": {cpu: 24, memoryGiB: 96},
+	"a2-highgpu-1g":  {cpu: 12, memoryGiB: 85},
+	"a2-highgpu-2g":  {cpu: 24, memoryGiB: 170},
+	"a3-highgpu-8g":  {cpu: 208, memoryGiB: 1872},
+	"a3-ultragpu-8g": {cpu: 224, memoryGiB: 2952},
+	"ct5lp-hightpu-4t": {
+		cpu: 112, memoryGiB: 192, chips: 4,
+		labels: map[string]string{"cloud.google.com/gke-tpu-accelerator": "tpu-v5-lite-podslice"},
+	},
 }
 
 // effects are the provider's names of what a taint does.
-var effects = map[string]string{"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
+var effects = map[string]string{
+	"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule",
+}
 
 // pools reads the node pools out of the folder's Terraform: what the scheduler
 // meets is then what GKE would be told, not what the queues believe. The labels
@@ -152,7 +157,9 @@ func (f *folder) add(pools ...pool) {
 		if machine.chips > 0 {
 			resource = "google.com/tpu"
 		}
-		size := map[string]string{"cpu": strconv.Itoa(machine.cpu), "memory": fmt.Sprintf("%dGi", machine.memoryGiB), "pods": "110"}
+		size := map[string]string{
+			"cpu": strconv.Itoa(machine.cpu), "memory": fmt.Sprintf("%dGi", machine.memoryGiB), "pods": "110",
+		}
 		if p.accelerator > 0 {
 			size[resource] = strconv.Itoa(p.accelerator)
 		}

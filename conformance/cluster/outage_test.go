@@ -55,7 +55,8 @@ func (f *folder) outage() {
 	}
 	job := filepath.Join(f.dir, "workloads/team-a/low-priority-1.yaml")
 	args := append([]string{"apply", "--server-side", "--dry-run=server", "-f", job}, f.member("team-a")...)
-	if _, err := f.plane.Kubectl(f.ctx, nil, args...); err == nil || !strings.Contains(err.Error(), `failed calling webhook "mjob.kb.io"`) {
+	if _, err := f.plane.Kubectl(f.ctx, nil, args...); err == nil ||
+		!strings.Contains(err.Error(), `failed calling webhook "mjob.kb.io"`) {
 		f.Fatalf("a job of a team with Kueue down: %v, want a refusal", err)
 	}
 	if out, err := f.step("jobset"); err != nil {
@@ -65,7 +66,8 @@ func (f *folder) outage() {
 	// Server-side apply keeps fields that another manager has set.
 	f.kubectl("delete", "validatingwebhookconfigurations/kueue-validating-webhook-configuration",
 		"mutatingwebhookconfigurations/kueue-mutating-webhook-configuration")
-	f.kubectl("apply", "--server-side", "--force-conflicts", "--field-manager=kueue-release", "-f", f.plane.Release("kueue"))
+	f.kubectl("apply", "--server-side", "--force-conflicts", "--field-manager=kueue-release", "-f",
+		f.plane.Release("kueue"))
 	if err := f.create("pod", "gmp-system"); err == nil {
 		f.Fatal("the webhooks of the release do not see the pods of gmp-system: what is held here has no object")
 	}
@@ -128,7 +130,8 @@ func (f *folder) broad() {
 
 // create creates an ordinary object, without keeping it.
 func (f *folder) create(kind, namespace string) error {
-	_, err := f.plane.Kubectl(f.ctx, []byte(ordinary[kind]), "create", "--dry-run=server", "--namespace="+namespace, "-f", "-")
+	_, err := f.plane.Kubectl(f.ctx, []byte(ordinary[kind]), "create", "--dry-run=server", "--namespace="+namespace,
+		"-f", "-")
 	return err
 }
 

@@ -83,7 +83,8 @@ func (f *folder) monitored() *monitor {
 			cluster = block{f, resource.Body, context}
 		}
 	}
-	prometheus, err := f.plane.StartPrometheus(f.ctx, cluster.string("name"), cluster.string("location"), filepath.Join(dir, "dashboards/alert-rules.yaml"))
+	prometheus, err := f.plane.StartPrometheus(f.ctx, cluster.string("name"), cluster.string("location"),
+		filepath.Join(dir, "dashboards/alert-rules.yaml"))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -238,7 +239,9 @@ var batchPlatformFiring = map[string]string{
 // perTeam repeats figures for each team of the batch platform and its cohort.
 func perTeam(one map[string]float64) map[string]float64 {
 	all := map[string]float64{}
-	for team, cohort := range map[string]string{"team-a": "team-a-b", "team-b": "team-a-b", "team-c": "team-c-d", "team-d": "team-c-d"} {
+	for team, cohort := range map[string]string{
+		"team-a": "team-a-b", "team-b": "team-a-b", "team-c": "team-c-d", "team-d": "team-c-d",
+	} {
 		names := strings.NewReplacer("TEAM", team, "COHORT", cohort)
 		for key, value := range one {
 			all[names.Replace(key)] = value
@@ -256,7 +259,10 @@ var batchPlatformLow = []figure{
 		want: perTeam(map[string]float64{"cq-TEAM-hp": 0, "cq-TEAM-lp": 4, "cq-TEAM-compact": 0})},
 	{board: "admin", panel: "Unused nominal quota by flavor", by: []string{"flavor"},
 		want: map[string]float64{"l4-reserved": 16, "l4-ondemand": 16, "l4-spot": 0, "a100-compact": 8}},
-	{board: "admin", panel: "Reserved flavors: quota nobody holds", by: []string{"flavor"}, want: map[string]float64{"l4-reserved": 0}},
+	{
+		board: "admin", panel: "Reserved flavors: quota nobody holds", by: []string{"flavor"},
+		want: map[string]float64{"l4-reserved": 0},
+	},
 	{board: "team", panel: "Used by LocalQueue", by: []string{"name", "flavor"}, want: map[string]float64{
 		"lq-team-a-lp l4-spot": 12, "lq-team-a-lp l4-reserved": 4,
 		"lq-team-a-hp l4-reserved": 0, "lq-team-a-hp l4-ondemand": 0, "lq-team-a-compact a100-compact": 0,
@@ -266,14 +272,18 @@ var batchPlatformLow = []figure{
 // batchPlatformFull are figures at the end: every guaranteed GPU is held, and
 // nothing is borrowed.
 var batchPlatformFull = []figure{
-	{expr: `up{namespace=~"(kueue|jobset)-system"}`, by: []string{"job"}, want: map[string]float64{"kueue": 1, "jobset": 1}},
+	{
+		expr: `up{namespace=~"(kueue|jobset)-system"}`, by: []string{"job"},
+		want: map[string]float64{"kueue": 1, "jobset": 1},
+	},
 	{board: "admin", panel: "Quota", want: map[string]float64{"": 88}},
 	{board: "admin", panel: "Reserved", want: map[string]float64{"": 88}},
 	{board: "admin", panel: "Quota in use", want: map[string]float64{"": 1}},
 	{board: "admin", panel: "Waited for", want: map[string]float64{"": 72}},
 	{board: "admin", panel: "Pending workloads", want: map[string]float64{"": 24}},
 	{board: "admin", panel: "Inactive ClusterQueues", want: map[string]float64{"": 0}},
-	{board: "admin", panel: "Quota by ClusterQueue and flavor", n: 0, by: []string{"cohort", "cluster_queue", "flavor", "resource"},
+	{board: "admin", panel: "Quota by ClusterQueue and flavor", n: 0,
+		by: []string{"cohort", "cluster_queue", "flavor", "resource"},
 		want: perTeam(map[string]float64{
 			"COHORT cq-TEAM-hp l4-reserved nvidia.com/gpu":       4,
 			"COHORT cq-TEAM-hp l4-ondemand nvidia.com/gpu":       4,
@@ -281,32 +291,53 @@ var batchPlatformFull = []figure{
 			"COHORT cq-TEAM-lp l4-spot nvidia.com/gpu":           12,
 			"COHORT cq-TEAM-compact a100-compact nvidia.com/gpu": 2,
 		})},
-	{board: "admin", panel: "Quota by ClusterQueue and flavor", n: 1, by: []string{"cluster_queue", "flavor"}, want: perTeam(fullGPUs)},
-	{board: "admin", panel: "Quota by ClusterQueue and flavor", n: 2, by: []string{"cluster_queue", "flavor"}, want: perTeam(fullGPUs)},
+	{
+		board: "admin", panel: "Quota by ClusterQueue and flavor", n: 1, by: []string{"cluster_queue", "flavor"},
+		want: perTeam(fullGPUs),
+	},
+	{
+		board: "admin", panel: "Quota by ClusterQueue and flavor", n: 2, by: []string{"cluster_queue", "flavor"},
+		want: perTeam(fullGPUs),
+	},
 	{board: "admin", panel: "Borrowed by ClusterQueue", by: []string{"cluster_queue"},
 		want: perTeam(map[string]float64{"cq-TEAM-hp": 0, "cq-TEAM-lp": 0, "cq-TEAM-compact": 0})},
 	{board: "admin", panel: "Pending workloads by ClusterQueue", by: []string{"cluster_queue"},
 		want: perTeam(map[string]float64{"cq-TEAM-hp": 2, "cq-TEAM-lp": 1, "cq-TEAM-compact": 3})},
-	{board: "admin", panel: "Why workloads wait", by: []string{"reason"}, want: map[string]float64{"NoReservation": 24}},
+	{
+		board: "admin", panel: "Why workloads wait", by: []string{"reason"},
+		want: map[string]float64{"NoReservation": 24},
+	},
 	{board: "admin", panel: "Cohort quota in use, by flavor", by: []string{"cohort", "flavor"},
-		want: perTeam(map[string]float64{"COHORT l4-reserved": 1, "COHORT l4-ondemand": 1, "COHORT l4-spot": 1, "COHORT a100-compact": 1})},
+		want: perTeam(map[string]float64{
+			"COHORT l4-reserved": 1, "COHORT l4-ondemand": 1, "COHORT l4-spot": 1, "COHORT a100-compact": 1,
+		})},
 	{expr: `kueue_admitted_active_workloads`, by: []string{"cluster_queue"},
 		want: perTeam(map[string]float64{"cq-TEAM-hp": 2, "cq-TEAM-lp": 3, "cq-TEAM-compact": 1})},
 	{expr: `kueue_cluster_queue_status{status="active"}`, by: []string{"cluster_queue"},
 		want: perTeam(map[string]float64{"cq-TEAM-hp": 1, "cq-TEAM-lp": 1, "cq-TEAM-compact": 1})},
-	{board: "admin", panel: "Preemptions per hour", by: []string{"reason"}, want: map[string]float64{"InCohortReclamation": 4}},
+	{
+		board: "admin", panel: "Preemptions per hour", by: []string{"reason"},
+		want: map[string]float64{"InCohortReclamation": 4},
+	},
 	{board: "admin", panel: "Evictions per hour", by: []string{"reason"}, want: map[string]float64{"Preempted": 4}},
 	{board: "team", panel: "My evictions per hour", by: []string{"reason"}, want: map[string]float64{"Preempted": 1}},
-	{expr: `kueue_evicted_workloads_total`, by: []string{"cluster_queue", "reason"}, want: perTeam(map[string]float64{"cq-TEAM-lp Preempted": 1})},
-	{board: "team", panel: "Nominal, reserved and borrowed", n: 1, by: []string{"cluster_queue", "flavor"}, want: map[string]float64{
-		"cq-team-a-hp l4-reserved": 4, "cq-team-a-hp l4-ondemand": 4,
-		"cq-team-a-lp l4-reserved": 0, "cq-team-a-lp l4-spot": 12, "cq-team-a-compact a100-compact": 2,
-	}},
+	{
+		expr: `kueue_evicted_workloads_total`, by: []string{"cluster_queue", "reason"},
+		want: perTeam(map[string]float64{"cq-TEAM-lp Preempted": 1}),
+	},
+	{board: "team", panel: "Nominal, reserved and borrowed", n: 1, by: []string{"cluster_queue", "flavor"},
+		want: map[string]float64{
+			"cq-team-a-hp l4-reserved": 4, "cq-team-a-hp l4-ondemand": 4,
+			"cq-team-a-lp l4-reserved": 0, "cq-team-a-lp l4-spot": 12, "cq-team-a-compact a100-compact": 2,
+		}},
 	{board: "team", panel: "Running workloads", by: []string{"name"},
 		want: map[string]float64{"lq-team-a-hp": 2, "lq-team-a-lp": 3, "lq-team-a-compact": 1}},
 	{board: "team", panel: "Pending workloads", by: []string{"name"},
 		want: map[string]float64{"lq-team-a-hp": 2, "lq-team-a-lp": 1, "lq-team-a-compact": 3}},
-	{expr: `ALERTS`, by: []string{"alertname", "exported_namespace", "alertstate"}, want: map[string]float64{"JobSetFailures team-a firing": 1}},
+	{
+		expr: `ALERTS`, by: []string{"alertname", "exported_namespace", "alertstate"},
+		want: map[string]float64{"JobSetFailures team-a firing": 1},
+	},
 }
 
 // fullGPUs are what the queues of one team hold then.
@@ -326,8 +357,10 @@ func (f *folder) failed(team, name string) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	short := strings.NewReplacer("maxRestarts: 15", "maxRestarts: 0", "backoffLimit: 0", "backoffLimit: 0\n        activeDeadlineSeconds: 1").Replace(string(text))
-	if _, err := f.plane.Kubectl(f.ctx, []byte(short), append([]string{"apply", "--server-side", "-f", "-"}, f.member(team)...)...); err != nil {
+	short := strings.NewReplacer("maxRestarts: 15", "maxRestarts: 0", "backoffLimit: 0",
+		"backoffLimit: 0\n        activeDeadlineSeconds: 1").Replace(string(text))
+	if _, err := f.plane.Kubectl(f.ctx, []byte(short),
+		append([]string{"apply", "--server-side", "-f", "-"}, f.member(team)...)...); err != nil {
 		f.Fatal(err)
 	}
 	f.eventually(func() string {

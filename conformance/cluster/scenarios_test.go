@@ -26,7 +26,8 @@ func (f *folder) queues(suffix string, want count) {
 			}
 			found++
 			if got := (count{o.Status.PendingWorkloads, o.Status.AdmittedWorkloads}); got != want {
-				fmt.Fprintf(&other, "%s: %d pending, %d admitted, want %d, %d\n", o.Metadata.Name, got.Pending, got.Admitted, want.Pending, want.Admitted)
+				fmt.Fprintf(&other, "%s: %d pending, %d admitted, want %d, %d\n", o.Metadata.Name, got.Pending,
+					got.Admitted, want.Pending, want.Admitted)
 			}
 		}
 		if found == 0 {
@@ -53,7 +54,10 @@ func (f *folder) running(want map[string]int) {
 				late += fmt.Sprintf("%s: %d pods of %d\n", o, o.Status.Ready, o.Status.Desired)
 			}
 		}
-		return late + cmp.Diff(want, got)
+		if diff := cmp.Diff(want, got); diff != "" {
+			late += "running pods by node pool:\n" + diff
+		}
+		return late
 	})
 }
 
@@ -84,7 +88,8 @@ func (f *folder) succeed(scope, jobs string, wrong func() string) {
 			}
 		}
 		if len(running) > 0 {
-			f.kubectl("annotate", "pods", scope, "--overwrite", "--selector="+jobLabel+" in ("+strings.Join(running, ",")+")", "plane/ends=Succeeded")
+			f.kubectl("annotate", "pods", scope, "--overwrite",
+				"--selector="+jobLabel+" in ("+strings.Join(running, ",")+")", "plane/ends=Succeeded")
 		}
 		return wrong()
 	})
@@ -99,14 +104,16 @@ func (f *folder) completed(scope, names string, want int) func() string {
 		jobs, workloads := 0, 0
 		for _, o := range f.get("jobs,jobsets,workloads", scope) {
 			switch {
-			case o.Kind == "Workload" && match.MatchString(o.owner()) && o.is("Finished") && o.condition("Finished").Reason == "Succeeded":
+			case o.Kind == "Workload" && match.MatchString(o.owner()) && o.is("Finished") &&
+				o.condition("Finished").Reason == "Succeeded":
 				workloads++
 			case o.owner() == "" && match.MatchString(o.Metadata.Name) && (o.is("Complete") || o.is("Completed")):
 				jobs++
 			}
 		}
 		if jobs != want || workloads != want {
-			return fmt.Sprintf("%s: %d are complete, %d workloads have succeeded, want %d", names, jobs, workloads, want)
+			return fmt.Sprintf("%s: %d are complete, %d workloads have succeeded, want %d", names, jobs, workloads,
+				want)
 		}
 		return ""
 	}
@@ -128,7 +135,8 @@ func (f *folder) workload(team, job string) object {
 func (f *folder) clear() {
 	f.Helper()
 	for _, team := range f.teams() {
-		f.kubectl(append([]string{"delete", "jobsets,jobs", "--all", "--wait=false", "--namespace=" + team}, f.member(team)...)...)
+		f.kubectl(append([]string{"delete", "jobsets,jobs", "--all", "--wait=false", "--namespace=" + team},
+			f.member(team)...)...)
 	}
 	f.emptied()
 }
@@ -199,6 +207,7 @@ func batchPlatform(f *folder) {
 
 	if *attempts {
 		f.escapes()
+		f.outage()
 		return
 	}
 	monitor := f.monitored()
@@ -295,7 +304,8 @@ func (f *folder) reclaimed() {
 			by = queue[found[1]]
 			by = by[strings.LastIndex(by, "-")+1:]
 		}
-		got[o.Metadata.Namespace+" "+o.owner()] = o.condition("Evicted").Reason + " " + o.condition("Preempted").Reason + " " + by
+		got[o.Metadata.Namespace+" "+o.owner()] = o.condition("Evicted").Reason + " " +
+			o.condition("Preempted").Reason + " " + by
 	}
 	want := map[string]string{}
 	for _, team := range f.teams() {
@@ -312,7 +322,8 @@ func (f *folder) priorities(want map[string]string) {
 	f.Helper()
 	number := regexp.MustCompile(`-[0-9].*`)
 	got := map[string]string{}
-	for _, o := range f.get("pods", "--all-namespaces", "--selector="+jobLabel, "--field-selector=status.phase!=Succeeded") {
+	for _, o := range f.get("pods", "--all-namespaces", "--selector="+jobLabel,
+		"--field-selector=status.phase!=Succeeded") {
 		name := number.ReplaceAllString(o.Metadata.Labels[jobLabel], "")
 		priority := fmt.Sprint(o.Spec.PriorityClassName, " ", o.Spec.Priority, " ", o.Spec.PreemptionPolicy)
 		if before, ok := got[name]; ok && before != priority {

@@ -79,7 +79,8 @@ func (f *folder) restarted(namespace string, restarts, counted int) {
 	f.eventually(func() string {
 		for _, o := range f.get("jobsets", "--namespace="+namespace) {
 			if o.Status.Restarts != restarts || o.Status.RestartsCounted != counted {
-				return fmt.Sprintf("%s: %d restarts, of which %d count, want %d, %d", o, o.Status.Restarts, o.Status.RestartsCounted, restarts, counted)
+				return fmt.Sprintf("%s: %d restarts, of which %d count, want %d, %d", o, o.Status.Restarts,
+					o.Status.RestartsCounted, restarts, counted)
 			}
 		}
 		return ""

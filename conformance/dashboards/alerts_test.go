@@ -92,13 +92,15 @@ func TestAlertsMeanWhatTheySay(t *testing.T) {
 		{
 			name:  "a workload that Kueue gave up, the first of its queue",
 			alert: "KueueWorkloadDeactivated", at: "2h",
-			series: `kueue_evicted_workloads_total{LEADER,cluster_queue="cq-a-lp",reason="Deactivated",underlying_cause="MaximumExecutionTimeExceeded"} _x90 1x90`,
-			want:   `{cluster_queue="cq-a-lp",underlying_cause="MaximumExecutionTimeExceeded"} 1`,
+			series: `kueue_evicted_workloads_total{LEADER,cluster_queue="cq-a-lp",reason="Deactivated",` +
+				`underlying_cause="MaximumExecutionTimeExceeded"} _x90 1x90`,
+			want: `{cluster_queue="cq-a-lp",underlying_cause="MaximumExecutionTimeExceeded"} 1`,
 		},
 		{
 			name:  "a workload that its owner stopped is no such thing",
 			alert: "KueueWorkloadDeactivated", at: "2h",
-			series: `kueue_evicted_workloads_total{LEADER,cluster_queue="cq-a-lp",reason="Deactivated",underlying_cause=""} _x90 1x90`,
+			series: `kueue_evicted_workloads_total{LEADER,cluster_queue="cq-a-lp",reason="Deactivated",` +
+				`underlying_cause=""} _x90 1x90`,
 		},
 		{
 			name:  "a queue waits for less than it is guaranteed and does not hold",
@@ -199,18 +201,21 @@ func TestAlertsMeanWhatTheySay(t *testing.T) {
 		{
 			name:  "one that waits for its turn",
 			alert: "KueueWorkloadNeverFits", at: "30m",
-			series: `kueue_unadmitted_workloads{LEADER,cluster_queue="cq-a-lp",reason="NoReservation",underlying_cause="WaitingForQuota"} 2x40`,
+			series: `kueue_unadmitted_workloads{LEADER,cluster_queue="cq-a-lp",reason="NoReservation",` +
+				`underlying_cause="WaitingForQuota"} 2x40`,
 		},
 		{
 			name:  "nodes that do not come for an hour",
 			alert: "KueueAdmissionCheckStuck", at: "1h",
-			series: `kueue_unadmitted_workloads{LEADER,cluster_queue="cq-dws",reason="UnsatisfiedAdmissionChecks",underlying_cause=""} 1x80`,
-			want:   `{cluster_queue="cq-dws"} 1`,
+			series: `kueue_unadmitted_workloads{LEADER,cluster_queue="cq-dws",reason="UnsatisfiedAdmissionChecks",` +
+				`underlying_cause=""} 1x80`,
+			want: `{cluster_queue="cq-dws"} 1`,
 		},
 		{
 			name:  "nodes that come after half an hour, and others that do not yet",
 			alert: "KueueAdmissionCheckStuck", at: "1h",
-			series: `kueue_unadmitted_workloads{LEADER,cluster_queue="cq-dws",reason="UnsatisfiedAdmissionChecks",underlying_cause=""} 1x30 0 1x50`,
+			series: `kueue_unadmitted_workloads{LEADER,cluster_queue="cq-dws",reason="UnsatisfiedAdmissionChecks",` +
+				`underlying_cause=""} 1x30 0 1x50`,
 		},
 		{
 			name:  "nodes fail again and again",
@@ -231,7 +236,8 @@ func TestAlertsMeanWhatTheySay(t *testing.T) {
 		{
 			name:  "jobs that make room are no failure",
 			alert: "KueueEvictionsByFailure", at: "1h",
-			series: `kueue_evicted_workloads_total{LEADER,cluster_queue="cq-a-lp",priority_class="lp",reason="Preempted",underlying_cause=""} 0+1x80`,
+			series: `kueue_evicted_workloads_total{LEADER,cluster_queue="cq-a-lp",priority_class="lp",` +
+				`reason="Preempted",underlying_cause=""} 0+1x80`,
 		},
 		{
 			name:  "a queue preempts every other minute",
@@ -243,7 +249,8 @@ func TestAlertsMeanWhatTheySay(t *testing.T) {
 		{
 			name:  "what another cluster's queue preempts",
 			alert: "KueuePreemptionChurn", at: "2h",
-			series: `kueue_preempted_workloads_total{replica_role="leader",cluster="other",preempting_cluster_queue="cq-a-hp",reason="InCohortReclamation"} 0+1x180`,
+			series: `kueue_preempted_workloads_total{replica_role="leader",cluster="other",` +
+				`preempting_cluster_queue="cq-a-hp",reason="InCohortReclamation"} 0+1x180`,
 		},
 		{
 			name:  "a controller that fails every five seconds",
@@ -278,9 +285,12 @@ func TestAlertsMeanWhatTheySay(t *testing.T) {
 
 // quotas are the series of one queue in one flavor.
 func quotas(pending, nominal, reserved string) string {
-	return `kueue_cluster_queue_resource_pending{LEADER,cluster_queue="cq-a-lp",resource="nvidia.com/gpu"} ` + pending + `x40
-		kueue_cluster_queue_resource_pending{FOLLOWER,cluster_queue="cq-a-lp",resource="nvidia.com/gpu"} ` + pending + `x40
-		kueue_cluster_queue_nominal_quota{LEADER,cluster_queue="cq-a-lp",flavor="l4-spot",resource="nvidia.com/gpu"} ` + nominal + `x40
+	return `kueue_cluster_queue_resource_pending{LEADER,cluster_queue="cq-a-lp",resource="nvidia.com/gpu"} ` + pending +
+		`x40
+		kueue_cluster_queue_resource_pending{FOLLOWER,cluster_queue="cq-a-lp",resource="nvidia.com/gpu"} ` + pending +
+		`x40
+		kueue_cluster_queue_nominal_quota{LEADER,cluster_queue="cq-a-lp",flavor="l4-spot",resource="nvidia.com/gpu"} ` +
+		nominal + `x40
 		kueue_cluster_queue_nominal_quota{FOLLOWER,cluster_queue="cq-a-lp",flavor="l4-spot",resource="nvidia.com/gpu"} ` + nominal + `x40
 		kueue_cluster_queue_resource_reservation{LEADER,cluster_queue="cq-a-lp",flavor="l4-spot",resource="nvidia.com/gpu"} ` + reserved + `x40`
 }
@@ -339,10 +349,12 @@ func TestKAIAlertsMeanWhatTheySay(t *testing.T) {
 		},
 		{
 			name: "an eviction now and then", alert: "KAIEvictionChurn", at: "2h",
-			series: `kai_pod_group_evicted_pods_total{cluster="kai-departments",podgroup="a",action="reclaim"} 0+0.25x180`,
+			series: `kai_pod_group_evicted_pods_total{cluster="kai-departments",podgroup="a",action="reclaim"} ` +
+				`0+0.25x180`,
 		},
 		{
-			name: "the controller of queues is gone, and the scheduler is not", alert: "KAIQueueControllerDown", at: "2h",
+			name: "the controller of queues is gone, and the scheduler is not", alert: "KAIQueueControllerDown",
+			at:     "2h",
 			series: `up{cluster="kai-departments",job="kai-scheduler-default"} 1x180`,
 			want:   `{} 1`,
 		},
@@ -352,8 +364,9 @@ func TestKAIAlertsMeanWhatTheySay(t *testing.T) {
 		},
 		{
 			name: "a JobSet failed", alert: "JobSetFailures", at: "2h",
-			series: `jobset_failed_total{cluster="kai-departments",exported_namespace="project-a",jobset_name="x"} _x90 1x90`,
-			want:   `{exported_namespace="project-a"} 1`,
+			series: `jobset_failed_total{cluster="kai-departments",exported_namespace="project-a",jobset_name="x"} ` +
+				`_x90 1x90`,
+			want: `{exported_namespace="project-a"} 1`,
 		},
 		{
 			name: "another cluster's", alert: "JobSetFailures", at: "2h",
@@ -390,7 +403,9 @@ func testAlerts(t *testing.T, platform string, histories []history) {
 		for _, rule := range group.Rules {
 			emitted[rule.Alert] = rule
 			for _, fires := range []bool{true, false} {
-				if !slices.ContainsFunc(histories, func(h history) bool { return h.alert == rule.Alert && (h.want != "") == fires }) {
+				if !slices.ContainsFunc(histories, func(h history) bool {
+					return h.alert == rule.Alert && (h.want != "") == fires
+				}) {
 					t.Errorf("%s has no history in which it fires is %t", rule.Alert, fires)
 				}
 			}
@@ -410,7 +425,8 @@ func testAlerts(t *testing.T, platform string, histories []history) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			alert := rules.NewAlertingRule(rule.Alert, expr, time.Duration(rule.For), 0, labels.EmptyLabels(), labels.EmptyLabels(), labels.EmptyLabels(), "", true, slog.New(slog.DiscardHandler))
+			alert := rules.NewAlertingRule(rule.Alert, expr, time.Duration(rule.For), 0, labels.EmptyLabels(),
+				labels.EmptyLabels(), labels.EmptyLabels(), "", true, slog.New(slog.DiscardHandler))
 			query := rules.EngineQueryFunc(engine(t), promqltest.LoadedStorage(t, load(h.series)))
 			for minute := time.Duration(0); minute <= time.Duration(at); minute += time.Minute {
 				if _, err := alert.Eval(t.Context(), 0, time.Unix(0, 0).Add(minute), query, nil, 0); err != nil {
@@ -444,12 +460,15 @@ func TestTeamSeesItsOwnQueues(t *testing.T) {
 		t.Fatal(err)
 	}
 	const title = "Nominal, reserved and borrowed"
-	panel := slices.IndexFunc(board.Panels, func(p dashboard.PanelOrRowPanel) bool { return p.Panel != nil && *p.Panel.Title == title })
+	panel := slices.IndexFunc(board.Panels, func(p dashboard.PanelOrRowPanel) bool {
+		return p.Panel != nil && *p.Panel.Title == title
+	})
 	if panel < 0 {
 		t.Fatalf("the dashboard has no panel %q", title)
 	}
 	query := board.Panels[panel].Panel.Targets[0].(*prometheus.Dataquery).Expr
-	expr, errs := fillGrafana(query, map[string]string{"cluster": "gke-batch", "resource": "nvidia.com/gpu", "team": "space-of-a"})
+	expr, errs := fillGrafana(query,
+		map[string]string{"cluster": "gke-batch", "resource": "nvidia.com/gpu", "team": "space-of-a"})
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}

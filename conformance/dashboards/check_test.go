@@ -24,40 +24,62 @@ func TestEmptyFolderFails(t *testing.T) {
 
 // TestQueries feeds checkQuery what it has to refuse, and "" where it must not.
 func TestQueries(t *testing.T) {
-	for query, want := range map[string]string{
-		`sum by (cluster_queue) (kueue_pending_workloads{replica_role!="follower",cluster="c"})`: "",
-		`sum(kueue_pending_workloads{replica_role=~"leader|standalone"})`:                        "",
-		`kueue_build_info`: "",
-		`histogram_quantile(0.95, sum by (le) (rate(kueue_admission_wait_time_seconds_bucket{replica_role!="follower"}[1h])))`: "",
-		`sum(kubernetes_io:node_accelerator_duty_cycle{monitored_resource="k8s_node",cluster_name="c"})`:                       "",
-		`label_replace(kueue_local_queue_status{replica_role!="follower"}, "q", "cq-$1", "name", "lq-(.*)") == 1`:              "",
-		`sum(kueue_pending_workloads`:                                                                                                     "parse error",
-		`kueue_pending_workloads`:                                                                                                         "counts followers twice",
-		`kueue_pending_workloads{replica_role=~".+"}`:                                                                                     "counts followers twice",
-		`kueue_pending_jobs{replica_role!="follower"}`:                                                                                    "Kueue has no metric kueue_pending_jobs",
-		`kueue_admission_wait_time_seconds{replica_role!="follower"}`:                                                                     "Kueue has no metric kueue_admission_wait_time_seconds",
-		`kueue_pending_workloads_bucket{replica_role!="follower"}`:                                                                        "Kueue has no metric kueue_pending_workloads_bucket",
-		`kueue_pending_workloads{replica_role!="follower",flavor="f"}`:                                                                    "has no label flavor",
-		`kueue_pending_workloads{replica_role!="follower",cluster_name="c"}`:                                                              "has no label cluster_name",
-		`kueue_local_queue_status{replica_role!="follower",namespace="team-a"}`:                                                           "the queue's is exported_namespace",
-		`max by (queue_name) (kai_queue_allocated_gpus{cluster="c"})`:                                                                     "",
-		`sum by (exported_namespace) (increase(kai_pod_group_evicted_pods_total{cluster="c"}[1h]))`:                                       "",
-		`kai_queue_pending{cluster="c"}`:                                                                                                  "KAI Scheduler has no metric kai_queue_pending",
-		`kai_queue_allocated_gpus{cluster="c",cohort="a"}`:                                                                                "has no label cohort",
-		`kai_pod_group_evicted_pods_total{namespace="team-a"}`:                                                                            "namespace is KAI Scheduler's own",
-		`jobset_failed_total{namespace="team-a"}`:                                                                                         "the JobSet's is exported_namespace",
-		`sum by (flavor) (kueue_pending_workloads{replica_role!="follower"})`:                                                             "grouped by flavor",
-		`max without (flavor) (kueue_pending_workloads{replica_role!="follower"})`:                                                        "grouped by flavor",
-		`sum by (x) (sum by (le) (kueue_pending_workloads{replica_role!="follower"}))`:                                                    "grouped by le",
-		`kueue_pending_workloads{replica_role!="follower"} and on (flavor) kueue_reserving_active_workloads{replica_role!="follower"}`:    "matched on flavor",
-		`histogram_quantile(0.95, sum by (cluster_queue) (rate(kueue_admission_wait_time_seconds_bucket{replica_role!="follower"}[1h])))`: "without the label le",
-		`rate(kueue_pending_workloads{replica_role!="follower"}[1h])`:                                                                     "which is a gauge",
-		`increase(kubernetes_io:node_interruption_count{monitored_resource="k8s_node",cluster_name="c"}[1h])`:                             "use sum_over_time",
-		`kubernetes_io:node_accelerator_duty_cycle{cluster_name="c"}`:                                                                     "needs a matcher of monitored_resource",
-		`kubernetes_io:node_accelerator_duty_cycle{monitored_resource="k8s_node"}`:                                                        "match cluster_name",
-		`kubernetes_io:node_accelerator_duty_cycle{monitored_resource="k8s_node",cluster_name="c",cluster="c"}`:                           "calls the cluster cluster_name",
+	for _, tt := range []struct{ query, want string }{
+		{`sum by (cluster_queue) (kueue_pending_workloads{replica_role!="follower",cluster="c"})`, ""},
+		{`sum(kueue_pending_workloads{replica_role=~"leader|standalone"})`, ""},
+		{`kueue_build_info`, ""},
+		{
+			`histogram_quantile(0.95, sum by (le) ` +
+				`(rate(kueue_admission_wait_time_seconds_bucket{replica_role!="follower"}[1h])))`, "",
+		},
+		{`sum(kubernetes_io:node_accelerator_duty_cycle{monitored_resource="k8s_node",cluster_name="c"})`, ""},
+		{`label_replace(kueue_local_queue_status{replica_role!="follower"}, "q", "cq-$1", "name", "lq-(.*)") == 1`, ""},
+		{`sum(kueue_pending_workloads`, "parse error"},
+		{`kueue_pending_workloads`, "counts followers twice"},
+		{`kueue_pending_workloads{replica_role=~".+"}`, "counts followers twice"},
+		{`kueue_pending_jobs{replica_role!="follower"}`, "Kueue has no metric kueue_pending_jobs"},
+		{
+			`kueue_admission_wait_time_seconds{replica_role!="follower"}`,
+			"Kueue has no metric kueue_admission_wait_time_seconds",
+		},
+		{
+			`kueue_pending_workloads_bucket{replica_role!="follower"}`,
+			"Kueue has no metric kueue_pending_workloads_bucket",
+		},
+		{`kueue_pending_workloads{replica_role!="follower",flavor="f"}`, "has no label flavor"},
+		{`kueue_pending_workloads{replica_role!="follower",cluster_name="c"}`, "has no label cluster_name"},
+		{`kueue_local_queue_status{replica_role!="follower",namespace="team-a"}`, "the queue's is exported_namespace"},
+		{`max by (queue_name) (kai_queue_allocated_gpus{cluster="c"})`, ""},
+		{`sum by (exported_namespace) (increase(kai_pod_group_evicted_pods_total{cluster="c"}[1h]))`, ""},
+		{`kai_queue_pending{cluster="c"}`, "KAI Scheduler has no metric kai_queue_pending"},
+		{`kai_queue_allocated_gpus{cluster="c",cohort="a"}`, "has no label cohort"},
+		{`kai_pod_group_evicted_pods_total{namespace="team-a"}`, "namespace is KAI Scheduler's own"},
+		{`jobset_failed_total{namespace="team-a"}`, "the JobSet's is exported_namespace"},
+		{`sum by (flavor) (kueue_pending_workloads{replica_role!="follower"})`, "grouped by flavor"},
+		{`max without (flavor) (kueue_pending_workloads{replica_role!="follower"})`, "grouped by flavor"},
+		{`sum by (x) (sum by (le) (kueue_pending_workloads{replica_role!="follower"}))`, "grouped by le"},
+		{
+			`kueue_pending_workloads{replica_role!="follower"} and on (flavor) ` +
+				`kueue_reserving_active_workloads{replica_role!="follower"}`, "matched on flavor",
+		},
+		{
+			`histogram_quantile(0.95, sum by (cluster_queue) ` +
+				`(rate(kueue_admission_wait_time_seconds_bucket{replica_role!="follower"}[1h])))`,
+			"without the label le",
+		},
+		{`rate(kueue_pending_workloads{replica_role!="follower"}[1h])`, "which is a gauge"},
+		{
+			`increase(kubernetes_io:node_interruption_count{monitored_resource="k8s_node",cluster_name="c"}[1h])`,
+			"use sum_over_time",
+		},
+		{`kubernetes_io:node_accelerator_duty_cycle{cluster_name="c"}`, "needs a matcher of monitored_resource"},
+		{`kubernetes_io:node_accelerator_duty_cycle{monitored_resource="k8s_node"}`, "match cluster_name"},
+		{
+			`kubernetes_io:node_accelerator_duty_cycle{monitored_resource="k8s_node",cluster_name="c",cluster="c"}`,
+			"calls the cluster cluster_name",
+		},
 	} {
-		expect(t, query, checkQuery(query), want)
+		expect(t, tt.query, checkQuery(tt.query), tt.want)
 	}
 }
 
@@ -79,8 +101,10 @@ func TestCloud(t *testing.T) {
 		tile("0", "LINE", "") + "," + tile("20", "LINE", ""):             "overlap",
 		`{"width": 8, "height": 8, "widget": {"blank": {}, "text": {}}}`: "oneof",
 		`{"width": 8, "height": 8, "widget": {"subtitle": "s"}}`:         "unknown field",
-		`{"width": 48, "height": 9, "widget": {"title": "g", "collapsibleGroup": {}}},` + tile("0", "LINE", ""):           "",
-		`{"width": 8, "height": 8, "widget": {"scorecard": {"timeSeriesQuery": {"timeSeriesQueryLanguage": "fetch x"}}}}`: "MQL",
+		`{"width": 48, "height": 9, "widget": {"title": "g", "collapsibleGroup": {}}},` +
+			tile("0", "LINE", ""): "",
+		`{"width": 8, "height": 8, "widget": {"scorecard": {"timeSeriesQuery": ` +
+			`{"timeSeriesQueryLanguage": "fetch x"}}}}`: "MQL",
 	} {
 		expect(t, tiles, checkCloud([]byte(strings.Replace(board, "TILES", tiles, 1))), want)
 	}

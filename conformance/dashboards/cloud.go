@@ -55,7 +55,8 @@ func checkMosaic(layout *dashboardpb.MosaicLayout) []error {
 func checkWidget(widget *dashboardpb.Widget, variables map[string]*dashboardpb.DashboardFilter) []error {
 	var errs []error
 	for _, set := range widget.GetXyChart().GetDataSets() {
-		if set.GetPlotType() == dashboardpb.XyChart_DataSet_HEATMAP && set.GetTimeSeriesQuery().GetPrometheusQuery() != "" {
+		if set.GetPlotType() == dashboardpb.XyChart_DataSet_HEATMAP &&
+			set.GetTimeSeriesQuery().GetPrometheusQuery() != "" {
 			errs = append(errs, fmt.Errorf("a heatmap needs a distribution, which PromQL does not return"))
 		}
 	}

@@ -10,7 +10,9 @@ type rectangle struct {
 
 func (r rectangle) within(columns int) []error {
 	if r.x < 0 || r.y < 0 || r.w <= 0 || r.h <= 0 || r.x+r.w > columns {
-		return []error{fmt.Errorf("panel %q at x %d, width %d does not fit into %d columns", r.title, r.x, r.w, columns)}
+		return []error{
+			fmt.Errorf("panel %q at x %d, width %d does not fit into %d columns", r.title, r.x, r.w, columns),
+		}
 	}
 	return nil
 }

@@ -87,7 +87,9 @@ func instances(body *hclsyntax.Body, constants *hcl.EvalContext) (map[string]*hc
 	out := map[string]*hcl.EvalContext{}
 	for key, element := range value.Elements() {
 		scope := constants.NewChild()
-		scope.Variables = map[string]cty.Value{"each": cty.ObjectVal(map[string]cty.Value{"key": key, "value": element})}
+		scope.Variables = map[string]cty.Value{
+			"each": cty.ObjectVal(map[string]cty.Value{"key": key, "value": element}),
+		}
 		out[fmt.Sprintf("[%q]", key.AsString())] = scope
 	}
 	return out, nil
@@ -115,7 +117,8 @@ func checkPolicy(body *hclsyntax.Body, scope *hcl.EvalContext) []error {
 			errs = append(errs, err)
 		}
 		if strings.Contains(content, "{{") {
-			errs = append(errs, fmt.Errorf("documentation %q: Cloud Monitoring has no templates, but variables", content))
+			errs = append(errs,
+				fmt.Errorf("documentation %q: Cloud Monitoring has no templates, but variables", content))
 		}
 		for _, label := range variable.FindAllStringSubmatch(content, -1) {
 			if have != nil && !have[label[1]] {

@@ -124,7 +124,8 @@ func (c *checker) metric(name string) (m metric, suffix string, ok bool) {
 		return m, "", true
 	}
 	for _, suffix := range []string{"_bucket", "_sum", "_count"} {
-		if m, ok := c.metrics[strings.TrimSuffix(name, suffix)]; ok && m.kind == "histogram" && strings.HasSuffix(name, suffix) {
+		if m, ok := c.metrics[strings.TrimSuffix(name, suffix)]; ok && m.kind == "histogram" &&
+			strings.HasSuffix(name, suffix) {
 			return m, suffix, true
 		}
 	}

@@ -156,7 +156,8 @@ func grafanaQueries(content []byte) ([]Query, error) {
 }
 
 func ruleQueries(content []byte) ([]Query, error) {
-	groups, errs := rulefmt.Parse(content, false, model.UTF8Validation, parser.NewParser(parser.Options{}), slog.New(slog.DiscardHandler))
+	groups, errs := rulefmt.Parse(content, false, model.UTF8Validation, parser.NewParser(parser.Options{}),
+		slog.New(slog.DiscardHandler))
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}

@@ -22,11 +22,14 @@ func TestQueriesOfFolders(t *testing.T) {
 		files := map[string]int{}
 		for _, q := range queries {
 			files[q.File]++
-			if len(q.Selectors) == 0 || strings.ContainsAny(q.Expr, "$@") && !strings.Contains(q.Expr, `"$1"`) && !strings.Contains(q.Expr, `-$1"`) {
+			if len(q.Selectors) == 0 ||
+				strings.ContainsAny(q.Expr, "$@") && !strings.Contains(q.Expr, `"$1"`) &&
+					!strings.Contains(q.Expr, `-$1"`) {
 				t.Errorf("%s: %s: %s: not filled, or asks for nothing", q.File, q.Name, q.Expr)
 			}
 		}
-		if files["dashboards/alert-rules.yaml"] == 0 || files["terraform/monitoring.tf"] < files["dashboards/alert-rules.yaml"] {
+		if files["dashboards/alert-rules.yaml"] == 0 ||
+			files["terraform/monitoring.tf"] < files["dashboards/alert-rules.yaml"] {
 			t.Errorf("%s: queries by file: %v", kubernetes, files)
 		}
 	}

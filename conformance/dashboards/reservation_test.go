@@ -23,7 +23,8 @@ func TestReservationIdle(t *testing.T) {
 	}
 	alerts := localValues(file.Body.(*hclsyntax.Body)).Variables["local"].GetAttr("alerts")
 	expr := alerts.GetAttr("ReservationIdle").GetAttr("query").AsString()
-	const of = `{monitored_resource="compute.googleapis.com/Reservation",reservation_id="1",reserved_resource_type="vm"} `
+	const of = `{monitored_resource="compute.googleapis.com/Reservation",` +
+		`reservation_id="1",reserved_resource_type="vm"} `
 	for name, test := range map[string]struct {
 		used  string
 		fires int

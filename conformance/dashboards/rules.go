@@ -16,7 +16,8 @@ var templateLabel = regexp.MustCompile(`\$labels\.(\w+)`)
 
 // checkRules checks a Prometheus rule file.
 func checkRules(content []byte) []error {
-	groups, errs := rulefmt.Parse(content, false, model.UTF8Validation, parser.NewParser(parser.Options{}), slog.New(slog.DiscardHandler))
+	groups, errs := rulefmt.Parse(content, false, model.UTF8Validation, parser.NewParser(parser.Options{}),
+		slog.New(slog.DiscardHandler))
 	if len(errs) > 0 {
 		return errs
 	}
@@ -36,7 +37,9 @@ func checkRules(content []byte) []error {
 				}
 				for _, label := range templateLabel.FindAllStringSubmatch(text, -1) {
 					if have != nil && !have[label[1]] {
-						errs = append(errs, fmt.Errorf("alert %s: its %s speaks of label %s, which its expression drops", rule.Alert, annotation, label[1]))
+						errs = append(errs,
+							fmt.Errorf("alert %s: its %s speaks of label %s, which its expression drops", rule.Alert,
+								annotation, label[1]))
 					}
 				}
 			}

@@ -111,7 +111,8 @@ func checkPodMonitoring(document []byte) (token string, errs []error) {
 	if err != nil {
 		return "", []error{err}
 	}
-	unknown := pruning.PruneWithOptions(object, structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
+	unknown := pruning.PruneWithOptions(object, structural, true,
+		schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
 	for _, path := range unknown {
 		errs = append(errs, fmt.Errorf("PodMonitoring has no field %s", path))
 	}
@@ -170,7 +171,8 @@ func podMonitoringSchema() (*apiextensions.JSONSchemaProps, error) {
 		for _, version := range crd.Spec.Versions {
 			if version.Name == "v1" {
 				var props apiextensions.JSONSchemaProps
-				err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(version.Schema.OpenAPIV3Schema, &props, nil)
+				err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(
+					version.Schema.OpenAPIV3Schema, &props, nil)
 				return &props, err
 			}
 		}

@@ -60,7 +60,9 @@ func newCluster(t *testing.T) *cluster {
 	}
 	// Source: KAI-Scheduler, deployments/kai-scheduler/templates/priorityclasses.
 	for name, value := range map[string]int32{"train": 50, "build-preemptible": 75, "build": 100, "inference": 125} {
-		c.must(c.kube.Tracker().Add(&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Value: value}))
+		c.must(c.kube.Tracker().Add(&schedulingv1.PriorityClass{
+			ObjectMeta: metav1.ObjectMeta{Name: name}, Value: value,
+		}))
 	}
 	// To evict is to delete: the pod holds its node until its containers end.
 	c.kube.PrependReactor("delete", "pods", func(action kubetesting.Action) (bool, runtime.Object, error) {
@@ -96,7 +98,8 @@ func (c *cluster) cordon() {
 	all := nodes(c.t)
 	node := all[len(all)-1]
 	node.Spec.Unschedulable = true
-	node.Spec.Taints = append(node.Spec.Taints, corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})
+	node.Spec.Taints = append(node.Spec.Taints,
+		corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})
 	c.must(c.kube.Tracker().Update(corev1.SchemeGroupVersion.WithResource("nodes"), node, ""))
 }
 
@@ -147,7 +150,9 @@ func (c *cluster) list() []corev1.Pod {
 	c.t.Helper()
 	pods, err := c.kube.CoreV1().Pods("").List(c.t.Context(), metav1.ListOptions{})
 	c.must(err)
-	slices.SortFunc(pods.Items, func(a, b corev1.Pod) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })
+	slices.SortFunc(pods.Items, func(a, b corev1.Pod) int {
+		return a.CreationTimestamp.Compare(b.CreationTimestamp.Time)
+	})
 	return pods.Items
 }
 
@@ -189,7 +194,9 @@ func (c *cluster) control() {
 		pod.Name = fmt.Sprintf("%s-0-%d", job.Name, c.pods)
 		pod.UID = types.UID("uid-" + pod.Name)
 		pod.CreationTimestamp = age(c.pods)
-		pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: job.APIVersion, Kind: job.Kind, Name: job.Name, UID: job.UID}}
+		pod.OwnerReferences = []metav1.OwnerReference{
+			{APIVersion: job.APIVersion, Kind: job.Kind, Name: job.Name, UID: job.UID},
+		}
 		c.group(job, pod)
 		c.must(c.kube.Tracker().Create(podsResource, pod, pod.Namespace))
 	}
@@ -201,7 +208,8 @@ func (c *cluster) group(job *batchv1.Job, pod *corev1.Pod) {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(job)
 	c.must(err)
 	api := grouperClient{cluster: c}
-	grouper := jobgrouper.NewK8sJobGrouper(api, defaultgrouper.NewDefaultGrouper(constants.DefaultQueueLabel, constants.DefaultNodePoolLabelKey, api), false)
+	grouper := jobgrouper.NewK8sJobGrouper(api,
+		defaultgrouper.NewDefaultGrouper(constants.DefaultQueueLabel, constants.DefaultNodePoolLabelKey, api), false)
 	metadata, err := grouper.GetPodGroupMetadata(&unstructured.Unstructured{Object: content}, pod)
 	c.must(err)
 	handler := podgroup.NewHandler(api, constants.DefaultNodePoolLabelKey, constants.DefaultQueueLabel)
@@ -216,7 +224,8 @@ type grouperClient struct {
 	cluster *cluster
 }
 
-func (g grouperClient) Get(ctx context.Context, key client.ObjectKey, object client.Object, _ ...client.GetOption) error {
+func (g grouperClient) Get(ctx context.Context, key client.ObjectKey, object client.Object,
+	_ ...client.GetOption) error {
 	switch object := object.(type) {
 	case *schedulingv1.PriorityClass:
 		found, err := g.cluster.kube.SchedulingV1().PriorityClasses().Get(ctx, key.Name, metav1.GetOptions{})
@@ -225,7 +234,8 @@ func (g grouperClient) Get(ctx context.Context, key client.ObjectKey, object cli
 		}
 		return err
 	case *v2alpha2.PodGroup:
-		found, err := g.cluster.kai.SchedulingV2alpha2().PodGroups(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
+		found, err := g.cluster.kai.SchedulingV2alpha2().PodGroups(key.Namespace).Get(ctx, key.Name,
+			metav1.GetOptions{})
 		if err == nil {
 			*object = *found
 		}
@@ -255,8 +265,10 @@ func (c *cluster) schedule() {
 	// Source: the defaults of the program's flags, cmd/scheduler/app/options. But no
 	// status is recorded: it would be written at any time, and nothing here reads it.
 	params := &conf.SchedulerParams{
-		SchedulerName:                     constants.DefaultSchedulerName,
-		PartitionParams:                   &conf.SchedulingNodePoolParams{NodePoolLabelKey: constants.DefaultNodePoolLabelKey},
+		SchedulerName: constants.DefaultSchedulerName,
+		PartitionParams: &conf.SchedulingNodePoolParams{
+			NodePoolLabelKey: constants.DefaultNodePoolLabelKey,
+		},
 		MaxNumberConsolidationPreemptees:  16,
 		UseSchedulingSignatures:           true,
 		FullHierarchyFairness:             true,
@@ -293,11 +305,13 @@ func (c *cluster) bind() {
 	requests, err := c.kai.SchedulingV1alpha2().BindRequests("").List(c.t.Context(), metav1.ListOptions{})
 	c.must(err)
 	for _, request := range requests.Items {
-		pod, err := c.kube.CoreV1().Pods(request.Namespace).Get(c.t.Context(), request.Spec.PodName, metav1.GetOptions{})
+		pod, err := c.kube.CoreV1().Pods(request.Namespace).Get(c.t.Context(), request.Spec.PodName,
+			metav1.GetOptions{})
 		c.must(err)
 		pod.Spec.NodeName = request.Spec.SelectedNode
 		pod.Status.Phase = corev1.PodRunning
 		c.must(c.kube.Tracker().Update(podsResource, pod, pod.Namespace))
-		c.must(c.kai.SchedulingV1alpha2().BindRequests(request.Namespace).Delete(c.t.Context(), request.Name, metav1.DeleteOptions{}))
+		c.must(c.kai.SchedulingV1alpha2().BindRequests(request.Namespace).Delete(c.t.Context(), request.Name,
+			metav1.DeleteOptions{}))
 	}
 }

@@ -177,7 +177,8 @@ func (p pool) node(t *testing.T, i int) *corev1.Node {
 		if taint.Effect != "NO_SCHEDULE" {
 			t.Fatalf("taint of effect %s", taint.Effect)
 		}
-		node.Spec.Taints = append(node.Spec.Taints, corev1.Taint{Key: taint.Key, Value: taint.Value, Effect: corev1.TaintEffectNoSchedule})
+		node.Spec.Taints = append(node.Spec.Taints,
+			corev1.Taint{Key: taint.Key, Value: taint.Value, Effect: corev1.TaintEffectNoSchedule})
 	}
 	return node
 }

@@ -61,7 +61,8 @@ func newChecker() (checker, error) {
 		return checker{}, err
 	}
 	var props apiextensions.JSONSchemaProps
-	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(&v1, &props, nil); err != nil {
+	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(&v1, &props,
+		nil); err != nil {
 		return checker{}, err
 	}
 	structural, err := schema.NewStructural(&props)
@@ -89,7 +90,8 @@ func (c checker) document(document []byte) []error {
 		return []error{fmt.Errorf("unexpected %s %v", version, object["kind"])}
 	}
 	var errs []error
-	unknown := pruning.PruneWithOptions(object, c.structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
+	unknown := pruning.PruneWithOptions(object, c.structural, true,
+		schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
 	for _, field := range unknown {
 		errs = append(errs, fmt.Errorf("no field %s of a Queue", field))
 	}

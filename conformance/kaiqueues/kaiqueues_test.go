@@ -42,7 +42,9 @@ spec:
 		{"key twice", "      quota: 8\n", "      quota: 8\n      quota: 9\n", "already set"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			folder := fstest.MapFS{"kubernetes/teams/a.yaml": &fstest.MapFile{Data: []byte(strings.Replace(good, test.old, test.new, 1))}}
+			folder := fstest.MapFS{
+				"kubernetes/teams/a.yaml": &fstest.MapFile{Data: []byte(strings.Replace(good, test.old, test.new, 1))},
+			}
 			err := errors.Join(kaiqueues.Check(folder)...)
 			switch {
 			case test.want == "" && err != nil:

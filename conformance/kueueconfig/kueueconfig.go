@@ -64,7 +64,8 @@ func Check(folder fs.FS) []error {
 	if configMap.Namespace != configapi.DefaultNamespace || configMap.Name != "kueue-manager-config" {
 		errorf("Kueue does not read ConfigMap %s/%s", configMap.Namespace, configMap.Name)
 	}
-	if !slices.Contains(got.Integrations.Frameworks, "batch/job") || !slices.Contains(got.Integrations.Frameworks, "jobset.x-k8s.io/jobset") {
+	if !slices.Contains(got.Integrations.Frameworks, "batch/job") ||
+		!slices.Contains(got.Integrations.Frameworks, "jobset.x-k8s.io/jobset") {
 		errorf("frameworks %q lack Jobs or JobSets", got.Integrations.Frameworks)
 	}
 	if !got.Metrics.EnableClusterQueueResources {
@@ -77,11 +78,15 @@ func Check(folder fs.FS) []error {
 	if !got.FeatureGates[string(features.UnadmittedWorkloadsObservability)] {
 		errorf("metrics of why workloads wait are off")
 	}
-	if w := got.WaitForPodsReady; *w.BlockAdmission || w.RecoveryTimeout.Duration == 0 || w.RecoveryTimeout.Duration > w.Timeout.Duration {
-		errorf("waits for pods wrongly: one team holds up the others, or a lost pod is waited for longer than all at the start")
+	if w := got.WaitForPodsReady; *w.BlockAdmission || w.RecoveryTimeout.Duration == 0 ||
+		w.RecoveryTimeout.Duration > w.Timeout.Duration {
+		errorf("waits for pods wrongly: one team holds up the others, or a lost pod is waited for longer " +
+			"than all at the start")
 	}
-	if got.Resources == nil || !slices.Equal(got.Resources.ExcludeResourcePrefixes, []string{string(corev1.ResourceEphemeralStorage)}) {
-		errorf("resources %v: jobs that request ephemeral storage, and no others, need one that is not counted", got.Resources)
+	if got.Resources == nil ||
+		!slices.Equal(got.Resources.ExcludeResourcePrefixes, []string{string(corev1.ResourceEphemeralStorage)}) {
+		errorf("resources %v: jobs that request ephemeral storage, and no others, need one that is not counted",
+			got.Resources)
 	}
 	errs = append(errs, checkNamespaces(folder, got)...)
 

@@ -65,18 +65,39 @@ func TestCheck(t *testing.T) {
 		{"unknown version", "v1beta2", "v1beta3", "no kind"},
 		{"framework missing", "      - jobset.x-k8s.io/jobset\n", "", "lack Jobs or JobSets"},
 		{"metrics off", "Resources: true", "Resources: false", "metrics of quota and usage are off"},
-		{"unknown feature gate", "Observability: true", "Observability: true\n      Unadmitted: true", "unrecognized feature gate: Unadmitted"},
+		{
+			"unknown feature gate", "Observability: true", "Observability: true\n      Unadmitted: true",
+			"unrecognized feature gate: Unadmitted",
+		},
 		{"feature gate off", "Observability: true", "Observability: false", "metrics of why workloads wait are off"},
 		{"wrong duration", "recoveryTimeout: 15m", "recoveryTimeout: 15", "cannot unmarshal"},
-		{"lost pods waited for as long as it takes", "recoveryTimeout: 15m", "recoveryTimeout: 0s", "waits for pods wrongly"},
-		{"one team holds up the others", "      timeout: 30m\n", "      timeout: 30m\n      blockAdmission: true\n", "waits for pods wrongly"},
+		{
+			"lost pods waited for as long as it takes", "recoveryTimeout: 15m", "recoveryTimeout: 0s",
+			"waits for pods wrongly",
+		},
+		{
+			"one team holds up the others", "      timeout: 30m\n", "      timeout: 30m\n      blockAdmission: true\n",
+			"waits for pods wrongly",
+		},
 		{"other port", "9443", "9444", "differs from Kueue's defaults"},
-		{"ephemeral storage counted", "      - ephemeral-storage\n", "      - ephemeral\n", "need one that is not counted"},
-		{"accelerators not counted", "      - ephemeral-storage\n", "      - ephemeral-storage\n      - nvidia.com/\n", "need one that is not counted"},
+		{
+			"ephemeral storage counted", "      - ephemeral-storage\n", "      - ephemeral\n",
+			"need one that is not counted",
+		},
+		{
+			"accelerators not counted", "      - ephemeral-storage\n",
+			"      - ephemeral-storage\n      - nvidia.com/\n", "need one that is not counted",
+		},
 		{"not managed", "QueueName: true", "QueueName: false", "not managed"},
-		{"every namespace managed", "matchExpressions:\n      - key: team\n        operator: Exists", "matchLabels: {}", "jobs in kube-system are managed"},
+		{
+			"every namespace managed", "matchExpressions:\n      - key: team\n        operator: Exists",
+			"matchLabels: {}", "jobs in kube-system are managed",
+		},
 		{"team not managed", "key: team\n", "key: tenant\n", "jobs in team-a are not managed"},
-		{"not the ConfigMap that Kueue reads", "kueue-manager-config", "kueue-config", "does not read ConfigMap kueue-system/kueue-config"},
+		{
+			"not the ConfigMap that Kueue reads", "kueue-manager-config", "kueue-config",
+			"does not read ConfigMap kueue-system/kueue-config",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			text := strings.Replace(configuration, test.old, test.new, 1)

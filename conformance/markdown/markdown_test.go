@@ -17,7 +17,8 @@ import (
 )
 
 // own is the HTML that a review has, line by line.
-var own = regexp.MustCompile(`^(<!-- batchwright review(: [a-z0-9-]+)? -->|<details><summary><code>[^<>]*</code>: [a-z0-9, ]+</summary>|</details>)$`)
+var own = regexp.MustCompile(`^(<!-- batchwright review(: [a-z0-9-]+)? -->|<details><summary><code>[^<>]*</code>: ` +
+	`[a-z0-9, ]+</summary>|</details>)$`)
 
 // TestReviews: what a review holds is text and code. There is no link, picture,
 // emphasis or HTML in it that batchwright did not put there itself, and every
@@ -53,7 +54,8 @@ func check(source []byte) []string {
 			return ast.WalkContinue, nil
 		}
 		switch n := n.(type) {
-		case *ast.Link, *ast.Image, *ast.AutoLink, *ast.RawHTML, *extast.Strikethrough, *extast.TaskCheckBox, *ast.CodeBlock, *ast.ThematicBreak:
+		case *ast.Link, *ast.Image, *ast.AutoLink, *ast.RawHTML, *extast.Strikethrough, *extast.TaskCheckBox,
+			*ast.CodeBlock, *ast.ThematicBreak:
 			problems = append(problems, "there is a "+n.Kind().String())
 		case *ast.Emphasis:
 			if n.Level != 2 || n.Parent().Parent().Kind() != ast.KindBlockquote {
@@ -81,7 +83,8 @@ func check(source []byte) []string {
 				problems = append(problems, "a row has other cells")
 			}
 		case *ast.Text:
-			if value := string(n.Value(source)); n.Parent().Kind() != ast.KindCodeSpan && strings.ContainsAny(value, "@#<>") {
+			if value := string(n.Value(source)); n.Parent().Kind() != ast.KindCodeSpan &&
+				strings.ContainsAny(value, "@#<>") {
 				problems = append(problems, "outside of code stands "+value)
 			}
 		}
@@ -97,7 +100,8 @@ func check(source []byte) []string {
 // TestCheckFinds: a value that was not escaped is found.
 func TestCheckFinds(t *testing.T) {
 	for _, source := range []string{
-		"see @team", "a <b>c</b>", "<div>", "[a](b)", "![a](b)", "http://example.com", "www.example.com", "a@example.com", "~~a~~", "**a**", "```sh\n```",
+		"see @team", "a <b>c</b>", "<div>", "[a](b)", "![a](b)", "http://example.com", "www.example.com",
+		"a@example.com", "~~a~~", "**a**", "```sh\n```",
 		"| a | b |\n| --- | --- |\n| c | d |",
 	} {
 		if len(check([]byte(source))) == 0 {

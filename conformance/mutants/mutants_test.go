@@ -58,6 +58,10 @@ var tools = map[string]tool{
 	"cluster": {"cluster", ".", true, func(folders, blueprint string) []string {
 		return []string{"-test.run=^TestFolders$/^" + blueprint + "$", "-folders=" + folders, "-patience=20s"}
 	}},
+	// The attempts of a member to get past the quota, and Kueue's outage.
+	"attempts": {"cluster", ".", true, func(folders, blueprint string) []string {
+		return []string{"-test.run=^TestFolders$/^" + blueprint + "$", "-folders=" + folders, "-attempts"}
+	}},
 	// For what must not be caught, on a machine that others use as well.
 	"patient cluster": {"cluster", ".", true, func(folders, blueprint string) []string {
 		return []string{"-test.run=^TestFolders$/^" + blueprint + "$", "-folders=" + folders}
@@ -102,14 +106,40 @@ func TestHarmless(t *testing.T) {
 		mutant
 		want error
 	}{
-		{mutant{name: "a description", file: "emit/kubernetes/priorities.go", old: "c.Note,", new: `c.Note + ".",`, blueprint: "tpu-training", by: "patient cluster"}, errSurvived},
-		{mutant{name: "a comment", file: "emit/terraform/node_pools.go", old: "None until the reservation", new: "Nothing until the reservation", blueprint: "batch-platform", by: "plan"}, errSame},
+		{
+			mutant{
+				name: "a description", file: "emit/kubernetes/priorities.go", old: "c.Note,", new: `c.Note + ".",`,
+				blueprint: "tpu-training", by: "patient cluster",
+			}, errSurvived,
+		},
+		{
+			mutant{
+				name: "a comment", file: "emit/terraform/node_pools.go", old: "None until the reservation",
+				new: "Nothing until the reservation", blueprint: "batch-platform", by: "plan",
+			}, errSame,
+		},
 		{mutant{name: "a longer comment", file: "emit/terraform/node_pools.go", old: `np.note("In each zone.")
 	np.number("node_count", p`, new: `np.note("In each of the zones.")
 	np.number("node_count", p`, blueprint: "batch-platform", by: "plan"}, errSurvived},
-		{mutant{name: "a title", file: "emit/dashboard/panels.go", old: `title: "Waited for"`, new: `title: "Asked for"`, blueprint: "batch-platform", by: "check"}, errSurvived},
-		{mutant{name: "a team's label", file: "emit/kai/queues.go", old: "= t.Name\n", new: "= t.Name + \"-\"\n", blueprint: "kai-departments", by: "kai"}, errSurvived},
-		{mutant{name: "another place", file: "emit/dashboard/panels.go", old: "expr: `sum(kueue_cluster_queue_nominal_quota", new: "expr: `sum(kueue_quota", blueprint: "batch-platform", by: "check", says: "kueue_cohort_quota"}, errElse},
+		{
+			mutant{
+				name: "a title", file: "emit/dashboard/panels.go", old: `title: "Waited for"`,
+				new: `title: "Asked for"`, blueprint: "batch-platform", by: "check",
+			}, errSurvived,
+		},
+		{
+			mutant{
+				name: "a team's label", file: "emit/kai/queues.go", old: "= t.Name\n", new: "= t.Name + \"-\"\n",
+				blueprint: "kai-departments", by: "kai",
+			}, errSurvived,
+		},
+		{
+			mutant{
+				name: "another place", file: "emit/dashboard/panels.go",
+				old: "expr: `sum(kueue_cluster_queue_nominal_quota", new: "expr: `sum(kueue_quota",
+				blueprint: "batch-platform", by: "check", says: "kueue_cohort_quota",
+			}, errElse,
+		},
 		{mutant{name: "in many places", file: "emit/dashboard/panels.go", old: "title:", new: "name:"}, errPlace},
 		{mutant{name: "in no place", file: "emit/dashboard/panels.go", old: "the moon", new: "the sun"}, errPlace},
 	} {
@@ -143,7 +173,9 @@ func newBench(t *testing.T) *bench {
 	for name, tool := range tools {
 		program := filepath.Base(filepath.Join(tool.module, tool.pkg))
 		if built[program] == nil {
-			built[program] = sync.OnceValues(func() (string, error) { return b.build(t.Context(), tool, filepath.Join(dir, program)) })
+			built[program] = sync.OnceValues(func() (string, error) {
+				return b.build(t.Context(), tool, filepath.Join(dir, program))
+			})
 		}
 		b.tools[name] = built[program]
 	}
@@ -242,7 +274,8 @@ func (b *bench) mutate(ctx context.Context, m mutant, dir string) (string, error
 	if n := bytes.Count(text, []byte(m.old)); n != 1 {
 		return "", fmt.Errorf("%w: %s has %q %d times", errPlace, m.file, m.old, n)
 	}
-	changed, overlay, bin := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "batchwright")
+	changed, overlay, bin := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json"),
+		filepath.Join(dir, "batchwright")
 	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{file: changed}})
 	if err != nil {
 		return "", err
@@ -258,7 +291,8 @@ func (b *bench) mutate(ctx context.Context, m mutant, dir string) (string, error
 
 // changed lists the files of the compiled folder that are not as in the golden one.
 func (b *bench) changed(folders, blueprint string) ([]string, error) {
-	golden, compiled := os.DirFS(filepath.Join(b.root, "golden", blueprint)), os.DirFS(filepath.Join(folders, blueprint))
+	golden, compiled := os.DirFS(filepath.Join(b.root, "golden", blueprint)),
+		os.DirFS(filepath.Join(folders, blueprint))
 	var names []string
 	err := fs.WalkDir(compiled, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || strings.HasPrefix(name, ".batchwright/") {

@@ -193,7 +193,7 @@ var mutants = []mutant{
 	{
 		name: "level of pod security", file: "emit/kubernetes/teams.go",
 		old: `baseline   = "baseline"`, new: `baseline   = "restricted"`,
-		blueprint: "batch-platform", by: "cluster", says: `would violate PodSecurity "restricted:latest"`,
+		blueprint: "batch-platform", by: "cluster", says: "running pods by node pool",
 	},
 	{
 		name: "who may use a queue", file: "emit/kueue/queues.go",
@@ -268,7 +268,7 @@ var mutants = []mutant{
 	{
 		name: "Kueue's webhooks in every namespace", file: "emit/kueue/webhooks.go",
 		old: `everySelector("MutatingWebhookConfiguration"),`, new: "",
-		blueprint: "batch-platform", by: "cluster", says: "in gmp-system with Kueue down",
+		blueprint: "batch-platform", by: "attempts", says: "in gmp-system with Kueue down",
 	},
 
 	// What Google's APIs refuse of a folder that Terraform accepts.
@@ -320,7 +320,7 @@ var mutants = []mutant{
 	{
 		name: "no quota of pods", file: "emit/kueue/queues.go",
 		old: "pods.NominalQuota = *podsOf(&q.NominalQuota)", new: "pods.NominalQuota = q.NominalQuota",
-		blueprint: "batch-platform", by: "cluster", says: "uncounted: 0 pods run, want 30",
+		blueprint: "batch-platform", by: "attempts", says: "uncounted: 0 pods run, want 30",
 	},
 	{
 		name: "pods not covered", file: "emit/kueue/queues.go",
@@ -331,7 +331,7 @@ var mutants = []mutant{
 		new: `for _, f := range q.Flavors {
 			_ = podsQuota(nil, p.CountedIn(f.Flavor))
 			quotas := flavorQuotas(f)`,
-		blueprint: "batch-platform", by: "cluster", says: "pods without requests run on nodes of",
+		blueprint: "batch-platform", by: "attempts", says: "pods without requests run on nodes of",
 	},
 	{
 		name: "ephemeral storage counted", file: "emit/kueue/configuration.go",

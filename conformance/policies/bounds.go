@@ -27,7 +27,9 @@ func outOfBounds(q queue) []request {
 		}
 		out = append(out,
 			request{"job with " + name, member, jobKind, of(job(q)), nil, refused},
-			request{"jobset whose last job has " + name, member, jobSetKind, of(jobSet(q, q.class, q.class)), nil, refused},
+			request{
+				"jobset whose last job has " + name, member, jobSetKind, of(jobSet(q, q.class, q.class)), nil, refused,
+			},
 			request{"suspended job that gets " + name, member, jobKind, of(job(q)), job(q), refused},
 			request{"job that was there with " + name, collector, jobKind, of(job(q)), of(job(q)), ""})
 	}
@@ -39,7 +41,8 @@ func outOfBounds(q queue) []request {
 	resources("no resources", "resources.requests of worker", nil)
 	resources("no cpu", "resources.requests of worker", map[string]any{"requests": map[string]any{"memory": "1Gi"}})
 	resources("no memory", "resources.requests of worker", map[string]any{"requests": map[string]any{"cpu": "1"}})
-	resources("requests of nothing", "resources.requests of worker", map[string]any{"requests": amount("0", "1Gi"), "limits": amount("8", "1Gi")})
+	resources("requests of nothing", "resources.requests of worker",
+		map[string]any{"requests": amount("0", "1Gi"), "limits": amount("8", "1Gi")})
 
 	set := func(name, refused, field string, value any) {
 		try(name, refused, func(pod map[string]any) { pod[field] = value })
@@ -61,22 +64,31 @@ func outOfBounds(q queue) []request {
 	set("tolerations of a node that does not answer", "", "tolerations", []any{away})
 	toleration("tolerations of every effect on a node that does not answer",
 		map[string]any{"key": "node.kubernetes.io/unreachable", "operator": "Exists"})
-	set("a selector that tells no capacities apart", "", "nodeSelector", map[string]any{"topology.kubernetes.io/zone": "a"})
-	set("a selector of others' nodes", "must not select cloud.google.com/compute-class=other", "nodeSelector", map[string]any{"cloud.google.com/compute-class": "other"})
+	set("a selector that tells no capacities apart", "", "nodeSelector",
+		map[string]any{"topology.kubernetes.io/zone": "a"})
+	set("a selector of others' nodes", "must not select cloud.google.com/compute-class=other", "nodeSelector",
+		map[string]any{"cloud.google.com/compute-class": "other"})
 	affinity := func(operator string) map[string]any {
-		expression := map[string]any{"key": "cloud.google.com/reservation-name", "operator": operator, "values": []any{"theirs"}}
-		return map[string]any{"nodeAffinity": map[string]any{"requiredDuringSchedulingIgnoredDuringExecution": map[string]any{
+		expression := map[string]any{
+			"key": "cloud.google.com/reservation-name", "operator": operator, "values": []any{"theirs"},
+		}
+		required := map[string]any{
 			"nodeSelectorTerms": []any{map[string]any{"matchExpressions": []any{expression}}},
-		}}}
+		}
+		return map[string]any{
+			"nodeAffinity": map[string]any{"requiredDuringSchedulingIgnoredDuringExecution": required},
+		}
 	}
-	set("an affinity to others' nodes", "must not select cloud.google.com/reservation-name=theirs", "affinity", affinity("In"))
+	set("an affinity to others' nodes", "must not select cloud.google.com/reservation-name=theirs", "affinity",
+		affinity("In"))
 	set("an affinity to all except others' nodes", "", "affinity", affinity("NotIn"))
 
 	volumes := func(name, refused, kind string, fields map[string]any) {
 		set(name, refused, "volumes", []any{volume("emptyDir", map[string]any{}), volume(kind, fields)})
 	}
 	volumes("files", "", "configMap", map[string]any{"name": "x"})
-	volumes("a disk of its own", "data (ephemeral)", "ephemeral", map[string]any{"volumeClaimTemplate": map[string]any{}})
+	volumes("a disk of its own", "data (ephemeral)", "ephemeral",
+		map[string]any{"volumeClaimTemplate": map[string]any{}})
 	volumes("a claim", "data (persistentVolumeClaim)", "persistentVolumeClaim", map[string]any{"claimName": "x"})
 	volumes("a file server", "data (nfs)", "nfs", map[string]any{"server": "x", "path": "/"})
 	volumes("a folder of the node", "data (hostPath)", "hostPath", map[string]any{"path": "/etc"})
@@ -96,7 +108,8 @@ func outOfBounds(q queue) []request {
 
 // kueueCases are the requests that only Kueue's policies are there for, with a queue.
 func kueueCases(q queue) []request {
-	const hand, child, reserved = "only Kueue starts jobs", "changes with its JobSet", "remove the labels and annotations"
+	const hand, child, reserved = "only Kueue starts jobs", "changes with its JobSet", "remove the labels and " +
+		"annotations"
 	of := func(fields map[string]any, edit func(metadata, spec map[string]any)) map[string]any {
 		edit(fields["metadata"].(map[string]any), fields["spec"].(map[string]any))
 		return fields
@@ -135,9 +148,18 @@ func kueueCases(q queue) []request {
 		{"job of a jobset that Kueue stops", kueueController, jobKind, parallel(0), parallel(1), ""},
 		{"job of a jobset that leaves it", member, jobKind, job(none), owned(job(none), "a", true), child},
 		{"job of another priority by label", member, jobKind, labelled("kueue.x-k8s.io/priority-class"), nil, reserved},
-		{"job that gets another priority by label", member, jobKind, labelled("kueue.x-k8s.io/priority-class"), job(q), reserved},
-		{"job of another priority by label that was there", collector, jobKind, labelled("kueue.x-k8s.io/priority-class"), labelled("kueue.x-k8s.io/priority-class"), ""},
-		{"job of another workload by label", member, jobKind, labelled("kueue.x-k8s.io/prebuilt-workload-name"), nil, reserved},
+		{
+			"job that gets another priority by label", member, jobKind, labelled("kueue.x-k8s.io/priority-class"),
+			job(q), reserved,
+		},
+		{
+			"job of another priority by label that was there", collector, jobKind,
+			labelled("kueue.x-k8s.io/priority-class"), labelled("kueue.x-k8s.io/priority-class"), "",
+		},
+		{
+			"job of another workload by label", member, jobKind, labelled("kueue.x-k8s.io/prebuilt-workload-name"), nil,
+			reserved,
+		},
 		{"job that grows", member, jobKind, elastic, nil, reserved},
 		{"job of another workload by annotation", member, jobKind, annotated, nil, reserved},
 	}

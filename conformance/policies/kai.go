@@ -23,7 +23,9 @@ var kaiCapacity = map[string]any{
 // usesKAI tells whether policies are on KAI Scheduler's queues.
 func usesKAI(policies []policy) bool {
 	return slices.ContainsFunc(policies, func(p policy) bool {
-		return slices.ContainsFunc(p.Spec.Validations, func(v admissionv1.Validation) bool { return strings.Contains(v.MessageExpression, kaiLabel) })
+		return slices.ContainsFunc(p.Spec.Validations, func(v admissionv1.Validation) bool {
+			return strings.Contains(v.MessageExpression, kaiLabel)
+		})
 	})
 }
 
@@ -90,7 +92,9 @@ func kaiCases(q queue) []request {
 		return fields
 	}
 	scheduler := func(name string) map[string]any {
-		return of(func(fields map[string]any) { podTemplates(fields)[0]["spec"].(map[string]any)["schedulerName"] = name })
+		return of(func(fields map[string]any) {
+			podTemplates(fields)[0]["spec"].(map[string]any)["schedulerName"] = name
+		})
 	}
 	podLabel := func(key, value string) map[string]any {
 		return of(func(fields map[string]any) {
@@ -102,10 +106,16 @@ func kaiCases(q queue) []request {
 		labels[kaiPriority] = q.class
 		fields["metadata"] = map[string]any{"name": "x", "labels": labels}
 	})
-	unscheduled := of(func(fields map[string]any) { delete(podTemplates(fields)[0]["spec"].(map[string]any), "schedulerName") })
-	anywhere := of(func(fields map[string]any) { delete(podTemplates(fields)[0]["spec"].(map[string]any), "nodeSelector") })
+	unscheduled := of(func(fields map[string]any) {
+		delete(podTemplates(fields)[0]["spec"].(map[string]any), "schedulerName")
+	})
+	anywhere := of(func(fields map[string]any) {
+		delete(podTemplates(fields)[0]["spec"].(map[string]any), "nodeSelector")
+	})
 	somewhere := of(func(fields map[string]any) {
-		podTemplates(fields)[0]["spec"].(map[string]any)["nodeSelector"] = map[string]any{"resource-type": "reservation"}
+		podTemplates(fields)[0]["spec"].(map[string]any)["nodeSelector"] = map[string]any{
+			"resource-type": "reservation",
+		}
 	})
 	mixed := kaiObject(jobSet(q, q.class, q.class))
 	delete(podTemplates(mixed)[1]["spec"].(map[string]any), "schedulerName")

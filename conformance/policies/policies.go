@@ -137,15 +137,20 @@ func load(folder fs.FS) ([]policy, error) {
 		if err := yaml.UnmarshalStrict(documents[i+1], &binding); err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
-		if binding.Spec.PolicyName != p.Name || len(binding.Spec.ValidationActions) != 1 || binding.Spec.ValidationActions[0] != admissionv1.Deny {
+		if binding.Spec.PolicyName != p.Name || len(binding.Spec.ValidationActions) != 1 ||
+			binding.Spec.ValidationActions[0] != admissionv1.Deny {
 			return nil, fmt.Errorf("%s: binding %s does not enforce %s", file, binding.Name, p.Name)
 		}
-		if p.namespaces, err = metav1.LabelSelectorAsSelector(binding.Spec.MatchResources.NamespaceSelector); err != nil {
+		if p.namespaces, err = metav1.LabelSelectorAsSelector(
+			binding.Spec.MatchResources.NamespaceSelector); err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 		for _, v := range p.Spec.Validations {
-			if strings.Contains(strings.TrimSpace(v.Expression), "\n") && v.Message == "" || strings.Contains(v.Message, "\n") {
-				return nil, fmt.Errorf("%s: policy %s: an expression with line breaks needs a message without any", file, p.Name)
+			if strings.Contains(strings.TrimSpace(v.Expression), "\n") && v.Message == "" ||
+				strings.Contains(v.Message, "\n") {
+				return nil,
+					fmt.Errorf("%s: policy %s: an expression with line breaks needs a message without any", file,
+						p.Name)
 			}
 		}
 		if p.validator, err = compile(p.ValidatingAdmissionPolicy); err != nil {
@@ -176,19 +181,22 @@ func compile(p *admissionv1.ValidatingAdmissionPolicy) (validating.Validator, er
 		conditions = append(conditions, (*matchconditions.MatchCondition)(&p.Spec.MatchConditions[i]))
 	}
 	for _, v := range p.Spec.Validations {
-		validations = append(validations, &validating.ValidationCondition{Expression: v.Expression, Message: v.Message, Reason: v.Reason})
+		validations = append(validations,
+			&validating.ValidationCondition{Expression: v.Expression, Message: v.Message, Reason: v.Reason})
 		var message cel.ExpressionAccessor
 		if v.MessageExpression != "" {
 			message = &validating.MessageExpressionCondition{MessageExpression: v.MessageExpression}
 		}
 		messages = append(messages, message)
 	}
-	evaluator := func(expressions []cel.ExpressionAccessor, declarations cel.OptionalVariableDeclarations) cel.ConditionEvaluator {
+	evaluator := func(expressions []cel.ExpressionAccessor,
+		declarations cel.OptionalVariableDeclarations) cel.ConditionEvaluator {
 		return compiler.CompileCondition(expressions, declarations, environment.NewExpressions)
 	}
 	return validating.NewValidator(
 		evaluator(validations, withAuthorizer),
-		matchconditions.NewMatcher(evaluator(conditions, withAuthorizer), p.Spec.FailurePolicy, "policy", "validate", p.Name),
+		matchconditions.NewMatcher(evaluator(conditions, withAuthorizer), p.Spec.FailurePolicy, "policy", "validate",
+			p.Name),
 		evaluator(nil, withAuthorizer),
 		evaluator(messages, cel.OptionalVariableDeclarations{}),
 		p.Spec.FailurePolicy,
@@ -290,7 +298,9 @@ func pods(r request) ([]request, error) {
 	}
 	var out []request
 	for _, t := range templates {
-		pod, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&corev1.Pod{ObjectMeta: t.ObjectMeta, Spec: t.Spec})
+		pod, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&corev1.Pod{
+			ObjectMeta: t.ObjectMeta, Spec: t.Spec,
+		})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", r.name, err)
 		}
@@ -305,8 +315,10 @@ func escapes() []request {
 	var out []request
 	escape := func(name string, edit func(*corev1.PodSpec)) {
 		spec := corev1.PodSpec{
-			Containers: []corev1.Container{{Name: "worker", Image: "a/b:1", SecurityContext: &corev1.SecurityContext{}}},
-			Volumes:    []corev1.Volume{{Name: "node"}},
+			Containers: []corev1.Container{
+				{Name: "worker", Image: "a/b:1", SecurityContext: &corev1.SecurityContext{}},
+			},
+			Volumes: []corev1.Volume{{Name: "node"}},
 		}
 		edit(&spec)
 		pod, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&corev1.Pod{Spec: spec})
@@ -319,18 +331,26 @@ func escapes() []request {
 	escape("pod with the memory of its node", func(s *corev1.PodSpec) { s.HostIPC = true })
 	escape("privileged pod", func(s *corev1.PodSpec) { s.Containers[0].SecurityContext.Privileged = new(true) })
 	escape("privileged before it starts", func(s *corev1.PodSpec) {
-		s.InitContainers = []corev1.Container{{Name: "first", Image: "a/b:1", SecurityContext: &corev1.SecurityContext{Privileged: new(true)}}}
+		s.InitContainers = []corev1.Container{
+			{Name: "first", Image: "a/b:1", SecurityContext: &corev1.SecurityContext{Privileged: new(true)}},
+		}
 	})
-	escape("pod with all of /proc", func(s *corev1.PodSpec) { s.Containers[0].SecurityContext.ProcMount = new(corev1.UnmaskedProcMount) })
+	escape("pod with all of /proc", func(s *corev1.PodSpec) {
+		s.Containers[0].SecurityContext.ProcMount = new(corev1.UnmaskedProcMount)
+	})
 	escape("pod with all system calls", func(s *corev1.PodSpec) {
-		s.SecurityContext = &corev1.PodSecurityContext{SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeUnconfined}}
+		s.SecurityContext = &corev1.PodSecurityContext{
+			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeUnconfined},
+		}
 	})
 	for _, capability := range []corev1.Capability{"SYS_ADMIN", "NET_ADMIN", "ALL"} {
 		escape("pod with capability "+string(capability), func(s *corev1.PodSpec) {
 			s.Containers[0].SecurityContext.Capabilities = &corev1.Capabilities{Add: []corev1.Capability{capability}}
 		})
 	}
-	for _, folder := range []string{"/", "/etc", "/home/kubernetes/bin", "/home/kubernetes/bin/gib/..", "/sys", "/proc/sys", "/var/run/nri"} {
+	for _, folder := range []string{
+		"/", "/etc", "/home/kubernetes/bin", "/home/kubernetes/bin/gib/..", "/sys", "/proc/sys", "/var/run/nri",
+	} {
 		escape("pod with its node's "+folder, func(s *corev1.PodSpec) {
 			s.Volumes[0].HostPath = &corev1.HostPathVolumeSource{Path: folder}
 			s.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "node", MountPath: "/x", ReadOnly: true}}
@@ -438,10 +458,12 @@ func cases(q queue, all classes) []request {
 		unnamed  = queue{q.name, ""}
 		gone     = queue{"gone", otherClass}
 		headless = map[string]any{"metadata": map[string]any{"name": "x"}, "spec": map[string]any{"clusterIP": "None"}}
-		balancer = map[string]any{"metadata": map[string]any{"name": "x"}, "spec": map[string]any{"type": "LoadBalancer"}}
-		allowed  = all.with(q.class)
-		another  = "must be " + strings.Join(allowed, " or ")
-		listed   = queue{q.name, strings.Join(append(allowed, otherClass), "|")}
+		balancer = map[string]any{
+			"metadata": map[string]any{"name": "x"}, "spec": map[string]any{"type": "LoadBalancer"},
+		}
+		allowed = all.with(q.class)
+		another = "must be " + strings.Join(allowed, " or ")
+		listed  = queue{q.name, strings.Join(append(allowed, otherClass), "|")}
 		// Pods that name no class have the default one.
 		refused = another
 	)
@@ -453,7 +475,10 @@ func cases(q queue, all classes) []request {
 		{"job with another's queue", member, jobKind, job(queue{q.name + "-x", q.class}), nil, q.name},
 		{"job with half a queue", member, jobKind, job(queue{q.name[:3], q.class}), nil, q.name},
 		{"job with two queues", member, jobKind, job(queue{q.name + ", " + q.name, q.class}), nil, q.name},
-		{"job with queue and class in the label", member, jobKind, job(queue{q.name + "=" + q.class, q.class}), nil, q.name},
+		{
+			"job with queue and class in the label", member, jobKind, job(queue{q.name + "=" + q.class, q.class}), nil,
+			q.name,
+		},
 		{"job that keeps its queue", member, jobKind, job(q), job(q), ""},
 		{"job that loses its queue", member, jobKind, job(none), job(q), q.name},
 		{"job that gets a queue", member, jobKind, job(q), job(none), ""},
@@ -474,8 +499,14 @@ func cases(q queue, all classes) []request {
 		{"job that keeps its controller", collector, jobKind, owned(job(q), "a", true), owned(job(q), "a", true), ""},
 		{"job that loses its controller", collector, jobKind, job(q), owned(job(q), "a", true), ""},
 		{"job that gets a controller", member, jobKind, owned(job(q), "a", true), job(q), "controller"},
-		{"job whose owner becomes its controller", member, jobKind, owned(job(q), "a", true), owned(job(q), "a", false), "controller"},
-		{"job that gets another controller", member, jobKind, owned(job(q), "b", true), owned(job(q), "a", true), "controller"},
+		{
+			"job whose owner becomes its controller", member, jobKind, owned(job(q), "a", true),
+			owned(job(q), "a", false), "controller",
+		},
+		{
+			"job that gets another controller", member, jobKind, owned(job(q), "b", true), owned(job(q), "a", true),
+			"controller",
+		},
 
 		{"jobset with a queue", member, jobSetKind, jobSet(q, q.class), nil, ""},
 		{"jobset that loses its queue", member, jobSetKind, jobSet(none, q.class), jobSet(q, q.class), q.name},
@@ -578,7 +609,8 @@ func (r request) resource() schema.GroupVersionResource {
 func (p policy) appliesTo(r request) bool {
 	for _, rule := range p.Spec.MatchConstraints.ResourceRules {
 		if contains(rule.APIGroups, r.kind.Group) && contains(rule.APIVersions, r.kind.Version) &&
-			contains(rule.Resources, r.resource().Resource) && contains(rule.Operations, admissionv1.OperationType(r.operation())) {
+			contains(rule.Resources, r.resource().Resource) &&
+			contains(rule.Operations, admissionv1.OperationType(r.operation())) {
 			return true
 		}
 	}
@@ -609,7 +641,8 @@ func (p policy) evaluate(r request, namespace *corev1.Namespace) []validating.Po
 	if old != nil {
 		attributes.VersionedOldObject.Set(old)
 	}
-	return p.validator.Validate(context.Background(), r.resource(), attributes, nil, namespace, celconfig.RuntimeCELCostBudget, nil).Decisions
+	return p.validator.Validate(context.Background(), r.resource(), attributes, nil, namespace,
+		celconfig.RuntimeCELCostBudget, nil).Decisions
 }
 
 // typed returns fields as an object of the request's kind.

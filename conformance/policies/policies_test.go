@@ -21,12 +21,24 @@ func TestCheck(t *testing.T) {
 		{"message not CEL", "request.namespace", "request.team", "does not name"},
 		{"empty queue not looked at", "variables.queue != '' && ", "", "job with an empty queue"},
 		{"any queue admitted", "variables.allowed != []", "true", "job with half a queue: refused with"},
-		{"half a queue admitted", "q[0] == variables.queue", "q[0].startsWith(variables.queue)", "job with half a queue: admitted"},
-		{"queue may be lost", "&& variables.queue == oldObject", "|| variables.queue == oldObject", "job that loses its queue: admitted"},
-		{"clean-up refused", "'UPDATE'\n      && variables.queue", "'DELETE'\n      && variables.queue", "job that is cleaned up: refused"},
+		{
+			"half a queue admitted", "q[0] == variables.queue", "q[0].startsWith(variables.queue)",
+			"job with half a queue: admitted",
+		},
+		{
+			"queue may be lost", "&& variables.queue == oldObject", "|| variables.queue == oldObject",
+			"job that loses its queue: admitted",
+		},
+		{
+			"clean-up refused", "'UPDATE'\n      && variables.queue", "'DELETE'\n      && variables.queue",
+			"job that is cleaned up: refused",
+		},
 		{"no controller may be kept", "'UPDATE' &&", "'DELETE' &&", "job that keeps its controller: refused"},
 		{"any priority admitted", "in a))", "!= 'x'))", "job with another priority: admitted"},
-		{"one priority is enough", "variables.classes.all(", "variables.classes.exists(", "jobset with another priority besides: admitted"},
+		{
+			"one priority is enough", "variables.classes.all(", "variables.classes.exists(",
+			"jobset with another priority besides: admitted",
+		},
 		{"another default priority", "'lp'", "'hp'", "job without a priority: admitted"},
 		{"default priority unknown", "globalDefault: true\n", "", "no default"},
 		{"default priority refused", "(c == '' ? 'lp' : c)", "c", "job without a priority: refused"},
@@ -34,52 +46,129 @@ func TestCheck(t *testing.T) {
 		{"one class of several", "=low|high", "=low", "job with a queue: refused"},
 		{"classes of another queue besides", "=low|high", "=low|high|hp", "job with another tier's priority: admitted"},
 		{"classes as a text", "q[1].split('|')", "[q[1]]", "job with a queue: refused"},
-		{"list of classes admitted", "in a))", "in a || variables.queues.exists(q, c.startsWith(q[1]))))", "job with several priorities: admitted"},
+		{
+			"list of classes admitted", "in a))", "in a || variables.queues.exists(q, c.startsWith(q[1]))))",
+			"job with several priorities: admitted",
+		},
 		{"class of no tier", "Tier hp", "Tier other", "no PriorityClass is of tier"},
-		{"no message", "    message: the priorityClassName of pods must be one of their queue\n", "", "needs a message"},
+		{
+			"no message", "    message: the priorityClassName of pods must be one of their queue\n", "",
+			"needs a message",
+		},
 		{"message of two lines", "message: the priority", "message: |\n      the\n      priority", "needs a message"},
 		{"message names one priority", "a.join(' or ')", "a[0]", "does not name"},
 		{"message names no priority", " + variables.allowed.map(a, a.join(' or ')).join('')", "", "does not name"},
-		{"controllers admitted", "orValue(false)).all(o,", "orValue(false)).all(o, true ||", "job with a controller: admitted"},
+		{
+			"controllers admitted", "orValue(false)).all(o,", "orValue(false)).all(o, true ||",
+			"job with a controller: admitted",
+		},
 		{"owners refused", "orValue(false)).all(o,", "orValue(true)).all(o,", "job with an owner: refused"},
 		{"controllers may be exchanged", "old.uid == o.uid && ", "", "job that gets another controller: refused with"},
-		{"owners may become controllers", " && old.?controller.orValue(false)", "", "job whose owner becomes its controller: admitted"},
+		{
+			"owners may become controllers", " && old.?controller.orValue(false)", "",
+			"job whose owner becomes its controller: admitted",
+		},
 		{"jobsets forgotten", "      - jobsets\n", "      - jobs\n", "jobset without a queue: admitted"},
 		{"a jobset's jobs refused", "jobset-controller-manager", "controller-manager", "job of a jobset: refused"},
 		{"message names no queue", " + variables.queues.map(q, q[0]).join(', ')", "", "does not name"},
 		{"other services admitted", "== 'None'", "!= 'x'", "load balancer: admitted"},
 		{"other namespaces", "key: team", "key: tenant", "does not apply"},
 		{"only warns", "- Deny", "- Warn", "does not enforce"},
-		{"slices without their queue", "lq-team-a-lp\n  name: slices", "lq\n  name: slices", "slices.yaml: JobSet: refused"},
-		{"slices of another priority", "priorityClassName: lp", "priorityClassName: hp", "slices.yaml: JobSet: refused"},
+		{
+			"slices without their queue", "lq-team-a-lp\n  name: slices", "lq\n  name: slices",
+			"slices.yaml: JobSet: refused",
+		},
+		{
+			"slices of another priority", "priorityClassName: lp", "priorityClassName: hp",
+			"slices.yaml: JobSet: refused",
+		},
 		{"job's service with an address", "clusterIP: None", "type: ClusterIP", "job.yaml: Service: refused"},
-		{"processes of the node", "!object.spec.?hostPID.orValue(false) && ", "", "pod with the processes of its node: admitted"},
-		{"only what runs later is looked at", " + object.spec.?initContainers.orValue([])", "", "privileged before it starts: admitted"},
-		{"privileged containers", "!c.?securityContext.?privileged.orValue(false)\n", "true\n", "privileged pod: admitted"},
-		{"capabilities of anybody", " && c.image in ['us-docker", " || c.image in ['us-docker", "pod with capability NET_ADMIN: admitted"},
-		{"folders by their beginning", "v.hostPath.path in\n      ['/home/kubernetes/bin/nvidia', '/sys', '/proc/sys']", "v.hostPath.path.startsWith('/home/kubernetes/bin')", "pod with its node's /home/kubernetes/bin: admitted"},
-		{"libraries that can be written", "m.?readOnly.orValue(false)", "true", "pod that writes to its node's /home/kubernetes/bin/nvidia: admitted"},
-		{"kernel of the node", "v.hostPath.path in ['/sys', '/proc/sys'])", "v.hostPath.path in ['/sys'])", "pod with its node's /proc/sys: admitted"},
+		{
+			"processes of the node", "!object.spec.?hostPID.orValue(false) && ", "",
+			"pod with the processes of its node: admitted",
+		},
+		{
+			"only what runs later is looked at", " + object.spec.?initContainers.orValue([])", "",
+			"privileged before it starts: admitted",
+		},
+		{
+			"privileged containers", "!c.?securityContext.?privileged.orValue(false)\n", "true\n",
+			"privileged pod: admitted",
+		},
+		{
+			"capabilities of anybody", " && c.image in ['us-docker", " || c.image in ['us-docker",
+			"pod with capability NET_ADMIN: admitted",
+		},
+		{
+			"folders by their beginning",
+			"v.hostPath.path in\n      ['/home/kubernetes/bin/nvidia', '/sys', '/proc/sys']",
+			"v.hostPath.path.startsWith('/home/kubernetes/bin')", "pod with its node's /home/kubernetes/bin: admitted",
+		},
+		{
+			"libraries that can be written", "m.?readOnly.orValue(false)", "true",
+			"pod that writes to its node's /home/kubernetes/bin/nvidia: admitted",
+		},
+		{
+			"kernel of the node", "v.hostPath.path in ['/sys', '/proc/sys'])", "v.hostPath.path in ['/sys'])",
+			"pod with its node's /proc/sys: admitted",
+		},
 		{"requests of cpu alone", "['cpu', 'memory']", "['cpu']", "job with no memory: admitted"},
-		{"requests of nothing", "isGreaterThan(quantity('0'))", "isGreaterThan(quantity('-1'))", "job with requests of nothing: admitted"},
+		{
+			"requests of nothing", "isGreaterThan(quantity('0'))", "isGreaterThan(quantity('-1'))",
+			"job with requests of nothing: admitted",
+		},
 		{"limits are no requests", ".or(c.?resources.limits[?r])", "", "job with limits for requests: refused"},
 		{"any runtime class", "['nodeName', 'runtimeClassName']", "['nodeName']", "job with a runtime class: admitted"},
-		{"any scheduler", "'default-scheduler'] ||", "'default-scheduler', 'other'] ||", "job of another scheduler: admitted"},
+		{
+			"any scheduler", "'default-scheduler'] ||", "'default-scheduler', 'other'] ||",
+			"job of another scheduler: admitted",
+		},
 		{"any grace period", "<= variables.grace", "<= 99999999", "job with a year to end: admitted"},
-		{"tolerations by half a key", "x.startsWith(t.?key.orValue('') + '=')", "x.startsWith(t.?key.orValue(''))", "job with tolerations of half a key: admitted"},
-		{"selectors alone", "filter(e, e.operator == 'In')", "filter(e, false)", "job with an affinity to others' nodes: admitted"},
+		{
+			"tolerations by half a key", "x.startsWith(t.?key.orValue('') + '=')", "x.startsWith(t.?key.orValue(''))",
+			"job with tolerations of half a key: admitted",
+		},
+		{
+			"selectors alone", "filter(e, e.operator == 'In')", "filter(e, false)",
+			"job with an affinity to others' nodes: admitted",
+		},
 		{"a volume more", "'emptyDir', 'image'", "'emptyDir', 'nfs'", "job with a file server: admitted"},
 		{"buckets of no name", "orValue('-')", "orValue('')", "job with a bucket of no name: admitted"},
-		{"volumes of a jobset", "dyn(object).spec.?volumeClaimPolicies.orValue([]) == []", "true", "jobset with claims: admitted"},
-		{"templates must change", "request.operation == 'UPDATE' && variables.pods", "request.operation == 'DELETE' && variables.pods", "job that was there with no resources: refused"},
-		{"templates of another job", "variables.pods.map(p, (p.containers", "variables.pods.filter(p, p == variables.pods[0]).map(p, (p.containers", "jobset whose last job has no resources: admitted"},
-		{"flavors refused", "'system:serviceaccount:kueue-system:kueue-controller-manager''])", "'nobody''])", "job that Kueue gives its nodes: refused"},
-		{"jobs started by hand", "!oldObject.spec.?suspend.orValue(false)", "true", "job that is started by hand: admitted"},
-		{"jobs not started by Kueue", "kueue-controller-manager'\n", "kueue-controller'\n", "job that is started by Kueue: refused"},
+		{
+			"volumes of a jobset", "dyn(object).spec.?volumeClaimPolicies.orValue([]) == []", "true",
+			"jobset with claims: admitted",
+		},
+		{
+			"templates must change", "request.operation == 'UPDATE' && variables.pods",
+			"request.operation == 'DELETE' && variables.pods", "job that was there with no resources: refused",
+		},
+		{
+			"templates of another job", "variables.pods.map(p, (p.containers",
+			"variables.pods.filter(p, p == variables.pods[0]).map(p, (p.containers",
+			"jobset whose last job has no resources: admitted",
+		},
+		{
+			"flavors refused", "'system:serviceaccount:kueue-system:kueue-controller-manager''])", "'nobody''])",
+			"job that Kueue gives its nodes: refused",
+		},
+		{
+			"jobs started by hand", "!oldObject.spec.?suspend.orValue(false)", "true",
+			"job that is started by hand: admitted",
+		},
+		{
+			"jobs not started by Kueue", "kueue-controller-manager'\n", "kueue-controller'\n",
+			"job that is started by Kueue: refused",
+		},
 		{"more pods of a jobset", "object.spec == oldObject.spec && ", "", "job of a jobset with more pods: admitted"},
-		{"jobs leave their jobset", "object.metadata.?ownerReferences == oldObject.metadata.?ownerReferences", "true", "job of a jobset that leaves it: admitted"},
+		{
+			"jobs leave their jobset", "object.metadata.?ownerReferences == oldObject.metadata.?ownerReferences",
+			"true", "job of a jobset that leaves it: admitted",
+		},
 		{"priority by label", ", 'kueue.x-k8s.io/priority-class']", "]", "job of another priority by label: admitted"},
-		{"priority by label may not stay", "&& object.metadata.?labels[?n] == oldObject.metadata.?labels[?n]", "&& false", "job of another priority by label that was there: refused"},
+		{
+			"priority by label may not stay", "&& object.metadata.?labels[?n] == oldObject.metadata.?labels[?n]",
+			"&& false", "job of another priority by label that was there: refused",
+		},
 		{"binds another policy", "policyName: jobs-are-queued", "policyName: jobs", "does not enforce"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -117,19 +206,50 @@ func TestCheckKAI(t *testing.T) {
 		{"any queue admitted", "variables.allowed != []", "true", "job with half a queue: refused with"},
 		{"any scheduler admitted", "== 'kai-scheduler'", "!= 'x'", "job without a scheduler: admitted"},
 		{"another scheduler demanded", "== 'kai-scheduler'", "== 'volcano'", "job with a queue: refused"},
-		{"one pod is enough", "variables.pods.all(p,", "variables.pods.exists(p,", "jobset with a job of the cluster's scheduler: admitted"},
-		{"clean-up refused", "variables.kept || variables.pods", "variables.pods", "job without a scheduler that was there: refused"},
-		{"queue demanded of pods", ".orValue(variables.queue) == variables.queue", ".orValue('') == variables.queue", "job with a queue: refused"},
-		{"pods in another queue", ".orValue(variables.queue) == variables.queue", ".orValue(variables.queue) != ''", "job whose pods name another queue: admitted"},
-		{"pods with a priority by label", "&& p.?metadata.labels[?'priorityClassName'].orValue('') == ''", "", "job whose pods name a priority by label: admitted"},
-		{"jobs with a priority by label", "? oldObject.metadata.?labels[?'priorityClassName'].orValue('') : '')", "? '' : object.metadata.?labels[?'priorityClassName'].orValue(''))", "job that names a priority by label: admitted"},
-		{"labels may be added", "? oldObject.metadata.?labels[?'priorityClassName'].orValue('') : '')", "? object.metadata.?labels[?'priorityClassName'].orValue('') : '')", "job that gets a priority by label: admitted"},
-		{"labels may not stay", "? oldObject.metadata.?labels[?'priorityClassName'].orValue('') : '')", "? '' : '')", "job with a priority by label that was there: refused"},
-		{"another default", "(c == '' ? 'train' : c)", "(c == '' ? 'inference' : c)", "job without a priority: refused"},
+		{
+			"one pod is enough", "variables.pods.all(p,", "variables.pods.exists(p,",
+			"jobset with a job of the cluster's scheduler: admitted",
+		},
+		{
+			"clean-up refused", "variables.kept || variables.pods", "variables.pods",
+			"job without a scheduler that was there: refused",
+		},
+		{
+			"queue demanded of pods", ".orValue(variables.queue) == variables.queue", ".orValue('') == variables.queue",
+			"job with a queue: refused",
+		},
+		{
+			"pods in another queue", ".orValue(variables.queue) == variables.queue", ".orValue(variables.queue) != ''",
+			"job whose pods name another queue: admitted",
+		},
+		{
+			"pods with a priority by label", "&& p.?metadata.labels[?'priorityClassName'].orValue('') == ''", "",
+			"job whose pods name a priority by label: admitted",
+		},
+		{
+			"jobs with a priority by label", "? oldObject.metadata.?labels[?'priorityClassName'].orValue('') : '')",
+			"? '' : object.metadata.?labels[?'priorityClassName'].orValue(''))",
+			"job that names a priority by label: admitted",
+		},
+		{
+			"labels may be added", "? oldObject.metadata.?labels[?'priorityClassName'].orValue('') : '')",
+			"? object.metadata.?labels[?'priorityClassName'].orValue('') : '')",
+			"job that gets a priority by label: admitted",
+		},
+		{
+			"labels may not stay", "? oldObject.metadata.?labels[?'priorityClassName'].orValue('') : '')", "? '' : '')",
+			"job with a priority by label that was there: refused",
+		},
+		{
+			"another default", "(c == '' ? 'train' : c)", "(c == '' ? 'inference' : c)",
+			"job without a priority: refused",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			files := fstest.MapFS{}
-			for _, name := range []string{file, "kubernetes/teams/project-a.yaml", "workloads/project-a/training-job-1.yaml"} {
+			for _, name := range []string{
+				file, "kubernetes/teams/project-a.yaml", "workloads/project-a/training-job-1.yaml",
+			} {
 				text, err := os.ReadFile(folder + "/" + name)
 				if err != nil {
 					t.Fatal(err)

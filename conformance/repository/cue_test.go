@@ -32,7 +32,8 @@ func TestCueVet(t *testing.T) {
 		edit(t, platform, "\nname: ", "\nregoin: \"us-central1\"\nname: ")
 		edit(t, platform, "\nhardware: ", "\nteams: \"team-x\": bukket: true\nhardware: ")
 		out, err := try(dir, cue, "vet", "-c", "./...")
-		if err == nil || !strings.Contains(out, "regoin: field not allowed") || !strings.Contains(out, "bukket: field not allowed") {
+		if err == nil || !strings.Contains(out, "regoin: field not allowed") ||
+			!strings.Contains(out, "bukket: field not allowed") {
 			t.Errorf("%s: cue vet does not find the misspelt fields: %v\n%s", name, err, out)
 		}
 	}
@@ -56,12 +57,15 @@ func TestLanguageServer(t *testing.T) {
 
 	s := serve(t, build(t, ".", cue), dir)
 	s.call("initialize", map[string]any{
-		"rootUri": "file://" + dir, "workspaceFolders": []any{map[string]any{"uri": "file://" + dir, "name": "platform"}},
-		"capabilities": map[string]any{},
+		"rootUri":          "file://" + dir,
+		"workspaceFolders": []any{map[string]any{"uri": "file://" + dir, "name": "platform"}},
+		"capabilities":     map[string]any{},
 	})
 	s.send(message{Method: "initialized", Params: map[string]any{}})
 	s.send(message{Method: "textDocument/didOpen", Params: map[string]any{
-		"textDocument": map[string]any{"uri": "file://" + file, "languageId": "cue", "version": 1, "text": string(text)},
+		"textDocument": map[string]any{
+			"uri": "file://" + file, "languageId": "cue", "version": 1, "text": string(text),
+		},
 	}})
 	if got := s.call("textDocument/hover", at); !strings.Contains(got, "Region of the regional control plane") {
 		t.Errorf("no documentation of region: %s", got)

@@ -26,7 +26,8 @@ func TestPreCommit(t *testing.T) {
 	config := filepath.Join(dir, ".pre-commit-config.yaml")
 	edit(t, config, "https://github.com/batchwright/batchwright", "file://"+hooks)
 	edit(t, config, lineOf(t, config, "rev: "), "rev: "+rev)
-	edit(t, config, "  - id: batchwright-compile", "  - id: batchwright-vet\n    args: [--strict, .]\n  - id: batchwright-compile")
+	edit(t, config, "  - id: batchwright-compile",
+		"  - id: batchwright-vet\n    args: [--strict, .]\n  - id: batchwright-compile")
 	run(t, dir, "git", "init", "-q")
 	run(t, dir, "pre-commit", "install")
 
@@ -41,12 +42,22 @@ func TestPreCommit(t *testing.T) {
 		again bool
 	}{
 		{"a new repository", func() {}, []string{"fmt...", "Passed", "compile...", "Failed", "files written"}, true},
-		{"nothing wrong", func() { edit(t, filepath.Join(dir, "README.md"), "# kai-departments", "# Platform") }, nil, false},
+		{
+			"nothing wrong", func() { edit(t, filepath.Join(dir, "README.md"), "# kai-departments", "# Platform") },
+			nil, false,
+		},
 		{"not formatted", func() {
-			edit(t, platform, "cluster: systemPool: nodesPerZone: 2", "cluster: systemPool:   nodesPerZone: 2 // one each")
+			edit(t, platform, "cluster: systemPool: nodesPerZone: 2",
+				"cluster: systemPool:   nodesPerZone: 2 // one each")
 		}, []string{"fmt...", "platform.cue"}, true},
-		{"a stale folder", func() { edit(t, platform, "accelerators: 8, borrow", "accelerators: 7, borrow") }, []string{"compile...", "files written"}, true},
-		{"a bad blueprint", func() { edit(t, platform, "scheduler: \"kai\"", "sheduler: \"kai\"") }, []string{"vet...", "E0101", "compile...", "exit code: 1"}, false},
+		{
+			"a stale folder", func() { edit(t, platform, "accelerators: 8, borrow", "accelerators: 7, borrow") },
+			[]string{"compile...", "files written"}, true,
+		},
+		{
+			"a bad blueprint", func() { edit(t, platform, "scheduler: \"kai\"", "sheduler: \"kai\"") },
+			[]string{"vet...", "E0101", "compile...", "exit code: 1"}, false,
+		},
 		{"a generated file edited", func() {
 			edit(t, platform, "sheduler: \"kai\"", "scheduler: \"kai\"")
 			edit(t, filepath.Join(dir, "kai-departments", "destroy-platform.sh"), "#!/usr/bin/env", "#! /usr/bin/env")
@@ -75,7 +86,8 @@ func TestPreCommit(t *testing.T) {
 // repository of their own, and returns its commit.
 func hookRepository(t *testing.T, dir string) string {
 	t.Helper()
-	for name := range strings.Lines(run(t, root, "git", "ls-files", "-co", "--exclude-standard", "--", ".", ":!golden", ":!conformance")) {
+	for name := range strings.Lines(
+		run(t, root, "git", "ls-files", "-co", "--exclude-standard", "--", ".", ":!golden", ":!conformance")) {
 		name = strings.TrimSpace(name)
 		info, err := os.Stat(filepath.Join(root, name))
 		if os.IsNotExist(err) {
@@ -105,7 +117,9 @@ func hookRepository(t *testing.T, dir string) string {
 func gitConfig(t *testing.T) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "gitconfig")
-	if err := os.WriteFile(name, []byte("[user]\n\tname = test\n\temail = test@example.com\n[init]\n\tdefaultBranch = main\n"), 0o644); err != nil {
+	if err := os.WriteFile(name,
+		[]byte("[user]\n\tname = test\n\temail = test@example.com\n[init]\n\tdefaultBranch = main\n"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	return name

@@ -153,11 +153,13 @@ func compile(t *testing.T) *jsonschema.Schema {
 // schemaText reads the schema out of the module that embeds it as a constant.
 func schemaText(t *testing.T) string {
 	t.Helper()
-	dir, err := exec.Command("go", "list", "-f", "{{.Dir}}", "github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif").Output()
+	dir, err := exec.Command("go", "list", "-f", "{{.Dir}}",
+		"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(strings.TrimSpace(string(dir)), "schema.go"), nil, parser.SkipObjectResolution)
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(strings.TrimSpace(string(dir)), "schema.go"), nil,
+		parser.SkipObjectResolution)
 	if err != nil {
 		t.Fatal(err)
 	}

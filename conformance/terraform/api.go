@@ -24,8 +24,9 @@ type cloud struct {
 }
 
 // unsent are the arguments that the provider neither sends to a resource that
-// stands, nor replaces the resource for, by type. Of the arguments that folders set
-// there are no others.
+// stands, nor replaces the resource for, by type. Only the updates of node pools and
+// of resource policies were read for this table. Other types, such as the cluster,
+// can have such arguments too.
 //
 // Source: hashicorp/terraform-provider-google, resource_container_node_pool.go: the
 // schema of placement_policy, and nodePoolUpdate; resource_compute_resource_policy.go:
@@ -131,7 +132,8 @@ func (c *cloud) refuse(kind string, arguments map[string]any) error {
 //
 // Source: Compute Engine documentation, "Consume reservations": the properties of
 // an instance, among them its compact placement policy, match the reservation's.
-var errOtherPlacement = errors.New("the reservation has no placement policy, so it does not match instances that have one")
+var errOtherPlacement = errors.New(
+	"the reservation has no placement policy, so it does not match instances that have one")
 
 // nodePoolRequest is what the rules read of the NodePool that the provider sends
 // to GKE.
@@ -168,7 +170,8 @@ func newNodePoolRequest(arguments map[string]any) nodePoolRequest {
 // errPublicNodes is GKE's answer, word for word.
 //
 // Source: terraform-google-modules/terraform-google-kubernetes-engine, issue 1493.
-var errPublicNodes = errors.New("googleapi: Error 400: EnablePrivateNodes must be enabled for private clusters with valid masterIpv4Cidr., badRequest")
+var errPublicNodes = errors.New("googleapi: Error 400: EnablePrivateNodes must be enabled for private clusters with " +
+	"valid masterIpv4Cidr., badRequest")
 
 // refuse returns GKE's error for a pool that it refuses in a cluster.
 func (r nodePoolRequest) refuse(privateCluster bool) error {

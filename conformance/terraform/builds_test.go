@@ -76,7 +76,8 @@ type buildStep struct {
 func step(t *testing.T, build, id string) buildStep {
 	t.Helper()
 	var doc struct{ Steps []buildStep }
-	if err := yaml.Unmarshal([]byte(read(t, repository+"/golden/batch-platform/cloudbuild/"+build+".yaml")), &doc); err != nil {
+	if err := yaml.Unmarshal([]byte(read(t, repository+"/golden/batch-platform/cloudbuild/"+build+".yaml")),
+		&doc); err != nil {
 		t.Fatal(err)
 	}
 	i := slices.IndexFunc(doc.Steps, func(s buildStep) bool { return s.ID == id })

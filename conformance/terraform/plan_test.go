@@ -16,7 +16,9 @@ import (
 
 // forms are the deploy folders that are planned: those under golden/, and one
 // that Infrastructure Manager is to apply.
-var forms = []string{"a3-ultra-flex", "batch-platform", "batch-platform-dws", "kai-departments", "tpu-training", managed}
+var forms = []string{
+	"a3-ultra-flex", "batch-platform", "batch-platform-dws", "kai-departments", "tpu-training", managed,
+}
 
 // managedTag makes a folder for Infrastructure Manager, whose own Terraform plans it.
 const (
@@ -27,17 +29,18 @@ const (
 // resources are how many of each type Terraform is to make of the forms, in
 // their order, counted by hand: one for each team, role, bucket, alert and so on.
 var resources = map[string][6]int{
-	"google_compute_firewall":          {2, 1, 1, 1, 1, 1}, // webhooks; the second gVNIC network
-	"google_compute_network":           {3, 1, 1, 1, 1, 1}, // a gVNIC and an RDMA network more
-	"google_compute_reservation":       {0, 1, 1, 0, 0, 0},
-	"google_compute_router":            {1, 1, 1, 1, 1, 1},
-	"google_compute_router_nat":        {1, 1, 1, 1, 1, 1},
-	"google_compute_subnetwork":        {10, 1, 1, 1, 1, 1}, // nodes, gVNIC, eight of RDMA
-	"google_container_cluster":         {1, 1, 1, 1, 1, 1},
-	"google_container_node_pool":       {2, 4, 6, 2, 4, 4},
-	"google_monitoring_alert_policy":   {17, 18, 19, 10, 16, 16},
-	"google_monitoring_dashboard":      {2, 2, 2, 2, 2, 2},   // for administrators, for teams
-	"google_project_iam_member":        {7, 15, 15, 5, 9, 9}, // 3 of the nodes, 2 or 3 of every job and of a team's account, 2 of the members
+	"google_compute_firewall":        {2, 1, 1, 1, 1, 1}, // webhooks; the second gVNIC network
+	"google_compute_network":         {3, 1, 1, 1, 1, 1}, // a gVNIC and an RDMA network more
+	"google_compute_reservation":     {0, 1, 1, 0, 0, 0},
+	"google_compute_router":          {1, 1, 1, 1, 1, 1},
+	"google_compute_router_nat":      {1, 1, 1, 1, 1, 1},
+	"google_compute_subnetwork":      {10, 1, 1, 1, 1, 1}, // nodes, gVNIC, eight of RDMA
+	"google_container_cluster":       {1, 1, 1, 1, 1, 1},
+	"google_container_node_pool":     {2, 4, 6, 2, 4, 4},
+	"google_monitoring_alert_policy": {17, 18, 19, 10, 16, 16},
+	"google_monitoring_dashboard":    {2, 2, 2, 2, 2, 2}, // for administrators, for teams
+	// 3 of the nodes, 2 or 3 of every job and of a team's account, 2 of the members
+	"google_project_iam_member":        {7, 15, 15, 5, 9, 9},
 	"google_storage_bucket":            {0, 4, 4, 0, 1, 1},
 	"google_storage_bucket_iam_member": {0, 8, 8, 0, 3, 3}, // 2 a bucket, and one of the nodes
 	"google_vertex_ai_tensorboard":     {0, 0, 0, 0, 1, 1},
@@ -76,7 +79,8 @@ func TestPlan(t *testing.T) {
 			}
 			// Of what stands a variable changes what it should and no more.
 			protect := r.plan(t, "plan", "-var", "deletion_protection=false")
-			if d := cmp.Diff([]string{"update google_container_cluster.main 1"}, protect.summary()); len(protect.said) > 0 || d != "" {
+			if d := cmp.Diff([]string{"update google_container_cluster.main 1"},
+				protect.summary()); len(protect.said) > 0 || d != "" {
 				t.Errorf("without protection terraform says %q and plans (-want +got):\n%s", protect.said, d)
 			}
 			rename := r.plan(t, "plan", "-var", "cluster_name=other")
@@ -110,7 +114,8 @@ func (r root) changeTopology(t *testing.T) {
 		t.Fatal(applied.said)
 	}
 	if again := r.plan(t, "plan"); len(again.said)+len(again.actions) > 0 {
-		t.Errorf("after another topology is applied, terraform says %q and a second apply would do %v", again.said, again.actions)
+		t.Errorf("after another topology is applied, terraform says %q and a second apply would do %v", again.said,
+			again.actions)
 	}
 }
 
@@ -127,7 +132,8 @@ func TestForms(t *testing.T) {
 	const tpus = "blueprints/tpu-training"
 	for name, form := range map[string]string{
 		"options": file, "v4": tpus + " -t type=v4", "no slices": tpus + " -t slices=0 -t perTeam",
-		"autoscaled": tpus + " -t autoscaled=true", "managed v4": tpus + " -t type=v4 -t autoscaled=true -t perTeam -t " + managedTag,
+		"autoscaled": tpus + " -t autoscaled=true",
+		"managed v4": tpus + " -t type=v4 -t autoscaled=true -t perTeam -t " + managedTag,
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := open(t, form)

@@ -67,35 +67,42 @@ func (d *double) serve(ctx context.Context, opts ...tf5server.ServeOpt) (string,
 	}
 }
 
-func (d *double) GetProviderSchema(context.Context, *tfprotov5.GetProviderSchemaRequest) (*tfprotov5.GetProviderSchemaResponse, error) {
+func (d *double) GetProviderSchema(context.Context,
+	*tfprotov5.GetProviderSchemaRequest) (*tfprotov5.GetProviderSchemaResponse, error) {
 	return &tfprotov5.GetProviderSchemaResponse{
 		Provider: d.schemas.provider, ResourceSchemas: d.schemas.resources, DataSourceSchemas: d.schemas.data,
 	}, nil
 }
 
 // GetResourceIdentitySchemas is what Terraform asks from version 1.12 on.
-func (d *double) GetResourceIdentitySchemas(context.Context, *tfprotov5.GetResourceIdentitySchemasRequest) (*tfprotov5.GetResourceIdentitySchemasResponse, error) {
+func (d *double) GetResourceIdentitySchemas(context.Context,
+	*tfprotov5.GetResourceIdentitySchemasRequest) (*tfprotov5.GetResourceIdentitySchemasResponse, error) {
 	return &tfprotov5.GetResourceIdentitySchemasResponse{}, nil
 }
 
-func (d *double) PrepareProviderConfig(_ context.Context, r *tfprotov5.PrepareProviderConfigRequest) (*tfprotov5.PrepareProviderConfigResponse, error) {
+func (d *double) PrepareProviderConfig(_ context.Context,
+	r *tfprotov5.PrepareProviderConfigRequest) (*tfprotov5.PrepareProviderConfigResponse, error) {
 	return &tfprotov5.PrepareProviderConfigResponse{PreparedConfig: r.Config}, nil
 }
 
-func (d *double) ConfigureProvider(context.Context, *tfprotov5.ConfigureProviderRequest) (*tfprotov5.ConfigureProviderResponse, error) {
+func (d *double) ConfigureProvider(context.Context,
+	*tfprotov5.ConfigureProviderRequest) (*tfprotov5.ConfigureProviderResponse, error) {
 	return &tfprotov5.ConfigureProviderResponse{}, nil
 }
 
-func (d *double) StopProvider(context.Context, *tfprotov5.StopProviderRequest) (*tfprotov5.StopProviderResponse, error) {
+func (d *double) StopProvider(context.Context,
+	*tfprotov5.StopProviderRequest) (*tfprotov5.StopProviderResponse, error) {
 	return &tfprotov5.StopProviderResponse{}, nil
 }
 
-func (d *double) ValidateResourceTypeConfig(_ context.Context, r *tfprotov5.ValidateResourceTypeConfigRequest) (*tfprotov5.ValidateResourceTypeConfigResponse, error) {
+func (d *double) ValidateResourceTypeConfig(_ context.Context,
+	r *tfprotov5.ValidateResourceTypeConfigRequest) (*tfprotov5.ValidateResourceTypeConfigResponse, error) {
 	diags, err := validate(r.Config, d.schemas.resources[r.TypeName])
 	return &tfprotov5.ValidateResourceTypeConfigResponse{Diagnostics: diags}, err
 }
 
-func (d *double) ValidateDataSourceConfig(_ context.Context, r *tfprotov5.ValidateDataSourceConfigRequest) (*tfprotov5.ValidateDataSourceConfigResponse, error) {
+func (d *double) ValidateDataSourceConfig(_ context.Context,
+	r *tfprotov5.ValidateDataSourceConfigRequest) (*tfprotov5.ValidateDataSourceConfigResponse, error) {
 	diags, err := validate(r.Config, d.schemas.data[r.TypeName])
 	return &tfprotov5.ValidateDataSourceConfigResponse{Diagnostics: diags}, err
 }
@@ -130,7 +137,8 @@ func validate(config *tfprotov5.DynamicValue, schema *tfprotov5.Schema) ([]*tfpr
 	return out, err
 }
 
-func (d *double) UpgradeResourceState(_ context.Context, r *tfprotov5.UpgradeResourceStateRequest) (*tfprotov5.UpgradeResourceStateResponse, error) {
+func (d *double) UpgradeResourceState(_ context.Context,
+	r *tfprotov5.UpgradeResourceStateRequest) (*tfprotov5.UpgradeResourceStateResponse, error) {
 	kind := d.schemas.resources[r.TypeName].ValueType()
 	v, err := r.RawState.Unmarshal(kind)
 	if err != nil {
@@ -142,7 +150,8 @@ func (d *double) UpgradeResourceState(_ context.Context, r *tfprotov5.UpgradeRes
 
 // ReadResource finds everything as the cloud gives it back, if the build may read
 // it.
-func (d *double) ReadResource(_ context.Context, r *tfprotov5.ReadResourceRequest) (*tfprotov5.ReadResourceResponse, error) {
+func (d *double) ReadResource(_ context.Context,
+	r *tfprotov5.ReadResourceRequest) (*tfprotov5.ReadResourceResponse, error) {
 	out := &tfprotov5.ReadResourceResponse{NewState: r.CurrentState, Private: r.Private}
 	if err := d.rights.read(r.TypeName); err != nil {
 		out.Diagnostics = refusal(err)
@@ -166,36 +175,40 @@ func refusal(err error) []*tfprotov5.Diagnostic {
 	return []*tfprotov5.Diagnostic{{Severity: tfprotov5.DiagnosticSeverityError, Summary: err.Error()}}
 }
 
-func (d *double) ReadDataSource(_ context.Context, r *tfprotov5.ReadDataSourceRequest) (*tfprotov5.ReadDataSourceResponse, error) {
+func (d *double) ReadDataSource(_ context.Context,
+	r *tfprotov5.ReadDataSourceRequest) (*tfprotov5.ReadDataSourceResponse, error) {
 	schema := d.schemas.data[r.TypeName]
-	state, err := transform(r.Config, schema, func(path *tftypes.AttributePath, v tftypes.Value) (tftypes.Value, error) {
-		a := attribute(schema.Block, path)
-		switch {
-		case a == nil || !a.Computed || !v.IsNull():
-			return v, nil
-		case a.Type.Is(tftypes.String):
-			// Whoever reads it again reads the same.
-			return tftypes.NewValue(a.Type, r.TypeName+"."+a.Name), nil
-		}
-		return d.value(r.TypeName, a)
-	})
+	state, err := transform(r.Config, schema,
+		func(path *tftypes.AttributePath, v tftypes.Value) (tftypes.Value, error) {
+			a := attribute(schema.Block, path)
+			switch {
+			case a == nil || !a.Computed || !v.IsNull():
+				return v, nil
+			case a.Type.Is(tftypes.String):
+				// Whoever reads it again reads the same.
+				return tftypes.NewValue(a.Type, r.TypeName+"."+a.Name), nil
+			}
+			return d.value(r.TypeName, a)
+		})
 	return &tfprotov5.ReadDataSourceResponse{State: state}, err
 }
 
 // PlanResourceChange plans what is asked for, and says strictly that and no
 // more: the real provider has leave to plan something else.
-func (d *double) PlanResourceChange(_ context.Context, r *tfprotov5.PlanResourceChangeRequest) (*tfprotov5.PlanResourceChangeResponse, error) {
+func (d *double) PlanResourceChange(_ context.Context,
+	r *tfprotov5.PlanResourceChangeRequest) (*tfprotov5.PlanResourceChangeResponse, error) {
 	out := &tfprotov5.PlanResourceChangeResponse{PlannedState: r.ProposedNewState, PlannedPrivate: r.PriorPrivate}
 	if gone, err := r.ProposedNewState.IsNull(); gone || err != nil {
 		return out, err
 	}
 	schema := d.schemas.resources[r.TypeName]
-	planned, err := transform(r.ProposedNewState, schema, func(path *tftypes.AttributePath, v tftypes.Value) (tftypes.Value, error) {
-		if a := attribute(schema.Block, path); a != nil && a.Computed && v.IsNull() {
-			return tftypes.NewValue(a.Type, tftypes.UnknownValue), nil
-		}
-		return v, nil
-	})
+	planned, err := transform(r.ProposedNewState, schema,
+		func(path *tftypes.AttributePath, v tftypes.Value) (tftypes.Value, error) {
+			if a := attribute(schema.Block, path); a != nil && a.Computed && v.IsNull() {
+				return tftypes.NewValue(a.Type, tftypes.UnknownValue), nil
+			}
+			return v, nil
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -274,13 +287,16 @@ func blocks(v *tftypes.Value) int {
 }
 
 // ApplyResourceChange does what was planned.
-func (d *double) ApplyResourceChange(_ context.Context, r *tfprotov5.ApplyResourceChangeRequest) (*tfprotov5.ApplyResourceChangeResponse, error) {
+func (d *double) ApplyResourceChange(_ context.Context,
+	r *tfprotov5.ApplyResourceChangeRequest) (*tfprotov5.ApplyResourceChangeResponse, error) {
 	out := &tfprotov5.ApplyResourceChangeResponse{NewState: r.PlannedState, Private: r.PlannedPrivate}
 	schema := d.schemas.resources[r.TypeName]
 	if gone, err := r.PlannedState.IsNull(); gone || err != nil {
 		if prior, err := r.PriorState.Unmarshal(schema.ValueType()); err != nil || protected(prior) {
 			out.NewState = r.PriorState
-			out.Diagnostics = []*tfprotov5.Diagnostic{{Severity: tfprotov5.DiagnosticSeverityError, Summary: "Protected from deletion", Detail: r.TypeName}}
+			out.Diagnostics = []*tfprotov5.Diagnostic{
+				{Severity: tfprotov5.DiagnosticSeverityError, Summary: "Protected from deletion", Detail: r.TypeName},
+			}
 		}
 		return out, err
 	}
@@ -300,12 +316,13 @@ func (d *double) ApplyResourceChange(_ context.Context, r *tfprotov5.ApplyResour
 	if err := d.rights.read(r.TypeName); err != nil {
 		out.Diagnostics = refusal(err)
 	}
-	state, err := transform(r.PlannedState, schema, func(path *tftypes.AttributePath, v tftypes.Value) (tftypes.Value, error) {
-		if a := attribute(schema.Block, path); a != nil && !v.IsKnown() {
-			return d.value(r.TypeName, a)
-		}
-		return v, nil
-	})
+	state, err := transform(r.PlannedState, schema,
+		func(path *tftypes.AttributePath, v tftypes.Value) (tftypes.Value, error) {
+			if a := attribute(schema.Block, path); a != nil && !v.IsKnown() {
+				return d.value(r.TypeName, a)
+			}
+			return v, nil
+		})
 	out.NewState = state
 	return out, err
 }
@@ -340,7 +357,8 @@ func (d *double) value(resource string, a *tfprotov5.SchemaAttribute) (tftypes.V
 	return tftypes.Value{}, fmt.Errorf("%s.%s: no value of type %s is known here", resource, a.Name, a.Type)
 }
 
-func transform(in *tfprotov5.DynamicValue, schema *tfprotov5.Schema, change func(*tftypes.AttributePath, tftypes.Value) (tftypes.Value, error)) (*tfprotov5.DynamicValue, error) {
+func transform(in *tfprotov5.DynamicValue, schema *tfprotov5.Schema,
+	change func(*tftypes.AttributePath, tftypes.Value) (tftypes.Value, error)) (*tfprotov5.DynamicValue, error) {
 	kind := schema.ValueType()
 	v, err := in.Unmarshal(kind)
 	if err != nil {

@@ -37,28 +37,62 @@ func TestReplaced(t *testing.T) {
 		"batch-platform": {
 			{name: "quota", old: "accelerators: 12", new: "accelerators: 8"},
 			{name: "region", replaced: 16, old: "us-central1", new: "europe-west4"},
-			{name: "a zone less", old: `zones: ["us-central1-a", "us-central1-b", "us-central1-c"]`, new: `zones: ["us-central1-a", "us-central1-c"]`},
-			{name: "zone of a reservation", replaced: 1, old: `zones: ["us-central1-c"]`, new: `zones: ["us-central1-a"]`},
-			{name: "machine type and GPUs", replaced: 4, old: `machine: "g2-standard-24"`, new: `machine: "g2-standard-48"`},
-			{name: "no Spot", replaced: 1, old: "consumption: spot: {}, maxNodes: 36", new: "consumption: onDemand: {}, maxNodes: 36"},
+			{
+				name: "a zone less", old: `zones: ["us-central1-a", "us-central1-b", "us-central1-c"]`,
+				new: `zones: ["us-central1-a", "us-central1-c"]`,
+			},
+			{
+				name: "zone of a reservation", replaced: 1, old: `zones: ["us-central1-c"]`,
+				new: `zones: ["us-central1-a"]`,
+			},
+			{
+				name: "machine type and GPUs", replaced: 4, old: `machine: "g2-standard-24"`,
+				new: `machine: "g2-standard-48"`,
+			},
+			{
+				name: "no Spot", replaced: 1, old: "consumption: spot: {}, maxNodes: 36",
+				new: "consumption: onDemand: {}, maxNodes: 36",
+			},
 			{name: "fixed nodes", old: "maxNodes: 24", new: "nodes: 24"},
-			{name: "disk", old: `l4: {machine: "g2-standard-24",`, new: `l4: {machine: "g2-standard-24", disk: sizeGiB: 200,`},
-			{name: "local SSDs", replaced: 4, old: `l4: {machine: "g2-standard-24",`, new: `l4: {machine: "g2-standard-24", localSSDs: 2,`},
-			{name: "driver", replaced: 3, old: `l4: {machine: "g2-standard-24",`, new: `l4: {machine: "g2-standard-24", gpuDriver: "LATEST",`},
+			{
+				name: "disk", old: `l4: {machine: "g2-standard-24",`,
+				new: `l4: {machine: "g2-standard-24", disk: sizeGiB: 200,`,
+			},
+			{
+				name: "local SSDs", replaced: 4, old: `l4: {machine: "g2-standard-24",`,
+				new: `l4: {machine: "g2-standard-24", localSSDs: 2,`,
+			},
+			{
+				name: "driver", replaced: 3, old: `l4: {machine: "g2-standard-24",`,
+				new: `l4: {machine: "g2-standard-24", gpuDriver: "LATEST",`,
+			},
 			{name: "platform's name", replaced: 29, old: `name:    "gke-batch"`, new: `name:    "gke-other"`},
 			{name: "nodes' range", replaced: 2, old: "cluster: {", new: "network: nodes: \"10.64.0.0/20\"\ncluster: {"},
 			{name: "a wider range of nodes", old: "cluster: {", new: "network: nodes: \"10.0.0.0/19\"\ncluster: {"},
-			{name: "control plane's range", replaced: 1, old: "cluster: {", new: "network: controlPlane: \"172.16.1.32/28\"\ncluster: {"},
+			{
+				name: "control plane's range", replaced: 1, old: "cluster: {",
+				new: "network: controlPlane: \"172.16.1.32/28\"\ncluster: {",
+			},
 			{name: "a team's name", old: `	"team-d": `, new: `	"team-e": `},
 			{name: "no buckets", old: "bucket: true", new: "bucket: false"},
 			{name: "groups", old: `"\(Team)@example.com"`, new: `"\(Team)-group@example.com"`},
 			{name: "reserved machines", old: "nodes: 4", new: "nodes: 6"},
-			{name: "reservation's name", replaced: 2, old: `name: "machine-reservation"`, new: `name: "other-reservation"`},
+			{
+				name: "reservation's name", replaced: 2, old: `name: "machine-reservation"`,
+				new: `name: "other-reservation"`,
+			},
 			{name: "reservation of somebody else", old: "create: true", new: "create: false"},
 			{name: "a capacity's name", old: "l4-spot", new: "l4-cheap"},
-			{name: "a capacity less", old: `"l4-ondemand": {hardware: "l4", consumption: onDemand: {}, maxNodes: 24}`, new: `"l4-ondemand": {hardware: "l4", consumption: onDemand: {}, maxNodes: 24, computeClass: true}`},
+			{
+				name: "a capacity less",
+				old:  `"l4-ondemand": {hardware: "l4", consumption: onDemand: {}, maxNodes: 24}`,
+				new:  `"l4-ondemand": {hardware: "l4", consumption: onDemand: {}, maxNodes: 24, computeClass: true}`,
+			},
 			{name: "versions", old: "cluster: {", new: "versions: kueue: \"0.19.3\"\ncluster: {"},
-			{name: "pool of the system", old: "systemPool: nodesPerZone: 2", new: `systemPool: {machine: "e2-standard-8", nodesPerZone: 3}`},
+			{
+				name: "pool of the system", old: "systemPool: nodesPerZone: 2",
+				new: `systemPool: {machine: "e2-standard-8", nodesPerZone: 3}`,
+			},
 		},
 		"tpu-training": {
 			{name: "slices", old: `"192.168.64.0/20"`, new: `"10.32.0.0/16"`, tag: "slices=3"},
@@ -73,7 +107,10 @@ func TestReplaced(t *testing.T) {
 			{name: "not queued", replaced: 1, old: "flexStart: queued: true", new: "flexStart: queued: false"},
 			{name: "Spot", replaced: 1, old: "flexStart: queued: true", new: "spot: {}"},
 			{name: "networks of GPUs", replaced: 1, old: `, gpuDirect: true`, new: ""},
-			{name: "range of RDMA", replaced: 8, old: "network: {", new: "network: rdma: \"192.168.192.0/18\"\nnetwork: {"},
+			{
+				name: "range of RDMA", replaced: 8, old: "network: {",
+				new: "network: rdma: \"192.168.192.0/18\"\nnetwork: {",
+			},
 			{name: "two networks", replaced: 1, old: `machine: "a3-ultragpu-8g"`, new: `machine: "a4-highgpu-8g"`},
 		},
 	} {
@@ -137,13 +174,16 @@ func TestReplaced(t *testing.T) {
 
 // grave are the types that hold nodes or data: whatever else is destroyed is not
 // said at the top of a review.
-var grave = []string{"google_container_cluster", "google_compute_reservation", "google_storage_bucket", "google_container_node_pool"}
+var grave = []string{
+	"google_container_cluster", "google_compute_reservation", "google_storage_bucket", "google_container_node_pool",
+}
 
 // said returns the addresses of what batchwright diff says must be replaced, and
 // is removed, to come from a folder to a blueprint, sorted.
 func said(t *testing.T, program, folder string, args ...string) (replaced, removed []string) {
 	t.Helper()
-	c := exec.CommandContext(t.Context(), program, append([]string{"diff", "--format", "json", "-o", folder}, args...)...)
+	c := exec.CommandContext(t.Context(), program,
+		append([]string{"diff", "--format", "json", "-o", folder}, args...)...)
 	out, err := c.Output()
 	if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {
 		t.Fatalf("%v\n%s", err, out)

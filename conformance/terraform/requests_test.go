@@ -41,7 +41,8 @@ func TestRefusals(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r.edit(t, test.edit)
-			if got := r.plan(t, "apply", "-auto-approve"); !strings.Contains(strings.Join(got.said, "\n"), test.want.Error()) {
+			if got := r.plan(t, "apply", "-auto-approve"); !strings.Contains(strings.Join(got.said, "\n"),
+				test.want.Error()) {
 				t.Errorf("terraform says %q, want %q", got.said, test.want)
 			}
 		})
@@ -63,11 +64,15 @@ PERMISSIONS=(
 		{script, "google_project_iam_member", ""},
 		{script, "google_compute_reservation", "compute.reservationBlocks.list"},
 		{script, "google_container_cluster", "container.clusters.get"},
-		{strings.Replace(script, "compute.networkAdmin", "container.admin", 1), "google_container_node_pool", "compute.instanceGroupManagers.list"},
+		{
+			strings.Replace(script, "compute.networkAdmin", "container.admin", 1), "google_container_node_pool",
+			"compute.instanceGroupManagers.list",
+		},
 		{script, "google_compute_disk", "is not in readPermissions"},
 	} {
 		err := readRights(test.script).read(test.kind)
-		if err == nil && test.want != "" || err != nil && (test.want == "" || !strings.Contains(err.Error(), test.want)) {
+		if err == nil && test.want != "" ||
+			err != nil && (test.want == "" || !strings.Contains(err.Error(), test.want)) {
 			t.Errorf("%s: %v, want %q", test.kind, err, test.want)
 		}
 	}

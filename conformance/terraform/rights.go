@@ -19,23 +19,21 @@ import (
 // (flattenNodePool), and the read of a reservation lists its blocks (post_read of
 // the template compute_reservetion.go.tmpl of GoogleCloudPlatform/magic-modules).
 var readPermissions = map[string][]string{
-	"google_compute_firewall":           {"compute.firewalls.get"},
-	"google_compute_network":            {"compute.networks.get"},
-	"google_compute_reservation":        {"compute.reservations.get", "compute.reservationBlocks.list"},
-	"google_compute_resource_policy":    {"compute.resourcePolicies.get"},
-	"google_compute_router":             {"compute.routers.get"},
-	"google_compute_router_nat":         {"compute.routers.get"},
-	"google_compute_subnetwork":         {"compute.subnetworks.get"},
-	"google_container_cluster":          {"container.clusters.get", "compute.instanceGroupManagers.list"},
-	"google_container_node_pool":        {"container.clusters.get", "compute.instanceGroupManagers.list"},
-	"google_monitoring_alert_policy":    {"monitoring.alertPolicies.get"},
-	"google_monitoring_dashboard":       {"monitoring.dashboards.get"},
-	"google_project_iam_member":         {"resourcemanager.projects.getIamPolicy"},
-	"google_service_account":            {"iam.serviceAccounts.get"},
-	"google_service_account_iam_member": {"iam.serviceAccounts.getIamPolicy"},
-	"google_storage_bucket":             {"storage.buckets.get"},
-	"google_storage_bucket_iam_member":  {"storage.buckets.getIamPolicy"},
-	"google_vertex_ai_tensorboard":      {"aiplatform.tensorboards.get"},
+	"google_compute_firewall":          {"compute.firewalls.get"},
+	"google_compute_network":           {"compute.networks.get"},
+	"google_compute_reservation":       {"compute.reservations.get", "compute.reservationBlocks.list"},
+	"google_compute_resource_policy":   {"compute.resourcePolicies.get"},
+	"google_compute_router":            {"compute.routers.get"},
+	"google_compute_router_nat":        {"compute.routers.get"},
+	"google_compute_subnetwork":        {"compute.subnetworks.get"},
+	"google_container_cluster":         {"container.clusters.get", "compute.instanceGroupManagers.list"},
+	"google_container_node_pool":       {"container.clusters.get", "compute.instanceGroupManagers.list"},
+	"google_monitoring_alert_policy":   {"monitoring.alertPolicies.get"},
+	"google_monitoring_dashboard":      {"monitoring.dashboards.get"},
+	"google_project_iam_member":        {"resourcemanager.projects.getIamPolicy"},
+	"google_storage_bucket":            {"storage.buckets.get"},
+	"google_storage_bucket_iam_member": {"storage.buckets.getIamPolicy"},
+	"google_vertex_ai_tensorboard":     {"aiplatform.tensorboards.get"},
 }
 
 // rolePermissions are the permissions of readPermissions that a predefined role
@@ -44,10 +42,10 @@ var readPermissions = map[string][]string{
 // Source: IAM documentation, "IAM roles and permissions index".
 var rolePermissions = map[string][]string{
 	"roles/compute.networkAdmin": {
-		"compute.firewalls.get", "compute.instanceGroupManagers.list", "compute.networks.get", "compute.routers.get", "compute.subnetworks.get",
+		"compute.firewalls.get", "compute.instanceGroupManagers.list", "compute.networks.get", "compute.routers.get",
+		"compute.subnetworks.get",
 	},
 	"roles/container.admin":                 {"container.clusters.get"},
-	"roles/iam.serviceAccountAdmin":         {"iam.serviceAccounts.get", "iam.serviceAccounts.getIamPolicy"},
 	"roles/monitoring.alertPolicyEditor":    {"monitoring.alertPolicies.get"},
 	"roles/monitoring.dashboardEditor":      {"monitoring.dashboards.get"},
 	"roles/resourcemanager.projectIamAdmin": {"resourcemanager.projects.getIamPolicy"},
@@ -94,7 +92,8 @@ func (r rights) read(kind string) error {
 	}
 	for _, permission := range needed {
 		if !slices.Contains(r, permission) {
-			return fmt.Errorf("error reading %s: googleapi: Error 403: Required '%s' permission, forbidden", kind, permission)
+			return fmt.Errorf("error reading %s: googleapi: Error 403: Required '%s' permission, forbidden", kind,
+				permission)
 		}
 	}
 	return nil

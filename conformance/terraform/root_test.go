@@ -50,7 +50,8 @@ func open(t *testing.T, form string) root {
 			t.Fatal(err)
 		}
 	} else {
-		c := exec.CommandContext(t.Context(), "go", append([]string{"run", "./cmd/batchwright", "compile", "-o", dir}, strings.Fields(form)...)...)
+		c := exec.CommandContext(t.Context(), "go",
+			append([]string{"run", "./cmd/batchwright", "compile", "-o", dir}, strings.Fields(form)...)...)
 		c.Dir = repository
 		if out, err := c.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
@@ -71,10 +72,15 @@ func open(t *testing.T, form string) root {
 	}
 	// Whatever wants the network finds an empty directory instead.
 	config := filepath.Join(dir, "terraform.rc")
-	write(t, config, fmt.Sprintf("disable_checkpoint = true\nprovider_installation {\n  filesystem_mirror {\n    path = %q\n  }\n}\n", t.TempDir()))
+	write(t, config,
+		fmt.Sprintf("disable_checkpoint = true\nprovider_installation {\n  filesystem_mirror "+
+			"{\n    path = %q\n  }\n}\n", t.TempDir()))
 	return root{
 		dir: filepath.Join(dir, "terraform"), program: program,
-		env:   []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TF_CLI_CONFIG_FILE=" + config, "TF_IN_AUTOMATION=1", "TF_REATTACH_PROVIDERS=" + reattach},
+		env: []string{
+			"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TF_CLI_CONFIG_FILE=" + config, "TF_IN_AUTOMATION=1",
+			"TF_REATTACH_PROVIDERS=" + reattach,
+		},
 		cloud: &double.cloud,
 	}
 }
@@ -201,7 +207,8 @@ func (r root) declared(t *testing.T) (out []string) {
 			if dir := filepath.Dir(file); dir != r.dir {
 				module = "module." + filepath.Base(dir) + "."
 			}
-			for _, m := range regexp.MustCompile(`(?m)^resource "(.+)" "(.+)" \{$`).FindAllStringSubmatch(read(t, file), -1) {
+			for _, m := range regexp.MustCompile(`(?m)^resource "(.+)" "(.+)" \{$`).FindAllStringSubmatch(read(t, file),
+				-1) {
 				out = append(out, module+m[1]+"."+m[2])
 			}
 		}
@@ -267,7 +274,9 @@ func (r root) plan(t *testing.T, args ...string) outcome {
 			o.actions[message.Change.Resource.Addr] = message.Change.Action
 		case "diagnostic":
 			d := message.Diagnostic
-			o.said = append(o.said, fmt.Sprintf("%s: %s: %s (%s:%d)", d.Severity, d.Summary, d.Detail, d.Range.Filename, d.Range.Start.Line))
+			o.said = append(o.said,
+				fmt.Sprintf("%s: %s: %s (%s:%d)", d.Severity, d.Summary, d.Detail, d.Range.Filename,
+					d.Range.Start.Line))
 			failed = failed || d.Severity == "error"
 		}
 	}

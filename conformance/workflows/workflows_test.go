@@ -105,7 +105,8 @@ func TestSafe(t *testing.T) {
 				if strings.Contains(step.Run, "${{") {
 					t.Errorf("%s: an expression in a script: %s", file, step.Run)
 				}
-				if step.Uses != "" && !regexp.MustCompile(`^actions/[a-z-]+@(v[0-9]+|[0-9a-f]{40})$`).MatchString(step.Uses) {
+				if step.Uses != "" &&
+					!regexp.MustCompile(`^actions/[a-z-]+@(v[0-9]+|[0-9a-f]{40})$`).MatchString(step.Uses) {
 					t.Errorf("%s: %s is not one of GitHub's actions with a version", file, step.Uses)
 				}
 			}
@@ -133,7 +134,8 @@ func TestScripts(t *testing.T) {
 		}
 	}
 	read(t, "gitlab-ci.yml", &gitlab)
-	scripts = append(scripts, "#!/bin/bash\n"+strings.Join(gitlab.Batchwright.BeforeScript, "\n"), "#!/bin/bash\n"+strings.Join(gitlab.Batchwright.Script, "\n"))
+	scripts = append(scripts, "#!/bin/bash\n"+strings.Join(gitlab.Batchwright.BeforeScript, "\n"),
+		"#!/bin/bash\n"+strings.Join(gitlab.Batchwright.Script, "\n"))
 	hook, err := os.ReadFile("../../.pre-commit.sh")
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,13 @@ var unlockScript string
 //go:embed scripts/deployment.bash
 var deploymentScript string
 
+//go:embed scripts/manifest.bash
+var manifestScript string
+
+// manifestMark is the line of a script that gives way to the download of a
+// release's manifest into the folder $work, and to the check of its SHA-256.
+const manifestMark = "# MANIFEST\n"
+
 // deploymentMark is the line of a script that gives way to the functions which
 // follow a deployment of Infrastructure Manager.
 const deploymentMark = "# DEPLOYMENT\n"
@@ -104,6 +111,15 @@ func infrastructureManager(p *ir.Platform, seconds int, id, body string, variabl
 	}, variables...)...)
 }
 
+// installRelease returns a step that installs the manifest of a release: body has
+// manifestMark in it. Without sha256 any manifest is right.
+func installRelease(p *ir.Platform, id, body, manifest, sha256 string, variables ...variable) task {
+	body = strings.Replace(body, manifestMark, manifestScript, 1)
+	return script(p, 1200, id, body, append([]variable{
+		{"MANIFEST", manifest}, {"MANIFEST_SHA256", sha256},
+	}, variables...)...)
+}
+
 // takeTurn returns the step that lets an older build of the platform end first.
 func takeTurn(p *ir.Platform) task {
 	t := script(p, 3600, "turn", turnScript,
@@ -115,8 +131,9 @@ func takeTurn(p *ir.Platform) task {
 // unlockState returns the step that removes the lock of a build that has ended
 // from the Terraform state.
 func unlockState(p *ir.Platform) task {
-	t := script(p, 300, "unlock", unlockScript)
-	t.Env = []string{"STATE=gs://$" + stateBucket + "/$" + statePrefix}
+	t := script(p, 300, "unlock", unlockScript,
+		variable{"PROJECT", p.Project}, variable{"BUILD_REGION", p.Delivery.Region}, variable{"NAME", p.Name})
+	t.Env = append(t.Env, "STATE=gs://$"+stateBucket+"/$"+statePrefix)
 	return t
 }
 

@@ -29,8 +29,12 @@ func platform() *ir.Platform {
 			StatePrefix: "gke-batch/terraform",
 			Account: ir.ServiceAccount{
 				ID: "gke-batch-build", Display: "Builds gke-batch",
-				Roles: []string{"roles/compute.networkAdmin", "roles/container.admin"},
+				Roles: []string{"roles/compute.networkAdmin"},
 			},
+			NarrowRoles: []ir.NarrowRole{{
+				Role: "roles/container.admin", Scope: ir.ClusterScope, Title: "Cluster gke-batch",
+				Condition: `resource.name == "c"`,
+			}},
 			Permissions:    []string{"compute.reservations.create", "compute.reservations.delete"},
 			GrantableRoles: []string{"roles/artifactregistry.reader", "roles/logging.logWriter"},
 			Repository:     "gke-batch",
@@ -104,7 +108,7 @@ func TestSteps(t *testing.T) {
 	if diff := cmp.Diff(want, ids(decode(t, files(t, kaiPlatform())["cloudbuild/provision.yaml"]))); diff != "" {
 		t.Errorf("provision with KAI Scheduler (-want +got):\n%s", diff)
 	}
-	want = []string{"settings", "turn", "unlock", "terraform-init", "drain", "unprotect", "terraform-destroy"}
+	want = []string{"settings", "access", "turn", "unlock", "terraform-init", "drain", "unprotect", "terraform-destroy"}
 	if diff := cmp.Diff(want, ids(decode(t, out["cloudbuild/destroy.yaml"]))); diff != "" {
 		t.Errorf("destroy (-want +got):\n%s", diff)
 	}

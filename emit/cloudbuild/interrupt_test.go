@@ -57,7 +57,8 @@ destroy_all() {
   rm -f "$w/cluster" "$w/state" "$w/pending"
 }
 case $call in
-"gcloud builds list"*) printf '2026-01-01T10:00:00Z\tthis-build\n' ;;
+"gcloud builds list"*--ongoing*) printf '2026-01-01T10:00:00Z\tthis-build\n' ;;
+"gcloud builds list"*) printf '2026-01-01T08:00:00Z\t2026-01-01T09:00:00Z\tCANCELLED\tbefore\n' ;;
 "gcloud builds submit"*) need bucket ;;
 *"service-accounts describe gke-batch-build"*) need account ;;
 *"service-accounts create gke-batch-build"*) make account ;;
@@ -72,7 +73,7 @@ case $call in
 *"roles create"*) make role ;;
 *"roles update"*) need role ;;
 *"objects describe"*) need lock; echo 17 ;;
-*"storage cat"*) need lock; echo '{"ID":"1","Who":"root@0123456789ab"}' ;;
+*"storage cat"*) need lock; echo '{"ID":"1","Who":"root@0123456789ab","Created":"2026-01-01T08:30:00.5Z"}' ;;
 *"storage rm"*"#17") need lock; rm "$w/lock" ;;
 *"clusters list"*"value(status)"*) if [[ -e $w/cluster ]]; then echo RUNNING; fi ;;
 *"clusters list"*) if [[ -e $w/cluster ]]; then echo gke-batch; fi ;;

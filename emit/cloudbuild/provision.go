@@ -35,8 +35,7 @@ var tensorBoardScript string
 func provision(p *ir.Platform) build {
 	tasks := []task{
 		checkSettings(p),
-		script(p, 900, "access", accessScript,
-			variable{"PROJECT", p.Project}, variable{"PERMISSIONS", strings.Join(testedPermissions(p), " ")}),
+		awaitAccess(p, testedPermissions(p, rolePermissions), "./create-platform.sh"),
 		takeTurn(p),
 	}
 	if p.Delivery.InfrastructureManager {
@@ -56,8 +55,7 @@ func provision(p *ir.Platform) build {
 	scheduler := schedulerOf(p)
 	tasks = append(tasks, scheduler.install...)
 	tasks = append(tasks,
-		script(p, 1200, "jobset", jobSetScript,
-			variable{"MANIFEST", p.Versions.JobSetManifest()}, variable{"MANIFEST_SHA256", p.Versions.SHA256.JobSet},
+		installRelease(p, "jobset", jobSetScript, p.Versions.JobSetManifest(), p.Versions.SHA256.JobSet,
 			variable{"NAMESPACE", ir.JobSetNamespace}),
 		script(p, 300, "priorities", prioritiesScript, variable{"PLATFORM", platformSelector(p)}))
 	tasks = append(tasks, scheduler.prepare...)
@@ -88,18 +86,25 @@ var rolePermissions = map[string]string{
 	"roles/monitoring.dashboardEditor":   "monitoring.dashboards.create",
 }
 
-// testedPermissions returns the permissions by which the build notices that its
-// roles have arrived: all of its custom role, and one of each role in
-// rolePermissions. The API takes 100 at once (Resource Manager API:
+// awaitAccess returns the step that waits for permissions of the build; command
+// is what grants them.
+func awaitAccess(p *ir.Platform, permissions []string, command string) task {
+	return script(p, 900, "access", accessScript,
+		variable{"PROJECT", p.Project}, variable{"PERMISSIONS", strings.Join(permissions, " ")}, variable{"COMMAND", command})
+}
+
+// testedPermissions returns the permissions by which a build notices that its
+// roles have arrived: all of its custom role, and the one of each role in
+// ofRoles. The API takes 100 at once (Resource Manager API:
 // projects.testIamPermissions).
-func testedPermissions(p *ir.Platform) []string {
+func testedPermissions(p *ir.Platform, ofRoles map[string]string) []string {
 	tested := slices.Clone(p.Delivery.Permissions)
 	roles := slices.Clone(p.Delivery.Account.Roles)
 	for _, r := range p.Delivery.NarrowRoles {
 		roles = append(roles, r.Role)
 	}
 	for _, role := range roles {
-		if permission := rolePermissions[role]; permission != "" {
+		if permission := ofRoles[role]; permission != "" {
 			tested = append(tested, permission)
 		}
 	}

@@ -62,11 +62,11 @@ func newSandbox(t *testing.T, p *ir.Platform) *sandbox {
 	}
 	s.write("deploy folder/helm", stub, 0o755) // where a step before puts it
 	for _, program := range []string{"awk", "bash", "cat", "cp", "dirname", "mktemp", "rm", "sha256sum", "tee", "xargs"} {
-		real, err := exec.LookPath(program)
+		installed, err := exec.LookPath(program)
 		if err != nil {
 			t.Skipf("%s is not installed", program)
 		}
-		if err := os.Symlink(real, filepath.Join(s.root, "bin", program)); err != nil {
+		if err := os.Symlink(installed, filepath.Join(s.root, "bin", program)); err != nil {
 			t.Fatal(err)
 		}
 	}

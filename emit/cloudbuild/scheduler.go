@@ -52,8 +52,7 @@ func kueue(p *ir.Platform) scheduler {
 	namespace, platform := variable{"NAMESPACE", ir.KueueNamespace}, variable{"PLATFORM", platformSelector(p)}
 	return scheduler{
 		version: setting{"_KUEUE_VERSION", "versions.kueue", p.Versions.Kueue},
-		install: []task{script(p, 1200, "kueue", kueueScript,
-			variable{"MANIFEST", p.Versions.KueueManifest()}, variable{"MANIFEST_SHA256", p.Versions.SHA256.Kueue},
+		install: []task{installRelease(p, "kueue", kueueScript, p.Versions.KueueManifest(), p.Versions.SHA256.Kueue,
 			namespace, variable{"WEBHOOKS", ir.KueueWebhooks})},
 		prepare:   []task{script(p, 600, "local-queues", localQueuesScript, platform)},
 		queues:    script(p, 1800, "queues", queuesScript, platform),

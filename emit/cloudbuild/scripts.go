@@ -18,18 +18,31 @@ var destroyBody string
 //go:embed scripts/common.bash
 var commonBody string
 
-// The lines of a script that give way to the values of a plan, and to what both
-// scripts have in common.
+//go:embed scripts/data-access-logs.bash
+var dataAccessLogs string
+
+// The lines of a script that give way to the values of a plan, to what both
+// scripts have in common, and to the Data Access audit logs.
 const (
-	valuesMark = "# VALUES\n"
-	commonMark = "# COMMON\n"
+	valuesMark    = "# VALUES\n"
+	commonMark    = "# COMMON\n"
+	logsMark      = "# DATA ACCESS LOGS\n"
+	logsUsageMark = "# DATA ACCESS USAGE\n"
 )
+
+// logsUsage is what the help says of the Data Access audit logs.
+const logsUsage = `     and turns on the Data Access audit logs of GKE and Cloud Storage
+`
 
 // createScript returns create-platform.sh: what a person does before the build
 // that provisions the platform, and its submission.
 func createScript(p *ir.Platform) []byte {
-	d, accounts, roles, rights := p.Delivery, withAccount(p.Teams), customRoles(p), buildRights(p)
-	return fill(createBody, append(common(p),
+	d, accounts, roles, rights := p.Delivery, p.TeamsWithAccount(), customRoles(p), buildRights(p)
+	body := strings.NewReplacer(logsMark, "", logsUsageMark, "").Replace(createBody)
+	if p.Security.DataAccessLogs {
+		body = strings.NewReplacer(logsMark, dataAccessLogs, logsUsageMark, logsUsage).Replace(createBody)
+	}
+	return fill(body, append(common(p),
 		text("ACCOUNT", d.Account.ID),
 		text("DISPLAY_NAME", d.Account.Display),
 		text("NODE_ACCOUNT", p.NodeAccount.ID),
@@ -64,7 +77,7 @@ func common(p *ir.Platform) []string {
 		text("REPOSITORY", d.Repository),
 		text("NEEDS_WORKER_POOL", strconv.FormatBool(!p.Cluster.DNSEndpoint)),
 		list("APIS", d.APIs),
-		list("TEAM_ACCOUNTS", column(withAccount(p.Teams), func(t ir.Team) string { return t.Account.ID })),
+		list("TEAM_ACCOUNTS", column(p.TeamsWithAccount(), func(t ir.Team) string { return t.Account.ID })),
 		list("CUSTOM_ROLES", column(customRoles(p), func(r ir.CustomRole) string { return r.ID })),
 		list("BUILD_ROLES", column(buildRights(p), func(r ir.NarrowRole) string { return r.Role })),
 	}
@@ -77,11 +90,6 @@ func column[E any](elements []E, value func(E) string) []string {
 		out[i] = value(e)
 	}
 	return out
-}
-
-// withAccount returns the teams whose jobs act as a Google service account.
-func withAccount(teams []ir.Team) []ir.Team {
-	return slices.DeleteFunc(slices.Clone(teams), func(t ir.Team) bool { return t.Account == nil })
 }
 
 // customRoles returns the roles of the project that the script makes: the one of
@@ -150,16 +158,12 @@ func list(name string, values []string) string {
 // quote returns a word of shell that stands for s, whatever s holds.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// rolesPerCall is the most roles that one call of hasOnly may name (IAM
-// documentation: "Set limits on granting roles").
-const rolesPerCall = 10
-
 // grantCondition returns the IAM condition under which the build may change
 // the project's policy: it grants and revokes these roles only.
 func grantCondition(roles []string) string {
 	var calls []string
 	for {
-		n := min(len(roles), rolesPerCall)
+		n := min(len(roles), ir.MaxRolesPerCall)
 		quoted := make([]string, n)
 		for i, role := range roles[:n] {
 			quoted[i] = celString(role)

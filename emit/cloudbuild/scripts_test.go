@@ -24,8 +24,10 @@ const prepared = `
 case $call in
 *"buckets list"*) echo my-project-gke-batch-tfstate ;;
 *"projects get-iam-policy"*)
-  printf 'projects/my-project/roles/gke_batch_build\t\nroles/compute.networkAdmin\t\nroles/container.admin\t\n'
-  printf 'roles/resourcemanager.projectIamAdmin\tapi.getAttribute("iam.googleapis.com/modifiedGrantsByRole", []).hasOnly(["roles/artifactregistry.reader", "roles/logging.logWriter"])\n'
+  printf 'projects/my-project/roles/gke_batch_build\t\t\t\nroles/compute.networkAdmin\t\t\t\n'
+  printf 'roles/container.admin\tresource.name == "c"\tCluster gke-batch\t\n'
+  printf 'roles/resourcemanager.projectIamAdmin\tapi.getAttribute("iam.googleapis.com/modifiedGrantsByRole", []).hasOnly(["roles/artifactregistry.reader", "roles/logging.logWriter"])\t'
+  printf 'Roles of nodes, jobs and members\t\n'
   ;;
 esac`
 
@@ -48,10 +50,10 @@ gcloud storage buckets update gs://my-project-gke-batch-tfstate --versioning
 gcloud storage buckets add-iam-policy-binding gs://my-project-gke-batch-tfstate --member=serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com --role=roles/storage.admin --condition=None
 gcloud iam roles describe gke_batch_build --project=my-project --format=value\(deleted\)
 gcloud iam roles create gke_batch_build --project=my-project --stage=GA --title=Builds\ gke-batch --permissions=compute.reservations.create\,compute.reservations.delete
-gcloud projects get-iam-policy my-project --flatten=bindings\[\].members --filter=bindings.members=\"serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com\" --format=value\(bindings.role\,bindings.condition.expression\)
+gcloud projects get-iam-policy my-project --flatten=bindings\[\].members --filter=bindings.members=\"serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com\" --format=value\(bindings.role\,bindings.condition.expression\,bindings.condition.title\,bindings.condition.description\)
 gcloud projects add-iam-policy-binding my-project --member=serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com --role=projects/my-project/roles/gke_batch_build --condition=None
 gcloud projects add-iam-policy-binding my-project --member=serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com --role=roles/compute.networkAdmin --condition=None
-gcloud projects add-iam-policy-binding my-project --member=serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com --role=roles/container.admin --condition=None
+gcloud projects add-iam-policy-binding my-project --member=serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com --role=roles/container.admin --condition=\^\;\^title=Cluster\ gke-batch\;expression=resource.name\ ==\ \"c\"
 gcloud projects add-iam-policy-binding my-project --member=serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com --role=roles/resourcemanager.projectIamAdmin --condition=\^\;\^title=Roles\ of\ nodes\,\ jobs\ and\ members\;expression=api.getAttribute\(\"iam.googleapis.com/modifiedGrantsByRole\"\,\ \[\]\).hasOnly\(\[\"roles/artifactregistry.reader\"\,\ \"roles/logging.logWriter\"\]\)
 gcloud builds submit . --project=my-project --region=us-central1 --config=cloudbuild/provision.yaml --gcs-source-staging-dir=gs://my-project-gke-batch-tfstate/gke-batch/source
 `)
@@ -71,6 +73,9 @@ gcloud builds submit . --project=my-project --region=us-central1 --config=cloudb
 	}
 	if len(second.matching("gcloud builds submit")) != 1 {
 		t.Errorf("second run submitted no build: %q", second.calls)
+	}
+	if r := s.script("create-platform.sh", "", "--prepare"); r.code != 0 || strings.Contains(r.output, "revoke") {
+		t.Errorf("nothing to revoke: exit code %d\n%s", r.code, r.output)
 	}
 }
 
@@ -96,31 +101,46 @@ func TestCreateStopsAtTheFirstError(t *testing.T) {
 }
 
 // TestCreateReplacesTheCondition holds that the build may still revoke a role
-// which no account has any more, and that it can no longer be granted afterwards.
+// which no account has any more, that it can no longer be granted afterwards, and
+// that the right binding is never removed, not even for a moment.
 func TestCreateReplacesTheCondition(t *testing.T) {
 	s := newSandbox(t, platform())
-	const admin = "roles/resourcemanager.projectIamAdmin\t"
-	old, current := admin+"api.old()\n", admin+grantCondition(platform().Delivery.GrantableRoles)+"\n"
+	const (
+		admin = "roles/resourcemanager.projectIamAdmin\t"
+		title = "Roles of nodes, jobs and members\t\n"
+		old   = admin + "api.old()\t" + title
+		bare  = admin + "\t\t\n"
+	)
+	condition := grantCondition(platform().Delivery.GrantableRoles)
+	current, retitled := admin+condition+"\t"+title, admin+condition+"\tBefore\tBy hand\n"
 	const add, remove, submit = "add-iam-policy-binding", "remove-iam-policy-binding", "submit"
+	const removeOld = remove + " ^;^title=Roles of nodes, jobs and members;expression=api.old()"
+	removeRetitled := remove + " ^;^title=Before;expression=" + condition + ";description=By hand"
 	for _, tt := range []struct {
 		name, policy, build string
 		args, want          []string
 	}{
 		{"no binding", "", "true", nil, []string{add, submit}},
 		{"the condition", current, "true", nil, []string{submit}},
-		{"another condition", old, "true", nil, []string{add, submit, remove, add}},
-		{"no condition", admin + "\n", "true", nil, []string{add, submit, remove, add}},
+		{"another condition", old, "true", nil, []string{add, submit, removeOld}},
+		{"no condition", bare, "true", nil, []string{add, submit, remove + " None"}},
+		{"another title and a description", retitled, "true", nil, []string{add, submit, removeRetitled}},
 		{"the build fails", old, "exit 1", nil, []string{add, submit}},
-		{"after a build that failed", old + current, "true", nil, []string{submit, remove, add}},
-		{"the other way round", current + old, "true", nil, []string{submit, remove, add}},
+		{"after a build that failed", old + current, "true", nil, []string{submit, removeOld}},
+		{"the other way round", current + old, "true", nil, []string{submit, removeOld}},
+		{"several", old + current + bare, "true", nil, []string{submit, removeOld, remove + " None"}},
 		{"no build", old, "true", []string{"--prepare"}, []string{add}},
 	} {
 		s.answer("case $call in\n*get-iam-policy*) printf %s " + quote(tt.policy) + " ;;\n*' submit '*) " + tt.build + " ;;\nesac")
 		r := s.script("create-platform.sh", "", tt.args...)
 		var got []string
-		for _, call := range r.calls {
-			if strings.Contains(call, "--role=roles/resourcemanager.projectIamAdmin") || strings.HasPrefix(call, "gcloud builds") {
-				got = append(got, strings.Fields(call)[2])
+		words := s.words()
+		for i, word := range words {
+			switch {
+			case word == submit, word == add && slices.Contains(words[i:i+4], "--role=roles/resourcemanager.projectIamAdmin"):
+				got = append(got, word)
+			case word == remove:
+				got = append(got, word+" "+strings.TrimPrefix(words[i+4], "--condition="))
 			}
 		}
 		if !slices.Equal(got, tt.want) || (r.code == 0) != (tt.build == "true") {
@@ -130,23 +150,21 @@ func TestCreateReplacesTheCondition(t *testing.T) {
 }
 
 // TestCreateRevokesWhatTheBuildNoLongerNeeds holds that an earlier folder's rights
-// end with the build that no longer needs them, and not before.
+// end with the build that no longer needs them, and not before; --prepare prints
+// the commands that end them.
 func TestCreateRevokesWhatTheBuildNoLongerNeeds(t *testing.T) {
-	p := platform()
-	p.Delivery.Account.Roles = []string{"roles/compute.networkAdmin"}
-	p.Delivery.NarrowRoles = []ir.NarrowRole{{Role: "roles/container.admin", Title: "Cluster gke-batch", Condition: `resource.name == "c"`}}
-	s := newSandbox(t, p)
+	s := newSandbox(t, platform())
 	const earlier = `
 case $call in
-*"projects get-iam-policy"*) printf 'roles/compute.networkAdmin\t\nroles/container.admin\t\nroles/iam.serviceAccountAdmin\t\n' ;;
+*"projects get-iam-policy"*) printf '%s\t\t\t\n' roles/compute.networkAdmin roles/container.admin roles/iam.serviceAccountAdmin ;;
 esac`
 	s.answer(earlier)
 	want := []string{
 		"add projects/my-project/roles/gke_batch_build", "add roles/container.admin", "add roles/resourcemanager.projectIamAdmin",
-		"submit", "remove roles/container.admin", "add roles/container.admin", "remove roles/iam.serviceAccountAdmin",
+		"submit", "remove roles/container.admin", "remove roles/iam.serviceAccountAdmin",
 	}
-	changes := func(r result) (out []string) {
-		for _, call := range r.calls {
+	changes := func(calls []string) (out []string) {
+		for _, call := range calls {
 			words := strings.Fields(call)
 			if words[1] == "builds" {
 				out = append(out, "submit")
@@ -157,12 +175,22 @@ esac`
 		}
 		return out
 	}
-	if r := s.script("create-platform.sh", ""); r.code != 0 || !slices.Equal(changes(r), want) {
-		t.Errorf("exit code %d, %q, want %q\n%s", r.code, changes(r), want, r.output)
+	r := s.script("create-platform.sh", "")
+	if got := changes(r.calls); r.code != 0 || !slices.Equal(got, want) {
+		t.Errorf("exit code %d, %q, want %q\n%s", r.code, got, want, r.output)
 	}
+	removals := r.matching("gcloud projects remove-iam-policy-binding")
+
+	r = s.script("create-platform.sh", "", "--prepare")
+	_, printed, _ := strings.Cut(r.output, "revoke what the build no longer needs:\n")
+	got := changes(r.calls)
+	if r.code != 0 || !slices.Equal(got, want[:3]) || printed != "  "+strings.Join(removals, "\n  ")+"\n" {
+		t.Errorf("--prepare: exit code %d, %q, want %q printed\n%s", r.code, got, removals, r.output)
+	}
+
 	s.answer(earlier + "\nif [[ $call == *'builds submit'* ]]; then exit 1; fi")
-	if r := s.script("create-platform.sh", ""); r.code == 0 || !slices.Equal(changes(r), want[:4]) {
-		t.Errorf("the build fails: exit code %d, %q, want %q", r.code, changes(r), want[:4])
+	if r := s.script("create-platform.sh", ""); r.code == 0 || !slices.Equal(changes(r.calls), want[:4]) {
+		t.Errorf("the build fails: exit code %d, %q, want %q", r.code, changes(r.calls), want[:4])
 	}
 }
 
@@ -200,17 +228,24 @@ func TestCreateMakesTeamAccounts(t *testing.T) {
 		t.Errorf("--prepare: %q\n%s", r.calls, r.output)
 	}
 
-	// A second run changes nothing; a moved namespace takes the identity along.
+	// A second run changes nothing. After a move of the namespace the team's jobs get
+	// the identity, and whoever else has it is named and keeps it.
 	const there = "case $call in\n*'describe wi-team-a'*) echo 'Jobs of a in gke-batch' ;;\n*'service-accounts get-iam-policy'*) echo '%s' ;;\nesac"
 	s.answer(strings.Replace(there, "%s", "serviceAccount:my-project.svc.id.goog[space-a/a-ksa]", 1))
 	if r := s.script("create-platform.sh", ""); r.code != 0 || slices.Contains(r.calls, bind) || len(r.matching("gcloud iam service-accounts remove")) > 0 {
 		t.Errorf("second run: exit code %d, %q", r.code, r.calls)
 	}
 	s.answer(strings.Replace(there, "%s", "serviceAccount:my-project.svc.id.goog[old/a-ksa]", 1))
-	r = s.script("create-platform.sh", "")
-	gone := r.matching("gcloud iam service-accounts remove-iam-policy-binding " + account)
-	if r.code != 0 || !slices.Contains(r.calls, bind) || len(gone) != 1 || !strings.Contains(gone[0], `\[old/a-ksa\]`) {
-		t.Errorf("moved namespace: exit code %d, %q", r.code, r.calls)
+	for _, args := range [][]string{nil, {"--prepare"}} {
+		r = s.script("create-platform.sh", "", args...)
+		revoke := `  gcloud iam service-accounts remove-iam-policy-binding ` + account + ` --project=my-project ` +
+			`--member=serviceAccount:my-project.svc.id.goog\[old/a-ksa\] --role=roles/iam.workloadIdentityUser --all` + "\n"
+		if r.code != 0 || slices.Contains(r.calls, bind) != (args == nil) || strings.Count(r.output, revoke) != 1 {
+			t.Errorf("moved namespace, %q: exit code %d, %q\n%s", args, r.code, r.calls, r.output)
+		}
+		if gone := r.matching("gcloud iam service-accounts remove"); gone != nil {
+			t.Errorf("moved namespace, %q: removed %q", args, gone)
+		}
 	}
 }
 
@@ -310,6 +345,89 @@ esac`,
 		if got := r.matching("sleep"); r.code != 0 || len(got) == 0 || len(got) > 5 {
 			t.Errorf("exit code %d, waits %q\n%s", r.code, got, r.output)
 		}
+	}
+}
+
+// TestCreateTurnsOnLogs holds that a platform with Data Access audit logs adds those
+// that the project lacks, keeps what is there, and writes nothing besides.
+func TestCreateTurnsOnLogs(t *testing.T) {
+	// The program itself: what is on the PATH may need others to find it.
+	found, err := exec.Command("python3", "-c", "import sys; print(sys.executable)").Output()
+	if err != nil {
+		t.Skip("python3 is not installed")
+	}
+	python := strings.TrimSpace(string(found))
+	p := platform()
+	p.Security.DataAccessLogs = true
+	s := newSandbox(t, p)
+	const (
+		both    = `[{"logType": "DATA_READ"}, {"logType": "DATA_WRITE"}]`
+		gke     = `{"service": "container.googleapis.com", "auditLogConfigs": ` + both + `}`
+		storage = `{"service": "storage.googleapis.com", "auditLogConfigs": ` + both + `}`
+		other   = `{"service": "iam.googleapis.com", "auditLogConfigs": [{"logType": "ADMIN_READ"}]}`
+		exempt  = `{"logType": "DATA_READ", "exemptedMembers": ["user:ana@example.com"]}`
+		half    = `{"service": "storage.googleapis.com", "auditLogConfigs": [` + exempt + `]}`
+		whole   = `{"service": "storage.googleapis.com", "auditLogConfigs": [` + exempt + `, {"logType": "DATA_WRITE"}]}`
+		all     = `{"service": "allServices", "auditLogConfigs": [{"logType": "DATA_WRITE"}]}`
+		reads   = `{"service": "container.googleapis.com", "auditLogConfigs": [{"logType": "DATA_READ"}]}`
+	)
+	answers := func(policy, write string) string {
+		return "case $call in\n*'gcloud info'*) echo " + quote(python) + " ;;\n" +
+			"*'get-iam-policy my-project --format=json'*) echo " + quote(policy) + "; exit ;;\n" +
+			"*set-iam-policy*) cat \"$4\" >>\"$SANDBOX/written\"; " + write + " ;;\nesac\n" + prepared
+	}
+	const bindings = `{"bindings": [{"role": "roles/owner", "members": ["user:ana@example.com"], ` +
+		`"condition": {"title": "\u00e9", "expression": "request.time < timestamp(\"2030-01-01T00:00:00Z\")"}}], ` +
+		`"etag": "e", "version": 3`
+	for _, tt := range []struct{ name, configs, want string }{
+		{"none", "", gke + ", " + storage},
+		{"another service", other, other + ", " + gke + ", " + storage},
+		{"half, with exemptions", half + ", " + gke, whole + ", " + gke},
+		{"partly of all services", half + ", " + all, half + ", " + all + ", " + reads},
+		{"all there", gke + ", " + storage, ""},
+	} {
+		s.write("written", "", 0o644)
+		policy := bindings + "}"
+		if tt.configs != "" {
+			policy = bindings + `, "auditConfigs": [` + tt.configs + "]}"
+		}
+		s.answer(answers(policy, "true"))
+		r := s.script("create-platform.sh", "", "--prepare")
+		want := ""
+		if tt.want != "" {
+			want = bindings + `, "auditConfigs": [` + tt.want + "]}\n"
+		}
+		if got := s.read("written"); r.code != 0 || got != want {
+			t.Errorf("%s: exit code %d, writes\n%swant\n%s%s", tt.name, r.code, got, want, r.output)
+		}
+	}
+
+	// A policy without bindings or etag would take every right away, or undo a change
+	// of somebody else: it is not written.
+	for policy, says := range map[string]string{
+		`{"bindings": [{"role": "roles/owner"}]}`: "etag",
+		`{"etag": "e"}`:                 "bindings",
+		`{"bindings": [], "etag": "e"}`: "as a whole",
+	} {
+		s.write("written", "", 0o644)
+		s.answer(answers(policy, "true"))
+		r := s.script("create-platform.sh", "", "--prepare")
+		if r.code != 1 || s.read("written") != "" || !strings.Contains(r.output, says) {
+			t.Errorf("%s: exit code %d, writes %s\n%s", policy, r.code, s.read("written"), r.output)
+		}
+	}
+	// A policy that somebody has changed in between is read again.
+	s.answer(answers(bindings+"}", `if [[ ! -e $SANDBOX/second ]]; then : >"$SANDBOX/second"; exit 1; fi`))
+	r := s.script("create-platform.sh", "", "--prepare")
+	if got := r.matching(`gcloud projects get-iam-policy my-project --format=json`); r.code != 0 || len(got) != 2 {
+		t.Errorf("changed in between: exit code %d, reads %q\n%s", r.code, got, r.output)
+	}
+	if r := s.script("create-platform.sh", "", "--help"); !strings.Contains(r.output, logsUsage) {
+		t.Errorf("the help lacks the logs:\n%s", r.output)
+	}
+	script := string(createScript(platform()))
+	if strings.Contains(script, "DATA") || strings.Contains(script, "Data Access") {
+		t.Errorf("a platform without the option turns logs on:\n%s", script)
 	}
 }
 
@@ -491,7 +609,9 @@ func TestScriptsAreClean(t *testing.T) {
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("scripts: %q, %v", scripts, err)
 	}
-	s := newSandbox(t, platform())
+	p := platform()
+	p.Security.DataAccessLogs = true
+	s := newSandbox(t, p)
 	scripts = append(scripts, filepath.Join(s.folder, "create-platform.sh"), filepath.Join(s.folder, "destroy-platform.sh"))
 	for _, path := range scripts {
 		if out, err := exec.Command("bash", "-n", path).CombinedOutput(); err != nil {

@@ -250,9 +250,39 @@ case $call in
 "terraform state list") echo google_container_cluster.main ;;
 esac`
 
+// TestAccessWaits holds that both builds wait for what they need, and name what
+// they lack in the end.
 func TestAccessWaits(t *testing.T) {
-	s := newSandbox(t, platform())
-	st := find(t, provision(platform()), "access")
+	p := platform()
+	p.Delivery.Permissions = []string{
+		"cloudbuild.builds.list",
+		"compute.reservations.create", "compute.reservations.delete", "compute.reservations.resize",
+	}
+	s := newSandbox(t, p)
+	for _, tt := range []struct {
+		name   string
+		build  build
+		lacks  string
+		grants string
+	}{
+		{
+			"provision", provision(p),
+			"cloudbuild.builds.list compute.reservations.create compute.reservations.delete compute.reservations.resize " +
+				"container.clusters.create",
+			"Run ./create-platform.sh again",
+		},
+		{
+			"destroy", destroy(p),
+			"cloudbuild.builds.list compute.reservations.delete container.clusters.list",
+			"Run ./create-platform.sh --prepare again",
+		},
+	} {
+		accessWaits(t, s, tt.name, find(t, tt.build, "access"), tt.lacks, tt.grants)
+	}
+}
+
+func accessWaits(t *testing.T, s *sandbox, build string, st step, lacks, grants string) {
+	t.Helper()
 	for _, tt := range []struct{ name, late, never, says string }{
 		{
 			"no rights",
@@ -262,8 +292,11 @@ func TestAccessWaits(t *testing.T) {
 		{
 			"the rights of an earlier state of the platform",
 			`if [[ $call == *testIamPermissions* && ! -e $SANDBOX/second ]]; then : >"$SANDBOX/second"; denied=true; fi`,
-			`if [[ $call == *testIamPermissions* ]]; then denied=true; echo '{"permissions":["compute.networks.create"]}'; fi`,
-			"\ncompute.reservations.create compute.reservations.delete container.clusters.create",
+			`if [[ $call == *testIamPermissions* ]]; then
+  denied=true
+  echo '{"permissions":["compute.networks.create","compute.networks.delete"]}'
+fi`,
+			"\n" + lacks + " \n",
 		},
 	} {
 		if err := os.RemoveAll(filepath.Join(s.root, "second")); err != nil {
@@ -271,13 +304,13 @@ func TestAccessWaits(t *testing.T) {
 		}
 		s.answer(tt.late)
 		if r := s.step(st); r.code != 0 || len(r.matching("sleep")) != 1 {
-			t.Errorf("%s: exit code %d, calls %q", tt.name, r.code, r.calls)
+			t.Errorf("%s, %s: exit code %d, calls %q", build, tt.name, r.code, r.calls)
 		}
 		s.answer(tt.never)
 		r := s.step(st)
 		if r.code != 1 || len(r.matching("gcloud projects")) != 60 ||
-			!strings.Contains("\n"+r.output, tt.says) || !strings.Contains(r.output, "create-platform.sh") {
-			t.Errorf("%s: exit code %d, %d calls\n%s", tt.name, r.code, len(r.calls), r.output)
+			!strings.Contains("\n"+r.output, tt.says) || !strings.Contains(r.output, grants) {
+			t.Errorf("%s, %s: exit code %d, %d calls\n%s", build, tt.name, r.code, len(r.calls), r.output)
 		}
 	}
 }
@@ -307,32 +340,59 @@ func TestTurn(t *testing.T) {
 	}
 }
 
-// TestUnlock holds that the lock of a build goes, and the lock of a person stays.
+// TestUnlock holds that the lock of a build goes that has ended without success,
+// and that every other lock stays.
 func TestUnlock(t *testing.T) {
 	const (
 		lock   = "gs://my-project-gke-batch-tfstate/gke-batch/terraform/default.tflock"
 		remove = "gcloud storage rm " + lock + `#17`
+		who    = "root@be462693c16b"
+		list   = `gcloud builds list --project=my-project --region=us-central1 --filter=tags=batchwright\ AND\ tags=gke-batch ` +
+			`--format=value\(startTime\,finishTime\,status\,id\)`
+		// The lock is of 10:00:00.5.
+		spans    = `2026-01-01T09:00:00.1Z\t2026-01-01T11:00:00Z\tCANCELLED\tcancelled\n`
+		toSecond = `2026-01-01T10:00:00.7Z\t2026-01-01T10:00:00.8Z\tTIMEOUT\tbrief\n`
+		succeeds = `2026-01-01T09:00:00Z\t2026-01-01T11:00:00Z\tSUCCESS\tfine\n`
+		earlier  = `2026-01-01T08:00:00Z\t2026-01-01T09:59:59.9Z\tFAILURE\tearlier\n`
+		later    = `2026-01-01T10:00:01Z\t2026-01-01T11:00:00Z\tFAILURE\tlater\n`
+		runs     = `2026-01-01T09:00:00Z\t\tWORKING\tthis-build\n`
 	)
-	info := func(who string) string {
-		return `{"ID":"f9763602","Operation":"OperationTypeApply","Info":"","Who":"` + who + `","Version":"1.14.0","Created":"2026-01-01T10:00:00Z"}`
+	info := func(owner string) string {
+		return `{"ID":"f9763602","Operation":"OperationTypeApply","Info":"","Who":"` + owner +
+			`","Version":"1.14.0","Created":"2026-01-01T10:00:00.516271834Z"}`
 	}
 	s := newSandbox(t, platform())
 	for _, b := range []build{provision(platform()), destroy(platform())} {
 		st := find(t, b, "unlock")
 		for _, tt := range []struct {
-			name, answers, says string
-			removes             bool
+			name, holder, builds, says string
+			removes                    bool
 		}{
-			{"no lock", `exit 1`, "not locked", false},
-			{"a build's", "case $call in *describe*) echo 17 ;; *cat*) echo " + quote(info("root@be462693c16b")) + " ;; esac", "removing the lock", true},
-			{"a person's", "case $call in *describe*) echo 17 ;; *cat*) echo " + quote(info("ana@laptop")) + " ;; esac", "  " + remove, false},
-			{"root's elsewhere", "case $call in *describe*) echo 17 ;; *cat*) echo " + quote(info("root@laptop")) + " ;; esac", "  " + remove, false},
-			{"unreadable", "case $call in *describe*) echo 17 ;; *cat*) echo '{}' ;; esac", "locked by unknown", false},
+			{"no lock", "", spans, "not locked", false},
+			{"a build's", info(who), later + earlier + spans, "Build cancelled has left", true},
+			{"a brief build's", info(who), toSecond, "Build brief has left", true},
+			{"of no build", info(who), "", "  " + remove, false},
+			{"of a build that succeeded", info(who), succeeds, "  " + remove, false},
+			{"before and after builds", info(who), earlier + later, "  " + remove, false},
+			{"while a build runs", info(who), runs, "  " + remove, false},
+			{"a person's", info("ana@laptop"), spans, "  " + remove, false},
+			{"root's elsewhere", info("root@laptop"), spans, "  " + remove, false},
+			{"without a time", `{"Who":"` + who + `"}`, spans, "  " + remove, false},
+			{"unreadable", "{}", spans, "locked by unknown", false},
 		} {
-			s.answer(tt.answers)
+			describe := "echo 17"
+			if tt.holder == "" {
+				describe = "exit 1"
+			}
+			s.answer("case $call in\n*'objects describe'*) " + describe + " ;;\n*cat*) echo " + quote(tt.holder) + " ;;\n" +
+				"*'builds list'*) printf '" + tt.builds + "' ;;\nesac")
 			r := s.step(st)
-			if r.code != 0 || !strings.Contains(strings.ReplaceAll(r.output, `\#`, "#"), tt.says) || (r.matching("gcloud storage rm") != nil) != tt.removes {
+			if r.code != 0 || !strings.Contains(strings.ReplaceAll(r.output, `\#`, "#"), tt.says) ||
+				(r.matching("gcloud storage rm") != nil) != tt.removes {
 				t.Errorf("%s: exit code %d, calls %q\n%s", tt.name, r.code, r.calls, r.output)
+			}
+			if got := r.matching("gcloud builds"); got != nil && !slices.Equal(got, []string{list}) {
+				t.Errorf("%s: asks %q, want %q", tt.name, got, list)
 			}
 		}
 	}
@@ -585,7 +645,7 @@ func TestUnprotect(t *testing.T) {
 		apply   = "terraform apply -input=false -auto-approve -lock-timeout=300s -target=google_container_cluster.main -var=deletion_protection=false"
 	)
 	const pulled = "\"terraform state pull\") echo '{}' ;;\n"
-	const cluster = `"terraform state list") printf 'google_compute_network.main\ngoogle_container_cluster.main\ngoogle_service_account.team["a"]\n' ;;` + "\n"
+	const cluster = `"terraform state list") printf 'google_compute_network.main\ngoogle_container_cluster.main\ngoogle_storage_bucket.team["a"]\n' ;;` + "\n"
 	for _, tt := range []struct {
 		name, answers string
 		want          []string

@@ -121,7 +121,8 @@ func cloudDashboard(p *ir.Platform, b board) cloudBoard {
 	line := 0
 	for _, s := range b.sections {
 		places, end := flow(s.panels, line)
-		tiles = append(tiles, tileAt(box{0, line, columns, end - line}, widget{Title: s.title, CollapsibleGroup: &collapsibleGroup{}}))
+		tiles = append(tiles,
+			tileAt(box{0, line, columns, end - line}, widget{Title: s.title, CollapsibleGroup: &collapsibleGroup{}}))
 		for i, panel := range s.panels {
 			tiles = append(tiles, tileAt(places[i], cloudWidget(panel)))
 		}
@@ -152,7 +153,8 @@ func cloudFilters(p *ir.Platform, b board) []cloudFilter {
 		// The namespace label of the scraped metric itself: the target's own
 		// namespace is the scheduler's.
 		filters = append(filters, cloudFilter{
-			LabelKey: "exported_namespace", TemplateVariable: "team", StringValue: firstTeam(p), FilterType: "METRIC_LABEL",
+			LabelKey: "exported_namespace", TemplateVariable: "team", StringValue: firstTeam(p),
+			FilterType: "METRIC_LABEL",
 		})
 	}
 	return filters
@@ -160,7 +162,12 @@ func cloudFilters(p *ir.Platform, b board) []cloudFilter {
 
 // kueueFilters lets the reader choose the resource that is counted.
 func kueueFilters(p *ir.Platform, _ board) []cloudFilter {
-	return []cloudFilter{{LabelKey: "resource", TemplateVariable: "resource", StringValue: p.CountedResources()[0], FilterType: "METRIC_LABEL"}}
+	return []cloudFilter{
+		{
+			LabelKey: "resource", TemplateVariable: "resource", StringValue: p.CountedResources()[0],
+			FilterType: "METRIC_LABEL",
+		},
+	}
 }
 
 // kaiFilters lets the reader of a team's dashboard choose the queue.
@@ -168,14 +175,18 @@ func kaiFilters(p *ir.Platform, b board) []cloudFilter {
 	if !b.team {
 		return nil
 	}
-	return []cloudFilter{{LabelKey: "queue_name", TemplateVariable: "queue", StringValue: firstQueue(p), FilterType: "METRIC_LABEL"}}
+	return []cloudFilter{
+		{LabelKey: "queue_name", TemplateVariable: "queue", StringValue: firstQueue(p), FilterType: "METRIC_LABEL"},
+	}
 }
 
 func cloudWidget(p panel) widget {
 	w := widget{Title: p.title}
 	switch p.shape {
 	case number:
-		w.Scorecard = &scorecard{TimeSeriesQuery: cloudQuery(p.unit, p.queries[0].expr), SparkChartView: &sparkChartView{"SPARK_LINE"}}
+		w.Scorecard = &scorecard{
+			TimeSeriesQuery: cloudQuery(p.unit, p.queries[0].expr), SparkChartView: &sparkChartView{"SPARK_LINE"},
+		}
 	case gauge:
 		w.Scorecard = &scorecard{TimeSeriesQuery: cloudQuery(p.unit, p.queries[0].expr), GaugeView: &gaugeView{1}}
 	case table:
@@ -234,5 +245,7 @@ func cloudNotes(sections []section) []string {
 }
 
 func tileAt(at box, w widget) tile {
-	return tile{XPos: cloudGrid * at.x, YPos: cloudGrid * at.y, Width: cloudGrid * at.w, Height: cloudGrid * at.h, Widget: w}
+	return tile{
+		XPos: cloudGrid * at.x, YPos: cloudGrid * at.y, Width: cloudGrid * at.w, Height: cloudGrid * at.h, Widget: w,
+	}
 }

@@ -20,9 +20,15 @@ func plan() *ir.Platform {
 		Project:   "my-project",
 		Scheduler: ir.Kueue,
 		Capacities: []ir.Capacity{
-			{Name: "l4-reserved", Option: ir.Reservation, Machine: ir.Machine{Family: "g2", Resource: ir.GPU}, Reservation: &ir.ReservationUse{Name: "r"}},
+			{
+				Name: "l4-reserved", Option: ir.Reservation, Machine: ir.Machine{Family: "g2", Resource: ir.GPU},
+				Reservation: &ir.ReservationUse{Name: "r"},
+			},
 			{Name: "h100-spot", Option: ir.Spot, Machine: ir.Machine{Family: "a3", Resource: ir.GPU}},
-			{Name: "v5e-flex", Option: ir.FlexStart, Machine: ir.Machine{Resource: ir.TPU}, Flex: &ir.FlexUse{Queued: true}},
+			{
+				Name: "v5e-flex", Option: ir.FlexStart, Machine: ir.Machine{Resource: ir.TPU},
+				Flex: &ir.FlexUse{Queued: true},
+			},
 		},
 		AdmissionChecks: []ir.AdmissionCheck{{Name: "dws"}},
 		Cohorts:         []ir.Cohort{{Name: "team-a-b"}},
@@ -32,8 +38,14 @@ func plan() *ir.Platform {
 			GrafanaNamespace: "monitoring",
 			Alerts: []ir.Alert{
 				{Name: "HostErrors", Group: "capacity", Expr: `up`, CloudOnly: true},
-				{Name: "QueueStuck", Group: "queues", Expr: `m{cluster=~"gke-batch|"} > 0`, For: 1800, Severity: "warning", Summary: "Stuck.", Action: "Look at {{cluster_queue}}."},
-				{Name: "QueueSlow", Group: "queues", Expr: `n > 0`, Severity: "critical", Summary: "Slow.", Action: "Wait."},
+				{
+					Name: "QueueStuck", Group: "queues", Expr: `m{cluster=~"gke-batch|"} > 0`, For: 1800,
+					Severity: "warning", Summary: "Stuck.", Action: "Look at {{cluster_queue}}.",
+				},
+				{
+					Name: "QueueSlow", Group: "queues", Expr: `n > 0`, Severity: "critical", Summary: "Slow.",
+					Action: "Wait.",
+				},
 			},
 		},
 	}
@@ -221,7 +233,8 @@ func TestMyQueues(t *testing.T) {
 	}
 	replacement := regexp.MustCompile(`"cluster_queue", "([^"]*)", "name", "([^"]*)"`)
 	for local, want := range map[string]string{
-		"lq-a-lp": "cq-a-lp", "lq-a-dws": "cq-dws", "lq-a-b-dws": "cq-dws", "lq-a-us-dws": "cq-us-dws", "lq-a-big-us-dws": "cq-a-big-us-dws", "lq-a-lpdws": "cq-a-lpdws",
+		"lq-a-lp": "cq-a-lp", "lq-a-dws": "cq-dws", "lq-a-b-dws": "cq-dws", "lq-a-us-dws": "cq-us-dws",
+		"lq-a-big-us-dws": "cq-a-big-us-dws", "lq-a-lpdws": "cq-a-lpdws",
 	} {
 		got := ""
 		for _, m := range replacement.FindAllStringSubmatch(myQueues(p, "cluster_queue"), -1) {
@@ -264,7 +277,9 @@ func TestReservationOfAnotherProject(t *testing.T) {
 func TestAnyReservation(t *testing.T) {
 	for _, onDemand := range []bool{false, true} {
 		p := bare()
-		p.Capacities[0] = ir.Capacity{Name: "any", Option: ir.AnyReservation, AnyReservation: &ir.AnyReservationUse{OnDemand: onDemand}}
+		p.Capacities[0] = ir.Capacity{
+			Name: "any", Option: ir.AnyReservation, AnyReservation: &ir.AnyReservationUse{OnDemand: onDemand},
+		}
 		got := titles(admin(p))
 		if !slices.Contains(got, "Capacity/Idle share of reservations") {
 			t.Errorf("on demand %v: the project's reservations are not watched", onDemand)
@@ -321,11 +336,13 @@ func TestDialects(t *testing.T) {
 	}{
 		"Cloud Monitoring": {
 			cloudMatchers,
-			`a{replica_role!="follower",${cluster},${resource},${team}}[${__interval}] + b{${cluster},namespace="${team.value}"} + c{${cluster_name}}`,
+			`a{replica_role!="follower",${cluster},${resource},${team}}[${__interval}] + ` +
+				`b{${cluster},namespace="${team.value}"} + c{${cluster_name}}`,
 		},
 		"Grafana": {
 			grafanaMatchers,
-			`a{replica_role!="follower",cluster="$cluster",resource=~"$resource",exported_namespace="$team"}[$__rate_interval]` +
+			`a{replica_role!="follower",cluster="$cluster",resource=~"$resource",` +
+				`exported_namespace="$team"}[$__rate_interval]` +
 				` + b{cluster="$cluster",namespace="$team"} + c{cluster_name="$cluster"}`,
 		},
 	} {
@@ -475,11 +492,15 @@ func TestScraping(t *testing.T) {
 		want := podMonitoringSpec{
 			Endpoints: []scrapeEndpoint{{
 				Port: 8443, Scheme: "https", Path: "/metrics", Interval: "30s",
-				TLS:           &tlsConfig{InsecureSkipVerify: true},
-				Authorization: &authorization{"Bearer", credentials{secretKey{target + "-metrics-collector-token", "token"}}},
+				TLS: &tlsConfig{InsecureSkipVerify: true},
+				Authorization: &authorization{
+					"Bearer", credentials{secretKey{target + "-metrics-collector-token", "token"}},
+				},
 			}},
 		}
-		want.Selector.MatchLabels = map[string]string{"app.kubernetes.io/name": target, "control-plane": "controller-manager"}
+		want.Selector.MatchLabels = map[string]string{
+			"app.kubernetes.io/name": target, "control-plane": "controller-manager",
+		}
 		if diff := cmp.Diff(want, monitoring.Spec); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", target, diff)
 		}
@@ -490,7 +511,9 @@ func TestScraping(t *testing.T) {
 		if err := yaml.UnmarshalStrict([]byte(kai["kubernetes/monitoring/"+target+".yaml"]), &monitoring); err != nil {
 			t.Fatal(err)
 		}
-		want := podMonitoringSpec{Endpoints: []scrapeEndpoint{{Port: 8080, Scheme: "http", Path: "/metrics", Interval: "30s"}}}
+		want := podMonitoringSpec{
+			Endpoints: []scrapeEndpoint{{Port: 8080, Scheme: "http", Path: "/metrics", Interval: "30s"}},
+		}
 		want.Selector.MatchLabels = map[string]string{"app": target}
 		if diff := cmp.Diff(want, monitoring.Spec); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", target, diff)

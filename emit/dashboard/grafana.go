@@ -40,7 +40,8 @@ func grafanaJSON(p *ir.Platform, b board) ([]byte, error) {
 	//lint:ignore SA1019 The sidecar loads the classic schema; version 2 is a resource of Grafana's API.
 	builder := dashboard.NewDashboardBuilder(b.title).
 		Uid(p.Name+"-"+b.file).
-		Description("Quota, queues and accelerators of platform "+p.Name+". The data source is a Prometheus that scrapes "+schedulerOf(p).name+" and JobSet; "+
+		Description("Quota, queues and accelerators of platform "+p.Name+
+			". The data source is a Prometheus that scrapes "+schedulerOf(p).name+" and JobSet; "+
 			"panels on nodes, pods and reservations need Google Managed Prometheus.").
 		Tags([]string{string(p.Scheduler), p.Name}).
 		Time("now-6h", "now").
@@ -90,7 +91,8 @@ func grafanaVariables(p *ir.Platform, b board) []cog.Builder[dashboard.VariableM
 func kueueVariables(p *ir.Platform, b board) []cog.Builder[dashboard.VariableModel] {
 	variables := []cog.Builder[dashboard.VariableModel]{
 		labelValues("cluster", "Cluster", `label_values(kueue_cluster_queue_status, cluster)`, one(p.Name)),
-		labelValues("resource", "Resource", `label_values(kueue_cluster_queue_nominal_quota{cluster="$cluster"}, resource)`,
+		labelValues("resource", "Resource",
+			`label_values(kueue_cluster_queue_nominal_quota{cluster="$cluster"}, resource)`,
 			dashboard.StringOrArrayOfString{ArrayOfString: p.CountedResources()}).Multi(true),
 	}
 	if b.team {
@@ -109,8 +111,11 @@ func kaiVariables(p *ir.Platform, b board) []cog.Builder[dashboard.VariableModel
 	if b.team {
 		namespace := firstTeam(p)
 		variables = append(variables,
-			labelValues("queue", "Queue", `label_values(kai_queue_info{cluster="$cluster"}, queue_name)`, one(firstQueue(p))),
-			dashboard.NewTextBoxVariableBuilder("team").Label("Namespace").DefaultValue(dashboard.StringOrMap{String: &namespace}).
+			labelValues("queue", "Queue", `label_values(kai_queue_info{cluster="$cluster"}, queue_name)`,
+				one(firstQueue(p))),
+			dashboard.NewTextBoxVariableBuilder("team").Label("Namespace").DefaultValue(dashboard.StringOrMap{
+				String: &namespace,
+			}).
 				Current(dashboard.VariableOption{Text: one(namespace), Value: one(namespace)}))
 	}
 	return variables
@@ -220,7 +225,8 @@ func withCommon[B panelBuilder[B]](builder B, p panel, id uint32, at box) cog.Bu
 		}
 		targets = append(targets, target)
 	}
-	builder = builder.Id(id).Title(p.title).Unit(p.unit.grafana).Datasource(datasource()).GridPos(gridPos(at)).Targets(targets)
+	builder = builder.Id(id).Title(p.title).Unit(p.unit.grafana).Datasource(datasource()).GridPos(gridPos(at)).Targets(
+		targets)
 	if p.note != "" {
 		builder = builder.Description(p.note)
 	}

@@ -77,7 +77,8 @@ var (
 // would also find those of teams whose names begin alike.
 func myQueues(p *ir.Platform, label string) string {
 	replace := func(expr, queue, local string) string {
-		return `label_replace(` + expr + `, "` + label + `", "` + ir.ClusterQueuePrefix + queue + `", "name", "` + ir.LocalQueuePrefix + local + `")`
+		return `label_replace(` + expr + `, "` + label + `", "` + ir.ClusterQueuePrefix + queue + `", "name", "` +
+			ir.LocalQueuePrefix + local + `")`
 	}
 	expr := replace(`kueue_local_queue_status{@kueue,@team}`, "$1", "(.*)")
 	shared := map[string]bool{}
@@ -100,7 +101,9 @@ func myQueues(p *ir.Platform, label string) string {
 		switch {
 		case shared[tier]:
 			expr = replace(expr, tier, ".*-"+tier)
-		case slices.ContainsFunc(tiers, func(other string) bool { return shared[other] && strings.HasSuffix(tier, "-"+other) }):
+		case slices.ContainsFunc(tiers, func(other string) bool {
+			return shared[other] && strings.HasSuffix(tier, "-"+other)
+		}):
 			expr = replace(expr, "$1", "(.*-"+tier+")")
 		}
 	}
@@ -201,7 +204,8 @@ func quota(cohorts bool) section {
 			queries: []query{{by: []string{"flavor"}, expr: `sum by (flavor) (` + unused + `)`}},
 		},
 		{
-			title: "Borrowed by ClusterQueue", note: "Reserved above nominal quota, flavor by flavor.", shape: stack, unit: count,
+			title: "Borrowed by ClusterQueue", note: "Reserved above nominal quota, flavor by flavor.", shape: stack,
+			unit:    count,
 			queries: []query{{by: []string{"cluster_queue"}, expr: `sum by (cluster_queue) (` + borrowed + `)`}},
 			skip:    !cohorts,
 		},
@@ -248,19 +252,32 @@ func queues(checks bool) section {
 			}},
 		},
 		{
-			title: "Wait until admission", note: "Longer waits than 40960 s read as 40960 s.", shape: lines, unit: seconds,
+			title: "Wait until admission", note: "Longer waits than 40960 s read as 40960 s.", shape: lines,
+			unit:    seconds,
 			queries: quantiles(byQueue, `kueue_admission_wait_time_seconds_bucket{@kueue}[@window]`),
 		},
 		{
-			title: "Wait for admission checks (p95)", note: "Longer waits than 10240 s read as 10240 s.", shape: lines, unit: seconds,
-			queries: []query{{by: byQueue, expr: quantile("0.95", byQueue, `kueue_admission_checks_wait_time_seconds_bucket{@kueue}[@window]`)}},
-			skip:    !checks,
+			title: "Wait for admission checks (p95)", note: "Longer waits than 10240 s read as 10240 s.", shape: lines,
+			unit: seconds,
+			queries: []query{
+				{
+					by:   byQueue,
+					expr: quantile("0.95", byQueue, `kueue_admission_checks_wait_time_seconds_bucket{@kueue}[@window]`),
+				},
+			},
+			skip: !checks,
 		},
 		{
 			title: "Admitted and finished workloads per hour", shape: lines, unit: count,
 			queries: []query{
-				{name: "admitted", by: byQueue, expr: `sum by (cluster_queue) (` + ir.Events(`kueue_admitted_workloads_total{@kueue}`, "1h") + `)`},
-				{name: "finished", by: byQueue, expr: `sum by (cluster_queue) (` + ir.Events(`kueue_finished_workloads_total{@kueue}`, "1h") + `)`},
+				{
+					name: "admitted", by: byQueue,
+					expr: `sum by (cluster_queue) (` + ir.Events(`kueue_admitted_workloads_total{@kueue}`, "1h") + `)`,
+				},
+				{
+					name: "finished", by: byQueue,
+					expr: `sum by (cluster_queue) (` + ir.Events(`kueue_finished_workloads_total{@kueue}`, "1h") + `)`,
+				},
 			},
 		},
 	}}
@@ -271,22 +288,25 @@ func churn() section {
 		{
 			title: "Preemptions per hour", note: "By the queue that preempts.", shape: stack, unit: count,
 			queries: []query{{
-				by:   []string{"preempting_cluster_queue", "reason"},
-				expr: `sum by (preempting_cluster_queue, reason) (` + ir.Events(`kueue_preempted_workloads_total{@kueue}`, "1h") + `)`,
+				by: []string{"preempting_cluster_queue", "reason"},
+				expr: `sum by (preempting_cluster_queue, reason) (` +
+					ir.Events(`kueue_preempted_workloads_total{@kueue}`, "1h") + `)`,
 			}},
 		},
 		{
 			title: "Evictions per hour", shape: stack, unit: count,
 			queries: []query{{
-				by:   []string{"reason", "underlying_cause"},
-				expr: `sum by (reason, underlying_cause) (` + ir.Events(`kueue_evicted_workloads_total{@kueue}`, "1h") + `)`,
+				by: []string{"reason", "underlying_cause"},
+				expr: `sum by (reason, underlying_cause) (` + ir.Events(`kueue_evicted_workloads_total{@kueue}`, "1h") +
+					`)`,
 			}},
 		},
 		{
 			title: "From eviction to released quota (p95)", shape: lines, unit: seconds,
 			queries: []query{{
-				by:   []string{"reason"},
-				expr: quantile("0.95", []string{"reason"}, `kueue_workload_eviction_latency_seconds_bucket{@kueue}[@window]`),
+				by: []string{"reason"},
+				expr: quantile("0.95", []string{"reason"},
+					`kueue_workload_eviction_latency_seconds_bucket{@kueue}[@window]`),
 			}},
 		},
 		interruptions(),
@@ -295,7 +315,8 @@ func churn() section {
 
 func interruptions() panel {
 	return panel{
-		title: "Node interruptions per hour", note: "A PreemptionEvent is a Spot node taken back.", shape: stack, unit: count,
+		title: "Node interruptions per hour", note: "A PreemptionEvent is a Spot node taken back.", shape: stack,
+		unit: count,
 		queries: []query{{
 			by: []string{"interruption_type", "interruption_reason"},
 			// The metric is a gauge, so that rates mean nothing.
@@ -307,9 +328,11 @@ func interruptions() panel {
 
 func capacity(p *ir.Platform, reserved []string) section {
 	const (
-		resource  = `{monitored_resource="compute.googleapis.com/Reservation"}[1h]`
-		used      = `sum by (reservation_id, reserved_resource_type) (avg_over_time(compute_googleapis_com:reservation_used` + resource + `))`
-		all       = `sum by (reservation_id, reserved_resource_type) (avg_over_time(compute_googleapis_com:reservation_reserved` + resource + `))`
+		resource = `{monitored_resource="compute.googleapis.com/Reservation"}[1h]`
+		used     = `sum by (reservation_id, reserved_resource_type) ` +
+			`(avg_over_time(compute_googleapis_com:reservation_used` + resource + `))`
+		all = `sum by (reservation_id, reserved_resource_type) ` +
+			`(avg_over_time(compute_googleapis_com:reservation_reserved` + resource + `))`
 		chips     = `kubernetes_io:node_accelerator_duty_cycle{monitored_resource="k8s_node",@system}`
 		provision = `"metadata_user_cloud.google.com/gke-provisioning"`
 	)
@@ -319,9 +342,12 @@ func capacity(p *ir.Platform, reserved []string) section {
 	chipped := p.AnyCapacity(ir.Capacity.HasAccelerators)
 	return section{"Capacity", []panel{
 		{
-			title: "Reservations: used and reserved", note: "All reservations of the project. Up to 30 minutes late.", shape: lines, unit: count,
-			queries: []query{{name: "used", by: reservation, expr: used}, {name: "reserved", by: reservation, expr: all}},
-			skip:    !metrics,
+			title: "Reservations: used and reserved", note: "All reservations of the project. Up to 30 minutes late.",
+			shape: lines, unit: count,
+			queries: []query{
+				{name: "used", by: reservation, expr: used}, {name: "reserved", by: reservation, expr: all},
+			},
+			skip: !metrics,
 		},
 		{
 			title: "Idle share of reservations", note: "Paid for and not used.", shape: lines, unit: share,
@@ -329,21 +355,25 @@ func capacity(p *ir.Platform, reserved []string) section {
 			skip:    !metrics,
 		},
 		{
-			title: "Reserved flavors: quota nobody holds", note: "Nominal less reserved quota over all queues.", shape: lines, unit: count,
+			title: "Reserved flavors: quota nobody holds", note: "Nominal less reserved quota over all queues.",
+			shape: lines, unit: count,
 			queries: []query{{
 				by: []string{"flavor", "resource"},
 				expr: `sum by (flavor, resource) (kueue_cluster_queue_nominal_quota{@kueue,@resource` + flavors + `)` +
-					` - sum by (flavor, resource) (kueue_cluster_queue_resource_reservation{@kueue,@resource` + flavors + `)`,
+					` - sum by (flavor, resource) (kueue_cluster_queue_resource_reservation{@kueue,@resource` +
+					flavors + `)`,
 			}},
 			skip: reserved == nil,
 		},
 		{
-			title: "Accelerators by model", note: "Chips on nodes that exist, idle ones included.", shape: stack, unit: count,
+			title: "Accelerators by model", note: "Chips on nodes that exist, idle ones included.", shape: stack,
+			unit:    count,
 			queries: []query{{by: []string{"model"}, expr: `count by (model) (` + chips + `)`}},
 			skip:    !chipped,
 		},
 		{
-			title: "Accelerators by provisioning", note: "Standard, Spot, reserved or flex-start nodes, by GKE's own label.", shape: stack, unit: count,
+			title: "Accelerators by provisioning",
+			note:  "Standard, Spot, reserved or flex-start nodes, by GKE's own label.", shape: stack, unit: count,
 			queries: []query{{
 				by:   []string{"model", "metadata_user_cloud.google.com/gke-provisioning"},
 				expr: `count by (model, ` + provision + `) (` + chips + `)`,
@@ -351,9 +381,14 @@ func capacity(p *ir.Platform, reserved []string) section {
 			skip: !chipped,
 		},
 		{
-			title: "Accelerators requested and busy", note: "Busy adds up the duty cycles: two chips at 50% count as one.", shape: lines, unit: count,
+			title: "Accelerators requested and busy",
+			note:  "Busy adds up the duty cycles: two chips at 50% count as one.", shape: lines, unit: count,
 			queries: []query{
-				{name: "requested", expr: `sum(kubernetes_io:container_accelerator_request{monitored_resource="k8s_container",@system})`},
+				{
+					name: "requested",
+					expr: `sum(kubernetes_io:container_accelerator_request{` +
+						`monitored_resource="k8s_container",@system})`,
+				},
 				{name: "busy", expr: `sum(` + chips + `) / 100`},
 			},
 			skip: !chipped,
@@ -373,8 +408,13 @@ func accelerators(p *ir.Platform) section {
 	return section{"Accelerators", []panel{
 		{
 			title: "Duty cycle over all chips", shape: heatmap, unit: percent,
-			queries: []query{{by: chip, expr: `avg by (node_name, accelerator_id) (kubernetes_io:node_accelerator_duty_cycle` + node + `)`}},
-			skip:    !chipped,
+			queries: []query{
+				{
+					by:   chip,
+					expr: `avg by (node_name, accelerator_id) (kubernetes_io:node_accelerator_duty_cycle` + node + `)`,
+				},
+			},
+			skip: !chipped,
 		},
 		{
 			title: "Memory in use over all chips", shape: heatmap, unit: percent,
@@ -384,21 +424,28 @@ func accelerators(p *ir.Platform) section {
 		{
 			title: "TensorCore utilisation", shape: lines, unit: percent,
 			queries: []query{{
-				by:   []string{"model", "tpu_topology"},
-				expr: `avg by (model, tpu_topology) (kubernetes_io:node_accelerator_tensorcore_utilization` + node + `)`,
+				by: []string{"model", "tpu_topology"},
+				expr: `avg by (model, tpu_topology) (kubernetes_io:node_accelerator_tensorcore_utilization` + node +
+					`)`,
 			}},
 			skip: !p.AnyCapacity(ir.Capacity.HasTPUs),
 		},
 		{
-			title: "Tensor pipe and SM activity", note: "High SM activity with an idle tensor pipe is work that does not use the tensor cores.", shape: lines, unit: share,
+			title: "Tensor pipe and SM activity",
+			note:  "High SM activity with an idle tensor pipe is work that does not use the tensor cores.",
+			shape: lines, unit: share,
 			queries: []query{
-				{name: "tensor", by: []string{"modelName"}, expr: `avg by (modelName) (DCGM_FI_PROF_PIPE_TENSOR_ACTIVE{@scraped})`},
+				{
+					name: "tensor", by: []string{"modelName"},
+					expr: `avg by (modelName) (DCGM_FI_PROF_PIPE_TENSOR_ACTIVE{@scraped})`,
+				},
 				{name: "SM", by: []string{"modelName"}, expr: `avg by (modelName) (DCGM_FI_PROF_SM_ACTIVE{@scraped})`},
 			},
 			skip: !p.AnyCapacity(ir.Capacity.HasGPUs),
 		},
 		{
-			title: "Busy GPUs below 1 GHz", note: "Throttled by heat or power. A100, H100 and H200 only: others run that slow in health.",
+			title: "Busy GPUs below 1 GHz",
+			note:  "Throttled by heat or power. A100, H100 and H200 only: others run that slow in health.",
 			shape: lines, unit: count,
 			queries: []query{{
 				name: "GPUs",
@@ -414,11 +461,21 @@ func controller() section {
 	return section{"Controller", []panel{
 		{
 			title: "Admission attempts per second", shape: lines, unit: perSecond,
-			queries: []query{{by: []string{"result"}, expr: `sum by (result) (rate(kueue_admission_attempts_total{@kueue}[@window]))`}},
+			queries: []query{
+				{
+					by:   []string{"result"},
+					expr: `sum by (result) (rate(kueue_admission_attempts_total{@kueue}[@window]))`,
+				},
+			},
 		},
 		{
 			title: "Admission attempt (p99)", shape: lines, unit: seconds,
-			queries: []query{{name: "p99", expr: quantile("0.99", nil, `kueue_admission_attempt_duration_seconds_bucket{@kueue}[@window]`)}},
+			queries: []query{
+				{
+					name: "p99",
+					expr: quantile("0.99", nil, `kueue_admission_attempt_duration_seconds_bucket{@kueue}[@window]`),
+				},
+			},
 		},
 		{
 			title: "Reconcile errors per second", shape: lines, unit: perSecond,
@@ -464,7 +521,8 @@ func myQuota(p *ir.Platform) section {
 func myQueue() section {
 	return section{"My queue", []panel{
 		{
-			title: "Pending workloads", note: "Inadmissible ones were tried and wait for something to change.", shape: stack, unit: count,
+			title: "Pending workloads", note: "Inadmissible ones were tried and wait for something to change.",
+			shape: stack, unit: count,
 			queries: []query{{
 				by:   []string{"name", "status"},
 				expr: `sum by (name, status) (kueue_local_queue_pending_workloads{@kueue,@team})`,
@@ -478,8 +536,10 @@ func myQueue() section {
 			}},
 		},
 		{
-			title: "Wait until admission", note: "Longer waits than 10240 s read as 10240 s.", shape: lines, unit: seconds,
-			queries: quantiles([]string{"name"}, `kueue_local_queue_admission_wait_time_seconds_bucket{@kueue,@team}[@window]`),
+			title: "Wait until admission", note: "Longer waits than 10240 s read as 10240 s.", shape: lines,
+			unit: seconds,
+			queries: quantiles([]string{"name"},
+				`kueue_local_queue_admission_wait_time_seconds_bucket{@kueue,@team}[@window]`),
 		},
 	}}
 }
@@ -496,20 +556,27 @@ func myJobs(p *ir.Platform) section {
 	return section{"My jobs", []panel{
 		{
 			title: "Running workloads", shape: lines, unit: count,
-			queries: []query{{by: []string{"name"}, expr: `sum by (name) (kueue_local_queue_admitted_active_workloads{@kueue,@team})`}},
+			queries: []query{
+				{
+					by:   []string{"name"},
+					expr: `sum by (name) (kueue_local_queue_admitted_active_workloads{@kueue,@team})`,
+				},
+			},
 		},
 		{
 			title: "My evictions per hour", shape: stack, unit: count,
 			queries: []query{{
-				by:   []string{"reason", "underlying_cause"},
-				expr: `sum by (reason, underlying_cause) (` + ir.Events(`kueue_local_queue_evicted_workloads_total{@kueue,@team}`, "1h") + `)`,
+				by: []string{"reason", "underlying_cause"},
+				expr: `sum by (reason, underlying_cause) (` +
+					ir.Events(`kueue_local_queue_evicted_workloads_total{@kueue,@team}`, "1h") + `)`,
 			}},
 		},
 		{
 			title: "Preemptions by my queues per hour", shape: stack, unit: count,
 			queries: []query{{
 				by: []string{"preempting_cluster_queue", "reason"},
-				expr: `sum by (preempting_cluster_queue, reason) ((` + ir.Events(`kueue_preempted_workloads_total{@kueue}`, "1h") + `)` +
+				expr: `sum by (preempting_cluster_queue, reason) ((` +
+					ir.Events(`kueue_preempted_workloads_total{@kueue}`, "1h") + `)` +
 					` and on (preempting_cluster_queue) ` + myQueues(p, "preempting_cluster_queue") + `)`,
 			}},
 		},
@@ -518,15 +585,24 @@ func myJobs(p *ir.Platform) section {
 			note:  "Failures counts the JobSets that failed within the last hour.",
 			shape: lines, unit: count,
 			queries: []query{
-				{name: "restarts", by: []string{"jobset_name"}, expr: `max by (jobset_name) (kube_jobset_restarts{@scraped,namespace="@namespace"})`},
+				{
+					name: "restarts", by: []string{"jobset_name"},
+					expr: `max by (jobset_name) (kube_jobset_restarts{@scraped,namespace="@namespace"})`,
+				},
 				// A JobSet fails once, which increase() alone never sees.
-				{name: "failures", expr: `count((` + failed + ` unless ` + failed + ` offset 1h) or (increase(` + failed + `[1h]) > 0)) or vector(0)`},
+				{
+					name: "failures",
+					expr: `count((` + failed + ` unless ` + failed + ` offset 1h) or (increase(` + failed +
+						`[1h]) > 0)) or vector(0)`,
+				},
 			},
 		},
 		{
 			title: "Duty cycle by pod", shape: lines, unit: percent,
-			queries: []query{{by: pod, expr: `avg by (pod_name) (kubernetes_io:container_accelerator_duty_cycle` + container + `)`}},
-			skip:    !chipped,
+			queries: []query{
+				{by: pod, expr: `avg by (pod_name) (kubernetes_io:container_accelerator_duty_cycle` + container + `)`},
+			},
+			skip: !chipped,
 		},
 		{
 			title: "Accelerator memory in use by pod", shape: lines, unit: percent,
@@ -538,10 +614,17 @@ func myJobs(p *ir.Platform) section {
 			skip: !chipped,
 		},
 		{
-			title: "JobSet goodput", note: "Only of JobSets with exactly one replicated job that uses accelerators.", shape: lines, unit: share,
+			title: "JobSet goodput", note: "Only of JobSets with exactly one replicated job that uses accelerators.",
+			shape: lines, unit: share,
 			queries: []query{
-				{name: "scheduling", by: entity, expr: `avg by (entity_name) (kubernetes_io:jobset_scheduling_goodput` + jobset + `)`},
-				{name: "runtime", by: entity, expr: `avg by (entity_name) (kubernetes_io:jobset_proxy_runtime_goodput` + jobset + `)`},
+				{
+					name: "scheduling", by: entity,
+					expr: `avg by (entity_name) (kubernetes_io:jobset_scheduling_goodput` + jobset + `)`,
+				},
+				{
+					name: "runtime", by: entity,
+					expr: `avg by (entity_name) (kubernetes_io:jobset_proxy_runtime_goodput` + jobset + `)`,
+				},
 			},
 			skip: !chipped,
 		},
@@ -560,5 +643,6 @@ func quantiles(by []string, buckets string) []query {
 // quantile adds up the buckets before it interpolates: quantiles themselves
 // cannot be added.
 func quantile(q string, by []string, buckets string) string {
-	return `histogram_quantile(` + q + `, sum by (` + strings.Join(append([]string{"le"}, by...), ", ") + `) (rate(` + buckets + `)))`
+	return `histogram_quantile(` + q + `, sum by (` + strings.Join(append([]string{"le"}, by...), ", ") + `) (rate(` +
+		buckets + `)))`
 }

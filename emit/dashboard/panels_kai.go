@@ -53,11 +53,20 @@ func of(queues string, s section) section {
 
 func kaiOverview() section {
 	return section{"Overview", []panel{
-		{title: "GPUs guaranteed", note: "To all teams together.", shape: number, unit: count, queries: []query{{expr: `sum(` + kaiGuaranteed + `)`}}},
+		{
+			title: "GPUs guaranteed", note: "To all teams together.", shape: number, unit: count,
+			queries: []query{{expr: `sum(` + kaiGuaranteed + `)`}},
+		},
 		{title: "GPUs allocated", shape: number, unit: count, queries: []query{{expr: `sum(` + kaiAllocated + `)`}}},
 		{
-			title: "Teams above their guarantee", note: "What they have beyond it is taken back when its owners need it.", shape: number, unit: count,
-			queries: []query{{expr: `count(max by (queue_name) (` + kaiAllocated + `) > max by (queue_name) (` + kaiGuaranteed + `)) or vector(0)`}},
+			title: "Teams above their guarantee",
+			note:  "What they have beyond it is taken back when its owners need it.", shape: number, unit: count,
+			queries: []query{
+				{
+					expr: `count(max by (queue_name) (` + kaiAllocated + `) > max by (queue_name) (` + kaiGuaranteed +
+						`)) or vector(0)`,
+				},
+			},
 		},
 	}}
 }
@@ -74,7 +83,8 @@ func shares() []query {
 
 func kaiCohorts(none bool) section {
 	return section{"Cohorts", []panel{{
-		title: "GPUs by cohort", note: "The fair share is what a cohort could have now, given what all others ask for.", shape: lines, unit: count,
+		title: "GPUs by cohort", note: "The fair share is what a cohort could have now, given what all others ask for.",
+		shape: lines, unit: count,
 		queries: shares(), skip: none,
 	}}}
 }
@@ -88,8 +98,9 @@ func kaiTeams() section {
 		{
 			title: "GPUs above the guarantee, by team", shape: stack, unit: count,
 			queries: []query{{
-				by:   byQueueName,
-				expr: `clamp_min(max by (queue_name) (` + kaiAllocated + `) - max by (queue_name) (` + kaiGuaranteed + `), 0)`,
+				by: byQueueName,
+				expr: `clamp_min(max by (queue_name) (` + kaiAllocated + `) - max by (queue_name) (` + kaiGuaranteed +
+					`), 0)`,
 			}},
 		},
 		{title: "GPUs by team", shape: table, unit: count, queries: shares()},
@@ -100,9 +111,16 @@ func kaiChurn() section {
 	byAction := []string{"action"}
 	return section{"Churn", []panel{
 		{
-			title: "Evicted pods per hour", note: "Reclaim gives a team back what it is guaranteed, preempt makes room for a higher priority, consolidation moves jobs together.",
+			title: "Evicted pods per hour",
+			note: "Reclaim gives a team back what it is guaranteed, preempt makes room for a higher priority, " +
+				"consolidation moves jobs together.",
 			shape: stack, unit: count,
-			queries: []query{{by: byAction, expr: `sum by (action) (` + ir.Events(`kai_pod_group_evicted_pods_total{@scraped}`, "1h") + `)`}},
+			queries: []query{
+				{
+					by:   byAction,
+					expr: `sum by (action) (` + ir.Events(`kai_pod_group_evicted_pods_total{@scraped}`, "1h") + `)`,
+				},
+			},
 		},
 		{
 			title: "Attempts to preempt per hour", shape: lines, unit: count,
@@ -121,14 +139,22 @@ func kaiController() section {
 		},
 		{
 			title: "Time of each action", shape: lines, unit: milliseconds,
-			queries: []query{{by: byAction, expr: `max by (action) (kai_action_scheduling_latency_milliseconds{@scraped})`}},
+			queries: []query{
+				{by: byAction, expr: `max by (action) (kai_action_scheduling_latency_milliseconds{@scraped})`},
+			},
 		},
 		{
 			title: "Jobs started per hour", shape: stack, unit: count,
-			queries: []query{{by: byAction, expr: `sum by (action) (` + ir.Events(`kai_podgroups_scheduled_by_action{@scraped}`, "1h") + `)`}},
+			queries: []query{
+				{
+					by:   byAction,
+					expr: `sum by (action) (` + ir.Events(`kai_podgroups_scheduled_by_action{@scraped}`, "1h") + `)`,
+				},
+			},
 		},
 		{
-			title: "From a pod to its node", note: "Longer times than 2560 ms read as 2560 ms.", shape: lines, unit: milliseconds,
+			title: "From a pod to its node", note: "Longer times than 2560 ms read as 2560 ms.", shape: lines,
+			unit:    milliseconds,
 			queries: quantiles(nil, `kai_task_scheduling_latency_milliseconds_bucket{@scraped}[@window]`),
 		},
 	}}
@@ -138,18 +164,22 @@ func kaiController() section {
 func kaiTeam(*ir.Platform) []section {
 	return []section{of(",@queue", section{"My queue", []panel{
 		{
-			title: "My GPUs", note: "The fair share is what your team could have now, given what all others ask for.", shape: lines, unit: count,
+			title: "My GPUs", note: "The fair share is what your team could have now, given what all others ask for.",
+			shape: lines, unit: count,
 			queries: shares(),
 		},
 		{
 			title: "My CPUs", shape: lines, unit: count,
-			queries: []query{{by: byQueueName, expr: `max by (queue_name) (kai_queue_allocated_cpu_cores{@scraped@queues})`}},
+			queries: []query{
+				{by: byQueueName, expr: `max by (queue_name) (kai_queue_allocated_cpu_cores{@scraped@queues})`},
+			},
 		},
 		{
 			title: "My evicted pods per hour", shape: stack, unit: count,
 			queries: []query{{
-				by:   []string{"podgroup", "action"},
-				expr: `sum by (podgroup, action) (` + ir.Events(`kai_pod_group_evicted_pods_total{@scraped,@team}`, "1h") + `)`,
+				by: []string{"podgroup", "action"},
+				expr: `sum by (podgroup, action) (` +
+					ir.Events(`kai_pod_group_evicted_pods_total{@scraped,@team}`, "1h") + `)`,
 			}},
 		},
 	}})}

@@ -127,7 +127,9 @@ func (t target) monitoring(platform string, endpoint scrapeEndpoint) *podMonitor
 	return &podMonitoring{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "monitoring.googleapis.com/v1", Kind: "PodMonitoring"},
 		ObjectMeta: metav1.ObjectMeta{Name: t.name, Namespace: t.namespace, Labels: kubeyaml.Labels(platform)},
-		Spec:       podMonitoringSpec{Selector: metav1.LabelSelector{MatchLabels: t.pods}, Endpoints: []scrapeEndpoint{endpoint}},
+		Spec: podMonitoringSpec{
+			Selector: metav1.LabelSelector{MatchLabels: t.pods}, Endpoints: []scrapeEndpoint{endpoint},
+		},
 	}
 }
 
@@ -187,8 +189,10 @@ func (t target) objects(platform string) []any {
 		t.monitoring(platform, scrapeEndpoint{
 			Port: securePort, Scheme: "https",
 			// The controllers sign their certificates themselves.
-			TLS:           &tlsConfig{InsecureSkipVerify: true},
-			Authorization: &authorization{Type: "Bearer", Credentials: credentials{secretKey{Name: token, Key: corev1.ServiceAccountTokenKey}}},
+			TLS: &tlsConfig{InsecureSkipVerify: true},
+			Authorization: &authorization{
+				Type: "Bearer", Credentials: credentials{secretKey{Name: token, Key: corev1.ServiceAccountTokenKey}},
+			},
 		}),
 	}
 }

@@ -40,7 +40,10 @@ func TestOwns(t *testing.T) {
 			t.Errorf("does not own %s", path)
 		}
 	}
-	for _, path := range []string{".git/config", ".GIT/config", "terraform/.git/config", "terraform/.terraform/x", "src/main.go", "readme.md", ".bashrc"} {
+	for _, path := range []string{
+		".git/config", ".GIT/config", "terraform/.git/config", "terraform/.terraform/x", "src/main.go", "readme.md",
+		".bashrc",
+	} {
 		if Owns(path) {
 			t.Errorf("owns %s", path)
 		}
@@ -54,7 +57,9 @@ func TestBuildRefuses(t *testing.T) {
 		"a path out of the folder":   {fake("x", "../a")},
 		"an absolute path":           {fake("x", "/a")},
 		"a manifest of their own":    {fake("x", emit.ManifestPath)},
-		"a failure":                  {fake("x", "a"), {"y", func(*ir.Platform) ([]emit.File, error) { return nil, errors.New("y") }}},
+		"a failure": {
+			fake("x", "a"), {"y", func(*ir.Platform) ([]emit.File, error) { return nil, errors.New("y") }},
+		},
 	}
 	for name, emitters := range tests {
 		t.Run(name, func(t *testing.T) {

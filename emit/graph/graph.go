@@ -215,7 +215,10 @@ func (b *builder) queues() {
 				b.queue(g.id, all)
 				continue
 			}
-			n := Node{ID: "localQueue " + g.members[0].Namespace + "/" + q.LocalQueue, Kind: LocalQueue, Name: q.LocalQueue, Parent: g.id}
+			n := Node{
+				ID: "localQueue " + g.members[0].Namespace + "/" + q.LocalQueue, Kind: LocalQueue, Name: q.LocalQueue,
+				Parent: g.id,
+			}
 			if len(all) > 1 {
 				n.Name = fmt.Sprintf("%d LocalQueues", len(all))
 				for _, q := range all {
@@ -231,7 +234,10 @@ func (b *builder) queues() {
 // queue adds the node of queues that are alike, with its arrows.
 func (b *builder) queue(parent string, all []ir.Queue) string {
 	first := all[0]
-	n := Node{ID: "queue " + first.ClusterQueue, Kind: Queue, Name: first.ClusterQueue, Parent: parent, Lines: []string{"tier " + first.Tier}}
+	n := Node{
+		ID: "queue " + first.ClusterQueue, Kind: Queue, Name: first.ClusterQueue, Parent: parent,
+		Lines: []string{"tier " + first.Tier},
+	}
 	if len(all) > 1 {
 		n.Name = fmt.Sprintf("%d queues", len(all))
 		for _, q := range all {

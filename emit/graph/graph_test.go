@@ -13,7 +13,9 @@ import (
 
 // platform has teams with one queue each, of cohorts in turn.
 func platform(teams, cohorts int, change func(i int, t *ir.Team)) *ir.Platform {
-	p := &ir.Platform{Name: "p", Capacities: []ir.Capacity{{Name: "l4", MaxNodes: 4, Machine: ir.Machine{Resource: ir.GPU}}}}
+	p := &ir.Platform{
+		Name: "p", Capacities: []ir.Capacity{{Name: "l4", MaxNodes: 4, Machine: ir.Machine{Resource: ir.GPU}}},
+	}
 	for i := range cohorts {
 		p.Cohorts = append(p.Cohorts, ir.Cohort{Name: fmt.Sprintf("c%02d", i)})
 	}
@@ -21,7 +23,8 @@ func platform(teams, cohorts int, change func(i int, t *ir.Team)) *ir.Platform {
 		t := ir.Team{Name: fmt.Sprintf("t%03d", i), Cohort: fmt.Sprintf("c%02d", i%cohorts), Queues: []ir.Queue{{
 			Tier: "batch", ClusterQueue: fmt.Sprintf("cq-t%03d-batch", i),
 			Flavors: []ir.FlavorQuota{{Flavor: "l4", Quotas: []ir.ResourceQuota{
-				{Resource: ir.CPU, Nominal: resource.MustParse("10")}, {Resource: ir.GPU, Nominal: resource.MustParse("2")},
+				{Resource: ir.CPU, Nominal: resource.MustParse("10")},
+				{Resource: ir.GPU, Nominal: resource.MustParse("2")},
 			}}},
 		}}}
 		if change != nil {
@@ -55,20 +58,41 @@ func TestFold(t *testing.T) {
 		full     bool
 		want     []string
 	}{
-		{"a dozen teams are drawn", platform(12, 1, nil), false, append(append([]string{"c00 in"}, each(12, "t%03d in cohort c00")...), each(12, "queue cq-t%03d-batch: 2 GPUs")...)},
-		{"more are not", platform(13, 1, nil), false, []string{"c00 in", "13 teams in cohort c00", "queue cq-t000-batch: 26 GPUs"}},
-		{"unless asked for", platform(13, 1, nil), true, append(append([]string{"c00 in"}, each(13, "t%03d in cohort c00")...), each(13, "queue cq-t%03d-batch: 2 GPUs")...)},
+		{
+			"a dozen teams are drawn", platform(12, 1, nil), false,
+			append(append([]string{"c00 in"}, each(12, "t%03d in cohort c00")...),
+				each(12, "queue cq-t%03d-batch: 2 GPUs")...),
+		},
+		{
+			"more are not", platform(13, 1, nil), false,
+			[]string{"c00 in", "13 teams in cohort c00", "queue cq-t000-batch: 26 GPUs"},
+		},
+		{
+			"unless asked for", platform(13, 1, nil), true,
+			append(append([]string{"c00 in"}, each(13, "t%03d in cohort c00")...),
+				each(13, "queue cq-t%03d-batch: 2 GPUs")...),
+		},
 		{"teams of several cohorts stay apart", platform(13, 2, nil), false, []string{
-			"c00 in", "c01 in", "7 teams in cohort c00", "6 teams in cohort c01", "queue cq-t000-batch: 14 GPUs", "queue cq-t001-batch: 12 GPUs",
+			"c00 in", "c01 in", "7 teams in cohort c00", "6 teams in cohort c01", "queue cq-t000-batch: 14 GPUs",
+			"queue cq-t001-batch: 12 GPUs",
 		}},
-		{"cohorts that are alike do not, if they are many", platform(400, 20, nil), false, []string{"20 cohorts in", "400 teams in cohort c00", "queue cq-t000-batch: 800 GPUs"}},
-		{"a team that borrows is another", platform(13, 1, func(i int, t *ir.Team) { t.Queues[0].Flavors[0].Quotas[1].BorrowsAll = i == 4 }), false, []string{
-			"c00 in", "12 teams in cohort c00", "t004 in cohort c00", "queue cq-t000-batch: 24 GPUs", "queue cq-t004-batch: 2 GPUs, borrows all",
-		}},
-		{"and its cohort too", platform(26, 13, func(i int, t *ir.Team) { t.Queues[0].Flavors[0].Quotas[1].BorrowsAll = i == 4 }), false, []string{
-			"12 cohorts in", "c04 in", "24 teams in cohort c00", "t004 in cohort c04", "t017 in cohort c04",
-			"queue cq-t000-batch: 48 GPUs", "queue cq-t004-batch: 2 GPUs, borrows all", "queue cq-t017-batch: 2 GPUs",
-		}},
+		{
+			"cohorts that are alike do not, if they are many", platform(400, 20, nil), false,
+			[]string{"20 cohorts in", "400 teams in cohort c00", "queue cq-t000-batch: 800 GPUs"},
+		},
+		{"a team that borrows is another",
+			platform(13, 1, func(i int, t *ir.Team) { t.Queues[0].Flavors[0].Quotas[1].BorrowsAll = i == 4 }), false,
+			[]string{
+				"c00 in", "12 teams in cohort c00", "t004 in cohort c00", "queue cq-t000-batch: 24 GPUs",
+				"queue cq-t004-batch: 2 GPUs, borrows all",
+			}},
+		{"and its cohort too",
+			platform(26, 13, func(i int, t *ir.Team) { t.Queues[0].Flavors[0].Quotas[1].BorrowsAll = i == 4 }), false,
+			[]string{
+				"12 cohorts in", "c04 in", "24 teams in cohort c00", "t004 in cohort c04", "t017 in cohort c04",
+				"queue cq-t000-batch: 48 GPUs", "queue cq-t004-batch: 2 GPUs, borrows all",
+				"queue cq-t017-batch: 2 GPUs",
+			}},
 	} {
 		if d := cmp.Diff(test.want, drawn(Of(test.platform, test.full))); d != "" {
 			t.Errorf("%s (-want +got):\n%s", test.name, d)

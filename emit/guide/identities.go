@@ -31,7 +31,7 @@ func identities(d *document, p *ir.Platform) {
 	}
 	d.Heading(2, "Identities and rights")
 	var accounts []string
-	for _, t := range withAccount(p) {
+	for _, t := range p.TeamsWithAccount() {
 		accounts = append(accounts, t.Name)
 	}
 	pool := "iam.googleapis.com/projects/NUMBER/locations/global/workloadIdentityPools/" + p.Project + ".svc.id.goog"
@@ -69,15 +69,10 @@ func inTensorBoard(p *ir.Platform) markup {
 	return " and the TensorBoard"
 }
 
-// withAccount returns the teams whose jobs act as a Google service account.
-func withAccount(p *ir.Platform) []ir.Team {
-	return slices.DeleteFunc(slices.Clone(p.Teams), func(t ir.Team) bool { return t.Account == nil })
-}
-
 // accountOwners says whose service accounts the platform has.
 func accountOwners(p *ir.Platform) markup {
 	build := "the build (" + code(p.Delivery.Account.Email(p.Project)) + ")"
-	if len(withAccount(p)) == 0 {
+	if len(p.TeamsWithAccount()) == 0 {
 		return build + " and of the nodes"
 	}
 	return build + ", of the nodes and of teams that ask for one"
@@ -85,7 +80,7 @@ func accountOwners(p *ir.Platform) markup {
 
 // actAs says how jobs come to act as a Google service account.
 func actAs(d *document, p *ir.Platform) {
-	teams := withAccount(p)
+	teams := p.TeamsWithAccount()
 	if len(teams) == 0 {
 		return
 	}
@@ -114,9 +109,10 @@ func buildRights(d *document, p *ir.Platform) {
 		code("roles/storage.admin") + " on the bucket " + code(a.StateBucket),
 	}
 	for _, r := range a.NarrowRoles {
-		if r.Role == "roles/container.admin" {
+		switch r.Scope {
+		case ir.ClusterScope:
 			items = append(items, code(r.Role)+" on the cluster "+code(p.Cluster.Name)+"; GKE checks some permissions on the project instead, so the build can also create and list other clusters and read operations")
-		} else {
+		case ir.BucketScope:
 			items = append(items, code(r.Role)+" on buckets whose names begin with "+code(p.Project+"-"+p.Name+"-"))
 		}
 	}

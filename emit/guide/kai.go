@@ -93,7 +93,7 @@ func kaiEachTeam(d *document, p *ir.Platform) {
 
 // kaiInstall says how KAI Scheduler is installed by hand.
 func kaiInstall(d *document, p *ir.Platform) {
-	d.Para("Install KAI Scheduler with Helm 3.8 or later, and wait until it runs. Without the chart's default queue a job that names no queue waits; with it, it would ",
+	d.Para("Install KAI Scheduler with Helm, and wait until it runs. Without the chart's default queue a job that names no queue waits; with it, it would ",
 		"start past every quota.")
 	d.Code("sh",
 		command("helm", "upgrade", "kai-scheduler", ir.KAIChart, "--install", "--version=v"+p.Versions.KAI, "--namespace="+ir.KAINamespace, "--create-namespace",
@@ -136,8 +136,8 @@ func kaiByHand(d *document, p *ir.Platform, t ir.Team) {
 
 // cannot says what a team's people cannot do.
 func cannot(d *document) {
-	d.Para("A team cannot make pods without a job, CronJobs, Services that are not headless, Secrets or PersistentVolumeClaims in its namespace, nor ",
-		"run `kubectl exec`: ask an administrator.")
+	d.Para("A team cannot make pods without a job, Secrets or PersistentVolumeClaims in its namespace, nor run `kubectl exec`: ask an administrator. ",
+		"Not even an administrator can make a Service that is not headless there, or Jobs through a CronJob: the admission policies refuse both to everybody.")
 	d.Para("Jobs are refused whose containers request no cpu or memory, or whose pods name a node, a RuntimeClass or another scheduler, tolerate or select the nodes of ",
 		"other capacities, mount claims, disks, file servers, folders of the node or others' buckets, or may take longer to end than `maxGraceSeconds` of their tier. ",
 		"An administrator allows some of that to a team by `allow` in the blueprint.")

@@ -63,9 +63,13 @@ func gpuNetworks(d *document, p *ir.Platform) {
 	}
 }
 
-// onTheNode says what keeps pods off their nodes where the baseline Pod Security
-// Standard does not.
-func onTheNode(d *document, p *ir.Platform) {
+// podSecurity names the Pod Security Standards of the teams' namespaces, and what
+// keeps pods off their nodes if no standard does.
+func podSecurity(d *document, p *ir.Platform) {
+	if len(p.Teams) > 0 {
+		d.Para("The teams' namespaces enforce the `baseline` Pod Security Standard. They warn by the `restricted` standard: kubectl prints ",
+			"what a pod lacks of it, such as `runAsNonRoot`, and the pod is admitted.")
+	}
 	direct := p.AnyCapacity(func(c ir.Capacity) bool { return c.GPUDirect != "" })
 	hosts := slices.ContainsFunc(p.Workloads, func(w ir.Workload) bool { return w.HostNetwork })
 	if !direct && !hosts {
@@ -78,8 +82,8 @@ func onTheNode(d *document, p *ir.Platform) {
 	if hosts {
 		what = append(what, "the network of the node")
 	}
-	d.Para("Some pods need of their nodes what the baseline Pod Security Standard keeps from all: ", join(what), ". The namespaces of teams that submit such pods, or have ",
-		"quota on nodes with GPUDirect, only warn by that standard. In its place the policy `pods-keep-off-the-node` refuses there whatever else the standard would.")
+	d.Para("Some pods need of their nodes what the baseline standard keeps from all: ", join(what), ". The namespaces of teams that submit such pods, or have ",
+		"quota on nodes with GPUDirect, enforce no standard. In its place the policy `pods-keep-off-the-node` refuses there whatever else the standard would.")
 	if p.AnyCapacity(func(c ir.Capacity) bool { return c.GPUDirect == ir.TCPX || c.GPUDirect == ir.TCPXO }) {
 		d.Para("The daemon beside pods with GPUDirect-TCPX or TCPXO besides tunes the kernel of its node: who may submit such pods could have the node.")
 	}

@@ -29,6 +29,7 @@ func build(d *document, p *ir.Platform) {
 			"a lower one changes nothing.")
 	}
 	demanded(d, p)
+	logged(d, p)
 	upgrades(d, p)
 	buildRights(d, p)
 	substitutions(d, p)
@@ -41,11 +42,12 @@ func build(d *document, p *ir.Platform) {
 	}
 
 	d.Heading(3, "Step by step")
-	tools := markup("Terraform 1.9 or later, which finds its credentials after `gcloud auth application-default login`, and ")
+	tools := "Terraform 1.9 or later, which finds its credentials after `gcloud auth application-default login`, " +
+		schedulerOf(p).tools + ","
 	if p.Delivery.InfrastructureManager {
-		tools = ""
+		tools = schedulerOf(p).tools
 	}
-	d.Para("The same by hand, from this folder. It takes ", tools, "`kubectl` with `gke-gcloud-auth-plugin`. Prepare the project: all of the above but the build.")
+	d.Para("The same by hand, from this folder. It takes ", tools, " and `kubectl` with `gke-gcloud-auth-plugin`. Prepare the project: all of the above but the build.")
 	d.Code("sh", "./create-platform.sh --prepare")
 	infrastructure(d, p)
 	actAs(d, p)
@@ -57,7 +59,10 @@ func build(d *document, p *ir.Platform) {
 	schedulerOf(p).install(d, p)
 	d.Para("Install JobSet, and wait until it runs:")
 	d.Code("sh",
-		command("kubectl", "apply", "--server-side", "--force-conflicts", "--field-manager=jobset-release", "-f", p.Versions.JobSetManifest()),
+		download(p.Versions.JobSetManifest(), "jobset-release.yaml"),
+		ifIntact("jobset-release.yaml", p.Versions.SHA256.JobSet,
+			"kubectl apply --server-side --force-conflicts --field-manager=jobset-release -f - <jobset-release.yaml"),
+		"rm jobset-release.yaml",
 		command("kubectl", "rollout", "status", "-n", ir.JobSetNamespace, jobset))
 	if slices.ContainsFunc(p.PriorityClasses, func(c ir.PriorityClass) bool { return !c.BuiltIn }) {
 		moved, does := schedulerOf(p).moved, markup("this")
@@ -120,13 +125,28 @@ func kueueInstall(d *document, p *ir.Platform) {
 		" lets Kueue's webhooks see the teams' namespaces alone: as the release has them, nobody in the cluster could create a pod while Kueue is down.")
 	d.Code("sh",
 		"mkdir -p kueue-release",
-		command("curl", "--fail", "--location", "--output", "kueue-release/manifests.yaml", p.Versions.KueueManifest()),
+		download(p.Versions.KueueManifest(), "kueue-release/manifests.yaml"),
 		command("printf", "resources: [manifests.yaml]\\ncomponents: [../kubernetes/"+ir.KueueWebhooks+"]\\n")+" >kueue-release/kustomization.yaml",
-		"kubectl kustomize kueue-release | kubectl apply --server-side --force-conflicts --field-manager=kueue-release -f -",
+		ifIntact("kueue-release/manifests.yaml", p.Versions.SHA256.Kueue,
+			"kubectl kustomize kueue-release | kubectl apply --server-side --force-conflicts --field-manager=kueue-release -f -"),
 		"rm -r kueue-release",
 		"kubectl apply --server-side --force-conflicts --field-manager=kueue-release -f kubernetes/system/kueue-configuration.yaml",
 		command("kubectl", "rollout", "restart", "-n", ir.KueueNamespace, kueue),
 		command("kubectl", "rollout", "status", "-n", ir.KueueNamespace, kueue))
+}
+
+// download returns the command that downloads a release's manifest to a file.
+func download(manifest, file string) string {
+	return command("curl", "--fail", "--location", "--output", file, manifest)
+}
+
+// ifIntact returns a command that runs only if a file has a SHA-256, or without a
+// SHA-256 the command alone.
+func ifIntact(file, sha256, run string) string {
+	if sha256 == "" {
+		return run
+	}
+	return command("echo", sha256+"  "+file) + " | sha256sum --check && " + run
 }
 
 // groups names the Google groups that must be there.
@@ -461,7 +481,7 @@ func undo(d *document, p *ir.Platform) {
 
 // buckets says what becomes of the teams' buckets.
 func buckets(p *ir.Platform) markup {
-	if !slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return t.Bucket != "" }) {
+	if !p.HasBuckets() {
 		return ""
 	}
 	empty := markup(" Deletion stops at a team's bucket that still holds objects: empty the bucket, old versions too, with `gcloud storage rm --recursive --all-versions " +

@@ -25,7 +25,7 @@ func readme(p *ir.Platform) []byte {
 	identities(d, p)
 	build(d, p)
 	submit(d, p)
-	onTheNode(d, p)
+	podSecurity(d, p)
 	look(d, p)
 	remove(d, p)
 	undo(d, p)

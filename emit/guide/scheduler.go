@@ -14,6 +14,7 @@ type scheduler struct {
 	look       func(*ir.Platform) [][]markup          // by which commands queues and jobs are looked at
 	remove     func(*document, *ir.Platform)          // how a team or a capacity is taken out
 
+	tools          markup // the programs that install needs
 	spare, lacking markup // what nodes are beyond the guarantees, or guarantees beyond the nodes
 	ceiling        markup // what the Google Cloud quota of that name is
 	kept           markup // what a build leaves as it is, "" for nothing
@@ -27,6 +28,7 @@ func schedulerOf(p *ir.Platform) scheduler {
 		return scheduler{
 			starts: kaiStarts, applied: kaiApplied, teams: kaiTeams, named: kaiNamed, guarantees: kaiGuarantees,
 			install: kaiInstall, byHand: kaiByHand, look: kaiLook, remove: kaiRemove,
+			tools:   "`helm` 3.8 or later",
 			spare:   " for whoever asks",
 			lacking: " too few",
 			ceiling: "Ceiling is all pools at their maximum, which is the same: KAI Scheduler gives idle GPUs to whoever asks.",
@@ -36,6 +38,7 @@ func schedulerOf(p *ir.Platform) scheduler {
 	return scheduler{
 		starts: kueueStarts, applied: kueueApplied, teams: kueueTeams, named: kueueNamed, guarantees: kueueGuarantees,
 		install: kueueInstall, byHand: kueueByHand, look: kueueLook, remove: kueueRemove,
+		tools:   "`curl`",
 		spare:   " beyond all quotas",
 		lacking: " can be admitted without a node",
 		ceiling: "Ceiling is all pools at their maximum, which only a change of the teams' quotas can reach.",

@@ -1,6 +1,9 @@
 package guide
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -27,6 +30,39 @@ func TestDemanded(t *testing.T) {
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the guide lacks %q:\n%s", want, got)
+		}
+	}
+}
+
+// TestLogged holds that the guide tells of the project's audit logs, and of nothing
+// without them.
+func TestLogged(t *testing.T) {
+	p := &ir.Platform{Project: "my-project"}
+	d := &document{}
+	if logged(d, p); len(d.Bytes()) > 0 {
+		t.Errorf("without the logs: %s", d.Bytes())
+	}
+	p.Security.DataAccessLogs = true
+	logged(d, p)
+	for _, want := range []string{"`my-project`", "bills", "stay on", "iam-admin/audit?project=my-project"} {
+		if got := string(d.Bytes()); !strings.Contains(got, want) {
+			t.Errorf("the guide lacks %q:\n%s", want, got)
+		}
+	}
+}
+
+// TestIfIntact holds that a manifest whose SHA-256 differs is not applied by hand.
+func TestIfIntact(t *testing.T) {
+	folder := t.TempDir()
+	file := filepath.Join(folder, "a b.yaml")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	const empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+	for sha256, runs := range map[string]bool{"": true, empty: true, strings.Repeat("0", 64): false} {
+		out, err := exec.Command("sh", "-c", ifIntact(file, sha256, "echo applied")).CombinedOutput()
+		if strings.Contains(string(out), "applied") != runs || (err == nil) != runs {
+			t.Errorf("SHA-256 %q: %v\n%s", sha256, err, out)
 		}
 	}
 }

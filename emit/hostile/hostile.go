@@ -25,15 +25,22 @@ const Mark = "harmless"
 func Texts() []string {
 	return []string{
 		" ", "  two  ", "\t", "\n", "a\nb\n\n", "\n a\n  b", "line\r\nline", "a\rb", "trailing ", "trailing\n ",
-		"${x}", "$${x}", "%{ if true }x%{ endif }", "%%{", "$", "$$", "$$$", "$PROJECT_ID", "${_SUBSTITUTION}", "$(MASTER_ADDR)", "$(id)", "`id`",
+		"${x}", "$${x}", "%{ if true }x%{ endif }", "%%{", "$", "$$", "$$$", "$PROJECT_ID", "${_SUBSTITUTION}",
+		"$(MASTER_ADDR)", "$(id)", "`id`",
 		`"`, `'`, `\`, `\\`, `\n`, `\"`, `'\''`, `"""`, "'''", "```", "~~~",
-		"---", "...", "--- a", "- a", "a: b", "a:", ": ", "# a", "a # b", "#", "key: |\n  x", "&a", "*a", "!!int 1", "!a", "<<", "?", "@a", "%YAML 1.1", "[a]", "{a: b}", "{", "}", "[", "]", ",",
-		"null", "~", "true", "yes", "on", "NO", "1", "0x1f", "017", "0o17", "1e3", "1_000", ".inf", ".nan", "12:30:45", "2001-01-01", "=",
-		"{{ x }}", "{{x}}", "{{ .Values.x }}", "{{", "}}", "<EOT\nEOT", "<<EOT\nx\nEOT\n", "\" }\nresource \"x\" \"y\" {", "*/", "/*", "//",
-		"| a | b |", "|", "<img src=x onerror=a()>", "<!-- a", "-->", "&amp;", "&#35;", "[a](http://example.com)", "![a](b)", "http://example.com", "www.example.com", "user@example.com", "**a**", "__a__", "_a_", "~~a~~",
+		"---", "...", "--- a", "- a", "a: b", "a:", ": ", "# a", "a # b", "#", "key: |\n  x", "&a", "*a", "!!int 1",
+		"!a", "<<", "?", "@a", "%YAML 1.1", "[a]", "{a: b}", "{", "}", "[", "]", ",",
+		"null", "~", "true", "yes", "on", "NO", "1", "0x1f", "017", "0o17", "1e3", "1_000", ".inf", ".nan", "12:30:45",
+		"2001-01-01", "=",
+		"{{ x }}", "{{x}}", "{{ .Values.x }}", "{{", "}}", "<EOT\nEOT", "<<EOT\nx\nEOT\n",
+		"\" }\nresource \"x\" \"y\" {", "*/", "/*", "//",
+		"| a | b |", "|", "<img src=x onerror=a()>", "<!-- a", "-->", "&amp;", "&#35;", "[a](http://example.com)",
+		"![a](b)", "http://example.com", "www.example.com", "user@example.com", "**a**", "__a__", "_a_", "~~a~~",
 		`a"] --> b`, "end", "@team", "$__interval", "$cluster",
-		"\x00", "\x01", "\x07", "\x1b[31m", "\x7f", "\u0080", "\u0085", "\u00a0", "\u00ad", "\u200b", "\u2028", "\u2029", "\u202e", "\u2066", "\ufeff", "\ufffd", "\uffff", "\U0001f600", "\U000e0001", "é", "e\u0301",
-		"a;b", "a&&b", "a|b", "a>b", "!x", "~/x", "*", "?x", "-rf", "--flag", "=x", "'a'b'", strings.Repeat("long ", 100), strings.Repeat("x", 300), strings.Repeat(" ", 200) + "x",
+		"\x00", "\x01", "\x07", "\x1b[31m", "\x7f", "\u0080", "\u0085", "\u00a0", "\u00ad", "\u200b", "\u2028",
+		"\u2029", "\u202e", "\u2066", "\ufeff", "\ufffd", "\uffff", "\U0001f600", "\U000e0001", "é", "e\u0301",
+		"a;b", "a&&b", "a|b", "a>b", "!x", "~/x", "*", "?x", "-rf", "--flag", "=x", "'a'b'",
+		strings.Repeat("long ", 100), strings.Repeat("x", 300), strings.Repeat(" ", 200) + "x",
 	}
 }
 

@@ -13,7 +13,9 @@ import (
 // Follows are the resources by which a team follows its jobs. Queues are the
 // cluster's, and only a ClusterRoleBinding would let anybody see them.
 func Follows() rbacv1.PolicyRule {
-	return rbacv1.PolicyRule{APIGroups: []string{version.Group}, Resources: []string{"podgroups"}, Verbs: []string{"get", "list", "watch"}}
+	return rbacv1.PolicyRule{
+		APIGroups: []string{version.Group}, Resources: []string{"podgroups"}, Verbs: []string{"get", "list", "watch"},
+	}
 }
 
 // priorityLabel is the label by which a job or its pods can name a
@@ -30,9 +32,10 @@ const priorityLabel = "priorityClassName"
 //     taint, where the platform's own pods are;
 //   - a PriorityClass in a label.
 func Guard(p *ir.Platform, policy *admissionv1.ValidatingAdmissionPolicy) {
-	policy.Spec.Variables = append(policy.Spec.Variables, admissionv1.Variable{Name: "pods", Expression: "(has(dyn(object).spec.replicatedJobs)\n" +
-		"? dyn(object).spec.replicatedJobs.map(j, j.template.spec) : [dyn(object).spec])\n" +
-		".map(j, j.template)\n"})
+	policy.Spec.Variables = append(policy.Spec.Variables,
+		admissionv1.Variable{Name: "pods", Expression: "(has(dyn(object).spec.replicatedJobs)\n" +
+			"? dyn(object).spec.replicatedJobs.map(j, j.template.spec) : [dyn(object).spec])\n" +
+			".map(j, j.template)\n"})
 	var names, selectors []string
 	for _, c := range p.Capacities {
 		labels := make([]string, len(c.NodeLabels))
@@ -46,13 +49,16 @@ func Guard(p *ir.Platform, policy *admissionv1.ValidatingAdmissionPolicy) {
 			Expression: fmt.Sprintf("variables.kept || variables.pods.all(p,\n"+
 				"p.spec.?schedulerName.orValue('') == '%s'\n"+
 				"&& p.?metadata.labels[?'%s'].orValue(variables.queue) == variables.queue\n"+
-				"&& p.?metadata.labels[?'%s'].orValue('') == '')\n", ir.KAISchedulerName, ir.LabelKAIQueue, priorityLabel),
-			Message: fmt.Sprintf("pods must have schedulerName %s, no other queue than their job, and no label %s", ir.KAISchedulerName, priorityLabel),
+				"&& p.?metadata.labels[?'%s'].orValue('') == '')\n", ir.KAISchedulerName, ir.LabelKAIQueue,
+				priorityLabel),
+			Message: fmt.Sprintf("pods must have schedulerName %s, no other queue than their job, and no label %s",
+				ir.KAISchedulerName, priorityLabel),
 		},
 		admissionv1.Validation{
 			Expression: fmt.Sprintf("variables.kept || variables.pods.all(p, [%s].exists(c,\n"+
 				"c.all(k, p.spec.?nodeSelector[?k].orValue('') == c[k])))\n", strings.Join(selectors, ",\n")),
-			Message: "pods must select the nodes of a capacity: set nodeSelector to the labels of " + strings.Join(names, " or "),
+			Message: "pods must select the nodes of a capacity: set nodeSelector to the labels of " +
+				strings.Join(names, " or "),
 		},
 		admissionv1.Validation{
 			Expression: fmt.Sprintf("object.metadata.?labels[?'%[1]s'].orValue('') == (request.operation == 'UPDATE'\n"+

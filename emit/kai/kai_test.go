@@ -14,7 +14,10 @@ import (
 func quota(nominal int64, borrowing *resource.Quantity, all bool) ir.FlavorQuota {
 	return ir.FlavorQuota{Flavor: "h100", Quotas: []ir.ResourceQuota{
 		{Resource: ir.CPU, Nominal: resource.MustParse("100")},
-		{Resource: ir.GPU, Nominal: *resource.NewQuantity(nominal, resource.DecimalSI), Borrowing: borrowing, BorrowsAll: all},
+		{
+			Resource: ir.GPU, Nominal: *resource.NewQuantity(nominal, resource.DecimalSI), Borrowing: borrowing,
+			BorrowsAll: all,
+		},
 	}}
 }
 

@@ -58,7 +58,9 @@ func newQueue(p *ir.Platform, name, parent string, priority int, gpu share) *que
 	return &queue{
 		TypeMeta:   kubeyaml.Kind(version, "Queue"),
 		ObjectMeta: kubeyaml.Meta(p.Name, "", name),
-		Spec:       queueSpec{ParentQueue: parent, Priority: priority, Resources: resources{CPU: free, GPU: gpu, Memory: free}},
+		Spec: queueSpec{
+			ParentQueue: parent, Priority: priority, Resources: resources{CPU: free, GPU: gpu, Memory: free},
+		},
 	}
 }
 

@@ -106,10 +106,12 @@ func jobsStayInBounds(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmiss
 	for i, b := range tiers {
 		names[i] = b.tier
 	}
-	policy := teamPolicy(p, "jobs-stay-in-bounds", rule("batch", "v1", "jobs"), rule("jobset.x-k8s.io", "v1alpha2", "jobsets"))
+	policy := teamPolicy(p, "jobs-stay-in-bounds", rule("batch", "v1", "jobs"),
+		rule("jobset.x-k8s.io", "v1alpha2", "jobsets"))
 	policy.Spec.MatchConditions = []admissionv1.MatchCondition{{
-		Name:       "not-by-a-controller",
-		Expression: "!(request.userInfo.username in " + celList(append([]string{jobSetController}, s.controllers...)) + ")",
+		Name: "not-by-a-controller",
+		Expression: "!(request.userInfo.username in " + celList(append([]string{jobSetController}, s.controllers...)) +
+			")",
 	}}
 	policy.Spec.Variables = []admissionv1.Variable{
 		{Name: "queue", Expression: fmt.Sprintf("object.metadata.?labels[?'%s'].orValue('')", p.QueueLabel())},
@@ -125,27 +127,36 @@ func jobsStayInBounds(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmiss
 		{Name: "taints", Expression: tierTable(tiers, func(b bounds) string { return celList(b.taints) }, "[]")},
 		// An amount in a JobSet can be a number: CEL would take all for strings
 		// without dyn.
-		{Name: "uncounted", Expression: flatten("p.containers.filter(c, ['cpu', 'memory'].exists(r, !quantity(string(\n" +
-			"c.?resources.requests[?r].or(c.?resources.limits[?r]).orValue(dyn('0')))).isGreaterThan(quantity('0'))))\n" +
-			".map(c, c.name)")},
-		{Name: "elsewhere", Expression: flatten("['nodeName', 'runtimeClassName'].filter(f, p[?f].orValue('') != '' && !(f in variables.allow))" +
-			s.otherScheduler + claims(p))},
+		{Name: "uncounted",
+			Expression: flatten("p.containers.filter(c, ['cpu', 'memory'].exists(r, !quantity(string(\n" +
+				"c.?resources.requests[?r].or(c.?resources.limits[?r]).orValue(dyn('0'))))" +
+				".isGreaterThan(quantity('0'))))\n" +
+				".map(c, c.name)")},
+		{Name: "elsewhere",
+			Expression: flatten(
+				"['nodeName', 'runtimeClassName'].filter(f, p[?f].orValue('') != '' && !(f in variables.allow))" +
+					s.otherScheduler + claims(p))},
 		// A pod that tolerates a node that does not answer for a while goes nowhere else
 		// by that.
-		{Name: "tolerated", Expression: flatten("p.?tolerations.orValue([]).filter(t, t.?effect.orValue('') != 'NoExecute'\n" +
-			"|| !(t.?key.orValue('') in ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']))\n" +
-			".filter(t, !variables.taints.exists(x,\n" +
-			"x == t.?key.orValue('') + '=' + t.?value.orValue('') || x == t.?key.orValue('') + '='\n" +
-			"|| t.?operator.orValue('') == 'Exists' && x.startsWith(t.?key.orValue('') + '=')))\n" +
-			".map(t, t.?key.orValue('everything'))")},
+		{Name: "tolerated",
+			Expression: flatten("p.?tolerations.orValue([]).filter(t, t.?effect.orValue('') != 'NoExecute'\n" +
+				"|| !(t.?key.orValue('') in ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']))\n" +
+				".filter(t, !variables.taints.exists(x,\n" +
+				"x == t.?key.orValue('') + '=' + t.?value.orValue('') || x == t.?key.orValue('') + '='\n" +
+				"|| t.?operator.orValue('') == 'Exists' && x.startsWith(t.?key.orValue('') + '=')))\n" +
+				".map(t, t.?key.orValue('everything'))")},
 		{Name: "selected", Expression: flatten("(p.?nodeSelector.orValue({}).map(k, k + '=' + p.nodeSelector[k])\n" +
-			"+ p.?affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms.orValue([])\n" +
+			"+ p.?affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution" +
+			".nodeSelectorTerms.orValue([])\n" +
 			".map(t, t.?matchExpressions.orValue([]).filter(e, e.operator == 'In')\n" +
 			".map(e, e.values.map(v, e.key + '=' + v).join('\\n')).join('\\n')).join('\\n').split('\\n'))\n" +
-			".filter(l, " + celList(guardedLabels(tiers, p)) + ".exists(k, l.startsWith(k + '=')) && !(l in variables.labels))")},
+			".filter(l, " + celList(guardedLabels(tiers, p)) +
+			".exists(k, l.startsWith(k + '=')) && !(l in variables.labels))")},
 		{Name: "volumes", Expression: flatten("p.?volumes.orValue([]).filter(v, v.exists(k,\n" +
-			"!(k in " + celList(append([]string{"name"}, freeVolumes...)) + " || k in variables.allow" + nodeFolders(p) + "\n" +
-			"|| k == 'csi' && v.csi.driver == '" + bucketDriver + "' && v.csi.?volumeAttributes.bucketName.orValue('')\n" +
+			"!(k in " + celList(append([]string{"name"}, freeVolumes...)) + " || k in variables.allow" +
+			nodeFolders(p) + "\n" +
+			"|| k == 'csi' && v.csi.driver == '" + bucketDriver +
+			"' && v.csi.?volumeAttributes.bucketName.orValue('')\n" +
 			"== namespaceObject.metadata.?annotations[?'" + bucketAnnotation + "'].orValue('-'))))\n" +
 			".map(v, v.name + ' (' + v.filter(k, k != 'name').join('') + ')')")},
 	}
@@ -171,7 +182,8 @@ func jobsStayInBounds(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmiss
 			"+ ': their nodes have the labels ' + variables.labels.join(', ')\n")
 	add("variables.kept || variables.volumes == []", "",
 		"'no quota counts volume ' + variables.volumes.join(', ')\n"+
-			"+ ': use the bucket of the team or emptyDir, or ask an administrator to allow the kind in the blueprint'\n")
+			"+ ': use the bucket of the team or emptyDir, or ask an administrator to allow the "+
+			"kind in the blueprint'\n")
 	add("'volumeClaimPolicies' in variables.allow || dyn(object).spec.?volumeClaimPolicies.orValue([]) == []\n"+
 		"|| request.operation == 'UPDATE'\n"+
 		"&& dyn(object).spec.?volumeClaimPolicies == dyn(oldObject).spec.?volumeClaimPolicies\n",
@@ -192,7 +204,8 @@ func podSpecs(object string) string {
 // flatten returns a CEL expression of one list of the strings that an expression
 // lists for each pod p. CEL has no other way to join lists.
 func flatten(perPod string) string {
-	return "variables.pods.map(p, (" + perPod + ").join('\\n')).filter(s, s != '').join('\\n').split('\\n').filter(s, s != '')\n"
+	return "variables.pods.map(p, (" + perPod +
+		").join('\\n')).filter(s, s != '').join('\\n').split('\\n').filter(s, s != '')\n"
 }
 
 // tierTable returns a CEL expression of what the tier of the job has, or otherwise.
@@ -239,5 +252,6 @@ func claims(p *ir.Platform) string {
 	if p.AnyCapacity(ir.Capacity.HasAcceleratorNetworks) {
 		return ""
 	}
-	return "\n+ (p.?resourceClaims.orValue([]) != [] && !('resourceClaims' in variables.allow) ? ['resourceClaims'] : [])"
+	return "\n+ (p.?resourceClaims.orValue([]) != [] && !('resourceClaims' in variables.allow) ? " +
+		"['resourceClaims'] : [])"
 }

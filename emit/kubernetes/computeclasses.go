@@ -126,7 +126,9 @@ func priorityOf(p *ir.Platform, c ir.Capacity) priority {
 		},
 	}
 	if c.HasGPUs() {
-		out.GPU = &gpu{Type: c.Machine.Accelerator, Count: c.Machine.AcceleratorCount, DriverVersion: strings.ToLower(c.GPUDriver)}
+		out.GPU = &gpu{
+			Type: c.Machine.Accelerator, Count: c.Machine.AcceleratorCount, DriverVersion: strings.ToLower(c.GPUDriver),
+		}
 	}
 	// GKE creates pools in all zones of the platform by itself.
 	var zones []string
@@ -139,7 +141,9 @@ func priorityOf(p *ir.Platform, c ir.Capacity) priority {
 		out.Reservations = &reservations{Affinity: "None"}
 	case ir.Reservation:
 		// The API takes the zones of a specific reservation here alone.
-		out.Reservations = &reservations{Affinity: "Specific", Specific: []specificReservation{specific(*c.Reservation, zones)}}
+		out.Reservations = &reservations{
+			Affinity: "Specific", Specific: []specificReservation{specific(*c.Reservation, zones)},
+		}
 		zones = nil
 	case ir.AnyReservation:
 		out.Reservations = &reservations{Affinity: "AnyThenFail"}

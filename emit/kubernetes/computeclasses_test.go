@@ -74,7 +74,9 @@ spec:
     spot: false
 ` + storage + tail},
 		{"part of another project's reservation in one zone", func(c *ir.Capacity) {
-			c.Option, c.Reservation = ir.Reservation, &ir.ReservationUse{Name: "theirs", Owner: "owner", Block: "b1", SubBlock: "s2"}
+			c.Option, c.Reservation = ir.Reservation, &ir.ReservationUse{
+				Name: "theirs", Owner: "owner", Block: "b1", SubBlock: "s2",
+			}
 			c.Zones = c.Zones[1:]
 		}, head + gpu + `    machineType: g2-standard-24
     reservations:
@@ -143,7 +145,8 @@ spec:
 			if diff := cmp.Diff(test.want, got["kubernetes/compute-classes.yaml"]); diff != "" {
 				t.Errorf("compute class (-want +got):\n%s", diff)
 			}
-			if order := "- compute-classes.yaml\n- resource-flavors.yaml\n"; !strings.Contains(got["kubernetes/kustomization.yaml"], order) {
+			if order := "- compute-classes.yaml\n- resource-flavors.yaml\n"; !strings.Contains(
+				got["kubernetes/kustomization.yaml"], order) {
 				t.Errorf("no %q in\n%s", order, got["kubernetes/kustomization.yaml"])
 			}
 		})

@@ -16,7 +16,8 @@ import (
 const (
 	pauseImage    = "gke.gcr.io/pause:3.8@sha256:880e63f94b145e46f1b1082bb71b85e21f16b99b180b9996407d61240ceb9830"
 	shellImage    = "ubuntu:24.04"
-	injectorImage = "gcr.io/gke-release/nri-device-injector@sha256:6e79483d52abdc28454bf186320b10a56b0f117a10e8d65d5c74dbb821a76970"
+	injectorImage = "gcr.io/gke-release/nri-device-injector@sha256:" +
+		"6e79483d52abdc28454bf186320b10a56b0f117a10e8d65d5c74dbb821a76970"
 )
 
 // hostBin is the folder of a node that has the folders ir.HostGIB and
@@ -122,8 +123,9 @@ chmod -R a+r `+ir.HostApertures+`
 chmod a+rw `+ir.HostApertures+`/*/resource*'
 `)
 	return installer{
-		name: "nccl-tcpxo-installer", pools: pools(p, false, ir.TCPXO), sharesNet: true, sharesPIDs: true, hostPaths: pluginPaths(),
-		steps: []corev1.Container{prepare, plugin(ir.TCPXOPlugin, "/var/lib/tcpxo")},
+		name: "nccl-tcpxo-installer", pools: pools(p, false, ir.TCPXO), sharesNet: true, sharesPIDs: true,
+		hostPaths: pluginPaths(),
+		steps:     []corev1.Container{prepare, plugin(ir.TCPXOPlugin, "/var/lib/tcpxo")},
 	}
 }
 
@@ -173,7 +175,9 @@ func (i installer) daemonSet(p *ir.Platform) *appsv1.DaemonSet {
 	pod.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
 	pod.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
 		RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
-			MatchExpressions: []corev1.NodeSelectorRequirement{{Key: ir.LabelNodePool, Operator: corev1.NodeSelectorOpIn, Values: i.pools}},
+			MatchExpressions: []corev1.NodeSelectorRequirement{
+				{Key: ir.LabelNodePool, Operator: corev1.NodeSelectorOpIn, Values: i.pools},
+			},
 		}}},
 	}}
 	var mounts []corev1.VolumeMount

@@ -22,7 +22,9 @@ func kaiPlan() *ir.Platform {
 	}
 	for i := range p.Teams {
 		t := &p.Teams[i]
-		t.Queues = []ir.Queue{{Tier: "gpu", Classes: []string{"low", "train"}, ClusterQueue: t.Name, LocalQueue: t.Name}}
+		t.Queues = []ir.Queue{
+			{Tier: "gpu", Classes: []string{"low", "train"}, ClusterQueue: t.Name, LocalQueue: t.Name},
+		}
 	}
 	return p
 }
@@ -31,7 +33,8 @@ func kaiPlan() *ir.Platform {
 func TestNothingOfKueueWithKAI(t *testing.T) {
 	files := render(t, kaiPlan())
 	want := []string{
-		"kubernetes/cohorts.yaml", "kubernetes/kustomization.yaml", "kubernetes/priority-classes.yaml", "kubernetes/system/admission-policies.yaml",
+		"kubernetes/cohorts.yaml", "kubernetes/kustomization.yaml", "kubernetes/priority-classes.yaml",
+		"kubernetes/system/admission-policies.yaml",
 		"kubernetes/system/job-submitter.yaml", "kubernetes/teams/team-a.yaml", "kubernetes/teams/team-b.yaml",
 	}
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(files))); diff != "" {
@@ -42,7 +45,8 @@ func TestNothingOfKueueWithKAI(t *testing.T) {
 			t.Errorf("%s speaks of Kueue:\n%s", path, content)
 		}
 	}
-	if got := files["kubernetes/priority-classes.yaml"]; strings.Contains(got, "train") || !strings.Contains(got, "name: low") {
+	if got := files["kubernetes/priority-classes.yaml"]; strings.Contains(got, "train") ||
+		!strings.Contains(got, "name: low") {
 		t.Errorf("not the platform's own PriorityClasses alone:\n%s", got)
 	}
 	if got := files["kubernetes/teams/team-a.yaml"]; !strings.Contains(got, "queues: team-a=low|train\n") {
@@ -64,7 +68,8 @@ func TestDefaultClassWithKAI(t *testing.T) {
 	} {
 		p := kaiPlan()
 		p.PriorityClasses = test.classes
-		if got := render(t, p)["kubernetes/system/admission-policies.yaml"]; !strings.Contains(got, "(c == '' ? '"+test.want+"' : c)") {
+		if got := render(t, p)["kubernetes/system/admission-policies.yaml"]; !strings.Contains(got,
+			"(c == '' ? '"+test.want+"' : c)") {
 			t.Errorf("%s: not %q in\n%s", test.name, test.want, got)
 		}
 	}

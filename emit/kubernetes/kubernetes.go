@@ -58,7 +58,8 @@ func schedulerOf(p *ir.Platform) scheduler {
 		}
 	}
 	return scheduler{
-		system: kueue.System, release: kueue.Release, queues: kueue.Queues, team: kueue.Team, follows: kueue.Follows(), guard: kueue.Guard,
+		system: kueue.System, release: kueue.Release, queues: kueue.Queues, team: kueue.Team, follows: kueue.Follows(),
+		guard:       kueue.Guard,
 		controllers: []string{kueue.Controller}, tier: kueue.TierOfQueue, otherScheduler: kueue.OtherScheduler,
 	}
 }
@@ -75,7 +76,9 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 	onTheNode := teamsOnTheNode(p)
 	manifests = append(manifests,
 		kubeyaml.Manifest{Name: "system/job-submitter.yaml", Objects: []any{jobSubmitter(p, scheduler)}},
-		kubeyaml.Manifest{Name: "system/admission-policies.yaml", Objects: admissionPolicies(p, scheduler, len(onTheNode) > 0)},
+		kubeyaml.Manifest{
+			Name: "system/admission-policies.yaml", Objects: admissionPolicies(p, scheduler, len(onTheNode) > 0),
+		},
 		kubeyaml.Manifest{Name: "system/gpu-installers.yaml", Objects: gpuInstallers(p)},
 		kubeyaml.Manifest{Name: "priority-classes.yaml", Objects: priorityClasses(p)},
 		kubeyaml.Manifest{Name: "compute-classes.yaml", Objects: computeClasses(p)},

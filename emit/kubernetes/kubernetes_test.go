@@ -43,7 +43,9 @@ func plan() *ir.Platform {
 			},
 			{
 				Name: "team-b", Namespace: "team-b", KubeAccount: "team-b-ksa",
-				Queues: []ir.Queue{{Tier: "lp", Classes: []string{"lp"}, ClusterQueue: "cq-team-b-lp", LocalQueue: "lq-team-b-lp"}},
+				Queues: []ir.Queue{
+					{Tier: "lp", Classes: []string{"lp"}, ClusterQueue: "cq-team-b-lp", LocalQueue: "lq-team-b-lp"},
+				},
 			},
 		},
 	}
@@ -76,6 +78,7 @@ metadata:
     app.kubernetes.io/managed-by: batchwright
     app.kubernetes.io/part-of: demo
     pod-security.kubernetes.io/enforce: baseline
+    pod-security.kubernetes.io/warn: restricted
     team: team-a
   name: ns-a
 ---
@@ -268,7 +271,8 @@ func TestBounds(t *testing.T) {
 			"{'hp': 90,\n      'lp': 60}\n",
 			"{'hp': ['cloud.google.com/gke-queued=true', 'resource-type=spot'],\n      'lp': ['resource-type=spot']}\n",
 			"{'hp': ['cloud.google.com/gke-placement-group=', 'nvidia.com/gpu=present'],\n      'lp': []}\n",
-			"['cloud.google.com/compute-class', 'cloud.google.com/gke-queued', 'cloud.google.com/reservation-name', 'resource-type']",
+			"['cloud.google.com/compute-class', 'cloud.google.com/gke-queued', " +
+				"'cloud.google.com/reservation-name', 'resource-type']",
 			"? ['resourceClaims'] : []",
 		},
 	} {

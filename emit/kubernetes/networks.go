@@ -29,8 +29,10 @@ func gpuNetworks(p *ir.Platform) []any {
 				TypeMeta:   kubeyaml.Kind(version, "Network"),
 				ObjectMeta: kubeyaml.Meta(p.Name, "", s.Network),
 				Spec: networkv1.NetworkSpec{
-					Type:          networkv1.DeviceNetworkType,
-					ParametersRef: &networkv1.NetworkParametersReference{Group: networkv1.GroupName, Kind: params.Kind, Name: params.Name},
+					Type: networkv1.DeviceNetworkType,
+					ParametersRef: &networkv1.NetworkParametersReference{
+						Group: networkv1.GroupName, Kind: params.Kind, Name: params.Name,
+					},
 				},
 			})
 		}

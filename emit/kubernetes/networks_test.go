@@ -21,7 +21,9 @@ func connected(way ir.GPUDirect, arm bool) *ir.Platform {
 
 func TestNetworks(t *testing.T) {
 	p := connected(ir.RDMA, false)
-	p.Network.GPUs = []ir.GPUNetwork{{Name: "demo-rdma", Subnets: []ir.GPUSubnet{{Name: "demo-rdma-0", Network: "rdma-0", RDMA: true}}}}
+	p.Network.GPUs = []ir.GPUNetwork{
+		{Name: "demo-rdma", Subnets: []ir.GPUSubnet{{Name: "demo-rdma-0", Network: "rdma-0", RDMA: true}}},
+	}
 	const want = `apiVersion: networking.gke.io/v1
 kind: GKENetworkParamSet
 metadata:
@@ -57,7 +59,8 @@ spec:
 		t.Errorf("no network device in\n%s", got)
 	}
 	kustomization := files["kubernetes/kustomization.yaml"]
-	if i, j := strings.Index(kustomization, "- networks.yaml"), strings.Index(kustomization, "- teams/"); i < 0 || j < i {
+	if i, j := strings.Index(kustomization, "- networks.yaml"), strings.Index(kustomization, "- teams/"); i < 0 ||
+		j < i {
 		t.Errorf("networks do not come before the teams:\n%s", kustomization)
 	}
 }
@@ -69,10 +72,19 @@ func TestInstallers(t *testing.T) {
 		want []string // DaemonSets, in order
 		has  []string
 	}{
-		{ir.RDMA, false, []string{"nccl-rdma-installer"}, []string{"gpudirect-gib/nccl-plugin-gib:v1.1.0", "mv /host/gib.new /host/gib"}},
+		{
+			ir.RDMA, false, []string{"nccl-rdma-installer"},
+			[]string{"gpudirect-gib/nccl-plugin-gib:v1.1.0", "mv /host/gib.new /host/gib"},
+		},
 		{ir.RDMA, true, []string{"nccl-rdma-installer-arm64"}, []string{"gpudirect-gib/nccl-plugin-gib-arm64:v1.1.0"}},
-		{ir.TCPX, false, []string{"nccl-tcpx-installer", "device-injector"}, []string{ir.TCPXPlugin, "/var/lib/tcpx/lib64/."}},
-		{ir.TCPXO, false, []string{"nccl-tcpxo-installer", "device-injector"}, []string{ir.TCPXOPlugin, "/var/lib/tcpxo/lib64/.", "nsenter", "hostPID: true"}},
+		{
+			ir.TCPX, false, []string{"nccl-tcpx-installer", "device-injector"},
+			[]string{ir.TCPXPlugin, "/var/lib/tcpx/lib64/."},
+		},
+		{
+			ir.TCPXO, false, []string{"nccl-tcpxo-installer", "device-injector"},
+			[]string{ir.TCPXOPlugin, "/var/lib/tcpxo/lib64/.", "nsenter", "hostPID: true"},
+		},
 		{"", false, nil, nil},
 	} {
 		t.Run(string(test.way), func(t *testing.T) {
@@ -112,9 +124,22 @@ func TestOnTheNode(t *testing.T) {
 		never []string
 	}{
 		{"nothing", plan(), false, nil, nil},
-		{"RDMA", connected(ir.RDMA, false), true, []string{"hostNetwork.orValue(false)", "'IPC_LOCK'", "['/home/kubernetes/bin/gib', '/home/kubernetes/bin/nvidia']"}, []string{"NET_ADMIN", "/proc/sys"}},
-		{"TCPX", connected(ir.TCPX, false), true, []string{"k in ['NET_ADMIN'] && c.image in ['" + ir.TCPXDaemon + "']", "'/sys', '/proc/sys'", "'IPC_LOCK'"}, []string{"bin/gib", "aperture"}},
-		{"TCPXO", connected(ir.TCPXO, false), true, []string{"'/dev/aperture_devices'", "c.image in ['" + ir.TCPXODaemon + "']"}, []string{"'IPC_LOCK'"}},
+		{
+			"RDMA", connected(ir.RDMA, false), true,
+			[]string{
+				"hostNetwork.orValue(false)", "'IPC_LOCK'",
+				"['/home/kubernetes/bin/gib', '/home/kubernetes/bin/nvidia']",
+			}, []string{"NET_ADMIN", "/proc/sys"},
+		},
+		{
+			"TCPX", connected(ir.TCPX, false), true,
+			[]string{"k in ['NET_ADMIN'] && c.image in ['" + ir.TCPXDaemon + "']", "'/sys', '/proc/sys'", "'IPC_LOCK'"},
+			[]string{"bin/gib", "aperture"},
+		},
+		{
+			"TCPXO", connected(ir.TCPXO, false), true,
+			[]string{"'/dev/aperture_devices'", "c.image in ['" + ir.TCPXODaemon + "']"}, []string{"'IPC_LOCK'"},
+		},
 		{"network of the node", host, true, []string{"variables.folders == []"}, []string{"hostNetwork", "readOnly"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -125,7 +150,9 @@ func TestOnTheNode(t *testing.T) {
 			}
 			for team, open := range map[string]bool{"team-a": test.open, "team-b": false} {
 				namespace := files["kubernetes/teams/"+team+".yaml"]
-				if strings.Contains(namespace, "enforce: privileged\n    pod-security.kubernetes.io/warn: baseline\n") != open || strings.Contains(namespace, "enforce: baseline\n") == open {
+				const warn = "\n    pod-security.kubernetes.io/warn: restricted\n"
+				if strings.Contains(namespace, "enforce: privileged"+warn) != open ||
+					strings.Contains(namespace, "enforce: baseline"+warn) == open {
 					t.Errorf("%s is open: want %v\n%s", team, open, namespace)
 				}
 			}

@@ -12,7 +12,8 @@ import (
 // baselineCapabilities are those that the baseline Pod Security Standard lets
 // containers add (Kubernetes documentation: "Pod Security Standards").
 var baselineCapabilities = []string{
-	"AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT",
+	"AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP",
+	"SETGID", "SETPCAP", "SETUID", "SYS_CHROOT",
 }
 
 // reach is what pods of the platform's teams have of their nodes.
@@ -67,7 +68,8 @@ func podsKeepOffTheNode(p *ir.Platform) *admissionv1.ValidatingAdmissionPolicy {
 		{Name: "folders", Expression: "object.spec.?volumes.orValue([]).filter(v, has(v.hostPath))"},
 	}
 	add := func(expression, message string) {
-		policy.Spec.Validations = append(policy.Spec.Validations, admissionv1.Validation{Expression: expression, Message: message})
+		policy.Spec.Validations = append(policy.Spec.Validations,
+			admissionv1.Validation{Expression: expression, Message: message})
 	}
 	shared := "!object.spec.?hostPID.orValue(false) && !object.spec.?hostIPC.orValue(false)\n"
 	if !r.network {
@@ -90,13 +92,15 @@ func podsKeepOffTheNode(p *ir.Platform) *admissionv1.ValidatingAdmissionPolicy {
 	if r.daemons != nil {
 		allowed += "\n|| k in " + celList(r.capabilities) + " && c.image in " + celList(r.daemons)
 	}
-	add("variables.containers.all(c, c.?securityContext.?capabilities.?add.orValue([]).all(k,\n"+allowed+"))\n", "containers must not add such capabilities")
+	add("variables.containers.all(c, c.?securityContext.?capabilities.?add.orValue([]).all(k,\n"+allowed+"))\n",
+		"containers must not add such capabilities")
 
 	folders := slices.Concat(r.libraries, r.devices, r.kernel)
 	if folders == nil {
 		add("variables.folders == []", "pods must mount no folders of their node")
 	} else {
-		add("variables.folders.all(v, v.hostPath.path in\n"+celList(folders)+")\n", "pods must mount no other folders of their node than "+strings.Join(folders, ", "))
+		add("variables.folders.all(v, v.hostPath.path in\n"+celList(folders)+")\n",
+			"pods must mount no other folders of their node than "+strings.Join(folders, ", "))
 	}
 	if r.libraries != nil {
 		add("variables.containers.all(c, c.?volumeMounts.orValue([]).all(m, m.?readOnly.orValue(false)\n"+

@@ -19,7 +19,9 @@ const jobSetController = "system:serviceaccount:" + ir.JobSetNamespace + ":jobse
 // namespace enforces no Pod Security Standard.
 func admissionPolicies(p *ir.Platform, s scheduler, onTheNode bool) []any {
 	var objects []any
-	policies := []*admissionv1.ValidatingAdmissionPolicy{jobsAreQueued(p, s), jobsStayInBounds(p, s), servicesAreHeadless(p)}
+	policies := []*admissionv1.ValidatingAdmissionPolicy{
+		jobsAreQueued(p, s), jobsStayInBounds(p, s), servicesAreHeadless(p),
+	}
 	if onTheNode {
 		policies = append(policies, podsKeepOffTheNode(p))
 	}
@@ -52,7 +54,8 @@ func admissionPolicies(p *ir.Platform, s scheduler, onTheNode bool) []any {
 // changed otherwise, so that controllers can clean it up. Neither kind lets its
 // PriorityClass be changed.
 func jobsAreQueued(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmissionPolicy {
-	policy := teamPolicy(p, "jobs-are-queued", rule("batch", "v1", "jobs"), rule("jobset.x-k8s.io", "v1alpha2", "jobsets"))
+	policy := teamPolicy(p, "jobs-are-queued", rule("batch", "v1", "jobs"),
+		rule("jobset.x-k8s.io", "v1alpha2", "jobsets"))
 	policy.Spec.MatchConditions = []admissionv1.MatchCondition{{
 		Name:       "not-part-of-a-jobset",
 		Expression: fmt.Sprintf("request.userInfo.username != '%s'", jobSetController),
@@ -65,8 +68,9 @@ func jobsAreQueued(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmission
 		{Name: "queues", Expression: fmt.Sprintf("namespaceObject.metadata.?annotations[?'%s'].orValue('')\n"+
 			".split('%s').map(q, q.split('%s'))\n", queuesAnnotation, queueSeparator, classesSeparator)},
 		// A list of the classes of the queue, or nothing.
-		{Name: "allowed", Expression: fmt.Sprintf("variables.queues.filter(q, variables.queue != '' && q[0] == variables.queue)\n"+
-			".map(q, q[1].split('%s'))\n", classSeparator)},
+		{Name: "allowed",
+			Expression: fmt.Sprintf("variables.queues.filter(q, variables.queue != '' && q[0] == variables.queue)\n"+
+				".map(q, q[1].split('%s'))\n", classSeparator)},
 		// A JobSet has many pod templates, a Job has one. The API server knows
 		// both types and would complain of the other's fields but for dyn.
 		{Name: "classes", Expression: "(has(dyn(object).spec.replicatedJobs)\n" +
@@ -77,18 +81,21 @@ func jobsAreQueued(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmission
 		{
 			Expression: "variables.kept || variables.allowed != []",
 			MessageExpression: fmt.Sprintf("'the label %s must name a queue of namespace '\n"+
-				"+ request.namespace + ': ' + variables.queues.map(q, q[0]).join('%s')\n", p.QueueLabel(), queueSeparator),
+				"+ request.namespace + ': ' + variables.queues.map(q, q[0]).join('%s')\n", p.QueueLabel(),
+				queueSeparator),
 		},
 		{
 			Expression: fmt.Sprintf("variables.kept\n"+
-				"|| variables.classes.all(c, variables.allowed.exists(a, (c == '' ? '%s' : c) in a))\n", defaultClass(p, s)),
+				"|| variables.classes.all(c, variables.allowed.exists(a, (c == '' ? '%s' : c) in a))\n",
+				defaultClass(p, s)),
 			// Demanded of an expression with line breaks.
 			Message: "the priorityClassName of pods must be one of their queue",
 			MessageExpression: "'the priorityClassName of pods in queue '\n" +
 				"+ variables.queue + ' must be ' + variables.allowed.map(a, a.join(' or ')).join('')\n",
 		},
 		{
-			Expression: "object.metadata.?ownerReferences.orValue([]).filter(o, o.?controller.orValue(false)).all(o,\n" +
+			Expression: "object.metadata.?ownerReferences.orValue([]).filter(o, " +
+				"o.?controller.orValue(false)).all(o,\n" +
 				"request.operation == 'UPDATE' && oldObject.metadata.?ownerReferences.orValue([])\n" +
 				".exists(old, old.uid == o.uid && old.?controller.orValue(false)))\n",
 			Message: "metadata.ownerReferences must not name a controller: only the Jobs of a JobSet have one",
@@ -121,7 +128,8 @@ func servicesAreHeadless(p *ir.Platform) *admissionv1.ValidatingAdmissionPolicy 
 
 // teamPolicy returns a policy on creating and updating objects, still without
 // a validation. What it cannot evaluate it refuses.
-func teamPolicy(p *ir.Platform, name string, rules ...admissionv1.NamedRuleWithOperations) *admissionv1.ValidatingAdmissionPolicy {
+func teamPolicy(p *ir.Platform, name string,
+	rules ...admissionv1.NamedRuleWithOperations) *admissionv1.ValidatingAdmissionPolicy {
 	return &admissionv1.ValidatingAdmissionPolicy{
 		TypeMeta:   kubeyaml.Kind(admissionv1.SchemeGroupVersion, "ValidatingAdmissionPolicy"),
 		ObjectMeta: kubeyaml.Meta(p.Name, "", name),

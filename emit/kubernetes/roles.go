@@ -36,7 +36,10 @@ func jobSubmitter(p *ir.Platform, s scheduler) *rbacv1.ClusterRole {
 		},
 	}
 	if p.AnyCapacity(ir.Capacity.HasAcceleratorNetworks) {
-		role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{"resource.k8s.io"}, Resources: []string{"resourceclaimtemplates"}, Verbs: write})
+		role.Rules = append(role.Rules,
+			rbacv1.PolicyRule{
+				APIGroups: []string{"resource.k8s.io"}, Resources: []string{"resourceclaimtemplates"}, Verbs: write,
+			})
 	}
 	return role
 }

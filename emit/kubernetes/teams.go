@@ -44,11 +44,14 @@ func team(p *ir.Platform, t ir.Team, onTheNode bool) []any {
 }
 
 func namespace(p *ir.Platform, t ir.Team, onTheNode bool) *corev1.Namespace {
-	n := &corev1.Namespace{TypeMeta: kubeyaml.Kind(corev1.SchemeGroupVersion, "Namespace"), ObjectMeta: kubeyaml.Meta(p.Name, "", t.Namespace)}
+	n := &corev1.Namespace{
+		TypeMeta:   kubeyaml.Kind(corev1.SchemeGroupVersion, "Namespace"),
+		ObjectMeta: kubeyaml.Meta(p.Name, "", t.Namespace),
+	}
 	n.Labels[ir.LabelTeam] = t.Name
-	n.Labels[enforceLabel] = baseline
+	n.Labels[enforceLabel], n.Labels[warnLabel] = baseline, restricted
 	if onTheNode {
-		n.Labels[enforceLabel], n.Labels[warnLabel] = privileged, baseline
+		n.Labels[enforceLabel] = privileged
 	}
 	queues := make([]string, len(t.Queues))
 	for i, q := range t.Queues {
@@ -94,6 +97,7 @@ func networkPolicy(p *ir.Platform, t ir.Team) *networkingv1.NetworkPolicy {
 const (
 	baseline   = "baseline"
 	privileged = "privileged"
+	restricted = "restricted"
 )
 
 // teamsOnTheNode are the names of the teams whose pods need something of their
@@ -123,7 +127,10 @@ func teamsOnTheNode(p *ir.Platform) map[string]bool {
 }
 
 func serviceAccount(p *ir.Platform, t ir.Team) *corev1.ServiceAccount {
-	a := &corev1.ServiceAccount{TypeMeta: kubeyaml.Kind(corev1.SchemeGroupVersion, "ServiceAccount"), ObjectMeta: kubeyaml.Meta(p.Name, t.Namespace, t.KubeAccount)}
+	a := &corev1.ServiceAccount{
+		TypeMeta:   kubeyaml.Kind(corev1.SchemeGroupVersion, "ServiceAccount"),
+		ObjectMeta: kubeyaml.Meta(p.Name, t.Namespace, t.KubeAccount),
+	}
 	if t.Account != nil {
 		a.Annotations = map[string]string{accountAnnotation: t.Account.Email(p.Project)}
 	}

@@ -26,7 +26,9 @@ func FuzzMarshal(f *testing.F) {
 		object := &corev1.ConfigMap{
 			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
 			ObjectMeta: metav1.ObjectMeta{Name: value, Annotations: map[string]string{key: value, "b": key}},
-			Data:       map[string]string{key: value, "metadata": "", "a": value + "\n", "z": " " + value, value: "\n" + key},
+			Data: map[string]string{
+				key: value, "metadata": "", "a": value + "\n", "z": " " + value, value: "\n" + key,
+			},
 		}
 		content, err := kubeyaml.Marshal(object, object)
 		if err != nil {

@@ -59,7 +59,8 @@ func dropEmpty(value any) {
 	case map[string]any:
 		for key, child := range value {
 			dropEmpty(child)
-			if fields, ok := child.(map[string]any); ok && len(fields) == 0 && (key == "metadata" || key == "spec" || key == "nodeInterfaceMatcher") {
+			if fields, ok := child.(map[string]any); ok && len(fields) == 0 &&
+				(key == "metadata" || key == "spec" || key == "nodeInterfaceMatcher") {
 				delete(value, key)
 			}
 		}
@@ -90,8 +91,10 @@ func Kind(group schema.GroupVersion, kind string) metav1.TypeMeta {
 // TeamNamespaces selects the namespaces of a platform's teams.
 func TeamNamespaces(platform string) *metav1.LabelSelector {
 	return &metav1.LabelSelector{
-		MatchLabels:      map[string]string{ir.LabelPartOf: platform},
-		MatchExpressions: []metav1.LabelSelectorRequirement{{Key: ir.LabelTeam, Operator: metav1.LabelSelectorOpExists}},
+		MatchLabels: map[string]string{ir.LabelPartOf: platform},
+		MatchExpressions: []metav1.LabelSelectorRequirement{
+			{Key: ir.LabelTeam, Operator: metav1.LabelSelectorOpExists},
+		},
 	}
 }
 

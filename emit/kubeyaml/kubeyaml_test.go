@@ -30,7 +30,9 @@ func TestMarshal(t *testing.T) {
 					"cpu":    resource.MustParse("2000m"),
 				}},
 			}},
-			Volumes: []corev1.Volume{{Name: "scratch", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}},
+			Volumes: []corev1.Volume{
+				{Name: "scratch", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
+			},
 		},
 	}
 	queue := &v1beta2.ClusterQueue{
@@ -76,12 +78,17 @@ spec:
 // another type, or like syntax, against sigs.k8s.io/yaml.
 func TestMarshalPrintsAsTheKubernetesLibraryDoes(t *testing.T) {
 	values := []string{
-		"", " ", "~", "null", "yes", "no", "on", "true", "True", "0", "012", "0x1F", "0o17", "0b1", "1_000", "1e3", "1.0", ".5",
-		".inf", "1:30", "2001-12-14", "- a", "? a", "a: b", "a #b", "#a", "&a", "*a", "!a", "%a", "@a", "`a", "{a}", "[a]", "|", ">",
-		"---", "...", "=", "<<", "'", "\"", "\\", "a\nb", "a\nb\n", "\n", " a\n b\n", "a\n\n", "a\tb", "\ta", "a\r\n", "a ", "\u00e9",
+		"", " ", "~", "null", "yes", "no", "on", "true", "True", "0", "012", "0x1F", "0o17", "0b1", "1_000", "1e3",
+		"1.0", ".5",
+		".inf", "1:30", "2001-12-14", "- a", "? a", "a: b", "a #b", "#a", "&a", "*a", "!a", "%a", "@a", "`a", "{a}",
+		"[a]", "|", ">",
+		"---", "...", "=", "<<", "'", "\"", "\\", "a\nb", "a\nb\n", "\n", " a\n b\n", "a\n\n", "a\tb", "\ta", "a\r\n",
+		"a ", "\u00e9",
 		"\u2028", "\ufeff", "\x07", "${x}", "$(x)", "%{x}", strings.Repeat("long ", 60), "../a",
 	}
-	configMap := &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, Data: map[string]string{}}
+	configMap := &corev1.ConfigMap{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, Data: map[string]string{},
+	}
 	configMap.Name = "strings"
 	for i, value := range values {
 		configMap.Data[fmt.Sprintf("key-%02d", i)] = value
@@ -131,7 +138,8 @@ func TestMarshalRefuses(t *testing.T) {
 
 func TestCanonical(t *testing.T) {
 	for written, want := range map[string]string{
-		"0": "0", "0Gi": "0", "1000": "1k", "2000m": "2", "500m": "500m", "1024Mi": "1Gi", "60Gi": "60Gi", "1.5Gi": "1536Mi", "4": "4",
+		"0": "0", "0Gi": "0", "1000": "1k", "2000m": "2", "500m": "500m", "1024Mi": "1Gi", "60Gi": "60Gi",
+		"1.5Gi": "1536Mi", "4": "4",
 	} {
 		amount := resource.MustParse(written)
 		canonical := kubeyaml.Canonical(amount)
@@ -152,7 +160,8 @@ func BenchmarkMarshal(b *testing.B) {
 	for _, flavor := range []string{"a", "b"} {
 		quotas := v1beta2.FlavorQuotas{Name: v1beta2.ResourceFlavorReference(flavor)}
 		for _, name := range []corev1.ResourceName{"cpu", "memory", "nvidia.com/gpu"} {
-			quotas.Resources = append(quotas.Resources, v1beta2.ResourceQuota{Name: name, NominalQuota: resource.MustParse("4")})
+			quotas.Resources = append(quotas.Resources,
+				v1beta2.ResourceQuota{Name: name, NominalQuota: resource.MustParse("4")})
 		}
 		queue.Spec.ResourceGroups = []v1beta2.ResourceGroup{{Flavors: append([]v1beta2.FlavorQuotas{quotas}, quotas)}}
 	}

@@ -133,7 +133,9 @@ func configuration(p *ir.Platform) (*corev1.ConfigMap, error) {
 			// One team's slow start does not hold up the others.
 			BlockAdmission: false,
 			// Behind those that wait already, and after a pause that doubles.
-			RequeuingStrategy: requeuingStrategy{Timestamp: "Eviction", BackoffBaseSeconds: 60, BackoffMaxSeconds: 3600},
+			RequeuingStrategy: requeuingStrategy{
+				Timestamp: "Eviction", BackoffBaseSeconds: 60, BackoffMaxSeconds: 3600,
+			},
 		},
 		FeatureGates: featureGates(p),
 		// Kueue never admits a job that requests what its queue does not cover. No

@@ -27,7 +27,8 @@ func resourceFlavors(p *ir.Platform) []any {
 			f.Spec.NodeLabels[l.Key] = l.Value
 		}
 		for _, t := range c.NodeTaints {
-			f.Spec.NodeTaints = append(f.Spec.NodeTaints, corev1.Taint{Key: t.Key, Value: t.Value, Effect: corev1.TaintEffect(t.Effect)})
+			f.Spec.NodeTaints = append(f.Spec.NodeTaints,
+				corev1.Taint{Key: t.Key, Value: t.Value, Effect: corev1.TaintEffect(t.Effect)})
 		}
 		objects = append(objects, f)
 	}

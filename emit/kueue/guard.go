@@ -35,14 +35,12 @@ var reservedNames = []string{
 	"kueue.x-k8s.io/priority-class",
 }
 
-// Guard makes the policy on jobs refuse besides what only Kueue and JobSet may do, or
-// what they would heed more than the policy's variable queue:
+// Guard adds rules to the policy on jobs. The policy then also refuses:
 //
-//   - who starts a job by hand has its pods on any node until Kueue stops it;
-//   - a Job of a JobSet is charged with its JobSet: Kueue does not look at how many
-//     pods it has after that;
-//   - labels and annotations that name another Workload, another priority or another
-//     size.
+//   - a start by hand: until Kueue stops the job, its pods run on any node;
+//   - a change to a Job of a JobSet: Kueue charges the JobSet once, and does not count
+//     the pods of its Jobs again;
+//   - the reservedNames: Kueue heeds them more than the queue that the job names.
 func Guard(_ *ir.Platform, policy *admissionv1.ValidatingAdmissionPolicy) {
 	reserved := "['" + strings.Join(reservedNames, "', '") + "']"
 	policy.Spec.Variables = append(policy.Spec.Variables, admissionv1.Variable{

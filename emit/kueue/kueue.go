@@ -49,7 +49,10 @@ func Team(p *ir.Platform, t ir.Team) []any {
 
 // Follows are the resources by which a team follows its jobs in the queues.
 func Follows() rbacv1.PolicyRule {
-	return rbacv1.PolicyRule{APIGroups: []string{v1beta2.SchemeGroupVersion.Group}, Resources: []string{"localqueues", "workloads"}, Verbs: []string{"get", "list", "watch"}}
+	return rbacv1.PolicyRule{
+		APIGroups: []string{v1beta2.SchemeGroupVersion.Group}, Resources: []string{"localqueues", "workloads"},
+		Verbs: []string{"get", "list", "watch"},
+	}
 }
 
 // sharedQueues returns the ClusterQueues that teams share.

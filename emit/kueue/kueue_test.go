@@ -27,7 +27,10 @@ func plan() *ir.Platform {
 				NodeTaints:     []ir.Taint{{Key: "nvidia.com/gpu", Value: "present", Effect: "NoSchedule"}},
 				AdmissionCheck: "flex-start",
 			},
-			{Name: "l4-spot", Machine: ir.Machine{Resource: ir.GPU}, NodeLabels: []ir.KeyValue{{Key: "resource-type", Value: "spot"}}},
+			{
+				Name: "l4-spot", Machine: ir.Machine{Resource: ir.GPU},
+				NodeLabels: []ir.KeyValue{{Key: "resource-type", Value: "spot"}},
+			},
 		},
 		PriorityClasses: []ir.PriorityClass{
 			{Name: "lp", Value: -10, Default: true, Note: "tier lp"},
@@ -43,26 +46,40 @@ func plan() *ir.Platform {
 				KubeAccount: "team-a-ksa", Account: &ir.TeamAccount{ID: "wi-team-a"},
 				Queues: []ir.Queue{
 					{
-						Tier: "hp", Cohort: "research", ClusterQueue: "cq-team-a-hp", LocalQueue: "lq-team-a-hp", Strategy: "StrictFIFO", Preempts: true,
+						Tier: "hp", Cohort: "research", ClusterQueue: "cq-team-a-hp", LocalQueue: "lq-team-a-hp",
+						Strategy: "StrictFIFO", Preempts: true,
 						Resources: []string{"cpu", "memory", "nvidia.com/gpu"},
 						Flavors: []ir.FlavorQuota{
 							{Flavor: "l4-spot", Quotas: []ir.ResourceQuota{
 								{Resource: "cpu", Nominal: resource.MustParse("1000"), Borrowing: quantity("4000m")},
-								{Resource: "memory", Nominal: resource.MustParse("1024Mi"), Borrowing: quantity("0"), Lending: quantity("512Mi")},
-								{Resource: "nvidia.com/gpu", Nominal: resource.MustParse("4"), Borrowing: quantity("4")},
+								{
+									Resource: "memory", Nominal: resource.MustParse("1024Mi"), Borrowing: quantity("0"),
+									Lending: quantity("512Mi"),
+								},
+								{
+									Resource: "nvidia.com/gpu", Nominal: resource.MustParse("4"),
+									Borrowing: quantity("4"),
+								},
 							}},
 							{Flavor: "h100-queued", AdmissionCheck: "flex-start", Quotas: []ir.ResourceQuota{
 								{Resource: "cpu", Nominal: resource.MustParse("0"), Borrowing: quantity("0")},
 								{Resource: "memory", Nominal: resource.MustParse("0"), Borrowing: quantity("0")},
-								{Resource: "nvidia.com/gpu", Nominal: resource.MustParse("0"), Borrowing: quantity("0")},
+								{
+									Resource: "nvidia.com/gpu", Nominal: resource.MustParse("0"),
+									Borrowing: quantity("0"),
+								},
 							}},
 						},
 					},
-					{Tier: "lp", Cohort: "research", ClusterQueue: "cq-team-a-lp", LocalQueue: "lq-team-a-lp", Strategy: "BestEffortFIFO"},
+					{
+						Tier: "lp", Cohort: "research", ClusterQueue: "cq-team-a-lp", LocalQueue: "lq-team-a-lp",
+						Strategy: "BestEffortFIFO",
+					},
 				},
 			},
 			{
-				Name: "team-b", Namespace: "team-b", KubeAccount: "team-b-ksa", Account: &ir.TeamAccount{ID: "wi-team-b"},
+				Name: "team-b", Namespace: "team-b", KubeAccount: "team-b-ksa",
+				Account: &ir.TeamAccount{ID: "wi-team-b"},
 				Queues: []ir.Queue{{
 					Tier: "lp", ClusterQueue: "cq-team-b-lp", LocalQueue: "lq-team-b-lp", Strategy: "StrictFIFO",
 					Resources: []string{"nvidia.com/gpu"},
@@ -224,18 +241,27 @@ func TestTeamByItself(t *testing.T) {
 // three flavors, by two checks.
 func shared() *ir.Platform {
 	quota := func(flavor, check string) ir.FlavorQuota {
-		return ir.FlavorQuota{Flavor: flavor, AdmissionCheck: check, Quotas: []ir.ResourceQuota{{Resource: "nvidia.com/gpu", Nominal: resource.MustParse("8")}}}
+		return ir.FlavorQuota{
+			Flavor: flavor, AdmissionCheck: check,
+			Quotas: []ir.ResourceQuota{{Resource: "nvidia.com/gpu", Nominal: resource.MustParse("8")}},
+		}
 	}
 	p := plan()
 	for _, name := range []string{"a100-far", "a100-queued"} {
 		p.Capacities = append(p.Capacities, ir.Capacity{Name: name, Machine: ir.Machine{Resource: ir.GPU}})
 	}
 	q := ir.Queue{
-		Tier: "dws", Classes: []string{"low", "high"}, ClusterQueue: "cq-dws", Shared: true, Strategy: "BestEffortFIFO", Preempts: true,
+		Tier: "dws", Classes: []string{"low", "high"}, ClusterQueue: "cq-dws", Shared: true, Strategy: "BestEffortFIFO",
+		Preempts:  true,
 		Resources: []string{"nvidia.com/gpu"},
-		Flavors:   []ir.FlavorQuota{quota("h100-queued", "dws-h100"), quota("l4-spot", ""), quota("a100-queued", "dws-a100"), quota("a100-far", "dws-a100")},
+		Flavors: []ir.FlavorQuota{
+			quota("h100-queued", "dws-h100"), quota("l4-spot", ""), quota("a100-queued", "dws-a100"),
+			quota("a100-far", "dws-a100"),
+		},
 	}
-	p.SharedQueues = []ir.SharedQueue{{Queue: q, Teams: []ir.SharingTeam{{Name: "team-a", Namespace: "ns-a"}, {Name: "team-b", Namespace: "team-b"}}}}
+	p.SharedQueues = []ir.SharedQueue{
+		{Queue: q, Teams: []ir.SharingTeam{{Name: "team-a", Namespace: "ns-a"}, {Name: "team-b", Namespace: "team-b"}}},
+	}
 	for i := range p.Teams {
 		q.LocalQueue = "lq-" + p.Teams[i].Name + "-dws"
 		p.Teams[i].Queues = append(p.Teams[i].Queues, q)
@@ -310,7 +336,8 @@ spec:
 		if strings.Contains(got[team], "name: cq-dws") {
 			t.Errorf("%s has the shared queue:\n%s", team, got[team])
 		}
-		if want := "  name: lq-" + team + "-dws\n  namespace: "; !strings.Contains(got[team], want) || !strings.Contains(got[team], "  clusterQueue: cq-dws\n") {
+		if want := "  name: lq-" + team + "-dws\n  namespace: "; !strings.Contains(got[team], want) ||
+			!strings.Contains(got[team], "  clusterQueue: cq-dws\n") {
 			t.Errorf("%s has no way into it:\n%s", team, got[team])
 		}
 	}
@@ -476,8 +503,10 @@ func TestPodsOfMixedQueue(t *testing.T) {
 	p := plan()
 	p.Capacities[1].Machine.Resource = "" // l4-spot is counted in vCPUs
 	quotas := p.Teams[0].Queues[0].Flavors[0].Quotas
-	quotas[0].Nominal, quotas[0].Borrowing, quotas[0].Lending = resource.MustParse("1500m"), quantity("3"), quantity("1")
-	const want = "      - borrowingLimit: \"330\"\n        lendingLimit: \"110\"\n        name: pods\n        nominalQuota: \"220\"\n"
+	quotas[0].Nominal, quotas[0].Borrowing, quotas[0].Lending = resource.MustParse("1500m"), quantity("3"),
+		quantity("1")
+	const want = "      - borrowingLimit: \"330\"\n        lendingLimit: \"110\"\n        name: pods\n        " +
+		"nominalQuota: \"220\"\n"
 	if got := render(t, p)["team-a"]; !strings.Contains(got, want) {
 		t.Errorf("no\n%s\nin\n%s", want, got)
 	}
@@ -489,7 +518,9 @@ func TestOrder(t *testing.T) {
 	for _, m := range kueue.Queues(shared()) {
 		names = append(names, m.Name)
 	}
-	if want := []string{"resource-flavors.yaml", "admission-checks.yaml", "cohorts.yaml", "shared-queues.yaml"}; !slices.Equal(names, want) {
+	if want := []string{
+		"resource-flavors.yaml", "admission-checks.yaml", "cohorts.yaml", "shared-queues.yaml",
+	}; !slices.Equal(names, want) {
 		t.Errorf("order %q, want %q", names, want)
 	}
 }

@@ -130,7 +130,8 @@ func checksOf(q ir.Queue) *v1beta2.AdmissionChecksStrategy {
 		if !known {
 			i = len(rules)
 			index[f.AdmissionCheck] = i
-			rules = append(rules, v1beta2.AdmissionCheckStrategyRule{Name: v1beta2.AdmissionCheckReference(f.AdmissionCheck)})
+			rules = append(rules,
+				v1beta2.AdmissionCheckStrategyRule{Name: v1beta2.AdmissionCheckReference(f.AdmissionCheck)})
 		}
 		rules[i].OnFlavors = append(rules[i].OnFlavors, v1beta2.ResourceFlavorReference(f.Flavor))
 	}

@@ -26,7 +26,9 @@ func TestRelease(t *testing.T) {
 	var want admissionv1.ValidatingWebhookConfiguration
 	want.APIVersion, want.Kind = "admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration"
 	want.Name = "kueue-validating-webhook-configuration"
-	want.Webhooks = []admissionv1.ValidatingWebhook{{Name: "vpod.kb.io", NamespaceSelector: kubeyaml.TeamNamespaces("demo")}}
+	want.Webhooks = []admissionv1.ValidatingWebhook{
+		{Name: "vpod.kb.io", NamespaceSelector: kubeyaml.TeamNamespaces("demo")},
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("patch (-want +got):\n%s", diff)
 	}

@@ -51,7 +51,8 @@ func Code(s string) Markup {
 		return ""
 	}
 	fence := strings.Repeat("`", longestRun(s, '`')+1)
-	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") || strings.HasPrefix(s, " ") && strings.HasSuffix(s, " ") && strings.Trim(s, " ") != "" {
+	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") ||
+		strings.HasPrefix(s, " ") && strings.HasSuffix(s, " ") && strings.Trim(s, " ") != "" {
 		s = " " + s + " " // stripped again by the reader
 	}
 	return Markup(fence + s + fence)
@@ -89,7 +90,8 @@ func Label(lines ...string) string {
 			b.WriteString("<br>")
 		}
 		for _, r := range OneLine(line) {
-			if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(" -.,:/_+…", r) {
+			if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+				strings.ContainsRune(" -.,:/_+…", r) {
 				b.WriteRune(r)
 			} else {
 				fmt.Fprintf(&b, "#%d;", r)

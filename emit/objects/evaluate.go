@@ -76,7 +76,8 @@ type arguments struct {
 // openRoot reads a root. It returns nil for a root that Terraform cannot read.
 func openRoot(t emit.Tree, earlier *root) *root {
 	r := &root{
-		sources: map[string]source{}, functions: functions(t), resources: map[string]*managed{}, data: map[string]bool{},
+		sources: map[string]source{}, functions: functions(t), resources: map[string]*managed{},
+		data:    map[string]bool{},
 		earlier: earlier, budget: work,
 	}
 	o := &opener{root: r, tree: t, dirs: map[string]*moduleDir{}}
@@ -165,7 +166,9 @@ func (r *root) resource(address string) {
 				continue
 			}
 			child := ctx.NewChild()
-			child.Variables = map[string]cty.Value{"each": cty.ObjectVal(map[string]cty.Value{"key": key, "value": value})}
+			child.Variables = map[string]cty.Value{
+				"each": cty.ObjectVal(map[string]cty.Value{"key": key, "value": value}),
+			}
 			r.instance(s, key.AsString(), fmt.Sprintf("%s[%q]", address, key.AsString()), child)
 		}
 	}
@@ -324,8 +327,11 @@ func functions(t emit.Tree) map[string]function.Function {
 			},
 		}),
 		"cidrsubnet": function.New(&function.Spec{
-			Params: []function.Parameter{{Name: "prefix", Type: cty.String}, {Name: "newbits", Type: cty.Number}, {Name: "netnum", Type: cty.Number}},
-			Type:   function.StaticReturnType(cty.String),
+			Params: []function.Parameter{
+				{Name: "prefix", Type: cty.String}, {Name: "newbits", Type: cty.Number},
+				{Name: "netnum", Type: cty.Number},
+			},
+			Type: function.StaticReturnType(cty.String),
 			Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 				s, err := subnet(args[0].AsString(), args[1], args[2])
 				return cty.StringVal(s), err

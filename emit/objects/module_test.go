@@ -171,7 +171,8 @@ removed: module.network.google_storage_bucket.logs (terraform/modules/network/ma
 func TestModulesNotFollowed(t *testing.T) {
 	for _, call := range []string{
 		`source = "terraform-google-modules/network/google"`, `source = "git::https://example.com/network"`,
-		`source = var.range`, "source = \"./modules/network\"\n  for_each = toset([\"a\"])", "source = \"./modules/network\"\n  count = 2",
+		`source = var.range`, "source = \"./modules/network\"\n  for_each = toset([\"a\"])",
+		"source = \"./modules/network\"\n  count = 2",
 	} {
 		tree := func(name string) emit.Tree {
 			return modular(func(_, content string) string {
@@ -195,7 +196,8 @@ func TestModuleBudget(t *testing.T) {
 		out := emit.Tree{{Path: "terraform/main.tf", Content: []byte(root)}}
 		dir := "terraform/0"
 		for i := range 60 {
-			content := fmt.Sprintf("module \"a\" {\n  source = \"./%d\"\n}\nmodule \"b\" {\n  source = \"./%d\"\n}\n", i+1, i+1)
+			content := fmt.Sprintf("module \"a\" {\n  source = \"./%d\"\n}\nmodule \"b\" {\n  source = \"./%d\"\n}\n",
+				i+1, i+1)
 			if i == 59 {
 				content = "# None.\n"
 			}

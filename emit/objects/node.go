@@ -209,7 +209,8 @@ func (c *comparison) texts(path, from, to string) {
 	if removed+added > 0 {
 		c.values(join(path, "more lines"), strconv.Itoa(removed), strconv.Itoa(added))
 	} else if shown == 0 {
-		c.values(join(path, "blank lines"), strconv.Itoa(strings.Count(from, "\n")), strconv.Itoa(strings.Count(to, "\n")))
+		c.values(join(path, "blank lines"), strconv.Itoa(strings.Count(from, "\n")),
+			strconv.Itoa(strings.Count(to, "\n")))
 	}
 }
 
@@ -407,7 +408,10 @@ var inOrder = []string{"flavors", "initContainers", "env"}
 
 // sets are lists of scalars whose order means nothing. "resources" are those of
 // a kustomization, too.
-var sets = []string{"resources", "coveredResources", "verbs", "apiGroups", "resourceNames", "operations", "managedResources", "finalizers"}
+var sets = []string{
+	"resources", "coveredResources", "verbs", "apiGroups", "resourceNames", "operations", "managedResources",
+	"finalizers",
+}
 
 // key is what tells an item of a list from others, or "".
 func key(n *node) string {

@@ -82,7 +82,8 @@ func Compare(before, after emit.Tree) (changed []Object, formatting int) {
 	changed = append(changed, compareObjects(slices.DeleteFunc(old, half), slices.DeleteFunc(now, half))...)
 	// What is declared twice is told apart by its line.
 	slices.SortStableFunc(changed, func(a, b Object) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Op, b.Op))
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name),
+			cmp.Compare(a.Line, b.Line), cmp.Compare(a.Op, b.Op))
 	})
 
 	for _, o := range changed {
@@ -205,7 +206,11 @@ func compareObjects(before, after []object) []Object {
 	was, is := index(before), index(after)
 	var out []Object
 	change := func(o object, op emit.Op, fields []Field) {
-		out = append(out, Object{File: o.file, Line: o.line, Kind: console.Inline(o.kind), Name: console.Inline(o.name), Op: op, Fields: fields})
+		out = append(out,
+			Object{
+				File: o.file, Line: o.line, Kind: console.Inline(o.kind), Name: console.Inline(o.name), Op: op,
+				Fields: fields,
+			})
 	}
 	for k, o := range was {
 		now, ok := is[k]

@@ -42,25 +42,43 @@ spec:
 `
 
 var objectTests = []objectTest{
-	{"one document of several", "kubernetes/a.yaml", "kind: ConfigMap\nmetadata:\n  name: a\ndata:\n  k: \"1\"\n---\nkind: ConfigMap\nmetadata:\n  name: c\ndata:\n  k: \"1\"\n---\nkind: ConfigMap\nmetadata:\n  name: b\ndata:\n  k: \"1\"\n", "kind: ConfigMap\nmetadata:\n  name: a\ndata:\n  k: \"1\"\n---\nkind: ConfigMap\nmetadata:\n  name: c\ndata:\n  k: \"1\"\n---\nkind: ConfigMap\nmetadata:\n  name: b\ndata:\n  k: \"2\"\n", `
+	{"one document of several", "kubernetes/a.yaml",
+		"kind: ConfigMap\nmetadata:\n  name: a\ndata:\n  k: \"1\"\n---\nkind: ConfigMap\nmetadata:\n  name: " +
+			"c\ndata:\n  k: \"1\"\n---\nkind: ConfigMap\nmetadata:\n  name: b\ndata:\n  k: \"1\"\n",
+		"kind: ConfigMap\nmetadata:\n  name: a\ndata:\n  k: \"1\"\n---\nkind: ConfigMap\nmetadata:\n  name: " +
+			"c\ndata:\n  k: \"1\"\n---\nkind: ConfigMap\nmetadata:\n  name: b\ndata:\n  k: \"2\"\n", `
 kubernetes/a.yaml:13 ConfigMap "b" changed
   data.k: 1 -> 2`},
-	{"one of two that are the same", "kubernetes/a.yaml", "kind: ConfigMap\nmetadata:\n  name: a\ndata:\n  k: \"1\"\n---\nkind: ConfigMap\nmetadata:\n  name: b\ndata:\n  k: \"1\"\n---\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  k: \"1\"\n", "kind: ConfigMap\nmetadata:\n  name: a\ndata:\n  k: \"1\"\n---\nkind: ConfigMap\nmetadata:\n  name: b\ndata:\n  k: \"1\"\n", `
+	{"one of two that are the same", "kubernetes/a.yaml",
+		"kind: ConfigMap\nmetadata:\n  name: a\ndata:\n  k: \"1\"\n---\nkind: ConfigMap\nmetadata:\n  name: " +
+			"b\ndata:\n  k: \"1\"\n---\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  k: \"1\"\n",
+		"kind: ConfigMap\nmetadata:\n  name: a\ndata:\n  k: \"1\"\n---\nkind: ConfigMap\nmetadata:\n  name: " +
+			"b\ndata:\n  k: \"1\"\n", `
 kubernetes/a.yaml:13 ConfigMap "a" removed`},
-	{"documents in another order", "kubernetes/a.yaml", "kind: ConfigMap\nmetadata:\n  name: a\ndata:\n  k: \"1\"\n---\nkind: ConfigMap\nmetadata:\n  name: b\ndata:\n  k: \"1\"\n", "kind: ConfigMap\nmetadata:\n  name: b\ndata:\n  k: \"1\"\n---\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  k: \"1\"\n", ""},
+	{
+		"documents in another order", "kubernetes/a.yaml",
+		"kind: ConfigMap\nmetadata:\n  name: a\ndata:\n  k: \"1\"\n---\nkind: ConfigMap\nmetadata:\n  name: " +
+			"b\ndata:\n  k: \"1\"\n",
+		"kind: ConfigMap\nmetadata:\n  name: b\ndata:\n  k: \"1\"\n---\nkind: ConfigMap\nmetadata:\n  name: " +
+			"a\ndata:\n  k: \"1\"\n", "",
+	},
 	// Terraform.
-	{"an argument", "terraform/a.tf", "resource \"t\" \"a\" {\n  count = 1\n}\n", "# Two.\nresource \"t\" \"a\" {\n  count = 2\n}\n", `
+	{"an argument", "terraform/a.tf", "resource \"t\" \"a\" {\n  count = 1\n}\n",
+		"# Two.\nresource \"t\" \"a\" {\n  count = 2\n}\n", `
 terraform/a.tf:2 resource t "a" changed
   count: 1 -> 2`},
-	{"a block more, a block less", "terraform/a.tf", "variable \"a\" {\n}\noutput \"b\" {\n}\n", "variable \"a\" {\n}\n\nprovider \"c\" {\n}\n", `
+	{"a block more, a block less", "terraform/a.tf", "variable \"a\" {\n}\noutput \"b\" {\n}\n",
+		"variable \"a\" {\n}\n\nprovider \"c\" {\n}\n", `
 terraform/a.tf:3 output "b" removed
 terraform/a.tf:4 provider "c" added`},
-	{"arguments come and go", "terraform/a.tf", "resource \"t\" \"a\" {\n  x = \"1\"\n  b {\n    y = true\n  }\n}\n", "resource \"t\" \"a\" {\n  z = [1, 2]\n}\n", `
+	{"arguments come and go", "terraform/a.tf", "resource \"t\" \"a\" {\n  x = \"1\"\n  b {\n    y = true\n  }\n}\n",
+		"resource \"t\" \"a\" {\n  z = [1, 2]\n}\n", `
 terraform/a.tf:1 resource t "a" changed
   b: [{y: true}] -> 
   x: 1 -> 
   z:  -> [1, 2]`},
-	{"a single block", "terraform/a.tf", "resource \"t\" \"a\" {\n  n {\n    m {\n      x = 1\n    }\n  }\n}\n", "resource \"t\" \"a\" {\n  n {\n    m {\n      x = 2\n    }\n  }\n}\n", `
+	{"a single block", "terraform/a.tf", "resource \"t\" \"a\" {\n  n {\n    m {\n      x = 1\n    }\n  }\n}\n",
+		"resource \"t\" \"a\" {\n  n {\n    m {\n      x = 2\n    }\n  }\n}\n", `
 terraform/a.tf:1 resource t "a" changed
   n.m.x: 1 -> 2`},
 	{"blocks by key", "terraform/a.tf", `resource "t" "a" {
@@ -88,22 +106,33 @@ terraform/a.tf:1 resource t "a" changed
   taint["c"]:  -> {key: c, value: 1}
   taint["b"].value: 1 -> 2
   taint["a"]: {key: a, value: 1} -> `},
-	{"another type of the same value", "terraform/a.tf", "resource \"t\" \"a\" {\n  x = \"1\"\n}\n", "resource \"t\" \"a\" {\n  x = 1\n}\n", `
+	{"another type of the same value", "terraform/a.tf", "resource \"t\" \"a\" {\n  x = \"1\"\n}\n",
+		"resource \"t\" \"a\" {\n  x = 1\n}\n", `
 terraform/a.tf:1 resource t "a" changed
   x: "1" -> 1`},
-	{"expressions", "terraform/a.tf", "resource \"t\" \"a\" {\n  x = f(a,\n    # Why.\n    b,\n  )\n  y = \"${a}-b\"\n}\n", "resource \"t\" \"a\" {\n  x = f(a, b)\n  y = \"${a}-c\"\n}\n", `
+	{"expressions", "terraform/a.tf",
+		"resource \"t\" \"a\" {\n  x = f(a,\n    # Why.\n    b,\n  )\n  y = \"${a}-b\"\n}\n",
+		"resource \"t\" \"a\" {\n  x = f(a, b)\n  y = \"${a}-c\"\n}\n", `
 terraform/a.tf:1 resource t "a" changed
   y: "${a}-b" -> "${a}-c"`},
-	{"escapes and heredocs", "terraform/a.tf", "resource \"t\" \"a\" {\n  x = \"a\\nb\\n\"\n}\n", "resource \"t\" \"a\" {\n  x = <<EOT\na\nb\nEOT\n}\n", ""},
-	{"locals", "terraform/a.tf", "locals {\n  a = 1\n  b = { \"x-y\" = { z = 1 } }\n}\n", "locals {\n  a = 1\n}\nlocals {\n  b = { x-y = { z = 2 } }\n}\n", `
+	{
+		"escapes and heredocs", "terraform/a.tf", "resource \"t\" \"a\" {\n  x = \"a\\nb\\n\"\n}\n",
+		"resource \"t\" \"a\" {\n  x = <<EOT\na\nb\nEOT\n}\n", "",
+	},
+	{"locals", "terraform/a.tf", "locals {\n  a = 1\n  b = { \"x-y\" = { z = 1 } }\n}\n",
+		"locals {\n  a = 1\n}\nlocals {\n  b = { x-y = { z = 2 } }\n}\n", `
 terraform/a.tf:5 local "b" changed
   b["x-y"].z: 1 -> 2`},
-	{"terraform blocks", "terraform/a.tf", "terraform {\n  required_version = \">= 1.9\"\n  backend \"gcs\" {\n    bucket = \"a\"\n  }\n}\n", "terraform {\n  required_version = \">= 1.10\"\n  backend \"gcs\" {\n    bucket = \"b\"\n  }\n}\n", `
+	{"terraform blocks", "terraform/a.tf",
+		"terraform {\n  required_version = \">= 1.9\"\n  backend \"gcs\" {\n    bucket = \"a\"\n  }\n}\n",
+		"terraform {\n  required_version = \">= 1.10\"\n  backend \"gcs\" {\n    bucket = \"b\"\n  }\n}\n", `
 terraform/a.tf:3 terraform "backend gcs" changed
   backend.bucket: a -> b
 terraform/a.tf:2 terraform "required_version" changed
   required_version: >= 1.9 -> >= 1.10`},
-	{"variables", "terraform/terraform.tfvars", "region = \"a\"\nteams = {\n  team-a = {\n    bucket = \"x\"\n  }\n  b = {}\n}\n", "region = \"b\"\nteams = {\n  b = {}\n  team-a = {\n    bucket = \"y\"\n  }\n}\n", `
+	{"variables", "terraform/terraform.tfvars",
+		"region = \"a\"\nteams = {\n  team-a = {\n    bucket = \"x\"\n  }\n  b = {}\n}\n",
+		"region = \"b\"\nteams = {\n  b = {}\n  team-a = {\n    bucket = \"y\"\n  }\n}\n", `
 terraform/terraform.tfvars:1 value "region" changed
   region: a -> b
 terraform/terraform.tfvars:2 value "teams" changed
@@ -116,40 +145,64 @@ terraform/a.tf:3 file "terraform/a.tf" changed
 	{"quota", "kubernetes/a.yaml", queueBefore, strings.Replace(queueBefore, "20Gi", "40Gi", 1), `
 kubernetes/a.yaml:1 ClusterQueue "cq-a" changed
   spec.resourceGroups[0].flavors[l4].resources[memory].nominalQuota: 20Gi -> 40Gi`},
-	{"a quota in another unit", "kubernetes/a.yaml", queueBefore, strings.Replace(strings.Replace(queueBefore, "1000m", `"1"`, 1), "20Gi", "20480Mi", 1), ""},
-	{"covered resources in another order", "kubernetes/a.yaml", queueBefore, strings.Replace(queueBefore, "[cpu, memory]", "\n    - memory\n    - cpu", 1), ""},
+	{
+		"a quota in another unit", "kubernetes/a.yaml", queueBefore,
+		strings.Replace(strings.Replace(queueBefore, "1000m", `"1"`, 1), "20Gi", "20480Mi", 1), "",
+	},
+	{
+		"covered resources in another order", "kubernetes/a.yaml", queueBefore,
+		strings.Replace(queueBefore, "[cpu, memory]", "\n    - memory\n    - cpu", 1), "",
+	},
 	{"a version", "kubernetes/a.yaml", queueBefore, strings.Replace(queueBefore, "v1beta2", "v1beta1", 1), `
 kubernetes/a.yaml:1 ClusterQueue "cq-a" changed
   apiVersion: kueue.x-k8s.io/v1beta2 -> kueue.x-k8s.io/v1beta1`},
-	{"flavors in another order", "kubernetes/a.yaml", "kind: Q\nmetadata: {name: a}\nflavors: [{name: x, n: 1}, {name: y}, {name: z}]\n", "kind: Q\nmetadata: {name: a}\nflavors: [{name: z}, {name: x, n: 2}]\n", `
+	{"flavors in another order", "kubernetes/a.yaml",
+		"kind: Q\nmetadata: {name: a}\nflavors: [{name: x, n: 1}, {name: y}, {name: z}]\n",
+		"kind: Q\nmetadata: {name: a}\nflavors: [{name: z}, {name: x, n: 2}]\n", `
 kubernetes/a.yaml:1 Q "a" changed
   flavors[x].n: 1 -> 2
   flavors[y]: {name: y} -> 
   flavors: order: x, z -> order: z, x`},
-	{"tolerations in another order", "kubernetes/a.yaml", "kind: Q\nmetadata: {name: a}\ntolerations: [{key: x, effect: E}, {key: x, effect: F}]\n", "kind: Q\nmetadata: {name: a}\ntolerations: [{key: x, effect: F}, {key: x, effect: E}]\n", ""},
-	{"objects", "kubernetes/a.yaml", "kind: A\nmetadata: {name: a, namespace: n}\n---\nkind: A\nmetadata: {name: a, namespace: m}\n", "kind: A\nmetadata: {name: a, namespace: m}\n---\n# Nothing.\n---\nkind: B\nmetadata: {name: b}\n", `
+	{
+		"tolerations in another order", "kubernetes/a.yaml",
+		"kind: Q\nmetadata: {name: a}\ntolerations: [{key: x, effect: E}, {key: x, effect: F}]\n",
+		"kind: Q\nmetadata: {name: a}\ntolerations: [{key: x, effect: F}, {key: x, effect: E}]\n", "",
+	},
+	{"objects", "kubernetes/a.yaml",
+		"kind: A\nmetadata: {name: a, namespace: n}\n---\nkind: A\nmetadata: {name: a, namespace: m}\n",
+		"kind: A\nmetadata: {name: a, namespace: m}\n---\n# Nothing.\n---\nkind: B\nmetadata: {name: b}\n", `
 kubernetes/a.yaml:1 A "n/a" removed
 kubernetes/a.yaml:6 B "b" added`},
-	{"labels", "kubernetes/a.yaml", "kind: A\nmetadata: {name: a, labels: {a.b/c: x, d: \"1\"}}\n", "kind: A\nmetadata: {name: a, labels: {a.b/c: y, d: 1}}\n", `
+	{"labels", "kubernetes/a.yaml", "kind: A\nmetadata: {name: a, labels: {a.b/c: x, d: \"1\"}}\n",
+		"kind: A\nmetadata: {name: a, labels: {a.b/c: y, d: 1}}\n", `
 kubernetes/a.yaml:1 A "a" changed
   metadata.labels.d: "1" -> 1
   metadata.labels[a.b/c]: x -> y`},
-	{"null is nothing", "kubernetes/a.yaml", "kind: A\nmetadata: {name: a}\n", "kind: A\nmetadata: {name: a, creationTimestamp: null}\nx: ~\n", ""},
-	{"YAML in a ConfigMap", "kubernetes/a.yaml", "kind: C\nmetadata: {name: a}\ndata:\n  c.yaml: |\n    kind: X\n    a:\n      b: 1\n", "kind: C\nmetadata: {name: a}\ndata:\n  c.yaml: |\n    a: {b: 2}\n    kind: X\n", `
+	{
+		"null is nothing", "kubernetes/a.yaml", "kind: A\nmetadata: {name: a}\n",
+		"kind: A\nmetadata: {name: a, creationTimestamp: null}\nx: ~\n", "",
+	},
+	{"YAML in a ConfigMap", "kubernetes/a.yaml",
+		"kind: C\nmetadata: {name: a}\ndata:\n  c.yaml: |\n    kind: X\n    a:\n      b: 1\n",
+		"kind: C\nmetadata: {name: a}\ndata:\n  c.yaml: |\n    a: {b: 2}\n    kind: X\n", `
 kubernetes/a.yaml:1 C "a" changed
   data[c.yaml].a.b: 1 -> 2`},
-	{"a script in a ConfigMap", "workloads/a.yaml", "kind: C\nmetadata: {name: a}\ndata:\n  a.py: |\n    import os\n    x = 1\n    y = 1\n", "kind: C\nmetadata: {name: a}\ndata:\n  a.py: |\n    import os\n    x = 2\n    y = 1\n    z = 1\n", `
+	{"a script in a ConfigMap", "workloads/a.yaml",
+		"kind: C\nmetadata: {name: a}\ndata:\n  a.py: |\n    import os\n    x = 1\n    y = 1\n",
+		"kind: C\nmetadata: {name: a}\ndata:\n  a.py: |\n    import os\n    x = 2\n    y = 1\n    z = 1\n", `
 workloads/a.yaml:1 C "a" changed
   data[a.py], line 2: x = 1 -> x = 2
   data[a.py], line 4:  -> z = 1`},
-	{"a kustomization", "kubernetes/kustomization.yaml", "kind: Kustomization\nresources: [a.yaml, b.yaml]\n", "kind: Kustomization\nresources: [c.yaml, b.yaml]\n", `
+	{"a kustomization", "kubernetes/kustomization.yaml", "kind: Kustomization\nresources: [a.yaml, b.yaml]\n",
+		"kind: Kustomization\nresources: [c.yaml, b.yaml]\n", `
 kubernetes/kustomization.yaml:1 Kustomization "kubernetes" changed
   resources:  -> c.yaml
   resources: a.yaml -> `},
 	{"no YAML any more", "kubernetes/a.yaml", "kind: A\nmetadata: {name: a}\n", "kind: A\nmetadata: {name: a\n", `
 kubernetes/a.yaml:1 file "kubernetes/a.yaml" changed
   unreadable:  -> line 1: did not find expected ',' or '}'`},
-	{"a field twice", "kubernetes/a.yaml", "kind: A\nmetadata: {name: a}\n", "kind: A\nmetadata: {name: a}\nkind: A\n", `
+	{"a field twice", "kubernetes/a.yaml", "kind: A\nmetadata: {name: a}\n", "kind: A\nmetadata: {name: a}\nkind: A\n",
+		`
 kubernetes/a.yaml:3 file "kubernetes/a.yaml" changed
   unreadable:  -> line 3: "kind" is there twice`},
 	{"YAML again", "kubernetes/a.yaml", "- a\n b\nc", "kind: A\nmetadata: {name: a}\n", `
@@ -157,7 +210,10 @@ kubernetes/a.yaml:3 file "kubernetes/a.yaml" changed
   unreadable: line 3: could not find expected ':' -> `},
 
 	// Builds, alerts, dashboards.
-	{"steps", "cloudbuild/a.yaml", "timeout: 1s\nsubstitutions: {_A: x}\nsteps:\n- id: a\n  name: x\n- id: b\n  script: |\n    set -e\n    one\n- id: c\n", "timeout: 1s\nsubstitutions: {_A: y}\nsteps:\n- id: c\n- id: b\n  script: |\n    set -e\n    two\n- id: d\n", `
+	{"steps", "cloudbuild/a.yaml",
+		"timeout: 1s\nsubstitutions: {_A: x}\nsteps:\n- id: a\n  name: x\n- id: b\n  script: |\n    set " +
+			"-e\n    one\n- id: c\n",
+		"timeout: 1s\nsubstitutions: {_A: y}\nsteps:\n- id: c\n- id: b\n  script: |\n    set -e\n    two\n- id: d\n", `
 cloudbuild/a.yaml:1 build "a" changed
   steps: order: b, c -> order: c, b
   substitutions._A: x -> y
@@ -165,21 +221,29 @@ cloudbuild/a.yaml:4 step "a" removed
 cloudbuild/a.yaml:5 step "b" changed
   script, line 2: one -> two
 cloudbuild/a.yaml:9 step "d" added`},
-	{"alerts", "dashboards/alert-rules.yaml", "groups:\n- name: g\n  rules:\n  - alert: A\n    for: 5m\n  - alert: B\n", "groups:\n- name: g\n  rules:\n  - alert: A\n    for: 6m\n- name: h\n  rules:\n  - alert: B\n", `
+	{"alerts", "dashboards/alert-rules.yaml", "groups:\n- name: g\n  rules:\n  - alert: A\n    for: 5m\n  - alert: B\n",
+		"groups:\n- name: g\n  rules:\n  - alert: A\n    for: 6m\n- name: h\n  rules:\n  - alert: B\n", `
 dashboards/alert-rules.yaml:4 alert "A" changed
   for: 5m -> 6m
 dashboards/alert-rules.yaml:8 alert "B" changed
   group.name: g -> h`},
-	{"a dashboard of Grafana", "dashboards/grafana/a.json", `{"title": "T", "panels": [{"title": "x", "id": 1, "gridPos": {"y": 1}, "n": 1}]}`,
-		`{"title": "T", "panels": [{"title": "w", "id": 1, "gridPos": {"y": 1}}, {"title": "x", "id": 2, "gridPos": {"y": 9}, "n": 2}]}`, `
+	{"a dashboard of Grafana", "dashboards/grafana/a.json",
+		`{"title": "T", "panels": [{"title": "x", "id": 1, "gridPos": {"y": 1}, "n": 1}]}`,
+		`{"title": "T", "panels": [{"title": "w", "id": 1, "gridPos": {"y": 1}}, {"title": "x", "id": 2, ` +
+			`"gridPos": {"y": 9}, "n": 2}]}`, `
 dashboards/grafana/a.json:1 dashboard "T" changed
   panels[w]:  -> {title: w}
   panels[x].n: 1 -> 2`},
-	{"a dashboard of Cloud Monitoring", "dashboards/cloud-monitoring/a.json", `{"displayName": "T", "mosaicLayout": {"tiles": [{"yPos": 1, "widget": {"title": "x", "n": true}}]}}`,
+	{"a dashboard of Cloud Monitoring", "dashboards/cloud-monitoring/a.json",
+		`{"displayName": "T", "mosaicLayout": {"tiles": [{"yPos": 1, "widget": {"title": "x", "n": true}}]}}`,
 		`{"displayName": "T", "mosaicLayout": {"tiles": [{"yPos": 2, "widget": {"title": "x", "n": false}}]}}`, `
 dashboards/cloud-monitoring/a.json:1 dashboard "T" changed
   mosaicLayout.tiles[x].widget.n: true -> false`},
-	{"places of panels", "dashboards/grafana/a.json", `{"title": "T", "panels": [{"title": "x", "gridPos": {"y": 1}}]}`, `{"title": "T", "panels": [{"title": "x", "gridPos": {"y": 2}}]}`, ""},
+	{
+		"places of panels", "dashboards/grafana/a.json",
+		`{"title": "T", "panels": [{"title": "x", "gridPos": {"y": 1}}]}`,
+		`{"title": "T", "panels": [{"title": "x", "gridPos": {"y": 2}}]}`, "",
+	},
 	{"no JSON any more", "dashboards/grafana/a.json", "{\"title\": \"T\"}", "{\"title\": \"T\",\n}", `
 dashboards/grafana/a.json:2 file "dashboards/grafana/a.json" changed
   unreadable:  -> line 2: invalid character '}' looking for beginning of object key string`},
@@ -206,7 +270,8 @@ a.sh:1 file "a.sh" changed
 func TestObjects(t *testing.T) {
 	for _, test := range objectTests {
 		t.Run(test.name, func(t *testing.T) {
-			objects, formatting := Compare(emit.Tree{{Path: test.file, Content: []byte(test.before)}}, emit.Tree{{Path: test.file, Content: []byte(test.after)}})
+			objects, formatting := Compare(emit.Tree{{Path: test.file, Content: []byte(test.before)}},
+				emit.Tree{{Path: test.file, Content: []byte(test.after)}})
 			want := 0
 			switch test.want {
 			case "":
@@ -243,8 +308,15 @@ func TestTrees(t *testing.T) {
 		want          string
 		formatting    int
 	}{
-		{"an object moves to another file", emit.Tree{file("kubernetes/a.yaml", object)}, emit.Tree{file("kubernetes/b.yaml", object)}, "", 2},
-		{"a block moves to another file", emit.Tree{file("terraform/a.tf", "variable \"a\" {\n}\n"), file("terraform/b.tf", "")}, emit.Tree{file("terraform/a.tf", ""), file("terraform/b.tf", "variable \"a\" {\n}\n")}, "", 2},
+		{
+			"an object moves to another file", emit.Tree{file("kubernetes/a.yaml", object)},
+			emit.Tree{file("kubernetes/b.yaml", object)}, "", 2,
+		},
+		{
+			"a block moves to another file",
+			emit.Tree{file("terraform/a.tf", "variable \"a\" {\n}\n"), file("terraform/b.tf", "")},
+			emit.Tree{file("terraform/a.tf", ""), file("terraform/b.tf", "variable \"a\" {\n}\n")}, "", 2,
+		},
 		{"a file is added", nil, emit.Tree{file("a.sh", "x\n"), file("kubernetes/a.yaml", object)}, `
 a.sh:1 file "a.sh" added
 kubernetes/a.yaml:1 A "a" added`, 0},
@@ -256,7 +328,14 @@ kubernetes/a.yaml:1 file "kubernetes/a.yaml" removed
 		{"a script that runs no more", emit.Tree{{Path: "a.sh", Mode: 0o755}}, emit.Tree{{Path: "a.sh", Mode: 0o644}}, `
 a.sh:1 file "a.sh" changed
   mode: executable -> not executable`, 0},
-		{"steps of two builds", emit.Tree{file("cloudbuild/a.yaml", "steps: [{id: x, n: 1}]"), file("cloudbuild/b.yaml", "steps: [{id: x, n: 1}]")}, emit.Tree{file("cloudbuild/a.yaml", "steps: [{id: x, n: 1}]"), file("cloudbuild/b.yaml", "steps: [{id: x, n: 2}]")}, `
+		{"steps of two builds",
+			emit.Tree{
+				file("cloudbuild/a.yaml", "steps: [{id: x, n: 1}]"),
+				file("cloudbuild/b.yaml", "steps: [{id: x, n: 1}]"),
+			}, emit.Tree{
+				file("cloudbuild/a.yaml", "steps: [{id: x, n: 1}]"),
+				file("cloudbuild/b.yaml", "steps: [{id: x, n: 2}]"),
+			}, `
 cloudbuild/b.yaml:1 step "x" changed
   n: 1 -> 2`, 0},
 	} {
@@ -288,7 +367,10 @@ func TestShorten(t *testing.T) {
 // FuzzCompare: whatever stands in a file is compared, in printable lines, and a
 // folder is the same as itself.
 func FuzzCompare(f *testing.F) {
-	paths := []string{"terraform/a.tf", "terraform/terraform.tfvars", "kubernetes/a.yaml", "cloudbuild/a.yaml", "kubernetes/kustomization.yaml", "dashboards/a.json", "README.md"}
+	paths := []string{
+		"terraform/a.tf", "terraform/terraform.tfvars", "kubernetes/a.yaml", "cloudbuild/a.yaml",
+		"kubernetes/kustomization.yaml", "dashboards/a.json", "README.md",
+	}
 	for _, test := range objectTests {
 		for kind, path := range paths {
 			if path == test.file || test.file == "dashboards/grafana/a.json" && kind == 5 {

@@ -38,7 +38,10 @@ func Replacements(before, after emit.Tree, earlier *ir.Platform) (replaced, remo
 		return nil, nil
 	}
 	describe := func(s *managed, i, old *instance) Replacement {
-		r := Replacement{Address: console.Inline(i.address), File: s.file, Line: s.line, Because: i.because, Guard: guard(s.kind, old)}
+		r := Replacement{
+			Address: console.Inline(i.address), File: s.file, Line: s.line, Because: i.because,
+			Guard: guard(s.kind, old),
+		}
 		if earlier != nil {
 			r.Nodes, r.Workloads = hanging(earlier, s.kind, old.text("name"))
 		}
@@ -91,7 +94,9 @@ func guard(kind string, i *instance) string {
 }
 
 // grave are the types that hold nodes or data, in the order of lists.
-var grave = []string{"google_container_cluster", "google_compute_reservation", "google_storage_bucket", "google_container_node_pool"}
+var grave = []string{
+	"google_container_cluster", "google_compute_reservation", "google_storage_bucket", "google_container_node_pool",
+}
 
 // rootOf returns what a root is made of.
 func rootOf(t emit.Tree) emit.Tree {
@@ -130,7 +135,9 @@ func replaced(s *managed, was, is *instance, triggered bool) []Field {
 		if a.triggered && !triggered {
 			continue
 		}
-		if !slices.ContainsFunc(ignored, func(path string) bool { return a.path == path || strings.HasPrefix(a.path, path+".") }) {
+		if !slices.ContainsFunc(ignored, func(path string) bool {
+			return a.path == path || strings.HasPrefix(a.path, path+".")
+		}) {
 			out = append(out, a.differs(&was.arguments, &is.arguments, strings.Split(a.path, "."), "")...)
 		}
 	}
@@ -359,7 +366,8 @@ func hanging(p *ir.Platform, kind, name string) (nodes int, workloads []string) 
 	for _, w := range p.Workloads {
 		runs := kind == "google_storage_bucket" && w.Bucket == name
 		for _, c := range capacities {
-			runs = runs || slices.Contains(w.Capacities, c) || slices.ContainsFunc(w.Auxiliaries, func(a ir.Auxiliary) bool { return a.Capacity == c })
+			runs = runs || slices.Contains(w.Capacities, c) ||
+				slices.ContainsFunc(w.Auxiliaries, func(a ir.Auxiliary) bool { return a.Capacity == c })
 		}
 		if runs {
 			workloads = append(workloads, w.Team+"/"+w.Name)

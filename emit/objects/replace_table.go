@@ -62,17 +62,21 @@ func mustReplace(kind string) []argument {
 	case "google_compute_reservation":
 		const machine = "specific_reservation.instance_properties"
 		return force("name", "zone", "specific_reservation_required", machine, machine+".machine_type",
-			machine+".guest_accelerators", machine+".guest_accelerators.accelerator_type", machine+".guest_accelerators.accelerator_count",
+			machine+".guest_accelerators", machine+".guest_accelerators.accelerator_type",
+			machine+".guest_accelerators.accelerator_count",
 			machine+".local_ssds", machine+".local_ssds.interface", machine+".local_ssds.disk_size_gb")
 	case "google_compute_resource_policy":
-		return append(append(force("workload_policy.type", "workload_policy.accelerator_topology"), kept("region")...), unsent("name")...)
+		return append(append(force("workload_policy.type", "workload_policy.accelerator_topology"), kept("region")...),
+			unsent("name")...)
 	case "google_compute_router":
 		return append(force("name", "network"), kept("region")...)
 	case "google_compute_router_nat":
 		return append(force("name", "router"), kept("region")...)
 	case "google_compute_subnetwork":
 		// Source: the provider's own code, resource_compute_subnetwork.go.
-		grows := argument{path: "ip_cidr_range", kept: true, when: func(from, to string) bool { return !covers(to, from) }}
+		grows := argument{
+			path: "ip_cidr_range", kept: true, when: func(from, to string) bool { return !covers(to, from) },
+		}
 		return append(force("name", "network"), append(kept("region"), grows)...)
 	case "google_container_cluster":
 		return append(force("name", "network", "initial_node_count", "ip_allocation_policy",
@@ -80,21 +84,28 @@ func mustReplace(kind string) []argument {
 			"node_config", "node_config.boot_disk_kms_key",
 			"cluster_autoscaling.auto_provisioning_defaults.boot_disk_kms_key",
 			"node_config.shielded_instance_config",
-			"node_config.shielded_instance_config.enable_secure_boot", "node_config.shielded_instance_config.enable_integrity_monitoring"),
+			"node_config.shielded_instance_config.enable_secure_boot",
+			"node_config.shielded_instance_config.enable_integrity_monitoring"),
 			kept("location", "subnetwork", "networking_mode", "datapath_provider",
-				"ip_allocation_policy.cluster_secondary_range_name", "ip_allocation_policy.services_secondary_range_name",
-				"private_cluster_config.master_ipv4_cidr_block", "node_config.service_account", "node_config.oauth_scopes")...)
+				"ip_allocation_policy.cluster_secondary_range_name",
+				"ip_allocation_policy.services_secondary_range_name",
+				"private_cluster_config.master_ipv4_cidr_block", "node_config.service_account",
+				"node_config.oauth_scopes")...)
 	case "google_container_node_pool":
 		const gpu, network = "node_config.guest_accelerator", "network_config.additional_node_network_configs"
 		return append(append(force("cluster", "network_config.accelerator_network_profile", network,
 			"placement_policy", "placement_policy.policy_name", "queued_provisioning", "queued_provisioning.enabled",
 			"node_config", "node_config.boot_disk_kms_key",
 			"node_config.spot", "node_config.flex_start", "node_config.max_run_duration",
-			gpu, gpu+".type", gpu+".count", gpu+".gpu_driver_installation_config", gpu+".gpu_driver_installation_config.gpu_driver_version",
-			"node_config.ephemeral_storage_local_ssd_config", "node_config.ephemeral_storage_local_ssd_config.local_ssd_count",
+			gpu, gpu+".type", gpu+".count", gpu+".gpu_driver_installation_config",
+			gpu+".gpu_driver_installation_config.gpu_driver_version",
+			"node_config.ephemeral_storage_local_ssd_config",
+			"node_config.ephemeral_storage_local_ssd_config.local_ssd_count",
 			"node_config.reservation_affinity", "node_config.reservation_affinity.consume_reservation_type",
-			"node_config.reservation_affinity.key", "node_config.reservation_affinity.values", "node_config.shielded_instance_config",
-			"node_config.shielded_instance_config.enable_secure_boot", "node_config.shielded_instance_config.enable_integrity_monitoring"),
+			"node_config.reservation_affinity.key", "node_config.reservation_affinity.values",
+			"node_config.shielded_instance_config",
+			"node_config.shielded_instance_config.enable_secure_boot",
+			"node_config.shielded_instance_config.enable_integrity_monitoring"),
 			kept(
 				"name", "location", "initial_node_count", network+".network", network+".subnetwork",
 				"node_config.service_account", "node_config.oauth_scopes",

@@ -228,7 +228,9 @@ func layout(f emit.File) string {
 			slices.Reverse(blocks)
 			content = strings.Join(blocks, "\n}\n") + "\n}\n"
 		}
-		return "# Ours.\n" + strings.ReplaceAll(content, `["https://www.googleapis.com/auth/cloud-platform"]`, "[\n # All.\n \"https://www.googleapis.com/auth/cloud-platform\",\n]")
+		return "# Ours.\n" +
+			strings.ReplaceAll(content, `["https://www.googleapis.com/auth/cloud-platform"]`,
+				"[\n # All.\n \"https://www.googleapis.com/auth/cloud-platform\",\n]")
 	case ".yaml":
 		docs := strings.Split(strings.TrimSuffix(content, "\n"), "\n---\n")
 		slices.Reverse(docs)

@@ -137,7 +137,10 @@ func TestReplacements(t *testing.T) {
 		SystemPool: ir.SystemPool{Name: "system", NodesPerZone: 2},
 		Capacities: []ir.Capacity{
 			{Name: "cpu", MaxNodes: 5},
-			{Name: "slices", Slices: 2, MaxNodes: 8, Machine: ir.Machine{Slice: &ir.Slice{Hosts: 4}}, Reservation: &ir.ReservationUse{Name: "res", Create: true}},
+			{
+				Name: "slices", Slices: 2, MaxNodes: 8, Machine: ir.Machine{Slice: &ir.Slice{Hosts: 4}},
+				Reservation: &ir.ReservationUse{Name: "res", Create: true},
+			},
 		},
 		Workloads: []ir.Workload{
 			{Team: "u", Name: "w", Capacities: []string{"cpu", "slices"}},
@@ -152,7 +155,10 @@ func TestReplacements(t *testing.T) {
 	}{
 		{"nothing", nil, ""},
 		{"a comment", []string{"locals {", "# Ours.\nlocals {"}, ""},
-		{"a value through another name", []string{"name = \"net\"", "name = local.name", "locals {", "locals {\n  name = \"net\""}, ""},
+		{
+			"a value through another name",
+			[]string{"name = \"net\"", "name = local.name", "locals {", "locals {\n  name = \"net\""}, "",
+		},
 		{"the region", []string{`"r1"`, `"r2"`}, `
 google_container_cluster.main 17 nodes t/w t/x u/w
   location: r1 -> r2
@@ -179,7 +185,11 @@ google_container_cluster.main 17 nodes t/w t/x u/w
 google_compute_subnetwork.main["a"] 0 nodes
   ip_cidr_range: 10.0.0.0/18 -> 10.0.64.0/18`},
 		{"a wider subnet", []string{"var.range, 2, 0", "var.range, 1, 0"}, ""},
-		{"another block for the network", []string{`google_compute_network" "main"`, `google_compute_network" "other"`, "google_compute_network.main", "google_compute_network.other"}, `
+		{"another block for the network",
+			[]string{
+				`google_compute_network" "main"`, `google_compute_network" "other"`, "google_compute_network.main",
+				"google_compute_network.other",
+			}, `
 google_container_cluster.main 17 nodes t/w t/x u/w
   subnetwork:  -> google_compute_subnetwork.main["a"]
 google_compute_subnetwork.main["a"] 0 nodes
@@ -200,13 +210,15 @@ google_container_node_pool.slices["slices-1"] 4 nodes t/x u/w
   node_config.boot_disk_kms_key:  -> k`},
 		{"a key of the pools that GKE makes", []string{
 			"  node_config {\n    oauth_scopes",
-			"  cluster_autoscaling {\n    auto_provisioning_defaults {\n      boot_disk_kms_key = \"k\"\n    }\n  }\n\n" +
+			"  cluster_autoscaling {\n    auto_provisioning_defaults {\n      boot_disk_kms_key = " +
+				"\"k\"\n    }\n  }\n\n" +
 				"  node_config {\n    oauth_scopes",
 		}, `
 google_container_cluster.main 17 nodes t/w t/x u/w
   cluster_autoscaling.auto_provisioning_defaults.boot_disk_kms_key:  -> k`},
 		{"GPUs as they are by default", []string{`{ type = "l4" }`, `{ type = "l4", count = "1" }`}, ""},
-		{"more GPUs", []string{`{ type = "l4" }`, `{ type = "l4", count = 2 }`, `["slices-0", "slices-1"]`, `["slices-1"]`}, `
+		{"more GPUs",
+			[]string{`{ type = "l4" }`, `{ type = "l4", count = 2 }`, `["slices-0", "slices-1"]`, `["slices-1"]`}, `
 google_container_node_pool.slices["slices-1"] 4 nodes t/x u/w
   node_config.guest_accelerator.count: 1 -> 2
 removed: google_container_node_pool.slices["slices-0"] 4 nodes t/x u/w`},
@@ -236,7 +248,8 @@ google_storage_bucket_iam_member.team["t"] 0 nodes
   bucket: bucket-t -> bucket-u`},
 		{"no team", []string{`  t = { network = "t", bucket = "bucket-t" }`, ""}, `
 removed: google_storage_bucket.team["t"] 0 nodes t/w, not while it holds anything`},
-		{"no reservation", []string{"resource \"google_compute_reservation\" \"r\" {\n  name = \"res\"\n  zone = \"z\"\n}\n", ""}, `
+		{"no reservation",
+			[]string{"resource \"google_compute_reservation\" \"r\" {\n  name = \"res\"\n  zone = \"z\"\n}\n", ""}, `
 removed: google_compute_reservation.r 8 nodes t/x u/w`},
 		{"what others refer to", []string{`network = "t"`, `network = "u"`}, `
 google_compute_network.team["t"] 0 nodes
@@ -257,10 +270,14 @@ google_compute_reservation.r 8 nodes t/x u/w
 		t.Run(test.name, func(t *testing.T) {
 			edit := strings.NewReplacer(test.edits...)
 			tree := func(edit func(string) string) emit.Tree {
-				return emit.Tree{{Path: "terraform/main.tf", Content: []byte(edit(rootBefore))}, {Path: "terraform/terraform.tfvars", Content: []byte(edit(varsBefore))}}
+				return emit.Tree{
+					{Path: "terraform/main.tf", Content: []byte(edit(rootBefore))},
+					{Path: "terraform/terraform.tfvars", Content: []byte(edit(varsBefore))},
+				}
 			}
 			before, after := tree(strings.NewReplacer().Replace), tree(edit.Replace)
-			if len(test.edits) > 0 && slices.Equal(after[0].Content, before[0].Content) && slices.Equal(after[1].Content, before[1].Content) {
+			if len(test.edits) > 0 && slices.Equal(after[0].Content, before[0].Content) &&
+				slices.Equal(after[1].Content, before[1].Content) {
 				t.Fatal("the edits change nothing")
 			}
 			got, removed := Replacements(before, after, plan)
@@ -323,7 +340,9 @@ func TestGuard(t *testing.T) {
 // TestDeep: what nests without an end is not followed.
 func TestDeep(t *testing.T) {
 	for _, text := range []string{"!", "-", "(", "{", "[", "a?b:", "a?b==c:", "a+", `"${`, "f(a,"} {
-		_, err := readTerraform(emit.File{Path: "terraform/terraform.tfvars", Content: []byte("\nx = " + strings.Repeat(text, 1_000_000))})
+		_, err := readTerraform(emit.File{
+			Path: "terraform/terraform.tfvars", Content: []byte("\nx = " + strings.Repeat(text, 1_000_000)),
+		})
 		if err == nil || err.line != 2 || err.reason != "nested too deep" {
 			t.Errorf("%s...: %v", text, err)
 		}
@@ -345,7 +364,10 @@ func TestBudget(t *testing.T) {
 		"texts of texts": {texts.String() + "}\n", "local.x60"},
 		"lists of lists": {lists.String() + "}\n", "length(local.x60)"},
 		"loops in loops": {"", "length([for a in range(1000): [for b in range(1000): [for c in range(1000): 1]]])"},
-		"loops in texts": {"", `"%{ for a in range(1000) }%{ for b in range(1000) }%{ for c in range(1000) }a%{ endfor }%{ endfor }%{ endfor }"`},
+		"loops in texts": {
+			"", `"%{ for a in range(1000) }%{ for b in range(1000) }%{ for c in range(1000) }a%{ endfor ` +
+				`}%{ endfor }%{ endfor }"`,
+		},
 		"a set of lists": {"", "length(toset([for a in range(1000): [for b in range(1000): a]]))"},
 		"declared twice": {"resource \"google_compute_network\" \"main\" {\n  name = \"x\"\n}\n", `"main"`},
 	}
@@ -355,7 +377,8 @@ func TestBudget(t *testing.T) {
 				content := test.more + "resource \"google_compute_network\" \"main\" {\n  name = " + value + "\n}\n"
 				return emit.Tree{{Path: "terraform/main.tf", Content: []byte(content)}}
 			}
-			if got, _ := Replacements(tree(test.value), tree(`"other"`), nil); name != "a set of lists" && len(got) > 0 {
+			if got, _ := Replacements(tree(test.value), tree(`"other"`), nil); name != "a set of lists" &&
+				len(got) > 0 {
 				t.Errorf("%+v", got)
 			}
 		})

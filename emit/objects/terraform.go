@@ -212,7 +212,8 @@ func (s source) expression(e hclsyntax.Expression) *node {
 func constant(e hclsyntax.Expression) cty.Value {
 	switch e := e.(type) {
 	case *hclsyntax.LiteralValueExpr:
-		if t := e.Val.Type(); e.Val.IsNull() || e.Val.IsKnown() && (t == cty.String || t == cty.Number || t == cty.Bool) {
+		if t := e.Val.Type(); e.Val.IsNull() ||
+			e.Val.IsKnown() && (t == cty.String || t == cty.Number || t == cty.Bool) {
 			return e.Val
 		}
 	case *hclsyntax.TemplateExpr:
@@ -231,7 +232,8 @@ func constant(e hclsyntax.Expression) cty.Value {
 		}
 		return constant(e.Wrapped)
 	case *hclsyntax.UnaryOpExpr:
-		if v := constant(e.Val); e.Op == hclsyntax.OpNegate && v != cty.NilVal && !v.IsNull() && v.Type() == cty.Number {
+		if v := constant(e.Val); e.Op == hclsyntax.OpNegate && v != cty.NilVal && !v.IsNull() &&
+			v.Type() == cty.Number {
 			return v.Negate()
 		}
 	}

@@ -65,7 +65,8 @@ func build(whole object) []object {
 	out := []object{whole}
 	for _, name := range steps.names {
 		step := steps.kids[name]
-		out = append(out, object{kind: "step", name: strings.Trim(name, "[]"), line: step.line, scope: whole.scope, value: step})
+		out = append(out,
+			object{kind: "step", name: strings.Trim(name, "[]"), line: step.line, scope: whole.scope, value: step})
 	}
 	steps.ordered, steps.places = true, true
 	return out
@@ -87,7 +88,8 @@ func alerts(whole object) []object {
 			rule := rules.kids[name].without(".group")
 			rule.add(".group", group)
 			slices.Sort(rule.names)
-			out = append(out, object{kind: "alert", name: strings.Trim(name, "[]"), line: rule.line, scope: whole.scope, value: rule})
+			out = append(out,
+				object{kind: "alert", name: strings.Trim(name, "[]"), line: rule.line, scope: whole.scope, value: rule})
 		}
 	}
 	return out

@@ -178,7 +178,8 @@ func (r *Review) toRemove() string {
 }
 
 // moved says what it means that Terraform's state is elsewhere.
-const moved = "Unless the state is moved there first, Terraform makes everything a second time beside what is there, or fails where a name is taken. What follows holds only once it is moved."
+const moved = "Unless the state is moved there first, Terraform makes everything a second time beside what is there, " +
+	"or fails where a name is taken. What follows holds only once it is moved."
 
 // totals are what a review comes to, in parts; none where nothing differs.
 func (r *Review) totals() []string {

@@ -19,7 +19,8 @@ const (
 // GitHub writes a review as workflow commands of GitHub Actions: up to ten
 // warnings, of Terraform's state where it is elsewhere, of resources that must be
 // replaced, each at its line in the folder, which is named from the root of the
-// repository, and of those that left; and the summary as one notice. A plain line says what the review comes to. Where nothing differs
+// repository, and of those that left; and the summary as one notice. A plain line says what the
+// review comes to. Where nothing differs
 // it writes nothing.
 func GitHub(w io.Writer, r *Review, folder string) error {
 	var buf bytes.Buffer
@@ -28,7 +29,9 @@ func GitHub(w io.Writer, r *Review, folder string) error {
 		left--
 		buf.WriteString(console.Command{
 			Name: "warning", Title: "Terraform's state is elsewhere",
-			Message: joined([]string{"Terraform's state is elsewhere: " + r.StateFrom + " " + arrow + " " + r.StateTo, moved}),
+			Message: joined([]string{
+				"Terraform's state is elsewhere: " + r.StateFrom + " " + arrow + " " + r.StateTo, moved,
+			}),
 		}.String())
 	}
 	shown, hidden := some(r.Replacements, left)

@@ -91,7 +91,9 @@ func JSON(w io.Writer, r *Review) error {
 func jsonReplacements(all []objects.Replacement) []jsonReplacement {
 	out := make([]jsonReplacement, len(all))
 	for i, x := range all {
-		out[i] = jsonReplacement{x.Address, x.File, x.Line, jsonFields(x.Because), x.Nodes, append([]string{}, x.Workloads...), x.Guard}
+		out[i] = jsonReplacement{
+			x.Address, x.File, x.Line, jsonFields(x.Because), x.Nodes, append([]string{}, x.Workloads...), x.Guard,
+		}
 	}
 	return out
 }

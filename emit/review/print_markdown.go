@@ -96,7 +96,8 @@ func longest(limit, n int, render func(n int) string) string {
 // rest says how many items are left out, and where they are.
 func rest(d *markdown.Document, hidden int, one, many string) {
 	if hidden > 0 {
-		d.Para("… and ", markdown.Markup(count(hidden, one, many)), " more: ", markdown.Code("batchwright diff --format json"), " has all.")
+		d.Para("… and ", markdown.Markup(count(hidden, one, many)), " more: ",
+			markdown.Code("batchwright diff --format json"), " has all.")
 	}
 }
 
@@ -188,7 +189,9 @@ func summaryTable(lines []summary.Line, n int) string {
 		if l.What != "" {
 			what += ": " + prose(l.What)
 		}
-		rows[i] = []markdown.Markup{markdown.Markup(l.Topic), markdown.Markup(l.Op), what, value(l.From), value(l.To), prose(l.Note)}
+		rows[i] = []markdown.Markup{
+			markdown.Markup(l.Topic), markdown.Markup(l.Op), what, value(l.From), value(l.To), prose(l.Note),
+		}
 	}
 	d.Table([]markdown.Markup{"Topic", "", "What", "From", "To", "Note"}, rows)
 	rest(d, len(lines)-n, "line", "lines")
@@ -208,7 +211,8 @@ func details(groups []group, n int) string {
 		d := new(markdown.Document)
 		d.Code("diff", lines...)
 		// The empty lines end the blocks of HTML, so that the code is Markdown.
-		b.WriteString("\n<details><summary><code>" + html.EscapeString(markdown.OneLine(clip(f.name, markdownValue))) + "</code>: " +
+		b.WriteString("\n<details><summary><code>" + html.EscapeString(markdown.OneLine(clip(f.name, markdownValue))) +
+			"</code>: " +
 			whole[i].tally() + "</summary>\n\n" + string(d.Bytes()) + "\n</details>\n")
 	}
 	d := new(markdown.Document)

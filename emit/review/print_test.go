@@ -40,13 +40,17 @@ func full(s string, n int) *Review {
 	r := &Review{Platform: s, Before: s, After: s, StateFrom: s, StateTo: s, Formatting: 1}
 	for i := range n {
 		r.Replacements = append(r.Replacements, objects.Replacement{
-			Address: s, File: s, Line: 1, Because: []objects.Field{{Path: s, From: s, To: s}, {Path: s, To: s}}, Nodes: 2, Workloads: []string{s, s}, Guard: s,
+			Address: s, File: s, Line: 1, Because: []objects.Field{{Path: s, From: s, To: s}, {Path: s, To: s}},
+			Nodes: 2, Workloads: []string{s, s}, Guard: s,
 		})
-		r.Removals = append(r.Removals, objects.Replacement{Address: s, File: s, Line: 1, Workloads: []string{s}, Guard: s})
+		r.Removals = append(r.Removals,
+			objects.Replacement{Address: s, File: s, Line: 1, Workloads: []string{s}, Guard: s})
 		r.Summary = append(r.Summary,
 			summary.Line{Topic: summary.TopicTeams, Op: emit.Changed, Subject: s, What: s, From: s, To: s, Note: s},
 			summary.Line{Topic: summary.TopicTeams, Op: emit.Added, Subject: "team " + s, To: s})
-		fields := []objects.Field{{Path: s, From: s, To: s}, {Path: s, From: s}, {Path: s, To: s}, {Path: s, To: fmt.Sprint(i)}}
+		fields := []objects.Field{
+			{Path: s, From: s, To: s}, {Path: s, From: s}, {Path: s, To: s}, {Path: s, To: fmt.Sprint(i)},
+		}
 		r.Objects = append(r.Objects,
 			objects.Object{File: s, Line: 1, Kind: s, Name: s, Op: emit.Changed, Fields: fields},
 			objects.Object{File: s, Line: 9, Kind: s, Name: s, Op: emit.Changed, Fields: fields},
@@ -60,12 +64,27 @@ func TestMarkdownSize(t *testing.T) {
 	many := &Review{}
 	for i := range 5_000 {
 		file := fmt.Sprintf("kubernetes/teams/%d.yaml", i)
-		many.Objects = append(many.Objects, objects.Object{File: file, Line: 1, Kind: "ClusterQueue", Name: "q", Op: emit.Changed, Fields: []objects.Field{{Path: "spec.cohortName", From: "a", To: fmt.Sprint(i)}}})
-		many.Summary = append(many.Summary, summary.Line{Topic: summary.TopicQuota, Op: emit.Changed, Subject: fmt.Sprintf("team %q", fmt.Sprint(i)), From: "1", To: "2"})
-		many.Replacements = append(many.Replacements, objects.Replacement{Address: fmt.Sprintf("google_container_node_pool.p%d", i), File: "terraform/node_pools.tf", Line: i})
+		many.Objects = append(many.Objects,
+			objects.Object{
+				File: file, Line: 1, Kind: "ClusterQueue", Name: "q", Op: emit.Changed,
+				Fields: []objects.Field{{Path: "spec.cohortName", From: "a", To: fmt.Sprint(i)}},
+			})
+		many.Summary = append(many.Summary,
+			summary.Line{
+				Topic: summary.TopicQuota, Op: emit.Changed, Subject: fmt.Sprintf("team %q", fmt.Sprint(i)), From: "1",
+				To: "2",
+			})
+		many.Replacements = append(many.Replacements,
+			objects.Replacement{
+				Address: fmt.Sprintf("google_container_node_pool.p%d", i), File: "terraform/node_pools.tf", Line: i,
+			})
 	}
 	oneFile := full("x", 5_000)
-	fields := &Review{Objects: []objects.Object{{File: "a", Kind: "ClusterQueue", Name: "q", Op: emit.Changed, Fields: make([]objects.Field, 5_000)}}}
+	fields := &Review{
+		Objects: []objects.Object{
+			{File: "a", Kind: "ClusterQueue", Name: "q", Op: emit.Changed, Fields: make([]objects.Field, 5_000)},
+		},
+	}
 	for i := range fields.Objects[0].Fields {
 		fields.Objects[0].Fields[i] = objects.Field{Path: "spec", From: "a", To: "b"}
 	}
@@ -116,12 +135,16 @@ func TestTextLength(t *testing.T) {
 	if n := strings.Count(got, "\n"); n > 700 {
 		t.Errorf("%d lines", n)
 	}
-	for _, want := range []string{"  … 4950 more\n", "    … 9980 more\n", "and also:\n", "see all: --format json\n"} {
+	for _, want := range []string{
+		"  … 4950 more\n", "    … 9980 more\n", "and also:\n", "see all: --format json\n",
+	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("does not say %q", want)
 		}
 	}
-	if small := printed(t, func(w io.Writer) error { return Text(w, full("x", 1), false) }); strings.Contains(small, "…") || strings.Contains(small, "see all") {
+	if small := printed(t, func(w io.Writer) error {
+		return Text(w, full("x", 1), false)
+	}); strings.Contains(small, "…") || strings.Contains(small, "see all") {
 		t.Errorf("a small review is cut:\n%s", small)
 	}
 }
@@ -132,7 +155,8 @@ func TestAlike(t *testing.T) {
 	r := &Review{}
 	for i := range 30 {
 		name := fmt.Sprintf("q%02d", i)
-		r.Objects = append(r.Objects, objects.Object{File: name + ".yaml", Kind: "ClusterQueue", Name: name, Op: emit.Changed, Fields: fields})
+		r.Objects = append(r.Objects,
+			objects.Object{File: name + ".yaml", Kind: "ClusterQueue", Name: name, Op: emit.Changed, Fields: fields})
 	}
 	r.Objects = append(r.Objects,
 		objects.Object{File: "z.yaml", Kind: "LocalQueue", Name: "l", Op: emit.Changed, Fields: fields},
@@ -168,9 +192,12 @@ objects: 33 changed
 
 func TestTextColor(t *testing.T) {
 	r := &Review{Objects: []objects.Object{
-		{File: "a", Kind: "Secret", Name: "n", Op: emit.Added}, {File: "a", Kind: "Secret", Name: "o", Op: emit.Removed}, {File: "a", Kind: "Secret", Name: "p", Op: emit.Changed},
+		{File: "a", Kind: "Secret", Name: "n", Op: emit.Added},
+		{File: "a", Kind: "Secret", Name: "o", Op: emit.Removed},
+		{File: "a", Kind: "Secret", Name: "p", Op: emit.Changed},
 	}}
-	want := "\x1b[1ma\x1b[0m\n  \x1b[1;32m+\x1b[0m Secret n\n  \x1b[1;31m-\x1b[0m Secret o\n  \x1b[1;33m~\x1b[0m Secret p\n\nobjects: 1 added, 1 changed, 1 removed from configuration\n"
+	want := "\x1b[1ma\x1b[0m\n  \x1b[1;32m+\x1b[0m Secret n\n  \x1b[1;31m-\x1b[0m Secret o\n  \x1b[1;33m~\x1b[0m " +
+		"Secret p\n\nobjects: 1 added, 1 changed, 1 removed from configuration\n"
 	if diff := cmp.Diff(want, printed(t, func(w io.Writer) error { return Text(w, r, true) })); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
@@ -298,7 +325,10 @@ func withoutCode(t *testing.T, line string) string {
 // words and the review's own signs, and there is no more than a comment holds.
 func FuzzMarkdown(f *testing.F) {
 	hostile.Seed(f)
-	for _, s := range []string{"@a", "a@b.c", "#1", "a/b#1", "GH-1", "!1", "http://e.com", "/close", "``` @a", "`@a", "@a`", "`` ` @a", `\`, `a\|@b`, "a:b:c", ":+1:", "(@a)", "\"@a\"", "</summary>", "</code>: ", "\u200b@a", " |", "| a"} {
+	for _, s := range []string{
+		"@a", "a@b.c", "#1", "a/b#1", "GH-1", "!1", "http://e.com", "/close", "``` @a", "`@a", "@a`", "`` ` @a", `\`,
+		`a\|@b`, "a:b:c", ":+1:", "(@a)", "\"@a\"", "</summary>", "</code>: ", "\u200b@a", " |", "| a",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -306,7 +336,8 @@ func FuzzMarkdown(f *testing.F) {
 		if len(got) >= 60_000 || !utf8.ValidString(got) {
 			t.Errorf("%d bytes, valid: %v", len(got), utf8.ValidString(got))
 		}
-		if lines := strings.Split(markdownOf(t, full("x", 3)), "\n"); s != "" && len(lines) != strings.Count(got, "\n")+1 {
+		if lines := strings.Split(markdownOf(t, full("x", 3)), "\n"); s != "" &&
+			len(lines) != strings.Count(got, "\n")+1 {
 			t.Errorf("%d lines, want %d:\n%s", strings.Count(got, "\n")+1, len(lines), got)
 		}
 		for _, r := range skeleton(t, got) {

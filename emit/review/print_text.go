@@ -31,7 +31,8 @@ const (
 func Text(w io.Writer, r *Review, color bool) error {
 	p := textPrinter{color: color}
 	if r.StateTo != "" {
-		p.section("%s %s %s %s", console.Red.Paint(p.color, "Terraform's state is elsewhere:"), console.Inline(r.StateFrom), arrow, p.bold(r.StateTo))
+		p.section("%s %s %s %s", console.Red.Paint(p.color, "Terraform's state is elsewhere:"),
+			console.Inline(r.StateFrom), arrow, p.bold(r.StateTo))
 		p.line("  %s", moved)
 	}
 	replaced := r.replaced()

@@ -44,7 +44,8 @@ func (s *sheet) capacity(c *ir.Capacity) {
 	}
 	perNode := fmt.Sprintf("%d vCPUs and %g GiB of memory a node", c.Machine.VCPUs, c.Machine.MemoryGiB)
 	this.is("machine", machine(c.Machine), append([]string{perNode}, change...)...)
-	this.has("machine's hardware", fact{form: opaque, value: hardware(c.Machine), follows: []string{path(kindCapacity, c.Name, "machine")}})
+	this.has("machine's hardware",
+		fact{form: opaque, value: hardware(c.Machine), follows: []string{path(kindCapacity, c.Name, "machine")}})
 	this.has("size", fact{value: size(c), notes: func() []string { return s.queues.total(c) }})
 	this.is("consumption", option(c))
 	if c.Flex != nil {
@@ -89,7 +90,8 @@ func (s *sheet) capacity(c *ir.Capacity) {
 	this.follows("node taints", taints(c.NodeTaints), platform...)
 	this.follows("admission check", c.AdmissionCheck, path(kindCapacity, c.Name, "consumption"))
 	for _, a := range c.PerNode {
-		this.follows(resourceName(a.Resource)+" of a node for pods", amount(a.Resource, a.Quantity), path(kindCapacity, c.Name, "machine"))
+		this.follows(resourceName(a.Resource)+" of a node for pods", amount(a.Resource, a.Quantity),
+			path(kindCapacity, c.Name, "machine"))
 	}
 
 	quota := this
@@ -103,12 +105,17 @@ func (s *sheet) capacity(c *ir.Capacity) {
 			quota.has(of, f)
 			continue
 		}
-		f.follows = append(f.follows, path(kindCapacity, c.Name, of), each(c, a.Resource), path(kindCapacity, c.Name, "machine"))
+		f.follows = append(f.follows, path(kindCapacity, c.Name, of), each(c, a.Resource),
+			path(kindCapacity, c.Name, "machine"))
 		quota.has(of+", "+resourceName(a.Resource), f)
 	}
 	for _, r := range []string{ir.CPU, ir.Memory} {
 		if q, ok := s.queues.each(c, r); ok {
-			quota.has(eachWhat(c, r), fact{form: ratio, value: amount(r, q), tag: tagRatio, follows: []string{path(kindCapacity, c.Name, "machine")}})
+			quota.has(eachWhat(c, r),
+				fact{
+					form: ratio, value: amount(r, q), tag: tagRatio,
+					follows: []string{path(kindCapacity, c.Name, "machine")},
+				})
 		}
 	}
 }
@@ -169,7 +176,8 @@ func machine(m ir.Machine) string {
 
 // hardware is all that the catalogue knows of a machine.
 func hardware(m ir.Machine) string {
-	words := fmt.Sprint(m.Family, m.VCPUs, " ", m.MemoryGiB, m.Arm, m.Resource, m.AcceleratorCount, " ", m.BundledSSDs, " ", m.SSDSizeGB, m.PlacementTopology, m.AcceleratorNetworks)
+	words := fmt.Sprint(m.Family, m.VCPUs, " ", m.MemoryGiB, m.Arm, m.Resource, m.AcceleratorCount, " ", m.BundledSSDs,
+		" ", m.SSDSizeGB, m.PlacementTopology, m.AcceleratorNetworks)
 	if m.Slice != nil {
 		words += fmt.Sprint(m.Slice.Chips, " ", m.Slice.Hosts)
 	}
@@ -246,7 +254,8 @@ func (s *sheet) autoProvisioning() {
 	}
 	this := s.subject(TopicLimits, kindAutoscaling, "")
 	if !a.Create {
-		this.has("limits, without effect", fact{form: ratio, value: strings.Join(all, ", "), follows: []string{anything}})
+		this.has("limits, without effect",
+			fact{form: ratio, value: strings.Join(all, ", "), follows: []string{anything}})
 		return
 	}
 	this.exists("at most " + strings.Join(words, ", "))

@@ -39,7 +39,11 @@ func cloudQuota(before, after []ir.DemandRow) []Line {
 	}
 	for _, old := range before {
 		if _, gone := was[rowName(old)]; gone {
-			lines = append(lines, Line{Topic: TopicCloudQuota, Subject: called(kindCloudQuota, rowName(old)), Op: emit.Removed, From: need(old, nil)})
+			lines = append(lines,
+				Line{
+					Topic: TopicCloudQuota, Subject: called(kindCloudQuota, rowName(old)), Op: emit.Removed,
+					From: need(old, nil),
+				})
 		}
 	}
 	if len(follow) == 0 {
@@ -71,13 +75,17 @@ func (s *sheet) demand() {
 		row := s.subject(TopicCloudQuota, kindCloudQuota, rowName(r))
 		row.has("what is counted", fact{form: ratio, value: r.What + " in " + r.Unit, follows: []string{anything}})
 		row.has("remarks", fact{form: ratio, value: excerpt(r.Note), follows: []string{anything}})
-		row.has("end of the remarks", fact{form: ratio, value: r.Note, follows: []string{anything, path(kindCloudQuota, rowName(r), "remarks")}})
+		row.has("end of the remarks",
+			fact{form: ratio, value: r.Note, follows: []string{anything, path(kindCloudQuota, rowName(r), "remarks")}})
 	}
 	all := s.subject(TopicCloudQuota, kindCluster, "")
 	i := d.IAM
-	all.follows("demand on IAM", fmt.Sprintf("%s in the project's allow policy, %s of them; %s; %s", number(i.Principals, "principal"), number(i.Groups, "group"),
-		number(i.ServiceAccounts, "service account"), number(i.CustomRoles, "custom role")), anything)
-	all.follows("nodes of all that queues can admit", fmt.Sprintf("%s, %d GiB of memory", number(d.VCPUs, "vCPU"), d.MemoryGiB), anything)
+	all.follows("demand on IAM",
+		fmt.Sprintf("%s in the project's allow policy, %s of them; %s; %s", number(i.Principals, "principal"),
+			number(i.Groups, "group"),
+			number(i.ServiceAccounts, "service account"), number(i.CustomRoles, "custom role")), anything)
+	all.follows("nodes of all that queues can admit",
+		fmt.Sprintf("%s, %d GiB of memory", number(d.VCPUs, "vCPU"), d.MemoryGiB), anything)
 }
 
 // counts are what a row asks for.

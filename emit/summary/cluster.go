@@ -26,7 +26,11 @@ func (s *sheet) platform() {
 	top.is("zones of the nodes", strings.Join(p.Zones, ", "))
 	top.is("scheduler", string(p.Scheduler), "the platform has to be destroyed before, and built anew")
 	top.all("notes for the administrator", excerpts(p.Notes))
-	top.has("order and text of the notes", fact{form: opaque, value: strings.Join(p.Notes, "\n"), follows: []string{path(kindPlatform, "", "notes for the administrator")}})
+	top.has("order and text of the notes",
+		fact{
+			form: opaque, value: strings.Join(p.Notes, "\n"),
+			follows: []string{path(kindPlatform, "", "notes for the administrator")},
+		})
 
 	v := p.Versions
 	for _, r := range []struct{ name, version, sha256 string }{
@@ -67,7 +71,8 @@ func (s *sheet) cluster() {
 	cluster.is("Filestore CSI driver", onOff(c.Filestore))
 	cluster.is("Cloud Storage FUSE CSI driver", onOff(c.GCSFuse))
 	m := c.Maintenance
-	cluster.is("maintenance window", fmt.Sprintf("%s from %s UTC for %s", strings.Join(m.Days, ", "), m.Start, number(m.Hours, "hour")))
+	cluster.is("maintenance window",
+		fmt.Sprintf("%s from %s UTC for %s", strings.Join(m.Days, ", "), m.Start, number(m.Hours, "hour")))
 	for _, e := range m.Exclusions {
 		cluster.is("maintenance exclusion "+quote(e.Name), e.Scope+" from "+e.Start+" to "+e.End)
 	}
@@ -82,6 +87,7 @@ func (s *sheet) cluster() {
 	cluster.is("Binary Authorization", onOff(s.plan.Security.BinaryAuthorization))
 	cluster.is("VPC flow logs", onOff(s.plan.Security.FlowLogs))
 	cluster.is("security posture", onOff(s.plan.Security.Posture))
+	cluster.is("Data Access audit logs of the project", onOff(s.plan.Security.DataAccessLogs))
 
 	access := s.subject(TopicAccess, kindCluster, "")
 	for _, n := range c.AuthorizedNetworks {
@@ -113,7 +119,8 @@ func (s *sheet) systemPool() {
 	pool := s.subject(TopicCluster, kindSystemPool, "")
 	pool.is("name", p.Name)
 	pool.is("machine", p.Machine, anew)
-	pool.follows("machine's hardware", fmt.Sprintf("%s, %d vCPUs, %g GiB of memory", p.Family, p.VCPUs, p.MemoryGiB), path(kindSystemPool, "", "machine"))
+	pool.follows("machine's hardware", fmt.Sprintf("%s, %d vCPUs, %g GiB of memory", p.Family, p.VCPUs, p.MemoryGiB),
+		path(kindSystemPool, "", "machine"))
 	pool.is("boot disk", disk(p.DiskType, p.DiskSizeGiB), anew)
 	pool.is("size", number(p.NodesPerZone, "node")+" in each zone")
 }
@@ -170,7 +177,9 @@ func subnets(all []ir.GPUSubnet) string {
 		if n.RDMA {
 			rdma = " with RDMA"
 		}
-		words = append(words, fmt.Sprintf("%s %s (part %d of %d of %s) as %s%s", n.Name, n.Range, n.Cut.Index, 1<<min(n.Cut.Bits, 62), n.Cut.Of, n.Network, rdma))
+		words = append(words,
+			fmt.Sprintf("%s %s (part %d of %d of %s) as %s%s", n.Name, n.Range, n.Cut.Index, 1<<min(n.Cut.Bits, 62),
+				n.Cut.Of, n.Network, rdma))
 	}
 	return strings.Join(words, ", ")
 }

@@ -26,7 +26,10 @@ const (
 	TopicCloudQuota Topic = "cloud quota" // quota that Google Cloud has to grant
 )
 
-var topics = []Topic{TopicCluster, TopicCapacity, TopicTeams, TopicQueues, TopicQuota, TopicPriority, TopicAccess, TopicWorkloads, TopicAlerts, TopicLimits, TopicCloudQuota}
+var topics = []Topic{
+	TopicCluster, TopicCapacity, TopicTeams, TopicQueues, TopicQuota, TopicPriority, TopicAccess, TopicWorkloads,
+	TopicAlerts, TopicLimits, TopicCloudQuota,
+}
 
 // Line is one line of the summary.
 type Line struct {

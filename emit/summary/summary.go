@@ -173,7 +173,9 @@ func (s *sheet) subject(topic Topic, kind, name string) subject {
 
 // exists says that the subject is there; all that follows is part of it.
 func (s *subject) exists(description string) {
-	s.add(fact{key: key{s.kind, s.name, ""}, topic: s.topic, form: being, value: description, group: s.group, part: s.part})
+	s.add(fact{
+		key: key{s.kind, s.name, ""}, topic: s.topic, form: being, value: description, group: s.group, part: s.part,
+	})
 	s.part = &key{s.kind, s.name, ""}
 }
 

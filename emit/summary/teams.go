@@ -55,7 +55,8 @@ func (s *sheet) team(t *ir.Team, jobs int, members []string) {
 	team.has("priority of its queue", fact{topic: TopicPriority, value: strconv.Itoa(t.Priority)})
 	if t.Bucket != "" {
 		team.has("bucket", fact{form: being})
-		team.has("name of its bucket", fact{form: ratio, value: t.Bucket, follows: []string{platformName, platformProject}})
+		team.has("name of its bucket",
+			fact{form: ratio, value: t.Bucket, follows: []string{platformName, platformProject}})
 	}
 	lists := "no"
 	if t.NodesListBucket {
@@ -168,7 +169,9 @@ func (s *sheet) localQueue(team subject, q *ir.Queue) {
 	team.has(what, fact{form: being, tag: tagShare(q.Tier), follows: []string{path(kindTier, q.Tier, "")}})
 	team.part = &key{kindTeam, team.name, what}
 	team.follows("LocalQueue of "+q.Tier, q.LocalQueue, scheduler)
-	terms := s.quotas(q) + "\n" + strings.Join([]string{q.ClusterQueue, q.Cohort, q.Strategy, onOff(q.Preempts), strconv.Itoa(q.MaxGraceSeconds)}, "\n")
+	terms := s.quotas(q) + "\n" +
+		strings.Join([]string{q.ClusterQueue, q.Cohort, q.Strategy, onOff(q.Preempts), strconv.Itoa(q.MaxGraceSeconds)},
+			"\n")
 	for _, list := range [][]string{q.Classes, q.Resources} {
 		terms += "\n" + strings.Join(list, ",")
 	}
@@ -178,7 +181,8 @@ func (s *sheet) localQueue(team subject, q *ir.Queue) {
 			terms += "\n" + r.Resource + " " + quotaWords(&r)
 		}
 	}
-	team.has("terms of the shared queue of "+q.Tier, fact{form: opaque, value: terms, follows: []string{path(kindTier, q.Tier), kindCapacity, kindClass, tagRatio}})
+	team.has("terms of the shared queue of "+q.Tier,
+		fact{form: opaque, value: terms, follows: []string{path(kindTier, q.Tier), kindCapacity, kindClass, tagRatio}})
 }
 
 // tagShare is of the shares of a tier's queue.
@@ -193,7 +197,8 @@ func (s *sheet) sharedQueue(q *ir.SharedQueue) {
 	}
 	tier.exists("a queue that " + number(len(teams), "team") + " share: " + s.quotas(&q.Queue))
 	tier.all("teams that share its queue", teams, kindTeam, tagShare(q.Tier))
-	tier.follows("namespaces that share its queue", strings.Join(spaces, ", "), kindTeam, path(kindTier, q.Tier, "teams that share its queue"))
+	tier.follows("namespaces that share its queue", strings.Join(spaces, ", "), kindTeam,
+		path(kindTier, q.Tier, "teams that share its queue"))
 	tier.is("ClusterQueue", q.ClusterQueue)
 	tier.is("LocalQueue", q.LocalQueue)
 	tier.is("its queue is shared", onOff(q.Shared))
@@ -268,7 +273,10 @@ func (s *sheet) flavor(owner subject, q *ir.Queue, f *ir.FlavorQuota, in, cohort
 			if counts {
 				return nil
 			}
-			from := []string{path(owner.kind, owner.name, limit+of), path(kindCapacity, f.Flavor, "machine"), path(kindCapacity, f.Flavor, "hardware class")}
+			from := []string{
+				path(owner.kind, owner.name, limit+of), path(kindCapacity, f.Flavor, "machine"),
+				path(kindCapacity, f.Flavor, "hardware class"),
+			}
 			if c != nil {
 				from = append(from, each(c, own.Resource))
 			}

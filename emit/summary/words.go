@@ -36,12 +36,16 @@ const (
 
 // kinds are in the order in which their lines stand in a topic.
 var kinds = []string{
-	kindPlatform, kindCluster, kindSystemPool, kindRelease, kindNetwork, kindGPUNetwork, kindMonitoring, kindAlert, kindDelivery,
-	kindCapacity, kindAutoscaling, kindCheck, kindCohort, kindTeam, kindTier, kindClass, kindWorkload, kindAccount, kindCustomRole, kindCloudQuota,
+	kindPlatform, kindCluster, kindSystemPool, kindRelease, kindNetwork, kindGPUNetwork, kindMonitoring, kindAlert,
+	kindDelivery,
+	kindCapacity, kindAutoscaling, kindCheck, kindCohort, kindTeam, kindTier, kindClass, kindWorkload, kindAccount,
+	kindCustomRole, kindCloudQuota,
 }
 
 // folded are the kinds of which a platform has many.
-var folded = []string{kindGPUNetwork, kindAlert, kindCapacity, kindCheck, kindCohort, kindTeam, kindTier, kindClass, kindWorkload}
+var folded = []string{
+	kindGPUNetwork, kindAlert, kindCapacity, kindCheck, kindCohort, kindTeam, kindTier, kindClass, kindWorkload,
+}
 
 // named are the kinds whose description tells two of them apart.
 var named = []string{kindCapacity, kindTeam, kindClass}

@@ -66,7 +66,9 @@ func (s *sheet) workload(w copies, tier string) {
 	w.exists(fmt.Sprintf("%s, tier %s, %s", number(len(w.all), string(first.Kind)), tier, first.Image))
 
 	own := path(kindWorkload, w.name)
-	place := []string{kindCapacity, path(own, "queue"), path(own, "capacities"), path(own, "copies"), team, scheduler, platformName}
+	place := []string{
+		kindCapacity, path(own, "queue"), path(own, "capacities"), path(own, "copies"), team, scheduler, platformName,
+	}
 
 	w.has("copies", fact{value: strconv.Itoa(len(w.all))})
 	w.follows("names", func(w *ir.Workload) string { return w.Name }, path(own, "copies"))
@@ -83,7 +85,8 @@ func (s *sheet) workload(w copies, tier string) {
 	w.is("requests of a pod", func(w *ir.Workload) string { return amounts(w.Requests) })
 	w.is("image", func(w *ir.Workload) string { return w.Image })
 	w.is("command", func(w *ir.Workload) string { return excerpt(strings.Join(w.Command, " ")) })
-	w.follows("end of its command", func(w *ir.Workload) string { return strings.Join(w.Command, "\n") }, path(own, "command"))
+	w.follows("end of its command", func(w *ir.Workload) string { return strings.Join(w.Command, "\n") },
+		path(own, "command"))
 	for i := range w.all {
 		c := &w.all[i]
 		w.variables("environment variable ", c.Env)
@@ -95,7 +98,8 @@ func (s *sheet) workload(w copies, tier string) {
 		}
 	}
 	w.follows("bucket", func(w *ir.Workload) string { return w.Bucket }, team, platformName, platformProject)
-	w.follows("TensorBoard", func(w *ir.Workload) string { return onOff(w.TensorBoard) }, path(kindMonitoring, "", "Vertex AI TensorBoard"))
+	w.follows("TensorBoard", func(w *ir.Workload) string { return onOff(w.TensorBoard) },
+		path(kindMonitoring, "", "Vertex AI TensorBoard"))
 	var files []string
 	for _, f := range first.Files {
 		files = append(files, path(own, "file "+f.Key))
@@ -111,7 +115,8 @@ func (s *sheet) workload(w copies, tier string) {
 	w.follows("node selector", func(w *ir.Workload) string { return labels(w.NodeSelector) }, place...)
 	w.follows("tolerations", func(w *ir.Workload) string { return taints(w.Tolerations) }, place...)
 	w.follows("placement group", func(w *ir.Workload) string { return w.PlacementGroup }, place...)
-	nodes := slices.Concat(place, []string{path(own, "requests of a pod"), path(own, "pods of each"), path(own, "network of the nodes")})
+	nodes := slices.Concat(place,
+		[]string{path(own, "requests of a pod"), path(own, "pods of each"), path(own, "network of the nodes")})
 	w.follows("claim on the accelerators' networks", func(w *ir.Workload) string { return onOff(w.Networks) }, nodes...)
 	w.follows("GPUDirect", func(w *ir.Workload) string { return string(w.GPUDirect) }, nodes...)
 	w.follows("network interfaces", func(w *ir.Workload) string {
@@ -132,7 +137,11 @@ func (s *sheet) workload(w copies, tier string) {
 	w.follows("namespace", func(w *ir.Workload) string { return w.Namespace }, team)
 	w.follows("Kubernetes service account", func(w *ir.Workload) string { return w.KubeAccount }, team)
 	w.follows("labels and annotations for the scheduler", queueing,
-		slices.Concat(place, []string{path(own, "longest run"), path(own, "PriorityClass"), path(own, "kind"), path(own, "pods of each"), kindClass})...)
+		slices.Concat(place,
+			[]string{
+				path(own, "longest run"), path(own, "PriorityClass"), path(own, "kind"), path(own, "pods of each"),
+				kindClass,
+			})...)
 	for i := range w.all {
 		for _, a := range w.all[i].Auxiliaries {
 			w.auxiliary(a, place)
@@ -150,7 +159,8 @@ func (c copies) variables(what string, all []ir.KeyValue) {
 	for _, e := range all {
 		value := quote(excerpt(e.Value))
 		c.has(what+e.Key, fact{value: value})
-		c.has("end of "+what+e.Key, fact{form: opaque, value: e.Value, follows: []string{path(kindWorkload, c.name, what+e.Key)}})
+		c.has("end of "+what+e.Key,
+			fact{form: opaque, value: e.Value, follows: []string{path(kindWorkload, c.name, what+e.Key)}})
 	}
 }
 
@@ -165,7 +175,8 @@ func (c copies) auxiliary(a ir.Auxiliary, place []string) {
 	c.has(of+"requests", fact{value: amounts(a.Requests)})
 	c.has(of+"image", fact{value: a.Image})
 	c.has(of+"command", fact{value: orNone(excerpt(strings.Join(a.Command, " ")))})
-	c.has(of+"end of its command", fact{form: opaque, value: strings.Join(a.Command, "\n"), follows: []string{own("command")}})
+	c.has(of+"end of its command",
+		fact{form: opaque, value: strings.Join(a.Command, "\n"), follows: []string{own("command")}})
 	c.variables(of+"environment variable ", a.Env)
 	place = slices.Concat(place, []string{own("capacity")})
 	c.has(of+"node selector", fact{form: opaque, value: labels(a.NodeSelector), follows: place})

@@ -80,7 +80,8 @@ func access(c *body, p *ir.Platform) {
 		c.note("The DNS endpoint is guarded by IAM. The provisioning build, which runs",
 			"outside the VPC, comes in through it.")
 	}
-	c.block("control_plane_endpoints_config").block("dns_endpoint_config").flag("allow_external_traffic", p.Cluster.DNSEndpoint)
+	c.block("control_plane_endpoints_config").block("dns_endpoint_config").flag("allow_external_traffic",
+		p.Cluster.DNSEndpoint)
 
 	c.block("workload_identity_config").expr("workload_pool", `"${var.project_id}.svc.id.goog"`)
 	if p.Cluster.SecurityGroup != "" {
@@ -146,7 +147,8 @@ func addons(c *body, p *ir.Platform) {
 	// GKE keeps no settings for pools that it does not create, and each plan would
 	// add them again.
 	if p.AutoProvisioning.Create {
-		c.block("node_pool_auto_config").block("node_kubelet_config").text("insecure_kubelet_readonly_port_enabled", "FALSE")
+		c.block("node_pool_auto_config").block("node_kubelet_config").text("insecure_kubelet_readonly_port_enabled",
+			"FALSE")
 	}
 }
 

@@ -25,7 +25,8 @@ func gpuNetworks(b *body, p *ir.Platform) {
 		}
 		networks = append(networks, entry{n.Short, line([]entry{{"mtu", number(n.MTU)}, {"profile", profile}})})
 		for _, s := range n.Subnets {
-			subnets = append(subnets, entry{s.Network, line([]entry{{"network", literal(n.Short)}, {"range", cut(s.Cut)}})})
+			subnets = append(subnets,
+				entry{s.Network, line([]entry{{"network", literal(n.Short)}, {"range", cut(s.Cut)}})})
 		}
 	}
 	locals := b.block("locals")
@@ -40,7 +41,8 @@ func gpuNetworks(b *body, p *ir.Platform) {
 	vpc.expr("name", `"${module.network.name}-${each.key}"`)
 	vpc.flag("auto_create_subnetworks", false)
 	vpc.expr("mtu", "each.value.mtu")
-	vpc.expr("network_profile", `each.value.profile == null ? null : "projects/${var.project_id}/global/networkProfiles/${each.value.profile}"`)
+	vpc.expr("network_profile",
+		`each.value.profile == null ? null : "projects/${var.project_id}/global/networkProfiles/${each.value.profile}"`)
 
 	subnet := b.resource("google_compute_subnetwork", "gpu")
 	subnet.expr("for_each", "local.gpu_subnets")
@@ -51,7 +53,8 @@ func gpuNetworks(b *body, p *ir.Platform) {
 
 	b.note("Nodes reach each other, and nobody else reaches them.")
 	firewall := b.resource("google_compute_firewall", "gpu")
-	firewall.expr("for_each", "{ for name, network in local.gpu_networks : name => network if network.profile == null }")
+	firewall.expr("for_each",
+		"{ for name, network in local.gpu_networks : name => network if network.profile == null }")
 	firewall.expr("name", `"${google_compute_network.gpu[each.key].name}-internal"`)
 	firewall.expr("network", "google_compute_network.gpu[each.key].id")
 	firewall.text("direction", "INGRESS")
@@ -68,7 +71,8 @@ func deviceNetworks(networks *body, c ir.Capacity) {
 	each := networks.block("dynamic", "additional_node_network_configs")
 	each.value("for_each", stringTuple(c.Networks))
 	content := each.block("content")
-	content.expr("network", "google_compute_network.gpu[local.gpu_subnets[additional_node_network_configs.value].network].name")
+	content.expr("network",
+		"google_compute_network.gpu[local.gpu_subnets[additional_node_network_configs.value].network].name")
 	content.expr("subnetwork", "google_compute_subnetwork.gpu[additional_node_network_configs.value].name")
 }
 

@@ -13,11 +13,14 @@ import (
 func connected() *ir.Platform {
 	return edit(func(p *ir.Platform) {
 		p.Cluster.MultiNetworking = true
-		p.Network.GPURanges = []ir.NamedRange{{Name: "gvnic", CIDR: "192.168.64.0/18"}, {Name: "rdma", CIDR: "192.168.128.0/18"}}
+		p.Network.GPURanges = []ir.NamedRange{
+			{Name: "gvnic", CIDR: "192.168.64.0/18"}, {Name: "rdma", CIDR: "192.168.128.0/18"},
+		}
 		p.Network.GPUs = []ir.GPUNetwork{
 			{Short: "gvnic-1", MTU: 8896, Subnets: []ir.GPUSubnet{{Network: "gvnic-1", Cut: ir.Cut{Of: "gvnic"}}}},
 			{Short: "rdma", MTU: 8896, Profile: "us-central1-a-vpc-roce", Subnets: []ir.GPUSubnet{
-				{Network: "rdma-0", Cut: ir.Cut{Of: "rdma", Bits: 3}}, {Network: "rdma-1", Cut: ir.Cut{Of: "rdma", Bits: 3, Index: 1}},
+				{Network: "rdma-0", Cut: ir.Cut{Of: "rdma", Bits: 3}},
+				{Network: "rdma-1", Cut: ir.Cut{Of: "rdma", Bits: 3, Index: 1}},
 			}},
 		}
 		p.Capacities[1].GPUDirect, p.Capacities[1].Networks = ir.RDMA, []string{"gvnic-1", "rdma-0", "rdma-1"}
@@ -45,7 +48,9 @@ func TestGPUNetworks(t *testing.T) {
 	if got := string(files["gpu_networks.tf"]); !strings.HasPrefix(got, tables) {
 		t.Errorf("no\n%s\nat the start of\n%s", tables, got)
 	}
-	for _, want := range []string{`gvnic_range           = "192.168.64.0/18"`, `rdma_range            = "192.168.128.0/18"`} {
+	for _, want := range []string{
+		`gvnic_range           = "192.168.64.0/18"`, `rdma_range            = "192.168.128.0/18"`,
+	} {
 		if !strings.Contains(string(files["terraform.tfvars"]), want+"\n") {
 			t.Errorf("no %s in\n%s", want, files["terraform.tfvars"])
 		}
@@ -55,12 +60,17 @@ func TestGPUNetworks(t *testing.T) {
 		labels []string
 		want   map[string]string
 	}{
-		{"cluster.tf", []string{"google_container_cluster", "main"}, map[string]string{"enable_multi_networking": "true", "datapath_provider": `"ADVANCED_DATAPATH"`}},
-		{"node_pools.tf", []string{"google_container_node_pool", label(connected().Capacities[1].Name)}, map[string]string{
-			"network_config.dynamic.for_each":           `["gvnic-1", "rdma-0", "rdma-1"]`,
-			"network_config.dynamic.content.subnetwork": "google_compute_subnetwork.gpu[additional_node_network_configs.value].name",
-			"node_config.gvnic.enabled":                 "true",
-		}},
+		{
+			"cluster.tf", []string{"google_container_cluster", "main"},
+			map[string]string{"enable_multi_networking": "true", "datapath_provider": `"ADVANCED_DATAPATH"`},
+		},
+		{"node_pools.tf", []string{"google_container_node_pool", label(connected().Capacities[1].Name)},
+			map[string]string{
+				"network_config.dynamic.for_each": `["gvnic-1", "rdma-0", "rdma-1"]`,
+				"network_config.dynamic.content.subnetwork": "google_compute_subnetwork.gpu" +
+					"[additional_node_network_configs.value].name",
+				"node_config.gvnic.enabled": "true",
+			}},
 		{"gpu_networks.tf", []string{"google_compute_firewall", "gpu"}, map[string]string{
 			"for_each": "{ for name, network in local.gpu_networks : name => network if network.profile == null }",
 		}},
@@ -70,7 +80,8 @@ func TestGPUNetworks(t *testing.T) {
 		}
 	}
 	without := emitted(t, batch())
-	if without["gpu_networks.tf"] != nil || strings.Contains(string(without["cluster.tf"]), "multi_networking") || strings.Contains(string(without["variables.tf"]), "rdma_range") {
+	if without["gpu_networks.tf"] != nil || strings.Contains(string(without["cluster.tf"]), "multi_networking") ||
+		strings.Contains(string(without["variables.tf"]), "rdma_range") {
 		t.Error("networks between GPUs, with no GPUs in any")
 	}
 }

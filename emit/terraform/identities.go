@@ -17,12 +17,6 @@ func hasRoles(p *ir.Platform) bool {
 	return slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return len(t.Roles) > 0 })
 }
 
-// hasAccounts reports whether the jobs of some team act as a Google service
-// account.
-func hasAccounts(p *ir.Platform) bool {
-	return slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return t.Account != nil })
-}
-
 func identities(b *body, p *ir.Platform) {
 	b.note("Roles of the nodes. create-platform.sh makes the account: Terraform administers",
 		"no service accounts.")
@@ -59,7 +53,8 @@ func members(b *body, p *ir.Platform) {
 	member.expr("member", `"group:${var.security_group}"`)
 	only := member.block("condition")
 	only.expr("title", `"Cluster ${var.cluster_name}"`)
-	only.expr("expression", constant(strconv.Quote(ir.ClusterCondition("${var.project_id}", "${var.region}", "${var.cluster_name}"))))
+	only.expr("expression",
+		constant(strconv.Quote(ir.ClusterCondition("${var.project_id}", "${var.region}", "${var.cluster_name}"))))
 
 	if len(p.Monitoring.MemberRoles) == 0 {
 		return
@@ -85,9 +80,12 @@ func teamIdentities(b *body, p *ir.Platform) {
 
 	local := b.block("locals")
 	local.note("The identities of the project's pods. The pool exists once the cluster does.")
-	local.expr("workload_pool", `"iam.googleapis.com/projects/${data.google_project.main.number}/locations/global/workloadIdentityPools/${google_container_cluster.main.workload_identity_config[0].workload_pool}"`)
+	local.expr("workload_pool",
+		`"iam.googleapis.com/projects/${data.google_project.main.number}/`+
+			`locations/global/workloadIdentityPools/`+
+			`${google_container_cluster.main.workload_identity_config[0].workload_pool}"`)
 	principal := constant(`"principal://${local.workload_pool}/subject/ns/${team.namespace}/sa/${team.kube_account}"`)
-	if hasAccounts(p) {
+	if len(p.TeamsWithAccount()) > 0 {
 		local.note("What the jobs of a team are to Google Cloud: the service account that the team",
 			"asks for, else the Kubernetes service account of its namespace.")
 		local.expr("team_members", `{
@@ -103,7 +101,8 @@ func teamIdentities(b *body, p *ir.Platform) {
 
 	b.note("What every job needs, once for all pods of the cluster.")
 	projectRoles(b, "jobs", p.JobRoles,
-		`"principalSet://${local.workload_pool}/kubernetes.cluster/https://container.googleapis.com/v1/projects/${var.project_id}/locations/${var.region}/clusters/${var.cluster_name}"`)
+		`"principalSet://${local.workload_pool}/kubernetes.cluster/`+
+			`https://container.googleapis.com/v1/projects/${var.project_id}/locations/${var.region}/clusters/${var.cluster_name}"`)
 
 	if !hasRoles(p) {
 		return

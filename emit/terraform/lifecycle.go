@@ -25,36 +25,29 @@ type pool struct {
 
 // ignoredArguments are the fields that GKE fills in or does not give back, and
 // arguments that count at creation only. The provider computes none of them: without
-// ignore_changes the next plan would replace the pool, or change it for ever.
-//
-// Sources, in the order of the table:
-//   - provider documentation, google_container_node_pool: initial_node_count;
-//   - GoogleCloudPlatform/cloud-foundation-fabric, pull request 3972: GKE sets
-//     threads_per_core to 1 on ct6e machines, and other TPU machines are alike;
-//   - GoogleCloudPlatform/magic-modules, pull request 17643, and
-//     GoogleCloudPlatform/cluster-toolkit, pull request 5691: GKE gives back the
-//     policy's name and no type;
-//   - vllm-project/ci-infra, pull request 547: for TPU7x GKE fills in the topology
-//     of the policy;
-//   - terraform-google-modules/terraform-google-kubernetes-engine, issue 2465 and
-//     pull request 2474: GKE fills in an empty block for third-generation machines
-//     without local SSDs.
+// ignore_changes the next plan would replace the pool, or change it for ever. Each
+// row names its source.
 var ignoredArguments = []ignoredArgument{
-	{"initial_node_count", "initial_node_count counts at creation only: a later change would replace the pool.", func(p pool) bool {
-		return p.scales
-	}},
-	{"node_config[0].advanced_machine_features", "GKE sets threads_per_core on TPU machines.", func(p pool) bool {
-		return p.tpus
-	}},
-	{"placement_policy[0].type", "GKE gives back the name of the policy, but not the type.", func(p pool) bool {
-		return p.policy
-	}},
-	{"placement_policy[0].tpu_topology", "GKE fills in the topology of the policy.", func(p pool) bool {
-		return p.policy && p.tpus
-	}},
-	{"node_config[0].ephemeral_storage_local_ssd_config", "GKE fills in a count of no local SSDs.", func(p pool) bool {
-		return p.localSSDs == 0 && slices.Contains(thirdGeneration, p.family)
-	}},
+	// hashicorp/terraform-provider-google,
+	// website/docs/r/container_node_pool.html.markdown: initial_node_count.
+	{"initial_node_count", "initial_node_count counts at creation only: a later change would replace the pool.",
+		func(p pool) bool { return p.scales }},
+	// GKE sets threads_per_core to 1 on ct6e machines; other TPU machines are alike.
+	// https://github.com/GoogleCloudPlatform/cloud-foundation-fabric/pull/3972
+	{"node_config[0].advanced_machine_features", "GKE sets threads_per_core on TPU machines.",
+		func(p pool) bool { return p.tpus }},
+	// https://github.com/GoogleCloudPlatform/magic-modules/pull/17643
+	// https://github.com/GoogleCloudPlatform/cluster-toolkit/pull/5691
+	{"placement_policy[0].type", "GKE gives back the name of the policy, but not the type.",
+		func(p pool) bool { return p.policy }},
+	// Seen on TPU7x: https://github.com/vllm-project/ci-infra/pull/547
+	{"placement_policy[0].tpu_topology", "GKE fills in the topology of the policy.",
+		func(p pool) bool { return p.policy && p.tpus }},
+	// GKE fills in an empty block for third-generation machines without local SSDs.
+	// https://github.com/terraform-google-modules/terraform-google-kubernetes-engine/issues/2465
+	// https://github.com/terraform-google-modules/terraform-google-kubernetes-engine/pull/2474
+	{"node_config[0].ephemeral_storage_local_ssd_config", "GKE fills in a count of no local SSDs.",
+		func(p pool) bool { return p.localSSDs == 0 && slices.Contains(thirdGeneration, p.family) }},
 }
 
 // thirdGeneration are the families of machines whose local SSDs GKE counts by
@@ -66,7 +59,8 @@ var thirdGeneration = []string{"c3", "c3d", "c4", "g4", "h3", "h4d", "n4"}
 
 func capacityOfPool(c ir.Capacity) pool {
 	return pool{
-		family: c.Machine.Family, localSSDs: c.SSDs(), tpus: c.HasTPUs(), policy: c.Machine.PlacementTopology != "", scales: scales(c),
+		family: c.Machine.Family, localSSDs: c.SSDs(), tpus: c.HasTPUs(), policy: c.Machine.PlacementTopology != "",
+		scales: scales(c),
 	}
 }
 

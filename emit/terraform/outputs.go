@@ -14,9 +14,11 @@ func outputs(b *body, p *ir.Platform) {
 	output(b, "cluster_location", "Region of the control plane.", "google_container_cluster.main.location")
 	output(b, "cluster_endpoint", "DNS name of the control plane.",
 		"google_container_cluster.main.control_plane_endpoints_config[0].dns_endpoint_config[0].endpoint")
-	credentials := constant(`"gcloud container clusters get-credentials ${google_container_cluster.main.name} --region ${google_container_cluster.main.location} --project ${var.project_id}"`)
+	credentials := constant(`"gcloud container clusters get-credentials ${google_container_cluster.main.name} ` +
+		`--region ${google_container_cluster.main.location} --project ${var.project_id}"`)
 	if p.Cluster.DNSEndpoint {
-		credentials = `"gcloud container clusters get-credentials ${google_container_cluster.main.name} --region ${google_container_cluster.main.location} --project ${var.project_id} --dns-endpoint"`
+		credentials = `"gcloud container clusters get-credentials ${google_container_cluster.main.name} --region ` +
+			`${google_container_cluster.main.location} --project ${var.project_id} --dns-endpoint"`
 	}
 	output(b, "get_credentials", "Command that points kubectl at the cluster.", credentials)
 	output(b, "network", "Name of the VPC.", "module.network.name")
@@ -24,9 +26,10 @@ func outputs(b *body, p *ir.Platform) {
 	output(b, "workload_pool", "Workload Identity pool of the cluster.",
 		"google_container_cluster.main.workload_identity_config[0].workload_pool")
 	if len(p.Teams) > 0 {
-		output(b, "team_principals", "What each team's jobs are to Google Cloud: the member to grant rights to.", "local.team_members")
+		output(b, "team_principals", "What each team's jobs are to Google Cloud: the member to grant rights to.",
+			"local.team_members")
 	}
-	if hasBuckets(p) {
+	if p.HasBuckets() {
 		output(b, "team_buckets", "Bucket of each team that has one.",
 			"{ for name, bucket in google_storage_bucket.team : name => bucket.url }")
 	}

@@ -7,8 +7,14 @@ import (
 // batch is a plan like the batch reference platform: a reserved, an on-demand
 // and a spot pool of L4, auto-provisioned A100, four teams.
 func batch() *ir.Platform {
-	l4 := ir.Machine{Type: "g2-standard-24", Family: "g2", VCPUs: 24, MemoryGiB: 96, Accelerator: "nvidia-l4", AcceleratorCount: 2, Resource: "nvidia.com/gpu"}
-	a100 := ir.Machine{Type: "a2-highgpu-1g", Family: "a2", VCPUs: 12, MemoryGiB: 85, Accelerator: "nvidia-tesla-a100", AcceleratorCount: 1, Resource: "nvidia.com/gpu"}
+	l4 := ir.Machine{
+		Type: "g2-standard-24", Family: "g2", VCPUs: 24, MemoryGiB: 96, Accelerator: "nvidia-l4", AcceleratorCount: 2,
+		Resource: "nvidia.com/gpu",
+	}
+	a100 := ir.Machine{
+		Type: "a2-highgpu-1g", Family: "a2", VCPUs: 12, MemoryGiB: 85, Accelerator: "nvidia-tesla-a100",
+		AcceleratorCount: 1, Resource: "nvidia.com/gpu",
+	}
 	zones := []string{"us-central1-a", "us-central1-b", "us-central1-c"}
 	gpu := ir.Taint{Key: "nvidia.com/gpu", Value: "present", Effect: "NoSchedule"}
 	spot := ir.Taint{Key: "cloud.google.com/gke-spot", Value: "true", Effect: "NoSchedule"}
@@ -25,8 +31,13 @@ func batch() *ir.Platform {
 			ImageStreaming: true, Filestore: true, GCSFuse: true,
 			Maintenance: ir.Maintenance{Days: []string{"SA", "SU"}, Start: "03:00", Hours: 6},
 		},
-		SystemPool:  ir.SystemPool{Name: "system", Machine: "e2-standard-4", DiskType: "pd-balanced", DiskSizeGiB: 100, NodesPerZone: 2},
-		NodeAccount: ir.ServiceAccount{ID: "gke-batch-nodes", Display: "Nodes of gke-batch", Roles: []string{"roles/artifactregistry.reader", "roles/container.defaultNodeServiceAccount"}},
+		SystemPool: ir.SystemPool{
+			Name: "system", Machine: "e2-standard-4", DiskType: "pd-balanced", DiskSizeGiB: 100, NodesPerZone: 2,
+		},
+		NodeAccount: ir.ServiceAccount{
+			ID: "gke-batch-nodes", Display: "Nodes of gke-batch",
+			Roles: []string{"roles/artifactregistry.reader", "roles/container.defaultNodeServiceAccount"},
+		},
 		Capacities: []ir.Capacity{
 			{
 				Name: "a100-compact", Hardware: "a100", Machine: a100, Option: ir.Spot, Zones: zones, MaxNodes: 100,
@@ -38,7 +49,8 @@ func batch() *ir.Platform {
 				PoolLabels: labels(ir.OnDemand), NodeTaints: []ir.Taint{gpu},
 			},
 			{
-				Name: "l4-reserved", Hardware: "l4", Machine: l4, Option: ir.Reservation, Zones: zones[2:], Static: true, MinNodes: 4, MaxNodes: 4,
+				Name: "l4-reserved", Hardware: "l4", Machine: l4, Option: ir.Reservation, Zones: zones[2:],
+				Static: true, MinNodes: 4, MaxNodes: 4,
 				Reservation: &ir.ReservationUse{Name: "machine-reservation", Create: true},
 				DiskType:    "pd-balanced", DiskSizeGiB: 100, GPUDriver: "LATEST",
 				PoolLabels: labels(ir.Reservation), NodeTaints: []ir.Taint{gpu},
@@ -51,7 +63,10 @@ func batch() *ir.Platform {
 		},
 		AutoProvisioning: ir.AutoProvisioning{
 			Profile: "OPTIMIZE_UTILIZATION", Create: true,
-			Limits: []ir.ResourceLimit{{Type: "cpu", Min: 4, Max: 1000}, {Type: "memory", Min: 16, Max: 4000}, {Type: "nvidia-tesla-a100", Max: 100}},
+			Limits: []ir.ResourceLimit{
+				{Type: "cpu", Min: 4, Max: 1000}, {Type: "memory", Min: 16, Max: 4000},
+				{Type: "nvidia-tesla-a100", Max: 100},
+			},
 		},
 		Monitoring: ir.Monitoring{Alerts: []ir.Alert{
 			{
@@ -65,7 +80,8 @@ func batch() *ir.Platform {
 	for _, name := range []string{"team-a", "team-b", "team-c", "team-d"} {
 		p.Teams = append(p.Teams, ir.Team{
 			Name: name, Namespace: name, KubeAccount: name + "-ksa", Bucket: "my-project-" + name,
-			Account: &ir.TeamAccount{ID: "wi-" + name, Display: "Jobs of " + name}, Roles: []string{"roles/logging.logWriter", "roles/monitoring.metricWriter"},
+			Account: &ir.TeamAccount{ID: "wi-" + name, Display: "Jobs of " + name},
+			Roles:   []string{"roles/logging.logWriter", "roles/monitoring.metricWriter"},
 		})
 	}
 	return p

@@ -38,7 +38,8 @@ func reservation(b *body, c ir.Capacity) {
 	if n := c.SSDs(); n > 0 {
 		instance.note("The machine's local SSDs.")
 		each := instance.block("dynamic", "local_ssds")
-		each.raw("for_each", hclwrite.TokensForFunctionCall("range", hclwrite.TokensForValue(cty.NumberIntVal(int64(n)))))
+		each.raw("for_each",
+			hclwrite.TokensForFunctionCall("range", hclwrite.TokensForValue(cty.NumberIntVal(int64(n)))))
 		ssd := each.block("content")
 		ssd.text("interface", "NVME")
 		ssd.number("disk_size_gb", c.Machine.SSDSizeGB)

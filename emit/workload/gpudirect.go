@@ -41,7 +41,10 @@ func pathToGPUs(w ir.Workload, pod *corev1.PodSpec, worker *corev1.Container) {
 		mountHost(pod, worker, "gib", ir.HostGIB, gibPath, readOnly)
 		lockMemory(worker)
 	case ir.TCPX:
-		pod.Volumes = append(pod.Volumes, corev1.Volume{Name: "tcpx-socket", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}})
+		pod.Volumes = append(pod.Volumes,
+			corev1.Volume{
+				Name: "tcpx-socket", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}},
+			})
 		worker.VolumeMounts = append(worker.VolumeMounts, corev1.VolumeMount{Name: "tcpx-socket", MountPath: "/tmp"})
 		lockMemory(worker)
 		daemon := corev1.Container{
@@ -70,7 +73,8 @@ func pathToGPUs(w ir.Workload, pod *corev1.PodSpec, worker *corev1.Container) {
 func receive(pod *corev1.PodSpec, daemon corev1.Container, capabilities ...corev1.Capability) {
 	daemon.RestartPolicy = new(corev1.ContainerRestartPolicyAlways)
 	daemon.SecurityContext = &corev1.SecurityContext{Capabilities: &corev1.Capabilities{Add: capabilities}}
-	daemon.VolumeMounts = append(daemon.VolumeMounts, corev1.VolumeMount{Name: "nvidia", MountPath: nvidiaPath, ReadOnly: true})
+	daemon.VolumeMounts = append(daemon.VolumeMounts,
+		corev1.VolumeMount{Name: "nvidia", MountPath: nvidiaPath, ReadOnly: true})
 	daemon.Env = []corev1.EnvVar{{Name: envLibraries, Value: nvidiaPath + "/lib64"}}
 	mountHost(pod, &daemon, "sys", "/sys", "/hostsysfs", false)
 	mountHost(pod, &daemon, "proc-sys", "/proc/sys", "/hostprocsysfs", false)

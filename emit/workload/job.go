@@ -39,8 +39,10 @@ func jobSpec(w ir.Workload, pods int, onDisruption batchv1.PodFailurePolicyActio
 		Completions:    new(int32(pods)),
 		Parallelism:    new(int32(pods)),
 		PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
-			Action:          onDisruption,
-			OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}},
+			Action: onDisruption,
+			OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{
+				{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue},
+			},
 		}}},
 	}
 	spec.Template.Annotations = podAnnotations(w)
@@ -61,7 +63,9 @@ func service(p *ir.Platform, w ir.Workload) *corev1.Service {
 			ClusterIP:                corev1.ClusterIPNone,
 			PublishNotReadyAddresses: true,
 			Selector:                 map[string]string{batchv1.JobNameLabel: w.Name},
-			Ports:                    []corev1.ServicePort{{Name: "rendezvous", Port: int32(w.Port), TargetPort: intstr.FromInt32(int32(w.Port))}},
+			Ports: []corev1.ServicePort{
+				{Name: "rendezvous", Port: int32(w.Port), TargetPort: intstr.FromInt32(int32(w.Port))},
+			},
 		},
 	}
 }

@@ -39,7 +39,9 @@ func jobSet(p *ir.Platform, w ir.Workload) *v1alpha2.JobSet {
 	}
 	if len(w.Auxiliaries) > 0 {
 		// Their pods may run for ever: JobSet ends them with the workload's own.
-		j.Spec.SuccessPolicy = &v1alpha2.SuccessPolicy{Operator: v1alpha2.OperatorAll, TargetReplicatedJobs: []string{main.Name}}
+		j.Spec.SuccessPolicy = &v1alpha2.SuccessPolicy{
+			Operator: v1alpha2.OperatorAll, TargetReplicatedJobs: []string{main.Name},
+		}
 	}
 	return j
 }
@@ -52,7 +54,9 @@ func mainJob(w ir.Workload) v1alpha2.ReplicatedJob {
 	// leave the others waiting for it.
 	spec.BackoffLimit = new(int32(0))
 	spec.Template.Spec = podSpec(w, w.Name+"-"+w.ReplicatedJob()+"-0-0")
-	out := v1alpha2.ReplicatedJob{Name: w.ReplicatedJob(), Replicas: int32(replicas), Template: batchv1.JobTemplateSpec{Spec: spec}}
+	out := v1alpha2.ReplicatedJob{
+		Name: w.ReplicatedJob(), Replicas: int32(replicas), Template: batchv1.JobTemplateSpec{Spec: spec},
+	}
 	if w.Slices > 0 {
 		// One Job to a slice, which is a node pool: its pods would otherwise
 		// spread over several, and the chips of none would find each other. On
@@ -69,10 +73,12 @@ func mainJob(w ir.Workload) v1alpha2.ReplicatedJob {
 // JobSet's: it restarts, and in the end has failed.
 func auxiliary(w ir.Workload, a ir.Auxiliary) v1alpha2.ReplicatedJob {
 	beside := ir.Workload{
-		Name: w.Name, Namespace: w.Namespace, KubeAccount: w.KubeAccount, PriorityClass: w.PriorityClass, Queueing: w.Queueing,
+		Name: w.Name, Namespace: w.Namespace, KubeAccount: w.KubeAccount, PriorityClass: w.PriorityClass,
+		Queueing: w.Queueing,
 		Requests: a.Requests, Image: a.Image, Command: a.Command, Env: a.Env,
 		Bucket: w.Bucket, TensorBoard: w.TensorBoard, Files: w.Files, ConfigMap: w.ConfigMap,
-		NodeSelector: a.NodeSelector, Tolerations: a.Tolerations, MaxRunSeconds: w.MaxRunSeconds, GraceSeconds: a.GraceSeconds,
+		NodeSelector: a.NodeSelector, Tolerations: a.Tolerations, MaxRunSeconds: w.MaxRunSeconds,
+		GraceSeconds: a.GraceSeconds,
 	}
 	spec := jobSpec(beside, 1, batchv1.PodFailurePolicyActionIgnore)
 	spec.BackoffLimit = new(int32(w.Retries))

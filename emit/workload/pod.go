@@ -65,11 +65,14 @@ func podSpec(w ir.Workload, first string) corev1.PodSpec {
 	}
 	mount := func(name, path string, readOnly bool, source corev1.VolumeSource) {
 		pod.Volumes = append(pod.Volumes, corev1.Volume{Name: name, VolumeSource: source})
-		container.VolumeMounts = append(container.VolumeMounts, corev1.VolumeMount{Name: name, MountPath: path, ReadOnly: readOnly})
+		container.VolumeMounts = append(container.VolumeMounts,
+			corev1.VolumeMount{Name: name, MountPath: path, ReadOnly: readOnly})
 	}
 	if w.ConfigMap != "" {
 		mount(filesVolume, filesPath, true, corev1.VolumeSource{
-			ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: w.ConfigMap}},
+			ConfigMap: &corev1.ConfigMapVolumeSource{
+				LocalObjectReference: corev1.LocalObjectReference{Name: w.ConfigMap},
+			},
 		})
 	}
 	if accelerator == ir.TPU {
@@ -138,7 +141,9 @@ func environment(w ir.Workload, first string) []corev1.EnvVar {
 	out = append(out, storage(w)...)
 	for _, e := range w.SecretEnv {
 		out = append(out, corev1.EnvVar{Name: e.Name, ValueFrom: &corev1.EnvVarSource{
-			SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: e.Secret}, Key: e.Key},
+			SecretKeyRef: &corev1.SecretKeySelector{
+				LocalObjectReference: corev1.LocalObjectReference{Name: e.Secret}, Key: e.Key,
+			},
 		}})
 	}
 	for _, e := range w.Env {
@@ -156,7 +161,9 @@ func storage(w ir.Workload) []corev1.EnvVar {
 	}
 	if w.TensorBoard {
 		out = append(out, corev1.EnvVar{Name: ir.EnvTensorBoard, ValueFrom: &corev1.EnvVarSource{
-			ConfigMapKeyRef: &corev1.ConfigMapKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: ir.TensorBoardConfig}, Key: ir.TensorBoardKey},
+			ConfigMapKeyRef: &corev1.ConfigMapKeySelector{
+				LocalObjectReference: corev1.LocalObjectReference{Name: ir.TensorBoardConfig}, Key: ir.TensorBoardKey,
+			},
 		}})
 	}
 	return out

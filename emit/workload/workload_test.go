@@ -163,7 +163,8 @@ spec:
 
 func TestJobSet(t *testing.T) {
 	w := train("set-1")
-	w.Kind, w.Env, w.ConfigMap, w.Files, w.NodeSelector, w.Tolerations, w.MaxRunSeconds, w.GraceSeconds = ir.JobSet, nil, "", nil, nil, nil, 0, 0
+	w.Kind, w.Env, w.ConfigMap, w.Files, w.NodeSelector, w.Tolerations, w.MaxRunSeconds, w.GraceSeconds = ir.JobSet,
+		nil, "", nil, nil, nil, 0, 0
 	w.Queueing.Annotations = nil
 	w.Requests = w.Requests[:2]
 	want := `apiVersion: jobset.x-k8s.io/v1alpha2
@@ -360,10 +361,13 @@ func TestWhatFollowsFromAWorkload(t *testing.T) {
 	}{
 		{
 			"queued slices", func(w *ir.Workload) {
-				w.Queueing.Annotations = []ir.KeyValue{{Key: "provreq.kueue.x-k8s.io/maxRunDurationSeconds", Value: "86400"}}
+				w.Queueing.Annotations = []ir.KeyValue{
+					{Key: "provreq.kueue.x-k8s.io/maxRunDurationSeconds", Value: "86400"},
+				}
 				w.Slices, w.Pods = 1, 2
 			},
-			[]string{exclusive, maxRun, deadline, "replicas: 1\n", "parallelism: 2\n", "completions: 2\n"}, []string{"JOB_INDEX"},
+			[]string{exclusive, maxRun, deadline, "replicas: 1\n", "parallelism: 2\n", "completions: 2\n"},
+			[]string{"JOB_INDEX"},
 		},
 		{
 			"slices that do not meet", func(w *ir.Workload) { w.Port = 0 },
@@ -384,21 +388,26 @@ func TestWhatFollowsFromAWorkload(t *testing.T) {
 		{
 			"networks of GPUs", func(w *ir.Workload) { w.Slices, w.Networks = 0, true },
 			[]string{
-				"kind: ResourceClaimTemplate\nmetadata:\n  labels:\n    app.kubernetes.io/managed-by: batchwright\n    app.kubernetes.io/part-of: demo\n  name: pretrain\n",
-				"      - exactly:\n          allocationMode: All\n          deviceClassName: mrdma.google.com\n        name: networks\n---\n",
+				"kind: ResourceClaimTemplate\nmetadata:\n  labels:\n    app.kubernetes.io/managed-by: " +
+					"batchwright\n    app.kubernetes.io/part-of: demo\n  name: pretrain\n",
+				"      - exactly:\n          allocationMode: All\n          deviceClassName: " +
+					"mrdma.google.com\n        name: networks\n---\n",
 				"                claims:\n                - name: networks\n",
-				"            resourceClaims:\n            - name: networks\n              resourceClaimTemplateName: pretrain\n",
+				"            resourceClaims:\n            - name: networks\n              " +
+					"resourceClaimTemplateName: pretrain\n",
 			}, nil,
 		},
 		{
 			"the network of the nodes", func(w *ir.Workload) { w.HostNetwork = true },
-			[]string{"            dnsPolicy: ClusterFirstWithHostNet\n            hostNetwork: true\n", ports}, []string{"hostPort"},
+			[]string{"            dnsPolicy: ClusterFirstWithHostNet\n            hostNetwork: true\n", ports},
+			[]string{"hostPort"},
 		},
 		{
 			"a pod beside", func(w *ir.Workload) {
 				w.HostNetwork, w.Files, w.ConfigMap, w.Retries = true, []ir.KeyValue{{Key: "a", Value: "b"}}, "files", 1
 				w.Auxiliaries = []ir.Auxiliary{{
-					Name: "upload", Requests: []ir.Amount{{Resource: "cpu", Quantity: resource.MustParse("1")}}, Image: "uploader:1", Command: []string{"upload"},
+					Name: "upload", Requests: []ir.Amount{{Resource: "cpu", Quantity: resource.MustParse("1")}},
+					Image: "uploader:1", Command: []string{"upload"},
 					NodeSelector: []ir.KeyValue{{Key: "cloud.google.com/gke-nodepool", Value: "cpu"}}, GraceSeconds: 25,
 				}}
 			},
@@ -483,7 +492,8 @@ func TestWhatFollowsFromAWorkload(t *testing.T) {
 // TestGPUDirect: what a pod has to reach the GPUs of others by.
 func TestGPUDirect(t *testing.T) {
 	const (
-		rdma   = "              - mountPath: /usr/local/gib\n                name: gib\n                readOnly: true\n"
+		rdma = "              - mountPath: /usr/local/gib\n                name: " +
+			"gib\n                readOnly: true\n"
 		lock   = "                - IPC_LOCK\n"
 		daemon = "              restartPolicy: Always\n"
 	)
@@ -493,11 +503,23 @@ func TestGPUDirect(t *testing.T) {
 		never []string
 	}{
 		{"", nil, []string{"hostPath", "networking.gke.io", "LD_LIBRARY_PATH"}},
-		{ir.RDMA, []string{rdma, lock, "path: /home/kubernetes/bin/gib\n                type: Directory\n"}, []string{daemon, "devices.gke.io"}},
-		{ir.TCPX, []string{lock, daemon, ir.TCPXDaemon, "- NET_ADMIN\n", "- emptyDir: {}\n              name: tcpx-socket\n",
-			"devices.gke.io/container.tcpx-daemon: |\n                [\n                  {\"path\":\"/dev/nvidia0\"},\n                  {\"path\":\"/dev/nvidia1\"},\n                  {\"path\":\"/dev/nvidiactl\"},\n                  {\"path\":\"/dev/nvidia-uvm\"}\n                ]\n",
-		}, []string{rdma, "dmabuf"}},
-		{ir.TCPXO, []string{daemon, ir.TCPXODaemon, "- NET_BIND_SERVICE\n", "/dev/dmabuf_import_helper", "mountPath: /dev/aperture_devices\n", "- name: NCCL_FASTRAK_LLCM_DEVICE_DIRECTORY\n                value: mine\n"},
+		{
+			ir.RDMA, []string{rdma, lock, "path: /home/kubernetes/bin/gib\n                type: Directory\n"},
+			[]string{daemon, "devices.gke.io"},
+		},
+		{ir.TCPX,
+			[]string{lock, daemon, ir.TCPXDaemon, "- NET_ADMIN\n", "- emptyDir: {}\n              name: tcpx-socket\n",
+				"devices.gke.io/container.tcpx-daemon: |\n                [\n                  " +
+					"{\"path\":\"/dev/nvidia0\"},\n                  {\"path\":\"/dev/nvidia1\"},\n                  " +
+					"{\"path\":\"/dev/nvidiactl\"},\n                  " +
+					"{\"path\":\"/dev/nvidia-uvm\"}\n                ]\n",
+			}, []string{rdma, "dmabuf"}},
+		{ir.TCPXO,
+			[]string{
+				daemon, ir.TCPXODaemon, "- NET_BIND_SERVICE\n", "/dev/dmabuf_import_helper",
+				"mountPath: /dev/aperture_devices\n",
+				"- name: NCCL_FASTRAK_LLCM_DEVICE_DIRECTORY\n                value: mine\n",
+			},
 			[]string{lock, "value: /dev/aperture_devices"}},
 	} {
 		t.Run(string(test.way), func(t *testing.T) {
@@ -507,10 +529,11 @@ func TestGPUDirect(t *testing.T) {
 			want := test.want
 			if test.way != "" {
 				w.Interfaces = []ir.Interface{{Name: "eth1", Network: "net-b"}, {Name: "eth2", Network: "net-a"}}
-				want = append(want, "networking.gke.io/default-interface: eth0\n", "networking.gke.io/interfaces: |\n                [\n"+
-					"                  {\"interfaceName\":\"eth0\",\"network\":\"default\"},\n"+
-					"                  {\"interfaceName\":\"eth1\",\"network\":\"net-b\"},\n"+
-					"                  {\"interfaceName\":\"eth2\",\"network\":\"net-a\"}\n                ]\n",
+				want = append(want, "networking.gke.io/default-interface: eth0\n",
+					"networking.gke.io/interfaces: |\n                [\n"+
+						"                  {\"interfaceName\":\"eth0\",\"network\":\"default\"},\n"+
+						"                  {\"interfaceName\":\"eth1\",\"network\":\"net-b\"},\n"+
+						"                  {\"interfaceName\":\"eth2\",\"network\":\"net-a\"}\n                ]\n",
 					"- name: LD_LIBRARY_PATH\n                value: /usr/local/nvidia/lib64\n")
 			}
 			got := render(t, w)["workloads/team-a/train.yaml"]
@@ -559,7 +582,8 @@ func TestEnvironment(t *testing.T) {
 // workload does not have leaves no trace.
 func TestFolders(t *testing.T) {
 	plain := train("plain")
-	plain.Team, plain.Namespace, plain.ConfigMap, plain.Files, plain.Port, plain.MaxRunSeconds = "team-b", "team-b", "", nil, 0, 0
+	plain.Team, plain.Namespace, plain.ConfigMap, plain.Files, plain.Port, plain.MaxRunSeconds = "team-b", "team-b", "",
+		nil, 0, 0
 	plain.Queueing.Annotations = nil
 	got := render(t, train("train-1"), train("train-2"), plain)
 
@@ -589,7 +613,9 @@ sortOptions:
 `; got["workloads/team-a/kustomization.yaml"] != want {
 		t.Errorf("kustomization (-want +got):\n%s", cmp.Diff(want, got["workloads/team-a/kustomization.yaml"]))
 	}
-	for _, never := range []string{"Service\n", "subdomain", "MASTER_ADDR\n", "NNODES: \"2\"", "configMap", "annotations", "activeDeadline"} {
+	for _, never := range []string{
+		"Service\n", "subdomain", "MASTER_ADDR\n", "NNODES: \"2\"", "configMap", "annotations", "activeDeadline",
+	} {
 		if strings.Contains(got["workloads/team-b/plain.yaml"], never) {
 			t.Errorf("plain job has %q:\n%s", never, got["workloads/team-b/plain.yaml"])
 		}

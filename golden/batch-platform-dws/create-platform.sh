@@ -181,8 +181,8 @@ Builds the platform $NAME in project $PROJECT, region $REGION:
      the custom roles of jobs and members, the bucket of the $HOLDS
      (gs://$BUCKET) and the Artifact Registry repository $REPOSITORY
   4. submits cloudbuild/provision.yaml and waits for it
-  5. lets the jobs of teams act as the service accounts of step 3, and revokes
-     what the build no longer needs
+  5. lets the jobs of teams act as the service accounts of step 3, names every
+     other member who may, and revokes what the build no longer needs
 
 Every step can be repeated, also after a failure. You need the gcloud CLI and, in the project, the
 rights to enable services, to create service accounts, roles, buckets and
@@ -267,34 +267,82 @@ ensure_custom_role() { # ID, title, permissions
   fi
 }
 
-# rights prints the build's bindings on the project, a line each: the role, a tab
-# and the condition.
+# rights prints the build's bindings on the project, a line each: the role and the
+# expression, title and description of its condition, with tabs between them.
 rights() {
   gcloud projects get-iam-policy "$PROJECT" --flatten='bindings[].members' \
-    --filter="bindings.members=\"serviceAccount:$EMAIL\"" --format='value(bindings.role,bindings.condition.expression)'
+    --filter="bindings.members=\"serviceAccount:$EMAIL\"" \
+    --format='value(bindings.role,bindings.condition.expression,bindings.condition.title,bindings.condition.description)'
 }
 
 has_line() { # lines, line
   [[ $'\n'$1$'\n' == *$'\n'"$2"$'\n'* ]]
 }
 
-grant() { # role, condition, title of the condition
-  local condition=None
-  if [[ -n $2 ]]; then
-    # "^;^" makes the semicolon the separator: the expression has commas in it.
-    condition="^;^title=$3;expression=$2"
+# condition_flag prints the value of --condition for one binding.
+condition_flag() { # expression, title, description
+  if [[ -z $1 ]]; then
+    printf None
+    return
   fi
-  attempt gcloud projects add-iam-policy-binding "$PROJECT" --member="serviceAccount:$EMAIL" --role="$1" --condition="$condition"
+  # "^;^" makes the semicolon the separator: the expression has commas in it.
+  printf '^;^title=%s;expression=%s' "$2" "$1"
+  [[ -z $3 ]] || printf ';description=%s' "$3"
 }
 
-# act_as prints, for each account of a team, its address and the one member who may
-# act as it: the Kubernetes service account of the team's namespace.
+grant() { # role, expression, title of the condition
+  attempt gcloud projects add-iam-policy-binding "$PROJECT" --member="serviceAccount:$EMAIL" --role="$1" \
+    --condition="$(condition_flag "$2" "$3" '')"
+}
+
+# stale prints the bindings of the build that this folder does not want, as rights
+# prints them. Google Cloud tells bindings of one role apart by their conditions:
+# removing one of them leaves the others, without a gap.
+stale() {
+  local line
+  while IFS= read -r line; do
+    [[ -z $line ]] || has_line "$wanted" "$line" || printf '%s\n' "$line"
+  done <<<"$granted"
+}
+
+# revoke runs or prints the command that removes each stale binding.
+revoke() { # nothing, or "say" to print
+  local role expression title description
+  while IFS=$'\t' read -r role expression title description <&3; do
+    "$@" gcloud projects remove-iam-policy-binding "$PROJECT" --member="serviceAccount:$EMAIL" --role="$role" \
+      --condition="$(condition_flag "$expression" "$title" "$description")"
+  done 3< <(stale)
+}
+
+# act_as prints, for each account of a team, its address and the one member who is
+# to act as it: the Kubernetes service account of the team's namespace.
 act_as() {
   local i
   for ((i = 0; i < ${#TEAM_ACCOUNTS[@]}; i++)); do
     printf '%s serviceAccount:%s.svc.id.goog[%s]\n' "${TEAM_ACCOUNTS[i]}@$PROJECT.iam.gserviceaccount.com" "$PROJECT" "${TEAM_SUBJECTS[i]}"
   done
 }
+
+# actors prints the members who may act as an account, a line each.
+actors() { # address
+  gcloud iam service-accounts get-iam-policy "$1" --project="$PROJECT" --flatten='bindings[].members' \
+    --filter="bindings.role=\"$IDENTITY\"" --format='value(bindings.members)'
+}
+
+# name_others names every other member who may act as a team's account, as one does
+# after the team's namespace has moved. An administrator may have let it: it stays.
+name_others() { # address, the team's member, the members
+  local other
+  while IFS= read -r other; do
+    if [[ -n $other && $other != "$2" ]]; then
+      printf '%s may also act as %s. If it should not, revoke this:\n' "$other" "$1"
+      say gcloud iam service-accounts remove-iam-policy-binding "$1" --project="$PROJECT" --member="$other" --role="$IDENTITY" --all
+    fi
+  done <<<"$3"
+}
+
+# The role with which a member acts as a service account.
+IDENTITY=roles/iam.workloadIdentityUser
 
 begin --prepare "$@"
 prepare_only=$GIVEN
@@ -345,7 +393,7 @@ echo '- roles of the build'
 granted=$(rights)
 wanted=
 for ((i = 0; i < ${#BUILD_ROLES[@]}; i++)); do
-  line=${BUILD_ROLES[i]}$'\t'${BUILD_CONDITIONS[i]}
+  line=${BUILD_ROLES[i]}$'\t'${BUILD_CONDITIONS[i]}$'\t'${BUILD_TITLES[i]}$'\t'
   wanted+=$line$'\n'
   has_line "$granted" "$line" || grant "${BUILD_ROLES[i]}" "${BUILD_CONDITIONS[i]}" "${BUILD_TITLES[i]}"
 done
@@ -356,8 +404,17 @@ if [[ $prepare_only == true ]]; then
     echo "Once the cluster exists, let the teams' jobs act as their service accounts:"
     act_as | while read -r address member; do
       say gcloud iam service-accounts add-iam-policy-binding "$address" --project="$PROJECT" \
-        --member="$member" --role=roles/iam.workloadIdentityUser --condition=None
+        --member="$member" --role="$IDENTITY" --condition=None
     done
+    while read -r address member <&3; do
+      # An account that was just created is unknown for a while, and nobody may act as it.
+      present=$(actors "$address" 2>/dev/null) || continue
+      name_others "$address" "$member" "$present"
+    done 3< <(act_as)
+  fi
+  if [[ -n $(stale) ]]; then
+    echo 'Once this folder is built, revoke what the build no longer needs:'
+    revoke say
   fi
   exit 0
 fi
@@ -365,27 +422,12 @@ fi
 submit cloudbuild/provision.yaml
 
 # The identities exist once the project has a cluster with Workload Identity.
-identity=roles/iam.workloadIdentityUser
 while read -r address member <&3; do
-  present=$(gcloud iam service-accounts get-iam-policy "$address" --project="$PROJECT" --flatten='bindings[].members' \
-    --filter="bindings.role=\"$identity\"" --format='value(bindings.members)')
-  while read -r other <&4; do
-    [[ -z $other || $other == "$member" ]] ||
-      gcloud iam service-accounts remove-iam-policy-binding "$address" --project="$PROJECT" --member="$other" --role="$identity" --all >/dev/null
-  done 4<<<"$present"
+  present=$(actors "$address")
   has_line "$present" "$member" ||
-    attempt gcloud iam service-accounts add-iam-policy-binding "$address" --project="$PROJECT" --member="$member" --role="$identity" --condition=None
+    attempt gcloud iam service-accounts add-iam-policy-binding "$address" --project="$PROJECT" --member="$member" --role="$IDENTITY" --condition=None
+  name_others "$address" "$member" "$present"
 done 3< <(act_as)
 
-revoked=
-while IFS=$'\t' read -r role condition <&3; do
-  if [[ -z $role ]] || has_line "$wanted" "$role"$'\t'"$condition" || has_line "$revoked" "$role"; then
-    continue
-  fi
-  revoked+=$role$'\n'
-  gcloud projects remove-iam-policy-binding "$PROJECT" --member="serviceAccount:$EMAIL" --role="$role" --all >/dev/null
-  for ((i = 0; i < ${#BUILD_ROLES[@]}; i++)); do
-    [[ ${BUILD_ROLES[i]} != "$role" ]] || grant "$role" "${BUILD_CONDITIONS[i]}" "${BUILD_TITLES[i]}"
-  done
-done 3<<<"$granted"
+revoke >/dev/null
 echo "The platform $NAME is built. README.md says what to do next."

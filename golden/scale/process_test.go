@@ -173,7 +173,8 @@ func history(b *testing.B, teams, commits int) string {
 		cmd := exec.Command("git", args...)
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
-			"GIT_AUTHOR_NAME=test", "GIT_AUTHOR_EMAIL=test@example.com", "GIT_COMMITTER_NAME=test", "GIT_COMMITTER_EMAIL=test@example.com")
+			"GIT_AUTHOR_NAME=test", "GIT_AUTHOR_EMAIL=test@example.com", "GIT_COMMITTER_NAME=test",
+			"GIT_COMMITTER_EMAIL=test@example.com")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			b.Fatalf("git %q: %v\n%s", args, err, out)
 		}

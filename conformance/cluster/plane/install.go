@@ -27,8 +27,13 @@ type controller struct {
 }
 
 var (
-	kueue  = controller{"kueue", "sigs.k8s.io/kueue", "kueue-system", "kueue-controller-manager", "kueue-webhook-service", "kueue-webhook-server-cert"}
-	jobset = controller{"jobset", "sigs.k8s.io/jobset", "jobset-system", "jobset-controller-manager", "jobset-webhook-service", ""}
+	kueue = controller{
+		"kueue", "sigs.k8s.io/kueue", "kueue-system", "kueue-controller-manager", "kueue-webhook-service",
+		"kueue-webhook-server-cert",
+	}
+	jobset = controller{
+		"jobset", "sigs.k8s.io/jobset", "jobset-system", "jobset-controller-manager", "jobset-webhook-service", "",
+	}
 )
 
 // install installs JobSet, and the definitions that GKE and KAI Scheduler bring.
@@ -232,7 +237,8 @@ func (p *Plane) direct(value any, port int, issued bool) {
 // runController starts a controller with its configuration, its own account's
 // rights, and ports of its webhooks, health and metrics, and waits until it is
 // ready. It puts the ports into config.
-func (p *Plane) runController(ctx context.Context, c controller, config map[string]any, ports []string) (*process, error) {
+func (p *Plane) runController(ctx context.Context, c controller, config map[string]any,
+	ports []string) (*process, error) {
 	certificates := p.path(c.name + "-certificates")
 	if c.secret == "" {
 		name := c.service + "." + c.namespace + ".svc"
@@ -271,7 +277,8 @@ func (p *Plane) runController(ctx context.Context, c controller, config map[stri
 	if err := p.write(c.name+"-configuration.yaml", text); err != nil {
 		return nil, err
 	}
-	s, err := p.start(c.name, "--config="+p.path(c.name+"-configuration.yaml"), "--kubeconfig="+p.path(c.name+".kubeconfig"), "--zap-log-level=info")
+	s, err := p.start(c.name, "--config="+p.path(c.name+"-configuration.yaml"),
+		"--kubeconfig="+p.path(c.name+".kubeconfig"), "--zap-log-level=info")
 	if err != nil {
 		return nil, err
 	}
@@ -318,7 +325,10 @@ func (p *Plane) Prepare(ctx context.Context, folder string) error {
 	file := filepath.Join(folder, "kubernetes/system/kueue-configuration.yaml")
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return p.Apply(ctx, []map[string]any{{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "kai-scheduler"}}})
+		return p.Apply(ctx,
+			[]map[string]any{
+				{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "kai-scheduler"}},
+			})
 	} else if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package plane
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -89,16 +90,22 @@ func tail(file string) string {
 	return string(text[max(0, len(text)-3000):])
 }
 
-// ports returns loopback ports that were free a moment ago.
+// ports returns loopback ports that were free a moment ago. They are below the range
+// from which Linux and macOS choose the ports of outgoing connections: such a
+// connection of another plane could otherwise take a port before its program does.
 func ports(n int) ([]string, error) {
+	const lowest, highest, tries = 10_000, 32_000, 100
 	var free []string
-	for range n {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
+	for range tries {
+		port := strconv.Itoa(lowest + rand.IntN(highest-lowest))
+		listener, err := net.Listen("tcp", "127.0.0.1:"+port)
 		if err != nil {
-			return nil, err
+			continue // it is taken
 		}
 		defer listener.Close() // all at once: no port comes twice
-		free = append(free, strconv.Itoa(listener.Addr().(*net.TCPAddr).Port))
+		if free = append(free, port); len(free) == n {
+			return free, nil
+		}
 	}
-	return free, nil
+	return nil, fmt.Errorf("no %d free ports between %d and %d", n, lowest, highest)
 }

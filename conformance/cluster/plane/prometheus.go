@@ -68,7 +68,9 @@ func (p *Plane) StartPrometheus(ctx context.Context, cluster, location, rules st
 		return nil, err
 	}
 	text, err := yaml.Marshal(map[string]any{
-		"global":         map[string]any{"scrape_interval": scrapeInterval.String(), "evaluation_interval": scrapeInterval.String()},
+		"global": map[string]any{
+			"scrape_interval": scrapeInterval.String(), "evaluation_interval": scrapeInterval.String(),
+		},
 		"rule_files":     []string{rules},
 		"scrape_configs": configs,
 	})
@@ -83,7 +85,8 @@ func (p *Plane) StartPrometheus(ctx context.Context, cluster, location, rules st
 		return nil, err
 	}
 	address := "127.0.0.1:" + free[0]
-	s, err := p.start("prometheus", "--config.file="+p.path("prometheus.yaml"), "--storage.tsdb.path="+p.path("prometheus"),
+	s, err := p.start("prometheus", "--config.file="+p.path("prometheus.yaml"),
+		"--storage.tsdb.path="+p.path("prometheus"),
 		"--web.listen-address="+address, "--log.level=warn")
 	if err != nil {
 		return nil, err
@@ -128,7 +131,8 @@ type Sample struct {
 
 // Query evaluates an expression now.
 func (m *Prometheus) Query(ctx context.Context, expr string) ([]Sample, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, m.url+"/api/v1/query?query="+url.QueryEscape(expr), nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, m.url+"/api/v1/query?query="+url.QueryEscape(expr),
+		nil)
 	if err != nil {
 		return nil, err
 	}
@@ -257,7 +261,8 @@ func (p *Plane) scrapeConfigs(ctx context.Context, cluster, location string) ([]
 // collectorSecret reads a Secret with the rights of a collector of Managed
 // Prometheus.
 func (p *Plane) collectorSecret(ctx context.Context, namespace, name, key string) ([]byte, error) {
-	out, err := p.Kubectl(ctx, nil, "get", "secret", name, "--namespace="+namespace, "-o", "json", "--as=system:serviceaccount:gmp-system:collector")
+	out, err := p.Kubectl(ctx, nil, "get", "secret", name, "--namespace="+namespace, "-o", "json",
+		"--as=system:serviceaccount:gmp-system:collector")
 	if err != nil {
 		return nil, err
 	}
@@ -274,7 +279,8 @@ func (p *Plane) collectorSecret(ctx context.Context, namespace, name, key string
 // MetricsStatus is what the controller of a namespace answers to one who asks
 // for its metrics with a token, or with none for "".
 func (p *Plane) MetricsStatus(ctx context.Context, namespace, token string) (string, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+p.metrics[namespace].address+"/metrics", nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+p.metrics[namespace].address+"/metrics",
+		nil)
 	if err != nil {
 		return "", err
 	}
@@ -282,7 +288,9 @@ func (p *Plane) MetricsStatus(ctx context.Context, namespace, token string) (str
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
 	// The controllers sign their certificates themselves.
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
+	client := &http.Client{
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true},
+	}
 	response, err := client.Do(request)
 	if err != nil {
 		return "", err

@@ -28,7 +28,8 @@ func TestRun(t *testing.T) {
 				got  *bytes.Buffer
 				want string
 			}{{&stdout, test.stdout}, {&stderr, test.stderr}} {
-				if !strings.Contains(output.got.String(), output.want) || (output.want == "") != (output.got.Len() == 0) {
+				if !strings.Contains(output.got.String(), output.want) ||
+					(output.want == "") != (output.got.Len() == 0) {
 					t.Errorf("output %q, want %q in it", output.got, output.want)
 				}
 			}

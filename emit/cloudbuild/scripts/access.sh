@@ -2,7 +2,7 @@
 # Waits until the rights that create-platform.sh has given this build's service
 # account have arrived everywhere, which takes minutes after a grant: first the
 # right that a new account gets last, then each of those that a later change of
-# the platform may have added.
+# the platform may have added. COMMAND is what grants them.
 set -euo pipefail
 
 # lacking_permissions prints the permissions that the account lacks.
@@ -24,7 +24,7 @@ read -ra wanted <<<"$PERMISSIONS"
 until problem=$(gcloud projects get-iam-policy "$PROJECT" 2>&1) && problem=$(lacking_permissions 2>&1) && [[ -z $problem ]]; do
   tries=$((tries - 1))
   if ((tries == 0)); then
-    printf '%s\nThe build lacks its rights on project %s: run create-platform.sh again.\n' "$problem" "$PROJECT" >&2
+    printf '%s\nThe build lacks its rights on project %s. Run %s again.\n' "$problem" "$PROJECT" "$COMMAND" >&2
     exit 1
   fi
   sleep 10

@@ -46,7 +46,8 @@ func up(ctx context.Context, folders []string, stdout, stderr io.Writer) error {
 		if err := p.Prepare(ctx, folder); err != nil {
 			return err
 		}
-		applied, err := p.Kubectl(ctx, nil, "apply", "--server-side", "--force-conflicts", "--field-manager=batchwright", "-k", filepath.Join(folder, "kubernetes"))
+		applied, err := p.Kubectl(ctx, nil, "apply", "--server-side", "--force-conflicts",
+			"--field-manager=batchwright", "-k", filepath.Join(folder, "kubernetes"))
 		if err != nil {
 			return err
 		}

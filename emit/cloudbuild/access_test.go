@@ -1,0 +1,94 @@
+package cloudbuild
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/batchwright/batchwright/emit"
+)
+
+// untestedRoles returns the roles of a build that its access step does not test,
+// with the reason.
+func untestedRoles() map[string]string {
+	return map[string]string{
+		"roles/logging.logWriter":               "the build does not fail without its log",
+		"roles/resourcemanager.projectIamAdmin": "access.sh reads the policy that this role changes",
+		"roles/storage.admin":                   "its condition names buckets, so the project does not have it",
+	}
+}
+
+// TestAccessTestsEveryRole holds that the access step of every golden folder waits
+// for every role that create-platform.sh gives the build, except untestedRoles.
+func TestAccessTestsEveryRole(t *testing.T) {
+	folders, err := filepath.Glob("../../golden/*/cloudbuild/provision.yaml")
+	if err != nil || len(folders) < 5 {
+		t.Fatalf("%d golden folders, %v", len(folders), err)
+	}
+	unused := untestedRoles()
+	for _, provision := range folders {
+		folder := filepath.Dir(filepath.Dir(provision))
+		tested := strings.Fields(environment(t, find(t, decode(t, golden(t, provision)), "access"), "PERMISSIONS"))
+		script := string(golden(t, filepath.Join(folder, "create-platform.sh")).Content)
+		roles := scriptList(t, script, "BUILD_ROLES")
+		if !slices.Contains(roles, "roles/container.admin") {
+			t.Errorf("%s: roles of the build %q", folder, roles)
+		}
+		for _, role := range roles {
+			delete(unused, role)
+			switch {
+			case strings.HasPrefix(role, "projects/"): // the custom role, by its permissions
+				for _, permission := range strings.Split(scriptList(t, script, "CUSTOM_PERMISSIONS")[0], ",") {
+					if !slices.Contains(tested, permission) {
+						t.Errorf("%s: the access step does not test %s of %s", folder, permission, role)
+					}
+				}
+			case untestedRoles()[role] != "":
+			case rolePermissions[role] == "" || !slices.Contains(tested, rolePermissions[role]):
+				t.Errorf("%s: the access step does not test %s", folder, role)
+			}
+		}
+	}
+	for role := range unused {
+		t.Errorf("no golden build has %s: remove it from untestedRoles", role)
+	}
+}
+
+// golden reads a file of a golden folder.
+func golden(t *testing.T, path string) emit.File {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return emit.File{Path: path, Content: content}
+}
+
+// environment returns the value of a variable of a step.
+func environment(t *testing.T, s step, name string) string {
+	t.Helper()
+	for _, v := range s.Env {
+		if value, ok := strings.CutPrefix(v, name+"="); ok {
+			return value
+		}
+	}
+	t.Fatalf("step %s has no variable %s", s.ID, name)
+	return ""
+}
+
+// scriptList returns the elements of an array in a script.
+func scriptList(t *testing.T, script, name string) []string {
+	t.Helper()
+	body := regexp.MustCompile(`(?ms)^` + name + `=\(\n(.*?)^\)$`).FindStringSubmatch(script)
+	if body == nil {
+		t.Fatalf("the script has no array %s", name)
+	}
+	var elements []string
+	for _, line := range regexp.MustCompile(`(?m)^  '(.*)'$`).FindAllStringSubmatch(body[1], -1) {
+		elements = append(elements, line[1])
+	}
+	return elements
+}
