@@ -1,6 +1,6 @@
-# The two targets a newcomer needs: build and test. README.md tells the rest.
+# The two targets a newcomer needs: build and test. CONTRIBUTING.md describes the rest.
 
-.PHONY: build test conformance mutants golden check bench fuzz clean
+.PHONY: build test quick conformance mutants golden check bench fuzz clean
 
 build:
 	go build -o bin/batchwright ./cmd/batchwright
@@ -9,6 +9,10 @@ test:
 	go test ./...
 	go -C conformance test -count=1 ./...
 	go -C conformance/workflows test -count=1 .
+
+# The tests to run while editing: neither goldens nor what takes long.
+quick:
+	go test -short ./schema ./compiler/... ./emit/...
 
 # All held against the real tools: a repository that init makes against CUE's own
 # and pre-commit, if that is there, and the golden folders against Terraform, if it

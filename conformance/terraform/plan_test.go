@@ -120,12 +120,12 @@ func (r root) changeTopology(t *testing.T) {
 }
 
 // TestForms plans and applies what no golden folder has: other ways to compile
-// the TPU training environment, and all ways to obtain machines of the README.
+// the TPU training environment, and all ways to obtain machines of docs/blueprint.md.
 func TestForms(t *testing.T) {
-	_, options, _ := strings.Cut(read(t, repository+"/README.md"), "<!-- file: options.cue -->\n```cue\n")
+	_, options, _ := strings.Cut(read(t, repository+"/docs/blueprint.md"), "<!-- file: options.cue -->\n```cue\n")
 	options, _, found := strings.Cut(options, "```")
 	if !found {
-		t.Fatal("the README has no options.cue")
+		t.Fatal("docs/blueprint.md has no options.cue")
 	}
 	file := filepath.Join(t.TempDir(), "options.cue")
 	write(t, file, options)

@@ -308,6 +308,9 @@ func (p *player) interruptEvery(name string, from map[string]string, run func() 
 // TestInterrupted interrupts the scripts and the builds at every call. Each time
 // the platform can be built, and what was half built can be destroyed.
 func TestInterrupted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long; make test runs it")
+	}
 	for _, tt := range []struct {
 		name     string
 		platform *ir.Platform

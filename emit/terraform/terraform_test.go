@@ -234,6 +234,9 @@ func reserved(name string, zones int, use ir.ReservationUse) ir.Capacity {
 }
 
 func TestFormat(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long; make test runs it")
+	}
 	terraform, err := exec.LookPath("terraform")
 	if err != nil {
 		t.Log("terraform is not installed: only parsing")

@@ -1,0 +1,351 @@
+package golden_test
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"go.yaml.in/yaml/v3"
+	"golang.org/x/mod/modfile"
+)
+
+// documentNames returns the names of the repository's documents, relative to root.
+func documentNames(t *testing.T) []string {
+	t.Helper()
+	docs, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	if err != nil || len(docs) == 0 {
+		t.Fatalf("no documents in docs: %v", err)
+	}
+	names := []string{"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"}
+	for _, doc := range docs {
+		names = append(names, "docs/"+filepath.Base(doc))
+	}
+	return names
+}
+
+// TestDocumentation executes every document as runDocument says.
+func TestDocumentation(t *testing.T) {
+	bin := buildBatchwright(t)
+	for _, name := range documentNames(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, problem := range runDocument(t, bin, readText(t, filepath.Join(root, name))) {
+				t.Errorf("%s:%s", name, problem)
+			}
+		})
+	}
+}
+
+// TestDocumentationNoticesLies runs documents with one mistake each.
+func TestDocumentationNoticesLies(t *testing.T) {
+	bin := buildBatchwright(t)
+	for _, test := range []struct{ name, document, problem string }{
+		{"nothing wrong", "```console\n$ echo a\na\n$ cd blueprints\n$ ls -d kai*\nkai-departments\n```\n", ""},
+		{"another output", "```console\n$ echo a\nb\n```\n", "1: echo a prints"},
+		{"a failing command", "```console\n$ batchwright vet none.cue\n```\n", "1: batchwright vet none.cue prints"},
+		{"a directory that does not exist", "```console\n$ cd none\n```\n", "1: cd none: "},
+		{"a cue block without a file", "```cue\na: 1\n```\n", "1: a cue block needs a comment that names its file"},
+		{"a file that is neither CUE nor YAML", "<!-- file: a.txt -->\n```text\na\n```\n",
+			"2: a text block is not written to a file"},
+		{"YAML that does not parse", "```yaml\na: [\n```\n", "1: yaml: "},
+		{"a failing step", "```yaml\n- run: false\n```\n", "1: false fails"},
+		{"no target", "```sh\nmake nothing\n```\n", `1: "make nothing" is not a target of the Makefile`},
+		{"no language", "```\na\n```\n", `1: blocks of language "" are neither executed nor marked as text`},
+		{"a command that is not run", "```text\n$ echo a\n```\n", " 1 lines start with \"$ \", and 0 of them were run"},
+		{"a block without an end", "```text\na\n", "1: the block has no end"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			problems := runDocument(t, bin, test.document)
+			if test.problem == "" && len(problems) > 0 {
+				t.Fatalf("got %q, want no problem", problems)
+			}
+			if test.problem != "" && (len(problems) != 1 || !strings.HasPrefix(problems[0], test.problem)) {
+				t.Fatalf("got %q, want one problem that starts with %q", problems, test.problem)
+			}
+		})
+	}
+}
+
+// runDocument executes the blocks of a Markdown file in order, in a new
+// directory that holds the blueprints, and returns its problems, each with its
+// line.
+//
+//   - A cue or yaml block after a comment "file: NAME" is written to that file.
+//   - Of a console block, each line that starts with "$ " is run in a shell, and
+//     must print exactly the lines below it. "cd DIR" holds for the rest of the
+//     document.
+//   - A yaml block must parse, and the commands of its steps must succeed.
+//   - Each line of an sh block must be a target of the Makefile.
+//   - A text block is not executed. There are no blocks of other languages.
+func runDocument(t *testing.T, bin, source string) []string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(filepath.Join(dir, "blueprints"), os.DirFS(filepath.Join(root, "blueprints"))); err != nil {
+		t.Fatal(err)
+	}
+	var problems []string
+	report := func(b block, format string, args ...any) {
+		problems = append(problems, fmt.Sprintf("%d: ", b.line)+fmt.Sprintf(format, args...))
+	}
+	ran := 0
+	for _, b := range blocks(source) {
+		if !b.closed {
+			report(b, "the block has no end")
+		}
+		switch {
+		case b.file != "" && b.language != "cue" && b.language != "yaml":
+			report(b, "a %s block is not written to a file", b.language)
+		case b.file != "":
+			if err := os.WriteFile(filepath.Join(dir, b.file), []byte(b.text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		switch b.language {
+		case "cue":
+			if b.file == "" {
+				report(b, "a cue block needs a comment that names its file")
+			}
+		case "console":
+			for _, session := range strings.Split("\n"+b.text, "\n$ ")[1:] {
+				ran++
+				command, want, _ := strings.Cut(session, "\n")
+				if to, ok := strings.CutPrefix(command, "cd "); ok {
+					dir = filepath.Join(dir, to)
+					if _, err := os.Stat(dir); err != nil {
+						report(b, "%s: %v", command, err)
+						return problems
+					}
+					continue
+				}
+				got := shell(t, dir, bin, strings.ReplaceAll(command, "go run ./cmd/batchwright", "batchwright"))
+				if strings.TrimSpace(got) != strings.TrimSpace(want) {
+					report(b, "%s prints\n%s", command, diff(want, got))
+				}
+			}
+		case "yaml":
+			var document any
+			if err := yaml.Unmarshal([]byte(b.text), &document); err != nil {
+				report(b, "%v", err)
+			}
+			for _, step := range regexp.MustCompile(`(?m)^ *-? *run: (.*)$`).FindAllStringSubmatch(b.text, -1) {
+				if out := shell(t, dir, bin, step[1]+" && echo succeeded"); !strings.HasSuffix(out, "succeeded\n") {
+					report(b, "%s fails:\n%s", step[1], out)
+				}
+			}
+		case "sh":
+			for line := range strings.Lines(b.text) {
+				if line = strings.TrimSpace(line); !isMakeTarget(t, line) {
+					report(b, "%q is not a target of the Makefile", line)
+				}
+			}
+		case "text":
+		default:
+			report(b, "blocks of language %q are neither executed nor marked as text", b.language)
+		}
+	}
+	if lines := strings.Count("\n"+source, "\n$ "); lines != ran {
+		problems = append(problems, fmt.Sprintf(" %d lines start with \"$ \", and %d of them were run", lines, ran))
+	}
+	return problems
+}
+
+// TestReadmeIsShort keeps README.md to what a newcomer reads. docs/ holds the rest.
+func TestReadmeIsShort(t *testing.T) {
+	source := readText(t, filepath.Join(root, "README.md"))
+	if lines := strings.Count(source, "\n"); lines > 150 {
+		t.Errorf("README.md has %d lines, want at most 150", lines)
+	}
+	if words := len(strings.Fields(source)); words > 1500 {
+		t.Errorf("README.md has %d words, want at most 1500", words)
+	}
+}
+
+// TestLinks follows every link from a document to a file, and to a heading in it.
+func TestLinks(t *testing.T) {
+	for _, name := range documentNames(t) {
+		for _, problem := range brokenLinks(os.DirFS(root), name) {
+			t.Error(problem)
+		}
+	}
+}
+
+// TestBrokenLinks follows links of which some lead nowhere.
+func TestBrokenLinks(t *testing.T) {
+	files := fstest.MapFS{
+		"a.md": {Data: []byte("# One `word`\n\n[a](#one-word) [b](docs/b.md#two-words) [c](docs) [d](https://example.com)\n" +
+			"```text\n# no heading\n[e](none.md)\n```\n" +
+			"[f](none.md) [g](docs/b.md#one-word) [h](#no-heading) [i]\n\n[i]: docs/none.md\n")},
+		"docs/b.md": {Data: []byte("## Two, words?\n\n## Two words\n\n" +
+			"[a](../a.md#one-word) [b](#two-words-1) [c](../../out.md)\n")},
+	}
+	for name, want := range map[string][]string{
+		"a.md": {"a.md: none.md does not exist", "a.md: docs/b.md has no heading #one-word",
+			"a.md: a.md has no heading #no-heading", "a.md: docs/none.md does not exist"},
+		"docs/b.md": {"docs/b.md: ../out.md does not exist"},
+	} {
+		if got := brokenLinks(files, name); !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// brokenLinks returns the relative links of a Markdown file that lead to no file,
+// or to no heading.
+func brokenLinks(files fs.FS, name string) []string {
+	source, err := fs.ReadFile(files, name)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	links := regexp.MustCompile(`\]\(([^()\s]+)\)|(?m:^\[[^]]+\]: *(\S+))`)
+	var problems []string
+	for _, m := range links.FindAllStringSubmatch(prose(string(source)), -1) {
+		link := m[1] + m[2]
+		if strings.Contains(link, "://") {
+			continue
+		}
+		file, heading, _ := strings.Cut(link, "#")
+		target := path.Join(path.Dir(name), file)
+		if file == "" {
+			target = name
+		}
+		if _, err := fs.Stat(files, target); err != nil {
+			problems = append(problems, fmt.Sprintf("%s: %s does not exist", name, target))
+			continue
+		}
+		if heading == "" {
+			continue
+		}
+		text, err := fs.ReadFile(files, target)
+		if err != nil || !slices.Contains(headings(string(text)), heading) {
+			problems = append(problems, fmt.Sprintf("%s: %s has no heading #%s", name, target, heading))
+		}
+	}
+	return problems
+}
+
+// headings returns the fragments by which GitHub links to the headings of a
+// Markdown file.
+func headings(source string) []string {
+	var out []string
+	for _, m := range regexp.MustCompile(`(?m)^#+ +(.*)$`).FindAllStringSubmatch(prose(source), -1) {
+		fragment := strings.ToLower(strings.TrimSpace(m[1]))
+		fragment = regexp.MustCompile(`[^\pL\pN _-]`).ReplaceAllString(fragment, "")
+		fragment = strings.ReplaceAll(fragment, " ", "-")
+		unique := fragment
+		for n := 1; slices.Contains(out, unique); n++ {
+			unique = fmt.Sprintf("%s-%d", fragment, n)
+		}
+		out = append(out, unique)
+	}
+	return out
+}
+
+// prose returns a Markdown file without its fenced blocks.
+func prose(source string) string {
+	return regexp.MustCompile("(?ms)^ *```.*?^ *```$").ReplaceAllString(source, "")
+}
+
+// TestEveryModuleHasAReason: a dependency is a decision, and go.mod says why it
+// was taken.
+func TestEveryModuleHasAReason(t *testing.T) {
+	for _, name := range []string{
+		"go.mod", "conformance/go.mod", "conformance/cluster/go.mod", "conformance/repository/go.mod",
+		"conformance/terraform/go.mod", "conformance/workflows/go.mod",
+	} {
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := modfile.Parse(name, text, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range file.Require {
+			if !r.Indirect && len(r.Syntax.Suffix) == 0 {
+				t.Errorf("%s does not say what %s is for", name, r.Mod.Path)
+			}
+		}
+	}
+}
+
+// shell runs a command line and returns what it prints; that it fails shows in
+// the output, as it does to a reader.
+func shell(t *testing.T, dir, bin, command string) string {
+	t.Helper()
+	cmd := exec.Command("sh", "-c", command)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(bin)+string(os.PathListSeparator)+os.Getenv("PATH"), "NO_COLOR=1",
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com",
+		"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
+	out, _ := cmd.CombinedOutput()
+	return string(out)
+}
+
+// isMakeTarget reports whether a line of a shell runs a target of the Makefile.
+func isMakeTarget(t *testing.T, line string) bool {
+	t.Helper()
+	target, ok := strings.CutPrefix(line, "make ")
+	return ok && strings.Contains("\n"+readText(t, filepath.Join(root, "Makefile")), "\n"+target+":")
+}
+
+// block is a fenced block of a Markdown file.
+type block struct {
+	language string
+	file     string // named by a comment above the block
+	text     string
+	line     int // of the opening fence
+	closed   bool
+}
+
+// blocks returns the fenced blocks of a Markdown file.
+func blocks(source string) []block {
+	var out []block
+	file, open := "", -1
+	n := 0
+	for line := range strings.Lines(source) {
+		n++
+		text := strings.TrimSpace(line)
+		switch {
+		case open >= 0 && text == "```":
+			out[open].closed = true
+			open = -1
+		case open >= 0:
+			out[open].text += line
+		case strings.HasPrefix(text, "```"):
+			out = append(out, block{language: text[3:], file: file, line: n})
+			open, file = len(out)-1, ""
+		case strings.HasPrefix(text, "<!-- file: "):
+			file = strings.TrimSuffix(strings.TrimPrefix(text, "<!-- file: "), " -->")
+		}
+	}
+	return out
+}
+
+// readText returns the content of a file.
+func readText(t *testing.T, name string) string {
+	t.Helper()
+	content, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+// buildBatchwright builds the command and returns its path.
+func buildBatchwright(t *testing.T) string {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "batchwright")
+	if out, err := exec.Command("go", "build", "-o", bin, root+"/cmd/batchwright").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return bin
+}
