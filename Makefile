@@ -1,6 +1,6 @@
 # The two targets a newcomer needs: build and test. CONTRIBUTING.md describes the rest.
 
-.PHONY: build test quick conformance mutants golden check bench fuzz clean
+.PHONY: build test quick conformance mutants golden race check bench fuzz clean
 
 build:
 	go build -o bin/batchwright ./cmd/batchwright
@@ -31,8 +31,15 @@ bin/terraform-1.5.7:
 	GOBIN=$(CURDIR)/bin go install github.com/hashicorp/terraform@v1.5.7
 	mv bin/terraform $@
 
+# The tests that write goldens. They check them with real parsers first.
 golden:
-	go test ./golden -update
+	go test ./golden -run '^Test(Blueprints|ProviderSchema|FromFileSystem|TPUForms|Findings|CommandLine|JSONSchema|PrintedReviews)$$' -update
+
+# The race detector over all that runs in the process of a test; emitted scripts
+# and long-running tests of programs are left out.
+race:
+	go test -race -short $$(go list ./... | grep -v /golden$$)
+	go test -race ./golden -run '^Test(Blueprints|CommandLine|Determinism|FromFileSystem|Memory|ConfinedInterrupt)$$'
 
 check:
 	test -z "$$(gofmt -l .)"

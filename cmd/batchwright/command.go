@@ -121,6 +121,7 @@ func unknownCommand(root *cobra.Command, args []string) error {
 }
 
 func (c Command) root(out io.Writer) *cobra.Command {
+	var version bool
 	root := &cobra.Command{
 		Use:   "batchwright",
 		Short: "Compile the blueprint of a GKE batch platform into a deploy folder",
@@ -139,11 +140,16 @@ Exit codes: 0 clean; 1 the blueprint has findings, or outputs differ; 2 usage;
 		DisableSuggestions: true, // unknownCommand makes them
 		CompletionOptions:  cobra.CompletionOptions{DisableDefaultCmd: true},
 		RunE: c.run(func(cmd *cobra.Command, _ []string) error {
+			if version {
+				_, err := fmt.Fprintln(c.Stdout, thisVersion())
+				return err
+			}
 			cmd.SetOut(c.Stderr)
 			cmd.Help()
 			return usagef("a command is missing")
 		}),
 	}
+	root.Flags().BoolVar(&version, "version", false, "print the version and exit")
 	root.SetIn(c.Stdin)
 	root.SetOut(out)
 	root.SetErr(c.Stderr)
