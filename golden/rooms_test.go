@@ -4,10 +4,17 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
+	"maps"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/batchwright/batchwright/compiler/catalog"
 )
 
 const module = "github.com/batchwright/batchwright/"
@@ -134,4 +141,51 @@ func TestRooms(t *testing.T) {
 			t.Errorf("the rooms name %s, which does not exist", name)
 		}
 	}
+}
+
+// TestFamiliesAreData: no code outside the catalogue knows a machine family by its
+// name. A further family is a row of data.
+func TestFamiliesAreData(t *testing.T) {
+	quoted := regexp.MustCompile("\"(" + strings.Join(slices.Collect(maps.Keys(machineFamilies())), "|") + ")\"")
+	for _, name := range sourceFiles(t) {
+		if strings.HasPrefix(name, "compiler/catalog/") {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range quoted.FindAllString(string(text), -1) {
+			t.Errorf("%s knows the machine family %s", name, found)
+		}
+	}
+}
+
+// machineFamilies returns the names of all machine families.
+func machineFamilies() map[string]bool {
+	out := map[string]bool{}
+	for _, m := range catalog.All() {
+		out[m.Family] = true
+	}
+	return out
+}
+
+// sourceFiles returns the Go files of the program, by their names in the
+// repository: no tests.
+func sourceFiles(t *testing.T) []string {
+	t.Helper()
+	var out []string
+	for _, room := range []string{"cmd", "compiler", "emit", "schema"} {
+		err := filepath.WalkDir(filepath.Join(root, room), func(name string, _ fs.DirEntry, err error) error {
+			if err == nil && strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") {
+				name, err = filepath.Rel(root, name)
+				out = append(out, filepath.ToSlash(name))
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
 }

@@ -106,7 +106,7 @@ func writeEntriesJSON(w io.Writer, entries []entry, unverified int) error {
 	for _, e := range entries {
 		out := jsonEntry{
 			Version: 1, Zones: e.Zones(), FlexStart: e.FlexStartZones(), Calendar: e.CalendarZones(),
-			Quota:  jsonQuota{catalog.QuotaMetrics(e.Accelerator), catalog.CPUMetric(e.Family), diskMetrics(e.Machine)},
+			Quota:  jsonQuota{catalog.QuotaMetrics(e.Accelerator), catalog.CPUQuota(e.Family).Standard, diskMetrics(e.Machine)},
 			Slices: e.Slices(), Attachments: catalog.Attachments(e.Type),
 		}
 		if e.attachment != nil {
@@ -209,7 +209,7 @@ func writeMachine(w io.Writer, m catalog.Machine) error {
 		p.add("accelerator quota", strings.TrimSuffix(cmp.Or(q.Standard, unverified)+"; "+q.Note, "; "))
 		p.add("Spot, flex-start", cmp.Or(q.Preemptible, unverified))
 	}
-	p.add("vCPU quota", cmp.Or(catalog.CPUMetric(m.Family), unverified))
+	p.add("vCPU quota", cmp.Or(catalog.CPUQuota(m.Family).Standard, unverified))
 	p.add("boot disk quota", diskQuotaText(m))
 
 	p.list("GPUs to attach", attachmentTexts(m))

@@ -8,6 +8,7 @@
 //	attachments.jsonl  GPUs that can be attached to machines of a family
 //	slices.jsonl       TPU slice shapes by machine type
 //	zones.jsonl        zones by machine type, series of them, or accelerator
+//	families.jsonl     what all machines of a family have in common
 //	quotas.jsonl       quota metrics by accelerator, disk type and family
 //
 // They were read off Google's documentation, the GKE cluster autoscaler's
@@ -54,6 +55,10 @@ type Machine struct {
 	// CompactNodes is how many nodes a compact placement holds: 0 means the
 	// machine has no compact placement, nil that it is unverified.
 	CompactNodes *int `json:"compactNodes,omitzero"`
+
+	// CompactFlexStart reports that flex-start can place the nodes compactly. Source:
+	// GKE documentation, "About GPU and TPU provisioning with flex-start".
+	CompactFlexStart bool `json:"compactFlexStart,omitzero"`
 
 	Networks Networks `json:"networks,omitzero"`
 	Options  Options  `json:"options"`

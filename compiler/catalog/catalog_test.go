@@ -108,9 +108,28 @@ func TestQuotaRows(t *testing.T) {
 		return cmp.Or(cmp.Compare(kind(a), kind(b)),
 			cmp.Compare(a.Accelerator+a.Disk+a.Family, b.Accelerator+b.Disk+b.Family))
 	}) {
-		if kind(r) < 0 || r.Standard == "" {
+		if kind(r) < 0 || r.Standard == "" && r.Note == "" {
 			t.Errorf("implausible: %+v", r)
 		}
+	}
+}
+
+func TestFamilyRows(t *testing.T) {
+	known := map[string]bool{}
+	for _, m := range All() {
+		known[m.Family] = true
+	}
+	for _, f := range readFile(t, "families.jsonl", families, func(a, b Family) int { return cmp.Compare(a.Family, b.Family) }) {
+		if got := FamilyOf(f.Family); got != f {
+			t.Errorf("FamilyOf(%q) = %+v", f.Family, got)
+		}
+		if f == (Family{Family: f.Family}) || (f.TPUType != "") != (f.TensorCores > 0) ||
+			(f.LinkedNodes > 0) != (f.LinkTopology != "") || !known[f.Family] {
+			t.Errorf("implausible: %+v", f)
+		}
+	}
+	if got := FamilyOf("n2"); got != (Family{Family: "n2"}) {
+		t.Errorf("n2 has no facts of its own, got %+v", got)
 	}
 }
 
@@ -327,9 +346,9 @@ func TestQuotaMetrics(t *testing.T) {
 		t.Errorf("nobody verified %+v", got)
 	}
 	for _, c := range []struct{ what, got, want string }{
-		{"c3d", CPUMetric("c3d"), "cpus_per_vm_family (vm_family=C3D)"},
-		{"a3", CPUMetric("a3"), ""},
-		{"nvidia-l4 as a family", CPUMetric("nvidia-l4"), ""},
+		{"c3d", CPUQuota("c3d").Standard, "cpus_per_vm_family (vm_family=C3D)"},
+		{"a3", CPUQuota("a3").Standard, ""},
+		{"nvidia-l4 as a family", CPUQuota("nvidia-l4").Standard, ""},
 		{"pd-balanced", DiskMetric("pd-balanced"), "SSD_TOTAL_GB"},
 		{"pd-standard", DiskMetric("pd-standard"), "DISKS_TOTAL_GB"},
 		{"pd-extreme", DiskMetric("pd-extreme"), ""},

@@ -44,9 +44,9 @@ func quotaOf(kind, name string) Quota {
 // QuotaMetrics returns the metrics of a GKE accelerator type.
 func QuotaMetrics(accelerator string) Quota { return quotaOf("accelerator", accelerator) }
 
-// CPUMetric returns the vCPU metric of a machine family, "" if no source names
-// it.
-func CPUMetric(family string) string { return quotaOf("family", family).Standard }
+// CPUQuota returns the vCPU metric of a machine family, which is "" if no source
+// names it.
+func CPUQuota(family string) Quota { return quotaOf("family", family) }
 
 // DiskMetric returns the metric of a disk type's size, "" if no source names it.
 func DiskMetric(diskType string) string { return quotaOf("disk", diskType).Standard }

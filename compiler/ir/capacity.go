@@ -64,29 +64,6 @@ func (c Capacity) Pools() []string {
 // Sliced tells whether the capacity consists of multi-host TPU slices.
 func (c Capacity) Sliced() bool { return c.Machine.Slice != nil && c.Machine.Slice.Hosts > 1 }
 
-// TPUType is how Cloud TPU calls the capacity's slices, such as "v5litepod-16":
-// by their TensorCores, of which older chips have two. "" without TPUs. Source:
-// Cloud TPU documentation, "TPU configurations".
-func (c Capacity) TPUType() string {
-	if c.Machine.Slice == nil {
-		return ""
-	}
-	chips := c.Machine.Slice.Chips
-	switch c.Machine.Family {
-	case "ct4p":
-		return "v4-" + strconv.Itoa(2*chips)
-	case "ct5p":
-		return "v5p-" + strconv.Itoa(2*chips)
-	case "ct5lp":
-		return "v5litepod-" + strconv.Itoa(chips)
-	case "ct6e":
-		return "v6e-" + strconv.Itoa(chips)
-	case "tpu7x":
-		return "tpu7x-" + strconv.Itoa(2*chips)
-	}
-	return ""
-}
-
 // ByCalendar tells whether the capacity consumes a reservation that was booked
 // for some days.
 func (c Capacity) ByCalendar() bool {

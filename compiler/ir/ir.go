@@ -182,6 +182,7 @@ type SystemPool struct {
 	DiskType     string
 	DiskSizeGiB  int // GiB
 	NodesPerZone int
+	CountsNoSSDs bool // see Machine.CountsNoSSDs
 }
 
 // HasGroups reports whether the members of some team are a Google group that the
@@ -335,6 +336,16 @@ type Machine struct {
 	// AcceleratorNetworks tells that GKE itself attaches the accelerators'
 	// networks to the nodes, and pods claim them by dynamic resource allocation.
 	AcceleratorNetworks bool
+	// LinkedNodes is how many machines NVLink joins, 0 for none.
+	LinkedNodes int
+	// SteadyGPUs reports that healthy GPUs keep above 1 GHz under any load.
+	SteadyGPUs bool
+	// CountsNoSSDs reports that GKE fills in a count of local SSDs for a node pool
+	// that has none.
+	CountsNoSSDs bool
+	// TPUType is how Cloud TPU calls the slices, such as "v5litepod-16", "" without
+	// TPUs.
+	TPUType string
 }
 
 // Slice is the shape of a TPU slice.

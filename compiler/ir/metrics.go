@@ -14,14 +14,9 @@ const (
 	MatchSteadyGPU = `modelName=~"NVIDIA (A100|H100|H200).*"`
 )
 
-// HasSteadyGPUs tells whether the machines' GPUs keep above 1 GHz under any load
-// while they are healthy, because their base clock is higher: 1095 MHz of the
-// A100 SXM4 and of the slowest H100, whose chip the H200 has too. The base clock
-// of an L4 is 795 MHz, and with 72 W it nears that under load. Of the B200 and
-// its kin no base clock is published. Source: the cards' specifications.
-func (c Capacity) HasSteadyGPUs() bool {
-	return c.HasGPUs() && (c.Machine.Family == "a2" || c.Machine.Family == "a3")
-}
+// HasSteadyGPUs reports whether healthy GPUs of the machines keep above 1 GHz under
+// any load.
+func (c Capacity) HasSteadyGPUs() bool { return c.Machine.SteadyGPUs }
 
 // Events counts what the series of a counter counted within a window. Kueue and
 // KAI Scheduler create them with their first event, of which increase() knows

@@ -33,7 +33,7 @@ func TestAlertsFollowThePlatform(t *testing.T) {
 		t.Errorf("alerts of every platform (-want +got):\n%s", diff)
 	}
 
-	a100, l4 := ir.Machine{Family: "a2", Resource: ir.GPU}, ir.Machine{Family: "g2", Resource: ir.GPU}
+	a100, l4 := ir.Machine{Family: "a2", Resource: ir.GPU, SteadyGPUs: true}, ir.Machine{Family: "g2", Resource: ir.GPU}
 	tpu := ir.Machine{Resource: ir.TPU, Slice: &ir.Slice{Hosts: 4}}
 	for name, test := range map[string]struct {
 		plan  ir.Platform
@@ -115,7 +115,7 @@ func fullPlatform() *ir.Platform {
 	return &ir.Platform{
 		Name: "gke-batch",
 		Capacities: []ir.Capacity{
-			{Machine: ir.Machine{Family: "a3", Resource: ir.GPU}, Option: ir.Spot},
+			{Machine: ir.Machine{Family: "a3", Resource: ir.GPU, SteadyGPUs: true}, Option: ir.Spot},
 			{
 				Name: "v5p", Machine: ir.Machine{Resource: ir.TPU, Slice: &ir.Slice{Hosts: 4}}, Static: true, Slices: 2,
 				Option: ir.Reservation, Reservation: &ir.ReservationUse{},

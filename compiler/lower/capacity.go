@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -167,14 +168,14 @@ func lowerMachine(h schema.Hardware, m catalog.Machine) ir.Machine {
 	case m.Accelerator != "":
 		out.Resource = ir.GPU
 	}
-	// Source: GKE cluster autoscaler and Cluster Toolkit examples gke-a4x and
-	// gke-tpu-7x-advanced: these machines are linked by a workload policy that
-	// names the topology, others by the node pool's own placement policy.
-	switch {
-	case m.Family == "a4x":
-		out.PlacementTopology = "1x72"
-		out.AcceleratorNetworks = true
-	case m.Family == "tpu7x" && out.Slice != nil && out.Slice.Hosts > 1:
+	family := catalog.FamilyOf(m.Family)
+	out.AcceleratorNetworks, out.LinkedNodes = family.ClaimsNetworks, family.LinkedNodes
+	out.SteadyGPUs, out.CountsNoSSDs = family.SteadyGPUs, family.CountsNoSSDs
+	out.PlacementTopology = family.LinkTopology
+	if out.Slice != nil && family.TPUType != "" {
+		out.TPUType = family.TPUType + "-" + strconv.Itoa(family.TensorCores*out.Slice.Chips)
+	}
+	if out.Slice != nil && out.Slice.Hosts > 1 && family.LinksSlices {
 		out.PlacementTopology = out.Slice.Topology
 	}
 	return out
@@ -305,7 +306,7 @@ func lowerSystemPool(in schema.SystemPool) ir.SystemPool {
 	return ir.SystemPool{
 		Name: "system", Machine: in.Machine, Family: machine.Family, VCPUs: machine.VCPUs, MemoryGiB: machine.MemoryGiB,
 		DiskType: value(in.Disk.Type, defaultDisk(machine)), DiskSizeGiB: in.Disk.SizeGiB,
-		NodesPerZone: in.NodesPerZone,
+		NodesPerZone: in.NodesPerZone, CountsNoSSDs: catalog.FamilyOf(machine.Family).CountsNoSSDs,
 	}
 }
 

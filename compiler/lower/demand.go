@@ -252,8 +252,8 @@ func (t *demandTally) addCPUs(c ir.Capacity, n nodeCount) {
 		return
 	}
 	family := c.Machine.Family
-	name := catalog.CPUMetric(family)
-	m := t.metric(demandCPUs, name, family)
+	quota := catalog.CPUQuota(family)
+	m := t.metric(demandCPUs, quota.Standard, family)
 	m.limit = ir.CPU
 	m.row.Unit = "vCPUs"
 	m.add(n, c.Machine.VCPUs)
@@ -261,12 +261,10 @@ func (t *demandTally) addCPUs(c ir.Capacity, n nodeCount) {
 	switch {
 	case c.HasTPUs():
 		m.note("whether machines with TPUs spend vCPU quota is not verified")
-	case family == "g2" || family == "a3":
-		m.note("the metric's name is not verified; Google's Cluster Toolkit checks no vCPU quota for this family")
-	case name == "":
+	case quota.Note != "":
+		m.note(quota.Note)
+	case quota.Standard == "":
 		m.note("the metric's name is not verified")
-	case family == "e2":
-		m.note("a project that lists E2_CPUS counts e2 there")
 	}
 	if c.Option == ir.Spot {
 		m.note("Spot machines spend PREEMPTIBLE_CPUS where the project has it")

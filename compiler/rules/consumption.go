@@ -423,7 +423,7 @@ func compact(r *report) {
 		case c.Queued():
 			r.add(path, "GPU nodes that are started together by queued provisioning cannot be placed compactly",
 				help("remove placement, or queued"))
-		case c.Option == ir.FlexStart && m.Accelerator != "nvidia-h200-141gb" && m.Family != "a4" && m.Family != "h4d":
+		case c.Option == ir.FlexStart && !m.CompactFlexStart:
 			r.add(path, fmt.Sprintf("flex-start places only A3 Ultra, A4 and H4D nodes compactly, not %s", m.Type),
 				help("remove placement"))
 		case !c.AutoProvisioned && len(c.Zones) > 1:

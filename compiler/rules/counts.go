@@ -116,25 +116,21 @@ func linkedZone(r *report) {
 	}
 }
 
-// mostLinked is how many A4X machines NVLink joins. Source: Compute Engine
-// documentation, "A4X machine types".
-const mostLinked = 18
-
-// linkedNodes: the GPUs of 18 A4X machines are one NVLink domain, and a pool is
+// linkedNodes: the GPUs of so many machines are one NVLink domain, and a pool is
 // one of those. Source: Compute Engine documentation, "A4X", and Google's
 // Cluster Toolkit, example gke-a4x.
 func linkedNodes(r *report) {
 	for _, c := range r.Plan.Capacities {
 		switch {
-		case c.Machine.Family != "a4x" || c.ComputeClass || c.Flex != nil: // reported there
+		case c.Machine.LinkedNodes == 0 || c.ComputeClass || c.Flex != nil: // reported there
 		case !c.Static:
 			r.addKey(at("capacity", c.Name),
 				fmt.Sprintf("%s machines are linked with each other, and do not come and go", c.Machine.Type),
 				help("set nodes instead of maxNodes"))
-		case c.MaxNodes > mostLinked:
+		case c.MaxNodes > c.Machine.LinkedNodes:
 			r.add(at("capacity", c.Name, "nodes"),
 				fmt.Sprintf("%d %s machines, of which %d are linked with each other", c.MaxNodes, c.Machine.Type,
-					mostLinked), label("want at most %d", mostLinked),
+					c.Machine.LinkedNodes), label("want at most %d", c.Machine.LinkedNodes),
 				help("make another capacity of the others"))
 		}
 	}

@@ -183,7 +183,8 @@ func unconnectedPods(r *report) {
 // Source: Google's Cluster Toolkit, example gke-a4x.
 func noComputeDomains(r *report) {
 	for _, c := range r.Plan.Capacities {
-		if c.Machine.Family != "a4x" || !c.OwnsPools() || !c.Static || c.MaxNodes < 2 || c.MaxNodes > mostLinked {
+		linked := c.Machine.LinkedNodes
+		if linked == 0 || !c.OwnsPools() || !c.Static || c.MaxNodes < 2 || c.MaxNodes > linked {
 			continue
 		}
 		r.addKey(at("capacity", c.Name),

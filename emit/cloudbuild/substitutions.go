@@ -53,7 +53,7 @@ func tpuSettings(p *ir.Platform) []setting {
 		if !c.HasTPUs() || c.Machine.Slice == nil {
 			continue
 		}
-		if kind := c.TPUType(); !slices.Contains(kinds, kind) {
+		if kind := c.Machine.TPUType; !slices.Contains(kinds, kind) {
 			kinds = append(kinds, kind)
 		}
 		pools += len(c.Pools())

@@ -14,13 +14,13 @@ import (
 )
 
 // slicesOf returns a platform of one team with TPU slices of a topology.
-func slicesOf(family string, slice ir.Slice, count int) *ir.Platform {
+func slicesOf(tpuType string, slice ir.Slice, count int) *ir.Platform {
 	p := platform()
 	p.Zones = []string{"us-central1-a"}
 	p.Teams = []ir.Team{{Name: "a", Namespace: "tpu-training"}}
 	p.Capacities = []ir.Capacity{{
 		Name: "slices", Slices: count, MaxNodes: count * slice.Hosts,
-		Machine: ir.Machine{Family: family, Resource: ir.TPU, AcceleratorCount: 4, Slice: &slice},
+		Machine: ir.Machine{TPUType: tpuType, Resource: ir.TPU, AcceleratorCount: 4, Slice: &slice},
 	}}
 	return p
 }
@@ -35,10 +35,10 @@ func TestSubstitutions(t *testing.T) {
 		maps.DeleteFunc(all, func(_, value string) bool { return value == "" })
 		return all
 	}
-	tpus := slicesOf("ct5lp", ir.Slice{Topology: "4x4", Chips: 16, Hosts: 4}, 2)
-	none := slicesOf("ct4p", ir.Slice{Topology: "2x2x4", Chips: 16, Hosts: 4}, 0)
-	two := slicesOf("ct5lp", ir.Slice{Topology: "4x4", Chips: 16, Hosts: 4}, 2)
-	two.Capacities = append(two.Capacities, slicesOf("ct5lp", ir.Slice{Topology: "4x8", Chips: 32, Hosts: 8}, 1).Capacities...)
+	tpus := slicesOf("v5litepod-16", ir.Slice{Topology: "4x4", Chips: 16, Hosts: 4}, 2)
+	none := slicesOf("v4-32", ir.Slice{Topology: "2x2x4", Chips: 16, Hosts: 4}, 0)
+	two := slicesOf("v5litepod-16", ir.Slice{Topology: "4x4", Chips: 16, Hosts: 4}, 2)
+	two.Capacities = append(two.Capacities, slicesOf("v5litepod-32", ir.Slice{Topology: "4x8", Chips: 32, Hosts: 8}, 1).Capacities...)
 	two.Teams = append(two.Teams, ir.Team{Name: "b"})
 	kai, managed := kaiPlatform(), platform()
 	managed.Delivery.InfrastructureManager = true
@@ -68,7 +68,7 @@ func TestSubstitutions(t *testing.T) {
 // TestSettingsStop: every substitution is either used, or must be what the
 // folder was compiled for, in both builds.
 func TestSettingsStop(t *testing.T) {
-	p := slicesOf("ct5lp", ir.Slice{Topology: "4x4", Chips: 16, Hosts: 4}, 2)
+	p := slicesOf("v5litepod-16", ir.Slice{Topology: "4x4", Chips: 16, Hosts: 4}, 2)
 	s := newSandbox(t, p)
 	for _, b := range []build{provision(p), destroy(p)} {
 		if b.Steps[0].ID != "settings" {
@@ -131,7 +131,7 @@ func TestInfrastructureManagerSteps(t *testing.T) {
 	if diff := cmp.Diff(want, ids(provision(p))); diff != "" {
 		t.Errorf("provision (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"settings", "turn", "drain", "infrastructure"}, ids(destroy(p))); diff != "" {
+	if diff := cmp.Diff([]string{"settings", "access", "turn", "drain", "infrastructure"}, ids(destroy(p))); diff != "" {
 		t.Errorf("destroy (-want +got):\n%s", diff)
 	}
 }

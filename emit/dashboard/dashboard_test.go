@@ -24,7 +24,7 @@ func plan() *ir.Platform {
 				Name: "l4-reserved", Option: ir.Reservation, Machine: ir.Machine{Family: "g2", Resource: ir.GPU},
 				Reservation: &ir.ReservationUse{Name: "r"},
 			},
-			{Name: "h100-spot", Option: ir.Spot, Machine: ir.Machine{Family: "a3", Resource: ir.GPU}},
+			{Name: "h100-spot", Option: ir.Spot, Machine: ir.Machine{Family: "a3", Resource: ir.GPU, SteadyGPUs: true}},
 			{
 				Name: "v5e-flex", Option: ir.FlexStart, Machine: ir.Machine{Resource: ir.TPU},
 				Flex: &ir.FlexUse{Queued: true},

@@ -1,7 +1,6 @@
 package terraform
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
@@ -16,11 +15,11 @@ type ignoredArgument struct {
 
 // pool is what decides which arguments of a node pool are ignored.
 type pool struct {
-	family    string // of the machine
-	localSSDs int
-	tpus      bool
-	policy    bool // a resource policy places the nodes
-	scales    bool // the autoscaler sizes the pool
+	countsNoSSDs bool // GKE fills in a count of local SSDs
+	localSSDs    int
+	tpus         bool
+	policy       bool // a resource policy places the nodes
+	scales       bool // the autoscaler sizes the pool
 }
 
 // ignoredArguments are the fields that GKE fills in or does not give back, and
@@ -47,19 +46,12 @@ var ignoredArguments = []ignoredArgument{
 	// https://github.com/terraform-google-modules/terraform-google-kubernetes-engine/issues/2465
 	// https://github.com/terraform-google-modules/terraform-google-kubernetes-engine/pull/2474
 	{"node_config[0].ephemeral_storage_local_ssd_config", "GKE fills in a count of no local SSDs.",
-		func(p pool) bool { return p.localSSDs == 0 && slices.Contains(thirdGeneration, p.family) }},
+		func(p pool) bool { return p.localSSDs == 0 && p.countsNoSSDs }},
 }
-
-// thirdGeneration are the families of machines whose local SSDs GKE counts by
-// itself. Only c3 and c4 are reported with a count of none (ignoredArguments); the
-// others are of the same or a later generation.
-//
-// Source: GKE documentation, "Provision ephemeral storage with local SSDs".
-var thirdGeneration = []string{"c3", "c3d", "c4", "g4", "h3", "h4d", "n4"}
 
 func capacityOfPool(c ir.Capacity) pool {
 	return pool{
-		family: c.Machine.Family, localSSDs: c.SSDs(), tpus: c.HasTPUs(), policy: c.Machine.PlacementTopology != "",
+		countsNoSSDs: c.Machine.CountsNoSSDs, localSSDs: c.SSDs(), tpus: c.HasTPUs(), policy: c.Machine.PlacementTopology != "",
 		scales: scales(c),
 	}
 }

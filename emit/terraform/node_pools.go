@@ -59,7 +59,7 @@ func systemPool(b *body, p *ir.Platform) {
 	machine(node, p.SystemPool.Machine, p.SystemPool.DiskType, p.SystemPool.DiskSizeGiB)
 	nodeIdentity(node)
 	nodeDefaults(node, p)
-	lifecycle(np, pool{family: p.SystemPool.Family}, "")
+	lifecycle(np, pool{countsNoSSDs: p.SystemPool.CountsNoSSDs}, "")
 }
 
 func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
