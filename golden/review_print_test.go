@@ -11,9 +11,9 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/batchwright/batchwright/emit"
-	changed "github.com/batchwright/batchwright/emit/objects"
 	"github.com/batchwright/batchwright/emit/review"
-	"github.com/batchwright/batchwright/emit/summary"
+	changed "github.com/batchwright/batchwright/emit/review/objects"
+	"github.com/batchwright/batchwright/emit/review/summary"
 )
 
 // printedReviews are reviews made by hand, by the archive of golden/review that

@@ -21,7 +21,7 @@ import (
 	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/folder"
 	"github.com/batchwright/batchwright/emit/review"
-	"github.com/batchwright/batchwright/emit/summary"
+	"github.com/batchwright/batchwright/emit/review/summary"
 )
 
 // side is one of the two that are compared: a revision, the working tree, or

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/emit"
-	"github.com/batchwright/batchwright/emit/objects"
+	"github.com/batchwright/batchwright/emit/review/objects"
 )
 
 // What all printers have in common: nothing here depends on a format.

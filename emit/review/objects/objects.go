@@ -1,13 +1,14 @@
 // Package objects compares two deploy folders as the tools that read them do.
 //
-// Compare tells which Terraform blocks, Kubernetes objects, build steps and
-// dashboards changed, and in what, whatever the layout of their files:
-// readers make one kind of node of HCL, YAML and JSON, and nodes are compared.
-// Replacements tells which Terraform resources a change replaces: it evaluates
-// both roots as far as they tell, and looks up arguments that cannot change.
+// Two trees go in, objects and their changed fields come out. Compare lists the
+// Terraform blocks, Kubernetes objects, build steps and dashboards that changed.
+// The layout of a file does not matter: the readers of HCL, YAML and JSON make
+// the same kind of node, and Compare compares the nodes. Replacements lists the
+// Terraform resources that a change replaces: it evaluates both roots as far as
+// their files allow, and looks up the arguments that cannot change in place.
 //
-// A folder may have been edited by hand: whatever stands in a file, reading it
-// ends, and what cannot be read is said.
+// A folder may have been edited by hand. The readers terminate for every input,
+// and a file that cannot be read is reported as an object.
 package objects
 
 import (

@@ -21,7 +21,7 @@ import (
 // those leave out.
 func plans(t testing.TB) map[string]*ir.Platform {
 	t.Helper()
-	dir, err := filepath.Abs("../../blueprints")
+	dir, err := filepath.Abs("../../../blueprints")
 	if err != nil {
 		t.Fatal(err)
 	}

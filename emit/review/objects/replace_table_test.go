@@ -15,7 +15,7 @@ import (
 )
 
 // facts is where what is known of the provider is expected.
-const facts = "../../../shared/terraform"
+const facts = "../../../../shared/terraform"
 
 // TestMustReplace holds the table against the provider's own schema, and against
 // what the golden folders set: nothing is missing, nothing invented.
@@ -160,7 +160,7 @@ func readFact(t *testing.T, name string, v any) {
 // folders returns the golden folders by name.
 func folders(t testing.TB) map[string]emit.Tree {
 	t.Helper()
-	roots, err := filepath.Glob("../../golden/*/terraform")
+	roots, err := filepath.Glob("../../../golden/*/terraform")
 	if err != nil || len(roots) < 5 {
 		t.Fatalf("%d golden folders, %v", len(roots), err)
 	}

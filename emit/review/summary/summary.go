@@ -1,5 +1,8 @@
-// Package summary tells in a platform's own words what changed between two of its
-// plans: teams, quota, capacity, priorities, access.
+// Package summary compares two plans of a platform and describes the changes in
+// the platform's own words: teams, quota, capacity, priorities, access.
+//
+// Two plans go in, lines come out. Each plan is first turned into facts, and a
+// fact that differs between the plans becomes a line.
 package summary
 
 import (
