@@ -50,15 +50,17 @@ var rooms = map[string][]string{
 		"emit/workload"},
 
 	"emit/review": {
-		"compiler/console", "compiler/ir", "emit", "emit/markdown", "emit/review/objects", "emit/review/summary",
+		"compiler/console", "compiler/ir", "emit", "emit/markdown", "emit/review/delta", "emit/review/objects",
+		"emit/review/summary",
 	},
+	"emit/review/delta":   {},
 	"emit/review/graph":   {"compiler/console", "compiler/ir", "emit/markdown"},
-	"emit/review/objects": {"compiler/console", "compiler/ir", "emit"},
-	"emit/review/summary": {"compiler/ir", "emit"},
+	"emit/review/objects": {"compiler/console", "compiler/ir", "emit", "emit/review/delta"},
+	"emit/review/summary": {"compiler/ir", "emit/review/delta"},
 
 	"cmd/batchwright": {"blueprints", "compiler", "compiler/blueprint", "compiler/blueprint/load", "compiler/catalog",
 		"compiler/console", "compiler/diag", "compiler/explain", "compiler/ir", "emit", "emit/folder",
-		"emit/review", "emit/review/graph", "emit/review/summary"},
+		"emit/review", "emit/review/delta", "emit/review/graph", "emit/review/summary"},
 	"golden":       {},
 	"golden/scale": {},
 }

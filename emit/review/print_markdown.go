@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/markdown"
+	"github.com/batchwright/batchwright/emit/review/delta"
 	"github.com/batchwright/batchwright/emit/review/objects"
 	"github.com/batchwright/batchwright/emit/review/summary"
 )
@@ -228,7 +228,7 @@ func (f file) lines() []string {
 	var out []string
 	for _, o := range f.groups {
 		name := clip(o.Kind+" "+o.Name, markdownValue)
-		if o.Op != emit.Changed {
+		if o.Op != delta.Changed {
 			out = append(out, sign(o.Op)+" "+name)
 			continue
 		}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/console"
 	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/review/delta"
 )
 
 // object is one of a file.
@@ -74,7 +75,7 @@ func Compare(before, after emit.Tree) (changed []Object, formatting int) {
 			whole(at.line, Field{Path: "unreadable", From: a.String(), To: b.String()})
 		}
 		from, to := was[p], is[p]
-		if op(was, is, p) == emit.Changed && executable(from) != executable(to) {
+		if op(was, is, p) == delta.Changed && executable(from) != executable(to) {
 			whole(1, Field{Path: "mode", From: mode(from), To: mode(to)})
 		}
 	}
@@ -111,14 +112,14 @@ func mode(f emit.File) string {
 	return "not executable"
 }
 
-func op(before, after map[string]emit.File, p string) emit.Op {
+func op(before, after map[string]emit.File, p string) delta.Op {
 	if _, ok := before[p]; !ok {
-		return emit.Added
+		return delta.Added
 	}
 	if _, ok := after[p]; !ok {
-		return emit.Removed
+		return delta.Removed
 	}
-	return emit.Changed
+	return delta.Changed
 }
 
 // readAll reads the objects of the files that are wanted, in the order of the
@@ -206,7 +207,7 @@ func compareObjects(before, after []object) []Object {
 	}
 	was, is := index(before), index(after)
 	var out []Object
-	change := func(o object, op emit.Op, fields []Field) {
+	change := func(o object, op delta.Op, fields []Field) {
 		out = append(out,
 			Object{
 				File: o.file, Line: o.line, Kind: console.Inline(o.kind), Name: console.Inline(o.name), Op: op,
@@ -216,14 +217,14 @@ func compareObjects(before, after []object) []Object {
 	for k, o := range was {
 		now, ok := is[k]
 		if !ok {
-			change(o, emit.Removed, nil)
+			change(o, delta.Removed, nil)
 		} else if fields := compare(o.value, now.value); len(fields) > 0 {
-			change(now, emit.Changed, fields)
+			change(now, delta.Changed, fields)
 		}
 	}
 	for k, o := range is {
 		if _, ok := was[k]; !ok {
-			change(o, emit.Added, nil)
+			change(o, delta.Added, nil)
 		}
 	}
 	return out
