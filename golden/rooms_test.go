@@ -53,9 +53,11 @@ var rooms = map[string][]string{
 		"compiler/console", "compiler/ir", "emit", "emit/markdown", "emit/review/delta", "emit/review/objects",
 		"emit/review/summary",
 	},
-	"emit/review/delta":   {},
-	"emit/review/graph":   {"compiler/console", "compiler/ir", "emit/markdown"},
-	"emit/review/objects": {"compiler/console", "compiler/ir", "emit", "emit/review/delta"},
+	"emit/review/delta": {},
+	"emit/review/graph": {"compiler/console", "compiler/ir", "emit/markdown"},
+	// emit/terraform holds the table of the arguments that replace a resource, beside
+	// the code that sets them.
+	"emit/review/objects": {"compiler/console", "compiler/ir", "emit", "emit/review/delta", "emit/terraform"},
 	"emit/review/summary": {"compiler/ir", "emit/review/delta"},
 
 	"cmd/batchwright": {"blueprints", "compiler", "compiler/blueprint", "compiler/blueprint/load", "compiler/catalog",
