@@ -1,7 +1,9 @@
 // Package emit holds the compiled folder in memory and writes it to disk.
 //
-// Each package below it renders one format from the plan; what they return is
-// gathered into a Tree, and Write is the only code that writes a deploy folder.
+// Each package below it renders one format from the plan. Package folder gathers
+// the files into a Tree, and Write is the only code that writes a deploy folder.
+// The packages below emit/review add nothing to the folder: they read plans and
+// trees, and explain changes to a reviewer.
 package emit
 
 import (

@@ -10,10 +10,10 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/batchwright/batchwright/emit"
-	changed "github.com/batchwright/batchwright/emit/objects"
 	"github.com/batchwright/batchwright/emit/review"
-	"github.com/batchwright/batchwright/emit/summary"
+	"github.com/batchwright/batchwright/emit/review/delta"
+	changed "github.com/batchwright/batchwright/emit/review/objects"
+	"github.com/batchwright/batchwright/emit/review/summary"
 )
 
 // printedReviews are reviews made by hand, by the archive of golden/review that
@@ -32,7 +32,7 @@ var printedReviews = map[string]func() *review.Review{
 			StateTo:   "gs://my-project-prod-tfstate/prod/terraform",
 			Summary: []summary.Line{
 				{
-					Topic: summary.TopicCluster, Op: emit.Changed, Subject: "platform", What: "name", From: "test",
+					Topic: summary.TopicCluster, Op: delta.Changed, Subject: "platform", What: "name", From: "test",
 					To: "prod",
 				},
 			},
@@ -46,15 +46,15 @@ func quotaReview() *review.Review {
 	return &review.Review{
 		Platform: "a3-ultra-flex", Before: "origin/main", After: "HEAD",
 		Summary: []summary.Line{{
-			Topic: summary.TopicQuota, Op: emit.Changed, Subject: "the shared queue of high",
+			Topic: summary.TopicQuota, Op: delta.Changed, Subject: "the shared queue of high",
 			What: "nominal quota of a3-ultra",
 			From: "512 nvidia.com/gpu", To: "768 nvidia.com/gpu", Note: "guaranteed in all: 768 of 512 there are",
 		}},
 		Objects: []changed.Object{
-			{File: "README.md", Line: 1, Kind: "file", Name: "README.md", Op: emit.Changed},
+			{File: "README.md", Line: 1, Kind: "file", Name: "README.md", Op: delta.Changed},
 			{
 				File: "kubernetes/shared-queues.yaml", Line: 3, Kind: "ClusterQueue", Name: "a3-ultra",
-				Op: emit.Changed,
+				Op: delta.Changed,
 				Fields: []changed.Field{
 					{
 						Path: "spec.resourceGroups[0].flavors[a3-ultra].resources[nvidia.com/gpu].nominalQuota",
@@ -106,30 +106,30 @@ func replacementsReview() *review.Review {
 		},
 		Summary: []summary.Line{
 			{
-				Topic: summary.TopicCluster, Op: emit.Changed, Subject: "the cluster", What: "region",
+				Topic: summary.TopicCluster, Op: delta.Changed, Subject: "the cluster", What: "region",
 				From: "us-central1", To: "us-east4",
 			},
 			{
-				Topic: summary.TopicCapacity, Op: emit.Changed, Subject: `capacity "l4-spot"`, What: "consumption",
+				Topic: summary.TopicCapacity, Op: delta.Changed, Subject: `capacity "l4-spot"`, What: "consumption",
 				From: "spot", To: "on demand",
 			},
-			{Topic: summary.TopicCapacity, Op: emit.Removed, Subject: `capacity "a100-compact"`},
-			{Topic: summary.TopicTeams, Op: emit.Added, Subject: `team "vision"`, To: `cohort "research"`},
+			{Topic: summary.TopicCapacity, Op: delta.Removed, Subject: `capacity "a100-compact"`},
+			{Topic: summary.TopicTeams, Op: delta.Added, Subject: `team "vision"`, To: `cohort "research"`},
 			{
-				Topic: summary.TopicTeams, Op: emit.Removed, Subject: `team "speech"`,
+				Topic: summary.TopicTeams, Op: delta.Removed, Subject: `team "speech"`,
 				Note: "its namespace is removed from configuration with all that is in it",
 			},
 		},
 		Objects: []changed.Object{
-			{File: "kubernetes/teams/speech.yaml", Line: 1, Kind: "Namespace", Name: "speech", Op: emit.Removed},
-			{File: "kubernetes/teams/vision.yaml", Line: 1, Kind: "Namespace", Name: "vision", Op: emit.Added},
+			{File: "kubernetes/teams/speech.yaml", Line: 1, Kind: "Namespace", Name: "speech", Op: delta.Removed},
+			{File: "kubernetes/teams/vision.yaml", Line: 1, Kind: "Namespace", Name: "vision", Op: delta.Added},
 			{
 				File: "kubernetes/teams/vision.yaml", Line: 9, Kind: "LocalQueue", Name: "vision/lq-vision",
-				Op: emit.Added,
+				Op: delta.Added,
 			},
 			{
 				File: "terraform/node_pools.tf", Line: 40, Kind: "resource google_container_node_pool", Name: "l4_spot",
-				Op: emit.Changed,
+				Op: delta.Changed,
 				Fields: []changed.Field{
 					{Path: "node_config.spot", From: "true"}, {Path: "node_config.labels", To: `{ "a" = "b" }`},
 				},
@@ -144,12 +144,12 @@ func manyTeamsReview(n int) *review.Review {
 	for i := range n {
 		name := fmt.Sprintf("team-%04d", i)
 		r.Summary = append(r.Summary, summary.Line{
-			Topic: summary.TopicQuota, Op: emit.Changed, Subject: fmt.Sprintf("team %q", name),
+			Topic: summary.TopicQuota, Op: delta.Changed, Subject: fmt.Sprintf("team %q", name),
 			What: "nominal quota of l4-spot in lp", From: "12 nvidia.com/gpu", To: "16 nvidia.com/gpu",
 		})
 		o := changed.Object{
 			File: "kubernetes/teams/" + name + ".yaml", Line: 60, Kind: "ClusterQueue", Name: "cq-" + name + "-lp",
-			Op: emit.Changed,
+			Op: delta.Changed,
 		}
 		for _, resource := range []string{"cpu", "memory", "nvidia.com/gpu"} {
 			o.Fields = append(o.Fields,
@@ -177,9 +177,9 @@ func hostileReview() *review.Review {
 		StateFrom: evil, StateTo: evil,
 		Removals: []changed.Replacement{{Address: evil, File: evil, Line: 1, Workloads: []string{evil}, Guard: evil}},
 		Summary: []summary.Line{
-			{Topic: summary.TopicTeams, Op: emit.Changed, Subject: evil, What: evil, From: evil, To: evil, Note: evil},
+			{Topic: summary.TopicTeams, Op: delta.Changed, Subject: evil, What: evil, From: evil, To: evil, Note: evil},
 		},
-		Objects: []changed.Object{{File: evil, Line: 1, Kind: evil, Name: evil, Op: emit.Changed, Fields: field}},
+		Objects: []changed.Object{{File: evil, Line: 1, Kind: evil, Name: evil, Op: delta.Changed, Fields: field}},
 	}
 }
 

@@ -46,23 +46,30 @@ var rooms = map[string][]string{
 	"emit/kubeyaml":   {"compiler/ir"},
 	"emit/cloudbuild": {"compiler/ir", "emit"},
 	"emit/dashboard":  {"compiler/ir", "emit", "emit/kubeyaml"},
-	"emit/graph":      {"compiler/console", "compiler/ir", "emit/markdown"},
 	"emit/guide":      {"compiler/ir", "emit", "emit/markdown"},
 	"emit/kai":        {"compiler/ir", "emit/kubeyaml"},
 	"emit/kueue":      {"compiler/ir", "emit/kubeyaml"},
 	"emit/kubernetes": {"compiler/ir", "emit", "emit/kai", "emit/kubeyaml", "emit/kueue"},
 	"emit/terraform":  {"compiler/ir", "emit"},
 	"emit/workload":   {"compiler/ir", "emit", "emit/kubeyaml"},
-	"emit/objects":    {"compiler/console", "compiler/ir", "emit"},
-	"emit/review":     {"compiler/console", "compiler/ir", "emit", "emit/markdown", "emit/objects", "emit/summary"},
-	"emit/summary":    {"compiler/ir", "emit"},
 	"emit/folder": {"compiler/ir", "emit", "emit/cloudbuild", "emit/dashboard", "emit/guide", "emit/kubernetes",
 		"emit/terraform",
 		"emit/workload"},
 
+	"emit/review": {
+		"compiler/console", "compiler/ir", "emit", "emit/markdown", "emit/review/delta", "emit/review/objects",
+		"emit/review/summary",
+	},
+	"emit/review/delta": {},
+	"emit/review/graph": {"compiler/console", "compiler/ir", "emit/markdown"},
+	// emit/terraform holds the table of the arguments that replace a resource, beside
+	// the code that sets them.
+	"emit/review/objects": {"compiler/console", "compiler/ir", "emit", "emit/review/delta", "emit/terraform"},
+	"emit/review/summary": {"compiler/ir", "emit/review/delta"},
+
 	"cmd/batchwright": {"blueprints", "compiler", "compiler/blueprint", "compiler/blueprint/load", "compiler/catalog",
-		"compiler/console", "compiler/diag", "compiler/explain", "compiler/ir", "emit", "emit/folder", "emit/graph", "emit/review",
-		"emit/summary"},
+		"compiler/console", "compiler/diag", "compiler/explain", "compiler/ir", "emit", "emit/folder",
+		"emit/review", "emit/review/delta", "emit/review/graph", "emit/review/summary"},
 	"golden":       {},
 	"golden/scale": {},
 }
@@ -76,15 +83,15 @@ var blind = []string{
 // formats are libraries of one format, and the rooms that may know it.
 var formats = map[string][]string{
 	"cuelang.org/go":            {"compiler/blueprint", "compiler/blueprint/load"},
-	"github.com/hashicorp/hcl":  {"emit/objects", "emit/terraform"},
-	"github.com/zclconf/go-cty": {"emit/objects", "emit/terraform"},
+	"github.com/hashicorp/hcl":  {"emit/review/objects", "emit/terraform"},
+	"github.com/zclconf/go-cty": {"emit/review/objects", "emit/terraform"},
 	"sigs.k8s.io/kueue":         {"emit/kueue"},
 	"sigs.k8s.io/jobset":        {"emit/workload"},
 	"github.com/grafana":        {"emit/dashboard"},
 	"sigs.k8s.io/yaml": {
 		"emit/cloudbuild", "emit/dashboard", "emit/guide", "emit/hostile", "emit/kueue",
 	},
-	"go.yaml.in/yaml":                 {"emit/kubeyaml", "emit/objects"},
+	"go.yaml.in/yaml":                 {"emit/kubeyaml", "emit/review/objects"},
 	"github.com/spf13/cobra":          {"cmd/batchwright"},
 	"github.com/GoogleCloudPlatform/": {"emit/kubernetes", "emit/workload"},
 	"k8s.io/api/": {
@@ -94,7 +101,7 @@ var formats = map[string][]string{
 		"emit/dashboard", "emit/kai", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload",
 	},
 	"k8s.io/apimachinery/pkg/runtime":  {"emit/kai", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload"},
-	"github.com/rogpeppe/go-internal/": {"cmd/batchwright", "compiler/explain", "emit/objects"},
+	"github.com/rogpeppe/go-internal/": {"cmd/batchwright", "compiler/explain", "emit/review/objects"},
 }
 
 func TestRooms(t *testing.T) {

@@ -18,10 +18,10 @@ import (
 	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
-	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/folder"
 	"github.com/batchwright/batchwright/emit/review"
-	"github.com/batchwright/batchwright/emit/summary"
+	"github.com/batchwright/batchwright/emit/review/delta"
+	"github.com/batchwright/batchwright/emit/review/summary"
 )
 
 // side is one of the two that are compared: a revision, the working tree, or
@@ -84,7 +84,7 @@ func (d *comparison) revisions(ctx context.Context, paths []string) error {
 	}
 	r := review.Compare(before.State, after.State)
 	if before.absent || after.absent { // then what a platform always has did not change
-		r.Summary = slices.DeleteFunc(r.Summary, func(l summary.Line) bool { return l.Op == emit.Changed })
+		r.Summary = slices.DeleteFunc(r.Summary, func(l summary.Line) bool { return l.Op == delta.Changed })
 	}
 	return d.print(r, d.folder(plan), r.Same())
 }

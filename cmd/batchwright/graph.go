@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/batchwright/batchwright/emit/graph"
+	"github.com/batchwright/batchwright/emit/review/graph"
 )
 
 // drawing is the graph command with its flags.

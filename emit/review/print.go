@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/batchwright/batchwright/emit"
-	"github.com/batchwright/batchwright/emit/objects"
+	"github.com/batchwright/batchwright/emit/review/delta"
+	"github.com/batchwright/batchwright/emit/review/objects"
 )
 
 // What all printers have in common: nothing here depends on a format.
@@ -15,11 +15,11 @@ import (
 const arrow = "->"
 
 // sign is how an operation is marked in a line.
-func sign(op emit.Op) string {
+func sign(op delta.Op) string {
 	switch op {
-	case emit.Added:
+	case delta.Added:
 		return "+"
-	case emit.Removed:
+	case delta.Removed:
 		return "-"
 	default:
 		return "~"
@@ -27,14 +27,14 @@ func sign(op emit.Op) string {
 }
 
 // opOf tells what happened to a field.
-func opOf(f objects.Field) emit.Op {
+func opOf(f objects.Field) delta.Op {
 	switch {
 	case f.From == "":
-		return emit.Added
+		return delta.Added
 	case f.To == "":
-		return emit.Removed
+		return delta.Removed
 	default:
-		return emit.Changed
+		return delta.Changed
 	}
 }
 
@@ -59,7 +59,7 @@ func (r *Review) groups() []group {
 	var out []group
 	first := map[string]int{}
 	for _, o := range r.Objects {
-		if o.Op == emit.Changed && len(o.Fields) > 0 {
+		if o.Op == delta.Changed && len(o.Fields) > 0 {
 			key := fmt.Sprintf("%q", append([]objects.Field{{Path: o.Kind}}, o.Fields...))
 			if i, ok := first[key]; ok {
 				out[i].same = append(out[i].same, o.Name)
@@ -137,15 +137,15 @@ func (f file) tally() string {
 
 // tally counts objects by what happened to them, "" for none.
 func tally(all []objects.Object) string {
-	n := map[emit.Op]int{}
+	n := map[delta.Op]int{}
 	for _, o := range all {
 		n[o.Op]++
 	}
 	var parts []string
 	for _, part := range []struct {
-		op    emit.Op
+		op    delta.Op
 		words string
-	}{{emit.Added, "added"}, {emit.Changed, "changed"}, {emit.Removed, "removed from configuration"}} {
+	}{{delta.Added, "added"}, {delta.Changed, "changed"}, {delta.Removed, "removed from configuration"}} {
 		if n[part.op] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n[part.op], part.words))
 		}
@@ -253,9 +253,9 @@ func refused(x objects.Replacement) string { return "refused " + x.Guard }
 // change is what happened to a field.
 func change(f objects.Field) string {
 	switch opOf(f) {
-	case emit.Added:
+	case delta.Added:
 		return f.Path + ": " + f.To
-	case emit.Removed:
+	case delta.Removed:
 		return f.Path + ": " + f.From
 	default:
 		return f.Path + ": " + f.From + " " + arrow + " " + f.To

@@ -5,9 +5,9 @@ import (
 	"io"
 
 	"github.com/batchwright/batchwright/compiler/console"
-	"github.com/batchwright/batchwright/emit"
-	"github.com/batchwright/batchwright/emit/objects"
-	"github.com/batchwright/batchwright/emit/summary"
+	"github.com/batchwright/batchwright/emit/review/delta"
+	"github.com/batchwright/batchwright/emit/review/objects"
+	"github.com/batchwright/batchwright/emit/review/summary"
 )
 
 // jsonVersion counts changes to the JSON form that would break a reader.
@@ -40,7 +40,7 @@ type (
 	}
 	jsonLine struct {
 		Topic   summary.Topic `json:"topic"`
-		Op      emit.Op       `json:"op"`
+		Op      delta.Op      `json:"op"`
 		Subject string        `json:"subject"`
 		What    string        `json:"what"`
 		From    string        `json:"from"`
@@ -52,7 +52,7 @@ type (
 		Line   int         `json:"line"`
 		Kind   string      `json:"kind"`
 		Name   string      `json:"name"`
-		Op     emit.Op     `json:"op"`
+		Op     delta.Op    `json:"op"`
 		Fields []jsonField `json:"fields"`
 	}
 	jsonField struct {

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/markdown"
-	"github.com/batchwright/batchwright/emit/objects"
-	"github.com/batchwright/batchwright/emit/summary"
+	"github.com/batchwright/batchwright/emit/review/delta"
+	"github.com/batchwright/batchwright/emit/review/objects"
+	"github.com/batchwright/batchwright/emit/review/summary"
 )
 
 // A comment on GitHub has at most 65,536 characters, and what posts it may add
@@ -228,7 +228,7 @@ func (f file) lines() []string {
 	var out []string
 	for _, o := range f.groups {
 		name := clip(o.Kind+" "+o.Name, markdownValue)
-		if o.Op != emit.Changed {
+		if o.Op != delta.Changed {
 			out = append(out, sign(o.Op)+" "+name)
 			continue
 		}

@@ -16,10 +16,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/batchwright/batchwright/compiler/ir"
-	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/hostile"
-	"github.com/batchwright/batchwright/emit/objects"
-	"github.com/batchwright/batchwright/emit/summary"
+	"github.com/batchwright/batchwright/emit/review/delta"
+	"github.com/batchwright/batchwright/emit/review/objects"
+	"github.com/batchwright/batchwright/emit/review/summary"
 )
 
 func printed(t testing.TB, write func(io.Writer) error) string {
@@ -46,15 +46,15 @@ func full(s string, n int) *Review {
 		r.Removals = append(r.Removals,
 			objects.Replacement{Address: s, File: s, Line: 1, Workloads: []string{s}, Guard: s})
 		r.Summary = append(r.Summary,
-			summary.Line{Topic: summary.TopicTeams, Op: emit.Changed, Subject: s, What: s, From: s, To: s, Note: s},
-			summary.Line{Topic: summary.TopicTeams, Op: emit.Added, Subject: "team " + s, To: s})
+			summary.Line{Topic: summary.TopicTeams, Op: delta.Changed, Subject: s, What: s, From: s, To: s, Note: s},
+			summary.Line{Topic: summary.TopicTeams, Op: delta.Added, Subject: "team " + s, To: s})
 		fields := []objects.Field{
 			{Path: s, From: s, To: s}, {Path: s, From: s}, {Path: s, To: s}, {Path: s, To: fmt.Sprint(i)},
 		}
 		r.Objects = append(r.Objects,
-			objects.Object{File: s, Line: 1, Kind: s, Name: s, Op: emit.Changed, Fields: fields},
-			objects.Object{File: s, Line: 9, Kind: s, Name: s, Op: emit.Changed, Fields: fields},
-			objects.Object{File: s, Line: 2, Kind: s, Name: s, Op: emit.Removed})
+			objects.Object{File: s, Line: 1, Kind: s, Name: s, Op: delta.Changed, Fields: fields},
+			objects.Object{File: s, Line: 9, Kind: s, Name: s, Op: delta.Changed, Fields: fields},
+			objects.Object{File: s, Line: 2, Kind: s, Name: s, Op: delta.Removed})
 	}
 	return r
 }
@@ -66,12 +66,12 @@ func TestMarkdownSize(t *testing.T) {
 		file := fmt.Sprintf("kubernetes/teams/%d.yaml", i)
 		many.Objects = append(many.Objects,
 			objects.Object{
-				File: file, Line: 1, Kind: "ClusterQueue", Name: "q", Op: emit.Changed,
+				File: file, Line: 1, Kind: "ClusterQueue", Name: "q", Op: delta.Changed,
 				Fields: []objects.Field{{Path: "spec.cohortName", From: "a", To: fmt.Sprint(i)}},
 			})
 		many.Summary = append(many.Summary,
 			summary.Line{
-				Topic: summary.TopicQuota, Op: emit.Changed, Subject: fmt.Sprintf("team %q", fmt.Sprint(i)), From: "1",
+				Topic: summary.TopicQuota, Op: delta.Changed, Subject: fmt.Sprintf("team %q", fmt.Sprint(i)), From: "1",
 				To: "2",
 			})
 		many.Replacements = append(many.Replacements,
@@ -82,7 +82,7 @@ func TestMarkdownSize(t *testing.T) {
 	oneFile := full("x", 5_000)
 	fields := &Review{
 		Objects: []objects.Object{
-			{File: "a", Kind: "ClusterQueue", Name: "q", Op: emit.Changed, Fields: make([]objects.Field, 5_000)},
+			{File: "a", Kind: "ClusterQueue", Name: "q", Op: delta.Changed, Fields: make([]objects.Field, 5_000)},
 		},
 	}
 	for i := range fields.Objects[0].Fields {
@@ -156,12 +156,12 @@ func TestAlike(t *testing.T) {
 	for i := range 30 {
 		name := fmt.Sprintf("q%02d", i)
 		r.Objects = append(r.Objects,
-			objects.Object{File: name + ".yaml", Kind: "ClusterQueue", Name: name, Op: emit.Changed, Fields: fields})
+			objects.Object{File: name + ".yaml", Kind: "ClusterQueue", Name: name, Op: delta.Changed, Fields: fields})
 	}
 	r.Objects = append(r.Objects,
-		objects.Object{File: "z.yaml", Kind: "LocalQueue", Name: "l", Op: emit.Changed, Fields: fields},
-		objects.Object{File: "z.yaml", Kind: "Secret", Name: "a", Op: emit.Changed},
-		objects.Object{File: "z.yaml", Kind: "Secret", Name: "b", Op: emit.Changed})
+		objects.Object{File: "z.yaml", Kind: "LocalQueue", Name: "l", Op: delta.Changed, Fields: fields},
+		objects.Object{File: "z.yaml", Kind: "Secret", Name: "a", Op: delta.Changed},
+		objects.Object{File: "z.yaml", Kind: "Secret", Name: "b", Op: delta.Changed})
 	want := `q00.yaml
   ~ ClusterQueue q00
       ~ spec.cohortName: a -> b
@@ -192,9 +192,9 @@ objects: 33 changed
 
 func TestTextColor(t *testing.T) {
 	r := &Review{Objects: []objects.Object{
-		{File: "a", Kind: "Secret", Name: "n", Op: emit.Added},
-		{File: "a", Kind: "Secret", Name: "o", Op: emit.Removed},
-		{File: "a", Kind: "Secret", Name: "p", Op: emit.Changed},
+		{File: "a", Kind: "Secret", Name: "n", Op: delta.Added},
+		{File: "a", Kind: "Secret", Name: "o", Op: delta.Removed},
+		{File: "a", Kind: "Secret", Name: "p", Op: delta.Changed},
 	}}
 	want := "\x1b[1ma\x1b[0m\n  \x1b[1;32m+\x1b[0m Secret n\n  \x1b[1;31m-\x1b[0m Secret o\n  \x1b[1;33m~\x1b[0m " +
 		"Secret p\n\nobjects: 1 added, 1 changed, 1 removed from configuration\n"

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/console"
-	"github.com/batchwright/batchwright/emit"
-	"github.com/batchwright/batchwright/emit/objects"
-	"github.com/batchwright/batchwright/emit/summary"
+	"github.com/batchwright/batchwright/emit/review/delta"
+	"github.com/batchwright/batchwright/emit/review/objects"
+	"github.com/batchwright/batchwright/emit/review/summary"
 )
 
 // How much a terminal shows: nobody reads more at once. JSON has all.
@@ -78,8 +78,8 @@ func (p *textPrinter) more(indent string, hidden int) {
 
 func (p *textPrinter) bold(s string) string { return console.Bold.Paint(p.color, console.Inline(s)) }
 
-func (p *textPrinter) sign(op emit.Op) string {
-	style := map[emit.Op]console.Style{emit.Added: console.Green, emit.Removed: console.Red}[op]
+func (p *textPrinter) sign(op delta.Op) string {
+	style := map[delta.Op]console.Style{delta.Added: console.Green, delta.Removed: console.Red}[op]
 	if style == "" {
 		style = console.Yellow
 	}

@@ -1,11 +1,16 @@
-// Package review tells what a change of a blueprint means.
+// Package review compares two states of a platform and prints the changes.
 //
-// Two states of a platform go in, each a plan with the folder that was rendered
-// from it. What changed comes out twice: in the platform's own words, from the
-// plans (Summary), and object by object, from the folders (Objects), with what
-// Terraform must replace (Replacements). A printer for each format writes a
-// Review; all of them say what left the configuration and what must be replaced
-// when it is applied, and nothing that only Google Cloud knows.
+// Two states go in, each a plan with the folder that was rendered from it.
+// Package summary compares the plans and describes the changes in the platform's
+// own words. Package objects compares the folders, object by object, and lists
+// the resources that Terraform must replace. Compare joins the results in one
+// Review, and a printer for each format writes it: text, JSON, Markdown and
+// annotations for GitHub. A Review reports which resources left the configuration
+// and which must be replaced when the change is applied. It reports nothing that
+// only Google Cloud knows.
+//
+// Nothing in this room adds a file to the deploy folder. Package graph draws one
+// plan for readers.
 package review
 
 import (
@@ -13,8 +18,8 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit"
-	"github.com/batchwright/batchwright/emit/objects"
-	"github.com/batchwright/batchwright/emit/summary"
+	"github.com/batchwright/batchwright/emit/review/objects"
+	"github.com/batchwright/batchwright/emit/review/summary"
 )
 
 // State is one side of a comparison.

@@ -1,6 +1,6 @@
 package objects
 
-import "github.com/batchwright/batchwright/emit"
+import "github.com/batchwright/batchwright/emit/review/delta"
 
 // Object is one that changed: a Terraform block, a Kubernetes object, a build
 // step, a dashboard, or a file of another kind as a whole.
@@ -9,7 +9,7 @@ type Object struct {
 	Line int    // of the object in the later state's file, or in the earlier's where it was removed; from 1
 	Kind string // such as "resource google_container_node_pool", "ClusterQueue", "step", "dashboard", "file"
 	Name string // "NAMESPACE/NAME" in a namespace
-	Op   emit.Op
+	Op   delta.Op
 	// Fields are those of a changed object, by path.
 	Fields []Field
 }

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/review/delta"
 )
 
 // Topic is what a line of the summary is about.
@@ -34,7 +34,7 @@ var topics = []Topic{
 // Line is one line of the summary.
 type Line struct {
 	Topic   Topic
-	Op      emit.Op
+	Op      delta.Op
 	Subject string // such as `team "vision"`
 	// What of the subject changed, such as "nominal quota of l4-spot in batch";
 	// "" for the subject as a whole.
@@ -58,12 +58,12 @@ func (l Line) String() string {
 	}
 	value := l.To
 	switch l.Op {
-	case emit.Added:
+	case delta.Added:
 		b.WriteString(" added")
-	case emit.Removed:
+	case delta.Removed:
 		b.WriteString(" removed from configuration")
 		value = l.From
-	case emit.Changed:
+	case delta.Changed:
 		if l.From == "" && l.To == "" {
 			b.WriteString(" changed")
 			value = ""

@@ -1,13 +1,15 @@
 // Package objects compares two deploy folders as the tools that read them do.
 //
-// Compare tells which Terraform blocks, Kubernetes objects, build steps and
-// dashboards changed, and in what, whatever the layout of their files:
-// readers make one kind of node of HCL, YAML and JSON, and nodes are compared.
-// Replacements tells which Terraform resources a change replaces: it evaluates
-// both roots as far as they tell, and looks up arguments that cannot change.
+// Two trees go in, objects and their changed fields come out. Compare lists the
+// Terraform blocks, Kubernetes objects, build steps and dashboards that changed.
+// The layout of a file does not matter: the readers of HCL, YAML and JSON make
+// the same kind of node, and Compare compares the nodes. Replacements lists the
+// Terraform resources that a change replaces: it evaluates both roots as far as
+// their files allow, and asks package terraform which arguments cannot change in
+// place.
 //
-// A folder may have been edited by hand: whatever stands in a file, reading it
-// ends, and what cannot be read is said.
+// A folder may have been edited by hand. The readers terminate for every input,
+// and a file that cannot be read is reported as an object.
 package objects
 
 import (
@@ -19,6 +21,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/console"
 	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/review/delta"
 )
 
 // object is one of a file.
@@ -73,7 +76,7 @@ func Compare(before, after emit.Tree) (changed []Object, formatting int) {
 			whole(at.line, Field{Path: "unreadable", From: a.String(), To: b.String()})
 		}
 		from, to := was[p], is[p]
-		if op(was, is, p) == emit.Changed && executable(from) != executable(to) {
+		if op(was, is, p) == delta.Changed && executable(from) != executable(to) {
 			whole(1, Field{Path: "mode", From: mode(from), To: mode(to)})
 		}
 	}
@@ -110,14 +113,14 @@ func mode(f emit.File) string {
 	return "not executable"
 }
 
-func op(before, after map[string]emit.File, p string) emit.Op {
+func op(before, after map[string]emit.File, p string) delta.Op {
 	if _, ok := before[p]; !ok {
-		return emit.Added
+		return delta.Added
 	}
 	if _, ok := after[p]; !ok {
-		return emit.Removed
+		return delta.Removed
 	}
-	return emit.Changed
+	return delta.Changed
 }
 
 // readAll reads the objects of the files that are wanted, in the order of the
@@ -205,7 +208,7 @@ func compareObjects(before, after []object) []Object {
 	}
 	was, is := index(before), index(after)
 	var out []Object
-	change := func(o object, op emit.Op, fields []Field) {
+	change := func(o object, op delta.Op, fields []Field) {
 		out = append(out,
 			Object{
 				File: o.file, Line: o.line, Kind: console.Inline(o.kind), Name: console.Inline(o.name), Op: op,
@@ -215,14 +218,14 @@ func compareObjects(before, after []object) []Object {
 	for k, o := range was {
 		now, ok := is[k]
 		if !ok {
-			change(o, emit.Removed, nil)
+			change(o, delta.Removed, nil)
 		} else if fields := compare(o.value, now.value); len(fields) > 0 {
-			change(now, emit.Changed, fields)
+			change(now, delta.Changed, fields)
 		}
 	}
 	for k, o := range is {
 		if _, ok := was[k]; !ok {
-			change(o, emit.Added, nil)
+			change(o, delta.Added, nil)
 		}
 	}
 	return out

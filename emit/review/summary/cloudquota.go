@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
-	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/review/delta"
 )
 
 // cloudQuota tells which quota Google Cloud has to grant that it had not to, one
@@ -25,11 +25,11 @@ func cloudQuota(before, after []ir.DemandRow) []Line {
 		delete(was, name)
 		switch {
 		case !known:
-			line.Op, line.To = emit.Added, need(is, nil)
+			line.Op, line.To = delta.Added, need(is, nil)
 		case counts(old) == counts(is):
 			continue
 		default:
-			line.Op, line.From, line.To = emit.Changed, need(old, &is), need(is, &old)
+			line.Op, line.From, line.To = delta.Changed, need(old, &is), need(is, &old)
 			if byQueues(old, is) {
 				follow = append(follow, line)
 				continue
@@ -41,7 +41,7 @@ func cloudQuota(before, after []ir.DemandRow) []Line {
 		if _, gone := was[rowName(old)]; gone {
 			lines = append(lines,
 				Line{
-					Topic: TopicCloudQuota, Subject: called(kindCloudQuota, rowName(old)), Op: emit.Removed,
+					Topic: TopicCloudQuota, Subject: called(kindCloudQuota, rowName(old)), Op: delta.Removed,
 					From: need(old, nil),
 				})
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/folder"
-	"github.com/batchwright/batchwright/emit/objects"
+	"github.com/batchwright/batchwright/emit/review/objects"
 	"github.com/batchwright/batchwright/golden/scale"
 )
 
@@ -17,7 +17,7 @@ import (
 // or the region, and with it almost every file.
 func BenchmarkCompare(b *testing.B) {
 	dir := b.TempDir()
-	if err := scale.Write(dir, "../../blueprints/batch-platform", 1000); err != nil {
+	if err := scale.Write(dir, "../../../blueprints/batch-platform", 1000); err != nil {
 		b.Fatal(err)
 	}
 	state := func(old, new string) emit.Tree {

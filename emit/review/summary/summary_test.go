@@ -14,14 +14,14 @@ import (
 
 	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/compiler/ir"
-	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/review/delta"
 )
 
 // plans are those of the repository's blueprints, and one that has all which
 // those leave out.
 func plans(t testing.TB) map[string]*ir.Platform {
 	t.Helper()
-	dir, err := filepath.Abs("../../blueprints")
+	dir, err := filepath.Abs("../../../blueprints")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,8 +205,8 @@ func checkLine(t *testing.T, l Line) {
 	switch {
 	case l.Subject == "", !slices.Contains(topics, l.Topic):
 		t.Errorf("incomplete: %+v", l)
-	case l.Op == emit.Added && l.From != "", l.Op == emit.Removed && l.To != "",
-		l.Op == emit.Changed && l.From == l.To && l.From != "":
+	case l.Op == delta.Added && l.From != "", l.Op == delta.Removed && l.To != "",
+		l.Op == delta.Changed && l.From == l.To && l.From != "":
 		t.Errorf("has the wrong sides: %+v", l)
 	case strings.Contains(l.String(), "\n"), strings.ContainsRune(l.String(), 0):
 		t.Errorf("is not one line: %q", l)
@@ -269,28 +269,28 @@ func TestLine(t *testing.T) {
 		line Line
 		want string
 	}{
-		{Line{Op: emit.Added, Subject: `team "a"`}, `team "a" added`},
-		{Line{Op: emit.Added, Subject: `team "a"`, To: "cohort b"}, `team "a" added: cohort b`},
+		{Line{Op: delta.Added, Subject: `team "a"`}, `team "a" added`},
+		{Line{Op: delta.Added, Subject: `team "a"`, To: "cohort b"}, `team "a" added: cohort b`},
 		{
-			Line{Op: emit.Removed, Subject: `team "a"`, From: "cohort b", Note: "n"},
+			Line{Op: delta.Removed, Subject: `team "a"`, From: "cohort b", Note: "n"},
 			`team "a" removed from configuration: cohort b (n)`,
 		},
 		{
-			Line{Op: emit.Removed, Subject: `team "a"`, What: "group", From: "g"},
+			Line{Op: delta.Removed, Subject: `team "a"`, What: "group", From: "g"},
 			`team "a": group removed from configuration: g`,
 		},
-		{Line{Op: emit.Changed, Subject: "s", What: "quota", From: "1 GPU", To: "2 GPUs"}, "s: quota: 1 -> 2 GPUs"},
-		{Line{Op: emit.Changed, Subject: "s", What: "quota", From: "2 GPUs", To: "1 GPU"}, "s: quota: 2 -> 1 GPU"},
+		{Line{Op: delta.Changed, Subject: "s", What: "quota", From: "1 GPU", To: "2 GPUs"}, "s: quota: 1 -> 2 GPUs"},
+		{Line{Op: delta.Changed, Subject: "s", What: "quota", From: "2 GPUs", To: "1 GPU"}, "s: quota: 2 -> 1 GPU"},
 		{
-			Line{Op: emit.Changed, Subject: "s", What: "quota", From: "2 GPUs", To: "all that is idle"},
+			Line{Op: delta.Changed, Subject: "s", What: "quota", From: "2 GPUs", To: "all that is idle"},
 			"s: quota: 2 GPUs -> all that is idle",
 		},
 		{
-			Line{Op: emit.Changed, Subject: "s", What: "size", From: "1 node, 8 GPUs", To: "2 nodes, 16 GPUs"},
+			Line{Op: delta.Changed, Subject: "s", What: "size", From: "1 node, 8 GPUs", To: "2 nodes, 16 GPUs"},
 			"s: size: 1 node, 8 GPUs -> 2 nodes, 16 GPUs",
 		},
-		{Line{Op: emit.Changed, Subject: "s", From: "1", To: "2"}, "s: 1 -> 2"},
-		{Line{Op: emit.Changed, Subject: "s", What: `file "f"`}, `s: file "f" changed`},
+		{Line{Op: delta.Changed, Subject: "s", From: "1", To: "2"}, "s: 1 -> 2"},
+		{Line{Op: delta.Changed, Subject: "s", What: `file "f"`}, `s: file "f" changed`},
 	} {
 		if got := test.line.String(); got != test.want {
 			t.Errorf("got  %s\nwant %s", got, test.want)

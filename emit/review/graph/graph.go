@@ -1,8 +1,8 @@
 // Package graph draws a platform: cohorts hold teams, teams hold queues, queues
 // have quota of ResourceFlavors, and flavors stand for node pools.
 //
-// Of a plan it makes one Graph, and a printer for each format writes that:
-// Mermaid, the dot of Graphviz, and JSON.
+// A plan goes in, a Graph of nodes and edges comes out, and a printer for each
+// format writes the Graph: Mermaid, the dot language of Graphviz, and JSON.
 package graph
 
 import (

@@ -12,14 +12,16 @@ import (
 	"testing"
 
 	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/terraform"
 )
 
 // facts is where what is known of the provider is expected.
-const facts = "../../../shared/terraform"
+const facts = "../../../../shared/terraform"
 
-// TestMustReplace holds the table against the provider's own schema, and against
-// what the golden folders set: nothing is missing, nothing invented.
-func TestMustReplace(t *testing.T) {
+// TestReplacingArguments checks the table of package terraform against the
+// provider's own schema and against the arguments that the golden folders set: no
+// argument is missing, and none is invented.
+func TestReplacingArguments(t *testing.T) {
 	var forceNew map[string][]string
 	readFact(t, "force-new.json", &forceNew)
 	schema := readSchema(t)
@@ -44,29 +46,29 @@ func TestMustReplace(t *testing.T) {
 		t.Fatalf("golden folders have %d types of resources", len(used))
 	}
 	for kind, paths := range used {
-		list := mustReplace(kind)
+		list := terraform.ReplacingArguments(kind)
 		for _, path := range forceNew[kind] {
-			if paths[path] && !slices.ContainsFunc(list, func(a argument) bool { return a.path == path }) {
+			if paths[path] && !slices.ContainsFunc(list, func(a terraform.Argument) bool { return a.Path == path }) {
 				t.Errorf("%s: %s is not in the table", kind, path)
 			}
 		}
 		for i, a := range list {
-			if slices.ContainsFunc(list[:i], func(other argument) bool { return a.path == other.path }) {
-				t.Errorf("%s: %s is in the table twice", kind, a.path)
+			if slices.ContainsFunc(list[:i], func(other terraform.Argument) bool { return a.Path == other.Path }) {
+				t.Errorf("%s: %s is in the table twice", kind, a.Path)
 			}
-			switch forces := slices.Contains(forceNew[kind], a.path); {
-			case a.triggered && forces:
-				t.Errorf("%s: %s forces replacement without a trigger", kind, a.path)
-			case !a.triggered && a.when == nil && !forces:
-				t.Errorf("%s: %s forces no replacement", kind, a.path)
+			switch forces := slices.Contains(forceNew[kind], a.Path); {
+			case a.Triggered && forces:
+				t.Errorf("%s: %s forces replacement without a trigger", kind, a.Path)
+			case !a.Triggered && a.Forces == nil && !forces:
+				t.Errorf("%s: %s forces no replacement", kind, a.Path)
 			}
-			attribute := schema[kind].Block.attribute(strings.Split(a.path, "."))
-			if a.kept != (attribute.Optional && attribute.Computed) {
-				t.Errorf("%s: %s is kept: %t, want %t", kind, a.path, a.kept, !a.kept)
+			attribute := schema[kind].Block.attribute(strings.Split(a.Path, "."))
+			if a.Computed != (attribute.Optional && attribute.Computed) {
+				t.Errorf("%s: %s is computed: %t, want %t", kind, a.Path, a.Computed, !a.Computed)
 			}
 			var list []json.RawMessage
 			if json.Unmarshal(attribute.Type, &list) == nil && len(list) > 0 && string(list[0]) != `"set"` {
-				t.Errorf("%s: %s is no set, and compared as one", kind, a.path)
+				t.Errorf("%s: %s is no set, and compared as one", kind, a.Path)
 			}
 		}
 	}
@@ -160,7 +162,7 @@ func readFact(t *testing.T, name string, v any) {
 // folders returns the golden folders by name.
 func folders(t testing.TB) map[string]emit.Tree {
 	t.Helper()
-	roots, err := filepath.Glob("../../golden/*/terraform")
+	roots, err := filepath.Glob("../../../golden/*/terraform")
 	if err != nil || len(roots) < 5 {
 		t.Fatalf("%d golden folders, %v", len(roots), err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/console"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/terraform"
 )
 
 // Replacements lists what Terraform must replace: resources that are there before
@@ -131,14 +132,14 @@ func replaced(s *managed, was, is *instance, triggered bool) []Field {
 		return nil
 	}
 	var out []Field
-	for _, a := range mustReplace(s.kind) {
-		if a.triggered && !triggered {
+	for _, a := range terraform.ReplacingArguments(s.kind) {
+		if a.Triggered && !triggered {
 			continue
 		}
 		if !slices.ContainsFunc(ignored, func(path string) bool {
-			return a.path == path || strings.HasPrefix(a.path, path+".")
+			return a.Path == path || strings.HasPrefix(a.Path, path+".")
 		}) {
-			out = append(out, a.differs(&was.arguments, &is.arguments, strings.Split(a.path, "."), "")...)
+			out = append(out, differences(a, &was.arguments, &is.arguments, strings.Split(a.Path, "."), "")...)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Field) int { return cmp.Compare(a.Path, b.Path) })
@@ -197,9 +198,9 @@ func ignoredChanges(body *hclsyntax.Body) (paths []string, all bool) {
 	return paths, false
 }
 
-// differs returns how two blocks differ in an argument, which is at rest below
+// differences returns how two blocks differ in an argument, which is at rest below
 // the path at. Nil is no block.
-func (a argument) differs(was, is *arguments, rest []string, at string) []Field {
+func differences(a terraform.Argument, was, is *arguments, rest []string, at string) []Field {
 	name := rest[0]
 	if at != "" {
 		at += "."
@@ -216,7 +217,7 @@ func (a argument) differs(was, is *arguments, rest []string, at string) []Field 
 			if i < len(to) {
 				t = &to[i]
 			}
-			out = append(out, a.differs(f, t, rest[1:], at)...)
+			out = append(out, differences(a, f, t, rest[1:], at)...)
 		}
 		return out
 	}
@@ -228,7 +229,7 @@ func (a argument) differs(was, is *arguments, rest []string, at string) []Field 
 	}
 	f, t := was.text(name), is.text(name)
 	switch {
-	case f == t, t == "" && a.kept, a.when != nil && !a.when(f, t):
+	case f == t, t == "" && a.Computed, a.Forces != nil && !a.Forces(f, t):
 		return nil
 	}
 	field := Field{Path: at, To: created(t)}

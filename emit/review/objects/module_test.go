@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/review/delta"
 )
 
 // modularBefore is a root that calls a module. The cluster's name goes into the
@@ -226,7 +227,7 @@ func TestCompareModules(t *testing.T) {
 	changed, formatting := Compare(tree("x", "y"), tree("y", "x"))
 	object := func(file, from, to string) Object {
 		fields := []Field{{Path: "description", From: from, To: to}}
-		return Object{File: "terraform/" + file, Line: 1, Kind: "variable", Name: "a", Op: emit.Changed, Fields: fields}
+		return Object{File: "terraform/" + file, Line: 1, Kind: "variable", Name: "a", Op: delta.Changed, Fields: fields}
 	}
 	want := []Object{object("modules/m/main.tf", "y", "x"), object("variables.tf", "x", "y")}
 	if d := cmp.Diff(want, changed); d != "" || formatting != 0 {
@@ -235,7 +236,7 @@ func TestCompareModules(t *testing.T) {
 	root, module := tree("x", "y"), tree("x", "y")
 	root[0].Content, module[1].Content = nil, nil
 	changed, _ = Compare(root, module)
-	if len(changed) != 2 || changed[0].Op != emit.Added || changed[1].Op != emit.Removed {
+	if len(changed) != 2 || changed[0].Op != delta.Added || changed[1].Op != delta.Removed {
 		t.Errorf("a variable of the root became one of a module: %+v", changed)
 	}
 }

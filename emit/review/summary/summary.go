@@ -1,5 +1,8 @@
-// Package summary tells in a platform's own words what changed between two of its
-// plans: teams, quota, capacity, priorities, access.
+// Package summary compares two plans of a platform and describes the changes in
+// the platform's own words: teams, quota, capacity, priorities, access.
+//
+// Two plans go in, lines come out. Each plan is first turned into facts, and a
+// fact that differs between the plans becomes a line.
 package summary
 
 import (
@@ -11,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
-	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/review/delta"
 )
 
 // Of tells what changed between two plans, by topic, and nothing of what
@@ -271,9 +274,9 @@ func noteRenames(changes []change) {
 		}
 		k := alike{c.fact.kind, c.fact.value}
 		switch c.Op {
-		case emit.Removed:
+		case delta.Removed:
 			went[k] = append(went[k], c)
-		case emit.Added:
+		case delta.Added:
 			came[k] = append(came[k], c)
 		}
 	}
@@ -289,7 +292,7 @@ func noteRenames(changes []change) {
 func differ(before, after *fact) []change {
 	one := cmp.Or(after, before)
 	line := Line{Topic: one.topic, What: one.what}
-	only := func(op emit.Op, from, to string) []change {
+	only := func(op delta.Op, from, to string) []change {
 		line.Op, line.From, line.To = op, from, to
 		if one.form == opaque {
 			line.From, line.To = "", ""
@@ -300,10 +303,10 @@ func differ(before, after *fact) []change {
 	case one.form == set:
 		var out []change
 		if gone := without(listOf(before), listOf(after)); len(gone) > 0 {
-			out = append(out, only(emit.Removed, names(gone), "")...)
+			out = append(out, only(delta.Removed, names(gone), "")...)
 		}
 		if come := without(listOf(after), listOf(before)); len(come) > 0 {
-			out = append(out, only(emit.Added, "", names(come))...)
+			out = append(out, only(delta.Added, "", names(come))...)
 		}
 		return out
 	case one.form == order:
@@ -314,19 +317,19 @@ func differ(before, after *fact) []change {
 		if slices.Equal(was, is) {
 			return nil
 		}
-		return only(emit.Changed, strings.Join(before.list, ", "), strings.Join(after.list, ", "))
+		return only(delta.Changed, strings.Join(before.list, ", "), strings.Join(after.list, ", "))
 	case before == nil || after == nil:
 		switch {
 		case one.form == ratio:
 			return nil
 		case before == nil:
-			return only(emit.Added, "", after.value)
+			return only(delta.Added, "", after.value)
 		}
-		return only(emit.Removed, before.value, "")
+		return only(delta.Removed, before.value, "")
 	case one.form == being || before.value == after.value:
 		return nil
 	}
-	return only(emit.Changed, before.value, after.value)
+	return only(delta.Changed, before.value, after.value)
 }
 
 func listOf(f *fact) []string {
