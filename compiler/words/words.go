@@ -1,0 +1,135 @@
+// Package words prints the small words that several packages need: counts with
+// their nouns, amounts with their units, lists of names, beginnings of long
+// texts, and words of a shell. Each has one implementation here, so that all
+// output agrees. The package knows nothing of the project: callers choose the
+// noun, the unit and the limit.
+package words
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// Plural returns n and a phrase that depends on it: one for 1, many otherwise.
+// Plural(2, "file differs", "files differ") is "2 files differ".
+func Plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}
+
+// Count returns n and a noun in the number that fits: "1 node", "2 nodes",
+// "0 capacities". It knows regular plurals only. Use Plural for other phrases.
+func Count(n int, noun string) string { return Plural(n, noun, pluralOf(noun)) }
+
+// pluralOf returns the regular plural of a noun.
+func pluralOf(noun string) string {
+	switch {
+	case strings.HasSuffix(noun, "ty"):
+		return strings.TrimSuffix(noun, "y") + "ies"
+	case strings.HasSuffix(noun, "s"):
+		return noun + "es"
+	default:
+		return noun + "s"
+	}
+}
+
+// Decimal returns a quantity as a plain decimal number. Kubernetes would write
+// 16000 as 16k, and 1.5 as 1500m.
+func Decimal(q resource.Quantity) string {
+	return strconv.FormatFloat(float64(q.MilliValue())/1000, 'f', -1, 64)
+}
+
+// Amount returns a quantity as a decimal number with its unit: "1 GPU",
+// "1.5 CPUs".
+func Amount(q resource.Quantity, unit string) string {
+	n := Decimal(q)
+	if n == "1" {
+		return "1 " + unit
+	}
+	return n + " " + pluralOf(unit)
+}
+
+// And lists items as an enumeration: "a", "a and b", "a, b and c".
+func And[S ~string](items []S) S { return enumerate(items, " and ") }
+
+// Or lists items as alternatives: "a", "a or b", "a, b or c".
+func Or[S ~string](items []S) S { return enumerate(items, " or ") }
+
+// enumerate joins items with commas, and the last two with a conjunction.
+func enumerate[S ~string](items []S, conjunction S) S {
+	if len(items) < 2 {
+		return join(items)
+	}
+	last := len(items) - 1
+	return join(items[:last]) + conjunction + items[last]
+}
+
+// First lists the first items, and counts the others if there are more than
+// most: "a, b and 3 more".
+func First[S ~string](items []S, most int) S {
+	if hidden := len(items) - most; hidden > 0 {
+		return join(items[:most]) + " and " + S(strconv.Itoa(hidden)) + " more"
+	}
+	return join(items)
+}
+
+// join separates items with commas.
+func join[S ~string](items []S) S {
+	var b strings.Builder
+	for i, item := range items {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(string(item))
+	}
+	return S(b.String())
+}
+
+// Quoted lists the first names in double quotes, and counts the others if there
+// are more than most: `"a", "b", and 3 more`. Unlike First it writes a comma
+// before the count: the count is one more item, beside names that a reader may
+// copy with their quotes.
+func Quoted(names []string, most int) string {
+	var items []string
+	for _, name := range names[:min(len(names), most)] {
+		items = append(items, strconv.Quote(name))
+	}
+	if hidden := len(names) - most; hidden > 0 {
+		items = append(items, "and "+strconv.Itoa(hidden)+" more")
+	}
+	return join(items)
+}
+
+// Truncate returns s if it has at most most characters. Of a longer text it
+// returns the beginning and an ellipsis, together most characters. The limit
+// must be at least 1.
+func Truncate(s string, most int) string {
+	n, end := 0, 0
+	for i := range s {
+		switch n {
+		case most - 1:
+			end = i
+		case most:
+			return s[:end] + "…"
+		}
+		n++
+	}
+	return s
+}
+
+// OneLine replaces with a space every character that would end a line or change
+// the direction of the text. Package console instead makes such characters
+// visible, because a terminal obeys more of them than a file's reader does.
+func OneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+}

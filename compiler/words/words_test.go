@@ -1,0 +1,163 @@
+package words_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/batchwright/batchwright/compiler/words"
+)
+
+func TestPlural(t *testing.T) {
+	for n, want := range map[int]string{0: "0 files differ", 1: "1 file differs", 2: "2 files differ"} {
+		if got := words.Plural(n, "file differs", "files differ"); got != want {
+			t.Errorf("Plural(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestCount(t *testing.T) {
+	for _, test := range []struct {
+		n    int
+		noun string
+		want string
+	}{
+		{0, "node", "0 nodes"},
+		{1, "node", "1 node"},
+		{2, "node", "2 nodes"},
+		{1, "capacity", "1 capacity"},
+		{2, "capacity", "2 capacities"},
+		{1, "PriorityClass", "1 PriorityClass"},
+		{2, "PriorityClass", "2 PriorityClasses"},
+		{2, "day", "2 days"},
+	} {
+		if got := words.Count(test.n, test.noun); got != test.want {
+			t.Errorf("Count(%d, %q) = %q, want %q", test.n, test.noun, got, test.want)
+		}
+	}
+}
+
+func TestAmount(t *testing.T) {
+	for _, test := range []struct{ quantity, decimal, amount string }{
+		{"0", "0", "0 CPUs"},
+		{"1", "1", "1 CPU"},
+		{"1000m", "1", "1 CPU"},
+		{"1500m", "1.5", "1.5 CPUs"},
+		{"158200m", "158.2", "158.2 CPUs"},
+		{"16k", "16000", "16000 CPUs"},
+		{"2M", "2000000", "2000000 CPUs"},
+		{"-2", "-2", "-2 CPUs"},
+	} {
+		q := resource.MustParse(test.quantity)
+		if got := words.Decimal(q); got != test.decimal {
+			t.Errorf("Decimal(%s) = %q, want %q", test.quantity, got, test.decimal)
+		}
+		if got := words.Amount(q, "CPU"); got != test.amount {
+			t.Errorf("Amount(%s) = %q, want %q", test.quantity, got, test.amount)
+		}
+	}
+}
+
+func TestLists(t *testing.T) {
+	for _, test := range []struct {
+		items                  []string
+		and, or, first, quoted string
+	}{
+		{nil, "", "", "", ""},
+		{[]string{"a"}, "a", "a", "a", `"a"`},
+		{[]string{"a", "b"}, "a and b", "a or b", "a, b", `"a", "b"`},
+		{[]string{"a", "b", "c"}, "a, b and c", "a, b or c", "a, b and 1 more", `"a", "b", and 1 more`},
+		{[]string{"a", "b", "c", "d"}, "a, b, c and d", "a, b, c or d", "a, b and 2 more", `"a", "b", and 2 more`},
+	} {
+		for name, pair := range map[string][2]string{
+			"And":    {words.And(test.items), test.and},
+			"Or":     {words.Or(test.items), test.or},
+			"First":  {words.First(test.items, 2), test.first},
+			"Quoted": {words.Quoted(test.items, 2), test.quoted},
+		} {
+			if pair[0] != pair[1] {
+				t.Errorf("%s(%q) = %q, want %q", name, test.items, pair[0], pair[1])
+			}
+		}
+	}
+}
+
+func TestQuotedEscapes(t *testing.T) {
+	if got, want := words.Quoted([]string{"a\"\n"}, 1), `"a\"\n"`; got != want {
+		t.Errorf("Quoted = %s, want %s", got, want)
+	}
+}
+
+func TestTruncate(t *testing.T) {
+	for _, test := range []struct {
+		text string
+		most int
+		want string
+	}{
+		{"", 3, ""},
+		{"ab", 3, "ab"},
+		{"abc", 3, "abc"},
+		{"abcd", 3, "ab…"},
+		{"äöü", 3, "äöü"},
+		{"äöüß", 3, "äö…"},
+		{"日本語", 2, "日…"},
+		{"ab", 1, "…"},
+		{"a", 1, "a"},
+	} {
+		if got := words.Truncate(test.text, test.most); got != test.want {
+			t.Errorf("Truncate(%q, %d) = %q, want %q", test.text, test.most, got, test.want)
+		}
+	}
+}
+
+func TestOneLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"a b":               "a b",
+		"a\nb\r\tc\x00":     "a b  c ",
+		"a\u2028b\u2029c":   "a b c",
+		"a\u202eb\u2066c":   "a b c",
+		"a\xffb":            "a\ufffdb",
+		"a\x1b[31m\u0085é…": "a [31m é…",
+	} {
+		if got := words.OneLine(text); got != want {
+			t.Errorf("OneLine(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestShell(t *testing.T) {
+	for _, test := range []struct{ text, argument, quoted string }{
+		{"", "''", "''"},
+		{"plain-1.0", "plain-1.0", "'plain-1.0'"},
+		{"--project=p", "--project=p", "'--project=p'"},
+		{"a b", "'a b'", "'a b'"},
+		{"it's", `'it'\''s'`, `'it'\''s'`},
+		{"$(id)", "'$(id)'", "'$(id)'"},
+		{"~", "'~'", "'~'"},
+		{"a\u200b", "'a\u200b'", "'a\u200b'"},
+	} {
+		if got := words.ShellArgument(test.text); got != test.argument {
+			t.Errorf("ShellArgument(%q) = %s, want %s", test.text, got, test.argument)
+		}
+		if got := words.ShellString(test.text); got != test.quoted {
+			t.Errorf("ShellString(%q) = %s, want %s", test.text, got, test.quoted)
+		}
+	}
+}
+
+// TestShellReads gives every byte but 0 to a shell, alone and between letters.
+func TestShellReads(t *testing.T) {
+	var script, want strings.Builder
+	for c := 1; c < 256; c++ {
+		for _, s := range []string{string([]byte{byte(c)}), "x" + string([]byte{byte(c)}) + "y"} {
+			script.WriteString("printf '%s\\n' " + words.ShellArgument(s) + "\nv=" + words.ShellString(s) + "\nprintf '%s\\n' \"$v\"\n")
+			want.WriteString(s + "\n" + s + "\n")
+		}
+	}
+	out, err := exec.Command("sh", "-c", script.String()).CombinedOutput()
+	if err != nil || string(out) != want.String() {
+		t.Errorf("a shell reads %q, want %q; %v", out, want.String(), err)
+	}
+}
