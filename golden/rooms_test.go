@@ -43,10 +43,11 @@ var rooms = map[string][]string{
 	"emit":            {},
 	"emit/hostile":    {},
 	"emit/markdown":   {},
+	"emit/mermaid":    {"emit/markdown"},
 	"emit/kubeyaml":   {"compiler/ir"},
 	"emit/cloudbuild": {"compiler/ir", "emit"},
 	"emit/dashboard":  {"compiler/ir", "emit", "emit/kubeyaml"},
-	"emit/guide":      {"compiler/ir", "emit", "emit/markdown"},
+	"emit/guide":      {"compiler/ir", "emit", "emit/markdown", "emit/mermaid"},
 	"emit/kai":        {"compiler/ir", "emit/kubeyaml"},
 	"emit/kueue":      {"compiler/ir", "emit/kubeyaml"},
 	"emit/kubernetes": {"compiler/ir", "emit", "emit/kai", "emit/kubeyaml", "emit/kueue"},
@@ -61,7 +62,7 @@ var rooms = map[string][]string{
 		"emit/review/summary",
 	},
 	"emit/review/delta": {},
-	"emit/review/graph": {"compiler/console", "compiler/ir", "emit/markdown"},
+	"emit/review/graph": {"compiler/console", "compiler/ir", "emit/mermaid"},
 	// emit/terraform holds the table of the arguments that replace a resource, beside
 	// the code that sets them.
 	"emit/review/objects": {"compiler/console", "compiler/ir", "emit", "emit/review/delta", "emit/terraform"},

@@ -6,32 +6,25 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
-	"github.com/batchwright/batchwright/emit/markdown"
+	"github.com/batchwright/batchwright/emit/mermaid"
 )
 
 // picture draws cohorts, queues and capacities.
 func picture(d *document, p *ir.Platform) {
 	d.Heading(2, "Picture")
 	d.Para("Arrows lead from a queue to the capacities it has quota on.")
-	m := &mermaid{}
+	var chart drawing
 	if len(p.Teams) <= fewTeams {
-		m.eachQueue(p)
+		chart.eachQueue(p)
 	} else {
-		m.eachTier(p)
+		chart.eachTier(p)
 	}
-	d.Code("mermaid", append([]string{"flowchart LR"}, m.lines...)...)
+	d.Code("mermaid", chart.Lines()...)
 }
 
-// mermaid collects the lines of a flowchart. A node is identified by its kind
-// and name, so that a change of one leaves the lines of all others alone.
-type mermaid struct {
-	lines []string
-	depth int
-}
-
-func (m *mermaid) line(s string) {
-	m.lines = append(m.lines, strings.Repeat("  ", m.depth+1)+s)
-}
+// drawing is a flowchart whose nodes are identified by their kind and name, so that
+// a change of one node leaves the lines of all others alone.
+type drawing struct{ mermaid.Flowchart }
 
 // identify returns the identifier of a node. Names of the plan consist of
 // lower-case letters, digits and dashes, and Mermaid takes a dash for part of
@@ -45,45 +38,28 @@ func identify(kind, name string) string {
 	}, name)
 }
 
-// node adds a node and returns its identifier.
-func (m *mermaid) node(kind, name, label string) string {
+// box adds a node and returns its identifier.
+func (d *drawing) box(kind, name, label string) string {
 	id := identify(kind, name)
-	m.line(id + "[" + markdown.Label(label) + "]")
+	d.Node(id, mermaid.Box, label)
 	return id
 }
 
-// group adds a subgraph around what inside adds.
-func (m *mermaid) group(kind, name string, inside func()) {
-	label := kind + " " + name
-	m.line("subgraph " + identify(kind, name) + "[" + markdown.Label(label) + "]")
-	m.depth++
-	inside()
-	m.depth--
-	m.line("end")
-}
-
-// arrows adds arrows from one node to others.
-func (m *mermaid) arrows(from string, to []string) {
-	if len(to) > 0 {
-		m.line(from + " --> " + strings.Join(to, " & "))
-	}
-}
-
 // capacities adds a node for every capacity and returns them by name.
-func (m *mermaid) capacities(p *ir.Platform) map[string]string {
+func (d *drawing) capacities(p *ir.Platform) map[string]string {
 	ids := map[string]string{}
 	for _, c := range p.Capacities {
 		most := fmt.Sprintf("%d nodes", c.MaxNodes)
 		if c.Sliced() {
 			most = fmt.Sprintf("%d slices of %d nodes", c.Slices, c.Machine.Slice.Hosts)
 		}
-		ids[c.Name] = m.node("capacity", c.Name, fmt.Sprintf("%s: %s, at most %s", c.Name, c.Machine.Type, most))
+		ids[c.Name] = d.box("capacity", c.Name, fmt.Sprintf("%s: %s, at most %s", c.Name, c.Machine.Type, most))
 	}
 	return ids
 }
 
 // eachQueue draws every ClusterQueue inside its cohort.
-func (m *mermaid) eachQueue(p *ir.Platform) {
+func (d *drawing) eachQueue(p *ir.Platform) {
 	type arrow struct {
 		from    string
 		flavors []string
@@ -96,14 +72,14 @@ func (m *mermaid) eachQueue(p *ir.Platform) {
 			}
 			for _, q := range t.Queues {
 				if !q.Shared {
-					arrows = append(arrows, arrow{m.node("queue", q.ClusterQueue, q.ClusterQueue), flavors(q)})
+					arrows = append(arrows, arrow{d.box("queue", q.ClusterQueue, q.ClusterQueue), flavors(q)})
 				}
 			}
 		}
 		for _, q := range p.SharedQueues {
 			if q.Cohort == cohort {
 				label := q.ClusterQueue + " of " + string(count(len(q.Teams), "team", "teams"))
-				arrows = append(arrows, arrow{m.node("queue", q.ClusterQueue, label), flavors(q.Queue)})
+				arrows = append(arrows, arrow{d.box("queue", q.ClusterQueue, label), flavors(q.Queue)})
 			}
 		}
 	}
@@ -111,23 +87,23 @@ func (m *mermaid) eachQueue(p *ir.Platform) {
 	cohorts = func(parent string) {
 		for _, c := range p.Cohorts {
 			if c.Parent == parent {
-				m.group("cohort", c.Name, func() {
-					cohorts(c.Name)
-					queues(c.Name)
-				})
+				d.OpenGroup(identify("cohort", c.Name), "cohort "+c.Name)
+				cohorts(c.Name)
+				queues(c.Name)
+				d.CloseGroup()
 			}
 		}
 	}
 	cohorts("")
 	queues("")
-	capacities := m.capacities(p)
+	capacities := d.capacities(p)
 	for _, a := range arrows {
-		m.arrows(a.from, pick(capacities, a.flavors))
+		d.Arrows(a.from, pick(capacities, a.flavors)...)
 	}
 }
 
 // eachTier draws the queues of a tier as one.
-func (m *mermaid) eachTier(p *ir.Platform) {
+func (d *drawing) eachTier(p *ir.Platform) {
 	queues := map[string]int{}
 	shared := map[string]bool{}      // tiers whose queues lead into one
 	reached := map[string][]string{} // capacities by tier, as first seen
@@ -143,7 +119,7 @@ func (m *mermaid) eachTier(p *ir.Platform) {
 		}
 	}
 	cohorts, _ := inCohorts(p)
-	teams := m.node("all", "teams", fmt.Sprintf("%d teams in %d cohorts", len(p.Teams), cohorts))
+	teams := d.box("all", "teams", fmt.Sprintf("%d teams in %d cohorts", len(p.Teams), cohorts))
 	var tiers, ids []string
 	for _, c := range p.PriorityClasses {
 		if queues[c.Tier] == 0 || slices.Contains(tiers, c.Tier) {
@@ -154,12 +130,12 @@ func (m *mermaid) eachTier(p *ir.Platform) {
 			label = fmt.Sprintf("%s: 1 queue of %d teams", c.Tier, queues[c.Tier])
 		}
 		tiers = append(tiers, c.Tier)
-		ids = append(ids, m.node("tier", c.Tier, label))
+		ids = append(ids, d.box("tier", c.Tier, label))
 	}
-	capacities := m.capacities(p)
-	m.arrows(teams, ids)
+	capacities := d.capacities(p)
+	d.Arrows(teams, ids...)
 	for i, tier := range tiers {
-		m.arrows(ids[i], pick(capacities, reached[tier]))
+		d.Arrows(ids[i], pick(capacities, reached[tier])...)
 	}
 }
 

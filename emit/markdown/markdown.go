@@ -3,7 +3,6 @@
 package markdown
 
 import (
-	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -79,26 +78,6 @@ func File(path string) Markup {
 // escapePath escapes a path's segment, parentheses too: they would end a link.
 func escapePath(segment string) string {
 	return strings.NewReplacer("(", "%28", ")", "%29").Replace(url.PathEscape(OneLine(segment)))
-}
-
-// Label quotes lines of text for a Mermaid drawing. All but a few harmless
-// characters become entity codes, which Mermaid writes as #35; for #.
-func Label(lines ...string) string {
-	var b strings.Builder
-	for i, line := range lines {
-		if i > 0 {
-			b.WriteString("<br>")
-		}
-		for _, r := range OneLine(line) {
-			if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
-				strings.ContainsRune(" -.,:/_+…", r) {
-				b.WriteRune(r)
-			} else {
-				fmt.Fprintf(&b, "#%d;", r)
-			}
-		}
-	}
-	return `"` + b.String() + `"`
 }
 
 // OneLine replaces what would end a line or turn its direction.

@@ -7,38 +7,40 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/console"
-	"github.com/batchwright/batchwright/emit/markdown"
+	"github.com/batchwright/batchwright/emit/mermaid"
 )
 
 // Mermaid writes a graph for Markdown: GitHub and GitLab draw it in a code block
 // of the language mermaid.
 func (g *Graph) Mermaid() []byte {
-	var out bytes.Buffer
-	out.WriteString("flowchart LR\n")
+	var chart mermaid.Flowchart
 	short := g.short()
-	g.boxes(func(n Node, depth int, opens bool) {
-		indent := strings.Repeat("  ", depth+1)
+	g.boxes(func(n Node, _ int, opens bool) {
 		switch {
 		case !opens:
-			fmt.Fprintf(&out, "%send\n", indent)
+			chart.CloseGroup()
 		case n.Kind.holds():
-			fmt.Fprintf(&out, "%ssubgraph %s[%s]\n", indent, short[n.ID], markdown.Label(n.text()...))
-		case n.Kind == Flavor:
-			fmt.Fprintf(&out, "%s%s([%s])\n", indent, short[n.ID], markdown.Label(n.text()...))
-		case n.Kind == Pool:
-			fmt.Fprintf(&out, "%s%s[(%s)]\n", indent, short[n.ID], markdown.Label(n.text()...))
+			chart.OpenGroup(short[n.ID], n.text()...)
 		default:
-			fmt.Fprintf(&out, "%s%s[%s]\n", indent, short[n.ID], markdown.Label(n.text()...))
+			chart.Node(short[n.ID], n.Kind.outline(), n.text()...)
 		}
 	})
 	for _, e := range g.Edges {
-		if e.Label == "" {
-			fmt.Fprintf(&out, "  %s --> %s\n", short[e.From], short[e.To])
-			continue
-		}
-		fmt.Fprintf(&out, "  %s -->|%s| %s\n", short[e.From], markdown.Label(e.Label), short[e.To])
+		chart.LabelledArrow(short[e.From], short[e.To], e.Label)
 	}
-	return out.Bytes()
+	return []byte(strings.Join(chart.Lines(), "\n") + "\n")
+}
+
+// outline returns the shape of a node in Mermaid.
+func (k Kind) outline() mermaid.Shape {
+	switch k {
+	case Flavor:
+		return mermaid.Stadium
+	case Pool:
+		return mermaid.Cylinder
+	default:
+		return mermaid.Box
+	}
 }
 
 // Dot writes a graph for Graphviz.

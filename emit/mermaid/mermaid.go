@@ -1,0 +1,107 @@
+// Package mermaid draws flowcharts in the language Mermaid, which GitHub and GitLab
+// show as a drawing in a Markdown code block.
+//
+// Nodes, groups and arrows go in, lines come out. A text from a blueprint is never
+// more than a label.
+package mermaid
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/batchwright/batchwright/emit/markdown"
+)
+
+// Shape is the outline of a node.
+type Shape int
+
+// The shapes of nodes.
+const (
+	Box Shape = iota
+	Stadium
+	Cylinder
+)
+
+// brackets returns the text before and after a label in a node of the shape.
+func (s Shape) brackets() (before, after string) {
+	switch s {
+	case Stadium:
+		return "([", "])"
+	case Cylinder:
+		return "[(", ")]"
+	default:
+		return "[", "]"
+	}
+}
+
+// Flowchart is a drawing from left to right under construction. Its zero value has
+// no nodes.
+//
+// Identifiers are written as they are: they consist of letters, digits and
+// underscores, and are not words of the language, such as "end".
+type Flowchart struct {
+	lines []string
+	depth int // the number of open groups
+}
+
+func (f *Flowchart) line(s string) {
+	f.lines = append(f.lines, strings.Repeat("  ", f.depth+1)+s)
+}
+
+// Node adds a node, with a label of one or more lines, to the innermost open group.
+func (f *Flowchart) Node(id string, shape Shape, label ...string) {
+	before, after := shape.brackets()
+	f.line(id + before + quoteLabel(label) + after)
+}
+
+// OpenGroup begins a group inside the innermost open group. CloseGroup ends it.
+func (f *Flowchart) OpenGroup(id string, label ...string) {
+	f.line("subgraph " + id + "[" + quoteLabel(label) + "]")
+	f.depth++
+}
+
+// CloseGroup ends the innermost open group.
+func (f *Flowchart) CloseGroup() {
+	f.depth--
+	f.line("end")
+}
+
+// Arrows adds an arrow from one node to each of the others; none if there are no
+// others.
+func (f *Flowchart) Arrows(from string, to ...string) {
+	if len(to) > 0 {
+		f.line(from + " --> " + strings.Join(to, " & "))
+	}
+}
+
+// LabelledArrow adds an arrow with a label of one line. An empty label is omitted.
+func (f *Flowchart) LabelledArrow(from, to, label string) {
+	if label == "" {
+		f.Arrows(from, to)
+		return
+	}
+	f.line(from + " -->|" + quoteLabel([]string{label}) + "| " + to)
+}
+
+// Lines returns the lines of the drawing.
+func (f *Flowchart) Lines() []string { return append([]string{"flowchart LR"}, f.lines...) }
+
+// quoteLabel quotes lines of text. All characters except a few harmless ones become
+// entity codes, which Mermaid writes as #35; for #.
+func quoteLabel(lines []string) string {
+	var b strings.Builder
+	for i, line := range lines {
+		if i > 0 {
+			b.WriteString("<br>")
+		}
+		for _, r := range markdown.OneLine(line) {
+			if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+				strings.ContainsRune(" -.,:/_+…", r) {
+				b.WriteRune(r)
+			} else {
+				fmt.Fprintf(&b, "#%d;", r)
+			}
+		}
+	}
+	return `"` + b.String() + `"`
+}
