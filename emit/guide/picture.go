@@ -102,7 +102,7 @@ func (m *mermaid) eachQueue(p *ir.Platform) {
 		}
 		for _, q := range p.SharedQueues {
 			if q.Cohort == cohort {
-				label := q.ClusterQueue + " of " + string(count(len(q.Teams), "team", "teams"))
+				label := q.ClusterQueue + " of " + string(countNoun(len(q.Teams), "team"))
 				arrows = append(arrows, arrow{m.node("queue", q.ClusterQueue, label), flavors(q.Queue)})
 			}
 		}

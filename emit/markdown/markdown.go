@@ -7,7 +7,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"unicode"
+
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // Markup is GitHub Flavored Markdown of one line. Only the functions below
@@ -18,7 +19,7 @@ type Markup string
 // Text shows s as it is: nothing in it is Markdown, HTML or a link.
 func Text(s string) Markup {
 	var b strings.Builder
-	s = OneLine(s)
+	s = words.OneLine(s)
 	for i, r := range s {
 		switch {
 		case strings.ContainsRune("\\`*_[]~$", r),
@@ -46,7 +47,7 @@ func Text(s string) Markup {
 
 // Code shows s as it is, in a code span.
 func Code(s string) Markup {
-	s = OneLine(s)
+	s = words.OneLine(s)
 	if s == "" {
 		return ""
 	}
@@ -78,7 +79,7 @@ func File(path string) Markup {
 
 // escapePath escapes a path's segment, parentheses too: they would end a link.
 func escapePath(segment string) string {
-	return strings.NewReplacer("(", "%28", ")", "%29").Replace(url.PathEscape(OneLine(segment)))
+	return strings.NewReplacer("(", "%28", ")", "%29").Replace(url.PathEscape(words.OneLine(segment)))
 }
 
 // Label quotes lines of text for a Mermaid drawing. All but a few harmless
@@ -89,7 +90,7 @@ func Label(lines ...string) string {
 		if i > 0 {
 			b.WriteString("<br>")
 		}
-		for _, r := range OneLine(line) {
+		for _, r := range words.OneLine(line) {
 			if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
 				strings.ContainsRune(" -.,:/_+…", r) {
 				b.WriteRune(r)
@@ -99,16 +100,6 @@ func Label(lines ...string) string {
 		}
 	}
 	return `"` + b.String() + `"`
-}
-
-// OneLine replaces what would end a line or turn its direction.
-func OneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
 // longestRun returns the length of the longest run of c in s.
@@ -197,7 +188,7 @@ func (d *Document) Code(language string, lines ...string) {
 	d.block()
 	longest := 2
 	for i := range lines {
-		lines[i] = strings.TrimRight(OneLine(lines[i]), " ")
+		lines[i] = strings.TrimRight(words.OneLine(lines[i]), " ")
 		longest = max(longest, longestRun(lines[i], '`'))
 	}
 	fence := strings.Repeat("`", longest+1)
