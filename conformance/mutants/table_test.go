@@ -222,7 +222,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "quota", file: "compiler/lower/teams.go",
-		old: "Nominal: times(o.share, res, nominal)", new: "Nominal: times(o.share, res, 2*nominal)",
+		old: "Nominal: multiplyShare(o.share, res, nominal)", new: "Nominal: multiplyShare(o.share, res, 2*nominal)",
 		blueprint: "batch-platform", by: "cluster", says: `"a100-compact": 16`,
 	},
 	{
