@@ -227,7 +227,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "borrowing", file: "emit/kueue/queues.go",
-		old: "limit(q.Borrowing)", new: "limit(q.Lending)",
+		old: "canonicalLimit(q.Borrowing)", new: "canonicalLimit(q.Lending)",
 		blueprint: "batch-platform", by: "cluster", says: "cq-team-a-hp: 0 pending, 4 admitted, want 1, 3",
 	},
 	{
