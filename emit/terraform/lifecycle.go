@@ -60,7 +60,7 @@ var thirdGeneration = []string{"c3", "c3d", "c4", "g4", "h3", "h4d", "n4"}
 func capacityOfPool(c ir.Capacity) pool {
 	return pool{
 		family: c.Machine.Family, localSSDs: c.SSDs(), tpus: c.HasTPUs(), policy: c.Machine.PlacementTopology != "",
-		scales: scales(c),
+		scales: isAutoscaled(c),
 	}
 }
 
@@ -80,9 +80,9 @@ func lifecycle(np *body, p pool, trigger constant) {
 	block := np.block("lifecycle")
 	if len(ignored) > 0 {
 		block.note(notes...)
-		block.expr("ignore_changes", constant("["+strings.Join(ignored, ", ")+"]"))
+		block.setExpr("ignore_changes", constant("["+strings.Join(ignored, ", ")+"]"))
 	}
 	if trigger != "" {
-		block.expr("replace_triggered_by", "["+trigger+"]")
+		block.setExpr("replace_triggered_by", "["+trigger+"]")
 	}
 }
