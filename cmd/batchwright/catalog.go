@@ -11,6 +11,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // listing is the catalog command with its flags.
@@ -408,12 +409,9 @@ func (l *listing) checkFilters() error {
 // wanted names the value that one most likely means, and the valid ones.
 func wanted(value string, valid []string) string {
 	const most = 32
-	near, more := "", ""
+	near := ""
 	if n := diag.Nearest(value, valid); n != "" {
 		near = fmt.Sprintf("did you mean %q? ", n)
 	}
-	if n := len(valid) - most; n > 0 {
-		valid, more = valid[:most], fmt.Sprintf(" and %d more", n)
-	}
-	return near + "want one of " + strings.Join(valid, ", ") + more
+	return near + "want one of " + words.First(valid, most)
 }

@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/batchwright/batchwright/compiler/catalog"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // writeTable writes a line an entry.
@@ -253,15 +254,7 @@ func ssdText(s catalog.SSDs) string {
 	for _, n := range s.Allowed {
 		counts = append(counts, strconv.Itoa(n))
 	}
-	return fmt.Sprintf("%s of %d GB", or(counts), s.SizeGB)
-}
-
-// or joins alternatives.
-func or(list []string) string {
-	if last := len(list) - 1; last > 0 {
-		return strings.Join(list[:last], ", ") + " or " + list[last]
-	}
-	return strings.Join(list, "")
+	return fmt.Sprintf("%s of %d GB", words.Or(counts), s.SizeGB)
 }
 
 func bootDiskText(m catalog.Machine) string {
@@ -299,7 +292,7 @@ func diskQuotaText(m catalog.Machine) string {
 func versionText(m catalog.Machine) string {
 	text := cmp.Or(m.MinVersion, unverified)
 	if len(m.AutoFrom) > 0 {
-		text += "; auto-provisioned from " + or(m.AutoFrom)
+		text += "; auto-provisioned from " + words.Or(m.AutoFrom)
 	}
 	return text
 }
@@ -313,7 +306,7 @@ func attachmentTexts(m catalog.Machine) []string {
 		if i+1 < len(all) && all[i+1].Accelerator == a.Accelerator && all[i+1].Note == a.Note {
 			continue
 		}
-		text := fmt.Sprintf("%s %s, %d GiB each; %s", or(counts), a.Accelerator, a.AcceleratorMemoryGiB, a.Note)
+		text := fmt.Sprintf("%s %s, %d GiB each; %s", words.Or(counts), a.Accelerator, a.AcceleratorMemoryGiB, a.Note)
 		out, counts = append(out, strings.TrimSuffix(text, "; ")), nil
 	}
 	return out

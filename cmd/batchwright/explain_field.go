@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/batchwright/batchwright/compiler/blueprint"
+	"github.com/batchwright/batchwright/compiler/words"
 
 	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/compiler/diag"
@@ -217,10 +218,7 @@ func beginning(text string) string {
 // some joins names, as many as are read.
 func some(names []string) string {
 	const most = 12
-	if len(names) > most {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
-	}
-	return strings.Join(names, ", ")
+	return words.First(names, most)
 }
 
 // fill writes a paragraph in lines of at most textWidth columns.

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"cuelang.org/go/cue"
+
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // want says in words what a constraint of the schema accepts.
@@ -18,7 +20,7 @@ func want(schema cue.Value) string {
 		return "true or false"
 	case cue.StructKind:
 		if required := requiredOf(schema); len(required) > 0 {
-			return "a struct with " + enumerate(required)
+			return "a struct with " + words.And(required)
 		}
 		return "a struct: { ... }"
 	case cue.ListKind:
@@ -43,14 +45,14 @@ func want(schema cue.Value) string {
 		}
 		return noun + bounds(schema)
 	case cue.IntKind | cue.StringKind: // a number, or a word in its place
-		return "a whole number" + bounds(schema) + ` or ` + oneOf(words(schema))
+		return "a whole number" + bounds(schema) + ` or ` + oneOf(stringsOf(schema))
 	default:
 		return kind.String()
 	}
 }
 
-// words returns the strings that a constraint accepts beside numbers.
-func words(schema cue.Value) []string {
+// stringsOf returns the strings that a constraint accepts beside numbers.
+func stringsOf(schema cue.Value) []string {
 	op, args := cue.Dereference(schema).Expr()
 	if op != cue.OrOp {
 		if s, err := schema.String(); err == nil {
@@ -60,7 +62,7 @@ func words(schema cue.Value) []string {
 	}
 	var out []string
 	for _, a := range args {
-		out = append(out, words(a)...)
+		out = append(out, stringsOf(a)...)
 	}
 	return out
 }
@@ -216,27 +218,22 @@ func describeValue(v cue.Value) string {
 		return "null"
 	}
 	if s, err := v.String(); err == nil {
-		return strconv.Quote(shorten(s))
+		return strconv.Quote(shortenValue(s))
 	}
-	return shorten(fmt.Sprint(v))
+	return shortenValue(fmt.Sprint(v))
 }
 
-func shorten(s string) string {
-	const most = 60
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "..."
-	}
-	return s
+// shortenValue returns as much of a value as a message shows.
+func shortenValue(s string) string {
+	const most = 61
+	return words.Truncate(s, most)
 }
 
 // oneOf lists strings as a choice.
 func oneOf(names []string) string {
-	quoted := make([]string, len(names))
-	for i, n := range names {
-		quoted[i] = strconv.Quote(n)
+	list := words.Quoted(names, len(names))
+	if len(names) == 1 {
+		return list
 	}
-	if len(quoted) == 1 {
-		return quoted[0]
-	}
-	return "one of " + strings.Join(quoted, ", ")
+	return "one of " + list
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/blueprint/load"
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // Words of CUE's errors by which they are told apart: CUE gives them no codes.
@@ -175,7 +176,7 @@ func (m *mistake) conflict(name string, errs []cueerrors.Error, schema cue.Value
 	for _, e := range errs {
 		_, args := e.Msg()
 		for _, a := range args[:min(2, len(args))] {
-			if v := shorten(withoutStructs(fmt.Sprint(a))); !slices.Contains(values, v) {
+			if v := shortenValue(withoutStructs(fmt.Sprint(a))); !slices.Contains(values, v) {
 				values = append(values, v)
 			}
 		}
@@ -194,7 +195,7 @@ func (m *mistake) conflict(name string, errs []cueerrors.Error, schema cue.Value
 		m.others = "the check"
 		return
 	}
-	m.Message = fmt.Sprintf("%s cannot be %s at once", name, enumerate(values))
+	m.Message = fmt.Sprintf("%s cannot be %s at once", name, words.And(values))
 	m.Help = "a field has one value: keep one, or make the other a default with *"
 	m.others = "another value"
 	isValue := func(s diag.Span) bool { return slices.Contains(values, text(s)) }
@@ -227,7 +228,7 @@ func (m *mistake) alternatives(name string, reasons []cueerrors.Error) {
 // which CUE's error points at first.
 func (m *mistake) bound(name, value, constraint string, place func(key bool) diag.Span) {
 	m.Help, m.others = "correct the value, or the constraint on it", "the constraint"
-	m.Message, m.Label = fmt.Sprintf("%s cannot be %s", name, shorten(value)), "want "+constraint
+	m.Message, m.Label = fmt.Sprintf("%s cannot be %s", name, shortenValue(value)), "want "+constraint
 	if strings.HasPrefix(value, "{") {
 		m.Message, m.Label = fmt.Sprintf("%s does not satisfy %s", name, constraint), ""
 		m.spans = append([]diag.Span{place(true)}, m.spans...)
@@ -381,15 +382,6 @@ func element(e string) string {
 		return s
 	}
 	return e
-}
-
-// enumerate joins values: a, b and c.
-func enumerate(values []string) string {
-	if len(values) < 2 {
-		return strings.Join(values, "")
-	}
-	end := len(values) - 1
-	return strings.Join(values[:end], ", ") + " and " + values[end]
 }
 
 func last(path []string) string {

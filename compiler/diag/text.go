@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/batchwright/batchwright/compiler/console"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // TextOptions says how WriteText renders findings.
@@ -63,11 +64,8 @@ func countLine(shown []Finding, hidden int) string {
 				n++
 			}
 		}
-		switch {
-		case n == 1:
-			parts = append(parts, "1 "+s.String())
-		case n > 1:
-			parts = append(parts, fmt.Sprintf("%d %ss", n, s))
+		if n > 0 {
+			parts = append(parts, words.Count(n, s.String()))
 		}
 	}
 	line := strings.Join(parts, ", ")
@@ -236,15 +234,11 @@ func suggestion(e Edit, finding Span) string {
 
 // quote shows the beginning of some source text between backquotes.
 func quote(s string) string {
-	const most = 60
+	const most = 61
 	if first, rest, more := strings.Cut(s, "\n"); more && strings.TrimSpace(rest) != "" {
 		s = first + "…"
 	}
-	text := []rune(console.Inline(strings.TrimSpace(s)))
-	if len(text) > most {
-		text = append(text[:most], '…')
-	}
-	return "`" + string(text) + "`"
+	return "`" + words.Truncate(console.Inline(strings.TrimSpace(s)), most) + "`"
 }
 
 const excerptWidth = 100 // columns

@@ -61,7 +61,7 @@ func lowerCapacities(b *schema.Blueprint, zones []string) []ir.Capacity {
 func lowerCapacity(b *schema.Blueprint, name string, zones []string) ir.Capacity {
 	in := b.Capacity[name]
 	hardware := b.Hardware[in.Hardware]
-	machine := facts(hardware)
+	machine := machineFacts(hardware)
 
 	c := ir.Capacity{
 		Name:            name,
@@ -78,7 +78,7 @@ func lowerCapacity(b *schema.Blueprint, name string, zones []string) ir.Capacity
 	}
 	sizeCapacity(&c, in)
 	if len(in.Zones) > 0 {
-		c.Zones = sorted(in.Zones)
+		c.Zones = sortedUnique(in.Zones)
 	}
 	if c.HasGPUs() {
 		c.GPUDriver = hardware.GPUDriver
@@ -146,9 +146,9 @@ func sizeCapacity(c *ir.Capacity, in schema.Capacity) {
 	}
 }
 
-// facts returns what the catalogue knows of a hardware class's machine, with
+// machineFacts returns what the catalogue knows of a hardware class's machine, with
 // the GPUs that are attached to it; the zero Machine where it knows nothing.
-func facts(h schema.Hardware) catalog.Machine {
+func machineFacts(h schema.Hardware) catalog.Machine {
 	accelerator, count := h.Attached()
 	machine, _ := catalog.Find(h.Machine, accelerator, count)
 	return machine
@@ -255,30 +255,30 @@ func perNode(m ir.Machine, facts catalog.Machine) []ir.Amount {
 		{Resource: ir.Memory, Quantity: *resource.NewQuantity(mib<<20, resource.BinarySI)},
 	}
 	if m.Resource != "" {
-		out = append(out, ir.Amount{Resource: m.Resource, Quantity: count(m.AcceleratorCount)})
+		out = append(out, ir.Amount{Resource: m.Resource, Quantity: wholeQuantity(m.AcceleratorCount)})
 	}
 	return out
 }
 
-// share is what a team gets with one unit of quota, a unit being an
+// perUnitShare is what a team gets with one unit of quota, a unit being an
 // accelerator or, on machines without, a vCPU.
-func share(h schema.Hardware, m ir.Machine) []ir.Amount {
-	facts := facts(h)
+func perUnitShare(h schema.Hardware, m ir.Machine) []ir.Amount {
+	facts := machineFacts(h)
 	if facts.VCPUs == 0 {
 		return nil
 	}
 	milli, mib := facts.Allocatable()
 	if facts.Count == 0 {
 		return []ir.Amount{
-			{Resource: ir.CPU, Quantity: count(1)},
+			{Resource: ir.CPU, Quantity: wholeQuantity(1)},
 			{Resource: ir.Memory, Quantity: *resource.NewQuantity(mib/int64(facts.VCPUs)<<20, resource.BinarySI)},
 		}
 	}
 	n := int64(facts.Count)
 	out := []ir.Amount{
-		{Resource: ir.CPU, Quantity: *resource.NewMilliQuantity(whole(milli/n, 1000), resource.DecimalSI)},
-		{Resource: ir.Memory, Quantity: *resource.NewQuantity(whole(mib/n, 1024)<<20, resource.BinarySI)},
-		{Resource: m.Resource, Quantity: count(1)},
+		{Resource: ir.CPU, Quantity: *resource.NewMilliQuantity(roundDown(milli/n, 1000), resource.DecimalSI)},
+		{Resource: ir.Memory, Quantity: *resource.NewQuantity(roundDown(mib/n, 1024)<<20, resource.BinarySI)},
+		{Resource: m.Resource, Quantity: wholeQuantity(1)},
 	}
 	if per := h.PerAccelerator; per != nil {
 		out[0].Quantity = vcpus(per.CPU)
@@ -287,15 +287,17 @@ func share(h schema.Hardware, m ir.Machine) []ir.Amount {
 	return out
 }
 
-// whole rounds an amount down to whole units; less than one is left as it is.
-func whole(amount, unit int64) int64 {
+// roundDown rounds an amount down to whole units; less than one is left as it is.
+func roundDown(amount, unit int64) int64 {
 	if amount < unit {
 		return amount
 	}
 	return amount / unit * unit
 }
 
-func count(n int) resource.Quantity { return *resource.NewQuantity(int64(n), resource.DecimalSI) }
+func wholeQuantity(n int) resource.Quantity {
+	return *resource.NewQuantity(int64(n), resource.DecimalSI)
+}
 
 func vcpus(n float64) resource.Quantity {
 	return *resource.NewMilliQuantity(int64(math.Round(n*1000)), resource.DecimalSI)

@@ -49,7 +49,7 @@ func memberRoles(p *ir.Platform) []string {
 	if p.Monitoring.TensorBoard != "" {
 		roles = append(roles, "roles/aiplatform.tensorboardWebAppUser", tensorBoardReader(p.Name).Name(p.Project))
 	}
-	return sorted(roles)
+	return sortedUnique(roles)
 }
 
 // customRoles returns the roles that predefined ones are too wide for:
@@ -140,7 +140,7 @@ func tensorBoardReader(platform string) ir.CustomRole {
 func tensorBoardWriter(platform string) ir.CustomRole {
 	return ir.CustomRole{
 		ID: roleID(platform, "tensorboard_writer"), Title: "Writes to the TensorBoard of " + platform,
-		Permissions: sorted(slices.Concat(tensorBoardReads(), tensorBoardWrites())),
+		Permissions: sortedUnique(slices.Concat(tensorBoardReads(), tensorBoardWrites())),
 	}
 }
 
@@ -165,7 +165,7 @@ func buildRoles(p *ir.Platform) []string {
 	if p.Delivery.InfrastructureManager {
 		roles = append(roles, "roles/config.admin", "roles/config.agent")
 	}
-	return sorted(roles)
+	return sortedUnique(roles)
 }
 
 // narrowRoles returns the roles of the build that a condition narrows to the
@@ -242,7 +242,7 @@ func grantableRoles(p *ir.Platform) []string {
 	if p.HasGroups() {
 		granted = append(granted, ir.MemberRole)
 	}
-	return sorted(granted)
+	return sortedUnique(granted)
 }
 
 // apis returns the services behind everything the platform consists of (GKE
@@ -283,5 +283,5 @@ func apis(p *ir.Platform) []string {
 	if p.Security.Posture {
 		names = append(names, "containersecurity.googleapis.com")
 	}
-	return sorted(names)
+	return sortedUnique(names)
 }

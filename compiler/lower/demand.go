@@ -36,12 +36,12 @@ func demand(p *ir.Platform) ir.Demand {
 	}
 	if p.AutoProvisioning.Create {
 		for _, limit := range p.AutoProvisioning.Limits {
-			t.bound(limit)
+			t.capAutoscaling(limit)
 		}
 	}
 	t.addAllRegions()
 	t.addNetworks(p)
-	d := ir.Demand{Rows: t.rows()}
+	d := ir.Demand{Rows: t.finishRows()}
 	d.VCPUs, d.MemoryGiB = autoProvisioningNeed(p)
 	d.IAM = iamDemand(p)
 	return d
@@ -163,8 +163,8 @@ type demandMetric struct {
 	gpu      bool
 }
 
-// note adds a remark, each once.
-func (m *demandMetric) note(s string) {
+// addNote adds a remark, each once.
+func (m *demandMetric) addNote(s string) {
 	if s != "" && !slices.Contains(m.notes, s) {
 		m.notes = append(m.notes, s)
 	}
@@ -189,8 +189,8 @@ func (t *demandTally) metric(k demandKind, name, subject string) *demandMetric {
 	return m
 }
 
-// add adds the nodes of one pool, with so many units each.
-func (m *demandMetric) add(n nodeCount, perNode int) {
+// addNodes adds the nodes of one pool, with so many units each.
+func (m *demandMetric) addNodes(n nodeCount, perNode int) {
 	m.row.Standing += n.standing * perNode
 	m.row.Admitted += n.admitted * perNode
 	m.row.Ceiling += n.ceiling * perNode
@@ -216,15 +216,15 @@ func (t *demandTally) addAccelerators(c ir.Capacity, n nodeCount) {
 	if m.gpu {
 		m.row.Unit = "GPUs"
 	}
-	m.add(n, c.Machine.AcceleratorCount)
+	m.addNodes(n, c.Machine.AcceleratorCount)
 
 	switch {
 	case name == "":
-		m.note("the metric's name is not verified")
+		m.addNote("the metric's name is not verified")
 	case preemptible && metrics.Standard != "":
-		m.note("a project without this quota spends " + metrics.Standard)
+		m.addNote("a project without this quota spends " + metrics.Standard)
 	case !preemptible:
-		m.note(metrics.Note)
+		m.addNote(metrics.Note)
 	}
 	m.noteReservation(c)
 }
@@ -232,17 +232,18 @@ func (t *demandTally) addAccelerators(c ir.Capacity, n nodeCount) {
 // noteReservation says what is special about a reservation's part in a metric.
 func (m *demandMetric) noteReservation(c ir.Capacity) {
 	if c.AnyReservation != nil {
-		m.note("includes " + c.Name + ": its nodes from a reservation use the quota that the reservation holds already")
+		m.addNote("includes " + c.Name +
+			": its nodes from a reservation use the quota that the reservation holds already")
 	}
 	r := c.Reservation
 	if r == nil {
 		return
 	}
 	if c.Waiting {
-		m.note("includes reservation " + r.Name + " from the day it begins")
+		m.addNote("includes reservation " + r.Name + " from the day it begins")
 	}
 	if r.Owner != "" {
-		m.note("includes reservation " + r.Name + " of project " + r.Owner +
+		m.addNote("includes reservation " + r.Name + " of project " + r.Owner +
 			": whether it counts in this project is not verified")
 	}
 }
@@ -256,18 +257,18 @@ func (t *demandTally) addCPUs(c ir.Capacity, n nodeCount) {
 	m := t.metric(demandCPUs, quota.Standard, family)
 	m.limit = ir.CPU
 	m.row.Unit = "vCPUs"
-	m.add(n, c.Machine.VCPUs)
+	m.addNodes(n, c.Machine.VCPUs)
 
 	switch {
 	case c.HasTPUs():
-		m.note("whether machines with TPUs spend vCPU quota is not verified")
+		m.addNote("whether machines with TPUs spend vCPU quota is not verified")
 	case quota.Note != "":
-		m.note(quota.Note)
+		m.addNote(quota.Note)
 	case quota.Standard == "":
-		m.note("the metric's name is not verified")
+		m.addNote("the metric's name is not verified")
 	}
 	if c.Option == ir.Spot {
-		m.note("Spot machines spend PREEMPTIBLE_CPUS where the project has it")
+		m.addNote("Spot machines spend PREEMPTIBLE_CPUS where the project has it")
 	}
 	if !c.HasAccelerators() {
 		m.noteReservation(c)
@@ -281,7 +282,7 @@ func (t *demandTally) addDisks(c ir.Capacity, n nodeCount) {
 	}
 	m := t.metric(demandDisks, name, c.DiskType)
 	m.row.Unit = "GB"
-	m.add(n, c.DiskSizeGiB)
+	m.addNodes(n, c.DiskSizeGiB)
 }
 
 // addLocalSSDs counts local SSDs, those that come with a machine too. Source:
@@ -293,10 +294,10 @@ func (t *demandTally) addLocalSSDs(c ir.Capacity, n nodeCount) {
 	}
 	m := t.metric(demandLocalSSDs, "LOCAL_SSD_TOTAL_GB", c.Machine.Family)
 	m.row.Unit = "GB"
-	m.add(n, c.SSDs()*c.Machine.SSDSizeGB)
-	m.note("a project that lists local_ssd_total_storage_per_vm_family counts them there")
+	m.addNodes(n, c.SSDs()*c.Machine.SSDSizeGB)
+	m.addNote("a project that lists local_ssd_total_storage_per_vm_family counts them there")
 	if c.Option == ir.Spot {
-		m.note("Spot machines spend PREEMPTIBLE_LOCAL_SSD_GB where the project has it")
+		m.addNote("Spot machines spend PREEMPTIBLE_LOCAL_SSD_GB where the project has it")
 	}
 }
 
@@ -324,8 +325,8 @@ func (t *demandTally) addResizeRequests(c ir.Capacity) {
 	m.row.Unit = "requests"
 	m.row.Admitted += most
 	m.row.Ceiling += most
-	m.note("at most one for each " + unit + " of quota")
-	m.note("projects start with 100")
+	m.addNote("at most one for each " + unit + " of quota")
+	m.addNote("projects start with 100")
 }
 
 // addAllRegions sums up all GPUs: call it last.
@@ -344,7 +345,7 @@ func (t *demandTally) addAllRegions() {
 	m := t.metric(demandOthers, "GPUS_ALL_REGIONS", "GPUs of the project in all regions")
 	sum.Metric, sum.Unit = m.row.Metric, "GPUs"
 	m.row = sum
-	m.note("newer projects do not have it; whether Spot counts is not verified")
+	m.addNote("newer projects do not have it; whether Spot counts is not verified")
 }
 
 // addNetworks counts VPC networks where nodes have several: a project starts
@@ -357,26 +358,26 @@ func (t *demandTally) addNetworks(p *ir.Platform) {
 	n := 1 + len(p.Network.GPUs)
 	m := t.metric(demandOthers, "NETWORKS", "VPC networks of the project in all regions")
 	m.row.Standing, m.row.Admitted, m.row.Ceiling, m.row.Unit = n, n, n, "networks"
-	m.note("the default network, where the project has it, counts too")
+	m.addNote("the default network, where the project has it, counts too")
 }
 
-// bound applies a limit of node auto-provisioning, which holds for the
+// capAutoscaling applies a limit of node auto-provisioning, which holds for the
 // autoscaling of all node pools (Terraform provider documentation,
 // google_container_cluster, cluster_autoscaling.resource_limits). Nodes that
 // always stand are no matter of autoscaling.
-func (t *demandTally) bound(limit ir.ResourceLimit) {
+func (t *demandTally) capAutoscaling(limit ir.ResourceLimit) {
 	for _, m := range t.metrics {
 		if m.limit != limit.Type || m.row.Ceiling <= limit.Max {
 			continue
 		}
 		m.row.Ceiling = max(m.row.Standing, limit.Max)
 		m.row.Admitted = min(m.row.Admitted, m.row.Ceiling)
-		m.note(fmt.Sprintf("auto-provisioning holds the whole cluster at %d", limit.Max))
+		m.addNote(fmt.Sprintf("auto-provisioning holds the whole cluster at %d", limit.Max))
 	}
 }
 
-// rows returns the finished rows.
-func (t *demandTally) rows() []ir.DemandRow {
+// finishRows returns the finished rows.
+func (t *demandTally) finishRows() []ir.DemandRow {
 	for _, m := range t.metrics {
 		slices.Sort(m.subjects)
 		m.row.What = strings.Join(m.subjects, ", ")

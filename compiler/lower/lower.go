@@ -24,7 +24,7 @@ import (
 // lowers a blueprint that the rules will refuse as far as possible: a part that
 // refers to an unknown name is left out.
 func Blueprint(b *schema.Blueprint) *ir.Platform {
-	zones := sorted(b.Zones)
+	zones := sortedUnique(b.Zones)
 	capacities := lowerCapacities(b, zones)
 	offers := offersOf(b, capacities)
 	shared := lowerSharedQueues(b, offers)
@@ -69,7 +69,7 @@ func Blueprint(b *schema.Blueprint) *ir.Platform {
 		Teams:           teams,
 		JobRoles:        podRoles,
 		Monitoring: ir.Monitoring{
-			NotificationChannels: sorted(b.Monitoring.NotificationChannels),
+			NotificationChannels: sortedUnique(b.Monitoring.NotificationChannels),
 			Grafana:              b.Monitoring.Grafana,
 			GrafanaNamespace:     b.Monitoring.GrafanaNamespace,
 			TensorBoard:          tensorBoard,
@@ -104,7 +104,7 @@ func lowerTensorBoard(b *schema.Blueprint) (region string, podRoles []string) {
 	podRoles = jobRoles()
 	if t := b.Monitoring.TensorBoard; t != nil {
 		region = value(t.Region, b.Region)
-		podRoles = sorted(append(podRoles, tensorBoardWriter(b.Name).Name(b.Project)))
+		podRoles = sortedUnique(append(podRoles, tensorBoardWriter(b.Name).Name(b.Project)))
 	}
 	return region, podRoles
 }
@@ -125,7 +125,7 @@ func lowerCluster(b *schema.Blueprint, gpuNetworks bool) ir.Cluster {
 		GCSFuse:            c.CSIDrivers.GCSFuse,
 		MultiNetworking:    value(c.MultiNetworking, gpuNetworks),
 		Maintenance: ir.Maintenance{
-			Days: unique(c.Maintenance.Days), Start: c.Maintenance.Start, Hours: c.Maintenance.Hours,
+			Days: uniqueInOrder(c.Maintenance.Days), Start: c.Maintenance.Start, Hours: c.Maintenance.Hours,
 		},
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Maintenance.Exclusions)) {
@@ -212,13 +212,13 @@ func value[T any](p *T, otherwise T) T {
 	return *p
 }
 
-// sorted returns the strings in order, each once.
-func sorted(in []string) []string {
+// sortedUnique returns the strings in order, each once.
+func sortedUnique(in []string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(in)))
 }
 
-// unique returns the strings in their order, each once.
-func unique(in []string) []string {
+// uniqueInOrder returns the strings in their order, each once.
+func uniqueInOrder(in []string) []string {
 	var out []string
 	for _, s := range in {
 		if !slices.Contains(out, s) {

@@ -56,7 +56,8 @@ func lowerGPUNetworks(b *schema.Blueprint,
 	take := func(name, cidr string) { ranges = append(ranges, ir.NamedRange{Name: name, CIDR: cidr}) }
 	subnet := func(network, cidr string, cut ir.Cut) ir.GPUSubnet {
 		return ir.GPUSubnet{
-			Name: b.Name + "-" + network, Range: part(cidr, cut), Cut: cut, Network: network, RDMA: cut.Of == "rdma",
+			Name: b.Name + "-" + network, Range: partOfRange(cidr, cut), Cut: cut, Network: network,
+			RDMA: cut.Of == "rdma",
 		}
 	}
 	tcpx := most[ir.TCPX] // which begin as those of TCPXO
@@ -86,9 +87,9 @@ func lowerGPUNetworks(b *schema.Blueprint,
 	return networks, ranges
 }
 
-// part returns a part of an IPv4 range; all of it if it is none, or too small,
+// partOfRange returns a part of an IPv4 range; all of it if it is none, or too small,
 // which the rules refuse.
-func part(cidr string, cut ir.Cut) string {
+func partOfRange(cidr string, cut ir.Cut) string {
 	whole, err := netip.ParsePrefix(cidr)
 	length := whole.Bits() + cut.Bits
 	if err != nil || !whole.Addr().Is4() || length > 32 {

@@ -37,7 +37,7 @@ func offersOf(b *schema.Blueprint, capacities []ir.Capacity) map[string]*offer {
 	offers := map[string]*offer{}
 	for i := range capacities {
 		c := &capacities[i]
-		offers[c.Name] = &offer{capacity: c, share: share(b.Hardware[c.Hardware], c.Machine)}
+		offers[c.Name] = &offer{capacity: c, share: perUnitShare(b.Hardware[c.Hardware], c.Machine)}
 	}
 	return offers
 }
@@ -105,13 +105,13 @@ func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.Share
 			Priority:        value(in.Priority, queuePriority),
 			Group:           value(in.Group, ""),
 			KubeAccount:     name + "-ksa",
-			Roles:           sorted(in.Roles),
+			Roles:           sortedUnique(in.Roles),
 			NodesListBucket: in.Bucket && in.NodesListBucket,
-			Allow:           sorted(in.Allow),
+			Allow:           sortedUnique(in.Allow),
 		}
 		if in.ServiceAccount != nil {
 			team.Account = &ir.TeamAccount{ID: *in.ServiceAccount, Display: "Jobs of " + name + " in " + b.Name}
-			team.Roles = sorted(slices.Concat(podRoles, in.Roles))
+			team.Roles = sortedUnique(slices.Concat(podRoles, in.Roles))
 		}
 		if in.Bucket {
 			team.Bucket = bucketPrefix(b.Project, b.Name) + name
@@ -171,7 +171,7 @@ func lowerSharedQueues(b *schema.Blueprint, offers map[string]*offer) []ir.Share
 			continue
 		}
 		q.ClusterQueue, q.Shared = ir.ClusterQueuePrefix+tier, true
-		teams := sorted(t.Shared.Teams)
+		teams := sortedUnique(t.Shared.Teams)
 		if t.Shared.Teams == nil {
 			teams = slices.Sorted(maps.Keys(b.Teams))
 		}
@@ -196,7 +196,7 @@ func lowerQueue(
 	for _, class := range t.PriorityClasses(tier) {
 		q.Classes = append(q.Classes, class.Name)
 	}
-	order := unique(t.Capacity)
+	order := uniqueInOrder(t.Capacity)
 	for _, name := range order {
 		if _, given := quota[name]; given && offers[name] != nil && offers[name].capacity.Machine.Resource != "" {
 			q.Resources = []string{ir.CPU, ir.Memory, offers[name].capacity.Machine.Resource}
@@ -214,13 +214,13 @@ func lowerQueue(
 		}
 		f := ir.FlavorQuota{Flavor: name, AdmissionCheck: o.capacity.AdmissionCheck, Waiting: o.capacity.Waiting}
 		for _, res := range q.Resources {
-			rq := ir.ResourceQuota{Resource: res, Nominal: times(o.share, res, nominal)}
+			rq := ir.ResourceQuota{Resource: res, Nominal: multiplyShare(o.share, res, nominal)}
 			if cohort != "" {
 				if rq.BorrowsAll = in.Borrow == schema.BorrowAll; !rq.BorrowsAll {
-					rq.Borrowing = new(times(o.share, res, int(in.Borrow)))
+					rq.Borrowing = new(multiplyShare(o.share, res, int(in.Borrow)))
 				}
 				if in.Lend != nil {
-					rq.Lending = new(times(o.share, res, *in.Lend))
+					rq.Lending = new(multiplyShare(o.share, res, *in.Lend))
 				}
 			}
 			f.Quotas = append(f.Quotas, rq)
@@ -230,8 +230,8 @@ func lowerQueue(
 	return q
 }
 
-// times returns n units' worth of a resource.
-func times(share []ir.Amount, res string, n int) resource.Quantity {
+// multiplyShare returns n units' worth of a resource.
+func multiplyShare(share []ir.Amount, res string, n int) resource.Quantity {
 	for _, a := range share {
 		if a.Resource != res {
 			continue
@@ -240,5 +240,5 @@ func times(share []ir.Amount, res string, n int) resource.Quantity {
 		q.Mul(int64(n))
 		return q
 	}
-	return count(0)
+	return wholeQuantity(0)
 }

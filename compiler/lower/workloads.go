@@ -29,13 +29,13 @@ func lowerWorkloads(b *schema.Blueprint, p *ir.Platform) []ir.Workload {
 	var out []ir.Workload
 	for i := range p.Teams {
 		team := &p.Teams[i]
-		for _, name := range sorted(slices.Concat(byTeam[""], byTeam[team.Name])) {
+		for _, name := range sortedUnique(slices.Concat(byTeam[""], byTeam[team.Name])) {
 			in := b.Workloads[name]
 			queue := slices.IndexFunc(team.Queues, func(q ir.Queue) bool { return q.Tier == in.Tier })
 			if queue < 0 {
 				continue
 			}
-			on := within(in, &team.Queues[queue], capacities)
+			on := usableCapacities(in, &team.Queues[queue], capacities)
 			w := lowerWorkload(p, in, name, team, &team.Queues[queue], on)
 			w.Auxiliaries = lowerAuxiliaries(in.Auxiliary, capacities)
 			for n := 1; n <= in.Copies; n++ {
@@ -50,10 +50,10 @@ func lowerWorkloads(b *schema.Blueprint, p *ir.Platform) []ir.Workload {
 // documents less than 30 from the notice to the end of the machine.
 const spotGrace = 25
 
-// within returns the capacities of a queue that a workload can run on, in the
+// usableCapacities returns the capacities of a queue that a workload can run on, in the
 // queue's order: those it names, else those that have accelerators if it asks
 // for some, else all.
-func within(in schema.Workload, q *ir.Queue, capacities map[string]*ir.Capacity) []*ir.Capacity {
+func usableCapacities(in schema.Workload, q *ir.Queue, capacities map[string]*ir.Capacity) []*ir.Capacity {
 	var all, named, accelerated []*ir.Capacity
 	for _, f := range q.Flavors {
 		c := capacities[f.Flavor]
@@ -105,7 +105,7 @@ func lowerWorkload(p *ir.Platform, in schema.Workload, name string, team *ir.Tea
 			ir.SecretEnv{Name: env, Secret: in.SecretEnv[env].Secret, Key: in.SecretEnv[env].Key})
 	}
 	if n := in.PerPod.Accelerators; n > 0 {
-		w.Requests = append(w.Requests, ir.Amount{Resource: acceleratorOf(on), Quantity: count(n)})
+		w.Requests = append(w.Requests, ir.Amount{Resource: acceleratorOf(on), Quantity: wholeQuantity(n)})
 	}
 	for _, c := range on {
 		w.Capacities = append(w.Capacities, c.Name)
@@ -124,7 +124,7 @@ func lowerWorkload(p *ir.Platform, in schema.Workload, name string, team *ir.Tea
 	if in.Rendezvous != nil {
 		w.Port = in.Rendezvous.Port
 	}
-	w.NodeSelector, w.Tolerations = reach(on)
+	w.NodeSelector, w.Tolerations = nodeReach(on)
 	for _, c := range on {
 		if c.Option == ir.Spot {
 			w.GraceSeconds = spotGrace
@@ -151,7 +151,7 @@ func lowerAuxiliaries(all map[string]schema.Auxiliary, capacities map[string]*ir
 			Name: name, Capacity: c.Name, Requests: requests(in.CPU, in.Memory), Image: in.Image, Command: in.Command,
 			Env: keyValues(in.Env),
 		}
-		a.NodeSelector, a.Tolerations = reach([]*ir.Capacity{c})
+		a.NodeSelector, a.Tolerations = nodeReach([]*ir.Capacity{c})
 		if c.Option == ir.Spot {
 			a.GraceSeconds = spotGrace
 		}
@@ -198,10 +198,10 @@ func acceleratorOf(on []*ir.Capacity) string {
 	return ir.GPU
 }
 
-// reach returns how pods get to all of some capacities: the labels that the
+// nodeReach returns how pods get to all of some capacities: the labels that the
 // nodes of all of them have, and the taints that those of any have. Kueue adds
 // the labels of the flavor it chooses.
-func reach(on []*ir.Capacity) (selector []ir.KeyValue, tolerations []ir.Taint) {
+func nodeReach(on []*ir.Capacity) (selector []ir.KeyValue, tolerations []ir.Taint) {
 	for i, c := range on {
 		if i == 0 {
 			selector = slices.Clone(c.NodeLabels)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // Rules on numbers of nodes and of TPU slices.
@@ -89,8 +90,8 @@ func evenNodes(r *report) {
 		}
 		if n := len(c.Zones); c.Static && c.Flex == nil && !c.Sliced() && n > 0 && c.MaxNodes%n != 0 {
 			r.add(at("capacity", c.Name, field),
-				fmt.Sprintf("%s in %s: GKE puts the same number into each zone", plural(c.MaxNodes, "node"),
-					plural(n, "zone")),
+				fmt.Sprintf("%s in %s: GKE puts the same number into each zone", words.Count(c.MaxNodes, "node"),
+					words.Count(n, "zone")),
 				label("want a multiple of %d", n), help("change %s, or the capacity's zones", field))
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // Rules on the networks over which GPUs of different nodes reach each other.
@@ -104,7 +105,7 @@ func oneRDMAZone(r *report) {
 		case len(c.Zones) > 1:
 			say(path,
 				fmt.Sprintf("capacity %q is in %s, and an RDMA network is in one", c.Name,
-					plural(len(c.Zones), "zone")),
+					words.Count(len(c.Zones), "zone")),
 				help("choose one of them: zones: [%q]", likeliest(c.Zones, m.Zones())))
 		case first == "":
 			first, zone = c.Name, c.Zones

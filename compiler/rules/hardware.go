@@ -13,6 +13,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/schema"
 )
 
@@ -233,7 +234,7 @@ func localSSDs(r *report) {
 		path := at("hardware", name, "localSSDs")
 		switch {
 		case m.SSDs.Bundled > 0:
-			r.add(path, fmt.Sprintf("%s always has its %s", m.Type, plural(m.SSDs.Bundled, "local SSD")),
+			r.add(path, fmt.Sprintf("%s always has its %s", m.Type, words.Count(m.SSDs.Bundled, "local SSD")),
 				help("remove localSSDs"))
 		case len(m.SSDs.Allowed) == 0:
 			r.add(path, fmt.Sprintf("%s is not known to take local SSDs", m.Type),
@@ -243,7 +244,7 @@ func localSSDs(r *report) {
 			for _, n := range m.SSDs.Allowed {
 				counts = append(counts, strconv.Itoa(n))
 			}
-			r.add(path, fmt.Sprintf("%s does not take %s", m.Type, plural(h.LocalSSDs, "local SSD")),
+			r.add(path, fmt.Sprintf("%s does not take %s", m.Type, words.Count(h.LocalSSDs, "local SSD")),
 				label("want one of %s", strings.Join(counts, ", ")))
 		}
 	}
@@ -386,13 +387,13 @@ func perAccelerator(r *report) {
 		if most := float64(milli) / 1000 / float64(m.Count); h.PerAccelerator.CPU > most {
 			r.add(at("hardware", name, "perAccelerator", "cpu"),
 				fmt.Sprintf("%g vCPUs with each of %s's %s, but a node has only %.3g for each", h.PerAccelerator.CPU,
-					m.Type, plural(m.Count, "accelerator"), most),
+					m.Type, words.Count(m.Count, "accelerator"), most),
 				label("want at most %.3g", most))
 		}
 		if most := mib / int64(m.Count); memory.Value()>>20 > most {
 			r.add(at("hardware", name, "perAccelerator", "memory"),
 				fmt.Sprintf("%s with each of %s's %s, but a node has only %dMi for each", h.PerAccelerator.Memory,
-					m.Type, plural(m.Count, "accelerator"), most),
+					m.Type, words.Count(m.Count, "accelerator"), most),
 				label("want at most %dGi", most/1024))
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // Rules on when GKE upgrades the cluster and its nodes. Source: GKE
@@ -190,7 +191,7 @@ func runsBeyondWindows(r *report) {
 }
 
 // printHours writes a duration in whole hours, rounded down.
-func printHours(seconds int) string { return plural(seconds/3600, "hour") }
+func printHours(seconds int) string { return words.Count(seconds/3600, "hour") }
 
 // timeBetweenWindows returns the longest time from the end of a weekly window to
 // the start of the next.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/schema"
 )
 
@@ -167,8 +168,8 @@ func overcommit(r *report) {
 			hold = "holds"
 		}
 		message := fmt.Sprintf("capacity %q guarantees %s %s, and its %s %s %s", c.Name,
-			amount(excess.resource, excess.guaranteed), excess.resource,
-			plural(n, unit), hold, amount(excess.resource, excess.held))
+			ir.PrintQuantity(excess.resource, excess.guaranteed), excess.resource,
+			words.Count(n, unit), hold, ir.PrintQuantity(excess.resource, excess.held))
 		options := []option{help("lower the quotas, add %ss, or say why it is meant so: accept: E0602: \"...\"", unit)}
 		r.addKey(at("capacity", c.Name), message, append(options, guarantees[c.Name]...)...)
 	}

@@ -13,13 +13,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
-
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/schema"
 )
 
@@ -203,33 +201,5 @@ func names[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) 
 // quoted lists names for a message.
 func quoted(names []string) string {
 	const most = 12
-	var out []string
-	for i, n := range names {
-		if i == most {
-			out = append(out, fmt.Sprintf("and %d more", len(names)-most))
-			break
-		}
-		out = append(out, strconv.Quote(n))
-	}
-	return strings.Join(out, ", ")
-}
-
-// amount writes a quantity for a message: what people count as a plain number,
-// memory as Kubernetes does.
-func amount(res string, q resource.Quantity) string {
-	switch res {
-	case ir.GPU, ir.TPU:
-		return strconv.FormatInt(q.Value(), 10)
-	case ir.CPU:
-		return strconv.FormatFloat(q.AsApproximateFloat64(), 'f', -1, 64)
-	}
-	return q.String()
-}
-
-// plural counts things: plural(1, "node") is "1 node".
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
+	return words.Quoted(names, most)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/schema"
 )
 
@@ -52,7 +53,7 @@ func wholeSlices(r *report) {
 				help(`set kind: "JobSet"`))
 		case w.Pods != nil && *w.Pods != w.Slices*hosts:
 			r.add(at("workloads", name, "pods"),
-				fmt.Sprintf("on %s of %d hosts run %d pods, one on each", plural(w.Slices, "slice"), hosts,
+				fmt.Sprintf("on %s of %d hosts run %d pods, one on each", words.Count(w.Slices, "slice"), hosts,
 					w.Slices*hosts),
 				label("want %d", w.Slices*hosts), help("leave pods out: it follows from slices"))
 		}
@@ -84,7 +85,7 @@ func (r *report) mixedShapes(name string, w schema.Workload, on []string, capaci
 }
 
 func shape(s *ir.Slice) string {
-	return fmt.Sprintf("%d chips on %s", s.Chips, plural(s.Hosts, "host"))
+	return fmt.Sprintf("%d chips on %s", s.Chips, words.Count(s.Hosts, "host"))
 }
 
 // runTimes: flex-start ends a node when its time is over, whatever runs on it.

@@ -146,7 +146,8 @@ func fits(requests []ir.Amount, times int64,
 		need.Mul(times)
 		have, known := offered(a.Resource)
 		if !known || need.Cmp(have) > 0 {
-			return fmt.Sprintf("%s %s of %s", amount(a.Resource, need), a.Resource, amount(a.Resource, have)), false
+			return fmt.Sprintf("%s %s of %s", ir.PrintQuantity(a.Resource, need), a.Resource,
+				ir.PrintQuantity(a.Resource, have)), false
 		}
 	}
 	return "", true

@@ -119,8 +119,8 @@ func TestHarmless(t *testing.T) {
 			}, errSame,
 		},
 		{mutant{name: "a longer comment", file: "emit/terraform/node_pools.go", old: `np.note("In each zone.")
-	np.number("node_count", p`, new: `np.note("In each of the zones.")
-	np.number("node_count", p`, blueprint: "batch-platform", by: "plan"}, errSurvived},
+	np.setNumber("node_count", p`, new: `np.note("In each of the zones.")
+	np.setNumber("node_count", p`, blueprint: "batch-platform", by: "plan"}, errSurvived},
 		{
 			mutant{
 				name: "a title", file: "emit/dashboard/panels.go", old: `title: "Waited for"`,

@@ -85,7 +85,8 @@ var mutants = []mutant{
 	// Terraform.
 	{
 		name: "attribute of a resource", file: "emit/terraform/storage.go",
-		old: `member.expr("bucket", "google_storage_bucket.team[each.key].name")`, new: `member.expr("bucket", "google_storage_bucket.team[each.key].title")`,
+		old:       `member.setExpr("bucket", "google_storage_bucket.team[each.key].name")`,
+		new:       `member.setExpr("bucket", "google_storage_bucket.team[each.key].title")`,
 		blueprint: "batch-platform", by: "plan", says: `\"title\". (storage.tf:`,
 	},
 	{
@@ -110,7 +111,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "type of an argument", file: "emit/terraform/storage.go",
-		old: `bucket.expr("for_each", "local.team_buckets")`, new: `bucket.expr("for_each", "var.teams")`,
+		old: `bucket.setExpr("for_each", "local.team_buckets")`, new: `bucket.setExpr("for_each", "var.teams")`,
 		blueprint: "batch-platform", by: "plan", says: "string required. (storage.tf:",
 	},
 	{
@@ -222,12 +223,12 @@ var mutants = []mutant{
 	},
 	{
 		name: "quota", file: "compiler/lower/teams.go",
-		old: "Nominal: times(o.share, res, nominal)", new: "Nominal: times(o.share, res, 2*nominal)",
+		old: "Nominal: multiplyShare(o.share, res, nominal)", new: "Nominal: multiplyShare(o.share, res, 2*nominal)",
 		blueprint: "batch-platform", by: "cluster", says: `"a100-compact": 16`,
 	},
 	{
 		name: "borrowing", file: "emit/kueue/queues.go",
-		old: "limit(q.Borrowing)", new: "limit(q.Lending)",
+		old: "canonicalLimit(q.Borrowing)", new: "canonicalLimit(q.Lending)",
 		blueprint: "batch-platform", by: "cluster", says: "cq-team-a-hp: 0 pending, 4 admitted, want 1, 3",
 	},
 	{
@@ -274,7 +275,7 @@ var mutants = []mutant{
 	// What Google's APIs refuse of a folder that Terraform accepts.
 	{
 		name: "public nodes in a private cluster", file: "emit/terraform/node_pools.go",
-		old: `	networks.flag("enable_private_nodes", true)
+		old: `	networks.setBool("enable_private_nodes", true)
 `, new: "",
 		blueprint: "a3-ultra-flex", by: "plan", says: "EnablePrivateNodes must be enabled for private clusters",
 	},
@@ -286,7 +287,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "topology of a standing pool", file: "emit/terraform/lifecycle.go",
-		old: `		block.expr("replace_triggered_by", "["+trigger+"]")
+		old: `		block.setExpr("replace_triggered_by", "["+trigger+"]")
 `, new: "",
 		blueprint: "tpu-training", by: "plan", says: "after another topology is applied, terraform says [] and a second apply would do",
 	},

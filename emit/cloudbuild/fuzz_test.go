@@ -72,7 +72,8 @@ func FuzzScripts(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		hostile.Want(t, s, "\x00") // which no program can be given
 		hostile.WantPrintable(t, s)
-		out, err := exec.Command("bash", "-c", text("X", s)+list("Y", []string{s, "-", s})+`printf '%s\0' "$X" "${Y[@]}"`).CombinedOutput()
+		script := assignString("X", s) + assignArray("Y", []string{s, "-", s}) + `printf '%s\0' "$X" "${Y[@]}"`
+		out, err := exec.Command("bash", "-c", script).CombinedOutput()
 		if want := strings.Join([]string{s, s, "-", s, ""}, "\x00"); err != nil || string(out) != want {
 			t.Errorf("bash reads %q, want %q; %v", out, want, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 //go:embed scripts/create-platform.sh
@@ -43,17 +44,21 @@ func createScript(p *ir.Platform) []byte {
 		body = strings.NewReplacer(logsMark, dataAccessLogs, logsUsageMark, logsUsage).Replace(createBody)
 	}
 	return fill(body, append(common(p),
-		text("ACCOUNT", d.Account.ID),
-		text("DISPLAY_NAME", d.Account.Display),
-		text("NODE_ACCOUNT", p.NodeAccount.ID),
-		text("NODE_DISPLAY_NAME", p.NodeAccount.Display),
-		list("TEAM_DISPLAY_NAMES", column(accounts, func(t ir.Team) string { return t.Account.Display })),
-		list("TEAM_SUBJECTS", column(accounts, func(t ir.Team) string { return t.Namespace + "/" + t.KubeAccount })),
-		list("CUSTOM_TITLES", column(roles, func(r ir.CustomRole) string { return r.Title })),
-		list("CUSTOM_PERMISSIONS", column(roles, func(r ir.CustomRole) string { return strings.Join(r.Permissions, ",") })),
-		list("BUILD_CONDITIONS", column(rights, func(r ir.NarrowRole) string { return r.Condition })),
-		list("BUILD_TITLES", column(rights, func(r ir.NarrowRole) string { return r.Title })),
-		text("INFRASTRUCTURE_MANAGER", strconv.FormatBool(d.InfrastructureManager)),
+		assignString("ACCOUNT", d.Account.ID),
+		assignString("DISPLAY_NAME", d.Account.Display),
+		assignString("NODE_ACCOUNT", p.NodeAccount.ID),
+		assignString("NODE_DISPLAY_NAME", p.NodeAccount.Display),
+		assignArray("TEAM_DISPLAY_NAMES", column(accounts, func(t ir.Team) string { return t.Account.Display })),
+		assignArray("TEAM_SUBJECTS", column(accounts, func(t ir.Team) string {
+			return t.Namespace + "/" + t.KubeAccount
+		})),
+		assignArray("CUSTOM_TITLES", column(roles, func(r ir.CustomRole) string { return r.Title })),
+		assignArray("CUSTOM_PERMISSIONS", column(roles, func(r ir.CustomRole) string {
+			return strings.Join(r.Permissions, ",")
+		})),
+		assignArray("BUILD_CONDITIONS", column(rights, func(r ir.NarrowRole) string { return r.Condition })),
+		assignArray("BUILD_TITLES", column(rights, func(r ir.NarrowRole) string { return r.Title })),
+		assignString("INFRASTRUCTURE_MANAGER", strconv.FormatBool(d.InfrastructureManager)),
 	))
 }
 
@@ -65,21 +70,21 @@ func destroyScript(p *ir.Platform) []byte { return fill(destroyBody, common(p)) 
 func common(p *ir.Platform) []string {
 	d := p.Delivery
 	return []string{
-		text("NAME", p.Name),
-		text("PROJECT", p.Project),
-		text("REGION", p.Region),
-		text("BUILD_REGION", d.Region),
-		text("EMAIL", d.Account.Email(p.Project)),
-		text("NODE_EMAIL", p.NodeAccount.Email(p.Project)),
-		text("BUCKET", d.StateBucket),
-		text("HOLDS", holds(d)),
-		text("SOURCE_PREFIX", p.SourcePrefix()),
-		text("REPOSITORY", d.Repository),
-		text("NEEDS_WORKER_POOL", strconv.FormatBool(!p.Cluster.DNSEndpoint)),
-		list("APIS", d.APIs),
-		list("TEAM_ACCOUNTS", column(p.TeamsWithAccount(), func(t ir.Team) string { return t.Account.ID })),
-		list("CUSTOM_ROLES", column(customRoles(p), func(r ir.CustomRole) string { return r.ID })),
-		list("BUILD_ROLES", column(buildRights(p), func(r ir.NarrowRole) string { return r.Role })),
+		assignString("NAME", p.Name),
+		assignString("PROJECT", p.Project),
+		assignString("REGION", p.Region),
+		assignString("BUILD_REGION", d.Region),
+		assignString("EMAIL", d.Account.Email(p.Project)),
+		assignString("NODE_EMAIL", p.NodeAccount.Email(p.Project)),
+		assignString("BUCKET", d.StateBucket),
+		assignString("HOLDS", holds(d)),
+		assignString("SOURCE_PREFIX", p.SourcePrefix()),
+		assignString("REPOSITORY", d.Repository),
+		assignString("NEEDS_WORKER_POOL", strconv.FormatBool(!p.Cluster.DNSEndpoint)),
+		assignArray("APIS", d.APIs),
+		assignArray("TEAM_ACCOUNTS", column(p.TeamsWithAccount(), func(t ir.Team) string { return t.Account.ID })),
+		assignArray("CUSTOM_ROLES", column(customRoles(p), func(r ir.CustomRole) string { return r.ID })),
+		assignArray("BUILD_ROLES", column(buildRights(p), func(r ir.NarrowRole) string { return r.Role })),
 	}
 }
 
@@ -141,22 +146,19 @@ func fill(body string, assignments []string) []byte {
 	return []byte(marks.Replace(body))
 }
 
-// text returns the assignment of one string.
-func text(name, value string) string { return name + "=" + quote(value) + "\n" }
+// assignString returns the assignment of one string.
+func assignString(name, value string) string { return name + "=" + words.ShellString(value) + "\n" }
 
-// list returns the assignment of an array, a line an element.
-func list(name string, values []string) string {
+// assignArray returns the assignment of an array, one element a line.
+func assignArray(name string, values []string) string {
 	var b strings.Builder
 	b.WriteString(name + "=(\n")
 	for _, v := range values {
-		b.WriteString("  " + quote(v) + "\n")
+		b.WriteString("  " + words.ShellString(v) + "\n")
 	}
 	b.WriteString(")\n")
 	return b.String()
 }
-
-// quote returns a word of shell that stands for s, whatever s holds.
-func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // grantCondition returns the IAM condition under which the build may change
 // the project's policy: it grants and revokes these roles only.

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // fresh answers like a project in which nothing has been prepared yet.
@@ -89,7 +90,7 @@ func TestCreateStopsAtTheFirstError(t *testing.T) {
 		if strings.Contains(failing, " describe ") {
 			continue // to fail is its answer
 		}
-		s.answer(fresh + "\nif [[ $line == " + quote(failing) + " ]]; then echo refused >&2; exit 1; fi")
+		s.answer(fresh + "\nif [[ $line == " + words.ShellString(failing) + " ]]; then echo refused >&2; exit 1; fi")
 		r := s.script("create-platform.sh", "")
 		if r.code == 0 || !strings.Contains(r.output, "refused") {
 			t.Errorf("exit code %d and output %q after a failure of %s", r.code, r.output, failing)
@@ -131,7 +132,7 @@ func TestCreateReplacesTheCondition(t *testing.T) {
 		{"several", old + current + bare, "true", nil, []string{submit, removeOld, remove + " None"}},
 		{"no build", old, "true", []string{"--prepare"}, []string{add}},
 	} {
-		s.answer("case $call in\n*get-iam-policy*) printf %s " + quote(tt.policy) + " ;;\n*' submit '*) " + tt.build + " ;;\nesac")
+		s.answer("case $call in\n*get-iam-policy*) printf %s " + words.ShellString(tt.policy) + " ;;\n*' submit '*) " + tt.build + " ;;\nesac")
 		r := s.script("create-platform.sh", "", tt.args...)
 		var got []string
 		words := s.words()
@@ -372,8 +373,8 @@ func TestCreateTurnsOnLogs(t *testing.T) {
 		reads   = `{"service": "container.googleapis.com", "auditLogConfigs": [{"logType": "DATA_READ"}]}`
 	)
 	answers := func(policy, write string) string {
-		return "case $call in\n*'gcloud info'*) echo " + quote(python) + " ;;\n" +
-			"*'get-iam-policy my-project --format=json'*) echo " + quote(policy) + "; exit ;;\n" +
+		return "case $call in\n*'gcloud info'*) echo " + words.ShellString(python) + " ;;\n" +
+			"*'get-iam-policy my-project --format=json'*) echo " + words.ShellString(policy) + "; exit ;;\n" +
 			"*set-iam-policy*) cat \"$4\" >>\"$SANDBOX/written\"; " + write + " ;;\nesac\n" + prepared
 	}
 	const bindings = `{"bindings": [{"role": "roles/owner", "members": ["user:ana@example.com"], ` +
@@ -442,7 +443,7 @@ func TestSubmitFails(t *testing.T) {
 		},
 		{"ERROR: (gcloud.builds.submit) build 1 completed with status FAILURE", "has failed: mend the cause, then run this again"},
 	} {
-		s.answer(prepared + "\nif [[ $call == *' submit '* ]]; then echo the log; echo " + quote(tt.problem) + " >&2; exit 1; fi")
+		s.answer(prepared + "\nif [[ $call == *' submit '* ]]; then echo the log; echo " + words.ShellString(tt.problem) + " >&2; exit 1; fi")
 		for script, args := range map[string][]string{"create-platform.sh": nil, "destroy-platform.sh": {"--yes"}} {
 			r := s.script(script, "", args...)
 			if r.code != 1 || strings.Count(r.output, tt.problem) != 1 || !strings.Contains(r.output, "the log\n") || !strings.Contains(r.output, tt.says) {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // temporary is the name of a directory that mktemp makes, another each time.
@@ -224,7 +225,7 @@ func stepsStop(t *testing.T, p *ir.Platform) {
 				if strings.Contains(failing, "objects describe") {
 					continue // to fail is its answer
 				}
-				pattern := strings.ReplaceAll(quote(temporary.ReplaceAllString(failing, "TEMP")), "TEMP", "'*'")
+				pattern := strings.ReplaceAll(words.ShellString(temporary.ReplaceAllString(failing, "TEMP")), "TEMP", "'*'")
 				s.answer(running + "\nif [[ $line == " + pattern + " ]]; then echo refused >&2; exit 1; fi")
 				if r := s.step(st); r.code == 0 || !strings.Contains(r.output, "refused") {
 					t.Errorf("%s, step %s: exit code %d after a failure of %s\n%s", path, st.ID, r.code, failing, r.output)
@@ -384,7 +385,7 @@ func TestUnlock(t *testing.T) {
 			if tt.holder == "" {
 				describe = "exit 1"
 			}
-			s.answer("case $call in\n*'objects describe'*) " + describe + " ;;\n*cat*) echo " + quote(tt.holder) + " ;;\n" +
+			s.answer("case $call in\n*'objects describe'*) " + describe + " ;;\n*cat*) echo " + words.ShellString(tt.holder) + " ;;\n" +
 				"*'builds list'*) printf '" + tt.builds + "' ;;\nesac")
 			r := s.step(st)
 			if r.code != 0 || !strings.Contains(strings.ReplaceAll(r.output, `\#`, "#"), tt.says) ||
@@ -506,7 +507,7 @@ func TestPriorities(t *testing.T) {
 		{"another default", "hp 20 PreemptLowerPriority \nlp 10 Never true\n", "hp lp"},
 		{"another name", "hp 20 PreemptLowerPriority true\nlow 10 Never \n", "low"},
 	} {
-		s.answer("case $call in\n*create*) printf %s " + quote(wanted) + " ;;\n*get*) printf %s " + quote(tt.live) + " ;;\nesac")
+		s.answer("case $call in\n*create*) printf %s " + words.ShellString(wanted) + " ;;\n*get*) printf %s " + words.ShellString(tt.live) + " ;;\nesac")
 		r := s.step(st)
 		var want []string
 		if tt.deletes != "" {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // slicesOf returns a platform of one team with TPU slices of a topology.
@@ -143,7 +144,7 @@ func states(list ...string) string {
 		"n=$(cat \"$SANDBOX/lists\" 2>/dev/null || echo 0); echo $((n + 1)) >\"$SANDBOX/lists\"\n" +
 		"echo other FAILED\nstates=("
 	for _, state := range list {
-		answer += " " + quote(state)
+		answer += " " + words.ShellString(state)
 	}
 	return answer + ")\nif ((n >= ${#states[@]})); then n=$((${#states[@]} - 1)); fi\n" +
 		"if [[ -n ${states[n]} ]]; then echo gke-batch \"${states[n]}\"; fi\nfi\n"

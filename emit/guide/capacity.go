@@ -114,7 +114,7 @@ func guarantees(d *document, p *ir.Platform) {
 		existing := find(c.PerNode, counted)
 		existing.Mul(int64(c.MaxNodes))
 		rows = append(rows, []markup{
-			code(c.Name), code(counted), text(amount(counted, guaranteed)), text(amount(counted, existing)), balance(p, counted, guaranteed, existing), text(c.Overcommit),
+			code(c.Name), code(counted), text(ir.PrintQuantity(counted, guaranteed)), text(ir.PrintQuantity(counted, existing)), balance(p, counted, guaranteed, existing), text(c.Overcommit),
 		})
 	}
 	d.Table([]markup{"Capacity", "Counted in", "Guaranteed", "Exist at most", "Balance", "The administrator's reason to guarantee more"}, rows)
@@ -145,10 +145,10 @@ func balance(p *ir.Platform, counted string, guaranteed, existing resource.Quant
 	case rest.Sign() == 0:
 		return "even"
 	case rest.Sign() > 0:
-		return text(amount(counted, rest)) + schedulerOf(p).spare
+		return text(ir.PrintQuantity(counted, rest)) + schedulerOf(p).spare
 	default:
 		rest.Neg()
-		return text(amount(counted, rest)) + schedulerOf(p).lacking
+		return text(ir.PrintQuantity(counted, rest)) + schedulerOf(p).lacking
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit/hostile"
 )
 
@@ -19,9 +20,9 @@ func FuzzInline(f *testing.F) {
 	hostile.Seed(f)
 	f.Fuzz(func(t *testing.T, s string) {
 		hostile.Want(t, s, "\x00")
-		want := oneLine(s)
+		want := words.OneLine(s)
 		if strings.ContainsAny(want, "\n\r\v\f") {
-			t.Errorf("oneLine(%q) has more than one line", s)
+			t.Errorf("OneLine(%q) has more than one line", s)
 		}
 		if got := readText(t, string(text(s))); got != want {
 			t.Errorf("text(%q) is %q and reads as %q", s, text(s), got)

@@ -399,20 +399,6 @@ func TestQuotaLimits(t *testing.T) {
 	}
 }
 
-func TestAmounts(t *testing.T) {
-	tests := []struct{ resource, quantity, want string }{
-		{ir.GPU, "16k", "16000"},
-		{ir.CPU, "2M", "2000000"},
-		{ir.CPU, "158200m", "158.2"},
-		{ir.Memory, "10Gi", "10Gi"},
-	}
-	for _, tt := range tests {
-		if got := amount(tt.resource, quantity(tt.quantity)); got != tt.want {
-			t.Errorf("amount(%s, %s) = %q, want %q", tt.resource, tt.quantity, got, tt.want)
-		}
-	}
-}
-
 // A limit is worth a word only where auto-provisioning is on and the quotas
 // admit more.
 func TestAutoProvisioningLimits(t *testing.T) {

@@ -12,4 +12,3 @@ func text(s string) markup        { return markdown.Text(s) }
 func code(s string) markup        { return markdown.Code(s) }
 func codes(names []string) markup { return markdown.Codes(names) }
 func file(path string) markup     { return markdown.File(path) }
-func oneLine(s string) string     { return markdown.OneLine(s) }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // gpuNetworks shows the networks over which GPUs of different nodes reach each
@@ -82,21 +83,9 @@ func podSecurity(d *document, p *ir.Platform) {
 	if hosts {
 		what = append(what, "the network of the node")
 	}
-	d.Para("Some pods need of their nodes what the baseline standard keeps from all: ", join(what), ". The namespaces of teams that submit such pods, or have ",
+	d.Para("Some pods need of their nodes what the baseline standard keeps from all: ", words.And(what), ". The namespaces of teams that submit such pods, or have ",
 		"quota on nodes with GPUDirect, enforce no standard. In its place the policy `pods-keep-off-the-node` refuses there whatever else the standard would.")
 	if p.AnyCapacity(func(c ir.Capacity) bool { return c.GPUDirect == ir.TCPX || c.GPUDirect == ir.TCPXO }) {
 		d.Para("The daemon beside pods with GPUDirect-TCPX or TCPXO besides tunes the kernel of its node: who may submit such pods could have the node.")
 	}
-}
-
-// join lists things: "one and another".
-func join(items []markup) markup {
-	out := markup("")
-	for i, item := range items {
-		if i > 0 {
-			out += " and "
-		}
-		out += item
-	}
-	return out
 }

@@ -11,7 +11,7 @@ func machine(c ir.Capacity) markup {
 		m += ", TPU topology " + code(slice.Topology)
 	}
 	if n := c.SSDs(); n > 0 {
-		m += ", " + count(n, "local SSD", "local SSDs") + " of " + digits(c.Machine.SSDSizeGB) + " GB"
+		m += ", " + countNoun(n, "local SSD") + " of " + digits(c.Machine.SSDSizeGB) + " GB"
 	}
 	return m
 }
@@ -65,7 +65,7 @@ func reservation(c ir.Capacity) markup {
 	case r.Kind == ir.CalendarReservation:
 		m = "calendar " + m
 		if r.Days > 0 {
-			m += ", for " + count(r.Days, "day", "days")
+			m += ", for " + countNoun(r.Days, "day")
 		}
 	case c.Waiting:
 	case r.Owner == "":

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // podsReadyTimeout says ir.PodsReadyMinutes in words.
@@ -316,7 +317,7 @@ func slicesByHand(d *document, p *ir.Platform) {
 	var shapes []string
 	for _, c := range p.Capacities {
 		if c.Sliced() {
-			shapes = append(shapes, string(code(c.Name)+": "+count(c.Machine.Slice.Hosts, "pod", "pods")+" of "+digits(c.Machine.AcceleratorCount)))
+			shapes = append(shapes, string(code(c.Name)+": "+countNoun(c.Machine.Slice.Hosts, "pod")+" of "+digits(c.Machine.AcceleratorCount)))
 		}
 	}
 	if shapes == nil {
@@ -363,7 +364,7 @@ func workloads(d *document, p *ir.Platform) {
 	for _, t := range templates {
 		var requests []string
 		for _, a := range t.Requests {
-			requests = append(requests, amount(a.Resource, a.Quantity)+" "+a.Resource)
+			requests = append(requests, ir.PrintQuantity(a.Resource, a.Quantity)+" "+a.Resource)
 		}
 		rows = append(rows, []markup{
 			code(t.Template), text(string(t.Kind)), tier[t.PriorityClass], codes(t.Capacities), digits(t.objects), digits(t.Pods), codes(requests), code(t.Image),
@@ -439,11 +440,11 @@ func kueueRemove(d *document, p *ir.Platform) {
 		"they have 0 admitted:")
 	d.Code("sh",
 		command("kubectl", "get", "clusterqueues", "-o", "custom-columns=QUEUE:.metadata.name,ADMITTED:.status.admittedWorkloads,CAPACITIES:.spec.resourceGroups[*].flavors[*].name"),
-		patch+quote(`{"spec":{"stopPolicy":"HoldAndDrain"}}`))
+		patch+words.ShellArgument(`{"spec":{"stopPolicy":"HoldAndDrain"}}`))
 	d.Para("Then build, and let the queues that remain start again:")
 	d.Code("sh",
 		"./create-platform.sh",
-		patch+quote(`{"spec":{"stopPolicy":"None"}}`))
+		patch+words.ShellArgument(`{"spec":{"stopPolicy":"None"}}`))
 	shared := markup("")
 	if len(p.SharedQueues) > 0 {
 		shared = ", or of teams that share it one ClusterQueue, " + code(ir.ClusterQueuePrefix+"TIER") + ","

@@ -78,7 +78,7 @@ func (d *drawing) eachQueue(p *ir.Platform) {
 		}
 		for _, q := range p.SharedQueues {
 			if q.Cohort == cohort {
-				label := q.ClusterQueue + " of " + string(count(len(q.Teams), "team", "teams"))
+				label := q.ClusterQueue + " of " + string(countNoun(len(q.Teams), "team"))
 				arrows = append(arrows, arrow{d.box("queue", q.ClusterQueue, label), flavors(q.Queue)})
 			}
 		}

@@ -3,12 +3,10 @@ package guide
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/resource"
-
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // maxGroups is how many groups of teams with equal quota are shown.
@@ -189,10 +187,11 @@ func teamGroups(d *document, p *ir.Platform, resources []string, head []markup) 
 // some shows the first few names.
 func some(names []string) markup {
 	const few = 4
-	if len(names) > few {
-		return codes(names[:few]) + " and " + digits(len(names)-few) + " more"
+	spans := make([]markup, len(names))
+	for i, name := range names {
+		spans[i] = code(name)
 	}
-	return codes(names)
+	return words.First(spans, few)
 }
 
 // nesting shows which cohorts hold others.
@@ -290,26 +289,17 @@ func quotaCell(f ir.FlavorQuota, resourceName string) markup {
 		return ""
 	}
 	q := f.Quotas[i]
-	cell := text(amount(resourceName, q.Nominal))
+	cell := text(ir.PrintQuantity(resourceName, q.Nominal))
 	switch {
 	case q.BorrowsAll:
 		cell += " + all"
 	case q.Borrows():
-		cell += " + " + text(amount(resourceName, *q.Borrowing))
+		cell += " + " + text(ir.PrintQuantity(resourceName, *q.Borrowing))
 	}
 	if q.Lending != nil {
-		cell += ", lends " + text(amount(resourceName, *q.Lending))
+		cell += ", lends " + text(ir.PrintQuantity(resourceName, *q.Lending))
 	}
 	return cell
-}
-
-// amount writes a quantity: memory as Kubernetes does, and what is counted as
-// a decimal, which Kubernetes would write as 16k or 1500m.
-func amount(resourceName string, q resource.Quantity) string {
-	if resourceName == ir.Memory {
-		return q.String()
-	}
-	return strconv.FormatFloat(float64(q.MilliValue())/1000, 'f', -1, 64)
 }
 
 // quotaKey is equal for teams of equal quota.

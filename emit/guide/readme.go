@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // fewTeams is the number of teams up to which each is shown by itself. Above
@@ -40,7 +41,7 @@ func intro(d *document, p *ir.Platform) {
 	cohorts, top := inCohorts(p)
 	grouped := markup("")
 	if cohorts > 0 {
-		grouped = ", in " + count(cohorts, "cohort", "cohorts")
+		grouped = ", in " + countNoun(cohorts, "cohort")
 		if top != "" {
 			grouped += " under " + code(top)
 		}
@@ -48,8 +49,8 @@ func intro(d *document, p *ir.Platform) {
 	}
 	d.Para("This is ", code(p.Name), ", a batch platform on Google Kubernetes Engine, in project ", code(p.Project),
 		" and region ", code(p.Region), " (", codes(p.Zones), "). ",
-		count(len(p.Teams), "team", "teams"), grouped, " share ",
-		count(len(p.Capacities), "capacity", "capacities"), ". ", schedulerOf(p).starts(p), " JobSet is ", text(p.Versions.JobSet), ". Everything in this folder is compiled from one blueprint.")
+		countNoun(len(p.Teams), "team"), grouped, " share ",
+		countNoun(len(p.Capacities), "capacity"), ". ", schedulerOf(p).starts(p), " JobSet is ", text(p.Versions.JobSet), ". Everything in this folder is compiled from one blueprint.")
 }
 
 // kueueStarts says that Kueue starts the teams' jobs.
@@ -112,10 +113,5 @@ func kueueApplied(classes markup) markup {
 // digits writes a number.
 func digits(n int) markup { return markup(strconv.Itoa(n)) }
 
-// count writes a number of things.
-func count(n int, one, many markup) markup {
-	if n == 1 {
-		return "1 " + one
-	}
-	return digits(n) + " " + many
-}
+// countNoun writes a number of things. The noun is the guide's own word.
+func countNoun(n int, noun markup) markup { return markup(words.Count(n, string(noun))) }

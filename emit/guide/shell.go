@@ -1,23 +1,17 @@
 package guide
 
-import "strings"
+import (
+	"strings"
 
-// command joins words to a shell command in which every one of them is one
-// word, whatever it holds.
-func command(words ...string) string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = quote(w)
+	"github.com/batchwright/batchwright/compiler/words"
+)
+
+// command joins arguments to a shell command that reads each of them as it is,
+// whatever it holds.
+func command(arguments ...string) string {
+	quoted := make([]string, len(arguments))
+	for i, w := range arguments {
+		quoted[i] = words.ShellArgument(w)
 	}
 	return strings.Join(quoted, " ")
-}
-
-// quote returns a word as POSIX shells read it. Words of safe characters only
-// stay as they are.
-func quote(word string) string {
-	const safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,@%+"
-	if word != "" && strings.Trim(word, safe) == "" {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

@@ -24,7 +24,7 @@ func Queues(p *ir.Platform) []kubeyaml.Manifest {
 func Team(p *ir.Platform, t ir.Team) []any {
 	var objects []any
 	for _, q := range t.Queues {
-		objects = append(objects, team(p, t, q))
+		objects = append(objects, teamQueue(p, t, q))
 	}
 	return objects
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
-// quota is a queue's quota of GPUs on a capacity, beside cpu.
-func quota(nominal int64, borrowing *resource.Quantity, all bool) ir.FlavorQuota {
+// gpuQuota is a queue's quota of GPUs on a capacity, beside cpu.
+func gpuQuota(nominal int64, borrowing *resource.Quantity, all bool) ir.FlavorQuota {
 	return ir.FlavorQuota{Flavor: "h100", Quotas: []ir.ResourceQuota{
 		{Resource: ir.CPU, Nominal: resource.MustParse("100")},
 		{
@@ -22,7 +22,7 @@ func quota(nominal int64, borrowing *resource.Quantity, all bool) ir.FlavorQuota
 }
 
 func TestShare(t *testing.T) {
-	waiting := quota(4, nil, false)
+	waiting := gpuQuota(4, nil, false)
 	waiting.Waiting = true
 	four := resource.MustParse("4")
 	for _, test := range []struct {
@@ -31,14 +31,14 @@ func TestShare(t *testing.T) {
 		want    share
 	}{
 		{"nothing", nil, newShare(0, 0)},
-		{"no cohort", []ir.FlavorQuota{quota(8, nil, false)}, newShare(8, 8)},
-		{"some", []ir.FlavorQuota{quota(8, &four, false)}, newShare(8, 12)},
-		{"all", []ir.FlavorQuota{quota(8, nil, true)}, newShare(8, -1)},
-		{"capacities together", []ir.FlavorQuota{quota(8, &four, false), quota(2, nil, false)}, newShare(10, 14)},
-		{"all of one of them", []ir.FlavorQuota{quota(8, nil, true), quota(2, &four, false)}, newShare(10, -1)},
-		{"a reservation that has not begun", []ir.FlavorQuota{quota(8, nil, false), waiting}, newShare(8, 8)},
+		{"no cohort", []ir.FlavorQuota{gpuQuota(8, nil, false)}, newShare(8, 8)},
+		{"some", []ir.FlavorQuota{gpuQuota(8, &four, false)}, newShare(8, 12)},
+		{"all", []ir.FlavorQuota{gpuQuota(8, nil, true)}, newShare(8, -1)},
+		{"capacities together", []ir.FlavorQuota{gpuQuota(8, &four, false), gpuQuota(2, nil, false)}, newShare(10, 14)},
+		{"all of one of them", []ir.FlavorQuota{gpuQuota(8, nil, true), gpuQuota(2, &four, false)}, newShare(10, -1)},
+		{"a reservation that has not begun", []ir.FlavorQuota{gpuQuota(8, nil, false), waiting}, newShare(8, 8)},
 	} {
-		if got := gpus(ir.Queue{Flavors: test.flavors}); got != test.want {
+		if got := gpuShare(ir.Queue{Flavors: test.flavors}); got != test.want {
 			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
 		}
 	}
@@ -46,7 +46,7 @@ func TestShare(t *testing.T) {
 
 func TestQueues(t *testing.T) {
 	queue := func(n int64) []ir.Queue {
-		return []ir.Queue{{LocalQueue: "vision", Flavors: []ir.FlavorQuota{quota(n, nil, true)}}}
+		return []ir.Queue{{LocalQueue: "vision", Flavors: []ir.FlavorQuota{gpuQuota(n, nil, true)}}}
 	}
 	p := &ir.Platform{
 		Name:    "demo",

@@ -70,7 +70,7 @@ func cohorts(p *ir.Platform) []any {
 	guaranteed := map[string]int64{}
 	for _, t := range p.Teams {
 		for _, q := range t.Queues {
-			guaranteed[t.Cohort] += gpus(q).Quota
+			guaranteed[t.Cohort] += gpuShare(q).Quota
 		}
 	}
 	var objects []any
@@ -80,16 +80,16 @@ func cohorts(p *ir.Platform) []any {
 	return objects
 }
 
-// team is the queue of a team, which bears the team's label as its namespace
+// teamQueue is the queue of a team, which bears the team's label as its namespace
 // does.
-func team(p *ir.Platform, t ir.Team, q ir.Queue) *queue {
-	out := newQueue(p, q.LocalQueue, t.Cohort, t.Priority, gpus(q))
+func teamQueue(p *ir.Platform, t ir.Team, q ir.Queue) *queue {
+	out := newQueue(p, q.LocalQueue, t.Cohort, t.Priority, gpuShare(q))
 	out.Labels[ir.LabelTeam] = t.Name
 	return out
 }
 
-// gpus is what a queue has of the GPUs.
-func gpus(q ir.Queue) share {
+// gpuShare is what a queue has of the GPUs.
+func gpuShare(q ir.Queue) share {
 	g := q.GPUs()
 	if g.All {
 		g.Most = unlimited

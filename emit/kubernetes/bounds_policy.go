@@ -58,7 +58,7 @@ func boundsOf(p *ir.Platform) []bounds {
 				byTier[q.Tier] = b
 			}
 			for _, f := range q.Flavors {
-				b.add(capacities[f.Flavor])
+				b.allowCapacity(capacities[f.Flavor])
 			}
 		}
 	}
@@ -73,8 +73,8 @@ func boundsOf(p *ir.Platform) []bounds {
 	return out
 }
 
-// add lets pods go to the nodes of a capacity.
-func (b *bounds) add(c ir.Capacity) {
+// allowCapacity lets pods go to the nodes of a capacity.
+func (b *bounds) allowCapacity(c ir.Capacity) {
 	for _, l := range c.NodeLabels {
 		b.labels = append(b.labels, l.Key+"="+l.Value)
 	}
@@ -106,8 +106,8 @@ func jobsStayInBounds(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmiss
 	for i, b := range tiers {
 		names[i] = b.tier
 	}
-	policy := teamPolicy(p, "jobs-stay-in-bounds", rule("batch", "v1", "jobs"),
-		rule("jobset.x-k8s.io", "v1alpha2", "jobsets"))
+	policy := teamPolicy(p, "jobs-stay-in-bounds", admissionRule("batch", "v1", "jobs"),
+		admissionRule("jobset.x-k8s.io", "v1alpha2", "jobsets"))
 	policy.Spec.MatchConditions = []admissionv1.MatchCondition{{
 		Name: "not-by-a-controller",
 		Expression: "!(request.userInfo.username in " + celList(append([]string{jobSetController}, s.controllers...)) +

@@ -142,7 +142,7 @@ func priorityOf(p *ir.Platform, c ir.Capacity) priority {
 	case ir.Reservation:
 		// The API takes the zones of a specific reservation here alone.
 		out.Reservations = &reservations{
-			Affinity: "Specific", Specific: []specificReservation{specific(*c.Reservation, zones)},
+			Affinity: "Specific", Specific: []specificReservation{specificReservationOf(*c.Reservation, zones)},
 		}
 		zones = nil
 	case ir.AnyReservation:
@@ -166,7 +166,7 @@ func priorityOf(p *ir.Platform, c ir.Capacity) priority {
 	return out
 }
 
-func specific(r ir.ReservationUse, zones []string) specificReservation {
+func specificReservationOf(r ir.ReservationUse, zones []string) specificReservation {
 	out := specificReservation{Name: r.Name, Project: r.Owner, Zones: zones}
 	if r.Block != "" {
 		out.ReservationBlock = &reservationBlock{Name: r.Block}

@@ -141,7 +141,7 @@ spec:
 ` + storage + "      localSSDCount: 4\n" + tail},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := render(t, classed(test.edit))
+			got := renderFiles(t, classed(test.edit))
 			if diff := cmp.Diff(test.want, got["kubernetes/compute-classes.yaml"]); diff != "" {
 				t.Errorf("compute class (-want +got):\n%s", diff)
 			}
@@ -151,7 +151,7 @@ spec:
 			}
 		})
 	}
-	if _, there := render(t, plan())["kubernetes/compute-classes.yaml"]; there {
+	if _, there := renderFiles(t, testPlan())["kubernetes/compute-classes.yaml"]; there {
 		t.Error("a plan without ComputeClasses has a file of them")
 	}
 }

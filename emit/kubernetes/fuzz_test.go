@@ -9,17 +9,17 @@ import (
 // FuzzFiles: the texts of a plan stay texts.
 func FuzzFiles(f *testing.F) {
 	hostile.Seed(f)
-	harmless := read(f, hostile.Mark)
+	harmless := readDocuments(f, hostile.Mark)
 	f.Fuzz(func(t *testing.T, s string) {
 		hostile.Want(t, s)
-		hostile.Compare(t, s, harmless, read(t, s), nil)
+		hostile.Compare(t, s, harmless, readDocuments(t, s), nil)
 	})
 }
 
-// read returns the documents of every file of a plan that holds a text.
-func read(t testing.TB, text string) any {
+// readDocuments returns the documents of every file of a plan that holds a text.
+func readDocuments(t testing.TB, text string) any {
 	t.Helper()
-	p := plan()
+	p := testPlan()
 	p.PriorityClasses[0].Note = text
 	p.PriorityClasses[1].Note = "before " + text + "\n" + text
 	p.Teams[0].Group = text
@@ -28,10 +28,10 @@ func read(t testing.TB, text string) any {
 	kai := kaiPlan()
 	kai.PriorityClasses[0].Note, kai.Teams[0].Group = text, text
 	out := map[string]any{}
-	for name, content := range render(t, p) {
+	for name, content := range renderFiles(t, p) {
 		out[name] = hostile.Documents(t, content)
 	}
-	for name, content := range render(t, kai) {
+	for name, content := range renderFiles(t, kai) {
 		out["kai/"+name] = hostile.Documents(t, content)
 	}
 	return out

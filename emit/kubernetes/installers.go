@@ -82,7 +82,7 @@ func gib(p *ir.Platform, arm bool) installer {
 	return installer{
 		name: name, pools: pools(p, arm, ir.RDMA), sharesNet: true,
 		hostPaths: []hostPath{{"bin", hostBin, "/host"}},
-		steps: []corev1.Container{shell("install", p.Versions.GIBImage(arm), `set -eu
+		steps: []corev1.Container{shellContainer("install", p.Versions.GIBImage(arm), `set -eu
 for martians in /proc/sys/net/ipv4/conf/gpu*rdma*/log_martians; do
   [ ! -e "$martians" ] || echo 0 >"$martians"
 done
@@ -111,7 +111,7 @@ func tcpx(p *ir.Platform) installer {
 // tcpxo installs the NCCL plugin of GPUDirect-TCPXO, once the node's kernel lets
 // pods see the devices that it sends by.
 func tcpxo(p *ir.Platform) installer {
-	prepare := shell("prepare", shellImage, `exec nsenter --all --target 1 -- bash -eu -c '
+	prepare := shellContainer("prepare", shellImage, `exec nsenter --all --target 1 -- bash -eu -c '
 iptables -C INPUT -p tcp -j ACCEPT 2>/dev/null || iptables -I INPUT -p tcp -j ACCEPT
 modprobe import-helper
 for device in $(lspci -nD -d 1ae0:0084 | cut -d " " -f 1); do
@@ -144,7 +144,7 @@ func pluginPaths() []hostPath {
 }
 
 func plugin(image, installed string) corev1.Container {
-	return shell("install", image, `set -eu
+	return shellContainer("install", image, `set -eu
 chmod 755 /scripts/container_entry.sh
 /scripts/container_entry.sh install --install-nccl
 mkdir -p /usr/local/nvidia/lib64
@@ -152,7 +152,7 @@ cp -r `+installed+`/lib64/. /usr/local/nvidia/lib64
 `)
 }
 
-func shell(name, image, script string) corev1.Container {
+func shellContainer(name, image, script string) corev1.Container {
 	return corev1.Container{Name: name, Image: image, Command: []string{"/bin/sh", "-c", script}}
 }
 

@@ -14,7 +14,7 @@ import (
 // kaiPlan is plan with KAI Scheduler, a class of its own and one of the
 // platform's.
 func kaiPlan() *ir.Platform {
-	p := plan()
+	p := testPlan()
 	p.Scheduler = ir.KAI
 	p.PriorityClasses = []ir.PriorityClass{
 		{Name: "low", Value: 10, Preempts: true, Note: "tier gpu"},
@@ -31,7 +31,7 @@ func kaiPlan() *ir.Platform {
 
 // TestNothingOfKueueWithKAI: what is of one scheduler means nothing to the other.
 func TestNothingOfKueueWithKAI(t *testing.T) {
-	files := render(t, kaiPlan())
+	files := renderFiles(t, kaiPlan())
 	want := []string{
 		"kubernetes/cohorts.yaml", "kubernetes/kustomization.yaml", "kubernetes/priority-classes.yaml",
 		"kubernetes/system/admission-policies.yaml",
@@ -68,7 +68,7 @@ func TestDefaultClassWithKAI(t *testing.T) {
 	} {
 		p := kaiPlan()
 		p.PriorityClasses = test.classes
-		if got := render(t, p)["kubernetes/system/admission-policies.yaml"]; !strings.Contains(got,
+		if got := renderFiles(t, p)["kubernetes/system/admission-policies.yaml"]; !strings.Contains(got,
 			"(c == '' ? '"+test.want+"' : c)") {
 			t.Errorf("%s: not %q in\n%s", test.name, test.want, got)
 		}
@@ -78,7 +78,7 @@ func TestDefaultClassWithKAI(t *testing.T) {
 // TestNodesWithKAI: pods must select a capacity, because no flavor does it for them.
 func TestNodesWithKAI(t *testing.T) {
 	const want = "[{'cloud.google.com/gke-queued': 'true'},\n      {'resource-type': 'spot'}].exists(c,\n"
-	if got := render(t, kaiPlan())["kubernetes/system/admission-policies.yaml"]; !strings.Contains(got, want) {
+	if got := renderFiles(t, kaiPlan())["kubernetes/system/admission-policies.yaml"]; !strings.Contains(got, want) {
 		t.Errorf("no %q in\n%s", want, got)
 	}
 }

@@ -86,7 +86,7 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 	)
 	manifests = append(manifests, scheduler.queues(p)...)
 	for _, t := range p.Teams {
-		objects := append(team(p, t, onTheNode[t.Name]), scheduler.team(p, t)...)
+		objects := append(teamObjects(p, t, onTheNode[t.Name]), scheduler.team(p, t)...)
 		manifests = append(manifests, kubeyaml.Manifest{Name: path.Join("teams", t.Name+".yaml"), Objects: objects})
 	}
 

@@ -10,8 +10,8 @@ import (
 	"github.com/batchwright/batchwright/emit/kubernetes"
 )
 
-// plan has a team with a group, and one without.
-func plan() *ir.Platform {
+// testPlan has a team with a group, and one without.
+func testPlan() *ir.Platform {
 	return &ir.Platform{
 		Name:    "demo",
 		Project: "my-project",
@@ -51,8 +51,8 @@ func plan() *ir.Platform {
 	}
 }
 
-// render returns the files of a plan by path.
-func render(t testing.TB, p *ir.Platform) map[string]string {
+// renderFiles returns the files of a plan by path.
+func renderFiles(t testing.TB, p *ir.Platform) map[string]string {
 	t.Helper()
 	files, err := kubernetes.Files(p)
 	if err != nil {
@@ -128,7 +128,8 @@ subjects:
   name: team-a@example.com
 ---
 `
-	got, queues, _ := strings.Cut(render(t, plan())["kubernetes/teams/team-a.yaml"], "apiVersion: kueue.x-k8s.io")
+	file := renderFiles(t, testPlan())["kubernetes/teams/team-a.yaml"]
+	got, queues, _ := strings.Cut(file, "apiVersion: kueue.x-k8s.io")
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("team with a group (-want +got):\n%s", diff)
 	}
@@ -139,7 +140,7 @@ subjects:
 
 // TestTeamByItself: without a group nobody may submit.
 func TestTeamByItself(t *testing.T) {
-	if got := render(t, plan())["kubernetes/teams/team-b.yaml"]; strings.Contains(got, "RoleBinding") {
+	if got := renderFiles(t, testPlan())["kubernetes/teams/team-b.yaml"]; strings.Contains(got, "RoleBinding") {
 		t.Errorf("team without a group has a RoleBinding:\n%s", got)
 	}
 }
@@ -147,10 +148,10 @@ func TestTeamByItself(t *testing.T) {
 // TestQueuesOfSeveralClasses: the namespace tells the admission policy which
 // jobs may have.
 func TestQueuesOfSeveralClasses(t *testing.T) {
-	p := plan()
+	p := testPlan()
 	p.Teams[0].Queues[1].Classes = []string{"low", "high"}
 	const want = "queues: lq-team-a-hp=hp, lq-team-a-lp=low|high\n"
-	if got := render(t, p)["kubernetes/teams/team-a.yaml"]; !strings.Contains(got, want) {
+	if got := renderFiles(t, p)["kubernetes/teams/team-a.yaml"]; !strings.Contains(got, want) {
 		t.Errorf("no %q in\n%s", want, got)
 	}
 }
@@ -159,10 +160,10 @@ func TestQueuesOfSeveralClasses(t *testing.T) {
 // such.
 func TestClaims(t *testing.T) {
 	const role, claims = "kubernetes/system/job-submitter.yaml", "  resources:\n  - resourceclaimtemplates\n"
-	p := plan()
+	p := testPlan()
 	for _, want := range []bool{false, true} {
 		p.Capacities[0].Machine.AcceleratorNetworks = want
-		if got := render(t, p)[role]; strings.Contains(got, claims) != want {
+		if got := renderFiles(t, p)[role]; strings.Contains(got, claims) != want {
 			t.Errorf("teams may claim: %v, want %v\n%s", !want, want, got)
 		}
 	}
@@ -192,15 +193,15 @@ metadata:
 preemptionPolicy: PreemptLowerPriority
 value: 20
 `
-	if diff := cmp.Diff(want, render(t, plan())["kubernetes/priority-classes.yaml"]); diff != "" {
+	if diff := cmp.Diff(want, renderFiles(t, testPlan())["kubernetes/priority-classes.yaml"]); diff != "" {
 		t.Errorf("priority classes (-want +got):\n%s", diff)
 	}
 }
 
 func TestKustomizationListsWhatThereIs(t *testing.T) {
-	small := plan()
+	small := testPlan()
 	small.AdmissionChecks, small.Cohorts, small.Teams = nil, nil, small.Teams[1:]
-	got := render(t, small)
+	got := renderFiles(t, small)
 	want := `apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization
 resources:
@@ -223,18 +224,18 @@ sortOptions:
 }
 
 func TestFilesLeavesThePlanAlone(t *testing.T) {
-	p := plan()
-	first := render(t, p)
-	if diff := cmp.Diff(plan(), p); diff != "" {
+	p := testPlan()
+	first := renderFiles(t, p)
+	if diff := cmp.Diff(testPlan(), p); diff != "" {
 		t.Errorf("plan changed (-before +after):\n%s", diff)
 	}
-	if diff := cmp.Diff(first, render(t, p)); diff != "" {
+	if diff := cmp.Diff(first, renderFiles(t, p)); diff != "" {
 		t.Errorf("second run differs (-first +second):\n%s", diff)
 	}
 }
 
 func BenchmarkFiles(b *testing.B) {
-	p := plan()
+	p := testPlan()
 	for len(p.Teams) < 1000 {
 		p.Teams = append(p.Teams, p.Teams[0])
 	}
@@ -249,7 +250,7 @@ func BenchmarkFiles(b *testing.B) {
 // TestBounds: the namespace says what its team may use besides, and the policy what
 // the queues of each tier lead to.
 func TestBounds(t *testing.T) {
-	p := plan()
+	p := testPlan()
 	p.Teams[0].Bucket, p.Teams[0].Allow = "my-bucket", []string{"csi", "nfs"}
 	p.Capacities[0].AutoProvisioned, p.Capacities[0].Compact = true, true
 	for i := range p.Teams {
@@ -263,7 +264,7 @@ func TestBounds(t *testing.T) {
 			}
 		}
 	}
-	files := render(t, p)
+	files := renderFiles(t, p)
 	for path, wants := range map[string][]string{
 		"kubernetes/teams/team-a.yaml": {"  annotations:\n    allow: csi, nfs\n    bucket: my-bucket\n    queues: "},
 		"kubernetes/teams/team-b.yaml": {"  annotations:\n    queues: "},
@@ -283,7 +284,8 @@ func TestBounds(t *testing.T) {
 		}
 	}
 	p.Capacities[0].Machine.AcceleratorNetworks = true
-	if got := render(t, p)["kubernetes/system/admission-policies.yaml"]; strings.Contains(got, "['resourceClaims']") {
+	got := renderFiles(t, p)["kubernetes/system/admission-policies.yaml"]
+	if strings.Contains(got, "['resourceClaims']") {
 		t.Errorf("pods may not claim the networks of their GPUs:\n%s", got)
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // connected is a plan whose team-a has quota on nodes with GPUDirect.
 func connected(way ir.GPUDirect, arm bool) *ir.Platform {
-	p := plan()
+	p := testPlan()
 	p.Versions.GIB = "1.1.0"
 	p.Capacities[0].GPUDirect, p.Capacities[0].Machine.Arm = way, arm
 	p.Teams[0].Queues[0].Flavors = []ir.FlavorQuota{{Flavor: "h100-queued"}}
@@ -50,12 +50,12 @@ spec:
     name: rdma-0
   type: Device
 `
-	files := render(t, p)
+	files := renderFiles(t, p)
 	if diff := cmp.Diff(want, files["kubernetes/networks.yaml"]); diff != "" {
 		t.Errorf("networks (-want +got):\n%s", diff)
 	}
 	p.Network.GPUs[0].Subnets[0].RDMA = false
-	if got := render(t, p)["kubernetes/networks.yaml"]; !strings.Contains(got, "deviceMode: NetDevice\n") {
+	if got := renderFiles(t, p)["kubernetes/networks.yaml"]; !strings.Contains(got, "deviceMode: NetDevice\n") {
 		t.Errorf("no network device in\n%s", got)
 	}
 	kustomization := files["kubernetes/kustomization.yaml"]
@@ -88,7 +88,7 @@ func TestInstallers(t *testing.T) {
 		{"", false, nil, nil},
 	} {
 		t.Run(string(test.way), func(t *testing.T) {
-			got, there := render(t, connected(test.way, test.arm))["kubernetes/system/gpu-installers.yaml"]
+			got, there := renderFiles(t, connected(test.way, test.arm))["kubernetes/system/gpu-installers.yaml"]
 			if there != (test.want != nil) {
 				t.Fatalf("installers:\n%s", got)
 			}
@@ -114,7 +114,7 @@ func TestInstallers(t *testing.T) {
 // stop enforcing the baseline, and then a policy takes its place.
 func TestOnTheNode(t *testing.T) {
 	const policy = "name: pods-keep-off-the-node\n"
-	host := plan()
+	host := testPlan()
 	host.Workloads = []ir.Workload{{Team: "team-a", HostNetwork: true}}
 	for _, test := range []struct {
 		name  string
@@ -123,7 +123,7 @@ func TestOnTheNode(t *testing.T) {
 		has   []string // of the policy
 		never []string
 	}{
-		{"nothing", plan(), false, nil, nil},
+		{"nothing", testPlan(), false, nil, nil},
 		{
 			"RDMA", connected(ir.RDMA, false), true,
 			[]string{
@@ -143,7 +143,7 @@ func TestOnTheNode(t *testing.T) {
 		{"network of the node", host, true, []string{"variables.folders == []"}, []string{"hostNetwork", "readOnly"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			files := render(t, test.plan)
+			files := renderFiles(t, test.plan)
 			_, got, there := strings.Cut(files["kubernetes/system/admission-policies.yaml"], policy)
 			if there != test.open {
 				t.Fatalf("policy: %v, want %v", there, test.open)

@@ -60,7 +60,7 @@ func reachOf(p *ir.Platform) reach {
 // node, and what others run on it.
 func podsKeepOffTheNode(p *ir.Platform) *admissionv1.ValidatingAdmissionPolicy {
 	r := reachOf(p)
-	policy := teamPolicy(p, "pods-keep-off-the-node", rule("", "v1", "pods"))
+	policy := teamPolicy(p, "pods-keep-off-the-node", admissionRule("", "v1", "pods"))
 	// A pod that is there was admitted; what ends it changes it.
 	policy.Spec.MatchConstraints.ResourceRules[0].Operations = []admissionv1.OperationType{admissionv1.Create}
 	policy.Spec.Variables = []admissionv1.Variable{

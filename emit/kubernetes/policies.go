@@ -54,8 +54,8 @@ func admissionPolicies(p *ir.Platform, s scheduler, onTheNode bool) []any {
 // changed otherwise, so that controllers can clean it up. Neither kind lets its
 // PriorityClass be changed.
 func jobsAreQueued(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmissionPolicy {
-	policy := teamPolicy(p, "jobs-are-queued", rule("batch", "v1", "jobs"),
-		rule("jobset.x-k8s.io", "v1alpha2", "jobsets"))
+	policy := teamPolicy(p, "jobs-are-queued", admissionRule("batch", "v1", "jobs"),
+		admissionRule("jobset.x-k8s.io", "v1alpha2", "jobsets"))
 	policy.Spec.MatchConditions = []admissionv1.MatchCondition{{
 		Name:       "not-part-of-a-jobset",
 		Expression: fmt.Sprintf("request.userInfo.username != '%s'", jobSetController),
@@ -118,7 +118,7 @@ func defaultClass(p *ir.Platform, s scheduler) string {
 // servicesAreHeadless refuses every Service that is more than a name for pods:
 // a load balancer would open a team's jobs to the internet.
 func servicesAreHeadless(p *ir.Platform) *admissionv1.ValidatingAdmissionPolicy {
-	policy := teamPolicy(p, "services-are-headless", rule("", "v1", "services"))
+	policy := teamPolicy(p, "services-are-headless", admissionRule("", "v1", "services"))
 	policy.Spec.Validations = []admissionv1.Validation{{
 		Expression: "object.spec.?clusterIP.orValue('') == 'None'",
 		Message:    "only headless Services are allowed here (spec.clusterIP None)",
@@ -140,7 +140,7 @@ func teamPolicy(p *ir.Platform, name string,
 	}
 }
 
-func rule(group, version, resource string) admissionv1.NamedRuleWithOperations {
+func admissionRule(group, version, resource string) admissionv1.NamedRuleWithOperations {
 	return admissionv1.NamedRuleWithOperations{RuleWithOperations: admissionv1.RuleWithOperations{
 		Operations: []admissionv1.OperationType{admissionv1.Create, admissionv1.Update},
 		Rule: admissionv1.Rule{

@@ -33,9 +33,9 @@ const (
 	accountAnnotation = "iam.gke.io/gcp-service-account"
 )
 
-// team returns a team's objects except its queues: namespace, network policy,
+// teamObjects returns a team's objects except its queues: namespace, network policy,
 // service account, and the binding of its group if it has one.
-func team(p *ir.Platform, t ir.Team, onTheNode bool) []any {
+func teamObjects(p *ir.Platform, t ir.Team, onTheNode bool) []any {
 	objects := []any{namespace(p, t, onTheNode), networkPolicy(p, t), serviceAccount(p, t)}
 	if t.Group != "" {
 		objects = append(objects, submitters(p, t))

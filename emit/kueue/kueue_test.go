@@ -13,9 +13,9 @@ import (
 	"github.com/batchwright/batchwright/emit/kueue"
 )
 
-// plan has a team in a cohort with a group, and one with neither that waits
+// testPlan has a team in a cohort with a group, and one with neither that waits
 // for queued flex-start capacity.
-func plan() *ir.Platform {
+func testPlan() *ir.Platform {
 	return &ir.Platform{
 		Name:    "demo",
 		Project: "my-project",
@@ -51,22 +51,23 @@ func plan() *ir.Platform {
 						Resources: []string{"cpu", "memory", "nvidia.com/gpu"},
 						Flavors: []ir.FlavorQuota{
 							{Flavor: "l4-spot", Quotas: []ir.ResourceQuota{
-								{Resource: "cpu", Nominal: resource.MustParse("1000"), Borrowing: quantity("4000m")},
+								{Resource: "cpu", Nominal: resource.MustParse("1000"), Borrowing: newQuantity("4000m")},
 								{
-									Resource: "memory", Nominal: resource.MustParse("1024Mi"), Borrowing: quantity("0"),
-									Lending: quantity("512Mi"),
+									Resource: "memory", Nominal: resource.MustParse("1024Mi"),
+									Borrowing: newQuantity("0"),
+									Lending:   newQuantity("512Mi"),
 								},
 								{
 									Resource: "nvidia.com/gpu", Nominal: resource.MustParse("4"),
-									Borrowing: quantity("4"),
+									Borrowing: newQuantity("4"),
 								},
 							}},
 							{Flavor: "h100-queued", AdmissionCheck: "flex-start", Quotas: []ir.ResourceQuota{
-								{Resource: "cpu", Nominal: resource.MustParse("0"), Borrowing: quantity("0")},
-								{Resource: "memory", Nominal: resource.MustParse("0"), Borrowing: quantity("0")},
+								{Resource: "cpu", Nominal: resource.MustParse("0"), Borrowing: newQuantity("0")},
+								{Resource: "memory", Nominal: resource.MustParse("0"), Borrowing: newQuantity("0")},
 								{
 									Resource: "nvidia.com/gpu", Nominal: resource.MustParse("0"),
-									Borrowing: quantity("0"),
+									Borrowing: newQuantity("0"),
 								},
 							}},
 						},
@@ -92,13 +93,13 @@ func plan() *ir.Platform {
 	}
 }
 
-func quantity(s string) *resource.Quantity {
+func newQuantity(s string) *resource.Quantity {
 	return new(resource.MustParse(s))
 }
 
-// render returns the manifests of a plan by name, and the teams' queues by the
+// renderManifests returns the manifests of a plan by name, and the teams' queues by the
 // team's name.
-func render(t testing.TB, p *ir.Platform) map[string]string {
+func renderManifests(t testing.TB, p *ir.Platform) map[string]string {
 	t.Helper()
 	manifests, err := kueue.System(p)
 	if err != nil {
@@ -219,14 +220,14 @@ metadata:
 spec:
   clusterQueue: cq-team-a-lp
 `
-	if diff := cmp.Diff(want, render(t, plan())["team-a"]); diff != "" {
+	if diff := cmp.Diff(want, renderManifests(t, testPlan())["team-a"]); diff != "" {
 		t.Errorf("team in a cohort (-want +got):\n%s", diff)
 	}
 }
 
 // TestTeamByItself: without a cohort there is nothing to borrow.
 func TestTeamByItself(t *testing.T) {
-	got := render(t, plan())["team-b"]
+	got := renderManifests(t, testPlan())["team-b"]
 	for _, never := range []string{"cohortName", "preemption", "admissionChecks"} {
 		if strings.Contains(got, never) {
 			t.Errorf("team without a cohort has %s:\n%s", never, got)
@@ -237,16 +238,16 @@ func TestTeamByItself(t *testing.T) {
 	}
 }
 
-// shared is a queue that both teams share: it waits for nodes on two of its
+// sharedQueuePlan is a queue that both teams share: it waits for nodes on two of its
 // three flavors, by two checks.
-func shared() *ir.Platform {
+func sharedQueuePlan() *ir.Platform {
 	quota := func(flavor, check string) ir.FlavorQuota {
 		return ir.FlavorQuota{
 			Flavor: flavor, AdmissionCheck: check,
 			Quotas: []ir.ResourceQuota{{Resource: "nvidia.com/gpu", Nominal: resource.MustParse("8")}},
 		}
 	}
-	p := plan()
+	p := testPlan()
 	for _, name := range []string{"a100-far", "a100-queued"} {
 		p.Capacities = append(p.Capacities, ir.Capacity{Name: name, Machine: ir.Machine{Resource: ir.GPU}})
 	}
@@ -270,7 +271,7 @@ func shared() *ir.Platform {
 }
 
 func TestSharedQueues(t *testing.T) {
-	got := render(t, shared())
+	got := renderManifests(t, sharedQueuePlan())
 	want := `apiVersion: kueue.x-k8s.io/v1beta2
 kind: ClusterQueue
 metadata:
@@ -345,22 +346,22 @@ spec:
 
 // TestSharedByOne: the queue is one namespace's, as a team's own is.
 func TestSharedByOne(t *testing.T) {
-	p := shared()
+	p := sharedQueuePlan()
 	p.SharedQueues[0].Teams = p.SharedQueues[0].Teams[:1]
 	const want = "  namespaceSelector:\n    matchLabels:\n      kubernetes.io/metadata.name: ns-a\n"
-	if got := render(t, p)["shared-queues.yaml"]; !strings.Contains(got, want) {
+	if got := renderManifests(t, p)["shared-queues.yaml"]; !strings.Contains(got, want) {
 		t.Errorf("no %q in\n%s", want, got)
 	}
 }
 
 // TestBorrowsAll: without a limit all that is idle may be borrowed.
 func TestBorrowsAll(t *testing.T) {
-	p := plan()
+	p := testPlan()
 	quotas := p.Teams[0].Queues[0].Flavors[0].Quotas
 	for i := range quotas {
 		quotas[i].Borrowing, quotas[i].BorrowsAll = nil, true
 	}
-	got := render(t, p)["team-a"]
+	got := renderManifests(t, p)["team-a"]
 	first := got[strings.Index(got, "- name: l4-spot"):strings.Index(got, "- name: h100-queued")]
 	if strings.Contains(first, "borrowingLimit") {
 		t.Errorf("a limit in\n%s", first)
@@ -370,10 +371,10 @@ func TestBorrowsAll(t *testing.T) {
 // TestWaitingQuota: of a capacity whose reservation has not begun a queue has
 // nothing, whatever it will have.
 func TestWaitingQuota(t *testing.T) {
-	p := plan()
+	p := testPlan()
 	flavors := p.Teams[0].Queues[0].Flavors
 	flavors[0].Waiting = true
-	got := render(t, p)["team-a"]
+	got := renderManifests(t, p)["team-a"]
 	first := got[strings.Index(got, "- name: l4-spot"):strings.Index(got, "- name: h100-queued")]
 	want := `- name: l4-spot
       resources:
@@ -427,7 +428,7 @@ spec:
   nodeLabels:
     resource-type: spot
 `
-	if diff := cmp.Diff(want, render(t, plan())["resource-flavors.yaml"]); diff != "" {
+	if diff := cmp.Diff(want, renderManifests(t, testPlan())["resource-flavors.yaml"]); diff != "" {
 		t.Errorf("resource flavors (-want +got):\n%s", diff)
 	}
 }
@@ -463,7 +464,7 @@ spec:
     kind: ProvisioningRequestConfig
     name: flex-start
 `
-	if diff := cmp.Diff(want, render(t, plan())["admission-checks.yaml"]); diff != "" {
+	if diff := cmp.Diff(want, renderManifests(t, testPlan())["admission-checks.yaml"]); diff != "" {
 		t.Errorf("admission checks (-want +got):\n%s", diff)
 	}
 }
@@ -473,10 +474,10 @@ spec:
 func TestNetworksOfAccelerators(t *testing.T) {
 	const gates = "      KueueDRAIntegration: false\n      KueueDRAIntegrationExtendedResource: false\n" +
 		"      KueueDRAIntegrationPartitionableDevices: false\n      KueueDRARejectWorkloadsWhenDRADisabled: false\n"
-	p := plan()
+	p := testPlan()
 	for _, want := range []bool{false, true} {
 		p.Capacities[0].Machine.AcceleratorNetworks = want
-		if got := render(t, p)["system/kueue-configuration.yaml"]; strings.Contains(got, gates) != want {
+		if got := renderManifests(t, p)["system/kueue-configuration.yaml"]; strings.Contains(got, gates) != want {
 			t.Errorf("gates are there: %v, want %v\n%s", !want, want, got)
 		}
 	}
@@ -484,7 +485,7 @@ func TestNetworksOfAccelerators(t *testing.T) {
 
 // TestQueuedSlices: a request for TPUs says of which shape.
 func TestQueuedSlices(t *testing.T) {
-	p := plan()
+	p := testPlan()
 	p.AdmissionChecks[0].Resources, p.AdmissionChecks[0].Topology = []string{"google.com/tpu"}, "4x4"
 	want := `spec:
   managedResources:
@@ -493,21 +494,21 @@ func TestQueuedSlices(t *testing.T) {
     tpu-topology: 4x4
   podSetUpdates:
 `
-	if got := render(t, p)["admission-checks.yaml"]; !strings.Contains(got, want) {
+	if got := renderManifests(t, p)["admission-checks.yaml"]; !strings.Contains(got, want) {
 		t.Errorf("no\n%s\nin\n%s", want, got)
 	}
 }
 
 // TestPodsOfMixedQueue: each flavor has pods for what its own nodes are counted in.
 func TestPodsOfMixedQueue(t *testing.T) {
-	p := plan()
+	p := testPlan()
 	p.Capacities[1].Machine.Resource = "" // l4-spot is counted in vCPUs
 	quotas := p.Teams[0].Queues[0].Flavors[0].Quotas
-	quotas[0].Nominal, quotas[0].Borrowing, quotas[0].Lending = resource.MustParse("1500m"), quantity("3"),
-		quantity("1")
+	quotas[0].Nominal, quotas[0].Borrowing, quotas[0].Lending = resource.MustParse("1500m"), newQuantity("3"),
+		newQuantity("1")
 	const want = "      - borrowingLimit: \"330\"\n        lendingLimit: \"110\"\n        name: pods\n        " +
 		"nominalQuota: \"220\"\n"
-	if got := render(t, p)["team-a"]; !strings.Contains(got, want) {
+	if got := renderManifests(t, p)["team-a"]; !strings.Contains(got, want) {
 		t.Errorf("no\n%s\nin\n%s", want, got)
 	}
 }
@@ -515,7 +516,7 @@ func TestPodsOfMixedQueue(t *testing.T) {
 // TestOrder: what refers to something comes after it.
 func TestOrder(t *testing.T) {
 	var names []string
-	for _, m := range kueue.Queues(shared()) {
+	for _, m := range kueue.Queues(sharedQueuePlan()) {
 		names = append(names, m.Name)
 	}
 	if want := []string{

@@ -65,8 +65,8 @@ func flavorQuotas(f ir.FlavorQuota) v1beta2.FlavorQuotas {
 		quota := v1beta2.ResourceQuota{
 			Name:           corev1.ResourceName(q.Resource),
 			NominalQuota:   kubeyaml.Canonical(q.Nominal),
-			BorrowingLimit: limit(q.Borrowing),
-			LendingLimit:   limit(q.Lending),
+			BorrowingLimit: canonicalLimit(q.Borrowing),
+			LendingLimit:   canonicalLimit(q.Lending),
 		}
 		if f.Waiting {
 			quota.NominalQuota, quota.LendingLimit = resource.Quantity{}, nil
@@ -109,7 +109,7 @@ func podsOf(units *resource.Quantity) *resource.Quantity {
 	return new(kubeyaml.Canonical(*resource.NewQuantity(podsPerUnit*units.Value(), resource.DecimalSI)))
 }
 
-func limit(amount *resource.Quantity) *resource.Quantity {
+func canonicalLimit(amount *resource.Quantity) *resource.Quantity {
 	if amount == nil {
 		return nil
 	}

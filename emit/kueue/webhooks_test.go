@@ -14,7 +14,7 @@ import (
 // TestRelease holds the patch against the API's own type: it selects the
 // namespaces in which Kueue manages jobs, and sets nothing else.
 func TestRelease(t *testing.T) {
-	manifests, err := kueue.Release(plan())
+	manifests, err := kueue.Release(testPlan())
 	if err != nil || len(manifests) != 1 || len(manifests[0].Objects) != 1 {
 		t.Fatalf("manifests %v, %v", manifests, err)
 	}

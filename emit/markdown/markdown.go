@@ -6,7 +6,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"unicode"
+
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // Markup is GitHub Flavored Markdown of one line. Only the functions below
@@ -17,7 +18,7 @@ type Markup string
 // Text shows s as it is: nothing in it is Markdown, HTML or a link.
 func Text(s string) Markup {
 	var b strings.Builder
-	s = OneLine(s)
+	s = words.OneLine(s)
 	for i, r := range s {
 		switch {
 		case strings.ContainsRune("\\`*_[]~$", r),
@@ -45,7 +46,7 @@ func Text(s string) Markup {
 
 // Code shows s as it is, in a code span.
 func Code(s string) Markup {
-	s = OneLine(s)
+	s = words.OneLine(s)
 	if s == "" {
 		return ""
 	}
@@ -77,17 +78,7 @@ func File(path string) Markup {
 
 // escapePath escapes a path's segment, parentheses too: they would end a link.
 func escapePath(segment string) string {
-	return strings.NewReplacer("(", "%28", ")", "%29").Replace(url.PathEscape(OneLine(segment)))
-}
-
-// OneLine replaces what would end a line or turn its direction.
-func OneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
+	return strings.NewReplacer("(", "%28", ")", "%29").Replace(url.PathEscape(words.OneLine(segment)))
 }
 
 // longestRun returns the length of the longest run of c in s.
@@ -176,7 +167,7 @@ func (d *Document) Code(language string, lines ...string) {
 	d.block()
 	longest := 2
 	for i := range lines {
-		lines[i] = strings.TrimRight(OneLine(lines[i]), " ")
+		lines[i] = strings.TrimRight(words.OneLine(lines[i]), " ")
 		longest = max(longest, longestRun(lines[i], '`'))
 	}
 	fence := strings.Repeat("`", longest+1)

@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/batchwright/batchwright/emit/markdown"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // Shape is the outline of a node.
@@ -94,7 +94,7 @@ func quoteLabel(lines []string) string {
 		if i > 0 {
 			b.WriteString("<br>")
 		}
-		for _, r := range markdown.OneLine(line) {
+		for _, r := range words.OneLine(line) {
 			if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
 				strings.ContainsRune(" -.,:/_+…", r) {
 				b.WriteRune(r)

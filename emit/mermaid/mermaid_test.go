@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit/hostile"
-	"github.com/batchwright/batchwright/emit/markdown"
 )
 
 func TestFlowchart(t *testing.T) {
@@ -58,7 +58,7 @@ func FuzzLabel(f *testing.F) {
 	hostile.Seed(f)
 	f.Fuzz(func(t *testing.T, s string) {
 		label := quoteLabel([]string{s})
-		if got, want := readLabel(t, label), markdown.OneLine(s); got != want {
+		if got, want := readLabel(t, label), words.OneLine(s); got != want {
 			t.Errorf("quoteLabel(%q) is %s and reads as %q", s, label, got)
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit/review/delta"
 	"github.com/batchwright/batchwright/emit/review/objects"
 )
@@ -153,20 +154,12 @@ func tally(all []objects.Object) string {
 	return strings.Join(parts, ", ")
 }
 
-// count writes a number of things: "1 file", "2 files".
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
 // toReplace counts the replacements, "" for none.
 func (r *Review) toReplace() string {
 	if len(r.Replacements) == 0 {
 		return ""
 	}
-	return count(len(r.Replacements), "resource", "resources") + " must be replaced when applied"
+	return words.Count(len(r.Replacements), "resource") + " must be replaced when applied"
 }
 
 // toRemove counts the removals, "" for none.
@@ -174,7 +167,7 @@ func (r *Review) toRemove() string {
 	if len(r.Removals) == 0 {
 		return ""
 	}
-	return count(len(r.Removals), "resource", "resources") + " with nodes or data removed from configuration"
+	return words.Count(len(r.Removals), "resource") + " with nodes or data removed from configuration"
 }
 
 // moved says what it means that Terraform's state is elsewhere.
@@ -196,7 +189,7 @@ func (r *Review) totals() []string {
 		parts = append(parts, "objects: "+s)
 	}
 	if r.Formatting > 0 {
-		parts = append(parts, count(r.Formatting, "file differs", "files differ")+" in formatting alone")
+		parts = append(parts, words.Plural(r.Formatting, "file differs", "files differ")+" in formatting alone")
 	}
 	return parts
 }
@@ -232,14 +225,10 @@ func (r replaced) reason(f objects.Field) string {
 func affected(x objects.Replacement, most int) string {
 	var parts []string
 	if x.Nodes > 0 {
-		parts = append(parts, "up to "+count(x.Nodes, "node", "nodes"))
+		parts = append(parts, "up to "+words.Count(x.Nodes, "node"))
 	}
-	if shown, hidden := some(x.Workloads, most); len(shown) > 0 {
-		s := "workloads " + strings.Join(shown, ", ")
-		if hidden > 0 {
-			s += fmt.Sprintf(" and %d more", hidden)
-		}
-		parts = append(parts, s)
+	if len(x.Workloads) > 0 {
+		parts = append(parts, "workloads "+words.First(x.Workloads, most))
 	}
 	if x.Guard != "" {
 		parts = append(parts, refused(x))
@@ -260,21 +249,6 @@ func change(f objects.Field) string {
 	default:
 		return f.Path + ": " + f.From + " " + arrow + " " + f.To
 	}
-}
-
-// clip shortens a text to a number of characters.
-func clip(s string, most int) string {
-	n, cut := 0, 0
-	for i := range s {
-		switch n {
-		case most - 1:
-			cut = i
-		case most:
-			return s[:cut] + "…"
-		}
-		n++
-	}
-	return s
 }
 
 // some are the first of the items and how many are left out.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/console"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // How much an annotation says: GitHub shows it beside a line of a file.
@@ -77,7 +78,7 @@ func GitHub(w io.Writer, r *Review, folder string) error {
 	}
 	if totals := r.totals(); len(totals) > 0 {
 		if hidden > 0 {
-			totals = append(totals, count(hidden, "resource", "resources")+" not annotated")
+			totals = append(totals, words.Count(hidden, "resource")+" not annotated")
 		}
 		buf.WriteString(strings.Join(totals, "; ") + "\n")
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit/markdown"
 	"github.com/batchwright/batchwright/emit/review/delta"
 	"github.com/batchwright/batchwright/emit/review/objects"
@@ -70,7 +71,7 @@ func marker(platform string) string {
 			return r
 		}
 		return -1
-	}, clip(platform, markdownValue))
+	}, words.Truncate(platform, markdownValue))
 	if name == "" {
 		return "<!-- batchwright review -->"
 	}
@@ -94,9 +95,9 @@ func longest(limit, n int, render func(n int) string) string {
 }
 
 // rest says how many items are left out, and where they are.
-func rest(d *markdown.Document, hidden int, one, many string) {
+func rest(d *markdown.Document, hidden int, noun string) {
 	if hidden > 0 {
-		d.Para("… and ", markdown.Markup(count(hidden, one, many)), " more: ",
+		d.Para("… and ", markdown.Markup(words.Count(hidden, noun)), " more: ",
 			markdown.Code("batchwright diff --format json"), " has all.")
 	}
 }
@@ -143,19 +144,14 @@ func alert(title string, all []objects.Replacement, hidden int, replaced replace
 			}
 		}
 		if x.Nodes > 0 {
-			item += "; up to " + markdown.Markup(count(x.Nodes, "node", "nodes"))
+			item += "; up to " + markdown.Markup(words.Count(x.Nodes, "node"))
 		}
-		if shown, hidden := some(x.Workloads, markdownWorkloads); len(shown) > 0 {
-			item += "; workloads"
-			for i, name := range shown {
-				if i > 0 {
-					item += ","
-				}
-				item += " " + value(name)
+		if len(x.Workloads) > 0 {
+			names := make([]markdown.Markup, len(x.Workloads))
+			for i, name := range x.Workloads {
+				names[i] = value(name)
 			}
-			if hidden > 0 {
-				item += markdown.Markup(fmt.Sprintf(" and %d more", hidden))
-			}
+			item += "; workloads " + words.First(names, markdownWorkloads)
 		}
 		if x.Guard != "" {
 			item += "; " + prose(refused(x))
@@ -165,7 +161,7 @@ func alert(title string, all []objects.Replacement, hidden int, replaced replace
 	if len(items) > 0 {
 		d.List(items...)
 	}
-	rest(d, hidden, "resource", "resources")
+	rest(d, hidden, "resource")
 	return caution(d)
 }
 
@@ -194,7 +190,7 @@ func summaryTable(lines []summary.Line, n int) string {
 		}
 	}
 	d.Table([]markdown.Markup{"Topic", "", "What", "From", "To", "Note"}, rows)
-	rest(d, len(lines)-n, "line", "lines")
+	rest(d, len(lines)-n, "line")
 	return "\n" + string(d.Bytes())
 }
 
@@ -211,12 +207,13 @@ func details(groups []group, n int) string {
 		d := new(markdown.Document)
 		d.Code("diff", lines...)
 		// The empty lines end the blocks of HTML, so that the code is Markdown.
-		b.WriteString("\n<details><summary><code>" + html.EscapeString(markdown.OneLine(clip(f.name, markdownValue))) +
+		name := words.OneLine(words.Truncate(f.name, markdownValue))
+		b.WriteString("\n<details><summary><code>" + html.EscapeString(name) +
 			"</code>: " +
 			whole[i].tally() + "</summary>\n\n" + string(d.Bytes()) + "\n</details>\n")
 	}
 	d := new(markdown.Document)
-	rest(d, size(groups[n:]), "object", "objects")
+	rest(d, size(groups[n:]), "object")
 	if d := string(d.Bytes()); d != "" {
 		b.WriteString("\n" + d)
 	}
@@ -227,7 +224,7 @@ func details(groups []group, n int) string {
 func (f file) lines() []string {
 	var out []string
 	for _, o := range f.groups {
-		name := clip(o.Kind+" "+o.Name, markdownValue)
+		name := words.Truncate(o.Kind+" "+o.Name, markdownValue)
 		if o.Op != delta.Changed {
 			out = append(out, sign(o.Op)+" "+name)
 			continue
@@ -235,19 +232,19 @@ func (f file) lines() []string {
 		out = append(out, "@@ "+name+" @@")
 		fields, hidden := some(o.Fields, markdownFields)
 		for _, f := range fields {
-			path := clip(f.Path, markdownValue) + ": "
+			path := words.Truncate(f.Path, markdownValue) + ": "
 			if f.From != "" {
-				out = append(out, "- "+path+clip(f.From, markdownValue))
+				out = append(out, "- "+path+words.Truncate(f.From, markdownValue))
 			}
 			if f.To != "" {
-				out = append(out, "+ "+path+clip(f.To, markdownValue))
+				out = append(out, "+ "+path+words.Truncate(f.To, markdownValue))
 			}
 		}
 		if hidden > 0 {
 			out = append(out, fmt.Sprintf("  … %d more", hidden))
 		}
 		if s := o.alike(markdownAlike); s != "" {
-			out = append(out, "  "+clip(s, 2*markdownValue))
+			out = append(out, "  "+words.Truncate(s, 2*markdownValue))
 		}
 	}
 	return out
@@ -255,7 +252,7 @@ func (f file) lines() []string {
 
 // value shows a name or a value, "" for none. In code neither GitHub nor GitLab
 // looks for names of people and issues.
-func value(s string) markdown.Markup { return markdown.Code(clip(s, markdownValue)) }
+func value(s string) markdown.Markup { return markdown.Code(words.Truncate(s, markdownValue)) }
 
 func presentValue(s string) markdown.Markup {
 	if s == "" {
@@ -282,7 +279,7 @@ func plainWord(s string) bool {
 // prose shows a sentence that may have names and values in it: all but plain
 // words and what separates them is code.
 func prose(s string) markdown.Markup {
-	words := strings.Fields(markdown.OneLine(clip(s, 2*markdownValue)))
+	words := strings.Fields(words.OneLine(words.Truncate(s, 2*markdownValue)))
 	out := make([]string, len(words))
 	for i, word := range words {
 		if word == arrow {

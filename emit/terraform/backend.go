@@ -9,6 +9,6 @@ func backend(b *body, p *ir.Platform) {
 		return
 	}
 	gcs := b.block("terraform").block("backend", "gcs")
-	gcs.text("bucket", p.Delivery.StateBucket)
-	gcs.text("prefix", p.Delivery.StatePrefix)
+	gcs.setString("bucket", p.Delivery.StateBucket)
+	gcs.setString("prefix", p.Delivery.StatePrefix)
 }

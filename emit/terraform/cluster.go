@@ -14,27 +14,27 @@ var loggingComponents = []string{"SYSTEM_COMPONENTS", "WORKLOADS"}
 
 func cluster(b *body, p *ir.Platform) {
 	c := b.resource("google_container_cluster", "main")
-	c.expr("name", "var.cluster_name")
-	c.expr("location", "var.region")
-	c.expr("node_locations", "var.zones")
-	c.expr("deletion_protection", "var.deletion_protection")
+	c.setExpr("name", "var.cluster_name")
+	c.setExpr("location", "var.region")
+	c.setExpr("node_locations", "var.zones")
+	c.setExpr("deletion_protection", "var.deletion_protection")
 	if p.Cluster.MinVersion != "" {
 		c.note("Of a new cluster. The release channel upgrades it from there, and raising this",
 			"upgrades the control plane at once; nothing takes it back to an older version.")
-		c.text("min_master_version", p.Cluster.MinVersion)
+		c.setString("min_master_version", p.Cluster.MinVersion)
 	}
-	c.flag("enable_shielded_nodes", true)
-	c.expr("network", "module.network.id")
-	c.expr("subnetwork", "module.network.subnet_id")
-	c.text("networking_mode", "VPC_NATIVE")
+	c.setBool("enable_shielded_nodes", true)
+	c.setExpr("network", "module.network.id")
+	c.setExpr("subnetwork", "module.network.subnet_id")
+	c.setString("networking_mode", "VPC_NATIVE")
 	c.note("Dataplane V2, which also enforces network policies.")
-	c.text("datapath_provider", "ADVANCED_DATAPATH")
+	c.setString("datapath_provider", "ADVANCED_DATAPATH")
 	if p.Cluster.MultiNetworking {
-		c.flag("enable_multi_networking", true)
+		c.setBool("enable_multi_networking", true)
 	}
 	firstNodes(c, p.Security)
 
-	c.block("release_channel").text("channel", p.Cluster.ReleaseChannel)
+	c.block("release_channel").setString("channel", p.Cluster.ReleaseChannel)
 	privateNetwork(c)
 	access(c, p)
 	security(c, p.Security)
@@ -46,9 +46,9 @@ func cluster(b *body, p *ir.Platform) {
 	lifecycle := c.block("lifecycle")
 	lifecycle.note("The provider reports no node_config once the default pool is gone, and a",
 		"change of it would replace the cluster.")
-	lifecycle.expr("ignore_changes", "[node_config]")
+	lifecycle.setExpr("ignore_changes", "[node_config]")
 	c.note("Nodes cannot join without their roles, nor pull public images without NAT.")
-	c.expr("depends_on", `[
+	c.setExpr("depends_on", `[
   module.network,
   google_project_iam_member.nodes,
 ]`)
@@ -56,23 +56,23 @@ func cluster(b *body, p *ir.Platform) {
 
 func privateNetwork(c *body) {
 	ranges := c.block("ip_allocation_policy")
-	ranges.expr("cluster_secondary_range_name", "module.network.pod_range_name")
-	ranges.expr("services_secondary_range_name", "module.network.service_range_name")
+	ranges.setExpr("cluster_secondary_range_name", "module.network.pod_range_name")
+	ranges.setExpr("services_secondary_range_name", "module.network.service_range_name")
 
 	private := c.block("private_cluster_config")
-	private.flag("enable_private_nodes", true)
-	private.expr("enable_private_endpoint", "length(var.authorized_networks) == 0")
-	private.expr("master_ipv4_cidr_block", "var.control_plane_range")
+	private.setBool("enable_private_nodes", true)
+	private.setExpr("enable_private_endpoint", "length(var.authorized_networks) == 0")
+	private.setExpr("master_ipv4_cidr_block", "var.control_plane_range")
 
 	c.note("GKE demands this block of a private endpoint. Without ranges it admits only",
 		"the cluster's own subnet.")
 	authorized := c.block("master_authorized_networks_config")
-	authorized.flag("gcp_public_cidrs_access_enabled", false)
+	authorized.setBool("gcp_public_cidrs_access_enabled", false)
 	each := authorized.block("dynamic", "cidr_blocks")
-	each.expr("for_each", "var.authorized_networks")
+	each.setExpr("for_each", "var.authorized_networks")
 	content := each.block("content")
-	content.expr("display_name", "cidr_blocks.key")
-	content.expr("cidr_block", "cidr_blocks.value")
+	content.setExpr("display_name", "cidr_blocks.key")
+	content.setExpr("cidr_block", "cidr_blocks.value")
 }
 
 func access(c *body, p *ir.Platform) {
@@ -80,20 +80,20 @@ func access(c *body, p *ir.Platform) {
 		c.note("The DNS endpoint is guarded by IAM. The provisioning build, which runs",
 			"outside the VPC, comes in through it.")
 	}
-	c.block("control_plane_endpoints_config").block("dns_endpoint_config").flag("allow_external_traffic",
+	c.block("control_plane_endpoints_config").block("dns_endpoint_config").setBool("allow_external_traffic",
 		p.Cluster.DNSEndpoint)
 
-	c.block("workload_identity_config").expr("workload_pool", `"${var.project_id}.svc.id.goog"`)
+	c.block("workload_identity_config").setExpr("workload_pool", `"${var.project_id}.svc.id.goog"`)
 	if p.Cluster.SecurityGroup != "" {
-		c.block("authenticator_groups_config").expr("security_group", "var.security_group")
+		c.block("authenticator_groups_config").setExpr("security_group", "var.security_group")
 	}
-	c.block("master_auth").block("client_certificate_config").flag("issue_client_certificate", false)
+	c.block("master_auth").block("client_certificate_config").setBool("issue_client_certificate", false)
 
 	c.note("Nobody gets rights by reaching the API server, or by having a Google account.")
-	c.block("anonymous_authentication_config").text("mode", "LIMITED")
+	c.block("anonymous_authentication_config").setString("mode", "LIMITED")
 	binding := c.block("rbac_binding_config")
-	binding.flag("enable_insecure_binding_system_authenticated", false)
-	binding.flag("enable_insecure_binding_system_unauthenticated", false)
+	binding.setBool("enable_insecure_binding_system_authenticated", false)
+	binding.setBool("enable_insecure_binding_system_unauthenticated", false)
 }
 
 // firstNodes describes the default pool, which GKE insists on creating and
@@ -101,8 +101,8 @@ func access(c *body, p *ir.Platform) {
 func firstNodes(c *body, s ir.Security) {
 	c.note("GKE creates no cluster without a pool. This one lives for minutes, but must",
 		"not run as the project's default service account, which may not even exist.")
-	c.flag("remove_default_node_pool", true)
-	c.number("initial_node_count", 1)
+	c.setBool("remove_default_node_pool", true)
+	c.setNumber("initial_node_count", 1)
 	node := c.block("node_config")
 	bootDiskKey(node, s)
 	nodeIdentity(node)
@@ -114,61 +114,62 @@ func security(c *body, s ir.Security) {
 	if s.KMSKey != "" {
 		c.note("Secrets in etcd.")
 		encryption := c.block("database_encryption")
-		encryption.text("state", "ENCRYPTED")
-		encryption.text("key_name", s.KMSKey)
+		encryption.setString("state", "ENCRYPTED")
+		encryption.setString("key_name", s.KMSKey)
 	}
 	if s.BinaryAuthorization {
-		c.block("binary_authorization").text("evaluation_mode", "PROJECT_SINGLETON_POLICY_ENFORCE")
+		c.block("binary_authorization").setString("evaluation_mode", "PROJECT_SINGLETON_POLICY_ENFORCE")
 	}
 	if s.Posture {
-		c.block("security_posture_config").text("mode", "BASIC")
+		c.block("security_posture_config").setString("mode", "BASIC")
 	}
 }
 
 // bootDiskKey sets the key of nodes' boot disks, where it is the platform's own.
 func bootDiskKey(b *body, s ir.Security) {
 	if s.KMSKey != "" {
-		b.text("boot_disk_kms_key", s.KMSKey)
+		b.setString("boot_disk_kms_key", s.KMSKey)
 	}
 }
 
 func addons(c *body, p *ir.Platform) {
 	a := c.block("addons_config")
-	a.block("gce_persistent_disk_csi_driver_config").flag("enabled", true)
-	a.block("gcp_filestore_csi_driver_config").flag("enabled", p.Cluster.Filestore)
-	a.block("gcs_fuse_csi_driver_config").flag("enabled", p.Cluster.GCSFuse)
+	a.block("gce_persistent_disk_csi_driver_config").setBool("enabled", true)
+	a.block("gcp_filestore_csi_driver_config").setBool("enabled", p.Cluster.Filestore)
+	a.block("gcs_fuse_csi_driver_config").setBool("enabled", p.Cluster.GCSFuse)
 
 	if p.AutoProvisioning.Create {
 		c.note("Also of the pools that GKE creates by itself.")
 	}
 	defaults := c.block("node_pool_defaults").block("node_config_defaults")
-	defaults.text("insecure_kubelet_readonly_port_enabled", "FALSE")
-	defaults.block("gcfs_config").flag("enabled", p.Cluster.ImageStreaming)
+	defaults.setString("insecure_kubelet_readonly_port_enabled", "FALSE")
+	defaults.block("gcfs_config").setBool("enabled", p.Cluster.ImageStreaming)
 	// GKE keeps no settings for pools that it does not create, and each plan would
 	// add them again.
 	if p.AutoProvisioning.Create {
-		c.block("node_pool_auto_config").block("node_kubelet_config").text("insecure_kubelet_readonly_port_enabled",
-			"FALSE")
+		c.block("node_pool_auto_config").block("node_kubelet_config").
+			setString("insecure_kubelet_readonly_port_enabled",
+				"FALSE")
 	}
 }
 
 func autoProvisioning(c *body, p *ir.Platform) {
 	auto := c.block("cluster_autoscaling")
-	auto.flag("enabled", p.AutoProvisioning.Create)
-	auto.text("autoscaling_profile", p.AutoProvisioning.Profile)
+	auto.setBool("enabled", p.AutoProvisioning.Create)
+	auto.setString("autoscaling_profile", p.AutoProvisioning.Profile)
 	if !p.AutoProvisioning.Create {
 		return
 	}
-	auto.expr("auto_provisioning_locations", "var.zones")
+	auto.setExpr("auto_provisioning_locations", "var.zones")
 	for _, limit := range p.AutoProvisioning.Limits {
 		l := auto.block("resource_limits")
-		l.text("resource_type", limit.Type)
-		l.number("minimum", limit.Min)
-		l.number("maximum", limit.Max)
+		l.setString("resource_type", limit.Type)
+		l.setNumber("minimum", limit.Min)
+		l.setNumber("maximum", limit.Max)
 	}
 	defaults := auto.block("auto_provisioning_defaults")
 	disk(defaults, "disk_size", p.Capacities)
-	defaults.text("image_type", "COS_CONTAINERD")
+	defaults.setString("image_type", "COS_CONTAINERD")
 	bootDiskKey(defaults, p.Security)
 	nodeIdentity(defaults)
 	management(defaults, true)
@@ -197,20 +198,20 @@ func disk(b *body, size string, capacities []ir.Capacity) {
 		}
 	}
 	if len(types) == 1 && types[0] != "" {
-		b.text("disk_type", types[0])
+		b.setString("disk_type", types[0])
 	}
 	if largest > 0 {
-		b.number(size, largest)
+		b.setNumber(size, largest)
 	}
 }
 
 func observability(c *body, metrics []string) {
-	c.block("logging_config").raw("enable_components", column(loggingComponents))
+	c.block("logging_config").setTokens("enable_components", lineTuple(loggingComponents))
 	monitoring := c.block("monitoring_config")
-	monitoring.raw("enable_components", column(metrics))
-	monitoring.block("managed_prometheus").flag("enabled", true)
+	monitoring.setTokens("enable_components", lineTuple(metrics))
+	monitoring.block("managed_prometheus").setBool("enabled", true)
 	c.note("Costs by namespace, and so by team.")
-	c.block("cost_management_config").flag("enabled", true)
+	c.block("cost_management_config").setBool("enabled", true)
 }
 
 func maintenance(c *body, m ir.Maintenance) {
@@ -218,15 +219,15 @@ func maintenance(c *body, m ir.Maintenance) {
 	c.note("UTC. The dates only anchor the first window; it recurs on the days below.")
 	policy := c.block("maintenance_policy")
 	w := policy.block("recurring_window")
-	w.text("start_time", start)
-	w.text("end_time", end)
-	w.text("recurrence", "FREQ=WEEKLY;BYDAY="+strings.Join(m.Days, ","))
+	w.setString("start_time", start)
+	w.setString("end_time", end)
+	w.setString("recurrence", "FREQ=WEEKLY;BYDAY="+strings.Join(m.Days, ","))
 	for _, e := range m.Exclusions {
 		x := policy.block("maintenance_exclusion")
-		x.text("exclusion_name", e.Name)
-		x.text("start_time", e.Start+"T00:00:00Z")
-		x.text("end_time", e.End+"T00:00:00Z")
-		x.block("exclusion_options").text("scope", e.Scope)
+		x.setString("exclusion_name", e.Name)
+		x.setString("start_time", e.Start+"T00:00:00Z")
+		x.setString("end_time", e.End+"T00:00:00Z")
+		x.block("exclusion_options").setString("scope", e.Scope)
 	}
 }
 

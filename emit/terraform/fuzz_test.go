@@ -16,20 +16,20 @@ import (
 // HCL's strings are in Unicode's normal form C.
 func FuzzFiles(f *testing.F) {
 	hostile.Seed(f)
-	harmless := read(f, hostile.Mark)
+	harmless := readFiles(f, hostile.Mark)
 	f.Fuzz(func(t *testing.T, s string) {
 		if labelMark.MatchString(s) {
 			t.Skip() // an alert's reference to a label
 		}
 		hostile.Want(t, s)
-		hostile.Compare(t, s, harmless, read(t, s), norm.NFC.String)
+		hostile.Compare(t, s, harmless, readFiles(t, s), norm.NFC.String)
 	})
 }
 
-// read returns the content of every file of a plan that holds a text.
-func read(t testing.TB, text string) any {
+// readFiles returns the content of every file of a plan that holds a text.
+func readFiles(t testing.TB, text string) any {
 	t.Helper()
-	files := emitted(t, edit(func(p *ir.Platform) {
+	files := emitFiles(t, editedPlan(func(p *ir.Platform) {
 		p.Project, p.Region, p.Cluster.MinVersion, p.Cluster.SecurityGroup = text, "r"+text, text+" ", text
 		p.NodeAccount.Display, p.NodeAccount.Roles = text, []string{text, "x"}
 		p.Teams[0].Account.Display, p.Teams[0].Roles, p.Teams[1].Bucket = text, []string{text}, "b"+text
@@ -47,7 +47,7 @@ func read(t testing.TB, text string) any {
 		if formatted := hclwrite.Format(content); string(formatted) != string(content) {
 			t.Errorf("%s is not formatted", name)
 		}
-		out[name] = bodyTree(parsed(t, files, name), content)
+		out[name] = bodyTree(parseFile(t, files, name), content)
 	}
 	return out
 }

@@ -11,7 +11,7 @@ import (
 
 // connected is a plan of nodes with a network of gVNIC and two of RDMA.
 func connected() *ir.Platform {
-	return edit(func(p *ir.Platform) {
+	return editedPlan(func(p *ir.Platform) {
 		p.Cluster.MultiNetworking = true
 		p.Network.GPURanges = []ir.NamedRange{
 			{Name: "gvnic", CIDR: "192.168.64.0/18"}, {Name: "rdma", CIDR: "192.168.128.0/18"},
@@ -28,7 +28,7 @@ func connected() *ir.Platform {
 }
 
 func TestGPUNetworks(t *testing.T) {
-	files := emitted(t, connected())
+	files := emitFiles(t, connected())
 	const tables = `locals {
   # VPC networks that nodes have besides the cluster's own. A profile makes one for
   # RDMA within a zone; it then takes no firewall rules.
@@ -64,7 +64,7 @@ func TestGPUNetworks(t *testing.T) {
 			"cluster.tf", []string{"google_container_cluster", "main"},
 			map[string]string{"enable_multi_networking": "true", "datapath_provider": `"ADVANCED_DATAPATH"`},
 		},
-		{"node_pools.tf", []string{"google_container_node_pool", label(connected().Capacities[1].Name)},
+		{"node_pools.tf", []string{"google_container_node_pool", resourceLabel(connected().Capacities[1].Name)},
 			map[string]string{
 				"network_config.dynamic.for_each": `["gvnic-1", "rdma-0", "rdma-1"]`,
 				"network_config.dynamic.content.subnetwork": "google_compute_subnetwork.gpu" +
@@ -75,11 +75,12 @@ func TestGPUNetworks(t *testing.T) {
 			"for_each": "{ for name, network in local.gpu_networks : name => network if network.profile == null }",
 		}},
 	} {
-		if diff := cmp.Diff(block.want, pick(flat(t, files, block.file, block.labels...), block.want)); diff != "" {
+		got := keepWanted(flatBlock(t, files, block.file, block.labels...), block.want)
+		if diff := cmp.Diff(block.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", block.labels, diff)
 		}
 	}
-	without := emitted(t, batch())
+	without := emitFiles(t, batch())
 	if without["gpu_networks.tf"] != nil || strings.Contains(string(without["cluster.tf"]), "multi_networking") ||
 		strings.Contains(string(without["variables.tf"]), "rdma_range") {
 		t.Error("networks between GPUs, with no GPUs in any")

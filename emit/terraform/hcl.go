@@ -61,26 +61,26 @@ func (b *body) resource(kind, name string) *body { return b.block("resource", ki
 // data adds a data block and returns its content.
 func (b *body) data(kind, name string) *body { return b.block("data", kind, name) }
 
-// raw sets an attribute to an expression.
-func (b *body) raw(name string, tokens hclwrite.Tokens) {
+// setTokens sets an attribute to an expression.
+func (b *body) setTokens(name string, tokens hclwrite.Tokens) {
 	b.space(attribute)
 	b.SetAttributeRaw(name, tokens)
 }
 
-// expr sets an attribute to an expression of this package.
-func (b *body) expr(name string, source constant) { b.raw(name, expression(source)) }
+// setExpr sets an attribute to an expression of this package.
+func (b *body) setExpr(name string, source constant) { b.setTokens(name, expression(source)) }
 
-// value sets an attribute to a literal.
-func (b *body) value(name string, v cty.Value) { b.raw(name, hclwrite.TokensForValue(v)) }
+// setLiteral sets an attribute to a literal.
+func (b *body) setLiteral(name string, v cty.Value) { b.setTokens(name, hclwrite.TokensForValue(v)) }
 
-func (b *body) text(name, v string)      { b.value(name, cty.StringVal(v)) }
-func (b *body) flag(name string, v bool) { b.value(name, cty.BoolVal(v)) }
-func (b *body) number(name string, v int) {
-	b.value(name, cty.NumberIntVal(int64(v)))
+func (b *body) setString(name, v string)    { b.setLiteral(name, cty.StringVal(v)) }
+func (b *body) setBool(name string, v bool) { b.setLiteral(name, cty.BoolVal(v)) }
+func (b *body) setNumber(name string, v int) {
+	b.setLiteral(name, cty.NumberIntVal(int64(v)))
 }
 
-// texts sets an attribute to a list of literals on one line.
-func (b *body) texts(name string, v []string) { b.value(name, stringTuple(v)) }
+// setStrings sets an attribute to a list of literals on one line.
+func (b *body) setStrings(name string, v []string) { b.setLiteral(name, stringTuple(v)) }
 
 // expression parses HCL source of this package. It panics on a syntax error,
 // which is a mistake in this package.
@@ -106,9 +106,9 @@ func tuple(elements ...hclwrite.Tokens) hclwrite.Tokens {
 	return hclwrite.TokensForTuple(elements)
 }
 
-// column returns the tokens of a list of literals with a line for each, so
+// lineTuple returns the tokens of a list of literals with a line for each, so
 // that a change of one is a change of one line.
-func column(v []string) hclwrite.Tokens {
+func lineTuple(v []string) hclwrite.Tokens {
 	if len(v) == 0 {
 		return tuple()
 	}

@@ -32,10 +32,10 @@ func identities(b *body, p *ir.Platform) {
 // projectRoles grants literal roles on the project to one principal.
 func projectRoles(b *body, name string, roles []string, member constant) *body {
 	grant := b.resource("google_project_iam_member", name)
-	grant.raw("for_each", hclwrite.TokensForFunctionCall("toset", column(roles)))
-	grant.expr("project", "var.project_id")
-	grant.expr("role", "each.key")
-	grant.expr("member", member)
+	grant.setTokens("for_each", hclwrite.TokensForFunctionCall("toset", lineTuple(roles)))
+	grant.setExpr("project", "var.project_id")
+	grant.setExpr("role", "each.key")
+	grant.setExpr("member", member)
 	return grant
 }
 
@@ -48,12 +48,12 @@ func members(b *body, p *ir.Platform) {
 	b.note("Who may reach the control plane: the members of the teams' groups, which are",
 		"members of this one. RBAC in the team's namespace decides what they may do there.")
 	member := b.resource("google_project_iam_member", "members")
-	member.expr("project", "var.project_id")
-	member.text("role", ir.MemberRole)
-	member.expr("member", `"group:${var.security_group}"`)
+	member.setExpr("project", "var.project_id")
+	member.setString("role", ir.MemberRole)
+	member.setExpr("member", `"group:${var.security_group}"`)
 	only := member.block("condition")
-	only.expr("title", `"Cluster ${var.cluster_name}"`)
-	only.expr("expression",
+	only.setExpr("title", `"Cluster ${var.cluster_name}"`)
+	only.setExpr("expression",
 		constant(strconv.Quote(ir.ClusterCondition("${var.project_id}", "${var.region}", "${var.cluster_name}"))))
 
 	if len(p.Monitoring.MemberRoles) == 0 {
@@ -68,19 +68,19 @@ func members(b *body, p *ir.Platform) {
 	viewers.note("Always true: it keeps this binding apart from that of another platform of the",
 		"project, which would take it along when it is destroyed.")
 	always := viewers.block("condition")
-	always.expr("title", `"Members of ${var.cluster_name}"`)
-	always.expr("expression", constant(strconv.Quote(`request.time > timestamp("2000-01-01T00:00:00Z")`)))
+	always.setExpr("title", `"Members of ${var.cluster_name}"`)
+	always.setExpr("expression", constant(strconv.Quote(`request.time > timestamp("2000-01-01T00:00:00Z")`)))
 }
 
 // teamIdentities grants the jobs what they may do. Their principals are those of
 // Workload Identity Federation for GKE (GKE documentation: "About Workload Identity
 // Federation for GKE", principal identifiers).
 func teamIdentities(b *body, p *ir.Platform) {
-	b.data("google_project", "main").expr("project_id", "var.project_id")
+	b.data("google_project", "main").setExpr("project_id", "var.project_id")
 
 	local := b.block("locals")
 	local.note("The identities of the project's pods. The pool exists once the cluster does.")
-	local.expr("workload_pool",
+	local.setExpr("workload_pool",
 		`"iam.googleapis.com/projects/${data.google_project.main.number}/`+
 			`locations/global/workloadIdentityPools/`+
 			`${google_container_cluster.main.workload_identity_config[0].workload_pool}"`)
@@ -88,13 +88,13 @@ func teamIdentities(b *body, p *ir.Platform) {
 	if len(p.TeamsWithAccount()) > 0 {
 		local.note("What the jobs of a team are to Google Cloud: the service account that the team",
 			"asks for, else the Kubernetes service account of its namespace.")
-		local.expr("team_members", `{
+		local.setExpr("team_members", `{
   for name, team in var.teams : name => team.account != null ? "serviceAccount:${team.account}" : `+principal+`
 }`)
 	} else {
 		local.note("What the jobs of a team are to Google Cloud: the Kubernetes service account of",
 			"its namespace.")
-		local.expr("team_members", `{
+		local.setExpr("team_members", `{
   for name, team in var.teams : name => `+principal+`
 }`)
 	}
@@ -107,14 +107,14 @@ func teamIdentities(b *body, p *ir.Platform) {
 	if !hasRoles(p) {
 		return
 	}
-	b.block("locals").expr("team_roles", `merge([
+	b.block("locals").setExpr("team_roles", `merge([
   for name, team in var.teams : {
     for role in team.roles : "${name}/${role}" => { team = name, role = role }
   }
 ]...)`)
 	roles := b.resource("google_project_iam_member", "team")
-	roles.expr("for_each", "local.team_roles")
-	roles.expr("project", "var.project_id")
-	roles.expr("role", "each.value.role")
-	roles.expr("member", "local.team_members[each.value.team]")
+	roles.setExpr("for_each", "local.team_roles")
+	roles.setExpr("project", "var.project_id")
+	roles.setExpr("role", "each.value.role")
+	roles.setExpr("member", "local.team_members[each.value.team]")
 }

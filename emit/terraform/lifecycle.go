@@ -51,8 +51,9 @@ var ignoredArguments = []ignoredArgument{
 
 func capacityOfPool(c ir.Capacity) pool {
 	return pool{
-		countsNoSSDs: c.Machine.CountsNoSSDs, localSSDs: c.SSDs(), tpus: c.HasTPUs(), policy: c.Machine.PlacementTopology != "",
-		scales: scales(c),
+		countsNoSSDs: c.Machine.CountsNoSSDs, localSSDs: c.SSDs(), tpus: c.HasTPUs(),
+		policy: c.Machine.PlacementTopology != "",
+		scales: isAutoscaled(c),
 	}
 }
 
@@ -72,9 +73,9 @@ func lifecycle(np *body, p pool, trigger constant) {
 	block := np.block("lifecycle")
 	if len(ignored) > 0 {
 		block.note(notes...)
-		block.expr("ignore_changes", constant("["+strings.Join(ignored, ", ")+"]"))
+		block.setExpr("ignore_changes", constant("["+strings.Join(ignored, ", ")+"]"))
 	}
 	if trigger != "" {
-		block.expr("replace_triggered_by", "["+trigger+"]")
+		block.setExpr("replace_triggered_by", "["+trigger+"]")
 	}
 }

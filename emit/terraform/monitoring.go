@@ -12,18 +12,18 @@ import (
 
 func monitoring(b *body, p *ir.Platform) {
 	dashboard := b.resource("google_monitoring_dashboard", "main")
-	dashboard.raw("for_each", hclwrite.TokensForFunctionCall("toset", tuple(literal("admin"), literal("team"))))
+	dashboard.setTokens("for_each", hclwrite.TokensForFunctionCall("toset", tuple(literal("admin"), literal("team"))))
 	path := constant(`file("${path.module}/../dashboards/cloud-monitoring/${each.key}.json")`)
 	if p.Delivery.InfrastructureManager {
 		path = `file("${path.module}/dashboards/${each.key}.json")`
 	}
-	dashboard.expr("dashboard_json", path)
+	dashboard.setExpr("dashboard_json", path)
 
 	if p.Monitoring.TensorBoard != "" {
 		b.note("What the build looks it up by is this name: Google Cloud numbers it.")
 		board := b.resource("google_vertex_ai_tensorboard", "main")
-		board.expr("display_name", "var.cluster_name")
-		board.expr("region", "var.tensorboard_region")
+		board.setExpr("display_name", "var.cluster_name")
+		board.setExpr("region", "var.tensorboard_region")
 	}
 	if len(p.Monitoring.Alerts) == 0 {
 		return
@@ -39,34 +39,34 @@ func monitoring(b *body, p *ir.Platform) {
 			{"action", literal(labelVariables(a.Action))},
 		})}
 	}
-	b.block("locals").raw("alerts", object(alerts))
+	b.block("locals").setTokens("alerts", object(alerts))
 	alertPolicy(b)
 }
 
 func alertPolicy(b *body) {
 	policy := b.resource("google_monitoring_alert_policy", "main")
-	policy.expr("for_each", "local.alerts")
-	policy.expr("display_name", `"${each.key} (${var.cluster_name})"`)
-	policy.text("combiner", "OR")
-	policy.expr("severity", "each.value.severity")
-	policy.expr("notification_channels", "var.notification_channels")
+	policy.setExpr("for_each", "local.alerts")
+	policy.setExpr("display_name", `"${each.key} (${var.cluster_name})"`)
+	policy.setString("combiner", "OR")
+	policy.setExpr("severity", "each.value.severity")
+	policy.setExpr("notification_channels", "var.notification_channels")
 
 	condition := policy.block("conditions")
-	condition.expr("display_name", "each.key")
+	condition.setExpr("display_name", "each.key")
 	query := condition.block("condition_prometheus_query_language")
-	query.expr("query", "each.value.query")
-	query.expr("duration", "each.value.duration")
-	query.text("evaluation_interval", "60s")
-	query.expr("rule_group", "each.value.group")
-	query.expr("alert_rule", "each.key")
+	query.setExpr("query", "each.value.query")
+	query.setExpr("duration", "each.value.duration")
+	query.setString("evaluation_interval", "60s")
+	query.setExpr("rule_group", "each.value.group")
+	query.setExpr("alert_rule", "each.key")
 	query.note("At the first apply nothing has been measured yet.")
-	query.flag("disable_metric_validation", true)
+	query.setBool("disable_metric_validation", true)
 
 	documentation := policy.block("documentation")
-	documentation.text("mime_type", "text/markdown")
-	documentation.expr("content", `"${each.value.summary}\n\n${each.value.action}"`)
+	documentation.setString("mime_type", "text/markdown")
+	documentation.setExpr("content", `"${each.value.summary}\n\n${each.value.action}"`)
 	policy.note("Seven days without data: the condition is gone.")
-	policy.block("alert_strategy").text("auto_close", "604800s")
+	policy.block("alert_strategy").setString("auto_close", "604800s")
 }
 
 var labelMark = regexp.MustCompile(`\{\{ *([A-Za-z_][A-Za-z0-9_]*) *\}\}`)

@@ -41,25 +41,26 @@ func networkInputs(p *ir.Platform) []networkInput {
 func network(b *body, p *ir.Platform) {
 	b.note("The cluster's network, in a module that a network team can review and own.")
 	call := b.block("module", "network")
-	call.text("source", "./"+networkModule)
+	call.setString("source", "./"+networkModule)
 	call.AppendNewline()
 	for _, in := range networkInputs(p) {
-		call.raw(in.name, in.value)
+		call.setTokens(in.name, in.value)
 	}
 }
 
 // networkVersions names the provider. The root alone says which versions of
 // Terraform and of the provider there can be.
 func networkVersions(b *body, _ *ir.Platform) {
-	b.block("terraform").block("required_providers").raw("google", object([]entry{{"source", literal(googleProvider)}}))
+	b.block("terraform").block("required_providers").setTokens("google",
+		object([]entry{{"source", literal(googleProvider)}}))
 }
 
 func networkVariables(b *body, p *ir.Platform) {
 	for _, in := range networkInputs(p) {
 		v := b.block("variable", in.name)
-		v.text("description", in.description)
-		v.expr("type", "string")
-		v.flag("nullable", false)
+		v.setString("description", in.description)
+		v.setExpr("type", "string")
+		v.setBool("nullable", false)
 	}
 }
 
@@ -75,44 +76,44 @@ func networkOutputs(b *body, _ *ir.Platform) {
 // networkMain writes the resources of the module.
 func networkMain(b *body, p *ir.Platform) {
 	vpc := b.resource("google_compute_network", "main")
-	vpc.expr("name", "var.name")
-	vpc.flag("auto_create_subnetworks", false)
+	vpc.setExpr("name", "var.name")
+	vpc.setBool("auto_create_subnetworks", false)
 
 	subnet := b.resource("google_compute_subnetwork", "main")
-	subnet.expr("name", "var.subnet")
-	subnet.expr("region", "var.region")
-	subnet.expr("network", "google_compute_network.main.id")
-	subnet.expr("ip_cidr_range", "var.node_range")
+	subnet.setExpr("name", "var.subnet")
+	subnet.setExpr("region", "var.region")
+	subnet.setExpr("network", "google_compute_network.main.id")
+	subnet.setExpr("ip_cidr_range", "var.node_range")
 	subnet.note("Nodes have no public address: Google APIs are reached from inside.")
-	subnet.flag("private_ip_google_access", true)
+	subnet.setBool("private_ip_google_access", true)
 	secondaryRange(subnet, "pods", "var.pod_range")
 	secondaryRange(subnet, "services", "var.service_range")
 	if p.Security.FlowLogs {
 		flow := subnet.block("log_config")
-		flow.text("aggregation_interval", "INTERVAL_5_MIN")
-		flow.value("flow_sampling", cty.NumberFloatVal(0.5))
-		flow.text("metadata", "INCLUDE_ALL_METADATA")
+		flow.setString("aggregation_interval", "INTERVAL_5_MIN")
+		flow.setLiteral("flow_sampling", cty.NumberFloatVal(0.5))
+		flow.setString("metadata", "INCLUDE_ALL_METADATA")
 	}
 
 	router := b.resource("google_compute_router", "main")
-	router.expr("name", `"${google_compute_network.main.name}-router"`)
-	router.expr("region", "var.region")
-	router.expr("network", "google_compute_network.main.id")
+	router.setExpr("name", `"${google_compute_network.main.name}-router"`)
+	router.setExpr("region", "var.region")
+	router.setExpr("network", "google_compute_network.main.id")
 
 	nat := b.resource("google_compute_router_nat", "main")
-	nat.expr("name", `"${google_compute_network.main.name}-nat"`)
-	nat.expr("region", "var.region")
-	nat.expr("router", "google_compute_router.main.name")
-	nat.text("nat_ip_allocate_option", "AUTO_ONLY")
-	nat.text("source_subnetwork_ip_ranges_to_nat", "ALL_SUBNETWORKS_ALL_IP_RANGES")
+	nat.setExpr("name", `"${google_compute_network.main.name}-nat"`)
+	nat.setExpr("region", "var.region")
+	nat.setExpr("router", "google_compute_router.main.name")
+	nat.setString("nat_ip_allocate_option", "AUTO_ONLY")
+	nat.setString("source_subnetwork_ip_ranges_to_nat", "ALL_SUBNETWORKS_ALL_IP_RANGES")
 	nat.note("A node that pulls many images or reads much data at once needs more than the",
 		"usual 64 ports.")
-	nat.flag("enable_dynamic_port_allocation", true)
-	nat.number("min_ports_per_vm", 64)
-	nat.number("max_ports_per_vm", 4096)
+	nat.setBool("enable_dynamic_port_allocation", true)
+	nat.setNumber("min_ports_per_vm", 64)
+	nat.setNumber("max_ports_per_vm", 4096)
 	log := nat.block("log_config")
-	log.flag("enable", true)
-	log.text("filter", "ERRORS_ONLY")
+	log.setBool("enable", true)
+	log.setString("filter", "ERRORS_ONLY")
 
 	ports := []string{"8082", "9443"}
 	if p.Scheduler == ir.KAI {
@@ -124,18 +125,18 @@ func networkMain(b *body, p *ir.Platform) {
 			"webhooks of Kueue and JobSet listen on 9443, Kueue's visibility API on 8082.")
 	}
 	firewall := b.resource("google_compute_firewall", "webhooks")
-	firewall.expr("name", `"${google_compute_network.main.name}-webhooks"`)
-	firewall.expr("network", "google_compute_network.main.id")
-	firewall.text("direction", "INGRESS")
-	firewall.expr("source_ranges", "[var.control_plane_range]")
-	firewall.expr("target_service_accounts", "[var.node_service_account]")
+	firewall.setExpr("name", `"${google_compute_network.main.name}-webhooks"`)
+	firewall.setExpr("network", "google_compute_network.main.id")
+	firewall.setString("direction", "INGRESS")
+	firewall.setExpr("source_ranges", "[var.control_plane_range]")
+	firewall.setExpr("target_service_accounts", "[var.node_service_account]")
 	allow := firewall.block("allow")
-	allow.text("protocol", "tcp")
-	allow.texts("ports", ports)
+	allow.setString("protocol", "tcp")
+	allow.setStrings("ports", ports)
 }
 
 func secondaryRange(subnet *body, name string, cidr constant) {
 	r := subnet.block("secondary_ip_range")
-	r.text("range_name", name)
-	r.expr("ip_cidr_range", cidr)
+	r.setString("range_name", name)
+	r.setExpr("ip_cidr_range", cidr)
 }

@@ -20,8 +20,8 @@ func nodePools(b *body, p *ir.Platform) {
 
 // onePool starts a node pool of the cluster.
 func onePool(b *body, name string) *body {
-	np := b.resource("google_container_node_pool", label(name))
-	np.text("name", name)
+	np := b.resource("google_container_node_pool", resourceLabel(name))
+	np.setString("name", name)
 	inCluster(np)
 	return np
 }
@@ -29,17 +29,17 @@ func onePool(b *body, name string) *body {
 // slicePools starts the node pools of a capacity's TPU slices. They are alike,
 // so that a change of their number is a change of one line.
 func slicePools(b *body, c ir.Capacity) *body {
-	np := b.resource("google_container_node_pool", label(c.Name))
+	np := b.resource("google_container_node_pool", resourceLabel(c.Name))
 	np.note("A pool for each slice: its hosts start and stop together.")
-	np.raw("for_each", hclwrite.TokensForFunctionCall("toset", hclwrite.TokensForValue(stringTuple(c.Pools()))))
-	np.expr("name", "each.key")
+	np.setTokens("for_each", hclwrite.TokensForFunctionCall("toset", hclwrite.TokensForValue(stringTuple(c.Pools()))))
+	np.setExpr("name", "each.key")
 	inCluster(np)
 	return np
 }
 
 func inCluster(np *body) {
-	np.expr("cluster", "google_container_cluster.main.name")
-	np.expr("location", "google_container_cluster.main.location")
+	np.setExpr("cluster", "google_container_cluster.main.name")
+	np.setExpr("location", "google_container_cluster.main.location")
 }
 
 func systemPool(b *body, p *ir.Platform) {
@@ -49,9 +49,9 @@ func systemPool(b *body, p *ir.Platform) {
 		b.note("GKE's own pods, Kueue and JobSet.")
 	}
 	np := onePool(b, p.SystemPool.Name)
-	np.expr("node_locations", "var.zones")
+	np.setExpr("node_locations", "var.zones")
 	np.note("In each zone.")
-	np.number("node_count", p.SystemPool.NodesPerZone)
+	np.setNumber("node_count", p.SystemPool.NodesPerZone)
 	management(np, true)
 	upgrades(np, 1, 0)
 	privateNodes(np)
@@ -71,8 +71,8 @@ func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
 	} else {
 		np = onePool(b, c.Name)
 	}
-	np.raw("node_locations", zones(p, c))
-	size(np, c)
+	np.setTokens("node_locations", zones(p, c))
+	setNodeCount(np, c)
 	flex := c.Option == ir.FlexStart
 	if flex {
 		np.note("GKE repairs by making another node, which flex-start cannot promise. It upgrades",
@@ -85,38 +85,38 @@ func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
 	}
 	if c.KeepsVersion {
 		np.note("GKE keeps the nodes' version until its support ends.")
-		np.block("maintenance_policy").block("exclusion_until_end_of_support").flag("enabled", true)
+		np.block("maintenance_policy").block("exclusion_until_end_of_support").setBool("enabled", true)
 	}
 	placement(np, c)
 	networks := privateNodes(np)
 	switch {
 	case c.Machine.AcceleratorNetworks:
 		networks.note("GKE attaches the networks between the accelerators.")
-		networks.text("accelerator_network_profile", "auto")
+		networks.setString("accelerator_network_profile", "auto")
 	case len(c.Networks) > 0:
 		deviceNetworks(networks, c)
 	}
 	if c.Queued() {
 		np.note("All nodes of a workload at once, or none.")
-		np.block("queued_provisioning").flag("enabled", true)
+		np.block("queued_provisioning").setBool("enabled", true)
 	}
 
 	node := np.block("node_config")
 	machine(node, c.Machine.Type, c.DiskType, c.DiskSizeGiB)
 	switch c.Option {
 	case ir.Spot:
-		node.flag("spot", true)
+		node.setBool("spot", true)
 	case ir.FlexStart:
-		node.flag("flex_start", true)
-		node.text("max_run_duration", strconv.Itoa(c.Flex.MaxRunSeconds)+"s")
+		node.setBool("flex_start", true)
+		node.setString("max_run_duration", strconv.Itoa(c.Flex.MaxRunSeconds)+"s")
 	}
 	nodeIdentity(node)
-	labels(node, c.PoolLabels)
+	setLabels(node, c.PoolLabels)
 	for _, t := range taints(c) {
 		taint := node.block("taint")
-		taint.text("key", t.Key)
-		taint.text("value", t.Value)
-		taint.text("effect", effect[t.Effect])
+		taint.setString("key", t.Key)
+		taint.setString("value", t.Value)
+		taint.setString("effect", effect[t.Effect])
 	}
 	accelerators(node, c)
 	localSSDs(node, c)
@@ -125,7 +125,7 @@ func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
 
 	lifecycle(np, capacityOfPool(c), trigger)
 	np.note("A cluster needs a pool for GKE's own pods first.")
-	np.raw("depends_on", tuple(reference("google_container_node_pool", label(p.SystemPool.Name))))
+	np.setTokens("depends_on", tuple(reference("google_container_node_pool", resourceLabel(p.SystemPool.Name))))
 }
 
 // optionNote says how a capacity's nodes are obtained.
@@ -155,8 +155,8 @@ func optionNote(c ir.Capacity) []constant {
 // platform creates, or the platform, where they are the same.
 func zones(p *ir.Platform, c ir.Capacity) hclwrite.Tokens {
 	switch {
-	case creates(c):
-		return tuple(reference("google_compute_reservation", label(c.Name), "zone"))
+	case createsReservation(c):
+		return tuple(reference("google_compute_reservation", resourceLabel(c.Name), "zone"))
 	case slices.Equal(c.Zones, p.Zones):
 		return reference("var", "zones")
 	default:
@@ -164,12 +164,12 @@ func zones(p *ir.Platform, c ir.Capacity) hclwrite.Tokens {
 	}
 }
 
-// scales tells whether the autoscaler sizes a capacity's pools.
-func scales(c ir.Capacity) bool { return !c.Static && !c.Waiting }
+// isAutoscaled tells whether the autoscaler sizes a capacity's pools.
+func isAutoscaled(c ir.Capacity) bool { return !c.Static && !c.Waiting }
 
-// size sets how many nodes a pool has. GKE counts node_count and
+// setNodeCount sets how many nodes a pool has. GKE counts node_count and
 // initial_node_count by the zone, the plan over all zones and slices.
-func size(np *body, c ir.Capacity) {
+func setNodeCount(np *body, c ir.Capacity) {
 	least, most, zones := c.MinNodes, c.MaxNodes, len(c.Zones)
 	if c.Sliced() { // all of a slice's hosts or none
 		least, most = 0, c.Machine.Slice.Hosts
@@ -177,30 +177,30 @@ func size(np *body, c ir.Capacity) {
 	switch {
 	case c.Waiting:
 		np.note("None until the reservation has begun: then set active in the blueprint.")
-		np.number("node_count", 0)
+		np.setNumber("node_count", 0)
 		return
 	case c.Static:
 		if zones > 1 {
 			np.note("In each zone.")
 		}
-		np.number("node_count", most/zones)
+		np.setNumber("node_count", most/zones)
 		return
 	}
 	// The autoscaler keeps a pool at its minimum but does not bring it there.
 	// Rounded up, unless that passes the maximum.
-	np.number("initial_node_count", min((least+zones-1)/zones, most/zones))
+	np.setNumber("initial_node_count", min((least+zones-1)/zones, most/zones))
 	scaling := np.block("autoscaling")
 	if c.HasTPUs() && zones == 1 {
 		scaling.note("By the zone, of which there is one: GKE holds a slice's size against this",
 			"maximum, and not against the total.")
-		scaling.number("min_node_count", least)
-		scaling.number("max_node_count", most)
+		scaling.setNumber("min_node_count", least)
+		scaling.setNumber("max_node_count", most)
 	} else {
-		scaling.number("total_min_node_count", least)
-		scaling.number("total_max_node_count", most)
+		scaling.setNumber("total_min_node_count", least)
+		scaling.setNumber("total_max_node_count", most)
 		scaling.note("Wherever there is stock, rather than evenly over the zones.")
 	}
-	scaling.text("location_policy", "ANY")
+	scaling.setString("location_policy", "ANY")
 }
 
 // taints are those a pool sets: the plan's own, and the accelerator's. GKE
@@ -224,7 +224,7 @@ var effect = map[string]string{
 	"NoExecute":        "NO_EXECUTE",
 }
 
-func labels(node *body, labels []ir.KeyValue) {
+func setLabels(node *body, labels []ir.KeyValue) {
 	if len(labels) == 0 {
 		return
 	}
@@ -232,7 +232,7 @@ func labels(node *body, labels []ir.KeyValue) {
 	for i, l := range labels {
 		entries[i] = entry{l.Key, literal(l.Value)}
 	}
-	node.raw("labels", object(entries))
+	node.setTokens("labels", object(entries))
 }
 
 // accelerators describes a node's GPUs. A TPU comes with its machine type.
@@ -241,13 +241,13 @@ func accelerators(node *body, c ir.Capacity) {
 		return
 	}
 	gpu := node.block("guest_accelerator")
-	gpu.text("type", c.Machine.Accelerator)
-	gpu.number("count", c.Machine.AcceleratorCount)
+	gpu.setString("type", c.Machine.Accelerator)
+	gpu.setNumber("count", c.Machine.AcceleratorCount)
 	version := c.GPUDriver
 	if version == "DISABLED" {
 		version = "INSTALLATION_DISABLED"
 	}
-	gpu.block("gpu_driver_installation_config").text("gpu_driver_version", version)
+	gpu.block("gpu_driver_installation_config").setString("gpu_driver_version", version)
 }
 
 // localSSDs puts the nodes' ephemeral storage on their local SSDs. Those that
@@ -257,7 +257,7 @@ func accelerators(node *body, c ir.Capacity) {
 func localSSDs(node *body, c ir.Capacity) {
 	if n := c.SSDs(); n > 0 {
 		node.note("For images, logs and emptyDir volumes.")
-		node.block("ephemeral_storage_local_ssd_config").number("local_ssd_count", n)
+		node.block("ephemeral_storage_local_ssd_config").setNumber("local_ssd_count", n)
 	}
 }
 
@@ -272,15 +272,15 @@ func affinity(node *body, c ir.Capacity) {
 	a := node.block("reservation_affinity")
 	switch {
 	case c.Option == ir.Reservation:
-		a.text("consume_reservation_type", "SPECIFIC_RESERVATION")
-		a.text("key", reservationKey)
-		a.raw("values", tuple(reservationName(c)))
+		a.setString("consume_reservation_type", "SPECIFIC_RESERVATION")
+		a.setString("key", reservationKey)
+		a.setTokens("values", tuple(reservationName(c)))
 	case c.Option != ir.AnyReservation:
-		a.text("consume_reservation_type", "NO_RESERVATION")
+		a.setString("consume_reservation_type", "NO_RESERVATION")
 	case c.AnyReservation.OnDemand:
-		a.text("consume_reservation_type", "ANY_RESERVATION")
+		a.setString("consume_reservation_type", "ANY_RESERVATION")
 	default:
-		a.text("consume_reservation_type", "ANY_RESERVATION_THEN_FAIL")
+		a.setString("consume_reservation_type", "ANY_RESERVATION_THEN_FAIL")
 	}
 }
 
@@ -290,7 +290,7 @@ func affinity(node *body, c ir.Capacity) {
 func reservationName(c ir.Capacity) hclwrite.Tokens {
 	r := c.Reservation
 	if r.Create {
-		return reference("google_compute_reservation", label(c.Name), "name")
+		return reference("google_compute_reservation", resourceLabel(c.Name), "name")
 	}
 	path := r.Name
 	if r.Owner != "" {
@@ -307,35 +307,35 @@ func reservationName(c ir.Capacity) hclwrite.Tokens {
 
 // machine sets the machine type, its image and its boot disk.
 func machine(node *body, kind, diskType string, diskSizeGiB int) {
-	node.text("machine_type", kind)
-	node.text("image_type", "COS_CONTAINERD")
+	node.setString("machine_type", kind)
+	node.setString("image_type", "COS_CONTAINERD")
 	if diskType != "" {
-		node.text("disk_type", diskType)
+		node.setString("disk_type", diskType)
 	}
 	if diskSizeGiB > 0 {
-		node.number("disk_size_gb", diskSizeGiB)
+		node.setNumber("disk_size_gb", diskSizeGiB)
 	}
 }
 
 // nodeIdentity makes IAM alone decide what a node may do: its scope is
 // everything, its service account little.
 func nodeIdentity(node *body) {
-	node.expr("service_account", "var.node_account")
-	node.texts("oauth_scopes", []string{"https://www.googleapis.com/auth/cloud-platform"})
+	node.setExpr("service_account", "var.node_account")
+	node.setStrings("oauth_scopes", []string{"https://www.googleapis.com/auth/cloud-platform"})
 }
 
 func nodeDefaults(node *body, p *ir.Platform) {
 	bootDiskKey(node, p.Security)
-	node.block("gcfs_config").flag("enabled", p.Cluster.ImageStreaming)
-	node.block("gvnic").flag("enabled", true)
-	node.block("workload_metadata_config").text("mode", "GKE_METADATA")
+	node.block("gcfs_config").setBool("enabled", p.Cluster.ImageStreaming)
+	node.block("gvnic").setBool("enabled", true)
+	node.block("workload_metadata_config").setString("mode", "GKE_METADATA")
 	shielded(node)
 }
 
 func shielded(node *body) {
 	s := node.block("shielded_instance_config")
-	s.flag("enable_secure_boot", true)
-	s.flag("enable_integrity_monitoring", true)
+	s.setBool("enable_secure_boot", true)
+	s.setBool("enable_integrity_monitoring", true)
 }
 
 // privateNodes gives the nodes of a pool internal addresses only, and returns the
@@ -348,7 +348,7 @@ func shielded(node *body) {
 // terraform-google-modules/terraform-google-kubernetes-engine, issue 1493.
 func privateNodes(np *body) *body {
 	networks := np.block("network_config")
-	networks.flag("enable_private_nodes", true)
+	networks.setBool("enable_private_nodes", true)
 	return networks
 }
 
@@ -356,13 +356,13 @@ func privateNodes(np *body) *body {
 // has, demands automatic upgrades of every pool.
 func management(b *body, repair bool) {
 	m := b.block("management")
-	m.flag("auto_repair", repair)
-	m.flag("auto_upgrade", true)
+	m.setBool("auto_repair", repair)
+	m.setBool("auto_upgrade", true)
 }
 
 func upgrades(b *body, surge, unavailable int) {
 	u := b.block("upgrade_settings")
-	u.text("strategy", "SURGE")
-	u.number("max_surge", surge)
-	u.number("max_unavailable", unavailable)
+	u.setString("strategy", "SURGE")
+	u.setNumber("max_surge", surge)
+	u.setNumber("max_unavailable", unavailable)
 }

@@ -5,8 +5,8 @@ import "github.com/batchwright/batchwright/compiler/ir"
 // output writes an output of the root or of a module.
 func output(b *body, name, description string, value constant) {
 	o := b.block("output", name)
-	o.text("description", description)
-	o.expr("value", value)
+	o.setString("description", description)
+	o.setExpr("value", value)
 }
 
 func outputs(b *body, p *ir.Platform) {

@@ -24,14 +24,14 @@ func placements(b *body, p *ir.Platform) {
 		}
 		written = append(written, topology)
 		policy := b.resource("google_compute_resource_policy", policyLabel(topology))
-		policy.text("name", p.Cluster.Name+"-"+topology)
-		policy.expr("region", "var.region")
+		policy.setString("name", p.Cluster.Name+"-"+topology)
+		policy.setExpr("region", "var.region")
 		workload := policy.block("workload_policy")
-		workload.text("type", "HIGH_THROUGHPUT")
-		workload.text("accelerator_topology", topology)
+		workload.setString("type", "HIGH_THROUGHPUT")
+		workload.setString("accelerator_topology", topology)
 		lifecycle := policy.block("lifecycle")
 		lifecycle.note("The provider cannot rename a policy.")
-		lifecycle.expr("replace_triggered_by", "[google_container_cluster.main.name]")
+		lifecycle.setExpr("replace_triggered_by", "[google_container_cluster.main.name]")
 	}
 }
 
@@ -51,10 +51,10 @@ func placementTrigger(b *body, c ir.Capacity) constant {
 	if !c.Sliced() || c.Machine.PlacementTopology != "" {
 		return ""
 	}
-	name := label(c.Name) + "_topology"
+	name := resourceLabel(c.Name) + "_topology"
 	b.note("The provider does not change the topology of a pool: with another one Terraform",
 		"replaces the capacity's pools.")
-	b.resource("terraform_data", name).text("input", c.Machine.Slice.Topology)
+	b.resource("terraform_data", name).setString("input", c.Machine.Slice.Topology)
 	return constant("terraform_data." + name + ".input")
 }
 
@@ -64,15 +64,15 @@ func placement(np *body, c ir.Capacity) {
 	case topology != "":
 		np.note("Linked with each other, by the topology that the policy names.")
 		policy := np.block("placement_policy")
-		policy.text("type", "COMPACT")
-		policy.raw("policy_name", reference("google_compute_resource_policy", policyLabel(topology), "name"))
+		policy.setString("type", "COMPACT")
+		policy.setTokens("policy_name", reference("google_compute_resource_policy", policyLabel(topology), "name"))
 	case c.Sliced():
 		np.note("Linked with each other: the chips of the slice form this topology.")
 		policy := np.block("placement_policy")
-		policy.text("type", "COMPACT")
-		policy.text("tpu_topology", c.Machine.Slice.Topology)
+		policy.setString("type", "COMPACT")
+		policy.setString("tpu_topology", c.Machine.Slice.Topology)
 	case c.Compact:
 		np.note("Close together, in one zone.")
-		np.block("placement_policy").text("type", "COMPACT")
+		np.block("placement_policy").setString("type", "COMPACT")
 	}
 }

@@ -4,10 +4,10 @@ import "github.com/batchwright/batchwright/compiler/ir"
 
 func providers(b *body, _ *ir.Platform) {
 	google := b.block("provider", "google")
-	google.expr("project", "var.project_id")
-	google.expr("region", "var.region")
+	google.setExpr("project", "var.project_id")
+	google.setExpr("region", "var.region")
 	google.note("On everything that takes labels, so that cost reports can tell platforms apart.")
-	google.raw("default_labels", object([]entry{
+	google.setTokens("default_labels", object([]entry{
 		{"managed-by", literal("batchwright")},
 		{"platform", reference("var", "cluster_name")},
 	}))

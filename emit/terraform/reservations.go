@@ -9,7 +9,7 @@ import (
 
 func reservations(b *body, p *ir.Platform) {
 	for _, c := range p.Capacities {
-		if creates(c) {
+		if createsReservation(c) {
 			reservation(b, c)
 		}
 	}
@@ -20,28 +20,28 @@ func reservations(b *body, p *ir.Platform) {
 // machine type, accelerators or local SSDs gets none of it.
 func reservation(b *body, c ir.Capacity) {
 	b.note("Paid for from creation on, used or not.")
-	r := b.resource("google_compute_reservation", label(c.Name))
-	r.text("name", c.Reservation.Name)
-	r.text("zone", c.Zones[0])
+	r := b.resource("google_compute_reservation", resourceLabel(c.Name))
+	r.setString("name", c.Reservation.Name)
+	r.setString("zone", c.Zones[0])
 	r.note("Only for pools that name it.")
-	r.flag("specific_reservation_required", true)
+	r.setBool("specific_reservation_required", true)
 
 	specific := r.block("specific_reservation")
-	specific.number("count", c.MaxNodes)
+	specific.setNumber("count", c.MaxNodes)
 	instance := specific.block("instance_properties")
-	instance.text("machine_type", c.Machine.Type)
+	instance.setString("machine_type", c.Machine.Type)
 	if c.HasGPUs() {
 		gpu := instance.block("guest_accelerators")
-		gpu.text("accelerator_type", c.Machine.Accelerator)
-		gpu.number("accelerator_count", c.Machine.AcceleratorCount)
+		gpu.setString("accelerator_type", c.Machine.Accelerator)
+		gpu.setNumber("accelerator_count", c.Machine.AcceleratorCount)
 	}
 	if n := c.SSDs(); n > 0 {
 		instance.note("The machine's local SSDs.")
 		each := instance.block("dynamic", "local_ssds")
-		each.raw("for_each",
+		each.setTokens("for_each",
 			hclwrite.TokensForFunctionCall("range", hclwrite.TokensForValue(cty.NumberIntVal(int64(n)))))
 		ssd := each.block("content")
-		ssd.text("interface", "NVME")
-		ssd.number("disk_size_gb", c.Machine.SSDSizeGB)
+		ssd.setString("interface", "NVME")
+		ssd.setNumber("disk_size_gb", c.Machine.SSDSizeGB)
 	}
 }

@@ -38,7 +38,7 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 		{"providers.tf", providers},
 		{"backend.tf", backend},
 		{"variables.tf", variables},
-		{"terraform.tfvars", values},
+		{"terraform.tfvars", writeValues},
 		{"network.tf", network},
 		{networkModule + "/main.tf", networkMain},
 		{networkModule + "/outputs.tf", networkOutputs},
@@ -65,9 +65,9 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 	return files, nil
 }
 
-// creates tells whether the platform creates the capacity's reservation.
-func creates(c ir.Capacity) bool { return c.Reservation != nil && c.Reservation.Create }
+// createsReservation tells whether the platform creates the capacity's reservation.
+func createsReservation(c ir.Capacity) bool { return c.Reservation != nil && c.Reservation.Create }
 
-// label turns the name of a pool, which has no underscores, into the label of
+// resourceLabel turns the name of a pool, which has no underscores, into the label of
 // its Terraform resources.
-func label(name string) string { return strings.ReplaceAll(name, "-", "_") }
+func resourceLabel(name string) string { return strings.ReplaceAll(name, "-", "_") }

@@ -18,8 +18,8 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// emitted returns the files of a plan by name.
-func emitted(t testing.TB, p *ir.Platform) map[string][]byte {
+// emitFiles returns the files of a plan by name.
+func emitFiles(t testing.TB, p *ir.Platform) map[string][]byte {
 	t.Helper()
 	files, err := Files(p)
 	if err != nil {
@@ -36,8 +36,8 @@ func emitted(t testing.TB, p *ir.Platform) map[string][]byte {
 	return out
 }
 
-// parsed returns the body of a file.
-func parsed(t testing.TB, files map[string][]byte, name string) *hclsyntax.Body {
+// parseFile returns the body of a file.
+func parseFile(t testing.TB, files map[string][]byte, name string) *hclsyntax.Body {
 	t.Helper()
 	f, diags := hclsyntax.ParseConfig(files[name], name, hcl.InitialPos)
 	if diags.HasErrors() {
@@ -46,9 +46,9 @@ func parsed(t testing.TB, files map[string][]byte, name string) *hclsyntax.Body 
 	return f.Body.(*hclsyntax.Body)
 }
 
-// flat returns the source of every attribute of the first block with these
+// flatBlock returns the source of every attribute of the first block with these
 // labels, by path: "node_config.taint[1].key".
-func flat(t *testing.T, files map[string][]byte, name string, labels ...string) map[string]string {
+func flatBlock(t *testing.T, files map[string][]byte, name string, labels ...string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	var walk func(prefix string, b *hclsyntax.Body)
@@ -67,7 +67,7 @@ func flat(t *testing.T, files map[string][]byte, name string, labels ...string) 
 			walk(path+".", child.Body)
 		}
 	}
-	for _, b := range parsed(t, files, name).Blocks {
+	for _, b := range parseFile(t, files, name).Blocks {
 		if cmp.Equal(b.Labels, labels) {
 			walk("", b.Body)
 			return out
@@ -77,9 +77,9 @@ func flat(t *testing.T, files map[string][]byte, name string, labels ...string) 
 	return nil
 }
 
-// pick keeps the wanted paths of got, so that a test compares what it is about.
+// keepWanted keeps the wanted paths of got, so that a test compares what it is about.
 // A path that is wanted as "" must be absent.
-func pick(got, want map[string]string) map[string]string {
+func keepWanted(got, want map[string]string) map[string]string {
 	out := map[string]string{}
 	for path := range want {
 		out[path] = got[path]
@@ -87,7 +87,7 @@ func pick(got, want map[string]string) map[string]string {
 	return out
 }
 
-func edit(change func(p *ir.Platform)) *ir.Platform {
+func editedPlan(change func(p *ir.Platform)) *ir.Platform {
 	p := batch()
 	change(p)
 	return p
@@ -97,11 +97,11 @@ func edit(change func(p *ir.Platform)) *ir.Platform {
 func plans() map[string]*ir.Platform {
 	return map[string]*ir.Platform{
 		"batch": batch(),
-		"bare": edit(func(p *ir.Platform) {
+		"bare": editedPlan(func(p *ir.Platform) {
 			p.Capacities, p.Teams, p.Monitoring.Alerts = nil, nil, nil
 			p.AutoProvisioning = ir.AutoProvisioning{Profile: "BALANCED"}
 		}),
-		"open": edit(func(p *ir.Platform) {
+		"open": editedPlan(func(p *ir.Platform) {
 			p.Cluster.AuthorizedNetworks = []ir.NamedRange{
 				{Name: "office", CIDR: "203.0.113.0/24"}, {Name: "vpn-2", CIDR: "198.51.100.7/32"},
 			}
@@ -114,20 +114,20 @@ func plans() map[string]*ir.Platform {
 			p.Teams[0].Bucket = ""
 			p.Teams[1].Account, p.Teams[1].Roles = nil, nil
 		}),
-		"secured": edit(func(p *ir.Platform) {
+		"secured": editedPlan(func(p *ir.Platform) {
 			p.Security = ir.Security{KMSKey: kmsKey, BinaryAuthorization: true, FlowLogs: true, Posture: true}
 		}),
-		"maintenance": edit(func(p *ir.Platform) {
+		"maintenance": editedPlan(func(p *ir.Platform) {
 			p.Cluster.Maintenance.Exclusions = []ir.Exclusion{
 				{Name: "freeze", Start: "2026-12-18", End: "2027-01-06", Scope: "NO_UPGRADES"},
 				{Name: "paper", Start: "2027-01-06", End: "2027-05-01", Scope: "NO_MINOR_OR_NODE_UPGRADES"},
 			}
 			p.Capacities[slices.IndexFunc(p.Capacities, ir.Capacity.OwnsPools)].KeepsVersion = true
 		}),
-		"flex": edit(func(p *ir.Platform) {
+		"flex": editedPlan(func(p *ir.Platform) {
 			p.Capacities = []ir.Capacity{flex("flex", false), flex("queued", true)}
 		}),
-		"reservations": edit(func(p *ir.Platform) {
+		"reservations": editedPlan(func(p *ir.Platform) {
 			p.Capacities = []ir.Capacity{
 				reserved("existing", 2, ir.ReservationUse{Name: "old"}),
 				reserved("created", 1, ir.ReservationUse{Name: "new", Create: true}),
@@ -135,31 +135,32 @@ func plans() map[string]*ir.Platform {
 				reserved("block", 1, ir.ReservationUse{Name: "old", Block: "b"}),
 				reserved("sub-block", 1,
 					ir.ReservationUse{Name: "theirs", Owner: "other-project", Block: "b", SubBlock: "s"}),
-				waiting(reserved("waiting", 2, ir.ReservationUse{Name: "later", Kind: ir.CalendarReservation})),
-				waiting(scaling(reserved("waiting-scaling", 2, ir.ReservationUse{Name: "later"}))),
+				waitingCapacity(reserved("waiting", 2, ir.ReservationUse{Name: "later", Kind: ir.CalendarReservation})),
+				waitingCapacity(scaling(reserved("waiting-scaling", 2, ir.ReservationUse{Name: "later"}))),
 				ssds(reserved("ssds", 1, ir.ReservationUse{Name: "fast", Create: true}), 2),
 			}
 		}),
-		"any": edit(func(p *ir.Platform) {
+		"any": editedPlan(func(p *ir.Platform) {
 			p.Capacities = []ir.Capacity{anyReservation("any", true), anyReservation("any-only", false)}
 		}),
 		"connected": connected(),
-		"machines": edit(func(p *ir.Platform) {
+		"machines": editedPlan(func(p *ir.Platform) {
 			bundled := ssds(batch().Capacities[1], 0)
 			bundled.Name, bundled.Machine.BundledSSDs = "linked", 4
 			bundled.Machine.AcceleratorNetworks, bundled.Machine.PlacementTopology = true, "1x72"
 			p.Capacities = []ir.Capacity{bundled}
 		}),
-		"tpus": edit(func(p *ir.Platform) {
+		"tpus": editedPlan(func(p *ir.Platform) {
 			p.Capacities = []ir.Capacity{
 				tpus("hosts", 4, 1), scaling(tpus("hosts-scaling", 4, 1)),
 				twoZones(scaling(tpus("hosts-in-zones", 5, 1))),
-				tpus("slices", 3, 4), scaling(tpus("slices-scaling", 3, 4)), waiting(tpus("slices-waiting", 3, 4)),
+				tpus("slices", 3, 4), scaling(tpus("slices-scaling", 3, 4)),
+				waitingCapacity(tpus("slices-waiting", 3, 4)),
 				tpus("slices-none", 0, 4),
-				linked(tpus("slices-linked", 1, 4)), linked(tpus("slices-linked-too", 2, 4)),
+				placedCapacity(tpus("slices-linked", 1, 4)), placedCapacity(tpus("slices-linked-too", 2, 4)),
 			}
 		}),
-		"classes": edit(func(p *ir.Platform) {
+		"classes": editedPlan(func(p *ir.Platform) {
 			class := batch().Capacities[1]
 			class.ComputeClass = true
 			p.Capacities = []ir.Capacity{class}
@@ -172,7 +173,7 @@ func twoZones(c ir.Capacity) ir.Capacity {
 	return c
 }
 
-func waiting(c ir.Capacity) ir.Capacity {
+func waitingCapacity(c ir.Capacity) ir.Capacity {
 	c.Waiting = true
 	return c
 }
@@ -211,7 +212,7 @@ func tpus(name string, n, hosts int) ir.Capacity {
 	return c
 }
 
-func linked(c ir.Capacity) ir.Capacity {
+func placedCapacity(c ir.Capacity) ir.Capacity {
 	c.Machine.PlacementTopology = c.Machine.Slice.Topology
 	return c
 }
@@ -243,9 +244,9 @@ func TestFormat(t *testing.T) {
 	}
 	for name, p := range plans() {
 		t.Run(name, func(t *testing.T) {
-			files := emitted(t, p)
+			files := emitFiles(t, p)
 			for name, content := range files {
-				parsed(t, files, name)
+				parseFile(t, files, name)
 				if bytes.Contains(content, []byte("\n\n\n")) {
 					t.Errorf("%s has two blank lines on end", name)
 				}
@@ -258,7 +259,7 @@ func TestFormat(t *testing.T) {
 					t.Errorf("terraform fmt would change %s: %v\n%s", name, err, diff)
 				}
 			}
-			if !maps.EqualFunc(files, emitted(t, p), bytes.Equal) {
+			if !maps.EqualFunc(files, emitFiles(t, p), bytes.Equal) {
 				t.Error("a second run differs")
 			}
 		})
@@ -277,7 +278,7 @@ func TestNodePools(t *testing.T) {
 			"network_config.enable_private_nodes": "true",
 			"node_config.guest_accelerator.type":  "", "node_config.reservation_affinity.consume_reservation_type": "",
 		}},
-		{"batch", "l4_ondemand", merge(scarce, map[string]string{
+		{"batch", "l4_ondemand", mergeMaps(scarce, map[string]string{
 			"name": `"l4-ondemand"`, "node_count": "", "initial_node_count": "0",
 			"network_config.enable_private_nodes": "true",
 			"autoscaling.total_min_node_count":    "0", "autoscaling.total_max_node_count": "24",
@@ -295,7 +296,7 @@ func TestNodePools(t *testing.T) {
 			"lifecycle.ignore_changes":                                                        "[initial_node_count]",
 			"depends_on":                                                                      "[google_container_node_pool.system]",
 		})},
-		{"batch", "l4_reserved", merge(scarce, map[string]string{
+		{"batch", "l4_reserved", mergeMaps(scarce, map[string]string{
 			"node_count": "4", "initial_node_count": "", "autoscaling.total_max_node_count": "",
 			"lifecycle.ignore_changes": "",
 			"node_locations":           "[google_compute_reservation.l4_reserved.zone]",
@@ -303,7 +304,7 @@ func TestNodePools(t *testing.T) {
 			"node_config.reservation_affinity.key":                      `"compute.googleapis.com/reservation-name"`,
 			"node_config.reservation_affinity.values":                   "[google_compute_reservation.l4_reserved.name]",
 		})},
-		{"batch", "l4_spot", merge(scarce, map[string]string{
+		{"batch", "l4_spot", mergeMaps(scarce, map[string]string{
 			"node_config.spot": "true", "node_config.taint.key": `"cloud.google.com/gke-spot"`,
 			"node_config.taint[1].key":                                  `"nvidia.com/gpu"`,
 			"node_config.reservation_affinity.consume_reservation_type": `"NO_RESERVATION"`,
@@ -410,16 +411,16 @@ func TestNodePools(t *testing.T) {
 		}},
 	} {
 		t.Run(tt.pool, func(t *testing.T) {
-			files := emitted(t, plans()[tt.plan])
-			got := flat(t, files, "node_pools.tf", "google_container_node_pool", tt.pool)
-			if diff := cmp.Diff(tt.want, pick(got, tt.want)); diff != "" {
+			files := emitFiles(t, plans()[tt.plan])
+			got := flatBlock(t, files, "node_pools.tf", "google_container_node_pool", tt.pool)
+			if diff := cmp.Diff(tt.want, keepWanted(got, tt.want)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
 	}
 }
 
-func merge(a, b map[string]string) map[string]string {
+func mergeMaps(a, b map[string]string) map[string]string {
 	out := map[string]string{}
 	for _, m := range []map[string]string{a, b} {
 		for k, v := range m {
@@ -431,7 +432,7 @@ func merge(a, b map[string]string) map[string]string {
 
 func TestAutoProvisionedHasNoPool(t *testing.T) {
 	for plan, name := range map[string]string{"batch": "a100", "classes": "l4"} {
-		if got := string(emitted(t, plans()[plan])["node_pools.tf"]); strings.Contains(got, name) {
+		if got := string(emitFiles(t, plans()[plan])["node_pools.tf"]); strings.Contains(got, name) {
 			t.Errorf("%s: capacity %s, whose pools GKE creates, has one of its own", plan, name)
 		}
 	}
@@ -441,8 +442,8 @@ func TestAutoProvisionedHasNoPool(t *testing.T) {
 // line, which a reviewer sees at once.
 func TestSlicesChangeOneLine(t *testing.T) {
 	pools := func(n int) []string {
-		p := edit(func(p *ir.Platform) { p.Capacities = []ir.Capacity{tpus("v6e", n, 4)} })
-		return strings.Split(string(emitted(t, p)["node_pools.tf"]), "\n")
+		p := editedPlan(func(p *ir.Platform) { p.Capacities = []ir.Capacity{tpus("v6e", n, 4)} })
+		return strings.Split(string(emitFiles(t, p)["node_pools.tf"]), "\n")
 	}
 	for _, n := range []int{0, 1, 11} {
 		before, after := pools(2), pools(n)
@@ -470,15 +471,17 @@ func TestLocalSSDCounts(t *testing.T) {
 	}{
 		{true, 0, true}, {true, 2, false}, {false, 0, false},
 	} {
-		files := emitted(t, edit(func(p *ir.Platform) {
+		files := emitFiles(t, editedPlan(func(p *ir.Platform) {
 			p.SystemPool.CountsNoSSDs = tt.counts
 			p.Capacities[1].Machine.CountsNoSSDs, p.Capacities[1].LocalSSDs = tt.counts, tt.localSSDs
 		}))
-		pool := flat(t, files, "node_pools.tf", "google_container_node_pool", "l4_ondemand")["lifecycle.ignore_changes"]
+		pool := flatBlock(t, files, "node_pools.tf", "google_container_node_pool",
+			"l4_ondemand")["lifecycle.ignore_changes"]
 		if got := strings.Contains(pool, ignored); got != tt.want {
 			t.Errorf("with %d local SSDs, counted %t, ignores %s", tt.localSSDs, tt.counts, pool)
 		}
-		system := flat(t, files, "node_pools.tf", "google_container_node_pool", "system")["lifecycle.ignore_changes"]
+		system := flatBlock(t, files, "node_pools.tf", "google_container_node_pool",
+			"system")["lifecycle.ignore_changes"]
 		if got := system == "["+ignored+"]"; got != (tt.want || tt.localSSDs > 0) {
 			t.Errorf("the system pool, counted %t, ignores %q", tt.counts, system)
 		}
@@ -499,22 +502,22 @@ func TestPlacement(t *testing.T) {
 			map[string]string{"name": `"gke-batch-4x4"`, "workload_policy.accelerator_topology": `"4x4"`},
 		},
 	} {
-		files := emitted(t, plans()[tt.plan])
+		files := emitFiles(t, plans()[tt.plan])
 		tt.want["region"], tt.want["workload_policy.type"] = "var.region", `"HIGH_THROUGHPUT"`
 		tt.want["lifecycle.replace_triggered_by"] = "[google_container_cluster.main.name]"
-		got := flat(t, files, "placement.tf", "google_compute_resource_policy", tt.label)
+		got := flatBlock(t, files, "placement.tf", "google_compute_resource_policy", tt.label)
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
-		if n := len(parsed(t, files, "placement.tf").Blocks); n != 1 {
+		if n := len(parseFile(t, files, "placement.tf").Blocks); n != 1 {
 			t.Errorf("%d policies, want one for the topology", n)
 		}
 	}
 }
 
 func TestReservations(t *testing.T) {
-	files := emitted(t, plans()["reservations"])
-	got := flat(t, files, "reservations.tf", "google_compute_reservation", "created")
+	files := emitFiles(t, plans()["reservations"])
+	got := flatBlock(t, files, "reservations.tf", "google_compute_reservation", "created")
 	want := map[string]string{
 		"zone":                          `"us-central1-a"`,
 		"name":                          `"new"`,
@@ -527,16 +530,16 @@ func TestReservations(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	got = flat(t, files, "reservations.tf", "google_compute_reservation", "ssds")
+	got = flatBlock(t, files, "reservations.tf", "google_compute_reservation", "ssds")
 	want = map[string]string{
 		"specific_reservation.instance_properties.dynamic.for_each":             "range(2)",
 		"specific_reservation.instance_properties.dynamic.content.interface":    `"NVME"`,
 		"specific_reservation.instance_properties.dynamic.content.disk_size_gb": "375",
 	}
-	if diff := cmp.Diff(want, pick(got, want)); diff != "" {
+	if diff := cmp.Diff(want, keepWanted(got, want)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if n := len(parsed(t, files, "reservations.tf").Blocks); n != 2 {
+	if n := len(parseFile(t, files, "reservations.tf").Blocks); n != 2 {
 		t.Errorf("%d reservations are created, want only the two that are asked for", n)
 	}
 }
@@ -589,8 +592,8 @@ func TestCluster(t *testing.T) {
 		}},
 	} {
 		t.Run(tt.plan, func(t *testing.T) {
-			got := flat(t, emitted(t, plans()[tt.plan]), "cluster.tf", "google_container_cluster", "main")
-			if diff := cmp.Diff(tt.want, pick(got, tt.want)); diff != "" {
+			got := flatBlock(t, emitFiles(t, plans()[tt.plan]), "cluster.tf", "google_container_cluster", "main")
+			if diff := cmp.Diff(tt.want, keepWanted(got, tt.want)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
@@ -603,13 +606,13 @@ const kmsKey = "projects/keys-project/locations/us-central1/keyRings/gke/cryptoK
 // TestKeyOfEveryPool holds that no pool's boot disks are left to another key, and
 // that flow logs are the subnet's.
 func TestKeyOfEveryPool(t *testing.T) {
-	files := emitted(t, plans()["secured"])
+	files := emitFiles(t, plans()["secured"])
 	pools := string(files["node_pools.tf"])
 	want := strings.Count(pools, `resource "google_container_node_pool"`)
 	if n := strings.Count(pools, "boot_disk_kms_key"); n != want || n < 2 {
 		t.Errorf("%d of %d pools have the key", n, want)
 	}
-	subnet := flat(t, files, networkModule+"/main.tf", "google_compute_subnetwork", "main")
+	subnet := flatBlock(t, files, networkModule+"/main.tf", "google_compute_subnetwork", "main")
 	if got := subnet["log_config.flow_sampling"]; got != "0.5" {
 		t.Errorf("flow_sampling = %q", got)
 	}
@@ -618,14 +621,14 @@ func TestKeyOfEveryPool(t *testing.T) {
 // TestKeepsVersion holds that a pool whose nodes keep their version says so, and
 // no other does.
 func TestKeepsVersion(t *testing.T) {
-	pools := string(emitted(t, plans()["maintenance"])["node_pools.tf"])
+	pools := string(emitFiles(t, plans()["maintenance"])["node_pools.tf"])
 	if n := strings.Count(pools, "exclusion_until_end_of_support"); n != 1 {
 		t.Errorf("%d pools keep their version, want 1", n)
 	}
 }
 
 func TestNothingOfTheKind(t *testing.T) {
-	files := emitted(t, plans()["bare"])
+	files := emitFiles(t, plans()["bare"])
 	for _, name := range []string{"reservations.tf", "storage.tf"} {
 		if files[name] != nil {
 			t.Errorf("%s is emitted for a platform that has none", name)
@@ -657,13 +660,13 @@ func attributes(t *testing.T, b *hclsyntax.Body) map[string]cty.Value {
 
 func TestKeys(t *testing.T) {
 	names := []string{"for", "if", "in", "null", "true", "007-x", "a.b c"}
-	files := emitted(t, edit(func(p *ir.Platform) {
+	files := emitFiles(t, editedPlan(func(p *ir.Platform) {
 		p.Teams = nil
 		for _, name := range names {
 			p.Teams = append(p.Teams, ir.Team{Name: name})
 		}
 	}))
-	teams := attributes(t, parsed(t, files, "terraform.tfvars"))["teams"]
+	teams := attributes(t, parseFile(t, files, "terraform.tfvars"))["teams"]
 	for _, name := range names {
 		if !teams.Type().HasAttribute(name) {
 			t.Errorf("team %s is lost", name)
@@ -677,7 +680,7 @@ func TestTextStaysText(t *testing.T) {
 		"\\", "a\nb\tc", "# not a comment", "<<EOT\nEOT\n", "\u0000\u2028é", "$(id)`id`",
 	} {
 		t.Run(hostile, func(t *testing.T) {
-			p := edit(func(p *ir.Platform) {
+			p := editedPlan(func(p *ir.Platform) {
 				p.Teams[0].Roles = []string{hostile}
 				p.NodeAccount.Display = hostile
 				p.Delivery.StatePrefix = hostile
@@ -685,10 +688,10 @@ func TestTextStaysText(t *testing.T) {
 				p.Cluster.AuthorizedNetworks = []ir.NamedRange{{Name: hostile, CIDR: "203.0.113.0/24"}}
 				p.Monitoring.Alerts[0].Expr = hostile
 			})
-			files := emitted(t, p)
+			files := emitFiles(t, p)
 			want := cty.StringVal(hostile)
 
-			vars := attributes(t, parsed(t, files, "terraform.tfvars"))
+			vars := attributes(t, parseFile(t, files, "terraform.tfvars"))
 			if got := vars["teams"].GetAttr("team-a").GetAttr("roles").AsValueSlice(); len(got) != 1 ||
 				!got[0].RawEquals(want) {
 				t.Errorf("roles of a team are %#v", got)
@@ -708,7 +711,7 @@ func TestTextStaysText(t *testing.T) {
 					func(v cty.Value) cty.Value { return v.GetAttr("KueueQueueStuck").GetAttr("query") },
 				},
 			} {
-				b := parsed(t, files, tt.file)
+				b := parseFile(t, files, tt.file)
 				for _, i := range tt.blocks {
 					b = b.Blocks[i].Body
 				}
@@ -767,12 +770,12 @@ func TestInitialNodes(t *testing.T) {
 	for _, tt := range []struct{ lowest, highest, zones, want int }{
 		{0, 24, 3, 0}, {3, 24, 3, 1}, {4, 24, 3, 2}, {1, 2, 3, 0}, {5, 5, 1, 5},
 	} {
-		p := edit(func(p *ir.Platform) {
+		p := editedPlan(func(p *ir.Platform) {
 			c := p.Capacities[1]
 			c.MinNodes, c.MaxNodes, c.Zones = tt.lowest, tt.highest, p.Zones[:tt.zones]
 			p.Capacities = []ir.Capacity{c}
 		})
-		got := flat(t, emitted(t, p), "node_pools.tf", "google_container_node_pool",
+		got := flatBlock(t, emitFiles(t, p), "node_pools.tf", "google_container_node_pool",
 			"l4_ondemand")["initial_node_count"]
 		if got != fmt.Sprint(tt.want) {
 			t.Errorf("%d to %d nodes in %d zones start with %s a zone, want %d", tt.lowest, tt.highest, tt.zones, got,
@@ -782,7 +785,9 @@ func TestInitialNodes(t *testing.T) {
 }
 
 func TestIndivisibleNodes(t *testing.T) {
-	p := edit(func(p *ir.Platform) { p.Capacities = []ir.Capacity{reserved("old", 2, ir.ReservationUse{Name: "old"})} })
+	p := editedPlan(func(p *ir.Platform) {
+		p.Capacities = []ir.Capacity{reserved("old", 2, ir.ReservationUse{Name: "old"})}
+	})
 	p.Capacities[0].MaxNodes = 5
 	if _, err := Files(p); err == nil || !strings.Contains(err.Error(), "5 nodes cannot be divided over 2 zones") {
 		t.Errorf("error is %v", err)
@@ -793,10 +798,10 @@ func TestIndivisibleNodes(t *testing.T) {
 // through the one group that holds them, by bindings that no other platform of the
 // project shares, and that there are none if no team has a group.
 func TestMembers(t *testing.T) {
-	if files := emitted(t, batch()); bytes.Contains(files["identities.tf"], []byte(ir.MemberRole)) {
+	if files := emitFiles(t, batch()); bytes.Contains(files["identities.tf"], []byte(ir.MemberRole)) {
 		t.Error("a role for members, and no team has a group")
 	}
-	files := emitted(t, edit(func(p *ir.Platform) {
+	files := emitFiles(t, editedPlan(func(p *ir.Platform) {
 		p.Cluster.SecurityGroup = "gke-security-groups@example.com"
 		p.Teams[0].Group, p.Teams[1].Group = "team-a@example.com", "team-b@example.com"
 		p.Monitoring.MemberRoles = []string{"roles/monitoring.viewer"}
@@ -820,7 +825,7 @@ func TestMembers(t *testing.T) {
 			"condition.expression": strconv.Quote(`request.time > timestamp("2000-01-01T00:00:00Z")`),
 		},
 	} {
-		got := flat(t, files, "identities.tf", "google_project_iam_member", name)
+		got := flatBlock(t, files, "identities.tf", "google_project_iam_member", name)
 		got["for_each"] = strings.ReplaceAll(got["for_each"], " ", "")
 		if got["for_each"] == "" {
 			delete(got, "for_each")
@@ -834,7 +839,7 @@ func TestMembers(t *testing.T) {
 // TestTeamsCostNothing holds that a team without a bucket and without roles adds
 // no resource: a thousand of them stay within IAM's limits.
 func TestTeamsCostNothing(t *testing.T) {
-	files := emitted(t, edit(func(p *ir.Platform) {
+	files := emitFiles(t, editedPlan(func(p *ir.Platform) {
 		p.JobRoles = []string{"roles/logging.logWriter"}
 		for i := range p.Teams {
 			p.Teams[i].Account, p.Teams[i].Roles, p.Teams[i].Bucket = nil, nil, ""
@@ -850,7 +855,7 @@ func TestTeamsCostNothing(t *testing.T) {
 	}
 	want := `"principalSet://${local.workload_pool}/kubernetes.cluster/` +
 		`https://container.googleapis.com/v1/projects/${var.project_id}/locations/${var.region}/clusters/${var.cluster_name}"`
-	if got := flat(t, files, "identities.tf", "google_project_iam_member", "jobs")["member"]; got != want {
+	if got := flatBlock(t, files, "identities.tf", "google_project_iam_member", "jobs")["member"]; got != want {
 		t.Errorf("every job's roles are given to %s", got)
 	}
 }

@@ -30,12 +30,12 @@ func inputs(p *ir.Platform) []variable {
 	}
 	vars := []variable{
 		{
-			"project_id", "string", "Google Cloud project of the platform.", text(p.Project),
+			"project_id", "string", "Google Cloud project of the platform.", stringValue(p.Project),
 			`can(regex("^[a-z][-a-z0-9]{4,28}[a-z0-9]$", var.project_id))`,
 			"A project ID has 6 to 30 lower-case letters, digits and dashes.",
 		},
 		{
-			"region", "string", "Region of the control plane, the network and the buckets.", text(p.Region),
+			"region", "string", "Region of the control plane, the network and the buckets.", stringValue(p.Region),
 			`can(regex("^[a-z]+-[a-z]+[0-9]+$", var.region))`,
 			"A region looks like us-central1.",
 		},
@@ -45,7 +45,7 @@ func inputs(p *ir.Platform) []variable {
 			zones, message,
 		},
 		{
-			"cluster_name", "string", "Name of the cluster.", text(p.Cluster.Name),
+			"cluster_name", "string", "Name of the cluster.", stringValue(p.Cluster.Name),
 			`can(regex("^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$", var.cluster_name))`,
 			"A cluster name has at most 40 lower-case letters, digits and dashes, a letter first.",
 		},
@@ -53,7 +53,7 @@ func inputs(p *ir.Platform) []variable {
 		cidr("pod_range", "Secondary range of the pods: a /24 a node.", p.Network.Pods),
 		cidr("service_range", "Secondary range of the Services.", p.Network.Services),
 		{
-			"control_plane_range", "string", "Range of the control plane, a /28.", text(p.Network.ControlPlane),
+			"control_plane_range", "string", "Range of the control plane, a /28.", stringValue(p.Network.ControlPlane),
 			`can(cidrhost(var.control_plane_range, 0)) && endswith(var.control_plane_range, "/28")`,
 			"The control plane takes a /28 such as 172.16.0.32/28.",
 		},
@@ -71,14 +71,14 @@ func inputs(p *ir.Platform) []variable {
 	}
 	vars = append(vars, variable{
 		"node_account", "string", "E-mail address of the nodes' service account, which create-platform.sh makes.",
-		text(p.NodeAccount.Email(p.Project)),
+		stringValue(p.NodeAccount.Email(p.Project)),
 		`can(regex("^[^@]+@[^@]+$", var.node_account))`,
 		"An address looks like NAME@PROJECT.iam.gserviceaccount.com.",
 	})
 	if p.Cluster.SecurityGroup != "" {
 		vars = append(vars, variable{
 			"security_group", "string", "Google group that holds the teams' groups, for Kubernetes RBAC.",
-			text(p.Cluster.SecurityGroup),
+			stringValue(p.Cluster.SecurityGroup),
 			`startswith(var.security_group, "gke-security-groups@")`,
 			"GKE takes only a group named gke-security-groups@DOMAIN.",
 		})
@@ -92,7 +92,7 @@ func inputs(p *ir.Platform) []variable {
 	})
 	if p.Monitoring.TensorBoard != "" {
 		vars = append(vars, variable{
-			"tensorboard_region", "string", "Region of the TensorBoard.", text(p.Monitoring.TensorBoard),
+			"tensorboard_region", "string", "Region of the TensorBoard.", stringValue(p.Monitoring.TensorBoard),
 			`can(regex("^[a-z]+-[a-z]+[0-9]+$", var.tensorboard_region))`,
 			"A region looks like us-central1.",
 		})
@@ -101,7 +101,7 @@ func inputs(p *ir.Platform) []variable {
 		vars = append(vars, variable{
 			"notification_channels", "list(string)",
 			"Cloud Monitoring channels the alerts are sent to, by full resource name.",
-			func() hclwrite.Tokens { return column(p.Monitoring.NotificationChannels) },
+			func() hclwrite.Tokens { return lineTuple(p.Monitoring.NotificationChannels) },
 			`alltrue([for channel in var.notification_channels : ` +
 				`can(regex("^projects/[^/]+/notificationChannels/[0-9]+$", channel))])`,
 			"A channel is named projects/PROJECT/notificationChannels/ID.",
@@ -164,15 +164,15 @@ func teamsDescription(p *ir.Platform) string {
 	return s + "."
 }
 
-// text is the value of a string variable.
-func text(s string) func() hclwrite.Tokens {
+// stringValue is the value of a string variable.
+func stringValue(s string) func() hclwrite.Tokens {
 	return func() hclwrite.Tokens { return literal(s) }
 }
 
 // cidr is a variable for an address range.
 func cidr(name, description, value string) variable {
 	return variable{
-		name, "string", description, text(value),
+		name, "string", description, stringValue(value),
 		constant("can(cidrhost(var." + name + ", 0))"),
 		"The range is CIDR notation such as 10.0.0.0/20.",
 	}
@@ -197,7 +197,7 @@ func teams(p *ir.Platform) hclwrite.Tokens {
 			fields = append(fields, entry{"account", literal(t.Account.Email(p.Project))})
 		}
 		if len(t.Roles) > 0 {
-			fields = append(fields, entry{"roles", column(t.Roles)})
+			fields = append(fields, entry{"roles", lineTuple(t.Roles)})
 		}
 		if t.Bucket != "" {
 			fields = append(fields, entry{"bucket", literal(t.Bucket)})
@@ -213,19 +213,19 @@ func teams(p *ir.Platform) hclwrite.Tokens {
 func variables(b *body, p *ir.Platform) {
 	for _, v := range inputs(p) {
 		block := b.block("variable", v.name)
-		block.text("description", v.description)
-		block.expr("type", v.kind)
-		block.flag("nullable", false)
+		block.setString("description", v.description)
+		block.setExpr("type", v.kind)
+		block.setBool("nullable", false)
 		if v.condition != "" {
 			validation := block.block("validation")
-			validation.expr("condition", v.condition)
-			validation.text("error_message", v.message)
+			validation.setExpr("condition", v.condition)
+			validation.setString("error_message", v.message)
 		}
 	}
 }
 
-func values(b *body, p *ir.Platform) {
+func writeValues(b *body, p *ir.Platform) {
 	for _, v := range inputs(p) {
-		b.raw(v.name, v.value())
+		b.setTokens(v.name, v.value())
 	}
 }

@@ -13,15 +13,15 @@ func versions(b *body, p *ir.Platform) {
 	terraform := b.block("terraform")
 	if p.Delivery.InfrastructureManager {
 		terraform.note("Infrastructure Manager has no later one.")
-		terraform.text("required_version", "~> 1.5.0")
+		terraform.setString("required_version", "~> 1.5.0")
 	} else {
 		terraform.note("1.9: a validation may look at another variable.")
-		terraform.text("required_version", ">= 1.9")
+		terraform.setString("required_version", ">= 1.9")
 	}
 	// A provider keeps its promises within a major version; the minor one is
 	// the first that has every argument used here.
 	minor := p.Versions.GoogleProvider[:strings.LastIndex(p.Versions.GoogleProvider, ".")]
-	terraform.block("required_providers").raw("google", object([]entry{
+	terraform.block("required_providers").setTokens("google", object([]entry{
 		{"source", literal(googleProvider)},
 		{"version", literal("~> " + minor)},
 	}))

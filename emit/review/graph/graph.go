@@ -8,12 +8,12 @@ package graph
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // Graph is a platform as boxes and arrows.
@@ -176,7 +176,7 @@ func shape(t ir.Team) string {
 func (b *builder) node(g *group, kind Kind) {
 	n := Node{ID: g.id, Kind: kind, Name: g.names[0], Parent: g.parent}
 	if len(g.names) > 1 {
-		n.Name = fmt.Sprintf("%d %ss", len(g.names), kind)
+		n.Name = words.Count(len(g.names), string(kind))
 		n.Names = g.names
 		n.Lines = []string{few(g.names)}
 	}
@@ -275,7 +275,7 @@ func quota(quotas []ir.FlavorQuota, counted string) string {
 		}
 		all = all || r.BorrowsAll
 	}
-	label := amount(nominal, counted)
+	label := printAmount(nominal, counted)
 	switch {
 	case all:
 		label += ", borrows all"
@@ -285,24 +285,13 @@ func quota(quotas []ir.FlavorQuota, counted string) string {
 	return label
 }
 
-func amount(q resource.Quantity, name string) string {
-	switch name {
-	case ir.GPU:
-		return plural(int(q.Value()), "GPU")
-	case ir.TPU:
-		return plural(int(q.Value()), "chip")
+// printAmount is shorter than ir.PrintAmount for TPU chips: the text is the label
+// of an arrow.
+func printAmount(q resource.Quantity, resourceName string) string {
+	if resourceName == ir.TPU {
+		return words.Amount(q, "chip")
 	}
-	if q.String() == "1" {
-		return "1 CPU"
-	}
-	return q.String() + " CPUs"
-}
-
-func plural(n int, unit string) string {
-	if n != 1 {
-		unit += "s"
-	}
-	return strconv.Itoa(n) + " " + unit
+	return ir.PrintAmount(resourceName, q)
 }
 
 // capacities adds the flavors and what they stand for.
@@ -335,13 +324,13 @@ func (b *builder) capacities() {
 func nodes(c ir.Capacity) string {
 	switch {
 	case c.Sliced():
-		of := fmt.Sprintf("%s of %s", plural(c.Slices, "slice"), plural(c.Machine.Slice.Hosts, "node"))
+		of := fmt.Sprintf("%s of %s", words.Count(c.Slices, "slice"), words.Count(c.Machine.Slice.Hosts, "node"))
 		if !c.Static {
 			of = "up to " + of
 		}
 		return of
 	case c.Static || c.MinNodes == c.MaxNodes:
-		return plural(c.MaxNodes, "node")
+		return words.Count(c.MaxNodes, "node")
 	}
-	return fmt.Sprintf("%d to %s", c.MinNodes, plural(c.MaxNodes, "node"))
+	return fmt.Sprintf("%d to %s", c.MinNodes, words.Count(c.MaxNodes, "node"))
 }

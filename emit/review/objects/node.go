@@ -11,6 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/batchwright/batchwright/compiler/console"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // shape is how the values in a node stand to each other.
@@ -293,20 +294,15 @@ func shorten(from, to string) (string, string) {
 	return cut(f, start), cut(t, start)
 }
 
-// cut returns most characters of a text from a byte on.
+// cut returns most characters of a text from a byte on, and an ellipsis at each
+// end that is cut off.
 func cut(s string, start int) string {
 	lost := start > 0 && s != ""
 	s = s[min(start, len(s)):]
 	if lost {
 		s = "…" + s
 	}
-	n := 0
-	for i := range s {
-		if n++; n > most {
-			return s[:i] + "…"
-		}
-	}
-	return s
+	return words.Truncate(s, most+1)
 }
 
 // typed is a scalar with its type.

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // capacities tells what hardware there is, and how it is obtained.
@@ -80,7 +81,7 @@ func (s *sheet) capacity(c *ir.Capacity) {
 	}
 	this.is("GKE upgrades a node", upgrades)
 	this.is("boot disk", disk(c.DiskType, c.DiskSizeGiB), change...)
-	this.is("local SSDs asked for", number(c.LocalSSDs, "disk"))
+	this.is("local SSDs asked for", words.Count(c.LocalSSDs, "disk"))
 	this.is("GPU driver", orNone(c.GPUDriver))
 	this.is("GPUDirect", orNone(string(c.GPUDirect)))
 	this.follows("networks", strings.Join(c.Networks, ", "), platform...)
@@ -90,7 +91,7 @@ func (s *sheet) capacity(c *ir.Capacity) {
 	this.follows("node taints", taints(c.NodeTaints), platform...)
 	this.follows("admission check", c.AdmissionCheck, path(kindCapacity, c.Name, "consumption"))
 	for _, a := range c.PerNode {
-		this.follows(resourceName(a.Resource)+" of a node for pods", amount(a.Resource, a.Quantity),
+		this.follows(resourceName(a.Resource)+" of a node for pods", ir.PrintAmount(a.Resource, a.Quantity),
 			path(kindCapacity, c.Name, "machine"))
 	}
 
@@ -99,7 +100,7 @@ func (s *sheet) capacity(c *ir.Capacity) {
 	quota.is("reason to guarantee more than there is", orNone(excerpt(c.Overcommit)))
 	const of = "guaranteed by all queues"
 	for _, a := range c.Guaranteed {
-		f := fact{value: amount(a.Resource, a.Quantity), alone: true, follows: []string{tagNominal(c.Name)}}
+		f := fact{value: ir.PrintAmount(a.Resource, a.Quantity), alone: true, follows: []string{tagNominal(c.Name)}}
 		if a.Resource == c.CountedIn() {
 			f.notes = func() []string { return []string{against(a.Quantity, s.queues.there(c))} }
 			quota.has(of, f)
@@ -113,7 +114,7 @@ func (s *sheet) capacity(c *ir.Capacity) {
 		if q, ok := s.queues.each(c, r); ok {
 			quota.has(eachWhat(c, r),
 				fact{
-					form: ratio, value: amount(r, q), tag: tagRatio,
+					form: ratio, value: ir.PrintAmount(r, q), tag: tagRatio,
 					follows: []string{path(kindCapacity, c.Name, "machine")},
 				})
 		}
@@ -125,7 +126,7 @@ const tagRatio = "ratio"
 
 // eachWhat is what quota has of a resource with each unit that is counted.
 func eachWhat(c *ir.Capacity, r string) string {
-	return resourceName(r) + " with each " + unit(c.CountedIn()) + " of quota"
+	return resourceName(r) + " with each " + ir.Unit(c.CountedIn()) + " of quota"
 }
 
 func each(c *ir.Capacity, r string) string { return path(kindCapacity, c.Name, eachWhat(c, r)) }
@@ -134,7 +135,7 @@ func resourceName(r string) string {
 	if r == ir.CPU || r == ir.Memory {
 		return r
 	}
-	return unit(r) + "s"
+	return ir.Unit(r) + "s"
 }
 
 // size is how many nodes a capacity has, and accelerators with them.
@@ -142,24 +143,24 @@ func size(c *ir.Capacity) string {
 	upTo := func(least, most int, noun string) string {
 		switch {
 		case !c.Static:
-			return fmt.Sprintf("%d-%s", least, number(most, noun))
+			return fmt.Sprintf("%d-%s", least, words.Count(most, noun))
 		case least != most:
-			return fmt.Sprintf("%s, not %d", number(most, noun), least)
+			return fmt.Sprintf("%s, not %d", words.Count(most, noun), least)
 		}
-		return number(most, noun)
+		return words.Count(most, noun)
 	}
-	words := upTo(c.MinNodes, c.MaxNodes, "node")
+	nodes := upTo(c.MinNodes, c.MaxNodes, "node")
 	if c.Slices > 0 || c.Sliced() {
 		least := 0
 		if c.Static {
 			least = c.Slices
 		}
-		words = upTo(least, c.Slices, "TPU slice") + ", " + words
+		nodes = upTo(least, c.Slices, "TPU slice") + ", " + nodes
 	}
 	if c.HasAccelerators() {
-		words += " (" + plural(fmt.Sprint(c.MaxNodes*c.Machine.AcceleratorCount), unit(c.Machine.Resource)) + ")"
+		nodes += " (" + words.Count(c.MaxNodes*c.Machine.AcceleratorCount, ir.Unit(c.Machine.Resource)) + ")"
 	}
-	return words
+	return nodes
 }
 
 // machine is a machine type with its accelerators.
@@ -186,46 +187,46 @@ func hardware(m ir.Machine) string {
 
 // option is how a capacity's machines are obtained.
 func option(c *ir.Capacity) string {
-	words := []string{string(c.Option)}
+	parts := []string{string(c.Option)}
 	switch c.Option {
 	case ir.OnDemand:
-		words[0] = "on demand"
+		parts[0] = "on demand"
 	case ir.Spot:
-		words[0] = "Spot"
+		parts[0] = "Spot"
 	case ir.AnyReservation:
-		words[0] = "any reservation"
+		parts[0] = "any reservation"
 	}
 	if c.AnyReservation != nil && c.AnyReservation.OnDemand {
-		words = append(words, "else on demand")
+		parts = append(parts, "else on demand")
 	}
 	if c.Flex != nil && c.Flex.Queued {
-		words = append(words, "all nodes of a job at once")
+		parts = append(parts, "all nodes of a job at once")
 	}
 	if r := c.Reservation; r != nil {
-		words[0] += " " + quote(r.Name)
+		parts[0] += " " + quote(r.Name)
 		if r.Owner != "" {
-			words[0] += " of project " + r.Owner
+			parts[0] += " of project " + r.Owner
 		}
 		if r.Block != "" {
-			words = append(words, "block "+r.Block)
+			parts = append(parts, "block "+r.Block)
 		}
 		if r.SubBlock != "" {
-			words = append(words, "sub-block "+r.SubBlock)
+			parts = append(parts, "sub-block "+r.SubBlock)
 		}
 		if r.Kind != "" && r.Kind != "standard" {
-			words = append(words, r.Kind)
+			parts = append(parts, r.Kind)
 		}
 		if r.Days != 0 {
-			words = append(words, number(r.Days, "day"))
+			parts = append(parts, words.Count(r.Days, "day"))
 		}
 		if r.Create {
-			words = append(words, "made by the platform")
+			parts = append(parts, "made by the platform")
 		}
 	}
 	if c.Waiting {
-		words = append(words, "not begun yet")
+		parts = append(parts, "not begun yet")
 	}
-	return strings.Join(words, ", ")
+	return strings.Join(parts, ", ")
 }
 
 func labels(all []ir.KeyValue) string {
@@ -275,7 +276,7 @@ func limitType(t string) string {
 func limit(t string, n int) string {
 	switch t {
 	case ir.CPU:
-		return number(n, "vCPU")
+		return words.Count(n, "vCPU")
 	case ir.Memory:
 		return fmt.Sprintf("%d GiB", n)
 	}
@@ -382,24 +383,24 @@ func (t tally) cohort(cohort string, c *ir.Capacity) []string {
 	if all := amountOf(c.Guaranteed, r); q.Cmp(all) == 0 {
 		return []string{"cohort " + cohort + " guarantees " + held(*q, t.there(c), r)}
 	}
-	return append([]string{"cohort " + cohort + " guarantees " + amount(r, *q)}, total...)
+	return append([]string{"cohort " + cohort + " guarantees " + ir.PrintAmount(r, *q)}, total...)
 }
 
 // held holds what is guaranteed against what there is.
 func held(all, there resource.Quantity, r string) string {
-	words := decimal(all) + " of the " + amount(r, there)
+	share := words.Decimal(all) + " of the " + ir.PrintAmount(r, there)
 	if all.Cmp(there) > 0 {
-		words += ", more than there are"
+		share += ", more than there are"
 	}
-	return words
+	return share
 }
 
 // against holds an amount that stands beside it against what there is.
 func against(all, there resource.Quantity) string {
 	if all.Cmp(there) > 0 {
-		return "more than the " + decimal(there) + " there are"
+		return "more than the " + words.Decimal(there) + " there are"
 	}
-	return "of the " + decimal(there) + " there are"
+	return "of the " + words.Decimal(there) + " there are"
 }
 
 func amountOf(all []ir.Amount, r string) resource.Quantity {

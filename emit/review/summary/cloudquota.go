@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit/review/delta"
 )
 
@@ -81,11 +82,11 @@ func (s *sheet) demand() {
 	all := s.subject(TopicCloudQuota, kindCluster, "")
 	i := d.IAM
 	all.follows("demand on IAM",
-		fmt.Sprintf("%s in the project's allow policy, %s of them; %s; %s", number(i.Principals, "principal"),
-			number(i.Groups, "group"),
-			number(i.ServiceAccounts, "service account"), number(i.CustomRoles, "custom role")), anything)
+		fmt.Sprintf("%s in the project's allow policy, %s of them; %s; %s", words.Count(i.Principals, "principal"),
+			words.Count(i.Groups, "group"),
+			words.Count(i.ServiceAccounts, "service account"), words.Count(i.CustomRoles, "custom role")), anything)
 	all.follows("nodes of all that queues can admit",
-		fmt.Sprintf("%s, %d GiB of memory", number(d.VCPUs, "vCPU"), d.MemoryGiB), anything)
+		fmt.Sprintf("%s, %d GiB of memory", words.Count(d.VCPUs, "vCPU"), d.MemoryGiB), anything)
 }
 
 // counts are what a row asks for.

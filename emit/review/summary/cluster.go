@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // Facts that others follow from.
@@ -72,7 +73,7 @@ func (s *sheet) cluster() {
 	cluster.is("Cloud Storage FUSE CSI driver", onOff(c.GCSFuse))
 	m := c.Maintenance
 	cluster.is("maintenance window",
-		fmt.Sprintf("%s from %s UTC for %s", strings.Join(m.Days, ", "), m.Start, number(m.Hours, "hour")))
+		fmt.Sprintf("%s from %s UTC for %s", strings.Join(m.Days, ", "), m.Start, words.Count(m.Hours, "hour")))
 	for _, e := range m.Exclusions {
 		cluster.is("maintenance exclusion "+quote(e.Name), e.Scope+" from "+e.Start+" to "+e.End)
 	}
@@ -122,7 +123,7 @@ func (s *sheet) systemPool() {
 	pool.follows("machine's hardware", fmt.Sprintf("%s, %d vCPUs, %g GiB of memory", p.Family, p.VCPUs, p.MemoryGiB),
 		path(kindSystemPool, "", "machine"))
 	pool.is("boot disk", disk(p.DiskType, p.DiskSizeGiB), anew)
-	pool.is("size", number(p.NodesPerZone, "node")+" in each zone")
+	pool.is("size", words.Count(p.NodesPerZone, "node")+" in each zone")
 }
 
 func disk(kind string, gib int) string { return fmt.Sprintf("%s of %d GiB", kind, gib) }
@@ -161,8 +162,8 @@ func (s *sheet) network() {
 	for _, g := range n.GPUs {
 		shorts = append(shorts, g.Short)
 		gpu := s.subject(TopicCluster, kindGPUNetwork, g.Short)
-		gpu.exists(number(len(g.Subnets), "subnet"))
-		gpu.is("MTU", number(g.MTU, "byte"))
+		gpu.exists(words.Count(len(g.Subnets), "subnet"))
+		gpu.is("MTU", words.Count(g.MTU, "byte"))
 		gpu.follows("name", g.Name, platformName)
 		gpu.follows("profile", g.Profile, path(kindPlatform, "", "zones of the nodes"), kindCapacity)
 		gpu.follows("subnets", subnets(g.Subnets), platformName, kindNetwork)

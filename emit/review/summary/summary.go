@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit/review/delta"
 )
 
@@ -450,7 +451,7 @@ func fold(changes []change) []Line {
 		}
 		what := kindWorkload
 		if len(templates) > 1 {
-			what = number(len(templates), kindWorkload) + ":"
+			what = words.Count(len(templates), kindWorkload) + ":"
 		}
 		line.Subject = what + " " + names(templates) + " of " + heap[0].Subject
 		out = append(out, line)
@@ -514,14 +515,14 @@ func owners(changes []change) string {
 func several(changes []change, noun string) string {
 	if len(changes) == changes[0].alike {
 		if len(changes) == 2 {
-			return "both " + strings.TrimPrefix(number(2, noun), "2 ")
+			return "both " + strings.TrimPrefix(words.Count(2, noun), "2 ")
 		}
-		return "all " + number(len(changes), noun)
+		return "all " + words.Count(len(changes), noun)
 	}
 	var members []string
 	for _, c := range changes {
 		member, _, _ := strings.Cut(c.fact.name, "/") // of a workload its team
 		members = append(members, member)
 	}
-	return number(len(members), noun) + ": " + names(members)
+	return words.Count(len(members), noun) + ": " + names(members)
 }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // teams tells who shares the platform, by which queues, with what quota.
@@ -18,7 +19,7 @@ func (s *sheet) teams() {
 	}
 	for _, c := range s.plan.Cohorts {
 		cohort := s.subject(TopicTeams, kindCohort, c.Name)
-		cohort.exists(cmp.Or(prefixed("in cohort ", c.Parent), number(len(members[c.Name]), "team")))
+		cohort.exists(cmp.Or(prefixed("in cohort ", c.Parent), words.Count(len(members[c.Name]), "team")))
 		cohort.is("parent cohort", orNone(c.Parent))
 		cohort.topic = TopicPriority
 		cohort.is("priority of its queue", strconv.Itoa(c.Priority))
@@ -101,12 +102,12 @@ func (s *sheet) team(t *ir.Team, jobs int, members []string) {
 
 // describe tells what a team has.
 func (s *sheet) describe(t *ir.Team, jobs int) string {
-	var words, tiers []string
+	var parts, tiers []string
 	if t.Namespace != t.Name {
-		words = append(words, "namespace "+t.Namespace)
+		parts = append(parts, "namespace "+t.Namespace)
 	}
 	if t.Cohort != "" {
-		words = append(words, "cohort "+t.Cohort)
+		parts = append(parts, "cohort "+t.Cohort)
 	}
 	sums := map[string]*resource.Quantity{}
 	for i := range t.Queues {
@@ -128,22 +129,22 @@ func (s *sheet) describe(t *ir.Team, jobs int) string {
 	switch len(tiers) {
 	case 0:
 	case 1:
-		words = append(words, "tier "+tiers[0])
+		parts = append(parts, "tier "+tiers[0])
 	default:
-		words = append(words, "tiers "+names(tiers))
+		parts = append(parts, "tiers "+names(tiers))
 	}
 	for _, r := range []string{ir.GPU, ir.TPU, ir.CPU} {
 		if q := sums[r]; q != nil && !q.IsZero() {
-			words = append(words, amount(r, *q)+" guaranteed")
+			parts = append(parts, ir.PrintAmount(r, *q)+" guaranteed")
 		}
 	}
 	if t.Bucket != "" {
-		words = append(words, "a bucket")
+		parts = append(parts, "a bucket")
 	}
 	if jobs > 0 {
-		words = append(words, number(jobs, "workload"))
+		parts = append(parts, words.Count(jobs, "workload"))
 	}
-	return strings.Join(words, ", ")
+	return strings.Join(parts, ", ")
 }
 
 // lending notes whom a team lends to.
@@ -156,7 +157,7 @@ func lending(t *ir.Team, members []string) []string {
 		return []string{"no other team lends to it there"}
 	}
 	if len(members) > listed+1 {
-		return []string{"it lends to, and borrows from, " + number(len(members)-1, "other team")}
+		return []string{"it lends to, and borrows from, " + words.Count(len(members)-1, "other team")}
 	}
 	return []string{"it lends to, and borrows from, " + names(others)}
 }
@@ -195,7 +196,7 @@ func (s *sheet) sharedQueue(q *ir.SharedQueue) {
 		teams = append(teams, t.Name)
 		spaces = append(spaces, t.Namespace)
 	}
-	tier.exists("a queue that " + number(len(teams), "team") + " share: " + s.quotas(&q.Queue))
+	tier.exists("a queue that " + words.Count(len(teams), "team") + " share: " + s.quotas(&q.Queue))
 	tier.all("teams that share its queue", teams, kindTeam, tagShare(q.Tier))
 	tier.follows("namespaces that share its queue", strings.Join(spaces, ", "), kindTeam,
 		path(kindTier, q.Tier, "teams that share its queue"))
@@ -282,7 +283,7 @@ func (s *sheet) flavor(owner subject, q *ir.Queue, f *ir.FlavorQuota, in, cohort
 			}
 			return from
 		}
-		nominal := fact{value: amount(own.Resource, own.Nominal), follows: follow("nominal quota")}
+		nominal := fact{value: ir.PrintAmount(own.Resource, own.Nominal), follows: follow("nominal quota")}
 		borrowing := fact{value: borrows(own), follows: follow("borrowing limit")}
 		lending := fact{value: lends(own), follows: follow("lending limit")}
 		if counts {
@@ -301,16 +302,16 @@ func borrows(q *ir.ResourceQuota) string {
 	case q.BorrowsAll:
 		return "all that is idle"
 	case q.Borrowing == nil:
-		return amount(q.Resource, resource.Quantity{})
+		return ir.PrintAmount(q.Resource, resource.Quantity{})
 	}
-	return amount(q.Resource, *q.Borrowing)
+	return ir.PrintAmount(q.Resource, *q.Borrowing)
 }
 
 func lends(q *ir.ResourceQuota) string {
 	if q.Lending == nil {
 		return "all"
 	}
-	return amount(q.Resource, *q.Lending)
+	return ir.PrintAmount(q.Resource, *q.Lending)
 }
 
 // quotas tells of a queue what it has of each capacity.
@@ -335,17 +336,17 @@ func (s *sheet) flavorWords(f *ir.FlavorQuota) string {
 }
 
 func quotaWords(q *ir.ResourceQuota) string {
-	words := amount(q.Resource, q.Nominal)
+	quota := ir.PrintAmount(q.Resource, q.Nominal)
 	switch {
 	case q.BorrowsAll:
-		words += " + all that is idle"
+		quota += " + all that is idle"
 	case q.Borrowing != nil && !q.Borrowing.IsZero():
-		words += " + " + decimal(*q.Borrowing) + " to borrow"
+		quota += " + " + words.Decimal(*q.Borrowing) + " to borrow"
 	}
 	if q.Lending != nil {
-		words += " (lends " + decimal(*q.Lending) + ")"
+		quota += " (lends " + words.Decimal(*q.Lending) + ")"
 	}
-	return words
+	return quota
 }
 
 // priorities tells the PriorityClasses.

@@ -5,9 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/resource"
-
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // Kinds of subjects, as a reader calls one of them.
@@ -69,12 +68,13 @@ const none = "none"
 // listed is how many names a line has at most.
 const listed = 8
 
-// names lists names, of many the first.
+// names lists names, of many the first. One name too many is listed as well:
+// "and 1 more" would be as long.
 func names(all []string) string {
-	if rest := len(all) - listed; rest > 1 {
-		return strings.Join(all[:listed], ", ") + " and " + strconv.Itoa(rest) + " more"
+	if len(all) == listed+1 {
+		return words.First(all, listed+1)
 	}
-	return strings.Join(all, ", ")
+	return words.First(all, listed)
 }
 
 func orNone(s string) string {
@@ -93,64 +93,13 @@ func onOff(b bool) string {
 	return "off"
 }
 
-// number counts things, with their plural.
-func number(n int, noun string) string {
-	switch {
-	case n == 1:
-	case strings.HasSuffix(noun, "ty"):
-		noun = strings.TrimSuffix(noun, "y") + "ies"
-	case strings.HasSuffix(noun, "s"):
-		noun += "es"
-	default:
-		noun += "s"
-	}
-	return strconv.Itoa(n) + " " + noun
-}
-
-// amount writes a quantity with its unit.
-func amount(resourceName string, q resource.Quantity) string {
-	n := decimal(q)
-	switch resourceName {
-	case ir.Memory:
-		return q.String() + " of memory"
-	case ir.CPU, ir.GPU, ir.TPU:
-		return plural(n, unit(resourceName))
-	}
-	return n + " " + resourceName
-}
-
-// decimal writes a quantity as Kubernetes does not: 16000 for 16k, 1.5 for 1500m.
-func decimal(q resource.Quantity) string {
-	return strconv.FormatFloat(float64(q.MilliValue())/1000, 'f', -1, 64)
-}
-
-// unit is how one of a resource is called.
-func unit(resourceName string) string {
-	switch resourceName {
-	case ir.CPU:
-		return "CPU"
-	case ir.GPU:
-		return "GPU"
-	case ir.TPU:
-		return "TPU chip"
-	}
-	return resourceName
-}
-
-func plural(n, noun string) string {
-	if n == "1" {
-		return n + " " + noun
-	}
-	return n + " " + noun + "s"
-}
-
 // amounts writes what a pod asks for, accelerators first.
 func amounts(all []ir.Amount) string {
-	var words []string
+	var parts []string
 	for _, a := range slices.Backward(all) {
-		words = append(words, amount(a.Resource, a.Quantity))
+		parts = append(parts, ir.PrintAmount(a.Resource, a.Quantity))
 	}
-	return strings.Join(words, ", ")
+	return strings.Join(parts, ", ")
 }
 
 // duration writes seconds in the largest unit that is whole.
@@ -160,18 +109,14 @@ func duration(seconds int) string {
 		noun    string
 	}{{24 * 3600, "day"}, {3600, "hour"}, {60, "minute"}} {
 		if seconds != 0 && seconds%u.seconds == 0 {
-			return number(seconds/u.seconds, u.noun)
+			return words.Count(seconds/u.seconds, u.noun)
 		}
 	}
-	return number(seconds, "second")
+	return words.Count(seconds, "second")
 }
 
 // excerpt is the beginning of a long text, in one line.
 func excerpt(s string) string {
 	const most = 80
-	words := []rune(strings.Join(strings.Fields(s), " "))
-	if len(words) <= most {
-		return string(words)
-	}
-	return string(words[:most-1]) + "…"
+	return words.Truncate(strings.Join(strings.Fields(s), " "), most)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // workloads tells what the teams submit: all copies of a template are one
@@ -63,7 +64,7 @@ func (s *sheet) workload(w copies, tier string) {
 	team := path(kindTeam, first.Team)
 	whole := key{kindTeam, first.Team, ""}
 	w.part = &whole
-	w.exists(fmt.Sprintf("%s, tier %s, %s", number(len(w.all), string(first.Kind)), tier, first.Image))
+	w.exists(fmt.Sprintf("%s, tier %s, %s", words.Count(len(w.all), string(first.Kind)), tier, first.Image))
 
 	own := path(kindWorkload, w.name)
 	place := []string{
@@ -120,11 +121,11 @@ func (s *sheet) workload(w copies, tier string) {
 	w.follows("claim on the accelerators' networks", func(w *ir.Workload) string { return onOff(w.Networks) }, nodes...)
 	w.follows("GPUDirect", func(w *ir.Workload) string { return string(w.GPUDirect) }, nodes...)
 	w.follows("network interfaces", func(w *ir.Workload) string {
-		var words []string
+		var parts []string
 		for _, i := range w.Interfaces {
-			words = append(words, i.Name+"="+i.Network)
+			parts = append(parts, i.Name+"="+i.Network)
 		}
-		return strings.Join(words, ", ")
+		return strings.Join(parts, ", ")
 	}, slices.Concat(nodes, []string{path(own, "GPUDirect")})...)
 	w.is("network of the nodes", func(w *ir.Workload) string { return onOff(w.HostNetwork) })
 	w.is("longest run", func(w *ir.Workload) string {
