@@ -31,8 +31,9 @@ func TestAccessTestsEveryRole(t *testing.T) {
 	unused := untestedRoles()
 	for _, provision := range folders {
 		folder := filepath.Dir(filepath.Dir(provision))
-		tested := strings.Fields(environment(t, find(t, decode(t, golden(t, provision)), "access"), "PERMISSIONS"))
-		script := string(golden(t, filepath.Join(folder, "create-platform.sh")).Content)
+		access := find(t, decodeBuild(t, readGolden(t, provision)), "access")
+		tested := strings.Fields(environment(t, access, "PERMISSIONS"))
+		script := string(readGolden(t, filepath.Join(folder, "create-platform.sh")).Content)
 		roles := scriptList(t, script, "BUILD_ROLES")
 		if !slices.Contains(roles, "roles/container.admin") {
 			t.Errorf("%s: roles of the build %q", folder, roles)
@@ -57,8 +58,8 @@ func TestAccessTestsEveryRole(t *testing.T) {
 	}
 }
 
-// golden reads a file of a golden folder.
-func golden(t *testing.T, path string) emit.File {
+// readGolden reads a file of a golden folder.
+func readGolden(t *testing.T, path string) emit.File {
 	t.Helper()
 	content, err := os.ReadFile(path)
 	if err != nil {

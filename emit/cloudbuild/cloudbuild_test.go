@@ -65,8 +65,8 @@ func files(t testing.TB, p *ir.Platform) map[string]emit.File {
 	return byPath
 }
 
-// decode reads an emitted build back, strictly.
-func decode(t *testing.T, f emit.File) build {
+// decodeBuild reads an emitted build back, strictly.
+func decodeBuild(t *testing.T, f emit.File) build {
 	t.Helper()
 	var b build
 	if err := yaml.UnmarshalStrict(f.Content, &b); err != nil {
@@ -98,18 +98,18 @@ func TestSteps(t *testing.T) {
 		"settings", "access", "turn", "state-bucket", "unlock", "terraform-init", "terraform-plan", "terraform-apply",
 		"credentials", "kueue", "jobset", "priorities", "local-queues", "manifests", "queues", "dashboards",
 	}
-	if diff := cmp.Diff(want, ids(decode(t, out["cloudbuild/provision.yaml"]))); diff != "" {
+	if diff := cmp.Diff(want, ids(decodeBuild(t, out["cloudbuild/provision.yaml"]))); diff != "" {
 		t.Errorf("provision (-want +got):\n%s", diff)
 	}
 	want = []string{
 		"settings", "access", "turn", "state-bucket", "unlock", "terraform-init", "terraform-plan", "terraform-apply",
 		"credentials", "helm", "kai", "jobset", "priorities", "manifests", "queues", "dashboards",
 	}
-	if diff := cmp.Diff(want, ids(decode(t, files(t, kaiPlatform())["cloudbuild/provision.yaml"]))); diff != "" {
+	if diff := cmp.Diff(want, ids(decodeBuild(t, files(t, kaiPlatform())["cloudbuild/provision.yaml"]))); diff != "" {
 		t.Errorf("provision with KAI Scheduler (-want +got):\n%s", diff)
 	}
 	want = []string{"settings", "access", "turn", "unlock", "terraform-init", "drain", "unprotect", "terraform-destroy"}
-	if diff := cmp.Diff(want, ids(decode(t, out["cloudbuild/destroy.yaml"]))); diff != "" {
+	if diff := cmp.Diff(want, ids(decodeBuild(t, out["cloudbuild/destroy.yaml"]))); diff != "" {
 		t.Errorf("destroy (-want +got):\n%s", diff)
 	}
 	for path, mode := range map[string]uint32{"create-platform.sh": 0o755, "destroy-platform.sh": 0o755, ".gcloudignore": 0} {
@@ -122,7 +122,7 @@ func TestSteps(t *testing.T) {
 func TestWithoutGrafana(t *testing.T) {
 	p := platform()
 	p.Monitoring.Grafana = false
-	b := decode(t, files(t, p)["cloudbuild/provision.yaml"])
+	b := decodeBuild(t, files(t, p)["cloudbuild/provision.yaml"])
 	if slices.Contains(ids(b), "dashboards") {
 		t.Error("a step applies dashboards that are not there")
 	}
@@ -141,10 +141,12 @@ func TestEndpoint(t *testing.T) {
 		p := platform()
 		p.Cluster.DNSEndpoint = tt.dns
 		out := files(t, p)
-		if args := find(t, decode(t, out["cloudbuild/provision.yaml"]), "credentials").Args; !slices.Contains(args, tt.flag) {
+		args := find(t, decodeBuild(t, out["cloudbuild/provision.yaml"]), "credentials").Args
+		if !slices.Contains(args, tt.flag) {
 			t.Errorf("DNSEndpoint %t: provision gets credentials with %q", tt.dns, args)
 		}
-		if env := find(t, decode(t, out["cloudbuild/destroy.yaml"]), "drain").Env; !slices.Contains(env, "ENDPOINT="+tt.flag) {
+		env := find(t, decodeBuild(t, out["cloudbuild/destroy.yaml"]), "drain").Env
+		if !slices.Contains(env, "ENDPOINT="+tt.flag) {
 			t.Errorf("DNSEndpoint %t: destroy has %q", tt.dns, env)
 		}
 		for _, path := range []string{"create-platform.sh", "destroy-platform.sh"} {
@@ -165,7 +167,7 @@ func TestHostileValues(t *testing.T) {
 	p.Versions = ir.Versions{Kueue: hostile, JobSet: hostile, KAI: hostile, Helm: hostile, Terraform: hostile, Gcloud: hostile}
 	out := files(t, p)
 
-	provision := decode(t, out["cloudbuild/provision.yaml"])
+	provision := decodeBuild(t, out["cloudbuild/provision.yaml"])
 	escaped := strings.ReplaceAll(hostile, "$", "$$")
 	if got := find(t, provision, "access").Env; !cmp.Equal(got[0], "PROJECT="+escaped) {
 		t.Errorf("environment %q", got)
@@ -174,7 +176,7 @@ func TestHostileValues(t *testing.T) {
 		t.Errorf("argument %q", got)
 	}
 	ours := regexp.MustCompile(`\$(_[A-Z_]+|BUILD_ID)`)
-	for _, b := range []build{provision, decode(t, out["cloudbuild/destroy.yaml"])} {
+	for _, b := range []build{provision, decodeBuild(t, out["cloudbuild/destroy.yaml"])} {
 		var substituted []string
 		substituted = append(substituted, b.ServiceAccount)
 		substituted = append(substituted, b.Tags...)

@@ -127,7 +127,7 @@ func (s *sandbox) run(dir string, env []string, stdin, program string, args ...s
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		s.t.Fatal(err)
 	}
-	return result{cmd.ProcessState.ExitCode(), output.String(), lines(s.read("calls"))}
+	return result{cmd.ProcessState.ExitCode(), output.String(), splitLines(s.read("calls"))}
 }
 
 // script runs a script at the root of the deploy folder.
@@ -175,7 +175,7 @@ func (s *sandbox) step(st step) result {
 // them.
 func (s *sandbox) words() []string { return strings.Split(s.read("words"), "\x00") }
 
-func lines(s string) []string {
+func splitLines(s string) []string {
 	return slices.DeleteFunc(strings.Split(s, "\n"), func(line string) bool { return line == "" })
 }
 

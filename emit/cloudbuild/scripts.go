@@ -43,7 +43,7 @@ func createScript(p *ir.Platform) []byte {
 	if p.Security.DataAccessLogs {
 		body = strings.NewReplacer(logsMark, dataAccessLogs, logsUsageMark, logsUsage).Replace(createBody)
 	}
-	return fill(body, append(common(p),
+	return fillScript(body, append(commonAssignments(p),
 		assignString("ACCOUNT", d.Account.ID),
 		assignString("DISPLAY_NAME", d.Account.Display),
 		assignString("NODE_ACCOUNT", p.NodeAccount.ID),
@@ -64,10 +64,10 @@ func createScript(p *ir.Platform) []byte {
 
 // destroyScript returns destroy-platform.sh: the submission of the build that
 // destroys the platform, and what is left to do by hand.
-func destroyScript(p *ir.Platform) []byte { return fill(destroyBody, common(p)) }
+func destroyScript(p *ir.Platform) []byte { return fillScript(destroyBody, commonAssignments(p)) }
 
-// common are the values that both scripts need.
-func common(p *ir.Platform) []string {
+// commonAssignments are the values that both scripts need.
+func commonAssignments(p *ir.Platform) []string {
 	d := p.Delivery
 	return []string{
 		assignString("NAME", p.Name),
@@ -77,7 +77,7 @@ func common(p *ir.Platform) []string {
 		assignString("EMAIL", d.Account.Email(p.Project)),
 		assignString("NODE_EMAIL", p.NodeAccount.Email(p.Project)),
 		assignString("BUCKET", d.StateBucket),
-		assignString("HOLDS", holds(d)),
+		assignString("HOLDS", bucketContents(d)),
 		assignString("SOURCE_PREFIX", p.SourcePrefix()),
 		assignString("REPOSITORY", d.Repository),
 		assignString("NEEDS_WORKER_POOL", strconv.FormatBool(!p.Cluster.DNSEndpoint)),
@@ -131,17 +131,17 @@ func buildRights(p *ir.Platform) []ir.NarrowRole {
 	})
 }
 
-// holds says what is in the bucket. The sources of builds are in it always.
-func holds(d ir.Delivery) string {
+// bucketContents says what is in the bucket. The sources of builds are in it always.
+func bucketContents(d ir.Delivery) string {
 	if d.InfrastructureManager {
 		return "sources of the builds"
 	}
 	return "Terraform state"
 }
 
-// fill puts assignments and common functions into a script, in place of its
+// fillScript puts assignments and common functions into a script, in place of its
 // marks.
-func fill(body string, assignments []string) []byte {
+func fillScript(body string, assignments []string) []byte {
 	marks := strings.NewReplacer(valuesMark, strings.Join(assignments, ""), commonMark, commonBody)
 	return []byte(marks.Replace(body))
 }

@@ -36,7 +36,7 @@ func TestCreate(t *testing.T) {
 	s := newSandbox(t, platform())
 	s.answer(fresh)
 	first := s.script("create-platform.sh", "")
-	want := lines(`
+	want := splitLines(`
 gcloud services enable compute.googleapis.com container.googleapis.com --project=my-project
 gcloud iam service-accounts describe gke-batch-build@my-project.iam.gserviceaccount.com --project=my-project
 gcloud iam service-accounts create gke-batch-build --project=my-project --display-name=Builds\ gke-batch
@@ -585,7 +585,8 @@ func TestScriptsTakeNoValueForShell(t *testing.T) {
 	if r := s.script("destroy-platform.sh", "", "--yes"); r.code != 0 || len(r.matching("gcloud builds")) != 1 {
 		t.Errorf("destroy: exit code %d\n%s", r.code, r.output)
 	}
-	for _, b := range []build{decode(t, files(t, p)["cloudbuild/provision.yaml"]), decode(t, files(t, p)["cloudbuild/destroy.yaml"])} {
+	for _, name := range []string{"cloudbuild/provision.yaml", "cloudbuild/destroy.yaml"} {
+		b := decodeBuild(t, files(t, p)[name])
 		for _, st := range b.Steps {
 			s.step(st)
 		}

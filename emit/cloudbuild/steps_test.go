@@ -21,7 +21,7 @@ var temporary = regexp.MustCompile(`/\S*/tmp\.\w+`)
 func TestProvision(t *testing.T) {
 	s := newSandbox(t, platform())
 	s.answer(`if [[ $call == *"objects describe"* ]]; then exit 1; fi`)
-	b := decode(t, files(t, platform())["cloudbuild/provision.yaml"])
+	b := decodeBuild(t, files(t, platform())["cloudbuild/provision.yaml"])
 	var calls []string
 	for _, st := range b.Steps {
 		r := s.step(st)
@@ -34,7 +34,7 @@ func TestProvision(t *testing.T) {
 	for _, call := range calls {
 		got = append(got, temporary.ReplaceAllString(call, "TEMP"))
 	}
-	want := lines(`
+	want := splitLines(`
 gcloud projects get-iam-policy my-project
 gcloud auth print-access-token
 curl --fail --silent --show-error --config - --header Content-Type:\ application/json --data \{\"permissions\":\[\"compute.reservations.create\"\,\"compute.reservations.delete\"\,\"compute.networks.create\"\,\"container.clusters.create\"\]\} https://cloudresourcemanager.googleapis.com/v3/projects/my-project:testIamPermissions
@@ -99,7 +99,7 @@ func TestProvisionWithKAI(t *testing.T) {
 		}
 		got = append(got, r.calls...)
 	}
-	want := lines(`
+	want := splitLines(`
 kubectl delete secrets --namespace=kai-scheduler --ignore-not-found -l owner=helm\,name=kai-scheduler\,status\ in\ \(pending-install\,pending-upgrade\,pending-rollback\)
 helm upgrade kai-scheduler oci://ghcr.io/kai-scheduler/kai-scheduler/kai-scheduler --install --version=v0.17.0 --namespace=kai-scheduler --create-namespace --set=defaultQueue.createDefaultQueue=false --wait --timeout=15m
 kubectl wait configs.kai.scheduler/kai-config --for=condition=Ready --timeout=600s
@@ -216,7 +216,7 @@ func TestStepsStop(t *testing.T) {
 func stepsStop(t *testing.T, p *ir.Platform) {
 	s := newSandbox(t, p)
 	for _, path := range []string{"cloudbuild/provision.yaml", "cloudbuild/destroy.yaml"} {
-		for _, st := range decode(t, files(t, p)[path]).Steps {
+		for _, st := range decodeBuild(t, files(t, p)[path]).Steps {
 			if st.ID == "helm" {
 				continue // copies a file of its image
 			}

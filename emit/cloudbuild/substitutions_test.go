@@ -89,7 +89,7 @@ func TestSettingsStop(t *testing.T) {
 				continue
 			}
 			want := name + ` is "other | $(id) '", and this folder was compiled for "` + value + `": change `
-			if r.code != 1 || !strings.Contains(r.output, want) || len(lines(r.output)) != 1 {
+			if r.code != 1 || !strings.Contains(r.output, want) || len(splitLines(r.output)) != 1 {
 				t.Errorf("%s: exit code %d, want 1 and %q\n%s", name, r.code, want, r.output)
 			}
 		}
