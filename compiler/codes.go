@@ -22,6 +22,6 @@ func Codes() []diag.Code {
 // limitCodes returns the codes of findings about the limits of a compilation.
 func limitCodes() []diag.Code {
 	return []diag.Code{
-		{ID: "E0007", Severity: diag.Error, Title: "a blueprint that takes too much time, memory or stack"},
+		{ID: "E0007", Severity: diag.Error, Title: "blueprint exceeds the limits of time, memory or stack"},
 	}
 }

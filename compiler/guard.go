@@ -77,21 +77,21 @@ func (c *compilation) guard(ctx context.Context, compile func() (*Result, error)
 			case memory > uint64(c.MaxMemory):
 				return c.outOfMemory(), nil
 			case stacks > before+maxStack:
-				return c.exceeded("is nested too deep, or refers from value to value too often, to be evaluated",
-					"look for a value that many thousand others lead to one by one, and for files that are embedded"), nil
+				return c.exceeded("is nested too deeply, or has too long a chain of references",
+					"look for a value at the end of a chain of many thousand references, and for embedded files"), nil
 			}
 		}
 	}
 }
 
 // usualGrowth is what usually costs too much.
-const usualGrowth = "look for values that are made of each other several times over, comprehensions in " +
-	"comprehensions, and very long lists"
+const usualGrowth = "look for values that repeat other values several times, nested comprehensions, " +
+	"and very long lists"
 
 // outOfTime is the result of a compilation that took too long.
 func (c *compilation) outOfTime() *Result {
 	return c.exceeded(fmt.Sprintf("takes more than %v to compile", c.MaxTime),
-		usualGrowth+"; if it has a reason, allow more with --max-time")
+		usualGrowth+"; if the blueprint needs more time, set --max-time")
 }
 
 // outOfMemory is the result of a compilation that took too much memory.
@@ -105,13 +105,13 @@ func (c *compilation) outOfMemory() *Result {
 // that can outgrow the limit, if there is one.
 func (c *compilation) memoryFinding() diag.Finding {
 	f := c.limitFinding(fmt.Sprintf("takes more than %d MiB of memory to compile", c.MaxMemory>>20),
-		usualGrowth+"; if it has a reason, allow more with --max-memory")
+		usualGrowth+"; if the blueprint needs more memory, set --max-memory")
 	if at := c.suspect.Load(); at != nil {
 		f.Span = *at
 		f.Message = fmt.Sprintf("the blueprint takes more than %d MiB of memory to compile", c.MaxMemory>>20)
-		f.Label = "a text can outgrow the limit here"
-		f.Help = "look here first for a text that is made of others several times over; if it has a reason, allow " +
-			"more with --max-memory"
+		f.Label = "this text can exceed the limit"
+		f.Help = "look here for a text that repeats other texts several times; if the blueprint needs more memory, " +
+			"set --max-memory"
 	}
 	return f
 }

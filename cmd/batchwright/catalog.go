@@ -25,17 +25,17 @@ func (c Command) catalog() *cobra.Command {
 	l := &listing{Command: c}
 	cmd := &cobra.Command{
 		Use:   "catalog [NAME...]",
-		Short: "Show machine types, and how they can be obtained",
-		Long: `Catalog lists the machine types that batchwright knows, and by their family the
-GPUs that can be attached to them. NAMEs are machine types, what those begin
-with, or globs. Of one machine type it shows all that is known: also its disks,
-TPU slices, zones and quota metrics.
+		Short: "Show machine types and their consumption options",
+		Long: `Catalog lists the machine types that batchwright knows, and for each family the
+GPUs that can be attached to its machines. NAMEs are machine types, beginnings of
+machine types, or globs. For one machine type catalog shows all facts, including
+disks, TPU slices, zones and quota metrics.
 
-What nobody verified is a question mark or "unverified", and left out of JSON.
-The tables of zones are partial: a zone that is not in them may have the machine
-all the same. A star is behind machines that no blueprint can use.
+Facts that are not verified are shown as a question mark or "unverified", and are
+absent from JSON. The tables of zones are incomplete: a zone that they do not
+list may also have the machine. A star marks machines that no blueprint can use.
 
-It exits with 1 if it finds nothing, or nothing of one of the names.`,
+It exits with 1 if it finds nothing, or nothing for one of the NAMEs.`,
 		Example: `  batchwright catalog a3 a4
   batchwright catalog ct6e-standard-4t
   batchwright catalog --accelerator nvidia-tesla-t4 --option flexStart
@@ -48,16 +48,16 @@ It exits with 1 if it finds nothing, or nothing of one of the names.`,
 		cmd.Flags().StringArrayVar(values, name, nil, usage)
 		complete(cmd, name, valid)
 	}
-	filter(&l.accelerators, "accelerator", "only machines with this accelerator `type`; repeated, with one of them",
+	filter(&l.accelerators, "accelerator", "only machines with this accelerator `type`; if repeated, with any of them",
 		accelerators)
 	filter(&l.options, "option",
-		"only machines that are offered that `way`: "+strings.Join(optionNames(), ", ")+
-			"; repeated, in all of these ways", optionNames)
-	filter(&l.zones, "zone", "only machines that are known to be in this `zone` or region; repeated, in one of them",
+		"only machines with this consumption `option`: "+strings.Join(optionNames(), ", ")+
+			"; if repeated, with all of them", optionNames)
+	filter(&l.zones, "zone", "only machines known to be in this `zone` or region; if repeated, in any of them",
 		zones)
-	filter(&l.topologies, "topology", "only machines that form TPU slices of this `topology`; repeated, of one of them",
+	filter(&l.topologies, "topology", "only machines that form TPU slices of this `topology`; if repeated, of any of them",
 		topologies)
-	l.format = formatFlag(cmd, "of the machine types")
+	l.format = formatFlag(cmd, "output format of the machine types")
 	return cmd
 }
 
@@ -160,7 +160,7 @@ func (l *listing) print(names []string, named, found []entry, unverified int) er
 func remark(found []entry, unverified int) string {
 	out := fmt.Sprintf("%d found", len(found))
 	if unverified > 0 {
-		out += fmt.Sprintf("; %d more may match: what the filters ask for is not verified of them", unverified)
+		out += fmt.Sprintf("; %d more may match, but are not verified for these filters", unverified)
 	}
 	var reasons []string
 	for _, e := range found {

@@ -38,26 +38,27 @@ func (c Command) compile() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compile [PATH...]",
 		Short: "Write the deploy folder of a blueprint",
-		Long: `Compile checks a blueprint and writes its deploy folder: all of it, or nothing
-where the blueprint has errors.
+		Long: `Compile checks a blueprint and writes its deploy folder. If the blueprint has
+errors, it writes nothing.
 
 Each PATH is a directory of CUE files, or a .cue, .yaml or .json file; "-" is
-standard input in CUE or JSON, "yaml:-" in YAML. All of them make one blueprint.
-Without a PATH it is the working directory.
+standard input in CUE or JSON, "yaml:-" in YAML. All PATHs together are one
+blueprint. The default is the working directory.
 
-Files that are as they should be are not touched, and files that the blueprint
-no longer has are removed. Files that batchwright did not write stay, and what
-was edited by hand is refused unless --force is given. So is, for a new folder,
-the top of a Git repository and a directory that holds CUE files; the home
-directory and the root of the file system always are.
+Compile does not touch files that are up to date, and removes generated files
+that the blueprint no longer needs. It keeps files that batchwright did not
+write, and refuses to overwrite a file that was edited by hand, except with
+--force. It also needs --force to create a new folder at the top of a Git
+repository or in a directory with CUE files. It never writes to the home
+directory or to the root of the file system.
 
-A few lines of CUE can mean more than fits a computer. A blueprint that takes
-more than --max-time and --max-memory allow is refused; ten thousand teams take
-some seconds and 600 MiB.
+A few lines of CUE can need more time or memory than a computer has. Compile
+rejects a blueprint that exceeds --max-time or --max-memory; ten thousand teams
+take some seconds and 600 MiB.
 
 Findings go to standard error, and the report of --format json to standard
-output. With --format github and sarif, as for vet, findings go to standard
-output, and all else to standard error.`,
+output. With --format github and sarif, as in vet, findings go to standard
+output, and all other text to standard error.`,
 		Example: `  batchwright compile                          # the working directory, into ./NAME
   batchwright compile -o deploy blueprints/prod
   batchwright compile --dry-run .              # list what would change
@@ -70,14 +71,14 @@ output, and all else to standard error.`,
 	flags := cmd.Flags()
 	flags.StringVarP(&o.out, "output", "o", "",
 		"`directory` to write to (default ./NAME, after the blueprint), or - to print a txtar archive")
-	flags.BoolVar(&o.dryRun, "dry-run", false, "list what would change, write nothing")
-	flags.BoolVar(&o.exitCode, "exit-code", false, "exit with 1 if anything changed, or would change")
-	flags.BoolVar(&o.force, "force", false, "overwrite and remove also what was edited by hand")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "list the changes, write nothing")
+	flags.BoolVar(&o.exitCode, "exit-code", false, "exit with 1 if anything changed or, with --dry-run, would change")
+	flags.BoolVar(&o.force, "force", false, "also overwrite and remove files that were edited by hand")
 	flags.StringArrayVar(&o.only, "only", nil,
-		"write and remove only what matches a `glob` of paths in the folder, or lies below what "+
-			"matches; can be repeated")
+		"write and remove only files that match a `glob` of paths in the folder, or that are in a directory "+
+			"that matches; can be repeated")
 	o.input = c.addInputFlags(cmd)
-	o.format = findingsFormatFlag(cmd, "of findings, and of the report where it is json")
+	o.format = findingsFormatFlag(cmd, "output format of the findings (and of the report, with json)")
 	o.color = colorFlag(cmd)
 	return cmd
 }
@@ -136,11 +137,11 @@ func (o *compilation) selection(cmd *cobra.Command) (func(string) bool, error) {
 		return nil, usagef("-o: want a directory, or -")
 	}
 	if o.out == "-" && (o.dryRun || o.exitCode || o.force) {
-		return nil, usagef("-o - prints the folder: it goes with none of --dry-run, --exit-code and --force")
+		return nil, usagef("-o - prints the folder: it excludes --dry-run, --exit-code and --force")
 	}
 	if o.out == "-" && o.printsFindings() {
 		return nil,
-			usagef("-o - prints the folder: it does not go with --format %s, which prints the findings", o.format)
+			usagef("-o - prints the folder: it excludes --format %s, which prints the findings", o.format)
 	}
 	if len(o.only) == 0 {
 		return nil, nil

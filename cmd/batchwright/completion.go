@@ -19,7 +19,7 @@ func (c Command) completion() *cobra.Command {
 		ValidArgs: shells,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains(shells, args[0]) {
-				return usagef("want one shell of %s", strings.Join(shells, ", "))
+				return usagef("want one of the shells %s", strings.Join(shells, ", "))
 			}
 			return nil
 		},

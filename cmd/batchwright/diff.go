@@ -39,24 +39,24 @@ func (c Command) diff() *cobra.Command {
 	d := &comparison{Command: c}
 	cmd := &cobra.Command{
 		Use:   "diff [PATH...]",
-		Short: "Show what a change of a blueprint means",
-		Long: `Diff compiles a blueprint and compares the result, object by object, with what
-the deploy folder on the disk holds: what was edited by hand, is out of date,
-missing or no longer generated.
+		Short: "Show the effect of a change to a blueprint",
+		Long: `Diff compiles a blueprint and compares the result, object by object, with the
+deploy folder on the disk. It shows files that were edited by hand, are out of
+date, are missing or are no longer generated.
 
-With --base it compares two revisions of the blueprint instead: the one that git
-has under that name, and --head, or else the working tree as it is. Revisions
-are read with git, and neither checked out nor stashed; the deploy folder does
-not matter. At the top is what Terraform must replace, what leaves the
-configuration with nodes or data, and whether Terraform's state is elsewhere;
-then what changed in the platform's words, then object by object. Of a blueprint
-that is not in a revision everything is added, or removed.
+With --base it compares two revisions of the blueprint instead: --base, and
+--head or, by default, the working tree. It reads revisions with git, without a
+checkout or a stash, and does not read the deploy folder. The output starts with
+the resources that Terraform must replace, the resources with nodes or data that
+leave the configuration, and a change of the place of Terraform's state. Then
+follow the changes of the platform and the changes of each object. If a
+revision has no blueprint, everything is added or removed.
 
 PATHs are as for compile, and the same for both revisions.
 
-Differences in nothing but comments, order and layout are counted and not shown.
-Exit codes are those of diff(1): 0 without a difference, 1 with one, 2 usage,
-3 trouble, as with a blueprint that does not compile.`,
+Differences only in comments, order and layout are counted but not shown.
+The exit codes are those of diff(1): 0 without differences, 1 with differences,
+2 for wrong usage, 3 for trouble, such as a blueprint that does not compile.`,
 		Example: `  batchwright diff blueprints/prod                        # is ./NAME as it should be?
   batchwright diff -o deploy blueprints/prod
   batchwright diff --base HEAD blueprints/prod            # what have I changed?
@@ -65,16 +65,17 @@ Exit codes are those of diff(1): 0 without a difference, 1 with one, 2 usage,
 		RunE: c.run(func(cmd *cobra.Command, paths []string) error { return d.run(cmd, paths) }),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&d.base, "base", "", "`revision` to compare with, instead of the folder")
-	flags.StringVar(&d.head, "head", "", "`revision` to compare (default the working tree)")
+	flags.StringVar(&d.base, "base", "", "compare with this `revision`, not with the folder")
+	flags.StringVar(&d.head, "head", "", "`revision` to compare with --base (default the working tree)")
 	for _, flag := range []string{"base", "head"} {
 		if err := cmd.RegisterFlagCompletionFunc(flag, completeRevision); err != nil {
 			panic(err) // the flag was added a line above
 		}
 	}
-	flags.StringVarP(&d.out, "output", "o", "", "the folder's `directory` (default ./NAME, after the blueprint)")
+	flags.StringVarP(&d.out, "output", "o", "", "`directory` of the deploy folder (default ./NAME, after the blueprint)")
 	d.input = c.addInputFlags(cmd)
-	d.format = choiceFlag(cmd, "format", "of the differences", formatText, formatMarkdown, formatJSON, formatGitHub)
+	d.format = choiceFlag(cmd, "format", "output format of the differences",
+		formatText, formatMarkdown, formatJSON, formatGitHub)
 	d.color = colorFlag(cmd)
 	return cmd
 }
@@ -89,7 +90,7 @@ func (d *comparison) run(cmd *cobra.Command, paths []string) error {
 	}
 	if !changed("base") {
 		if changed("head") {
-			return usagef("--head is compared with another revision: name that with --base")
+			return usagef("--head needs --base, the revision to compare it with")
 		}
 		return d.drift(cmd.Context(), paths)
 	}
@@ -102,7 +103,7 @@ func (d *comparison) run(cmd *cobra.Command, paths []string) error {
 		}
 	}
 	if slices.Contains(paths, "-") || slices.Contains(paths, "yaml:-") {
-		return usagef("standard input has no revisions: name the blueprint's files")
+		return usagef("standard input has no revisions: pass the files of the blueprint")
 	}
 	return d.revisions(cmd.Context(), paths)
 }
@@ -113,7 +114,7 @@ func checkRevision(flag, revision string) error {
 	case revision == "":
 		return usagef("--%s: the revision is empty; is a variable unset?", flag)
 	case strings.HasPrefix(revision, "-"):
-		return usagef("--%s %s: a revision does not begin with -", flag, revision)
+		return usagef("--%s %s: a revision cannot start with -", flag, revision)
 	}
 	return nil
 }
@@ -142,7 +143,7 @@ func (d *comparison) drift(ctx context.Context, paths []string) error {
 	have, err := emit.Read(dir, after.Tree)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("there is no folder %s: batchwright compile writes it, and --base compares with a revision",
+		return fmt.Errorf("there is no folder %s: write it with batchwright compile, or give a revision with --base",
 			dir)
 	case errors.Is(err, emit.ErrNotFolder):
 		return usagef("%s is not a directory", dir)
@@ -238,7 +239,7 @@ func (d *comparison) refuse(sides ...*side) error {
 		return s.files != nil &&
 			slices.ContainsFunc(s.findings.Sorted(), func(f diag.Finding) bool { return f.Code == "E0101" })
 	}) {
-		hint = "; revisions are compiled by this version of batchwright, whichever they were written for"
+		hint = "; note that this version of batchwright compiles all revisions"
 	}
 	return fmt.Errorf("the blueprint does not compile in %s%s", strings.Join(labels, " and in "), hint)
 }

@@ -139,7 +139,7 @@ func (d *comparison) present(before, after *side, paths []string) error {
 			}
 		}
 		before.paths = kept
-		_, err = fmt.Fprintf(d.Stderr, "%s has no %s: compared without\n", before.Label, strings.Join(lacking, " "))
+		_, err = fmt.Fprintf(d.Stderr, "%s has no %s: compared without it\n", before.Label, strings.Join(lacking, " "))
 	}
 	return err
 }

@@ -21,20 +21,20 @@ func (c Command) explain() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain [CODE... | FIELD [PATH...]]",
 		Short: "Explain a finding, or a field of the blueprint",
-		Long: `Explain tells of each CODE of a finding, such as E0602, what would happen if
-the blueprint were applied all the same and what to do about it, with an example
-of the mistake and of its cure, how to accept it where that can be done, and
-where the facts come from.
+		Long: `For each CODE of a finding, such as E0602, explain describes the consequence of
+the mistake and its correction, with an example of both. It also shows how to
+accept the finding, if the finding can be accepted, and the sources of the
+facts.
 
-Of a FIELD of the blueprint, such as cluster.maintenance.start, it tells what
-the field accepts, what it is unless written, and what it means. Names with dots
-stand in quotes, any name will do for a team or a capacity, and elements of
-lists are numbered from 0: tiers.lp.capacity[0]. Without a FIELD it tells of the
-whole blueprint, as it does for ".".
+For a FIELD of the blueprint, such as cluster.maintenance.start, it shows the
+values, the default and the meaning of the field. Write names with dots in
+quotes, any name for a team or a capacity, and the elements of lists with a
+number from 0: tiers.lp.capacity[0]. Without a FIELD, or for ".", it describes
+the whole blueprint.
 
-PATHs are those of a blueprint, as for compile: what the field is there, and
-where that is written, is shown too. Without one it is the working directory, if
-that has CUE files.`,
+PATHs are those of a blueprint, as for compile: explain then also shows the
+value of the field in the blueprint, and its place in the files. The default is
+the working directory, if it has CUE files.`,
 		Example: `  batchwright explain E0602
   batchwright explain --format json E0602 W0606 | jq -r .why
   batchwright explain cluster
@@ -52,7 +52,7 @@ that has CUE files.`,
 		return c.explainField(cmd.Context(), args[0], args[1:], input, format, color)
 	})
 	input = c.addInputFlags(cmd)
-	format = formatFlag(cmd, "of the text")
+	format = formatFlag(cmd, "output format of the explanation")
 	color = colorFlag(cmd)
 	return cmd
 }

@@ -87,10 +87,10 @@ func writeField(w io.Writer, f *blueprint.Field, color bool) error {
 	case f.Required:
 		b.WriteString("\nIt is required.\n")
 	case f.Optional:
-		b.WriteString("\nIt can be left out.\n")
+		b.WriteString("\nIt is optional.\n")
 	case f.Default != nil:
 		b.WriteString("\n")
-		fill(&b, "", "Unless written it is "+string(f.Default)+".")
+		fill(&b, "", "The default is "+string(f.Default)+".")
 	}
 	if len(f.Fields) > 0 {
 		b.WriteString("\nFields:\n")
@@ -128,7 +128,7 @@ func otherwise(m blueprint.Member) string {
 	case m.Required:
 		return " (required)"
 	case m.Default != nil:
-		return " (unless written: " + string(m.Default) + ")"
+		return " (default: " + string(m.Default) + ")"
 	}
 	return ""
 }
@@ -138,11 +138,11 @@ func brief(v *blueprint.Value) string {
 	text := v.Text
 	switch {
 	case v.Origin == blueprint.Unknown:
-		text = "wrong"
+		text = "invalid"
 	case len(v.Names) > 0:
 		text = some(v.Names)
 	case strings.Contains(text, "\n") || len(text) > 2*textWidth:
-		text = "see there"
+		text = "see the file"
 	}
 	if len(v.Places) > 0 {
 		text += " (" + v.Places[0].Span.String() + ")"
@@ -169,21 +169,21 @@ func writeValue(w io.Writer, f *blueprint.Field, color bool) error {
 		}
 		fill(&b, "", text+".")
 	case v.Origin == blueprint.Container && f.Names != "":
-		text := "Here there are none."
+		text := "This blueprint has none."
 		if len(v.Names) > 0 {
-			text = fmt.Sprintf("Here there are %d: %s.", len(v.Names), some(v.Names))
+			text = fmt.Sprintf("This blueprint has %d: %s.", len(v.Names), some(v.Names))
 		}
 		fill(&b, "", text)
 	case len(v.Places) > 0 && v.Origin != blueprint.Unknown && strings.Contains(v.Text, "\n"):
-		b.WriteString("Here it is\n\n" + beginning(indented(v.Text+"\n")))
+		b.WriteString("In this blueprint the value is\n\n" + beginning(indented(v.Text+"\n")))
 	case len(v.Places) > 0 && v.Origin != blueprint.Unknown:
-		b.WriteString("Here it is " + v.Text + ".\n")
+		b.WriteString("In this blueprint the value is " + v.Text + ".\n")
 	case v.Origin == blueprint.Defaulted:
-		b.WriteString("Here it is not written, and so is " + v.Text + ".\n")
+		b.WriteString("This blueprint does not set it, so the value is " + v.Text + ".\n")
 	case v.Origin == blueprint.Unset:
-		b.WriteString("Here it is not written.\n")
+		b.WriteString("This blueprint does not set it.\n")
 	case v.Origin == blueprint.Unknown:
-		b.WriteString("Here it is wrong, or cannot be told: see batchwright vet.\n")
+		b.WriteString("In this blueprint the value is invalid or unknown: see batchwright vet.\n")
 	default:
 		b.Reset()
 	}
@@ -192,7 +192,7 @@ func writeValue(w io.Writer, f *blueprint.Field, color bool) error {
 	}
 	for i, p := range v.Places {
 		if i == mostPlaces {
-			_, err := fmt.Fprintf(w, "\nIt stands in %d more places.\n", len(v.Places)-mostPlaces)
+			_, err := fmt.Fprintf(w, "\nThe files set it in %d more places.\n", len(v.Places)-mostPlaces)
 			return err
 		}
 		if _, err := io.WriteString(w, "\n"); err != nil {

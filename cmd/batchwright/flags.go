@@ -80,8 +80,9 @@ func (c Command) addInputFlags(cmd *cobra.Command) *inputFlags {
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&in.tags, "tag", "t", nil, "value of a @tag attribute, as `key=value`; can be repeated")
-	flags.DurationVar(&in.maxTime, "max-time", compiler.DefaultMaxTime, "give up on a blueprint that takes longer")
-	flags.Var(&in.maxMemory, "max-memory", "give up on a blueprint that takes more `memory`")
+	flags.DurationVar(&in.maxTime, "max-time", compiler.DefaultMaxTime,
+		"reject a blueprint that takes more time to compile")
+	flags.Var(&in.maxMemory, "max-memory", "reject a blueprint that takes more `memory` to compile")
 	return in
 }
 

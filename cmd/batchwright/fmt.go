@@ -34,14 +34,13 @@ func (c Command) fmt() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fmt [PATH...]",
 		Short: "Format CUE files",
-		Long: `Fmt formats CUE files as "cue fmt" does, and prints the result unless a flag
-says otherwise. Each PATH is a file, or a directory whose .cue files are
-formatted at any depth, save in cue.mod and behind links that lead out of it;
-without a PATH, or for "-", it is
-standard input.
+		Long: `Fmt formats CUE files as "cue fmt" does, and prints the result unless -l, -d or
+-w is set. Each PATH is a file, or a directory, of which fmt formats all .cue
+files at any depth, except in cue.mod and behind links that lead out of the
+directory. Without a PATH, or for "-", fmt formats standard input.
 
-With -l or -d it exits with 1 if it listed or printed anything. Files that cannot
-be formatted are findings, on standard error.`,
+With -l or -d it exits with 1 if any file is not formatted. Files that cannot be
+formatted are findings, on standard error.`,
 		Example: `  batchwright fmt -w .          # format in place
   batchwright fmt -l .          # list what is not formatted, and fail
   batchwright fmt -d prod.cue   # show what would change, and fail
@@ -52,7 +51,7 @@ be formatted are findings, on standard error.`,
 	flags.BoolVarP(&f.list, "list", "l", false, "list the files whose formatting differs")
 	flags.BoolVarP(&f.diff, "diff", "d", false, "print the differences")
 	flags.BoolVarP(&f.write, "write", "w", false, "write the result to the files")
-	f.format = findingsFormatFlag(cmd, "of findings")
+	f.format = findingsFormatFlag(cmd, "output format of the findings")
 	f.color = colorFlag(cmd)
 	return cmd
 }
@@ -93,28 +92,28 @@ func (f *formatter) path(ctx context.Context, name string) error {
 	return filepath.WalkDir(name, func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			f.fail(p, "cannot be read: "+reason(err), "name a CUE file, or a directory")
+			f.fail(p, "cannot be read: "+reason(err), "pass a CUE file, or a directory")
 			return nil
 		case d.IsDir() && d.Name() == "cue.mod":
 			return fs.SkipDir
 		case d.IsDir(), p != name && filepath.Ext(p) != ".cue":
 			return nil
 		case filepath.Ext(p) != ".cue":
-			f.fail(p, "is not a CUE file", "only .cue files are formatted")
+			f.fail(p, "is not a CUE file", "pass .cue files only")
 			return nil
 		}
 		if p != name && d.Type()&fs.ModeSymlink != 0 && leadsOut(p, name) {
-			f.fail(p, "is a symbolic link that leads out of the directory",
-				"name the file that it leads to, or remove the link")
+			f.fail(p, "is a symbolic link to a file outside the directory",
+				"pass the target of the link, or remove the link")
 			return nil
 		}
 		if info, err := os.Stat(p); err == nil && !info.Mode().IsRegular() {
-			f.fail(p, "is not a regular file", "only files are formatted")
+			f.fail(p, "is not a regular file", "pass regular files only")
 			return nil
 		}
 		content, err := readFile(p)
 		if err != nil {
-			f.fail(p, "cannot be read: "+reason(err), "make it readable, or leave it out")
+			f.fail(p, "cannot be read: "+reason(err), "make it readable, or do not pass it")
 			return nil
 		}
 		return f.file(p, content)

@@ -84,7 +84,7 @@ func (r *repository) path(name string) (string, error) {
 	}
 	rel, err := filepath.Rel(r.top, absolute)
 	if err != nil || !filepath.IsLocal(rel) {
-		return "", usagef("%s lies outside of the repository at %s", name, r.top)
+		return "", usagef("%s is outside the repository at %s", name, r.top)
 	}
 	return filepath.ToSlash(rel), nil
 }
@@ -105,10 +105,10 @@ func (r *repository) tree(revision string) (gitTree, error) {
 // missing says what to do about a revision that the repository does not have.
 func (r *repository) missing(revision string) string {
 	if strings.Contains(revision, "..") {
-		return "; that is a range: name its ends with --base and --head"
+		return "; this is a range: write its ends as --base and --head"
 	}
 	if out, _ := r.git("rev-parse", "--is-shallow-repository"); strings.TrimSpace(out) == "true" {
-		return "; this is a shallow clone, which has to fetch it first: git fetch --unshallow, or a CI checkout of " +
+		return "; this is a shallow clone, so fetch the revision first: git fetch --unshallow, or a CI checkout of " +
 			"full depth (fetch-depth: 0)"
 	}
 	if near := diag.Nearest(revision, r.revisions()); near != "" {
@@ -161,7 +161,7 @@ func (r *repository) gitError(err error, stderr string) error {
 	case r.ctx.Err() != nil:
 		return r.ctx.Err()
 	case errors.Is(err, exec.ErrNotFound):
-		return errors.New("git is not installed, and revisions are read with it")
+		return errors.New("git is not installed, but is necessary to read revisions")
 	case len(said) > 0:
 		return fmt.Errorf("git: %s", strings.Join(said, "; "))
 	}

@@ -54,7 +54,7 @@ func (e gitEntry) isDir() bool { return e.Mode().IsDir() }
 var (
 	// What os.Root says.
 	errOutside   = errors.New("path escapes from parent")
-	errSubmodule = errors.New("lies in a submodule, whose revisions are its own")
+	errSubmodule = errors.New("is in a submodule, which has its own revisions")
 	errLarge     = fmt.Errorf("is larger than %d MiB", load.MaxFile>>20)
 )
 

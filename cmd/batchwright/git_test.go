@@ -102,7 +102,7 @@ func TestGitTree(t *testing.T) {
 				"out": "path escapes from parent", "root": "path escapes from parent",
 				"circle": "too many levels of symbolic links",
 				"none":   "file does not exist", "through": "not a directory", "a.cue/x": "not a directory",
-				"module/x": "lies in a submodule, whose revisions are its own", "../a.cue": "invalid argument",
+				"module/x": "is in a submodule, which has its own revisions", "../a.cue": "invalid argument",
 			} {
 				_, err := fs.ReadFile(tree, name)
 				if failed := new(fs.PathError); !errors.As(err, &failed) || failed.Err.Error() != want {
@@ -186,8 +186,8 @@ func TestGitTrouble(t *testing.T) {
 		"nonsense":   `the repository has no revision "nonsense"`,
 		"HEAD:a.cue": `the repository has no revision "HEAD:a.cue"`,
 		"--all":      `the repository has no revision "--all"`,
-		"main..HEAD": `the repository has no revision "main..HEAD"; that is a range: name its ends ` +
-			`with --base and --head`,
+		"main..HEAD": `the repository has no revision "main..HEAD"; this is a range: write its ends ` +
+			`as --base and --head`,
 		"^main":  `the repository has no revision "^main"; did you mean "main"?`,
 		"a\nb":   `the repository has no revision "a\nb"`,
 		"HEAD~3": `the repository has no revision "HEAD~3"`,
@@ -235,7 +235,7 @@ func TestGitTrouble(t *testing.T) {
 	}
 	t.Setenv("PATH", "")
 	if _, err := openRepository(t.Context(), dir); err == nil ||
-		err.Error() != "git is not installed, and revisions are read with it" {
+		err.Error() != "git is not installed, but is necessary to read revisions" {
 		t.Errorf("without git: %v", err)
 	}
 }

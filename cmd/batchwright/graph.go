@@ -28,13 +28,13 @@ func (c Command) graph() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "graph [PATH...]",
 		Short: "Draw the cohorts, teams, queues, flavors and pools of a blueprint",
-		Long: `Graph draws a blueprint: cohorts hold teams, teams have queues, arrows lead from
-a queue to the ResourceFlavors it has quota of, and from a flavor to its node
-pools.
+		Long: `Graph draws a blueprint: cohorts contain teams, teams contain queues, and arrows
+lead from a queue to the ResourceFlavors that it has quota of, and from a flavor
+to its node pools.
 
-Mermaid is drawn by GitHub and GitLab in a Markdown code block, dot by Graphviz.
-With more than a dozen teams, or cohorts, those that are alike are drawn as one,
-with the sum of their quotas, unless --full is given.`,
+GitHub and GitLab draw Mermaid in a Markdown code block; Graphviz draws dot.
+If there are more than a dozen teams or cohorts, graph draws similar ones as one,
+with the sum of their quotas, unless --full is set.`,
 		Example: "  batchwright graph blueprints/batch-platform\n" +
 			"  batchwright graph --format dot . | dot -Tsvg > platform.svg\n" +
 			"  batchwright graph --format json --full . | jq '.nodes[] | select(.kind == \"queue\").name'",
@@ -42,7 +42,7 @@ with the sum of their quotas, unless --full is given.`,
 	}
 	cmd.Flags().BoolVar(&d.full, "full", false, "draw each team and cohort")
 	d.input = c.addInputFlags(cmd)
-	d.format = choiceFlag(cmd, "format", "of the drawing", formatMermaid, formatDot, formatJSON)
+	d.format = choiceFlag(cmd, "format", "output format of the drawing", formatMermaid, formatDot, formatJSON)
 	d.color = colorFlag(cmd)
 	return cmd
 }

@@ -5,8 +5,8 @@ import "github.com/spf13/cobra"
 func (c Command) help() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
-		Short: "Show what a command does, its flags and examples",
-		Long:  "Help shows what batchwright or one of its commands does.",
+		Short: "Show the description, flags and examples of a command",
+		Long:  "Help shows the description, flags and examples of batchwright or one of its commands.",
 		Example: `  batchwright help
   batchwright help compile`,
 		DisableFlagsInUseLine: true,

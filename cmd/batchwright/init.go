@@ -91,13 +91,13 @@ the blueprint of an example, the schema for editors and "cue vet", hooks for
 pre-commit and a workflow that checks pull requests. Examples are
 ` + list.String() + `
 
-Without --from the repository is there already. Init then writes the schema of
-this batchwright for the blueprint in DIR: run it whenever you change the
-version. With --ci and --pre-commit it also adds these.
+Without --from, init writes the schema of this batchwright for the blueprint in
+DIR, an existing repository: run it whenever you change the version of
+batchwright. With --ci and --pre-commit it also adds these files.
 
-All or nothing is written. No file is overwritten but those of the schema: what
-is in the way is listed, and init exits with 1. Only README.md and .gitignore may
-be there already, and stay.`,
+Init overwrites no files except those of the schema. If another file is in the
+way, init lists it, writes nothing and exits with 1. Only README.md and
+.gitignore may exist already: init keeps them.`,
 		Example: `  batchwright init --from batch-platform --name prod --project my-project platform
   batchwright init --from tpu-training --ci gitlab .
   batchwright init               # after another version was installed
@@ -113,7 +113,7 @@ be there already, and stay.`,
 	flags.StringVar(&o.name, "name", "", "name of the platform, with --from (default the example's)")
 	flags.StringVar(&o.project, "project", "", "Google Cloud `project`, with --from (default \"my-project\")")
 	flags.BoolVar(&o.preCommit, "pre-commit", false, "write .pre-commit-config.yaml (default true with --from)")
-	o.ci = choiceFlag(cmd, "ci", "whose workflow to write; with --from it is github unless said otherwise", ciNone,
+	o.ci = choiceFlag(cmd, "ci", "CI system to write a workflow for (with --from, the default is github)", ciNone,
 		ciGitHub, ciGitLab, ciCloudBuild)
 	o.color = colorFlag(cmd)
 	return cmd
@@ -138,11 +138,11 @@ func (o *initiation) run(cmd *cobra.Command, dir string) error {
 		return err
 	}
 	if !m.Found && o.from == "" {
-		return usagef("%s holds no blueprint; start one with --from and one of %s", dir,
+		return usagef("%s contains no blueprint; start one with --from and one of %s", dir,
 			strings.Join(exampleNames(), ", "))
 	}
 	if m.Language != "" && semver.Compare(m.Language, load.SchemaLanguage) < 0 {
-		return usagef("the CUE module at %s is of language version %s, which cannot read the schema: raise it to %s "+
+		return usagef("the CUE module at %s has language version %s, which cannot read the schema: raise it to %s "+
 			"in its cue.mod/module.cue", m.Root, m.Language, load.SchemaLanguage)
 	}
 	tree, err := o.tree(cmd.Context(), m)
@@ -178,11 +178,11 @@ func (o *initiation) checkFlags(cmd *cobra.Command, dir string) error {
 	below = below && root != dir
 	switch {
 	case o.from == "" && (given("name") || given("project")):
-		return usagef("--name and --project go with --from: else the blueprint says them")
+		return usagef("--name and --project need --from: without it, the blueprint sets them")
 	case given("from") && !slices.Contains(exampleNames(), o.from):
 		return usagef("--from %q: want one of %s", o.from, strings.Join(exampleNames(), ", "))
 	case below && (o.preCommit || o.ci.value != ciNone):
-		return usagef("--pre-commit and --ci belong to the root of the repository, %s", root)
+		return usagef("--pre-commit and --ci work only in the root of the repository, %s", root)
 	}
 	if o.from != "" && !below {
 		if !given("pre-commit") {
@@ -319,7 +319,7 @@ func (o *initiation) report(cmd *cobra.Command, dir string, m load.Module, r emi
 	if len(r.Conflicts) > 0 {
 		var l diag.List
 		for _, f := range conflictFindings(root, r.Conflicts) {
-			f.Help = "move it away, or choose another directory"
+			f.Help = "move the file, or choose another directory"
 			l.Add(f)
 		}
 		if err := writeFindings(o.Stderr, &l, &choice{value: formatText}, o.color); err != nil {

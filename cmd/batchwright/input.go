@@ -39,7 +39,7 @@ func checkPaths(paths []string) error {
 	}
 	stdin := func(p string) bool { return p == "-" || p == "yaml:-" }
 	if first := slices.IndexFunc(paths, stdin); first >= 0 && slices.ContainsFunc(paths[first+1:], stdin) {
-		return usagef("standard input is named twice")
+		return usagef("standard input is given twice")
 	}
 	return nil
 }

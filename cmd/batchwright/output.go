@@ -22,28 +22,28 @@ func checkOutput(dir string, force bool) error {
 		target = resolved
 	}
 	if target == filepath.Dir(target) {
-		return usagef("%s is the root of the file system: name a directory for the folder alone", dir)
+		return usagef("%s is the root of the file system: choose a directory for the folder alone", dir)
 	}
 	if home, err := os.UserHomeDir(); err == nil && filepath.IsAbs(home) {
 		if resolved, err := filepath.EvalSymlinks(home); err == nil {
 			home = resolved
 		}
 		if isBelow(home, target) {
-			return usagef("%s is the home directory, or holds it: name a directory for the folder alone", dir)
+			return usagef("%s is the home directory, or contains it: choose a directory for the folder alone", dir)
 		}
 	}
 	if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(emit.ManifestPath))); force ||
 		!errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	const cure = "name a directory below it, or write there with --force"
+	const cure = "choose a directory below it, or write there with --force"
 	if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
 		return usagef("%s is the top of a Git repository: %s", dir, cure)
 	}
 	entries, _ := os.ReadDir(dir) // mostly there is none
 	for _, e := range entries {
 		if filepath.Ext(e.Name()) == ".cue" || e.Name() == "cue.mod" {
-			return usagef("%s holds %s, which is a blueprint's: %s", dir, e.Name(), cure)
+			return usagef("%s contains %s, a file of a blueprint: %s", dir, e.Name(), cure)
 		}
 	}
 	return nil

@@ -21,10 +21,10 @@ func (s *selection) flags(cmd *cobra.Command) {
 		values      *[]string
 	}{
 		{
-			"disable", "leave out warnings and notes by `codes`, or their beginnings such as W05, with commas between",
+			"disable", "hide warnings and notes by `codes` or beginnings of codes such as W05, separated by commas",
 			&s.disable,
 		},
-		{"enable", "take `codes`, or their beginnings, back from --disable", &s.enable},
+		{"enable", "show `codes`, or beginnings of codes, that --disable hides", &s.enable},
 	} {
 		cmd.Flags().StringSliceVar(flag.values, flag.name, nil, flag.usage)
 		if err := cmd.RegisterFlagCompletionFunc(flag.name, completeHideable); err != nil {
@@ -72,19 +72,19 @@ func known(flag, code string) error {
 		}
 	}
 	if near := diag.Nearest(code, hideable); near != "" {
-		return usagef("%s: no code is or begins with %q; did you mean %s?", flag, code, near)
+		return usagef("%s: no code starts with %q; did you mean %s?", flag, code, near)
 	}
-	return usagef("%s: no code is or begins with %q; vet --list shows them all", flag, code)
+	return usagef("%s: no code starts with %q; vet --list lists all codes", flag, code)
 }
 
 // undisableable words that errors cannot be left out.
 func undisableable(code string) error {
 	for _, c := range codes() {
 		if c.ID == code && !c.Acceptable {
-			return usagef("--disable %s: errors cannot be left out: correct what is found", code)
+			return usagef("--disable %s: errors cannot be hidden: correct the finding", code)
 		}
 	}
-	return usagef("--disable %s: errors cannot be left out: correct what is found, or accept it in the "+
+	return usagef("--disable %s: errors cannot be hidden: correct the finding, or accept it in the "+
 		"blueprint, with a reason", code)
 }
 

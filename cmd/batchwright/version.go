@@ -26,7 +26,7 @@ func (c Command) version() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Long:  "Version prints the version of batchwright, and what it was built from.",
+		Long:  "Version prints the version of batchwright and of its source.",
 		Example: `  batchwright version
   batchwright version --format json | jq -r .version`,
 		Args: cobra.NoArgs,
@@ -39,7 +39,7 @@ func (c Command) version() *cobra.Command {
 		_, err := fmt.Fprintln(c.Stdout, v)
 		return err
 	})
-	format = formatFlag(cmd, "of the version")
+	format = formatFlag(cmd, "output format of the version")
 	return cmd
 }
 

@@ -25,19 +25,20 @@ func (c Command) vet() *cobra.Command {
 	v := &vetting{Command: c}
 	cmd := &cobra.Command{
 		Use:   "vet [PATH...]",
-		Short: "Check a blueprint and write nothing",
+		Short: "Check a blueprint without writing files",
 		Long: `Vet checks a blueprint as compile does, and shows its findings on standard
 output. PATHs are as for compile.
 
 It exits with 1 if there are errors, and with --strict also if there are
-warnings. Warnings and notes can be left out by --disable, which takes codes and
-their beginnings: W is all warnings, W05 those on tiers. --enable takes some of
-them back; of two that fit a code the longer one counts. Errors cannot be left
-out: what is meant so the blueprint accepts, with a reason.
+warnings. --disable hides warnings and notes by code or by the beginning of a
+code: W for all warnings, W05 for the warnings on tiers. --enable shows some of
+them again; if several beginnings match a code, the longest one decides. Errors
+cannot be hidden. The blueprint can accept a finding, with a reason.
 
---format github makes annotations of the ten gravest findings in a workflow of
-GitHub Actions; --format sarif is a log for code scanning and editors. Both name
-files from the root of the repository, the nearest directory with a .git.`,
+--format github prints the ten most severe findings as annotations for GitHub
+Actions; --format sarif prints a log for code scanning and editors. In both, the
+paths of files start at the root of the repository, the nearest directory with a
+.git.`,
 		Example: `  batchwright vet blueprints/prod
   batchwright vet --strict --disable W0208,N --enable N07 .
   batchwright vet --format json . | jq -r 'select(.code) | .code'
@@ -51,7 +52,7 @@ files from the root of the repository, the nearest directory with a .git.`,
 	flags.BoolVar(&v.list, "list", false, "list every code with its severity and title, and check nothing")
 	v.selection.flags(cmd)
 	v.input = c.addInputFlags(cmd)
-	v.format = findingsFormatFlag(cmd, "of findings")
+	v.format = findingsFormatFlag(cmd, "output format of the findings")
 	v.color = colorFlag(cmd)
 	return cmd
 }
@@ -90,10 +91,10 @@ type jsonCode struct {
 // listCodes prints the table of codes, as far as they are shown.
 func (v *vetting) listCodes(paths []string) error {
 	if len(paths) > 0 {
-		return usagef("--list checks nothing: it goes without a PATH")
+		return usagef("--list checks nothing, so it takes no PATH")
 	}
 	if v.format.value != formatText && v.format.value != formatJSON {
-		return usagef("--list has no findings: want --format %s or %s", formatText, formatJSON)
+		return usagef("--list prints no findings: want --format %s or %s", formatText, formatJSON)
 	}
 	table := tabwriter.NewWriter(v.Stdout, 0, 0, 2, ' ', 0)
 	for _, c := range codes() {

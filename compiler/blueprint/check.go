@@ -87,8 +87,8 @@ func Check(ctx context.Context, files *load.Loader, findings *diag.List) (*Check
 	if g.unexplained > 0 {
 		findings.Add(diag.Finding{
 			Code: "N0109", Severity: diag.Note,
-			Message: fmt.Sprintf("%d more entities do not fit the schema and are not explained", g.unexplained),
-			Help:    "correct those above first",
+			Message: fmt.Sprintf("%d more entities do not match the schema and are not explained", g.unexplained),
+			Help:    "correct the entities above first",
 		})
 	}
 	if c.known {
@@ -252,8 +252,8 @@ func (g *grammar) fit(constraint, value cue.Value, decode decoder, path ...strin
 	if g.mistakes == before {
 		g.add(diag.Finding{
 			Code: "E0107", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.place(true, path...),
-			Message: diag.Path(path) + " does not fit the schema: " + load.Message(cueerrors.Errors(err)[0]),
-			Help:    "compare it with the schema",
+			Message: diag.Path(path) + " does not match the schema: " + load.Message(cueerrors.Errors(err)[0]),
+			Help:    "compare the value with the schema: batchwright explain " + diag.Path(path),
 		})
 	}
 	return false

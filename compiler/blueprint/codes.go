@@ -6,13 +6,13 @@ import "github.com/batchwright/batchwright/compiler/diag"
 // schema.
 func Codes() []diag.Code {
 	return []diag.Code{
-		{ID: "E0101", Severity: diag.Error, Title: "a field that the schema does not have"},
-		{ID: "E0102", Severity: diag.Error, Title: "a required field is missing"},
-		{ID: "E0103", Severity: diag.Error, Title: "a value that the field cannot have"},
-		{ID: "E0104", Severity: diag.Error, Title: "not exactly one of several options"},
-		{ID: "E0105", Severity: diag.Error, Title: "a name that is not allowed"},
-		{ID: "E0106", Severity: diag.Error, Title: "a field or condition without a definite value"},
-		{ID: "E0107", Severity: diag.Error, Title: "the CUE does not evaluate"},
-		{ID: "N0109", Severity: diag.Note, Title: "more is broken than is explained"},
+		{ID: "E0101", Severity: diag.Error, Title: "unknown field"},
+		{ID: "E0102", Severity: diag.Error, Title: "missing required field"},
+		{ID: "E0103", Severity: diag.Error, Title: "invalid value"},
+		{ID: "E0104", Severity: diag.Error, Title: "not exactly one option is set"},
+		{ID: "E0105", Severity: diag.Error, Title: "invalid name"},
+		{ID: "E0106", Severity: diag.Error, Title: "field or condition has no concrete value"},
+		{ID: "E0107", Severity: diag.Error, Title: "CUE evaluation error"},
+		{ID: "N0109", Severity: diag.Note, Title: "more errors than are explained"},
 	}
 }

@@ -118,7 +118,7 @@ func (g *grammar) finding(errs []cueerrors.Error, schema cue.Value, path []strin
 	}
 	switch {
 	case len(m.spans) > 0 && ownCheck(m.spans[0]):
-		m.Help = "this is a check of the blueprint's own: do what it asks for"
+		m.Help = "correct what this check of the blueprint requires"
 	case strings.Contains(format, noArmFits):
 		m.alternatives(name, errs[1:])
 	case strings.HasPrefix(format, conflicting):
@@ -128,24 +128,24 @@ func (g *grammar) finding(errs []cueerrors.Error, schema cue.Value, path []strin
 			return g.locate.place(key, path...)
 		})
 	case strings.HasPrefix(format, notAllowed):
-		m.Message = fmt.Sprintf("a definition of the blueprint's own does not allow the field %q", last(path))
+		m.Message = fmt.Sprintf("a definition in the blueprint does not allow the field %q", last(path))
 		m.Help = "correct the field's name, add it to the definition, or open the definition with ..."
 	case strings.HasPrefix(format, undefinedField):
 		field := element(fmt.Sprint(args[0]))
-		m.Message = fmt.Sprintf("there is no field %q to refer to", field)
-		m.Help = "correct the reference, or write the field: references do not see the schema's defaults"
+		m.Message = fmt.Sprintf("reference to undefined field %q", field)
+		m.Help = "correct the reference, or write the field: a reference cannot use a default of the schema"
 		if near := g.locate.nearField(errs[0].Position(), field); near != "" {
 			m.Help = fmt.Sprintf("did you mean %q?", near)
 		}
 	case strings.HasPrefix(format, listLengths):
-		m.Message = fmt.Sprintf("%s is given as lists of %v and of %v elements at once", name, args[0], args[1])
+		m.Message = fmt.Sprintf("%s is both a list of %v and a list of %v elements", name, args[0], args[1])
 		m.Help, m.others = "keep one of the lists", "another list"
 		m.spans = g.locate.values(path)
 		slices.SortStableFunc(m.spans, func(a, b diag.Span) int { return g.locate.later(b, a) })
 	case strings.Contains(format, "cycle"), strings.Contains(format, "cyclic"):
-		m.Help = "break the circle: give one of the fields a value of its own"
+		m.Help = "give one of the fields a value that does not refer to the others"
 	case strings.Contains(format, bottomLiteral):
-		m.Message, m.Help = name+" is an error by definition", "give it a value"
+		m.Message, m.Help = name+" is explicitly set to an error", "replace the error with a value"
 	default:
 		m.Message, m.Help = expression(m.Message, format, args)
 	}
@@ -153,7 +153,7 @@ func (g *grammar) finding(errs []cueerrors.Error, schema cue.Value, path []strin
 		m.spans = []diag.Span{g.locate.place(false, path...)}
 	}
 	if at := g.locate.fieldAt(m.spans[0]); at != nil && at.tag != "" {
-		m.Help += "; -t " + at.tag + "=VALUE sets it too"
+		m.Help += "; or set it with -t " + at.tag + "=VALUE"
 	}
 	m.Span = m.spans[0]
 	for _, span := range m.spans[1:min(len(m.spans), 4)] {
@@ -185,18 +185,18 @@ func (m *mistake) conflict(name string, errs []cueerrors.Error, schema cue.Value
 	if wrong := misfit(schema, args); wrong != "" {
 		if at := first(m.spans, wrong); len(at) > 0 && text(at[0]) == wrong {
 			m.Code, m.Message, m.Label = "E0103", name+" cannot be "+wrong, "want "+want(schema)
-			m.Help, m.others, m.spans = "keep one value", "it has another one here", at
+			m.Help, m.others, m.spans = "keep one value", "another value", at
 			return
 		}
 	}
 	if len(values) == 2 && slices.Contains(values, "true") && slices.Contains(values, "false") &&
 		strings.HasPrefix(last(strings.Split(name, ".")), "_") {
-		m.Message, m.Help = "the blueprint's own check "+name+" fails", "correct what it checks, or the check"
+		m.Message, m.Help = "the check "+name+" of the blueprint fails", "correct the value that it checks, or the check"
 		m.others = "the check"
 		return
 	}
-	m.Message = fmt.Sprintf("%s cannot be %s at once", name, words.And(values))
-	m.Help = "a field has one value: keep one, or make the other a default with *"
+	m.Message = fmt.Sprintf("%s has conflicting values %s", name, words.And(values))
+	m.Help = "keep one value, or mark one as a default with *"
 	m.others = "another value"
 	isValue := func(s diag.Span) bool { return slices.Contains(values, text(s)) }
 	if slices.ContainsFunc(m.spans, isValue) {
@@ -210,8 +210,8 @@ func (m *mistake) conflict(name string, errs []cueerrors.Error, schema cue.Value
 func (m *mistake) alternatives(name string, reasons []cueerrors.Error) {
 	value, arms, ok := disjunction(reasons)
 	if !ok {
-		m.Message = name + " fits none of its alternatives"
-		m.Help, m.others = "choose one of them", "one of them"
+		m.Message = name + " matches none of its alternatives"
+		m.Help, m.others = "choose one of the alternatives", "an alternative"
 		return
 	}
 	if path := pathOf(reasons[0], nil); path != nil {
@@ -219,7 +219,7 @@ func (m *mistake) alternatives(name string, reasons []cueerrors.Error) {
 		m.Path = name
 	}
 	m.Message, m.Label = fmt.Sprintf("%s cannot be %s", name, value), "want one of "+strings.Join(arms, ", ")
-	m.Help, m.others = "choose one of them", "its alternatives"
+	m.Help, m.others = "choose one of the alternatives", "the alternatives"
 	m.spans = first(m.spans, value)
 	m.spans = m.spans[:min(len(m.spans), 2)]
 }
@@ -248,11 +248,11 @@ func expression(message, format string, args []any) (string, string) {
 		return "division by zero", "correct the divisor"
 	case is("invalid operands %s and %s to '%s'"):
 		return fmt.Sprintf("%v and %v cannot be combined with %v", args[0], args[1], args[2]),
-			`make both of one type; "\(x)" is a number's text`
+			`use two values of the same type; "\(x)" converts a number to text`
 	case is("invalid interpolation"):
 		return message, "put a text, a number or a boolean between the parentheses"
 	case is("cannot range over"):
-		return message, "name a list or a struct after in"
+		return message, "write a list or a struct after in"
 	case is("index out of range"):
 		return fmt.Sprintf("the list has no element %v: it has %v, counted from 0", args[0], args[1]),
 			"correct the index"

@@ -511,9 +511,9 @@ func (e *explainer) cite(v *Value, path []string, keys bool) {
 		switch {
 		case at == nil:
 		case at.tag != "":
-			message += "; -t " + at.tag + "=VALUE sets it too"
+			message += "; or set it with -t " + at.tag + "=VALUE"
 		case strings.Contains(at.name, "["):
-			message += ", for every name that fits"
+			message += ", for every name that matches"
 		}
 		v.Places = append(v.Places, diag.Related{Span: span, Message: message})
 	}

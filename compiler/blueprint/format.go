@@ -26,8 +26,8 @@ func Format(name string, content []byte) (formatted []byte, findings diag.List, 
 	switch {
 	case len(content) > load.MaxFile:
 		findings.Add(diag.Finding{
-			Code: "E0002", Severity: diag.Error, Message: fmt.Sprintf("larger than %d MiB", load.MaxFile>>20),
-			Span: diag.Span{Source: &diag.Source{Name: name}}, Help: "is this the right file?",
+			Code: "E0002", Severity: diag.Error, Message: fmt.Sprintf("is larger than %d MiB", load.MaxFile>>20),
+			Span: diag.Span{Source: &diag.Source{Name: name}}, Help: "check that this is the right file",
 		})
 		return nil, findings, nil
 	case len(bytes.TrimSpace(content)) == 0:
@@ -41,8 +41,8 @@ func Format(name string, content []byte) (formatted []byte, findings diag.List, 
 		if _, err := load.ParseCUE(name, formatted, parser.ParseComments); err != nil {
 			findings.Add(diag.Finding{
 				Code: "E0003", Severity: diag.Error, Span: diag.Span{Source: &diag.Source{Name: name}},
-				Message: "what CUE's formatter makes of the file does not parse",
-				Help:    "look for an odd number, such as 00.G; the file was left as it is",
+				Message: "the output of CUE's formatter for this file does not parse",
+				Help:    "look for an unusual number, such as 00.G; the file is unchanged",
 			})
 			return nil, findings, nil
 		}
@@ -56,7 +56,7 @@ func Format(name string, content []byte) (formatted []byte, findings diag.List, 
 		span.End = load.TokenEnd(content, span.Start)
 	}
 	f := load.SyntaxFinding(strings.TrimSpace(fmt.Sprintf(message, args...)), span)
-	f.Help += "; the file was left as it is"
+	f.Help += "; the file is unchanged"
 	findings.Add(f)
 	return nil, findings, nil
 }

@@ -52,8 +52,8 @@ func (g *grammar) again(here diag.Spot) bool {
 func (g *grammar) notAStruct(value cue.Value) {
 	g.add(diag.Finding{
 		Code: "E0003", Severity: diag.Error, Span: g.locate.place(false),
-		Message: "does not hold a blueprint but " + describeValue(value),
-		Help:    "a blueprint is a struct of fields such as name and teams",
+		Message: "is not a blueprint, but " + describeValue(value),
+		Help:    "write a struct with fields such as name and teams",
 	})
 }
 
@@ -255,7 +255,7 @@ func (g *grammar) demanded(value cue.Value, given map[string]bool, required []st
 		}
 		f := lacks(name, path)
 		f.Span = g.locate.place(true, path...)
-		f.Help = "add it, or do without the constraint"
+		f.Help = "add the field, or remove the constraint"
 		if span := g.locate.place(true, append(slices.Clip(path), name)...); len(path) < 2 {
 			f.Span = span
 		} else {
@@ -298,7 +298,7 @@ func (g *grammar) scalar(schema, value cue.Value, path []string) {
 		case err != nil && !cue.IsIncomplete(err):
 			g.add(diag.Finding{
 				Code: "E0103", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.place(false, path...),
-				Message: diag.Path(path) + " cannot be what it refers to", Label: "want " + want(schema),
+				Message: diag.Path(path) + " refers to an invalid value", Label: "want " + want(schema),
 			})
 			return
 		}
@@ -353,10 +353,10 @@ func (g *grammar) unknown(name string, names []string, path []string) string {
 		Code: "E0101", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.place(true, path...),
 		Message: fmt.Sprintf("unknown field %q", name),
 		Label:   "want one of " + strings.Join(names, ", "),
-		Help:    fmt.Sprintf("%s has no such field; remove it or correct its name", parent),
+		Help:    fmt.Sprintf("remove the field or correct its name: %s does not have it", parent),
 	}
 	if len(names) == 0 {
-		f.Label = "want no fields here"
+		f.Label = "no fields are allowed here"
 	}
 	near := diag.Nearest(name, names)
 	if near != "" {
@@ -393,22 +393,22 @@ func lacks(name string, path []string) diag.Finding {
 	}
 	return diag.Finding{
 		Code: "E0102", Severity: diag.Error, Path: diag.Path(append(slices.Clip(path), name)),
-		Message: fmt.Sprintf("%s lacks the field %q", where, name),
+		Message: fmt.Sprintf("missing required field %q in %s", name, where),
 	}
 }
 
 // choice reports a one-of that has none or several of its fields.
 func (g *grammar) choice(names, chosen, path []string) {
-	message := fmt.Sprintf("%s sets none of its options", diag.Path(path))
+	message := fmt.Sprintf("%s sets no option", diag.Path(path))
 	if len(chosen) > 1 {
-		message = fmt.Sprintf("%s sets %s together", diag.Path(path), strings.Join(chosen, " and "))
+		message = fmt.Sprintf("%s sets more than one option: %s", diag.Path(path), strings.Join(chosen, " and "))
 	}
 	f := diag.Finding{
 		Code: "E0104", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.place(true, path...),
-		Message: message, Label: "want exactly one of " + strings.Join(names, ", "), Help: "keep one of them",
+		Message: message, Label: "want exactly one of " + strings.Join(names, ", "), Help: "keep one option",
 	}
 	if len(chosen) == 0 {
-		f.Help = "name one of them"
+		f.Help = "set one option"
 	}
 	for _, n := range chosen {
 		f.Related = append(f.Related,

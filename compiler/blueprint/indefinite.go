@@ -29,7 +29,7 @@ func (g *grammar) indefinite(err error, schema cue.Value, path []string) {
 	}
 	f := diag.Finding{
 		Code: "E0106", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.place(false, path...),
-		Message: diag.Path(path) + " has no definite value", Help: "give it one value",
+		Message: diag.Path(path) + " has no concrete value", Help: "write one value",
 	}
 	if schema.Exists() {
 		f.Label = "want " + want(schema)
@@ -47,7 +47,7 @@ func (g *grammar) undecided(err error, condition diag.Span) {
 	g.unsettled(diag.Finding{
 		Code: "E0106", Severity: diag.Error, Span: condition,
 		Message: "this condition is neither true nor false",
-		Help:    "give what it depends on a value, such as a default with *, or a tag with -t",
+		Help:    "give a value to the fields in the condition: write one, add a default with *, or set a tag with -t",
 	}, "this condition", errs)
 }
 
@@ -72,14 +72,14 @@ func (g *grammar) unsettled(f diag.Finding, what string, errs []cueerrors.Error)
 	}
 	if cause = cmp.Or(cause, clause); cause != nil {
 		if clause != nil && clause != cause {
-			f.Related = []diag.Related{{Span: clause.value, Message: clause.name + " depends on it"}}
+			f.Related = []diag.Related{{Span: clause.value, Message: clause.name + " depends on this value"}}
 		} else if what != "" && cause != clause {
-			f.Related = []diag.Related{{Span: f.Span, Message: what + " depends on it"}}
+			f.Related = []diag.Related{{Span: f.Span, Message: what + " depends on this value"}}
 		}
-		f.Message, f.Span, f.Label = cause.name+" has no definite value", cause.value, ""
-		f.Help = "give it a value, or a default with *"
+		f.Message, f.Span, f.Label = cause.name+" has no concrete value", cause.value, ""
+		f.Help = "write a value, or a default with *"
 		if cause.tag != "" {
-			f.Help = fmt.Sprintf("give it one: -t %s=VALUE", cause.tag)
+			f.Help = fmt.Sprintf("set a value with -t %s=VALUE", cause.tag)
 		}
 		if g.again(f.Span.Spot("")) {
 			return

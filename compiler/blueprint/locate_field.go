@@ -58,7 +58,7 @@ func (l *locator) fieldAt(span diag.Span) *field {
 			case *ast.IfClause:
 				found = &field{name: "this condition", value: l.span(n.Condition), clause: true, depth: len(path)}
 			case *ast.ForClause:
-				found = &field{name: "what this ranges over", value: l.span(n.Source), clause: true, depth: len(path)}
+				found = &field{name: "the source of this for clause", value: l.span(n.Source), clause: true, depth: len(path)}
 			}
 			return true
 		}, nil)

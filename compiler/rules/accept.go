@@ -14,9 +14,9 @@ import (
 
 func acceptRules() []Rule {
 	return []Rule{
-		{Code: "E0211", Severity: diag.Error, Title: "a finding that cannot be accepted", check: acceptable},
+		{Code: "E0211", Severity: diag.Error, Title: "finding cannot be accepted", check: acceptable},
 		{
-			Code: "W0212", Severity: diag.Warning, Title: "something is accepted that is not there",
+			Code: "W0212", Severity: diag.Warning, Title: "accepted finding does not exist",
 			check: idleAcceptances, whole: true, resolved: true, last: true,
 		},
 	}
@@ -135,9 +135,9 @@ func acceptable(r *report) {
 		case has(can, a.code):
 		case has(all, a.code):
 			r.addKey(a.path(), fmt.Sprintf("%s cannot be accepted: the platform would not work", a.code),
-				help("correct what it finds, and remove this"))
+				help("correct the finding, and remove this acceptance"))
 		default:
-			cure := help("batchwright vet --list shows which can")
+			cure := help("run batchwright vet --list for the codes that can be accepted")
 			if i := slices.IndexFunc(can, func(c string) bool { return c[1:] == a.code[1:] }); i >= 0 {
 				cure = help("did you mean %q?", can[i])
 			}
@@ -160,7 +160,7 @@ func idleAcceptances(r *report) {
 	}
 	for _, a := range r.sortedAcceptances() {
 		if !r.accepted[a] && has(can, a.code) && !used[r.Place(true, a.path()...).Spot(a.code)] {
-			r.addKey(a.path(), fmt.Sprintf("there is no %s here to accept", a.code), help("remove it"))
+			r.addKey(a.path(), fmt.Sprintf("there is no finding %s here to accept", a.code), help("remove this acceptance"))
 		}
 	}
 }

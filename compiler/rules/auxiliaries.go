@@ -14,28 +14,28 @@ import (
 func auxiliaryRules() []Rule {
 	return []Rule{
 		{
-			Code: "E0830", Severity: diag.Error, Title: "a Job with pods beside its own", check: auxiliariesOfJobs,
+			Code: "E0830", Severity: diag.Error, Title: "auxiliary pods in a Job", check: auxiliariesOfJobs,
 			resolved: true,
 		},
 		{
-			Code: "E0831", Severity: diag.Error, Title: "a pod beside a workload on a capacity it cannot use",
+			Code: "E0831", Severity: diag.Error, Title: "auxiliary pod cannot use the capacity",
 			check: auxiliaryCapacity, resolved: true,
 		},
 		{
-			Code: "E0832", Severity: diag.Error, Title: "a pod beside a workload fits no node",
+			Code: "E0832", Severity: diag.Error, Title: "auxiliary pod fits no node",
 			check: auxiliaryFitsNode, whole: true, resolved: true,
 		},
 		{
-			Code: "E0833", Severity: diag.Error, Title: "a pod beside a workload can never be admitted",
+			Code: "E0833", Severity: diag.Error, Title: "workload with an auxiliary pod can never be admitted",
 			check: auxiliaryFitsQuota, whole: true, resolved: true,
 		},
 		{
-			Code: "E0834", Severity: diag.Error, Title: "pods with the network of a node that they share",
+			Code: "E0834", Severity: diag.Error, Title: "pods with hostNetwork share a node",
 			check: sharedHostNetwork, resolved: true,
 		},
-		{Code: "E0835", Severity: diag.Error, Title: "a port that is taken", check: takenPorts, resolved: true},
+		{Code: "E0835", Severity: diag.Error, Title: "port is already used", check: takenPorts, resolved: true},
 		{
-			Code: "W0836", Severity: diag.Warning, Title: "pods that act as the nodes", check: nodeIdentity,
+			Code: "W0836", Severity: diag.Warning, Title: "pods use the identity of the nodes", check: nodeIdentity,
 			resolved: true,
 		},
 	}
@@ -49,7 +49,7 @@ func auxiliariesOfJobs(r *report) {
 		if w := r.Blueprint.Workloads[name]; len(w.Auxiliary) > 0 && w.Kind != string(ir.JobSet) &&
 			!slices.ContainsFunc(r.runsOn(w, capacities), severalHosts) {
 			r.addKey(at("workloads", name, "auxiliary"),
-				fmt.Sprintf("workload %q is a Job, whose pods are all alike", name), help(`set kind: "JobSet"`))
+				fmt.Sprintf("workload %q is a Job, which cannot have auxiliary pods", name), help(`set kind: "JobSet"`))
 		}
 	}
 }
@@ -73,7 +73,7 @@ func auxiliaryCapacity(r *report) {
 				}
 				options := []option{
 					related(at("tiers", w.Tier, "capacity"), "the tier's capacities"),
-					help("add it to the tier: a workload's pods are all admitted by one queue"),
+					help("add the capacity to the tier: one queue admits all pods of a workload"),
 				}
 				if plain != nil {
 					options = append(options, label("want one of %s", quoted(plain)))
@@ -81,9 +81,9 @@ func auxiliaryCapacity(r *report) {
 				r.add(path, fmt.Sprintf("tier %q does not use capacity %q", w.Tier, capacity), options...)
 			case capacities[capacity].HasAccelerators():
 				r.add(path,
-					fmt.Sprintf("nodes of %q have %s, which pod %q would keep from others", capacity,
+					fmt.Sprintf("nodes of %q have %s, which auxiliary pod %q does not use", capacity,
 						capacities[capacity].Machine.Resource, a),
-					help("name a capacity of machines without accelerators"))
+					help("choose a capacity of machines without accelerators"))
 			}
 		}
 	}
@@ -110,8 +110,8 @@ func auxiliaryFitsNode(r *report) {
 	r.eachAuxiliary(func(s submission, a ir.Auxiliary, c ir.Capacity) {
 		if lack, ok := fits(a.Requests, 1, node(c)); !ok {
 			r.addKey(at("workloads", s.workload.Template, "auxiliary", a.Name),
-				fmt.Sprintf("pod %q fits no node of %q", a.Name, c.Name),
-				label("wanted and offered: %s", lack), help("request less, or use hardware with larger machines"))
+				fmt.Sprintf("auxiliary pod %q fits no node of %q", a.Name, c.Name),
+				label("per node: %s", lack), help("request less, or use hardware with larger machines"))
 		}
 	})
 }
@@ -126,12 +126,12 @@ func auxiliaryFitsQuota(r *report) {
 		}
 		i := slices.IndexFunc(s.queue.Flavors, func(f ir.FlavorQuota) bool { return f.Flavor == c.Name })
 		if i < 0 {
-			cure := "give the team quota on it, in cpus"
+			cure := "give the team quota on this capacity, in cpus"
 			if r.Plan.Scheduler == ir.KAI {
-				cure += `; KAI Scheduler does not count it, which the capacity can accept: accept: E1005: "..."`
+				cure += `; KAI Scheduler does not count this quota, so also add to the capacity accept: E1005: "REASON"`
 			}
 			r.add(append(path, "capacity"),
-				fmt.Sprintf("team %q has no quota on %q, so that workload %q can never be admitted for it", s.team.Name,
+				fmt.Sprintf("team %q has no quota on %q, so workload %q can never be admitted for this team", s.team.Name,
 					c.Name, s.workload.Template),
 				related(r.quotaPath(s, ""), "the team's quota"), help("%s", cure))
 			return
@@ -147,9 +147,9 @@ func auxiliaryFitsQuota(r *report) {
 		}
 		if lack, ok := fits(requests, 1, quota(s, s.queue.Flavors[i], pool)); !ok {
 			r.addKey(at("workloads", s.workload.Template, "auxiliary"),
-				fmt.Sprintf("workload %q can never be admitted for %q with the pods beside it", s.workload.Template,
+				fmt.Sprintf("workload %q can never be admitted for %q with its auxiliary pods", s.workload.Template,
 					s.team.Name),
-				label("wanted and within quota: %s", lack), help("request less, or raise the quota on %q", c.Name))
+				label("within quota: %s", lack), help("request less, or raise the quota on %q", c.Name))
 		}
 	})
 }
@@ -188,13 +188,13 @@ func sharedHostNetwork(r *report) {
 			if m.AcceleratorCount > 0 && w.PerPod.Accelerators == m.AcceleratorCount {
 				continue
 			}
-			options := []option{help("remove hostNetwork: pods then have addresses of their own")}
+			options := []option{help("remove hostNetwork: each pod then has its own address")}
 			if m.AcceleratorCount > 0 {
 				options = append(options,
-					label("want perPod.accelerators: %d with it, all of a node of %q", m.AcceleratorCount, c))
+					label("with hostNetwork, want perPod.accelerators: %d, all of a node of %q", m.AcceleratorCount, c))
 			}
 			r.add(at("workloads", name, "hostNetwork"),
-				fmt.Sprintf("several pods of workload %q fit on a node of %q, and would share its ports", name, c),
+				fmt.Sprintf("several pods of workload %q can run on one node of %q, where they would share its ports", name, c),
 				options...)
 			break
 		}
@@ -229,7 +229,7 @@ func takenPorts(r *report) {
 		}
 		if who := taken[w.Rendezvous.Port]; who != "" {
 			r.add(at("workloads", name, "rendezvous", "port"),
-				fmt.Sprintf("port %d is that of %s", w.Rendezvous.Port, who), help("take another, such as 29500"))
+				fmt.Sprintf("port %d is already used by %s", w.Rendezvous.Port, who), help("choose another port, such as 29500"))
 		}
 	}
 }
@@ -253,10 +253,10 @@ func nodeIdentity(r *report) {
 				what = "bucket"
 			}
 			r.add(at("workloads", name, "hostNetwork"),
-				fmt.Sprintf("with the network of their nodes, pods of workload %q act as the nodes, and not as team "+
-					"%q, whose %s they cannot use", name, s.team.Name, what),
+				fmt.Sprintf("with hostNetwork, pods of workload %q have the identity of the nodes, not of team "+
+					"%q, and cannot use its %s", name, s.team.Name, what),
 				related(at("teams", s.team.Name), "the team"),
-				help("remove hostNetwork where the pods need Google Cloud, or accept it where they do not"))
+				help("remove hostNetwork if the pods use Google Cloud; if not, add accept: W0836: \"REASON\""))
 			break
 		}
 	}

@@ -72,14 +72,14 @@ func chosenQuota(r *report) {
 			}
 			r.add(at("workloads", name, "capacity", diag.Index(i)),
 				fmt.Sprintf("no team that submits workload %q has quota on %q", name, c),
-				help("give one quota there, or leave the capacity out"))
+				help("give one of the teams quota on it, or remove the capacity"))
 		}
 		for _, s := range all[name] {
 			if used > 0 && !slices.ContainsFunc(chosen, func(c string) bool { return has(s, c) }) {
 				r.addKey(at("workloads", name, "capacity"),
 					fmt.Sprintf("team %q has no quota on %s", s.team.Name, quoted(chosen)),
-					related(r.quotaPath(s, ""), "its quota"),
-					help("give it quota there, or leave it out of the workload's teams"))
+					related(r.quotaPath(s, ""), "the team's quota"),
+					help("give the team quota on one of them, or remove the team from the workload's teams"))
 			}
 		}
 	}
@@ -122,12 +122,12 @@ func (r *report) apart(s submission, path []string, chosen []string, requests []
 		if told {
 			continue
 		}
-		cure := "choose one capacity, or make a tier of those it can run on"
+		cure := "choose one capacity, or define a tier of the capacities that the workload can run on"
 		if len(chosen) == 1 { // node pools always differ
-			cure = "give both capacities node pools of their own: leave out autoProvisioned and computeClass"
+			cure = "remove autoProvisioned and computeClass, which gives both capacities their own node pools"
 		}
 		r.addKey(path,
-			fmt.Sprintf("no label tells the nodes of %s from those of %q: pods could be sent there", quoted(chosen),
+			fmt.Sprintf("no label distinguishes the nodes of %s from the nodes of %q, so pods could run there", quoted(chosen),
 				f.Flavor), help("%s", cure))
 	}
 }

@@ -15,44 +15,44 @@ import (
 
 func consumptionRules() []Rule {
 	return []Rule{
-		{Code: "E0401", Severity: diag.Error, Title: "the machine is not offered that way", check: offered},
+		{Code: "E0401", Severity: diag.Error, Title: "consumption option is unavailable for the machine", check: offered},
 		{
-			Code: "W0402", Severity: diag.Warning, Title: "nobody verified that the machine is offered that way",
+			Code: "W0402", Severity: diag.Warning, Title: "consumption option is not verified for the machine",
 			check: unverified, whole: true,
 		},
-		{Code: "E0403", Severity: diag.Error, Title: "a reservation without zones", check: reservationZones},
+		{Code: "E0403", Severity: diag.Error, Title: "reservation without zones", check: reservationZones},
 		{
-			Code: "E0404", Severity: diag.Error, Title: "a reservation cannot be created like that",
+			Code: "E0404", Severity: diag.Error, Title: "reservation cannot be created",
 			check: createdReservations,
 		},
 		{Code: "E0405", Severity: diag.Error, Title: "flex-start with standing nodes", check: flexCounts},
 		{
-			Code: "E0406", Severity: diag.Error, Title: "auto-provisioned capacity that GKE would not create",
+			Code: "E0406", Severity: diag.Error, Title: "auto-provisioning is unavailable for the capacity",
 			check: autoProvisioned,
 		},
 		{Code: "E0407", Severity: diag.Error, Title: "compact placement is unavailable", check: compact},
 		{
-			Code: "E0408", Severity: diag.Error, Title: "the nodes of two capacities cannot be told apart",
+			Code: "E0408", Severity: diag.Error, Title: "nodes of two capacities look the same to Kueue",
 			check: sameNodes,
 		},
 		{
-			Code: "E0409", Severity: diag.Error, Title: "auto-provisioned nodes are all alike in this",
+			Code: "E0409", Severity: diag.Error, Title: "setting that auto-provisioned nodes cannot have",
 			check: sharedByAutoProvisioning,
 		},
 		{
-			Code: "N0410", Severity: diag.Note, Title: "flex-start that is not queued", check: unqueuedFlex,
+			Code: "N0410", Severity: diag.Note, Title: "flex-start without queueing", check: unqueuedFlex,
 			scheduler: ir.Kueue,
 		},
 		{
-			Code: "E0414", Severity: diag.Error, Title: "what is said of a reservation does not go together",
+			Code: "E0414", Severity: diag.Error, Title: "conflicting reservation fields",
 			check: reservationParts,
 		},
 		{
 			Code: "W0415", Severity: diag.Warning,
-			Title: "TPUs booked by calendar, or of flex-start, in a zone that is not known for it", check: optionZones,
+			Title: "zone is not known to offer the TPUs by calendar reservation or flex-start", check: optionZones,
 		},
 		{
-			Code: "E0416", Severity: diag.Error, Title: "a ComputeClass that GKE would not scale by",
+			Code: "E0416", Severity: diag.Error, Title: "ComputeClass is unavailable for the capacity",
 			check: computeClasses,
 		},
 	}
@@ -65,7 +65,7 @@ var optionField = map[ir.Option][2]string{
 	ir.Spot:           {"spot", "as Spot nodes"},
 	ir.Reservation:    {"reservation", "from a reservation"},
 	ir.AnyReservation: {"anyReservation", "from any reservation"},
-	ir.FlexStart:      {"flexStart", "by flex-start"},
+	ir.FlexStart:      {"flexStart", "with flex-start"},
 }
 
 // supports returns whether a machine is offered as a capacity asks; nil is
@@ -127,7 +127,7 @@ func optionSpan(c ir.Capacity) (path []string, words string) {
 		path, words = append(path, "kind"), "from a calendar reservation"
 	}
 	if c.Queued() {
-		path, words = append(path, "queued"), "by queued flex-start"
+		path, words = append(path, "queued"), "with queued flex-start"
 	}
 	if c.AnyReservation != nil {
 		words = "from any reservation"
@@ -154,7 +154,7 @@ func offered(r *report) {
 				}
 			}
 			path, words := optionSpan(c)
-			r.addKey(path, fmt.Sprintf("%s cannot be had %s", m.Type, words), label("want one of %s", quoted(others)))
+			r.addKey(path, fmt.Sprintf("%s is unavailable %s", m.Type, words), label("want one of %s", quoted(others)))
 		}
 	})
 }
@@ -163,9 +163,9 @@ func unverified(r *report) {
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
 		if supports(c, m) == nil {
 			path, words := optionSpan(c)
-			r.addKey(path, fmt.Sprintf("it is not verified that %s can be had %s", m.Type, words),
-				help("check the GKE documentation of the option for this machine, then accept this: "+
-					"accept: W0402: \"...\""))
+			r.addKey(path, fmt.Sprintf("%s is not verified to be available %s", m.Type, words),
+				help("check in the GKE documentation that the option supports this machine, then add "+
+					"accept: W0402: \"REASON\""))
 		}
 	})
 }
@@ -177,8 +177,8 @@ func reservationZones(r *report) {
 		if c.Option == ir.Reservation && !linked(c) && len(r.Blueprint.Capacity[c.Name].Zones) == 0 &&
 			len(c.Zones) > 1 {
 			r.addKey(at("capacity", c.Name),
-				fmt.Sprintf("capacity %q does not say in which zones its reservation is", c.Name),
-				help("add zones: a reservation belongs to one zone, and must exist in each zone of the pool"))
+				fmt.Sprintf("capacity %q has a reservation but no zones", c.Name),
+				help("add zones, the zones in which the reservation exists: the node pool uses all of them"))
 		}
 	}
 }
@@ -195,39 +195,41 @@ func createdReservations(r *report) {
 		switch {
 		case c.Reservation.Owner != "":
 			r.add(path,
-				fmt.Sprintf("reservation %q belongs to project %q and cannot be created here", c.Reservation.Name,
+				fmt.Sprintf("reservation %q belongs to project %q, so the platform cannot create it", c.Reservation.Name,
 					c.Reservation.Owner),
-				help("leave create out: the owner creates a shared reservation"))
+				help("remove create: the owner project creates a shared reservation"))
 		case m.HasTPUs():
-			r.add(path, "reservations of TPUs are not created here",
-				help("have the reservation made, name it, and leave create out"))
+			r.add(path, "the platform cannot create reservations of TPUs",
+				help("create the reservation outside the platform, write its name here, and remove create"))
 		case is(m.Options.OnDemand, false):
-			r.add(path, fmt.Sprintf("a reservation of %s machines is requested from Google", m.Type),
-				help("request it, name it here, and leave create out"))
+			r.add(path, fmt.Sprintf("reservations of %s machines must be requested from Google", m.Type),
+				help("request the reservation, write its name here, and remove create"))
 		case c.Reservation.Kind != "standard":
 			r.add(path,
-				fmt.Sprintf("a %s reservation is requested from Google, and comes into being on its date",
+				fmt.Sprintf("a %s reservation must be requested from Google, and begins on its date",
 					c.Reservation.Kind),
-				help("request it, name the reservation that is made for it, and leave create out"))
+				help("request the reservation, write the name that it gets, and remove create"))
 		case c.Reservation.Block != "":
-			r.add(path, "a reservation that is created here has no blocks to choose from yet", help("leave block out"))
+			r.add(path, "block is unavailable for a reservation that the platform creates", help("remove block"))
 		case c.Waiting:
-			r.add(path, "a reservation that is created here begins at once", help("leave active out"))
+			r.add(path, "active is unnecessary: a reservation that the platform creates begins at once",
+				help("remove active"))
 		case unsized(c):
 		case !c.Static:
-			r.add(path, fmt.Sprintf("a reservation that is created needs a fixed size, and capacity %q scales", c.Name),
-				help("set nodes instead of maxNodes: reserved machines are paid for whether they run or not"))
+			r.add(path,
+				fmt.Sprintf("a reservation that the platform creates needs a fixed size, but capacity %q scales", c.Name),
+				help("set nodes instead of maxNodes: reserved machines cost the same whether they run or not"))
 		case c.MaxNodes == 0:
-			r.add(at("capacity", c.Name, "nodes"), "a reservation of no machines cannot be created",
+			r.add(at("capacity", c.Name, "nodes"), "a reservation needs at least 1 machine",
 				label("want at least 1"))
 		case len(c.Zones) > 1 && len(r.Blueprint.Capacity[c.Name].Zones) == 0: // reservationZones tells
 		case len(c.Zones) > 1:
 			r.add(path,
-				fmt.Sprintf("a reservation is created in one zone, and capacity %q has %d", c.Name, len(c.Zones)),
-				help("split the capacity, one zone each"))
+				fmt.Sprintf("a reservation is in one zone, but capacity %q has %d zones", c.Name, len(c.Zones)),
+				help("split the capacity into one capacity per zone"))
 		case taken:
-			r.add(path, fmt.Sprintf("reservation %q is created by capacity %q already", c.Reservation.Name, first),
-				related(at("capacity", first), "the other capacity"), help("give it another name"))
+			r.add(path, fmt.Sprintf("capacity %q already creates reservation %q", first, c.Reservation.Name),
+				related(at("capacity", first), "the other capacity"), help("choose another name for the reservation"))
 		default:
 			creator[here] = c.Name
 		}
@@ -245,10 +247,10 @@ func usedUp(r *report, creator map[zonal]string) {
 		for _, zone := range c.Zones {
 			if first, taken := creator[zonal{c.Reservation.Name, zone}]; taken {
 				r.add(at("capacity", c.Name, "consumption", "reservation", "name"),
-					fmt.Sprintf("reservation %q is created for capacity %q, whose nodes take all of it",
+					fmt.Sprintf("reservation %q is created for capacity %q, whose nodes use all of it",
 						c.Reservation.Name, first),
 					related(at("capacity", first), "the other capacity"),
-					help("make one capacity of them, or name another reservation"))
+					help("merge the two capacities, or choose another reservation"))
 			}
 		}
 	}
@@ -266,12 +268,12 @@ func reservationParts(r *report) {
 		}
 		path := at("capacity", name, "consumption", "reservation")
 		if in.SubBlock != nil && in.Block == nil {
-			r.addKey(below(path, "subBlock"), "a sub-block is part of a block, and none is named",
-				help("add block, or leave subBlock out"))
+			r.addKey(below(path, "subBlock"), "subBlock needs block",
+				help("add block, or remove subBlock"))
 		}
 		if in.Days != nil && in.Kind != ir.CalendarReservation {
-			r.addKey(below(path, "days"), fmt.Sprintf("a %s reservation has no number of days", in.Kind),
-				help(`set kind: "calendar", or leave days out`))
+			r.addKey(below(path, "days"), fmt.Sprintf("days is unavailable for a %s reservation", in.Kind),
+				help(`set kind: "calendar", or remove days`))
 		}
 	}
 }
@@ -284,7 +286,7 @@ func optionZones(r *report) {
 		var how, table string
 		switch {
 		case c.ByCalendar():
-			known, how, table = m.CalendarZones(), "booked by calendar", "calendar mode"
+			known, how, table = m.CalendarZones(), "reserved by calendar", "calendar mode"
 		case c.Flex != nil:
 			known, how, table = m.FlexStartZones(), "started by flex-start", "flex-start"
 		}
@@ -296,7 +298,8 @@ func optionZones(r *report) {
 			return
 		}
 		r.unknownZones(c, unknown, m.Type+" is not known to be "+how+" in ",
-			label("known: %s", quoted(known)), help("check Google's table of %s; zones are added over time", table))
+			label("known zones: %s", quoted(known)),
+			help("choose one of these, or check Google's table of %s: it may have new zones", table))
 	})
 }
 
@@ -311,10 +314,10 @@ func flexCounts(r *report) {
 			if c.HasTPUs() {
 				fixed, most = "slices", "maxSlices"
 			}
-			r.add(at("capacity", c.Name, fixed), "flex-start nodes are started on demand and cannot stand",
+			r.add(at("capacity", c.Name, fixed), "flex-start starts nodes on demand, so their number cannot be fixed",
 				help("set %s instead", most))
 		} else if c.MinNodes > 0 {
-			r.add(at("capacity", c.Name, "minNodes"), "a flex-start pool scales down to 0", label("want 0"))
+			r.add(at("capacity", c.Name, "minNodes"), "a flex-start node pool scales down to 0", label("want 0"))
 		}
 	}
 }
@@ -327,25 +330,27 @@ func autoProvisioned(r *report) {
 		switch {
 		case c.ComputeClass:
 			r.add(at("capacity", c.Name, "autoProvisioned"),
-				"the pools are created either by a ComputeClass or by themselves",
+				"autoProvisioned and computeClass exclude each other",
 				related(at("capacity", c.Name, "computeClass"), "the ComputeClass"),
-				help("keep one of autoProvisioned and computeClass"))
+				help("remove one of them"))
 		case c.HasTPUs():
-			r.add(at("capacity", c.Name, "autoProvisioned"), "TPU slices have node pools of their own here",
+			r.add(at("capacity", c.Name, "autoProvisioned"), "autoProvisioned is unavailable for TPU slices",
 				help("remove autoProvisioned"))
 		case c.LocalSSDs > 0:
 			r.add(at("hardware", c.Hardware, "localSSDs"),
-				fmt.Sprintf("auto-provisioning attaches no local SSDs, and capacity %q is auto-provisioned", c.Name),
-				help("remove localSSDs, or give the capacity a node pool of its own: remove autoProvisioned"))
+				fmt.Sprintf("auto-provisioning attaches no local SSDs, but capacity %q is auto-provisioned", c.Name),
+				help("remove localSSDs; or remove autoProvisioned, which gives the capacity its own node pool"))
 		case c.Option != ir.OnDemand && c.Option != ir.Spot:
 			r.add(at("capacity", c.Name, "autoProvisioned"),
-				fmt.Sprintf("node pools %s are not auto-provisioned", optionField[c.Option][1]),
-				help("remove autoProvisioned: the capacity then has a node pool of its own"))
+				fmt.Sprintf("auto-provisioning is unavailable for nodes %s", optionField[c.Option][1]),
+				help("remove autoProvisioned, which gives the capacity its own node pool"))
 		case c.Static:
-			r.add(at("capacity", c.Name, "nodes"), "auto-provisioned pools come and go, so they have no fixed size",
+			r.add(at("capacity", c.Name, "nodes"),
+				"nodes is unavailable with autoProvisioned, because GKE creates and deletes the node pools",
 				help("set maxNodes instead"))
 		case c.MinNodes > 0:
-			r.add(at("capacity", c.Name, "minNodes"), "auto-provisioned pools come and go, so they have no minimum",
+			r.add(at("capacity", c.Name, "minNodes"),
+				"minNodes is unavailable with autoProvisioned, because GKE creates and deletes the node pools",
 				label("want 0"))
 		}
 	}
@@ -366,36 +371,39 @@ func computeClasses(r *report) {
 			continue
 		}
 		path := at("capacity", c.Name, "computeClass")
-		own := "give the capacity a node pool of its own: remove computeClass"
+		own := "remove computeClass, which gives the capacity its own node pool"
 		switch {
 		case ownClass(c.Name):
-			r.addKey(at("capacity", c.Name), fmt.Sprintf("ComputeClass %q would be one of GKE's own", c.Name),
-				help(`give the capacity another name, not "default" and none that begins with "gke" or "autopilot"`))
+			r.addKey(at("capacity", c.Name), fmt.Sprintf("ComputeClass %q is reserved for GKE", c.Name),
+				help(`rename the capacity; the name must not be "default" and must not start with "gke" or "autopilot"`))
 		case c.HasTPUs():
-			r.add(path, "TPU slices have node pools of their own here", help("remove computeClass"))
+			r.add(path, "computeClass is unavailable for TPU slices", help("remove computeClass"))
 		case c.Machine.PlacementTopology != "":
 			r.add(path,
-				fmt.Sprintf("nodes of %s are linked by a policy, which a ComputeClass does not name here",
+				fmt.Sprintf("computeClass is unavailable for %s, because its nodes need a placement policy",
 					c.Machine.Type), help("%s", own))
 		case c.Queued():
-			r.add(path, "queued flex-start starts nodes in a node pool, not by a ComputeClass",
-				help("%s; or leave queued out", own))
+			r.add(path, "computeClass is unavailable for queued flex-start",
+				help("%s; or remove queued", own))
 		case c.Reservation != nil && c.Reservation.Create:
-			r.add(path, "a reservation that is created here is consumed by a node pool of its size", help("%s", own))
+			r.add(path, "computeClass is unavailable for a reservation that the platform creates", help("%s", own))
 		case c.Waiting:
-			r.add(path, "a ComputeClass cannot wait for a reservation to begin",
+			r.add(path, "computeClass is unavailable for a reservation that has not begun",
 				help("%s; or set active: true once it has begun", own))
 		case c.Compact:
-			r.add(path, "nodes of a ComputeClass are not placed compactly here", help("%s; or remove placement", own))
+			r.add(path, "compact placement is unavailable with computeClass", help("%s; or remove placement", own))
 		case c.GPUDriver == "DISABLED":
 			r.add(at("hardware", c.Hardware, "gpuDriver"),
-				fmt.Sprintf("GPU nodes of a ComputeClass come with a driver, and capacity %q asks for none", c.Name),
-				label(`want "DEFAULT" or "LATEST"`), help("choose one, or %s", own))
+				fmt.Sprintf("GPU nodes of a ComputeClass always get a driver, but gpuDriver of capacity %q sets none",
+					c.Name),
+				label(`want "DEFAULT" or "LATEST"`), help("choose one of these; or %s", own))
 		case c.Static:
-			r.add(at("capacity", c.Name, "nodes"), "pools of a ComputeClass come and go, so they have no fixed size",
+			r.add(at("capacity", c.Name, "nodes"),
+				"nodes is unavailable with computeClass, because GKE creates and deletes the node pools",
 				help("set maxNodes instead"))
 		case c.MinNodes > 0:
-			r.add(at("capacity", c.Name, "minNodes"), "pools of a ComputeClass come and go, so they have no minimum",
+			r.add(at("capacity", c.Name, "minNodes"),
+				"minNodes is unavailable with computeClass, because GKE creates and deletes the node pools",
 				label("want 0"))
 		}
 	}
@@ -410,29 +418,32 @@ func compact(r *report) {
 		switch {
 		case c.ComputeClass: // reported there
 		case m.HasTPUs():
-			r.add(path, "the nodes of a TPU slice stand together by themselves", help("remove placement"))
+			r.add(path, "placement is unnecessary: GKE always places the nodes of a TPU slice together",
+				help("remove placement"))
 		case m.CompactNodes != nil && *m.CompactNodes == 0:
-			r.add(path, fmt.Sprintf("%s has no compact placement", m.Type),
-				help(`remove placement, or choose another machine`))
+			r.add(path, fmt.Sprintf("compact placement is unavailable for %s", m.Type),
+				help(`remove placement, or choose another machine type`))
 		case c.Reservation != nil && c.Reservation.Create:
 			// The provider cannot create a reservation with a placement policy, and GKE
 			// makes a policy of its own for the pool.
 			r.add(path,
-				fmt.Sprintf("compact placement is unavailable for %q, whose reservation is created here", c.Name),
-				label("the reservation would have no placement policy"), help("remove placement"))
+				fmt.Sprintf("compact placement is unavailable for %q, because the platform creates its reservation", c.Name),
+				label("the new reservation has no placement policy"), help("remove placement"))
 		case c.Queued():
-			r.add(path, "GPU nodes that are started together by queued provisioning cannot be placed compactly",
+			r.add(path, "compact placement is unavailable for GPU nodes of queued flex-start",
 				help("remove placement, or queued"))
 		case c.Option == ir.FlexStart && !m.CompactFlexStart:
-			r.add(path, fmt.Sprintf("flex-start places only A3 Ultra, A4 and H4D nodes compactly, not %s", m.Type),
+			r.add(path,
+				fmt.Sprintf("compact placement with flex-start is available for A3 Ultra, A4 and H4D only, not for %s",
+					m.Type),
 				help("remove placement"))
 		case !c.AutoProvisioned && len(c.Zones) > 1:
 			r.add(path,
-				fmt.Sprintf("compact placement is within one zone, and capacity %q has %d", c.Name, len(c.Zones)),
+				fmt.Sprintf("compact placement needs one zone, but capacity %q has %d zones", c.Name, len(c.Zones)),
 				help("give the capacity one zone: zones: [%q]", c.Zones[0]))
 		case m.CompactNodes != nil && c.MaxNodes > *m.CompactNodes:
 			r.add(path,
-				fmt.Sprintf("a compact placement of %s holds %d nodes, and capacity %q has up to %d", m.Family,
+				fmt.Sprintf("a compact placement of %s holds %d nodes, but capacity %q has up to %d", m.Family,
 					*m.CompactNodes, c.Name, c.MaxNodes),
 				help("split the capacity, or lower its nodes"))
 		}
@@ -450,9 +461,9 @@ func sameNodes(r *report) {
 		key := fmt.Sprint(c.NodeLabels, c.NodeTaints)
 		if other, taken := first[key]; taken {
 			r.addKey(at("capacity", c.Name),
-				fmt.Sprintf("auto-provisioned nodes of %q and %q look the same to Kueue", other, c.Name),
+				fmt.Sprintf("Kueue cannot distinguish the auto-provisioned nodes of %q and %q", other, c.Name),
 				related(at("capacity", other), "the other capacity"),
-				help("make one capacity of them, or give one a node pool of its own: remove autoProvisioned"))
+				help("merge the two capacities; or remove autoProvisioned from one, which gives it its own node pool"))
 			continue
 		}
 		first[key] = c.Name
@@ -468,25 +479,25 @@ func sharedByAutoProvisioning(r *report) {
 			continue
 		}
 		hardware := r.Blueprint.Hardware[c.Hardware]
-		cure := help("leave it out, or give the capacity a node pool of its own: remove autoProvisioned")
+		cure := help("remove this field; or remove autoProvisioned, which gives the capacity its own node pool")
 		if len(c.Zones) < len(r.Plan.Zones) {
-			r.add(at("capacity", c.Name, "zones"), "auto-provisioned nodes may stand in every zone of the platform",
+			r.add(at("capacity", c.Name, "zones"), "auto-provisioned nodes can be in every zone of the platform",
 				cure)
 		}
 		if hardware.GPUDriver != "DEFAULT" && c.GPUDriver != "" {
 			r.add(at("hardware", c.Hardware, "gpuDriver"),
-				fmt.Sprintf("auto-provisioned nodes get GKE's default driver, and capacity %q asks for %s", c.Name,
+				fmt.Sprintf("auto-provisioned nodes get GKE's default driver, but the hardware of capacity %q sets %s", c.Name,
 					c.GPUDriver), label(`want "DEFAULT"`), cure)
 		}
 		if first.Name == "" {
 			first = c
 		} else if first.DiskType != c.DiskType || first.DiskSizeGiB != c.DiskSizeGiB {
 			r.add(at("hardware", c.Hardware, "disk"),
-				fmt.Sprintf("auto-provisioned nodes have one kind of boot disk: %s of %d GiB for "+
-					"%q, %s of %d GiB for %q", first.DiskType, first.DiskSizeGiB, first.Name, c.DiskType, c.DiskSizeGiB,
+				fmt.Sprintf("all auto-provisioned nodes have the same boot disk, but it is %s of %d GiB for "+
+					"%q and %s of %d GiB for %q", first.DiskType, first.DiskSizeGiB, first.Name, c.DiskType, c.DiskSizeGiB,
 					c.Name),
 				related(at("hardware", first.Hardware), "the other hardware"),
-				help("make the disks the same, or give one capacity a node pool of its own: remove autoProvisioned"))
+				help("make the disks the same; or remove autoProvisioned from one capacity, which gives it its own node pool"))
 		}
 	}
 }
@@ -497,9 +508,9 @@ func unqueuedFlex(r *report) {
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
 		if c.Flex != nil && !c.Flex.Queued && !is(m.Options.FlexStart, false) {
 			r.addKey(at("capacity", c.Name, "consumption", "flexStart"),
-				fmt.Sprintf("jobs on %q are evicted and queued again when flex-start has no nodes for "+
+				fmt.Sprintf("Kueue evicts jobs on %q and queues them again if flex-start has no nodes for "+
 					"them within %d minutes", c.Name, ir.PodsReadyMinutes),
-				help("set queued: true: then they wait before they are admitted"))
+				help("set queued: true: jobs then wait for their nodes before Kueue admits them"))
 		}
 	})
 }

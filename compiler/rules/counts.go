@@ -15,12 +15,12 @@ func countRules() []Rule {
 	return []Rule{
 		{
 			Code: "E0411", Severity: diag.Error,
-			Title: "a capacity without a size, with two, or with one in the wrong unit", check: oneCount,
+			Title: "size of a capacity is missing, given twice, or in the wrong unit", check: oneCount,
 		},
-		{Code: "E0412", Severity: diag.Error, Title: "fewest nodes above most nodes", check: minAboveMax},
-		{Code: "E0413", Severity: diag.Error, Title: "nodes do not divide evenly over the zones", check: evenNodes},
-		{Code: "E0417", Severity: diag.Error, Title: "linked nodes in more than one zone", check: linkedZone},
-		{Code: "E0418", Severity: diag.Error, Title: "more nodes than are linked with each other", check: linkedNodes},
+		{Code: "E0412", Severity: diag.Error, Title: "minNodes is greater than maxNodes", check: minAboveMax},
+		{Code: "E0413", Severity: diag.Error, Title: "nodes cannot be divided evenly over the zones", check: evenNodes},
+		{Code: "E0417", Severity: diag.Error, Title: "linked nodes are in more than one zone", check: linkedZone},
+		{Code: "E0418", Severity: diag.Error, Title: "more nodes than one link domain holds", check: linkedNodes},
 	}
 }
 
@@ -39,7 +39,7 @@ func oneCount(r *report) {
 		}
 		fixed, most := count{"nodes", c.Nodes != nil}, count{"maxNodes", c.MaxNodes != nil}
 		others := []count{{"slices", c.Slices != nil}, {"maxSlices", c.MaxSlices != nil}}
-		unit, way := "nodes", "TPUs alone come in slices"
+		unit, way := "nodes", "only TPUs are counted in slices"
 		if machine.HasTPUs() {
 			others = []count{fixed, most, {"minNodes", c.MinNodes > 0}}
 			fixed, most = count{"slices", c.Slices != nil}, count{"maxSlices", c.MaxSlices != nil}
@@ -53,15 +53,15 @@ func oneCount(r *report) {
 				label("want %s or %s", fixed.field, most.field))
 		case !fixed.given && !most.given:
 			r.addKey(at("capacity", name), fmt.Sprintf("capacity %q has no size", name),
-				help("add %s for a fixed number, or %s for what scales", fixed.field, most.field))
+				help("add %s for a fixed number, or %s for a number that scales", fixed.field, most.field))
 		case fixed.given && most.given:
 			r.addKey(at("capacity", name, most.field),
-				fmt.Sprintf("capacity %q has a fixed number of %s and scales", name, unit),
+				fmt.Sprintf("capacity %q has both a fixed and a scaling number of %s", name, unit),
 				related(at("capacity", name, fixed.field), "the fixed number"),
-				help("keep one of %s and %s", fixed.field, most.field))
+				help("remove %s or %s", fixed.field, most.field))
 		case c.Nodes != nil && c.MinNodes > 0:
 			r.addKey(at("capacity", name, "minNodes"),
-				fmt.Sprintf("capacity %q has a fixed number of nodes and a fewest", name),
+				fmt.Sprintf("capacity %q has both a fixed number of nodes and a minimum", name),
 				related(at("capacity", name, "nodes"), "the fixed number"),
 				help("remove minNodes, or set maxNodes instead of nodes"))
 		}
@@ -73,8 +73,8 @@ func minAboveMax(r *report) {
 		c := r.Blueprint.Capacity[name]
 		if c.MaxNodes != nil && c.MinNodes > *c.MaxNodes {
 			r.add(at("capacity", name, "minNodes"),
-				fmt.Sprintf("at least %d nodes and at most %d", c.MinNodes, *c.MaxNodes),
-				label("want at most %d", *c.MaxNodes), related(at("capacity", name, "maxNodes"), "the most"))
+				fmt.Sprintf("minNodes is %d, but maxNodes is %d", c.MinNodes, *c.MaxNodes),
+				label("want at most %d", *c.MaxNodes), related(at("capacity", name, "maxNodes"), "maxNodes is set here"))
 		}
 	}
 }
@@ -90,9 +90,10 @@ func evenNodes(r *report) {
 		}
 		if n := len(c.Zones); c.Static && c.Flex == nil && !c.Sliced() && n > 0 && c.MaxNodes%n != 0 {
 			r.add(at("capacity", c.Name, field),
-				fmt.Sprintf("%s in %s: GKE puts the same number into each zone", words.Count(c.MaxNodes, "node"),
+				fmt.Sprintf("%s cannot be divided evenly over %s", words.Count(c.MaxNodes, "node"),
 					words.Count(n, "zone")),
-				label("want a multiple of %d", n), help("change %s, or the capacity's zones", field))
+				label("want a multiple of %d", n),
+				help("change %s, or the capacity's zones: GKE creates the same number of nodes in each zone", field))
 		}
 	}
 }
@@ -111,9 +112,9 @@ func linkedZone(r *report) {
 			path = at("capacity", c.Name)
 		}
 		r.addKey(path,
-			fmt.Sprintf("%s machines are linked within one zone, and capacity %q has %d", c.Machine.Type, c.Name,
+			fmt.Sprintf("%s machines are linked only within one zone, but capacity %q has %d zones", c.Machine.Type, c.Name,
 				len(c.Zones)),
-			help("give the capacity one zone: zones: [%q]; those in another zone are another capacity", c.Zones[0]))
+			help("write zones: [%q], and define another capacity for another zone", c.Zones[0]))
 	}
 }
 
@@ -126,13 +127,13 @@ func linkedNodes(r *report) {
 		case c.Machine.LinkedNodes == 0 || c.ComputeClass || c.Flex != nil: // reported there
 		case !c.Static:
 			r.addKey(at("capacity", c.Name),
-				fmt.Sprintf("%s machines are linked with each other, and do not come and go", c.Machine.Type),
+				fmt.Sprintf("%s machines are linked with each other, so their number must be fixed", c.Machine.Type),
 				help("set nodes instead of maxNodes"))
 		case c.MaxNodes > c.Machine.LinkedNodes:
 			r.add(at("capacity", c.Name, "nodes"),
-				fmt.Sprintf("%d %s machines, of which %d are linked with each other", c.MaxNodes, c.Machine.Type,
+				fmt.Sprintf("%d %s machines, but at most %d can be linked with each other", c.MaxNodes, c.Machine.Type,
 					c.Machine.LinkedNodes), label("want at most %d", c.Machine.LinkedNodes),
-				help("make another capacity of the others"))
+				help("lower nodes, and define another capacity for the other machines"))
 		}
 	}
 }

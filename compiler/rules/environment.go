@@ -30,7 +30,7 @@ func unsetVariables(r *report) {
 		if team := without[name]; team != "" {
 			missing[ir.EnvBucket] = unset{
 				fmt.Sprintf("team %q has no bucket", team),
-				"set bucket: true for the team, or leave it out of the workload's teams",
+				"set bucket: true for the team, or remove the team from the workload's teams",
 			}
 			beside = append(beside, related(at("teams", team), "the team"))
 		}
@@ -42,12 +42,12 @@ func unsetVariables(r *report) {
 		aux := map[string]unset{ir.EnvBucket: missing[ir.EnvBucket], ir.EnvTensorBoard: missing[ir.EnvTensorBoard]}
 		meet := "add rendezvous: {}, or set the variable in env"
 		for _, v := range []string{ir.EnvMasterAddr, ir.EnvMasterPort, ir.EnvNodes, ir.EnvJobIndex} {
-			aux[v] = unset{"a pod beside a workload has no part in its rendezvous", "set the variable in its env"}
+			aux[v] = unset{"an auxiliary pod is not part of the rendezvous", "set the variable in the env of this pod"}
 			switch {
 			case w.Rendezvous == nil:
 				missing[v] = unset{"the workload has no rendezvous", meet}
 			case v == ir.EnvJobIndex && w.Slices == 1:
-				missing[v] = unset{"the workload runs on one TPU slice at most", "set slices, or the variable in env"}
+				missing[v] = unset{"the workload runs on at most one TPU slice", "set slices, or the variable in env"}
 			}
 		}
 		said := map[string]bool{} // one mistake, however many references
@@ -78,7 +78,7 @@ func (r *report) unset(container, command []string, env map[string]string, secre
 			if v == ir.EnvBucket {
 				options = append(options, beside...)
 			}
-			r.add(path, fmt.Sprintf("nothing sets %s: %s", v, missing[v].why), options...)
+			r.add(path, fmt.Sprintf("%s is never set: %s", v, missing[v].why), options...)
 		}
 	}
 	for i, text := range command {
@@ -131,12 +131,12 @@ func (r *report) commandFiles(container, command, known []string) {
 			if has(known, file) {
 				continue
 			}
-			cure := help("add it to files, or name another")
+			cure := help("add the file to files, or choose another file")
 			if near := r.nearest(file, known); near != "" {
 				cure = help("did you mean %q?", near)
 			}
 			r.add(append(slices.Clip(container), "command", diag.Index(i)),
-				fmt.Sprintf("the workload has no file %q, and /workload holds its files alone", file),
+				fmt.Sprintf("file %q does not exist: /workload holds only the workload's files", file),
 				label("want one of %s", quoted(known)), cure)
 		}
 	}

@@ -16,9 +16,9 @@ func gkeVersionRules() []Rule {
 		{Code: "W0312", Severity: diag.Warning, check: minVersionTooOld,
 			Title: "minVersion is older than a capacity needs"},
 		{Code: "W1010", Severity: diag.Warning, check: channelTooOld,
-			Title: "the default version of the release channel is older than a capacity needs"},
+			Title: "default version of the release channel is older than a capacity needs"},
 		{Code: "W1011", Severity: diag.Warning, check: minVersionOfChannel,
-			Title: "the release channel is not known to have minVersion"},
+			Title: "release channel is not known to have minVersion"},
 		{Code: "N1012", Severity: diag.Note, check: missingMetrics,
 			Title: "minVersion is too old for some metrics of the dashboards"},
 	}
@@ -45,16 +45,16 @@ func (r *report) newerNeed(version string) (newest versionNeed, found bool) {
 			need(c, catalog.FlexStartFrom, "it uses flex-start")
 		}
 		if c.Queued() && c.HasTPUs() {
-			need(c, catalog.QueuedTPUsFrom, "it starts TPUs by queued flex-start")
+			need(c, catalog.QueuedTPUsFrom, "it uses queued flex-start for TPUs")
 		}
 		if c.AnyReservation != nil && !c.AnyReservation.OnDemand {
-			need(c, catalog.AnyReservationOnlyFrom, "it takes any reservation and nothing else")
+			need(c, catalog.AnyReservationOnlyFrom, "it uses any reservation and no other option")
 		}
 		if len(c.Networks) > 0 {
-			need(c, catalog.SameMinorGKE(version, m.Networks.From), "its GPUs reach those of other nodes by GPUDirect")
+			need(c, catalog.SameMinorGKE(version, m.Networks.From), "it uses GPUDirect")
 		}
 		if c.Machine.AcceleratorNetworks {
-			need(c, catalog.AcceleratorNetworksFrom, "its networks are claimed by dynamic resource allocation")
+			need(c, catalog.AcceleratorNetworksFrom, "its pods claim networks by dynamic resource allocation")
 		}
 	})
 	return newest, found
@@ -136,12 +136,12 @@ func minVersionOfChannel(r *report) {
 	case catalog.OlderGKE(version, channel.Oldest):
 		r.add(at("cluster", "minVersion"), fmt.Sprintf("channel %s no longer has GKE %s", channel.Name, version),
 			label("want %q or later", channel.Oldest),
-			help("raise it, or leave it out: a new cluster then starts with the default of the channel"))
+			help("raise minVersion; or remove it, and a new cluster starts with the default of the channel"))
 	case catalog.OlderGKE(channel.Newest, version):
 		r.add(at("cluster", "minVersion"), fmt.Sprintf("channel %s is not known to have GKE %s", channel.Name, version),
-			label("known: %s to %s", channel.Oldest, channel.Newest),
-			help(`ask: gcloud container get-server-config --region=%s --format="yaml(channels)"; `+
-				`if the channel has it: accept: W1011: "..."`, r.Plan.Region))
+			label("known versions: %s to %s", channel.Oldest, channel.Newest),
+			help(`check with gcloud container get-server-config --region=%s --format="yaml(channels)"; `+
+				`if the channel has it, add accept: W1011: "REASON"`, r.Plan.Region))
 	}
 }
 
@@ -158,10 +158,10 @@ func missingMetrics(r *report) {
 	}
 	for _, m := range catalog.MetricsComponents() {
 		if m.From != "" && catalog.OlderGKE(version, m.From) {
-			message := fmt.Sprintf("GKE %s does not collect metrics of component %s, and dashboards lack them", version,
+			message := fmt.Sprintf("GKE %s does not collect metrics of component %s for the dashboards", version,
 				m.Component)
 			r.add(at("cluster", "minVersion"), message, label("want %s or later", m.From),
-				help("raise it, also after GKE has upgraded the cluster: Terraform then adds the component"))
+				help("raise minVersion, even if GKE has already upgraded the cluster: Terraform then adds the component"))
 			return
 		}
 	}

@@ -15,23 +15,23 @@ import (
 func gpuNetworkRules() []Rule {
 	return []Rule{
 		{
-			Code: "E0710", Severity: diag.Error, Title: "GPUDirect on a machine that has none", check: noGPUDirect,
+			Code: "E0710", Severity: diag.Error, Title: "GPUDirect is unavailable for the machine", check: noGPUDirect,
 			resolved: true,
 		},
 		{
-			Code: "E0711", Severity: diag.Error, Title: "GPUDirect on node pools that GKE creates",
+			Code: "E0711", Severity: diag.Error, Title: "GPUDirect is unavailable for node pools that GKE creates",
 			check: createdWithoutNetworks, resolved: true,
 		},
 		{
-			Code: "E0712", Severity: diag.Error, Title: "an RDMA network in more than one zone", check: oneRDMAZone,
+			Code: "E0712", Severity: diag.Error, Title: "RDMA network in more than one zone", check: oneRDMAZone,
 			resolved: true,
 		},
 		{
-			Code: "E0713", Severity: diag.Error, Title: "GPUDirect in a cluster without multi-networking",
+			Code: "E0713", Severity: diag.Error, Title: "GPUDirect without multi-networking",
 			check: multiNetworkingOff, resolved: true,
 		},
 		{
-			Code: "W0714", Severity: diag.Warning, Title: "pods that take whole nodes but none of their networks",
+			Code: "W0714", Severity: diag.Warning, Title: "pods of whole nodes cannot use the GPU networks",
 			check: unconnectedPods, resolved: true,
 		},
 		{Code: "E1016", Severity: diag.Error, check: noComputeDomains, resolved: true, Acceptable: true,
@@ -46,12 +46,13 @@ func noGPUDirect(r *report) {
 		if !h.GPUDirect || !known || m.Networks.Direct != "" {
 			continue
 		}
-		what := "GPUs that reach those of other nodes through the CPUs alone"
+		what := "no network between its GPUs and the GPUs of other nodes"
 		if m.Accelerator == "" || m.HasTPUs() {
 			what = "no GPUs"
 		}
-		r.add(at("hardware", name, "gpuDirect"), fmt.Sprintf("%s has %s", h.Machine, what),
-			help("leave gpuDirect out, or choose one of %s", quoted(directMachines())))
+		r.add(at("hardware", name, "gpuDirect"),
+			fmt.Sprintf("GPUDirect is unavailable for %s, which has %s", h.Machine, what),
+			help("remove gpuDirect, or choose one of %s", quoted(directMachines())))
 	}
 }
 
@@ -81,9 +82,9 @@ func createdWithoutNetworks(r *report) {
 		if c.ComputeClass {
 			field = "computeClass"
 		}
-		r.add(at("capacity", c.Name, field), "GKE creates node pools without the networks between GPUs",
-			related(at("hardware", c.Hardware, "gpuDirect"), "the hardware is to have them"),
-			help("leave %s out, or use hardware without gpuDirect", field))
+		r.add(at("capacity", c.Name, field), "node pools that GKE creates do not have the networks for GPUDirect",
+			related(at("hardware", c.Hardware, "gpuDirect"), "the hardware uses GPUDirect"),
+			help("remove %s, or use hardware without gpuDirect", field))
 	})
 }
 
@@ -104,15 +105,15 @@ func oneRDMAZone(r *report) {
 		switch {
 		case len(c.Zones) > 1:
 			say(path,
-				fmt.Sprintf("capacity %q is in %s, and an RDMA network is in one", c.Name,
+				fmt.Sprintf("capacity %q is in %s, but an RDMA network is in one zone", c.Name,
 					words.Count(len(c.Zones), "zone")),
-				help("choose one of them: zones: [%q]", likeliest(c.Zones, m.Zones())))
+				help("choose one of the zones: zones: [%q]", likeliest(c.Zones, m.Zones())))
 		case first == "":
 			first, zone = c.Name, c.Zones
 		case !slices.Equal(c.Zones, zone):
-			say(path, fmt.Sprintf("capacity %q is in %s, and the RDMA network in %s", c.Name, c.Zones[0], zone[0]),
-				related(at("capacity", first), "its zone is this one's"),
-				help("choose one zone for both, or make a platform for each"))
+			say(path, fmt.Sprintf("capacity %q is in %s, but the RDMA network is in %s", c.Name, c.Zones[0], zone[0]),
+				related(at("capacity", first), "this capacity determines the zone of the network"),
+				help("choose one zone for both, or define a platform for each zone"))
 		}
 	})
 }
@@ -133,9 +134,9 @@ func multiNetworkingOff(r *report) {
 	for _, c := range r.Plan.Capacities {
 		if len(c.Networks) > 0 {
 			r.add(at("cluster", "multiNetworking"),
-				fmt.Sprintf("nodes of capacity %q have networks besides the cluster's own", c.Name),
-				related(at("hardware", c.Hardware, "gpuDirect"), "which this asks for"),
-				help("leave multiNetworking out: it is then on where it is needed"))
+				fmt.Sprintf("multi-networking is off, but nodes of capacity %q have additional networks", c.Name),
+				related(at("hardware", c.Hardware, "gpuDirect"), "gpuDirect needs these networks"),
+				help("remove multiNetworking: its default is on if a capacity needs it"))
 			return
 		}
 	}
@@ -172,9 +173,9 @@ func unconnectedPods(r *report) {
 			path = at("workloads", w.Template, "capacity")
 		}
 		r.add(path,
-			fmt.Sprintf("its pods can go to %q, and so have no interfaces in the networks of %q", other, connected),
-			related(at("capacity", other), "whose nodes lack these networks"),
-			help("choose where it runs: capacity: [%q]", connected))
+			fmt.Sprintf("its pods can run on %q, so they get no interfaces in the networks of %q", other, connected),
+			related(at("capacity", other), "these nodes do not have the networks"),
+			help("choose one capacity: capacity: [%q]", connected))
 	}
 }
 
@@ -191,7 +192,7 @@ func noComputeDomains(r *report) {
 		r.addKey(at("capacity", c.Name),
 			fmt.Sprintf("GPUs of different nodes of capacity %q cannot use NVLink: "+
 				"the folder installs neither NVIDIA's DRA driver nor a ComputeDomain", c.Name),
-			help("install the driver, give each job a ComputeDomain (batchwright explain E1016 shows how), "+
-				"and say so: accept: E1016: \"...\""))
+			help("install the driver and give each job a ComputeDomain (batchwright explain E1016 shows how), "+
+				"then add accept: E1016: \"REASON\""))
 	}
 }

@@ -22,39 +22,39 @@ import (
 func hardwareRules() []Rule {
 	return []Rule{
 		{
-			Code: "E0301", Severity: diag.Error, Title: "the machine type does not exist, or cannot be used",
+			Code: "E0301", Severity: diag.Error, Title: "machine type is unknown or unsupported",
 			check: machineTypes, basic: true,
 		},
-		{Code: "E0302", Severity: diag.Error, Title: "a zone is not in the platform's region", check: zonesInRegion},
-		{Code: "E0303", Severity: diag.Error, Title: "a zone is not one of the platform's", check: capacityZones},
-		{Code: "E0304", Severity: diag.Error, Title: "the machine does not boot from that disk type", check: bootDisks},
+		{Code: "E0302", Severity: diag.Error, Title: "zone is not in the platform's region", check: zonesInRegion},
+		{Code: "E0303", Severity: diag.Error, Title: "zone is not one of the platform's zones", check: capacityZones},
+		{Code: "E0304", Severity: diag.Error, Title: "machine does not boot from this disk type", check: bootDisks},
 		{
-			Code: "E0305", Severity: diag.Error, Title: "more per accelerator than the machine has",
+			Code: "E0305", Severity: diag.Error, Title: "more cpu or memory per accelerator than the machine has",
 			check: perAccelerator,
 		},
 		{
-			Code: "E0306", Severity: diag.Error, Title: "per-accelerator figures for a machine without accelerators",
+			Code: "E0306", Severity: diag.Error, Title: "perAccelerator for a machine without accelerators",
 			check: perAcceleratorWithout,
 		},
-		{Code: "W0307", Severity: diag.Warning, Title: "a region that is not known", check: knownRegion},
+		{Code: "W0307", Severity: diag.Warning, Title: "unknown region", check: knownRegion},
 		{
-			Code: "W0308", Severity: diag.Warning, Title: "the machine is not known in a zone", check: machineZones,
+			Code: "W0308", Severity: diag.Warning, Title: "zone is not known to have the machine", check: machineZones,
 			resolved: true,
 		},
 		{
-			Code: "E0309", Severity: diag.Error, Title: "GPUs that cannot be attached to the machine",
+			Code: "E0309", Severity: diag.Error, Title: "these GPUs cannot be attached to the machine",
 			check: attachedGPUs, basic: true,
 		},
 		{
-			Code: "E0310", Severity: diag.Error, Title: "the machine takes no such number of local SSDs",
+			Code: "E0310", Severity: diag.Error, Title: "machine does not take this number of local SSDs",
 			check: localSSDs,
 		},
 		{
-			Code: "E0311", Severity: diag.Error, Title: "a TPU topology that the machine does not form",
+			Code: "E0311", Severity: diag.Error, Title: "TPU topology is unavailable for the machine",
 			check: topologies, basic: true,
 		},
 		{
-			Code: "E0313", Severity: diag.Error, Title: "a system pool whose nodes keep system pods away",
+			Code: "E0313", Severity: diag.Error, Title: "system pool cannot run system pods",
 			check: systemPool,
 		},
 	}
@@ -65,14 +65,14 @@ func hardwareRules() []Rule {
 func (r *report) machine(path []string, name string, all func() []string) {
 	if m, ok := catalog.Lookup(name); ok {
 		if m.Withheld != "" {
-			r.add(path, fmt.Sprintf("machine type %q cannot be used: %s", name, m.Withheld),
+			r.add(path, fmt.Sprintf("machine type %q is not supported: %s", name, m.Withheld),
 				help("choose another machine type"))
 		}
 		return
 	}
 	family, _, _ := strings.Cut(name, "-")
 	kin := slices.DeleteFunc(slices.Clone(all()), func(n string) bool { return !strings.HasPrefix(n, family+"-") })
-	options := []option{help("batchwright catalog lists the machine types that are known")}
+	options := []option{help("run batchwright catalog for a list of the machine types")}
 	if len(kin) > 0 {
 		options = append(options, label("want one of %s", quoted(kin)))
 	}
@@ -112,7 +112,7 @@ func systemPool(r *report) {
 		what = "is an Arm machine"
 	}
 	r.add(at("cluster", "systemPool", "machine"),
-		fmt.Sprintf("%s %s, and GKE keeps other pods off such nodes", name, what),
+		fmt.Sprintf("%s %s, and GKE taints such nodes, so that system pods cannot run there", name, what),
 		help("choose an x86 machine without accelerators, such as e2-standard-4"))
 }
 
@@ -140,10 +140,10 @@ func attachedGPUs(r *report) {
 		case fits:
 		case m.Accelerator != "":
 			r.addKey(path, fmt.Sprintf("%s comes with %d %s", m.Type, m.Count, m.Accelerator),
-				help("remove gpus: they are the machine's own"))
+				help("remove gpus: the machine type includes them"))
 		case len(choices) == 0:
 			r.addKey(path, fmt.Sprintf("no GPUs can be attached to %s", m.Type),
-				help("remove gpus, or choose a machine type that has them: batchwright catalog"))
+				help("remove gpus, or choose a machine type with GPUs: batchwright catalog"))
 		case len(counts) == 0:
 			near := diag.Nearest(h.GPUs.Type, types)
 			cure := help("choose another GPU or machine type: batchwright catalog %s", m.Type)
@@ -153,7 +153,7 @@ func attachedGPUs(r *report) {
 			r.add(below(path, "type"), fmt.Sprintf("%s cannot be attached to %s", h.GPUs.Type, m.Type),
 				label("want one of %s", quoted(types)), cure)
 		default:
-			r.add(below(path, "count"), fmt.Sprintf("%s takes no %d of %s", m.Type, h.GPUs.Count, h.GPUs.Type),
+			r.add(below(path, "count"), fmt.Sprintf("%s does not take %d %s", m.Type, h.GPUs.Count, h.GPUs.Type),
 				label("want one of %s", strings.Join(counts, ", ")))
 		}
 	}
@@ -173,8 +173,8 @@ func topologies(r *report) {
 		case !m.HasTPUs() && h.Topology != nil:
 			r.addKey(path, fmt.Sprintf("%s has no TPUs", m.Type), help("remove topology"))
 		case m.HasTPUs() && h.Topology == nil:
-			r.addKey(at("hardware", name), fmt.Sprintf("%s needs the topology of the slice it is part of", m.Type),
-				shapes(m.Slices(), 0), help("add topology; batchwright catalog %s tells of each", m.Type))
+			r.addKey(at("hardware", name), fmt.Sprintf("%s needs the topology of its TPU slice", m.Type),
+				shapes(m.Slices(), 0), help("add topology; batchwright catalog %s describes each one", m.Type))
 		case m.HasTPUs():
 			if _, ok := m.Slice(*h.Topology); !ok {
 				r.topology(path, m, *h.Topology)
@@ -196,9 +196,9 @@ func (r *report) topology(path []string, m catalog.Machine, topology string) {
 	}
 	slices.Sort(sides)
 	canonical := strings.ReplaceAll(strings.Trim(fmt.Sprint(sides), "[]"), " ", "x")
-	cure := help("batchwright catalog %s lists them all", m.Type)
+	cure := help("batchwright catalog %s lists all topologies", m.Type)
 	if _, ok := m.Slice(canonical); ok {
-		cure = help("did you mean %q? the sides are written by size", canonical)
+		cure = help("did you mean %q? sides are written in ascending order", canonical)
 	} else if i := slices.IndexFunc(all, func(s catalog.Slice) bool { return s.Chips >= chips }); i >= 0 {
 		cure = help("%q has %d chips", all[i].Topology, all[i].Chips)
 	}
@@ -234,7 +234,7 @@ func localSSDs(r *report) {
 		path := at("hardware", name, "localSSDs")
 		switch {
 		case m.SSDs.Bundled > 0:
-			r.add(path, fmt.Sprintf("%s always has its %s", m.Type, words.Count(m.SSDs.Bundled, "local SSD")),
+			r.add(path, fmt.Sprintf("%s always has %s", m.Type, words.Count(m.SSDs.Bundled, "local SSD")),
 				help("remove localSSDs"))
 		case len(m.SSDs.Allowed) == 0:
 			r.add(path, fmt.Sprintf("%s is not known to take local SSDs", m.Type),
@@ -257,11 +257,11 @@ func knownRegion(r *report) {
 		if has(known, region) {
 			return
 		}
-		cure := help("check its name; if it exists, say so: accept: W0307: \"...\"")
+		cure := help("check the spelling; if the region exists, add accept: W0307: \"REASON\"")
 		if near := diag.Nearest(region, known); near != "" {
-			cure = help("did you mean %q? if not: accept: W0307: \"...\"", near)
+			cure = help("did you mean %q? if %q exists, add accept: W0307: \"REASON\"", near, region)
 		}
-		r.add(path, fmt.Sprintf("region %q is not known", region), cure)
+		r.add(path, fmt.Sprintf("unknown region %q", region), cure)
 	}
 	b := r.Blueprint
 	check(b.Region, "region")
@@ -288,20 +288,21 @@ func machineZones(r *report) {
 		here := slices.DeleteFunc(slices.Clone(known), func(z string) bool {
 			return !strings.HasPrefix(z, r.Plan.Region+"-")
 		})
-		wanted := label("known: %s", quoted(here))
+		wanted := label("known zones: %s", quoted(here))
 		if len(here) == 0 {
-			wanted = label("known in no zone of %s", r.Plan.Region)
+			wanted = label("no zone of %s is known to have it", r.Plan.Region)
 		}
 		what, kind := m.Type, "machine-types"
 		if h := r.Blueprint.Hardware[c.Hardware]; h.GPUs != nil {
 			what, kind = h.GPUs.Type, "accelerator-types"
 		}
-		cure := fmt.Sprintf(`ask: gcloud compute %s list --filter=name=%s; if it is there: accept: W0308: "..."`, kind,
+		cure := fmt.Sprintf(`check with gcloud compute %s list --filter=name=%s; `+
+			`if it is available, add accept: W0308: "REASON"`, kind,
 			what)
 		if len(r.Blueprint.Capacity[c.Name].Zones) == 0 {
 			cure = "give the capacity zones that have it, or " + cure
 		}
-		r.unknownZones(c, unknown, what+" is not known in ", wanted, help("%s", cure))
+		r.unknownZones(c, unknown, what+" is not known to be available in ", wanted, help("%s", cure))
 	})
 }
 
@@ -327,13 +328,13 @@ func without(names, others []string) []string {
 func zonesInRegion(r *report) {
 	for i, z := range r.Blueprint.Zones {
 		if slices.Contains(r.Blueprint.Zones[:i], z) {
-			r.add(at("zones", diag.Index(i)), fmt.Sprintf("zone %q stands here twice", z), help("keep one"))
+			r.add(at("zones", diag.Index(i)), fmt.Sprintf("zone %q is listed twice", z), help("keep one"))
 			continue
 		}
 		if !strings.HasPrefix(z, r.Blueprint.Region+"-") {
 			r.add(at("zones", diag.Index(i)), fmt.Sprintf("zone %q is not in region %q", z, r.Blueprint.Region),
-				label("want %q and a letter", r.Blueprint.Region+"-"), related(at("region"), "the region"),
-				help("name zones of the region"))
+				label("want a zone such as %q", r.Blueprint.Region+"-a"), related(at("region"), "the region"),
+				help("choose zones of the region"))
 		}
 	}
 }
@@ -343,12 +344,12 @@ func capacityZones(r *report) {
 		zones := r.Blueprint.Capacity[name].Zones
 		for i, z := range zones {
 			if slices.Contains(zones[:i], z) {
-				r.add(at("capacity", name, "zones", diag.Index(i)), fmt.Sprintf("zone %q stands here twice", z),
+				r.add(at("capacity", name, "zones", diag.Index(i)), fmt.Sprintf("zone %q is listed twice", z),
 					help("keep one"))
 			} else if !slices.Contains(r.Blueprint.Zones, z) {
 				r.add(at("capacity", name, "zones", diag.Index(i)),
-					fmt.Sprintf("zone %q is not one of the platform's", z),
-					label("want one of %s", quoted(r.Blueprint.Zones)), help("add it to zones, or choose another"))
+					fmt.Sprintf("zone %q is not one of the platform's zones", z),
+					label("want one of %s", quoted(r.Blueprint.Zones)), help("add it to the platform's zones, or choose another"))
 			}
 		}
 	}
@@ -386,13 +387,13 @@ func perAccelerator(r *report) {
 		}
 		if most := float64(milli) / 1000 / float64(m.Count); h.PerAccelerator.CPU > most {
 			r.add(at("hardware", name, "perAccelerator", "cpu"),
-				fmt.Sprintf("%g vCPUs with each of %s's %s, but a node has only %.3g for each", h.PerAccelerator.CPU,
+				fmt.Sprintf("%g vCPUs per accelerator of %s with %s, but a node has only %.3g for each", h.PerAccelerator.CPU,
 					m.Type, words.Count(m.Count, "accelerator"), most),
 				label("want at most %.3g", most))
 		}
 		if most := mib / int64(m.Count); memory.Value()>>20 > most {
 			r.add(at("hardware", name, "perAccelerator", "memory"),
-				fmt.Sprintf("%s with each of %s's %s, but a node has only %dMi for each", h.PerAccelerator.Memory,
+				fmt.Sprintf("%s per accelerator of %s with %s, but a node has only %dMi for each", h.PerAccelerator.Memory,
 					m.Type, words.Count(m.Count, "accelerator"), most),
 				label("want at most %dGi", most/1024))
 		}
@@ -404,7 +405,8 @@ func perAcceleratorWithout(r *report) {
 		h := r.Blueprint.Hardware[name]
 		if m, ok := find(h); ok && m.Count == 0 && h.PerAccelerator != nil {
 			r.addKey(at("hardware", name, "perAccelerator"), fmt.Sprintf("%s has no accelerators", m.Type),
-				help("remove it: quota on this hardware is counted in vCPUs, with the machine's memory for each"))
+				help("remove perAccelerator: quota on this hardware is counted in vCPUs, "+
+					"each with its share of the machine's memory"))
 		}
 	}
 }

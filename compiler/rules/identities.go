@@ -13,19 +13,19 @@ import (
 
 func identityRules() []Rule {
 	return []Rule{
-		{Code: "E0210", Severity: diag.Error, Title: "a team's role reaches beyond the team", check: wideRoles},
-		{Code: "E0220", Severity: diag.Error, Title: "a service account is used twice", check: sharedAccounts},
+		{Code: "E0210", Severity: diag.Error, Title: "role of a team reaches beyond the team", check: wideRoles},
+		{Code: "E0220", Severity: diag.Error, Title: "service account is used twice", check: sharedAccounts},
 		{
 			Code: "E0221", Severity: diag.Error,
-			Title: "more principals than the project's allow policy takes", check: principals, whole: true,
+			Title: "more principals than the project's allow policy can hold", check: principals, whole: true,
 		},
 		{
 			Code: "W0222", Severity: diag.Warning,
-			Title: "more service accounts than a project starts with", check: serviceAccounts, whole: true,
+			Title: "more service accounts than a project's default quota", check: serviceAccounts, whole: true,
 		},
 		{
 			Code: "E0223", Severity: diag.Error,
-			Title: "more roles than the build can be allowed to grant", check: grantableRoles, whole: true,
+			Title: "more roles than the condition on the build's account can list", check: grantableRoles, whole: true,
 		},
 	}
 }
@@ -42,56 +42,56 @@ type wideRole struct {
 // Source: IAM documentation, "IAM roles and permissions index".
 func wideRoleFamilies() []wideRole {
 	return []wideRole{
-		{regexp.MustCompile(`^roles/(owner|editor|viewer|admin|writer|reader)$`), "rights over the whole project"},
-		{regexp.MustCompile(`^roles/resourcemanager\.`), "the right to grant any role, or to move and delete projects"},
+		{regexp.MustCompile(`^roles/(owner|editor|viewer|admin|writer|reader)$`), "permissions on the whole project"},
+		{regexp.MustCompile(`^roles/resourcemanager\.`), "permission to grant any role, or to move and delete projects"},
 		{
 			regexp.MustCompile(`^roles/iam\..*(Admin|Creator|Deleter|User)$`),
-			"the way to the rights of other accounts and to new rights",
+			"permission to act as other accounts, or to grant roles",
 		},
 		{
 			regexp.MustCompile(`(^roles/|\.)[A-Za-z]*[sS]erviceAgent$`),
-			"the rights of a Google service in the whole project",
+			"the permissions of a Google service in the whole project",
 		},
 		{
 			regexp.MustCompile(`^roles/container\.(admin|clusterAdmin|developer)$`),
-			"every namespace of every cluster, past Kubernetes RBAC",
+			"access to every namespace of every cluster, regardless of Kubernetes RBAC",
 		},
 		{
 			regexp.MustCompile(`^roles/gkehub\.(admin|editor|gatewayAdmin|gatewayEditor)$`),
-			"every cluster of the fleet, past Kubernetes RBAC",
+			"access to every cluster of the fleet, regardless of Kubernetes RBAC",
 		},
 		{
 			regexp.MustCompile(`^roles/storage\.(admin|objectAdmin|objectUser|folderAdmin|hmacKeyAdmin)$`),
-			"the buckets of all teams and the Terraform state",
+			"access to the buckets of all teams and to the Terraform state",
 		},
 		{
 			regexp.MustCompile(`^roles/compute\.(admin|instanceAdmin|instanceAdmin\.v1|osAdminLogin|osLogin)$`),
-			"machines past every queue, and a way into the nodes",
+			"permission to create machines without a queue, or to log in to nodes",
 		},
 		{
 			regexp.MustCompile(
 				`^roles/compute\.(networkAdmin|securityAdmin|loadBalancerAdmin|storageAdmin|orgSecurity[A-Za-z]*)$`),
-			"the networks, firewalls or disks of the whole project",
+			"control of the networks, firewalls or disks of the whole project",
 		},
-		{regexp.MustCompile(`^roles/cloudbuild\.`), "builds, which can run as the account that builds the platform"},
+		{regexp.MustCompile(`^roles/cloudbuild\.`), "permission to run builds as the account that builds the platform"},
 		{
 			regexp.MustCompile(`^roles/(config|deploymentmanager|clouddeploy)\.` +
 				`[A-Za-z]*([aA]dmin|[eE]ditor|agent|[rR]unner|[dD]eveloper|[oO]perator)$`),
-			"deployments, which act with the rights of other accounts",
+			"permission to run deployments as other accounts",
 		},
 		{
 			regexp.MustCompile(`^roles/(cloudfunctions|run|composer|appengine)\.` +
 				`[A-Za-z]*([aA]dmin|[dD]eveloper|[eE]ditor|[dD]eployer)$`),
-			"programs that run as other accounts",
+			"permission to run programs as other accounts",
 		},
 		{
 			regexp.MustCompile(`^roles/serviceusage\.(serviceUsageAdmin|apiKeysAdmin)$`),
-			"the right to switch off the services that the platform runs on",
+			"permission to disable the services that the platform needs",
 		},
 		{
 			regexp.MustCompile(`^roles/(secretmanager|cloudkms|artifactregistry|logging|monitoring|orgpolicy|` +
 				`accesscontextmanager|privilegedaccessmanager)\.([a-zA-Z]*[aA]dmin)$`),
-			"everything of its service in the whole project",
+			"full control of one service in the whole project",
 		},
 	}
 }
@@ -114,8 +114,8 @@ func wideRoles(r *report) {
 			if gives := handsOver(families, role); gives != "" {
 				r.add(at("teams", name, "roles", diag.Index(i)),
 					fmt.Sprintf("%s gives the jobs of team %q %s", role, name, gives),
-					help("name a role that reaches no more than the jobs need, such as roles/bigquery.jobUser, "+
-						"or grant it on the one resource"))
+					help("choose a role with only the permissions that the jobs need, such as roles/bigquery.jobUser, "+
+						"or grant this role on the resource itself"))
 			}
 		}
 	}
@@ -133,7 +133,7 @@ func sharedAccounts(r *report) {
 		}
 		if owner, taken := owners[t.Account.ID]; taken {
 			r.add(at("teams", t.Name, "serviceAccount"),
-				fmt.Sprintf("service account %q is %s", t.Account.ID, owner),
+				fmt.Sprintf("service account %q already is %s", t.Account.ID, owner),
 				help("write serviceAccount: %q", "wi-"+t.Name))
 			continue
 		}
@@ -155,25 +155,25 @@ func principals(r *report) {
 			accounts += len(r.Plan.JobRoles)
 		}
 	}
-	advice := fmt.Sprintf("%d of them are roles of teams: grant these on the resources themselves, "+
-		"or build a platform in a second project", teams)
+	advice := fmt.Sprintf("%d of them are for the teams' roles: grant these roles on the resources themselves, "+
+		"or move some teams to a platform in a second project", teams)
 	if accounts > 0 {
 		advice += fmt.Sprintf("; a team without serviceAccount needs %d fewer", len(r.Plan.JobRoles))
 	}
 	r.addKey(at("teams"),
-		fmt.Sprintf("the project's allow policy would hold %d principals, each counted in every role it has, "+
-			"and IAM takes %d", d.Principals, ir.MaxPrincipals),
+		fmt.Sprintf("the project's allow policy would hold %d principals, each counted once for every role, "+
+			"but IAM allows %d", d.Principals, ir.MaxPrincipals),
 		help("%s", advice))
 }
 
 func serviceAccounts(r *report) {
 	if n := r.Plan.Demand.IAM.ServiceAccounts; n > ir.DefaultServiceAccounts {
 		r.addKey(at("teams"),
-			fmt.Sprintf("the platform has %d service accounts, and a project starts with room for %d", n,
+			fmt.Sprintf("the platform has %d service accounts, but the default quota of a project is %d", n,
 				ir.DefaultServiceAccounts),
 			help(`raise the quota "Service Account Count" `+
 				`(iam.googleapis.com/quota/service-account-count) to at least %d, `+
-				"or leave serviceAccount out: jobs have their rights without", n))
+				"or remove serviceAccount from some teams: jobs have the same permissions without it", n))
 	}
 }
 
@@ -186,9 +186,9 @@ func grantableRoles(r *report) {
 			}
 		}
 		r.addKey(at("teams"),
-			fmt.Sprintf("the build would grant %d different roles, and its condition names at most %d", n,
+			fmt.Sprintf("the build would grant %d different roles, but its IAM condition can list at most %d", n,
 				ir.MaxGrantableRoles),
-			help("%d of them are roles of teams: replace them in teams.TEAM.roles by a custom role, "+
+			help("%d of them are roles of teams: replace them in teams.TEAM.roles with a custom role, "+
 				`"projects/PROJECT/roles/ID"`, own))
 	}
 }

@@ -9,13 +9,13 @@ func TestHandsOver(t *testing.T) {
 		gives string
 		roles []string
 	}{
-		{"rights over the whole project", []string{"roles/owner", "roles/editor", "roles/viewer", "roles/admin"}},
+		{"permissions on the whole project", []string{"roles/owner", "roles/editor", "roles/viewer", "roles/admin"}},
 		{
-			"the right to grant any role, or to move and delete projects",
+			"permission to grant any role, or to move and delete projects",
 			[]string{"roles/resourcemanager.projectIamAdmin", "roles/resourcemanager.projectMover"},
 		},
 		{
-			"the way to the rights of other accounts and to new rights",
+			"permission to act as other accounts, or to grant roles",
 			[]string{
 				"roles/iam.serviceAccountAdmin", "roles/iam.serviceAccountTokenCreator", "roles/iam.serviceAccountUser",
 				"roles/iam.serviceAccountKeyAdmin", "roles/iam.serviceAccountOpenIdTokenCreator",
@@ -23,44 +23,44 @@ func TestHandsOver(t *testing.T) {
 			},
 		},
 		{
-			"the rights of a Google service in the whole project",
+			"the permissions of a Google service in the whole project",
 			[]string{"roles/container.serviceAgent", "roles/aiplatform.customCodeServiceAgent"},
 		},
 		{
-			"every namespace of every cluster, past Kubernetes RBAC",
+			"access to every namespace of every cluster, regardless of Kubernetes RBAC",
 			[]string{"roles/container.admin", "roles/container.clusterAdmin", "roles/container.developer"},
 		},
-		{"every cluster of the fleet, past Kubernetes RBAC", []string{"roles/gkehub.admin"}},
+		{"access to every cluster of the fleet, regardless of Kubernetes RBAC", []string{"roles/gkehub.admin"}},
 		{
-			"the buckets of all teams and the Terraform state",
+			"access to the buckets of all teams and to the Terraform state",
 			[]string{"roles/storage.admin", "roles/storage.objectAdmin", "roles/storage.hmacKeyAdmin"},
 		},
 		{
-			"machines past every queue, and a way into the nodes",
+			"permission to create machines without a queue, or to log in to nodes",
 			[]string{"roles/compute.admin", "roles/compute.instanceAdmin.v1", "roles/compute.osLogin"},
 		},
 		{
-			"the networks, firewalls or disks of the whole project",
+			"control of the networks, firewalls or disks of the whole project",
 			[]string{"roles/compute.networkAdmin", "roles/compute.securityAdmin"},
 		},
 		{
-			"builds, which can run as the account that builds the platform",
+			"permission to run builds as the account that builds the platform",
 			[]string{"roles/cloudbuild.builds.editor", "roles/cloudbuild.builds.builder"},
 		},
 		{
-			"deployments, which act with the rights of other accounts",
+			"permission to run deployments as other accounts",
 			[]string{"roles/config.admin", "roles/config.agent", "roles/deploymentmanager.editor"},
 		},
 		{
-			"programs that run as other accounts",
+			"permission to run programs as other accounts",
 			[]string{"roles/run.admin", "roles/run.developer", "roles/cloudfunctions.developer"},
 		},
 		{
-			"the right to switch off the services that the platform runs on",
+			"permission to disable the services that the platform needs",
 			[]string{"roles/serviceusage.serviceUsageAdmin"},
 		},
 		{
-			"everything of its service in the whole project",
+			"full control of one service in the whole project",
 			[]string{"roles/secretmanager.admin", "roles/artifactregistry.repoAdmin", "roles/logging.admin"},
 		},
 	} {

@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -20,27 +21,27 @@ func kaiRules() []Rule {
 			scheduler: ir.KAI, basic: true,
 		},
 		{
-			Code: "E1002", Severity: diag.Error, Title: "something that KAI Scheduler does not do", check: noEquivalent,
+			Code: "E1002", Severity: diag.Error, Title: "field is unavailable with KAI Scheduler", check: noEquivalent,
 			scheduler: ir.KAI,
 		},
 		{
-			Code: "E1003", Severity: diag.Error, Title: "capacities that KAI Scheduler tries in no order",
+			Code: "E1003", Severity: diag.Error, Title: "KAI Scheduler does not order capacities",
 			check: unordered, scheduler: ir.KAI, resolved: true, Acceptable: true,
 		},
 		{
-			Code: "W1004", Severity: diag.Warning, Title: "GPUs of different capacities are counted together",
+			Code: "W1004", Severity: diag.Warning, Title: "KAI Scheduler counts the GPUs of different capacities together",
 			check: countedTogether, scheduler: ir.KAI, resolved: true,
 		},
 		{
-			Code: "E1005", Severity: diag.Error, Title: "quota that KAI Scheduler does not count", check: uncounted,
+			Code: "E1005", Severity: diag.Error, Title: "KAI Scheduler does not count the quota", check: uncounted,
 			scheduler: ir.KAI, resolved: true, Acceptable: true,
 		},
 		{
-			Code: "E1006", Severity: diag.Error, Title: "a queue's priority without KAI Scheduler",
+			Code: "E1006", Severity: diag.Error, Title: "priority of a queue without KAI Scheduler",
 			check: queuePriorities, scheduler: ir.Kueue,
 		},
 		{
-			Code: "E1007", Severity: diag.Error, Title: "a PriorityClass of KAI Scheduler with another value",
+			Code: "E1007", Severity: diag.Error, Title: "wrong value for a PriorityClass of KAI Scheduler",
 			check: ownClasses, scheduler: ir.KAI,
 		},
 		{
@@ -59,9 +60,9 @@ func kaiRules() []Rule {
 func oneTier(r *report) {
 	if tiers := names(r.Blueprint.Tiers); len(tiers) > 1 {
 		r.addKey(at("tiers", tiers[1]),
-			fmt.Sprintf("with KAI Scheduler a team has one queue, and there are %d tiers", len(tiers)),
-			related(at("tiers", tiers[0]), "the first"),
-			help("make one tier of them, with a priority for each: priorities"))
+			fmt.Sprintf("KAI Scheduler gives a team one queue, but there are %d tiers", len(tiers)),
+			related(at("tiers", tiers[0]), "the first tier"),
+			help("merge the tiers, and give the tier several priorities: priorities"))
 	}
 }
 
@@ -73,38 +74,43 @@ func noEquivalent(r *report) {
 	for _, name := range names(b.Tiers) {
 		t := b.Tiers[name]
 		if t.Shared != nil {
-			r.addKey(at("tiers", name, "shared"), "with KAI Scheduler every team has a queue of its own",
-				help("remove shared, and give each team quota: teams"))
+			r.addKey(at("tiers", name, "shared"),
+				"shared is unavailable with KAI Scheduler, where every team has its own queue",
+				help("remove shared, and give each team its own quota"))
 		}
 		if t.Preempts {
-			r.addKey(at("tiers", name, "preempts"), "KAI Scheduler goes by the value of a PriorityClass alone",
-				help("remove preempts: in a queue jobs of a higher value evict those of a lower, "+
-					"unless that is %d or more", ir.KAINonPreemptible))
+			r.addKey(at("tiers", name, "preempts"),
+				"preempts is unavailable with KAI Scheduler, which preempts by the value of the PriorityClass alone",
+				help("remove preempts: jobs evict jobs of a lower value in the same queue, "+
+					"except jobs with a value of %d or more", ir.KAINonPreemptible))
 		}
 		if r.Written("tiers", name, "queueing") {
 			r.addKey(at("tiers", name, "queueing"),
-				"KAI Scheduler lets jobs that fit overtake those that do not, always", help("remove queueing"))
+				"queueing is unavailable with KAI Scheduler: a job that fits always overtakes a job that does not fit",
+				help("remove queueing"))
 		}
 		if classes := t.PriorityClasses(name); t.Default && len(classes) > 0 && classes[0].Name != ir.KAIDefaultClass {
 			if _, own := ir.KAIClass(classes[0].Name); own {
 				r.add(at("tiers", name, "default"),
-					fmt.Sprintf("PriorityClass %q comes with KAI Scheduler and cannot be made the default",
+					fmt.Sprintf("PriorityClass %q belongs to KAI Scheduler, so it cannot be the default",
 						classes[0].Name),
-					help("remove default: KAI Scheduler gives jobs that name no class %q", ir.KAIDefaultClass))
+					help("remove default: KAI Scheduler gives jobs without a class the class %q", ir.KAIDefaultClass))
 			}
 		}
 	}
 	for _, name := range names(b.Cohorts) {
 		if b.Cohorts[name].Parent != nil {
 			r.addKey(at("cohorts", name, "parent"),
-				"with KAI Scheduler there are two levels of queues: cohorts, and teams in them", help("remove parent"))
+				"parent is unavailable with KAI Scheduler, which has two levels of queues: cohorts and their teams",
+				help("remove parent"))
 		}
 	}
 	for _, name := range names(b.Capacity) {
 		c := b.Capacity[name]
 		if flex := c.Consumption.FlexStart; flex != nil && flex.Queued {
 			r.addKey(at("capacity", name, "consumption", "flexStart", "queued"),
-				"KAI Scheduler does not ask for nodes before it starts a job", help("remove queued"))
+				"queued is unavailable with KAI Scheduler, which does not request nodes before it starts a job",
+				help("remove queued"))
 		}
 		for _, created := range []struct {
 			field string
@@ -112,8 +118,8 @@ func noEquivalent(r *report) {
 		}{{"autoProvisioned", c.AutoProvisioned}, {"computeClass", c.ComputeClass}} {
 			if created.set {
 				r.addKey(at("capacity", name, created.field),
-					"GKE supports no pods of another scheduler where it creates node pools for them",
-					help("remove %s: the capacity then has a node pool of its own", created.field))
+					"GKE does not create node pools for pods of KAI Scheduler",
+					help("remove %s, which gives the capacity its own node pool", created.field))
 			}
 		}
 	}
@@ -122,7 +128,7 @@ func noEquivalent(r *report) {
 			for _, c := range names(b.Teams[name].Quota[tier]) {
 				if b.Teams[name].Quota[tier][c].Lend != nil {
 					r.addKey(at("teams", name, "quota", tier, c, "lend"),
-						"a queue of KAI Scheduler lends all that it does not use", help("remove lend"))
+						"lend is unavailable with KAI Scheduler: a queue lends everything that it does not use", help("remove lend"))
 				}
 			}
 		}
@@ -134,9 +140,9 @@ func unordered(r *report) {
 	for _, w := range r.Plan.Workloads {
 		if len(w.Capacities) > 1 {
 			r.addKey(at("workloads", w.Template),
-				fmt.Sprintf("workload %q can run on %s, which KAI Scheduler tries in no order", w.Template,
+				fmt.Sprintf("workload %q can run on %s, but KAI Scheduler does not try them in order", w.Template,
 					quoted(w.Capacities)),
-				help("name one of them: capacity: [%q]", w.Capacities[0]))
+				help("choose one of them: capacity: [%q]", w.Capacities[0]))
 		}
 	}
 }
@@ -154,7 +160,7 @@ func countedTogether(r *report) {
 		if together := r.gpuCapacities(name); len(together) > 1 {
 			r.addKey(at("tiers", name, "capacity"),
 				fmt.Sprintf("a queue of KAI Scheduler counts the GPUs of %s together", quoted(together)),
-				help("a team can use all of its quota on either: its jobs choose the nodes by their labels"))
+				help("a team can use all of its quota on any of them; jobs choose the nodes by their labels"))
 		}
 	}
 }
@@ -171,9 +177,9 @@ func uncounted(r *report) {
 					continue
 				}
 				reported[c] = true
-				r.addKey(at("capacity", c), fmt.Sprintf("KAI Scheduler counts GPUs, and the nodes of %q have none", c),
+				r.addKey(at("capacity", c), fmt.Sprintf("KAI Scheduler counts GPUs only, but the nodes of %q have none", c),
 					related(at("teams", name, "quota", tier, c), "the quota"),
-					help("take it out, or accept that everybody can use all of it: accept: E1005: \"...\""))
+					help("remove the quota; if every team may use all of the capacity, add accept: E1005: \"REASON\""))
 			}
 		}
 	}
@@ -196,13 +202,13 @@ func queuePriorities(r *report) {
 	if len(paths) == 0 {
 		return
 	}
-	options := []option{help(`remove it, or set scheduler: "kai"`)}
+	options := []option{help(`remove priority, or set scheduler: "kai"`)}
 	for _, path := range paths[1:] {
 		if r.Place(true, path...) != r.Place(true, paths[0]...) {
-			options = append(options, related(path, "another"))
+			options = append(options, related(path, "another priority"))
 		}
 	}
-	r.addKey(paths[0], "queues of Kueue have no priority", options...)
+	r.addKey(paths[0], "priority of a queue is unavailable with Kueue", options...)
 }
 
 func ownClasses(r *report) {
@@ -217,8 +223,8 @@ func ownClasses(r *report) {
 			if t.Priority != nil {
 				path = at("tiers", tier, "priority")
 			}
-			r.add(path, fmt.Sprintf("PriorityClass %q comes with KAI Scheduler and has another value", class.Name),
-				label("want %d", value), help("give it this value, or another name"))
+			r.add(path, fmt.Sprintf("PriorityClass %q belongs to KAI Scheduler, which gives it another value", class.Name),
+				label("want %d", value), help("use this value, or another name"))
 		}
 	}
 }
@@ -233,10 +239,11 @@ func queueNames(r *report) {
 			_, cohort := r.Blueprint.Cohorts[name]
 			switch {
 			case ir.KAIDefaultQueue(name):
-				r.addKey(at(kind.field, name), fmt.Sprintf("queue %q is KAI Scheduler's own", name), help("rename it"))
+				r.addKey(at(kind.field, name), fmt.Sprintf("queue %q is reserved for KAI Scheduler", name),
+					help("rename the %s", strings.TrimSuffix(kind.field, "s")))
 			case kind.field == "teams" && cohort:
 				r.addKey(at("teams", name),
-					fmt.Sprintf("queue %q would stand for the cohort of that name as well", name),
+					fmt.Sprintf("queue %q would also belong to the cohort of the same name", name),
 					related(at("cohorts", name), "the cohort"), help("rename one of them"))
 			}
 		}
@@ -250,9 +257,9 @@ func idleNodes(r *report) {
 	for _, c := range r.Plan.Capacities {
 		if in := r.Blueprint.Capacity[c.Name]; in.MaxNodes != nil && c.OwnsPools() {
 			r.addKey(at("capacity", c.Name, "maxNodes"),
-				fmt.Sprintf("nodes of %q start for jobs that wait for quota, too", c.Name),
-				help("set nodes for a fixed number, or accept that some nodes start for nothing: "+
-					"accept: W1009: \"...\""))
+				fmt.Sprintf("nodes of %q also start for jobs that wait for quota", c.Name),
+				help("set nodes for a fixed number; if unused nodes are acceptable, add "+
+					"accept: W1009: \"REASON\""))
 		}
 	}
 }

@@ -16,13 +16,13 @@ import (
 func maintenanceRules() []Rule {
 	return []Rule{
 		{Code: "E0706", Severity: diag.Error, check: maintenanceTime,
-			Title: "too little time for maintenance"},
+			Title: "maintenance window is too short"},
 		{Code: "E1013", Severity: diag.Error, check: exclusionLimits,
-			Title: "a maintenance exclusion that GKE refuses"},
+			Title: "invalid maintenance exclusion"},
 		{Code: "E1014", Severity: diag.Error, check: upgradesOfOwnPools,
-			Title: "upgrades is not available for nodes that GKE creates or that use flex-start"},
+			Title: "upgrades is unavailable for node pools that GKE creates and for flex-start"},
 		{Code: "W1015", Severity: diag.Warning, check: runsBeyondWindows, resolved: true,
-			Title: "a run can last longer than the time between maintenance windows"},
+			Title: "run can be longer than the time between maintenance windows"},
 	}
 }
 
@@ -32,7 +32,7 @@ func maintenanceTime(r *report) {
 	m := r.Plan.Cluster.Maintenance
 	if hours := 4 * len(m.Days) * m.Hours; hours < 48 {
 		r.addKey(at("cluster", "maintenance"),
-			fmt.Sprintf("the window opens for %d hours in 32 days, and GKE needs 48", hours),
+			fmt.Sprintf("the maintenance window is open for %d hours in 32 days, but GKE needs 48", hours),
 			help("add a day to cluster: maintenance: days, or raise hours to %d", (48+4*len(m.Days)-1)/(4*len(m.Days))))
 	}
 }
@@ -69,29 +69,29 @@ func exclusionLimits(r *report) {
 		e, here := exclusions[name], below(path, name)
 		start, err := time.Parse(time.DateOnly, e.Start)
 		if err != nil {
-			r.add(below(here, "start"), fmt.Sprintf("%s is not a day of the calendar", e.Start),
-				help("write a day such as \"2026-12-20\""))
+			r.add(below(here, "start"), fmt.Sprintf("%s is not a date", e.Start),
+				help("write a date such as \"2026-12-20\""))
 			wrong = true
 			continue
 		}
 		end, err := time.Parse(time.DateOnly, e.End)
 		if err != nil {
-			r.add(below(here, "end"), fmt.Sprintf("%s is not a day of the calendar", e.End),
-				help("write a day such as \"2026-12-20\""))
+			r.add(below(here, "end"), fmt.Sprintf("%s is not a date", e.End),
+				help("write a date such as \"2026-12-20\""))
 			wrong = true
 			continue
 		}
 		days := int(end.Sub(start).Hours() / 24)
 		switch {
 		case days <= 0:
-			r.add(below(here, "end"), fmt.Sprintf("exclusion %q does not end after it starts", name),
-				label("want a day after %s", e.Start),
-				help("write end: %q, or a later day", start.AddDate(0, 0, 1).Format(time.DateOnly)))
+			r.add(below(here, "end"), fmt.Sprintf("exclusion %q ends before it starts, or on the same day", name),
+				label("want a date after %s", e.Start),
+				help("write end: %q, or a later date", start.AddDate(0, 0, 1).Format(time.DateOnly)))
 			wrong = true
 		case e.Scope == noUpgrades && days > mostFullDays:
-			r.add(below(here, "end"), fmt.Sprintf("exclusion %q holds all upgrades back for %d days", name, days),
+			r.add(below(here, "end"), fmt.Sprintf("exclusion %q blocks all upgrades for %d days", name, days),
 				label("want at most %d days", mostFullDays),
-				help(`end it sooner, or let patches through: scope: "NO_MINOR_OR_NODE_UPGRADES"`))
+				help(`choose an earlier end, or allow patches: scope: "NO_MINOR_OR_NODE_UPGRADES"`))
 			wrong = true
 		}
 		if e.Scope == noUpgrades {
@@ -103,12 +103,12 @@ func exclusionLimits(r *report) {
 	case len(full) > mostFullExclusions:
 		r.addKey(path, fmt.Sprintf("the cluster has %d exclusions of scope NO_UPGRADES", len(full)),
 			label("want at most %d", mostFullExclusions),
-			help(`remove exclusions that have ended, or let patches through: scope: "NO_MINOR_OR_NODE_UPGRADES"`))
+			help(`remove exclusions that have ended, or allow patches: scope: "NO_MINOR_OR_NODE_UPGRADES"`))
 	default:
 		if from, hours := shortestMaintenance(r.Plan.Cluster.Maintenance, full); hours < leastHours {
-			message := fmt.Sprintf("in the %d days from %s the windows are open for %d hours, and GKE needs %d",
+			message := fmt.Sprintf("in the %d days from %s the maintenance window is open for %d hours, but GKE needs %d",
 				leastIn, from.Format(time.DateOnly), hours, leastHours)
-			r.addKey(path, message, help("shorten an exclusion, or add days or hours to the window"))
+			r.addKey(path, message, help("shorten an exclusion, or add days or hours to the maintenance window"))
 		}
 	}
 }
@@ -150,11 +150,12 @@ func upgradesOfOwnPools(r *report) {
 		path := at("capacity", c.Name, "upgrades")
 		switch {
 		case c.Flex != nil:
-			r.addKey(path, "GKE upgrades no flex-start node that runs", help("remove upgrades"))
+			r.addKey(path, "upgrades is unavailable for flex-start: GKE does not upgrade its running nodes",
+				help("remove upgrades"))
 		case !c.OwnsPools():
 			r.addKey(path,
-				fmt.Sprintf("GKE makes the pools of capacity %q, and upgrades them in the maintenance window", c.Name),
-				help("remove upgrades, or give the capacity a node pool: remove autoProvisioned and computeClass"))
+				fmt.Sprintf("upgrades is unavailable for capacity %q: GKE creates and upgrades its node pools itself", c.Name),
+				help("remove upgrades; or remove autoProvisioned and computeClass, which gives the capacity its own node pool"))
 		}
 	}
 }
@@ -174,16 +175,16 @@ func runsBeyondWindows(r *report) {
 			if !known || c.Flex != nil || c.KeepsVersion {
 				continue
 			}
-			cure := fmt.Sprintf(`hold upgrades of its nodes back: capacity: %q: upgrades: "endOfSupport"; `+
-				"or open the window on fewer days", capacity)
+			cure := fmt.Sprintf(`postpone the upgrades of the nodes: capacity: %q: upgrades: "endOfSupport"; `+
+				"or remove days from the maintenance window", capacity)
 			if !c.OwnsPools() {
-				cure = "open the window on fewer days, or save checkpoints and accept this"
+				cure = "remove days from the maintenance window; or save checkpoints, and add accept: W1015: \"REASON\""
 			}
 			most := int(between.Seconds())
 			r.add(at("workloads", name, "maxRunSeconds"),
-				fmt.Sprintf("a run of %s meets a maintenance window, in which GKE upgrades nodes of %q",
+				fmt.Sprintf("a run of %s overlaps a maintenance window, in which GKE can upgrade nodes of %q",
 					printHours(*w.MaxRunSeconds), capacity),
-				label("want at most %d: the windows lie %s apart", most, printHours(most)),
+				label("want at most %d: the time between windows is %s", most, printHours(most)),
 				related(at("capacity", capacity), "the nodes"), help("%s", cure))
 			break
 		}

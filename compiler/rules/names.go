@@ -16,26 +16,26 @@ import (
 
 func nameRules() []Rule {
 	return []Rule{
-		{Code: "E0201", Severity: diag.Error, Title: "a name refers to nothing", check: references, basic: true},
+		{Code: "E0201", Severity: diag.Error, Title: "undefined name", check: references, basic: true},
 		{
 			Code: "E0202", Severity: diag.Error, Title: "quota on a capacity that its tier does not use",
 			check: quotaOutsideTier, basic: true,
 		},
 		{
-			Code: "W0203", Severity: diag.Warning, Title: "something is defined and never used", check: unused,
+			Code: "W0203", Severity: diag.Warning, Title: "unused definition", check: unused,
 			whole: true, resolved: true,
 		},
-		{Code: "E0204", Severity: diag.Error, Title: "cohorts form a circle", check: cohortCircle},
-		{Code: "E0205", Severity: diag.Error, Title: "a namespace is not a team's own", check: namespaces},
-		{Code: "E0206", Severity: diag.Error, Title: "a derived name is too long", check: derivedNames},
-		{Code: "E0207", Severity: diag.Error, Title: "two derived names are the same", check: collisions},
+		{Code: "E0204", Severity: diag.Error, Title: "cohorts form a cycle", check: cohortCircle},
+		{Code: "E0205", Severity: diag.Error, Title: "namespace is reserved or already used", check: namespaces},
+		{Code: "E0206", Severity: diag.Error, Title: "derived name is too long", check: derivedNames},
+		{Code: "E0207", Severity: diag.Error, Title: "derived name is not unique", check: collisions},
 		{
-			Code: "W0208", Severity: diag.Warning, Title: "node pools cannot be told apart by their instances' names",
+			Code: "W0208", Severity: diag.Warning, Title: "instances of two node pools have the same name prefix",
 			check: poolPrefixes, whole: true,
 		},
-		{Code: "E0209", Severity: diag.Error, Title: "groups without a security group", check: securityGroup},
+		{Code: "E0209", Severity: diag.Error, Title: "team group without cluster.securityGroup", check: securityGroup},
 		{
-			Code: "E0213", Severity: diag.Error, Title: "nodes list a bucket that the team does not have",
+			Code: "E0213", Severity: diag.Error, Title: "nodesListBucket without a bucket",
 			check: listedBuckets,
 		},
 	}
@@ -59,12 +59,15 @@ func (r *report) resolveKey(path []string, kind, name string, known []string) {
 }
 
 func (r *report) dangling(kind, name string, known []string) (string, []option) {
-	options := []option{label("want one of %s", quoted(known)), help("define %s %q, or name another", kind, name)}
+	options := []option{
+		label("want one of %s", quoted(known)),
+		help("define %s %q, or choose another name", kind, name),
+	}
 	if _, tier, ok := strings.Cut(kind, " of tier "); ok {
-		options[1] = help("add it to tier %q, or name another", tier)
+		options[1] = help("add it to tier %q, or choose another name", tier)
 	}
 	if len(known) == 0 {
-		options[0] = label("there is no %s yet", kind)
+		options[0] = label("no %s is defined", kind)
 	}
 	if near := r.nearest(name, known); near != "" {
 		options[1] = help("did you mean %q?", near)
@@ -211,7 +214,7 @@ func unused(r *report) {
 		used := uses[kind.field]
 		for _, n := range kind.defined {
 			if !used[n] && (kind.field != "tiers" || !submitted[n]) {
-				r.addKey(at(kind.field, n), fmt.Sprintf("%s %q is used by no %s", kind.noun, n, kind.user),
+				r.addKey(at(kind.field, n), fmt.Sprintf("no %s uses %s %q", kind.user, kind.noun, n),
 					help("use it, or remove it"))
 			}
 		}
@@ -223,8 +226,8 @@ func unused(r *report) {
 		for _, c := range b.Tiers[tier].Capacity {
 			if !granted[c] {
 				r.addKey(at("capacity", c), fmt.Sprintf("no team has quota on capacity %q", c),
-					related(at("tiers", tier), "a tier that tries it"),
-					help("give some team quota on it, or remove it"))
+					related(at("tiers", tier), "this tier uses it"),
+					help("give a team quota on it, or remove it"))
 			}
 		}
 	}
@@ -251,8 +254,8 @@ func cohortCircle(r *report) {
 		}
 		circle := append(slices.Clone(chain[slices.Index(chain, name):]), name)
 		r.add(at("cohorts", chain[last], "parent"),
-			"cohorts belong to each other in a circle: "+strings.Join(circle, " -> "),
-			help("a cohort has at most one parent and is not among its own parents"))
+			"the parents of these cohorts form a cycle: "+strings.Join(circle, " -> "),
+			help("remove parent from one of them"))
 	}
 }
 
@@ -267,8 +270,8 @@ func reserved(namespace string) bool {
 
 func namespaces(r *report) {
 	if g := r.Plan.Monitoring.GrafanaNamespace; reserved(g) {
-		r.add(at("monitoring", "grafanaNamespace"), fmt.Sprintf("namespace %q belongs to the cluster", g),
-			help("name the namespace of your Grafana"))
+		r.add(at("monitoring", "grafanaNamespace"), fmt.Sprintf("namespace %q is reserved for the cluster", g),
+			help("write the namespace of your Grafana"))
 	}
 	owner := map[string]string{}
 	for _, t := range r.Plan.Teams {
@@ -280,15 +283,15 @@ func namespaces(r *report) {
 		switch {
 		case reserved(t.Namespace):
 			r.add(path,
-				fmt.Sprintf("namespace %q is the cluster's own, or has one of its prefixes kube-, gke- and gmp-",
+				fmt.Sprintf("namespace %q is reserved for the cluster, as are the prefixes kube-, gke- and gmp-",
 					t.Namespace), help("give the team another namespace"))
 		case t.Namespace == r.Plan.Monitoring.GrafanaNamespace && r.Plan.Monitoring.Grafana:
 			r.add(path, fmt.Sprintf("namespace %q holds the Grafana dashboards", t.Namespace),
 				help("give the team another namespace, or set monitoring.grafanaNamespace"))
 		case taken:
-			r.add(path, fmt.Sprintf("namespace %q is team %q's", t.Namespace, first),
+			r.add(path, fmt.Sprintf("namespace %q already belongs to team %q", t.Namespace, first),
 				related(at("teams", first), "the other team"),
-				help("two teams in one namespace could use each other's quota and identity; give each its own"))
+				help("give each team its own namespace: in one namespace they could use each other's quota and identity"))
 		default:
 			owner[t.Namespace] = t.Name
 		}
@@ -302,8 +305,8 @@ func derivedNames(r *report) {
 		if key := diag.Path(path) + what; len(name) > most && !reported[key] {
 			reported[key] = true
 			r.addKey(path,
-				fmt.Sprintf("%s would be named %q, which is %d characters of at most %d", what, name, len(name), most),
-				help("shorten the names it is made of"))
+				fmt.Sprintf("%s would be named %q: %d characters, but at most %d are allowed", what, name, len(name), most),
+				help("shorten the names that this name contains"))
 		}
 	}
 	for _, c := range r.Plan.Capacities {
@@ -324,7 +327,7 @@ func derivedNames(r *report) {
 		}
 	}
 	if r.Blueprint.Delivery.StateBucket == nil {
-		tooLong(at("name"), "the Terraform state's bucket", r.Plan.Delivery.StateBucket, 63)
+		tooLong(at("name"), "the bucket of the Terraform state", r.Plan.Delivery.StateBucket, 63)
 	}
 	for _, w := range r.Plan.Workloads {
 		// A Job's pods have their names as host names, and a JobSet checks the
@@ -348,7 +351,7 @@ func derivedNames(r *report) {
 
 func collisions(r *report) {
 	if name := r.Plan.SystemPool.Name; r.Blueprint.Capacity[name].Hardware != "" {
-		r.addKey(at("capacity", name), fmt.Sprintf("node pool %q is the cluster's own", name),
+		r.addKey(at("capacity", name), fmt.Sprintf("node pool %q is reserved for the cluster", name),
 			help("rename the capacity"))
 	}
 	pools := map[string]string{}
@@ -356,7 +359,7 @@ func collisions(r *report) {
 		for _, pool := range c.Pools() {
 			if other, taken := pools[pool]; taken {
 				r.addKey(at("capacity", c.Name),
-					fmt.Sprintf("node pool %q would stand for capacity %q as well", pool, other),
+					fmt.Sprintf("node pool %q would also belong to capacity %q", pool, other),
 					related(at("capacity", other), "the other capacity"), help("rename one of them"))
 			}
 			pools[pool] = c.Name
@@ -374,7 +377,7 @@ func collisions(r *report) {
 			if other, taken := queues[q.ClusterQueue]; taken && !slices.Equal(other, at("teams", t.Name)) {
 				kind := strings.TrimSuffix(other[0], "s")
 				r.addKey(at("teams", t.Name, "quota", q.Tier),
-					fmt.Sprintf("ClusterQueue %q would stand for %s %q as well", q.ClusterQueue, kind, other[1]),
+					fmt.Sprintf("ClusterQueue %q would also belong to %s %q", q.ClusterQueue, kind, other[1]),
 					related(other, "the other %s", kind), help("rename one of the teams or tiers"))
 			}
 			queues[q.ClusterQueue] = at("teams", t.Name)
@@ -388,7 +391,7 @@ func collisions(r *report) {
 			key := object{w.Team, name}
 			if other, taken := templates[key]; taken && name != "" && other != w.Template {
 				r.addKey(at("workloads", w.Template),
-					fmt.Sprintf("an object would be named %q, as one of workload %q is", name, other),
+					fmt.Sprintf("workload %q already has an object named %q", other, name),
 					related(at("workloads", other), "the other workload"), help("rename one of them"))
 				return
 			}
@@ -397,12 +400,13 @@ func collisions(r *report) {
 		for _, a := range w.Auxiliaries {
 			if a.Name == w.ReplicatedJob() {
 				r.addKey(at("workloads", w.Template, "auxiliary", a.Name),
-					fmt.Sprintf("%q is what the JobSet calls the workload's own pods", a.Name), help("rename it"))
+					fmt.Sprintf("%q is the name that the JobSet gives the workload's main pods", a.Name),
+					help("rename the auxiliary pod"))
 			}
 		}
 		if w.Name == "kustomization" {
 			r.addKey(at("workloads", w.Template), `a workload cannot be named "kustomization"`,
-				help("the file of that name lists the others; rename the workload"))
+				help("rename the workload: kustomization.yaml is the file that lists the workloads"))
 			return
 		}
 	}
@@ -419,8 +423,9 @@ func poolPrefixes(r *report) {
 		prefix := c.Name[:min(seen, len(c.Name))]
 		if other, taken := first[prefix]; taken {
 			r.addKey(at("capacity", c.Name),
-				fmt.Sprintf("the instances of %q and %q will have the same prefix", other, c.Name),
-				related(at("capacity", other), "the other pool"), help("make the first %d characters differ", seen))
+				fmt.Sprintf("instances of %q and %q have the same name prefix", other, c.Name),
+				related(at("capacity", other), "the other pool"),
+				help("rename one of them, so that the first %d characters differ", seen))
 		}
 		first[prefix] = c.Name
 	}
@@ -433,7 +438,7 @@ func securityGroup(r *report) {
 	for _, name := range names(r.Blueprint.Teams) {
 		if r.Blueprint.Teams[name].Group != nil {
 			r.add(at("teams", name, "group"),
-				"a Google group means nothing to the cluster without cluster.securityGroup",
+				"the cluster ignores Google groups without cluster.securityGroup",
 				help(`set cluster: securityGroup: "gke-security-groups@DOMAIN", a group that holds the teams' groups`))
 			return // one mistake, however many teams have a group
 		}
@@ -444,7 +449,7 @@ func listedBuckets(r *report) {
 	for _, name := range names(r.Blueprint.Teams) {
 		if t := r.Blueprint.Teams[name]; t.NodesListBucket && !t.Bucket {
 			r.add(at("teams", name, "nodesListBucket"),
-				fmt.Sprintf("team %q has no bucket that nodes could list", name),
+				fmt.Sprintf("team %q has no bucket for nodes to list", name),
 				help("set bucket: true, or remove nodesListBucket"))
 		}
 	}

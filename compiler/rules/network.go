@@ -13,21 +13,21 @@ import (
 
 func networkRules() []Rule {
 	return []Rule{
-		{Code: "E0701", Severity: diag.Error, Title: "not a range of private addresses", check: privateRanges},
-		{Code: "E0702", Severity: diag.Error, Title: "ranges overlap", check: overlappingRanges},
-		{Code: "E0703", Severity: diag.Error, Title: "a range is too small", check: rangeSizes},
-		{Code: "E0704", Severity: diag.Error, Title: "not a range of addresses", check: authorizedRanges},
+		{Code: "E0701", Severity: diag.Error, Title: "address range is not private", check: privateRanges},
+		{Code: "E0702", Severity: diag.Error, Title: "address ranges overlap", check: overlappingRanges},
+		{Code: "E0703", Severity: diag.Error, Title: "address range has the wrong size", check: rangeSizes},
+		{Code: "E0704", Severity: diag.Error, Title: "invalid address range", check: authorizedRanges},
 		{
 			Code: "W0705", Severity: diag.Warning, Title: "the control plane is open to the internet",
 			check: openControlPlane, whole: true,
 		},
 		{
-			Code: "E0708", Severity: diag.Error, Title: "a limit of auto-provisioning that makes no sense",
+			Code: "E0708", Severity: diag.Error, Title: "accelerator limit of auto-provisioning is invalid",
 			check: autoProvisioningLimits,
 		},
 		{
 			Code: "N0709", Severity: diag.Note,
-			Title: "auto-provisioning's limits hold less than the teams are guaranteed", check: clusterLimits,
+			Title: "auto-provisioning limit is below the guarantees", check: clusterLimits,
 			whole: true,
 		},
 	}
@@ -69,12 +69,13 @@ var private = []netip.Prefix{
 func (r *report) cidr(path []string, text string) bool {
 	p, err := netip.ParsePrefix(text)
 	if err != nil {
-		r.add(path, fmt.Sprintf("%q is not a range of addresses", text),
+		r.add(path, fmt.Sprintf("%q is not an address range", text),
 			help("write it as ADDRESS/BITS, such as 10.0.0.0/20"))
 		return false
 	}
 	if p != p.Masked() {
-		r.add(path, fmt.Sprintf("%q does not start at the beginning of its range", text), label("want %q", p.Masked()))
+		r.add(path, fmt.Sprintf("address range %q does not start at its first address", text),
+			label("want %q", p.Masked()))
 		return false
 	}
 	return true
@@ -91,7 +92,7 @@ func privateRanges(r *report) {
 			inside = inside || p.Contains(n.prefix.Addr()) && p.Bits() <= n.prefix.Bits()
 		}
 		if !inside {
-			r.add(path, fmt.Sprintf("%s is not private address space", n.text),
+			r.add(path, fmt.Sprintf("%s is not a private address range", n.text),
 				label("want a range in 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or 100.64.0.0/10"))
 		}
 	}
@@ -107,7 +108,7 @@ func overlappingRanges(r *report) {
 			if !r.Written("network", a.field) { // point at what somebody wrote
 				a, b = b, a
 			}
-			options := []option{help("choose ranges that do not meet")}
+			options := []option{help("choose ranges that do not overlap")}
 			if r.Written("network", b.field) {
 				options = append(options, related(at("network", b.field), "the other range"))
 			}
@@ -146,15 +147,15 @@ func rangeSizes(r *report) {
 			// Google Cloud keeps four addresses of every primary range.
 			if nodes > addresses-4 {
 				r.add(at("network", n.field),
-					fmt.Sprintf("network.nodes, %s, has room for %d nodes, and the platform can have %d", n.text,
-						max(0, addresses-4), nodes), help("set a wider range: network: nodes: ..."))
+					fmt.Sprintf("network.nodes, %s, has room for %d nodes, but the platform can have %d", n.text,
+						max(0, addresses-4), nodes), help("set a larger range: network: nodes: \"ADDRESS/BITS\""))
 			}
 		case "pods":
 			// A node takes a /24, for at most 110 pods.
 			if room := addresses / 256; nodes > room {
 				r.add(at("network", n.field),
-					fmt.Sprintf("network.pods, %s, has room for the pods of %d nodes, and the platform can have %d",
-						n.text, room, nodes), help("set a wider range, a /24 for each node: network: pods: ..."))
+					fmt.Sprintf("network.pods, %s, has room for the pods of %d nodes, but the platform can have %d",
+						n.text, room, nodes), help("set a larger range, with a /24 for each node: network: pods: \"ADDRESS/BITS\""))
 			}
 		case "gvnic", "rdma":
 			r.subnetSize(n, 1<<cuts[n.field], direct[ir.RDMA])
@@ -162,11 +163,11 @@ func rangeSizes(r *report) {
 			r.subnetSize(n, 1<<cuts[n.field], direct[ir.TCPX]+direct[ir.TCPXO])
 		case "services":
 			if bits > 27 {
-				r.add(at("network", n.field), "GKE takes a range of Services of /27 or wider", help("widen the range"))
+				r.add(at("network", n.field), "the range of Services must be a /27 or larger", help("choose a larger range"))
 			}
 		case "controlPlane":
 			if bits != 28 {
-				r.add(at("network", n.field), fmt.Sprintf("GKE takes a /28 for the control plane, not a /%d", bits),
+				r.add(at("network", n.field), fmt.Sprintf("the range of the control plane must be a /28, not a /%d", bits),
 					label("want a /28"))
 			}
 		}
@@ -182,12 +183,12 @@ func (r *report) subnetSize(n namedRange, parts, nodes int) {
 	if room < max(nodes, 4) {
 		of := "has"
 		if parts > 1 {
-			of = fmt.Sprintf("is cut into %d parts, each of which has", parts)
+			of = fmt.Sprintf("is divided into %d ranges, each of which has", parts)
 		}
 		r.add(at("network", n.field),
-			fmt.Sprintf("network.%s, %s, %s room for %d nodes, and those with GPUDirect can be %d", n.field, n.text, of,
+			fmt.Sprintf("network.%s, %s, %s room for %d nodes, but %d nodes can have GPUDirect", n.field, n.text, of,
 				room, nodes),
-			help("set a wider range: network: %s: ...", n.field))
+			help("set a larger range: network: %s: \"ADDRESS/BITS\"", n.field))
 	}
 }
 
@@ -202,7 +203,7 @@ func openControlPlane(r *report) {
 		if p, err := netip.ParsePrefix(r.Blueprint.Cluster.AuthorizedNetworks[name]); err == nil && p.Bits() < 8 {
 			r.add(at("cluster", "authorizedNetworks", name),
 				fmt.Sprintf("%s lets most of the internet reach the control plane", p),
-				help("name your own networks; the DNS endpoint needs none"))
+				help("list your own networks only; the DNS endpoint needs no list"))
 		}
 	}
 }
@@ -227,7 +228,7 @@ func autoProvisioningLimits(r *report) {
 			}
 		}
 		if most := r.Blueprint.Cluster.AutoProvisioning.Accelerators[name]; most < need {
-			r.add(path, fmt.Sprintf("the capacities can have %d %s, and the cluster at most %d", need, name, most),
+			r.add(path, fmt.Sprintf("the capacities can have %d %s, but the cluster at most %d", need, name, most),
 				label("want at least %d", need))
 		}
 	}
@@ -250,10 +251,10 @@ func clusterLimits(r *report) {
 	} {
 		if l.most != nil && l.need > *l.most {
 			r.add(at("cluster", "autoProvisioning", l.field),
-				fmt.Sprintf("the nodes that all guarantees need have %d %s, and the cluster stops at %d", l.need,
+				fmt.Sprintf("the nodes for all guarantees have %d %s, but the limit of the cluster is %d", l.need,
 					l.what, *l.most),
-				label("want at least %d if all guarantees shall hold at once", l.need),
-				help("raise it, or leave it out: it then follows the guarantees"))
+				label("want at least %d to keep all guarantees at once", l.need),
+				help("raise the limit; or remove it, and it follows from the guarantees"))
 		}
 	}
 }

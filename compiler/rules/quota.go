@@ -18,19 +18,19 @@ func quotaRules() []Rule {
 	return []Rule{
 		{Code: "E0601", Severity: diag.Error, Title: "borrowing or lending without a cohort", check: loneBorrowers},
 		{
-			Code: schema.Overcommitted, Severity: diag.Error, Title: "more is guaranteed than the capacity holds", check: overcommit,
+			Code: schema.Overcommitted, Severity: diag.Error, Title: "guarantees exceed the capacity", check: overcommit,
 			whole: true, Acceptable: true,
 		},
-		{Code: "E0603", Severity: diag.Error, Title: "more is lent than there is", check: lendAboveNominal},
-		{Code: "E0604", Severity: diag.Error, Title: "quota counted in the wrong unit", check: quotaUnit, basic: true},
-		{Code: "E0605", Severity: diag.Error, Title: "a queue that can never run anything", check: deadQueues},
+		{Code: "E0603", Severity: diag.Error, Title: "lending limit exceeds the guarantee", check: lendAboveNominal},
+		{Code: "E0604", Severity: diag.Error, Title: "quota is in the wrong unit", check: quotaUnit, basic: true},
+		{Code: "E0605", Severity: diag.Error, Title: "queue cannot run anything", check: deadQueues},
 		{
-			Code: "W0608", Severity: diag.Warning, Title: "quota that holds no whole TPU slice", check: sliceQuota,
+			Code: "W0608", Severity: diag.Warning, Title: "quota is not a multiple of a TPU slice", check: sliceQuota,
 			resolved: true,
 		},
 		{
-			Code: "W0606", Severity: diag.Warning, Title: "nobody to borrow from", check: nothingToBorrow, whole: true,
-			resolved: true, scheduler: ir.Kueue,
+			Code: "W0606", Severity: diag.Warning, Title: "no other queue lends to the queue", check: nothingToBorrow,
+			whole: true, resolved: true, scheduler: ir.Kueue,
 		},
 	}
 }
@@ -110,7 +110,7 @@ func loneBorrowers(r *report) {
 func lendAboveNominal(r *report) {
 	r.eachQuota(func(q grant) {
 		if q.Lend != nil && *q.Lend > nominal(q.Quota) {
-			r.add(below(q.path, "lend"), fmt.Sprintf("lends %d of a guarantee of %d", *q.Lend, nominal(q.Quota)),
+			r.add(below(q.path, "lend"), fmt.Sprintf("lend is %d, but the guarantee is %d", *q.Lend, nominal(q.Quota)),
 				label("want at most %d", nominal(q.Quota)))
 		}
 	})
@@ -145,7 +145,7 @@ func overcommit(r *report) {
 		for _, f := range q.Flavors {
 			if _, given := quota[f.Flavor]; !given {
 				guarantee(f.Flavor, at("tiers", q.Tier, "shared"),
-					"guaranteed here, because it has no quota: all that it can have")
+					"without quota, the shared queue is guaranteed all of its capacities")
 			}
 		}
 	}
@@ -167,10 +167,10 @@ func overcommit(r *report) {
 		if n == 1 {
 			hold = "holds"
 		}
-		message := fmt.Sprintf("capacity %q guarantees %s %s, and its %s %s %s", c.Name,
+		message := fmt.Sprintf("the guarantees on capacity %q are %s %s, but its %s %s %s", c.Name,
 			ir.PrintQuantity(excess.resource, excess.guaranteed), excess.resource,
 			words.Count(n, unit), hold, ir.PrintQuantity(excess.resource, excess.held))
-		options := []option{help("lower the quotas, add %ss, or say why it is meant so: accept: E0602: \"...\"", unit)}
+		options := []option{help("lower the quotas, or add %ss; if this is intended, add accept: E0602: \"REASON\"", unit)}
 		r.addKey(at("capacity", c.Name), message, append(options, guarantees[c.Name]...)...)
 	}
 }
@@ -216,11 +216,11 @@ func deadQueues(r *report) {
 			case len(quota) == 0:
 				r.addKey(at("teams", name, "quota", tier),
 					fmt.Sprintf("team %q has no quota on any capacity of tier %q", name, tier),
-					help("give it some, or remove the tier from the team"))
+					help("add quota, or remove the tier from the team's quota"))
 			case dead(b.Tiers[tier], quota):
 				r.addKey(at("teams", name, "quota", tier),
 					fmt.Sprintf("team %q is guaranteed nothing in tier %q and may borrow nothing", name, tier),
-					help("guarantee it something, or let it borrow"))
+					help("add a guarantee or a borrowing limit"))
 			}
 		}
 	}
@@ -233,7 +233,7 @@ func deadQueues(r *report) {
 		if dead(t, t.Shared.Quota) {
 			r.addKey(at("tiers", tier, "shared", "quota"),
 				fmt.Sprintf("the shared queue of tier %q is guaranteed nothing and may borrow nothing", tier),
-				help("guarantee it something, let it borrow, or remove quota: it then has all of its capacities"))
+				help("add a guarantee or a borrowing limit; or remove quota, which gives the queue all of its capacities"))
 		}
 	}
 }
@@ -260,12 +260,12 @@ func sliceQuota(r *report) {
 		}
 		if most := own + int(q.Borrow); most < slice.Chips {
 			r.addKey(q.path,
-				fmt.Sprintf("%d chips, and a slice of %q has %d: none of them can ever be used", most, q.capacity,
-					slice.Chips), help("give it whole slices: a multiple of %d", slice.Chips))
+				fmt.Sprintf("quota of %d chips cannot be used, because a slice of %q has %d", most, q.capacity,
+					slice.Chips), help("write a multiple of %d", slice.Chips))
 		} else if rest := own % slice.Chips; rest != 0 && q.Borrow == 0 {
 			r.addKey(q.path,
-				fmt.Sprintf("%d chips, and slices of %q have %d: %d of them can never be used", own, q.capacity,
-					slice.Chips, rest), help("give it whole slices: a multiple of %d", slice.Chips))
+				fmt.Sprintf("quota of %d chips, but slices of %q have %d each: %d of the chips cannot be used", own, q.capacity,
+					slice.Chips, rest), help("write a multiple of %d", slice.Chips))
 		}
 	})
 }
@@ -280,8 +280,8 @@ func nothingToBorrow(r *report) {
 			}
 			if others := pool.others(q.Cohort, f.Flavor, f.Quotas[i]); others.Sign() <= 0 {
 				r.add(append(slices.Clip(path), f.Flavor, "borrow"),
-					fmt.Sprintf("no other queue of cohort %q lends anything on %q", q.Cohort, f.Flavor),
-					help("nothing can be borrowed there: remove borrow"))
+					fmt.Sprintf("no other queue of cohort %q lends %q", q.Cohort, f.Flavor),
+					help("remove borrow, or let another queue lend"))
 			}
 		}
 	}

@@ -25,7 +25,7 @@ func wholeSlices(r *report) {
 		if i < 0 {
 			if w.Slices > 1 {
 				r.add(at("workloads", name, "slices"), fmt.Sprintf("tier %q has no TPU slices", w.Tier),
-					help("remove slices: pods says how many run side by side"))
+					help("remove slices; pods is the number of pods that run at once"))
 			}
 			continue
 		}
@@ -36,26 +36,26 @@ func wholeSlices(r *report) {
 		perHost, hosts := c.Machine.AcceleratorCount, c.Machine.Slice.Hosts
 		if w.PerPod.Accelerators != perHost {
 			r.add(at("workloads", name, "perPod", "accelerators"),
-				fmt.Sprintf("a host of %q has %d chips, and one pod takes all of them", c.Name, perHost),
+				fmt.Sprintf("a host of %q has %d chips, and a pod must use all of them", c.Name, perHost),
 				label("want %d", perHost))
 		}
 		switch {
 		case hosts == 1 && w.Slices > 1:
 			r.add(at("workloads", name, "slices"), fmt.Sprintf("a slice of %q is one host", c.Name),
-				help("remove slices: pods says how many run side by side"))
+				help("remove slices; pods is the number of pods that run at once"))
 		case hosts == 1:
 		case w.Slices > 1 && slices.ContainsFunc(on, func(c string) bool { return capacities[c].Queued() }):
-			r.add(at("workloads", name, "slices"), "queued flex-start starts one slice for a workload", label("want 1"),
-				help("submit each slice as a copy of its own, or use a capacity that is not queued"))
+			r.add(at("workloads", name, "slices"), "queued flex-start starts only one slice for a workload", label("want 1"),
+				help("submit each slice as a separate copy, or use a capacity that is not queued"))
 		case w.Kind != string(ir.JobSet):
 			r.addKey(at("workloads", name),
-				fmt.Sprintf("workload %q runs on slices of %d hosts, which a Job cannot keep together", name, hosts),
+				fmt.Sprintf("workload %q runs on slices of %d hosts, which needs a JobSet", name, hosts),
 				help(`set kind: "JobSet"`))
 		case w.Pods != nil && *w.Pods != w.Slices*hosts:
 			r.add(at("workloads", name, "pods"),
-				fmt.Sprintf("on %s of %d hosts run %d pods, one on each", words.Count(w.Slices, "slice"), hosts,
+				fmt.Sprintf("%s of %d hosts needs %d pods, one for each host", words.Count(w.Slices, "slice"), hosts,
 					w.Slices*hosts),
-				label("want %d", w.Slices*hosts), help("leave pods out: it follows from slices"))
+				label("want %d", w.Slices*hosts), help("remove pods: slices determines its value"))
 		}
 	}
 }
@@ -75,9 +75,9 @@ func (r *report) mixedShapes(name string, w schema.Workload, on []string, capaci
 				path = at("workloads", name, "capacity")
 			}
 			r.add(path,
-				fmt.Sprintf("slices of %q have %s, and those of %q %s", c, shape(s), first,
+				fmt.Sprintf("slices of %q have %s, but slices of %q have %s", c, shape(s), first,
 					shape(capacities[first].Machine.Slice)),
-				help("a workload is made for one shape of slice: name capacities of that shape, capacity: [%q]", first))
+				help("choose capacities with the same shape of slice: capacity: [%q]", first))
 			return true
 		}
 	}
@@ -99,10 +99,10 @@ func runTimes(r *report) {
 		for _, capacity := range r.runsOn(w, capacities) {
 			if flex := capacities[capacity].Flex; flex != nil && *w.MaxRunSeconds > flex.MaxRunSeconds {
 				r.add(at("workloads", name, "maxRunSeconds"),
-					fmt.Sprintf("nodes of %q run for %d seconds at most", capacity, flex.MaxRunSeconds),
+					fmt.Sprintf("nodes of %q run for at most %d seconds", capacity, flex.MaxRunSeconds),
 					label("want at most %d", flex.MaxRunSeconds),
 					related(at("capacity", capacity, "consumption", "flexStart"), "the nodes"),
-					help("flex-start ends a node after that time, whatever runs on it"))
+					help("lower maxRunSeconds: flex-start ends a node after that time, even if a job runs on it"))
 				break
 			}
 		}

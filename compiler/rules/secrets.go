@@ -15,11 +15,11 @@ import (
 func secretRules() []Rule {
 	return []Rule{
 		{
-			Code: "E0860", Severity: diag.Error, Title: "the blueprint contains a secret",
+			Code: "E0860", Severity: diag.Error, Title: "secret in the blueprint",
 			Acceptable: true, check: shapedSecrets,
 		},
 		{
-			Code: "W0861", Severity: diag.Warning, Title: "a value that looks like a secret",
+			Code: "W0861", Severity: diag.Warning, Title: "value looks like a secret",
 			check: namedSecrets,
 		},
 	}
@@ -44,12 +44,12 @@ func (r *report) eachFreeText(visit func(freeText)) {
 	container := func(path, command []string, env map[string]string, secretEnv bool) {
 		cure := func(name string) string {
 			if !secretEnv {
-				return "remove the secret, and let the pod read it from Secret Manager with the team's rights" + revoke
+				return "remove the secret, and let the pod read it from Secret Manager with the team's permissions" + revoke
 			}
 			if name == "" {
 				name = "NAME"
 			}
-			return fmt.Sprintf("put the secret into a Secret of the team's namespace, and write "+
+			return fmt.Sprintf("move the secret to a Secret in the team's namespace, and write "+
 				"secretEnv: %s: {secret: \"...\", key: \"...\"}", name) + revoke
 		}
 		flag := ""
@@ -72,7 +72,7 @@ func (r *report) eachFreeText(visit func(freeText)) {
 			container(append(slices.Clip(path), "auxiliary", a), w.Auxiliary[a].Command, w.Auxiliary[a].Env, false)
 		}
 		for _, file := range names(w.Files) {
-			cure := "put the secret into a Secret of the team's namespace, and let the program read it from a " +
+			cure := "move the secret to a Secret in the team's namespace, and let the program read it from a " +
 				"variable of secretEnv" + revoke
 			visit(freeText{append(slices.Clip(path), "files", file), w.Files[file], "", "file " + file, cure})
 		}
@@ -109,7 +109,7 @@ func namedSecrets(r *report) {
 		default:
 			return
 		}
-		cure := f.cure + `; if it is no secret, accept: W0861: "..."`
+		cure := f.cure + `; if it is not a secret, add accept: W0861: "REASON"`
 		r.add(f.path, what+" looks like a secret", help("%s", cure), hidden())
 	})
 }

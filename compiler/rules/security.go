@@ -12,7 +12,7 @@ import (
 func securityRules() []Rule {
 	return []Rule{
 		{Code: "E1017", Severity: diag.Error, check: keyLocation,
-			Title: "the key is in another region than the cluster"},
+			Title: "encryption key is not in the region of the cluster"},
 	}
 }
 
@@ -29,7 +29,7 @@ func keyLocation(r *report) {
 		return
 	}
 	r.add(at("security", "kmsKey"),
-		fmt.Sprintf("the key is in %s, but the cluster is in %s", location, r.Blueprint.Region),
+		fmt.Sprintf("the encryption key is in %s, but the cluster is in %s", location, r.Blueprint.Region),
 		label("want locations/%s", r.Blueprint.Region), related(at("region"), "the region"),
 		help("write kmsKey: \"projects/PROJECT/locations/%s/keyRings/RING/cryptoKeys/KEY\"", r.Blueprint.Region))
 }

@@ -15,31 +15,31 @@ func tierRules() []Rule {
 	return []Rule{
 		{Code: "E0501", Severity: diag.Error, Title: "not exactly one default tier", check: defaultTier, whole: true},
 		{
-			Code: "W0502", Severity: diag.Warning, Title: "a tier preempts nothing", check: preemptsNothing,
+			Code: "W0502", Severity: diag.Warning, Title: "preempts has no effect", check: preemptsNothing,
 			whole: true, scheduler: ir.Kueue,
 		},
-		{Code: "E0503", Severity: diag.Error, Title: "a list names something twice", check: namedTwice},
+		{Code: "E0503", Severity: diag.Error, Title: "duplicate name in a list", check: namedTwice},
 		{
-			Code: "E0504", Severity: diag.Error, Title: "compact auto-provisioned capacity beside another",
+			Code: "E0504", Severity: diag.Error, Title: "compact auto-provisioned capacity shares its tier",
 			check: compactAlone, scheduler: ir.Kueue,
 		},
 		{
-			Code: "E0505", Severity: diag.Error, Title: "more flavors than Kueue takes", check: flavorLimit,
+			Code: "E0505", Severity: diag.Error, Title: "more flavors than a ClusterQueue allows", check: flavorLimit,
 			scheduler: ir.Kueue,
 		},
-		{Code: "E0506", Severity: diag.Error, Title: "a PriorityClass's name is reserved", check: reservedPriority},
+		{Code: "E0506", Severity: diag.Error, Title: "name of a PriorityClass is reserved", check: reservedPriority},
 		{
-			Code: "E0507", Severity: diag.Error, Title: "a tier mixes accelerators that cannot be queued together",
+			Code: "E0507", Severity: diag.Error, Title: "tier mixes accelerators that one queue cannot hold",
 			check: mixedAccelerators, resolved: true, scheduler: ir.Kueue,
 		},
-		{Code: "E0508", Severity: diag.Error, Title: "not exactly one of priority and priorities", check: onePriority},
-		{Code: "E0509", Severity: diag.Error, Title: "two PriorityClasses of a name", check: sameClass},
+		{Code: "E0508", Severity: diag.Error, Title: "tier needs either priority or priorities", check: onePriority},
+		{Code: "E0509", Severity: diag.Error, Title: "name of a PriorityClass is used twice", check: sameClass},
 		{
-			Code: "E0510", Severity: diag.Error, Title: "a team has quota of its own in a shared tier",
+			Code: "E0510", Severity: diag.Error, Title: "team has its own quota in a shared tier",
 			check: ownQuotaInShared, basic: true, scheduler: ir.Kueue,
 		},
 		{
-			Code: "E0511", Severity: diag.Error, Title: "a shared tier that no team shares", check: sharedByNobody,
+			Code: "E0511", Severity: diag.Error, Title: "shared tier without teams", check: sharedByNobody,
 			whole: true,
 		},
 	}
@@ -57,13 +57,13 @@ func defaultTier(r *report) {
 	case len(tiers) == 0:
 	case len(defaults) == 0 && r.Plan.Scheduler == ir.KAI: // which has a default itself
 	case len(defaults) == 0:
-		r.addKey(at("tiers"), "no tier is the default for pods that name no PriorityClass",
-			help("set default: true on the tier whose priority such pods should have"))
+		r.addKey(at("tiers"), "no tier is the default for pods without a PriorityClass",
+			help("set default: true in the tier whose priority these pods get"))
 	case len(defaults) > 1:
 		for _, name := range defaults[1:] {
-			r.add(at("tiers", name, "default"), fmt.Sprintf("tier %q is the default already", defaults[0]),
-				related(at("tiers", defaults[0], "default"), "the first"),
-				help("Kubernetes takes one global default: keep one"))
+			r.add(at("tiers", name, "default"), fmt.Sprintf("tier %q is already the default", defaults[0]),
+				related(at("tiers", defaults[0], "default"), "the other default"),
+				help("keep one default: Kubernetes allows one global default"))
 		}
 	}
 }
@@ -87,7 +87,7 @@ func preemptsNothing(r *report) {
 		}
 		if classes[len(classes)-1].Value <= lowest {
 			r.add(at("tiers", name, "preempts"),
-				fmt.Sprintf("tier %q has the lowest priority, so there is nothing it could preempt", name),
+				fmt.Sprintf("tier %q has the lowest priority, so it cannot preempt anything", name),
 				help("raise its priority, or remove preempts"))
 		}
 	}
@@ -100,23 +100,23 @@ func namedTwice(r *report) {
 		seen := map[string]bool{}
 		for i, name := range list {
 			if seen[name] {
-				r.add(below(path, diag.Index(i)), fmt.Sprintf(format, name), help("remove one"))
+				r.add(below(path, diag.Index(i)), fmt.Sprintf(format, name), help("remove one of them"))
 			}
 			seen[name] = true
 		}
 	}
 	for _, name := range names(b.Tiers) {
 		t := b.Tiers[name]
-		check(at("tiers", name, "capacity"), t.Capacity, fmt.Sprintf("tier %q tries capacity %%q twice", name))
+		check(at("tiers", name, "capacity"), t.Capacity, fmt.Sprintf("tier %q lists capacity %%q twice", name))
 		if t.Shared != nil {
 			check(at("tiers", name, "shared", "teams"), t.Shared.Teams,
-				fmt.Sprintf("team %%q shares the queue of tier %q twice", name))
+				fmt.Sprintf("the shared queue of tier %q lists team %%q twice", name))
 		}
 	}
 	for _, name := range names(b.Workloads) {
 		w := b.Workloads[name]
-		check(at("workloads", name, "capacity"), w.Capacity, fmt.Sprintf("workload %q names capacity %%q twice", name))
-		check(at("workloads", name, "teams"), w.Teams, fmt.Sprintf("workload %q names team %%q twice", name))
+		check(at("workloads", name, "capacity"), w.Capacity, fmt.Sprintf("workload %q lists capacity %%q twice", name))
+		check(at("workloads", name, "teams"), w.Teams, fmt.Sprintf("workload %q lists team %%q twice", name))
 	}
 }
 
@@ -129,8 +129,8 @@ func compactAlone(r *report) {
 			capacity := r.Blueprint.Capacity[c]
 			if capacity.AutoProvisioned && capacity.Placement == "compact" && len(tier.Capacity) > 1 {
 				r.add(at("tiers", name, "capacity", diag.Index(i)),
-					fmt.Sprintf("pods that select a placement group of %q fit no other capacity", c),
-					help("give it a tier of its own"))
+					fmt.Sprintf("pods that select a placement group of %q cannot run on another capacity", c),
+					help("define a tier that uses only this capacity"))
 			}
 		}
 	}
@@ -141,7 +141,7 @@ func flavorLimit(r *report) {
 	for _, name := range names(r.Blueprint.Tiers) {
 		if n := len(r.Blueprint.Tiers[name].Capacity); n > most {
 			r.addKey(at("tiers", name, "capacity"),
-				fmt.Sprintf("%d capacities, and a ClusterQueue takes %d flavors", n, most), help("split the tier"))
+				fmt.Sprintf("%d capacities, but a ClusterQueue allows %d flavors", n, most), help("split the tier"))
 		}
 	}
 }
@@ -153,10 +153,10 @@ func reservedPriority(r *report) {
 	check := func(path []string, class, cure string) {
 		switch {
 		case strings.HasPrefix(class, "system-"):
-			r.addKey(path, fmt.Sprintf("PriorityClass %q: the prefix system- belongs to Kubernetes", class),
+			r.addKey(path, fmt.Sprintf("PriorityClass %q has the prefix system-, which is reserved for Kubernetes", class),
 				help("%s", cure))
 		case class == "gmp-critical":
-			r.addKey(path, fmt.Sprintf("PriorityClass %q is Managed Prometheus' own", class), help("%s", cure))
+			r.addKey(path, fmt.Sprintf("PriorityClass %q is reserved for Managed Prometheus", class), help("%s", cure))
 		}
 	}
 	for _, name := range names(r.Blueprint.Tiers) {
@@ -165,7 +165,7 @@ func reservedPriority(r *report) {
 			check(at("tiers", name), name, "rename the tier")
 		}
 		for _, class := range names(t.Priorities) {
-			check(at("tiers", name, "priorities", class), class, "rename it")
+			check(at("tiers", name, "priorities", class), class, "rename the priority")
 		}
 	}
 }
@@ -186,8 +186,8 @@ func mixedAccelerators(r *report) {
 				r.add(at("tiers", name, "capacity", diag.Index(i)),
 					fmt.Sprintf("tier %q has both %s, of %q, and %s", name, capacities[first].Machine.Resource, first,
 						c.Machine.Resource),
-					help("Kueue counts cpu and memory in one group of flavors, which cover the same "+
-						"accelerator: make a tier of each"))
+					help("define a tier for each: Kueue counts cpu and memory in one group of flavors, "+
+						"which must all have the same accelerator"))
 			}
 		}
 	}
@@ -199,13 +199,13 @@ func onePriority(r *report) {
 		switch {
 		case t.Priority == nil && t.Priorities == nil:
 			r.addKey(at("tiers", name), fmt.Sprintf("tier %q has no priority", name),
-				help("give it priority, the value of its PriorityClass, or priorities, several by their names"))
+				help("add priority, the value of its PriorityClass, or priorities, several values by name"))
 		case t.Priority != nil && t.Priorities != nil:
-			r.addKey(at("tiers", name, "priorities"), fmt.Sprintf("tier %q has a priority already", name),
-				related(at("tiers", name, "priority"), "the first"), help("keep one of them"))
+			r.addKey(at("tiers", name, "priorities"), fmt.Sprintf("tier %q already has a priority", name),
+				related(at("tiers", name, "priority"), "the priority"), help("remove priority or priorities"))
 		case t.Priority == nil && len(t.Priorities) == 0:
 			r.addKey(at("tiers", name, "priorities"), fmt.Sprintf("tier %q has no PriorityClass", name),
-				help("name one at least, with its value"))
+				help("add at least one name with its value"))
 		}
 	}
 }
@@ -215,7 +215,8 @@ func sameClass(r *report) {
 	first := map[string][]string{}
 	claim := func(class string, path []string) {
 		if other, taken := first[class]; taken {
-			r.addKey(path, fmt.Sprintf("PriorityClass %q is tier %q's", class, other[1]), related(other, "the first"),
+			r.addKey(path, fmt.Sprintf("PriorityClass %q already belongs to tier %q", class, other[1]),
+				related(other, "the other tier"),
 				help("rename one of them"))
 			return
 		}
@@ -240,9 +241,9 @@ func ownQuotaInShared(r *report) {
 		for _, tier := range names(b.Teams[name].Quota) {
 			if b.Tiers[tier].Shared != nil {
 				r.addKey(at("teams", name, "quota", tier),
-					fmt.Sprintf("teams share the queue of tier %q, and have no quota of their own in it", tier),
+					fmt.Sprintf("the teams share the queue of tier %q, so a team cannot have its own quota in it", tier),
 					related(at("tiers", tier, "shared"), "shared here"),
-					help("remove it: what all of them have together stands in tiers.%s.shared.quota", tier))
+					help("remove this quota; tiers.%s.shared.quota holds the quota of all its teams together", tier))
 			}
 		}
 	}

@@ -15,13 +15,13 @@ import (
 func versionRules() []Rule {
 	return []Rule{
 		{
-			Code: "E0707", Severity: diag.Error, Title: "a release that the folder does not work with",
+			Code: "E0707", Severity: diag.Error, Title: "unsupported release",
 			check: versionFloors,
 		},
-		{Code: "N0862", Severity: diag.Note, Title: "a version without a known SHA-256", check: unpinnedVersions},
-		{Code: "N0837", Severity: diag.Note, Title: "a release that nothing runs", check: unusedTerraform},
+		{Code: "N0862", Severity: diag.Note, Title: "version without a known SHA-256", check: unpinnedVersions},
+		{Code: "N0837", Severity: diag.Note, Title: "version has no effect", check: unusedTerraform},
 		{
-			Code: "W0838", Severity: diag.Warning, Title: "a region in which Infrastructure Manager is not known",
+			Code: "W0838", Severity: diag.Warning, Title: "region is not known to offer Infrastructure Manager",
 			check: managerRegion,
 		},
 	}
@@ -51,8 +51,8 @@ func versionFloors(r *report) {
 	}
 	// These two are older than 0.12, and were taken back.
 	if v.KAI == "0.20.0" || v.KAI == "0.20.1" {
-		r.add(at("versions", "kai"), fmt.Sprintf("KAI Scheduler %s was released by mistake and retracted", v.KAI),
-			label("want 0.16.0 or later, neither 0.20.0 nor 0.20.1"))
+		r.add(at("versions", "kai"), fmt.Sprintf("KAI Scheduler %s was retracted after its release", v.KAI),
+			label("want 0.16.0 or later, except 0.20.0 and 0.20.1"))
 	}
 }
 
@@ -75,8 +75,8 @@ func unpinnedVersions(r *report) {
 	} {
 		if version.used && version.pin == "" && r.Written("versions", version.field) {
 			r.add(at("versions", version.field),
-				fmt.Sprintf("no SHA-256 of %s is known for this version", version.field),
-				help("set versions: sha256: %s: \"...\", and the build refuses anything else", version.field))
+				fmt.Sprintf("the SHA-256 of this version of %s is not known", version.field),
+				help("set versions: sha256: %s: \"SHA256\": the build then refuses any other file", version.field))
 		}
 	}
 }
@@ -85,10 +85,10 @@ func unpinnedVersions(r *report) {
 func unusedTerraform(r *report) {
 	if r.Blueprint.Delivery.InfrastructureManager && r.Written("versions", "terraform") {
 		r.add(at("versions", "terraform"),
-			fmt.Sprintf("Infrastructure Manager runs Terraform %s, and not %s", ir.InfrastructureManagerTerraform,
+			fmt.Sprintf("Infrastructure Manager runs Terraform %s, not %s", ir.InfrastructureManagerTerraform,
 				r.Blueprint.Versions.Terraform),
-			related(at("delivery", "infrastructureManager"), "it runs Terraform"),
-			help("remove it, or let the build run Terraform"))
+			related(at("delivery", "infrastructureManager"), "Infrastructure Manager is on"),
+			help("remove versions.terraform, or remove infrastructureManager: the build then runs Terraform itself"))
 	}
 }
 
@@ -104,9 +104,9 @@ func managerRegion(r *report) {
 	if r.Blueprint.Delivery.Region == nil {
 		path = at("delivery", "infrastructureManager")
 	}
-	r.add(path, fmt.Sprintf("Infrastructure Manager is not known in %s", region),
-		help("run it in another region, such as delivery: region: \"us-central1\"; if it is there: "+
-			"accept: W0838: \"...\""))
+	r.add(path, fmt.Sprintf("Infrastructure Manager is not known to be available in %s", region),
+		help("choose another region, such as delivery: region: \"us-central1\"; if it is available, add "+
+			"accept: W0838: \"REASON\""))
 }
 
 // older compares releases of three numbers each; the schema admits no others.

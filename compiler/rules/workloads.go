@@ -17,54 +17,54 @@ import (
 func workloadRules() []Rule {
 	return []Rule{
 		{
-			Code: "E0801", Severity: diag.Error, Title: "a pod fits no node", check: podFitsNode, whole: true,
+			Code: "E0801", Severity: diag.Error, Title: "pod fits no node", check: podFitsNode, whole: true,
 			resolved: true,
 		},
 		{
-			Code: "E0802", Severity: diag.Error, Title: "a workload can never be admitted", check: copyFitsQuota,
+			Code: "E0802", Severity: diag.Error, Title: "workload can never be admitted", check: copyFitsQuota,
 			whole: true, resolved: true,
 		},
 		{
-			Code: "E0809", Severity: diag.Error, Title: "a workload goes where its pods fit no node",
+			Code: "E0809", Severity: diag.Error, Title: "workload can be admitted to nodes that are too small",
 			check: strandedPods, whole: true, resolved: true, Acceptable: true, scheduler: ir.Kueue,
 		},
 		{
-			Code: "E0803", Severity: diag.Error, Title: "a team submits to a tier it has no quota in",
+			Code: "E0803", Severity: diag.Error, Title: "team has no quota in the workload's tier",
 			check: workloadTeams, whole: true, resolved: true,
 		},
-		{Code: "E0804", Severity: diag.Error, Title: "an image that is not pinned", check: pinnedImages},
-		{Code: "E0805", Severity: diag.Error, Title: "an environment variable that is set twice", check: setTwice},
-		{Code: "E0806", Severity: diag.Error, Title: "files too large for a ConfigMap", check: fileSizes},
+		{Code: "E0804", Severity: diag.Error, Title: "image without a version", check: pinnedImages},
+		{Code: "E0805", Severity: diag.Error, Title: "environment variable is set twice", check: setTwice},
+		{Code: "E0806", Severity: diag.Error, Title: "files exceed the size of a ConfigMap", check: fileSizes},
 		{
-			Code: "E0807", Severity: diag.Error, Title: "a workload that does not take whole TPU slices",
+			Code: "E0807", Severity: diag.Error, Title: "workload does not use whole TPU slices",
 			check: wholeSlices, resolved: true,
 		},
 		{
-			Code: "E0808", Severity: diag.Error, Title: "a workload runs longer than its nodes", check: runTimes,
+			Code: "E0808", Severity: diag.Error, Title: "workload can run longer than its nodes", check: runTimes,
 			resolved: true,
 		},
 		{
-			Code: "E0810", Severity: diag.Error, Title: "a workload names a capacity that its tier does not use",
+			Code: "E0810", Severity: diag.Error, Title: "workload chooses a capacity that its tier does not use",
 			check: capacityOutsideTier, basic: true,
 		},
 		{
-			Code: "E0811", Severity: diag.Error, Title: "a workload names a priority that its tier does not have",
+			Code: "E0811", Severity: diag.Error, Title: "workload chooses a priority that its tier does not have",
 			check: priorityOutsideTier, basic: true,
 		},
 		{
-			Code: "E0812", Severity: diag.Error, Title: "a workload names a capacity that its team has no quota on",
+			Code: "E0812", Severity: diag.Error, Title: "workload chooses a capacity that its team has no quota on",
 			check: chosenQuota, whole: true, resolved: true,
 		},
 		{
-			Code: "E0813", Severity: diag.Error, Title: "chosen capacities that cannot be told from others",
+			Code: "E0813", Severity: diag.Error, Title: "no label distinguishes the chosen capacities from others",
 			check: chosenApart, whole: true, resolved: true,
 		},
 		{
-			Code: "E0814", Severity: diag.Error, Title: "a variable that nothing sets", check: unsetVariables,
+			Code: "E0814", Severity: diag.Error, Title: "environment variable is never set", check: unsetVariables,
 			resolved: true,
 		},
 		{
-			Code: "E0815", Severity: diag.Error, Title: "a command names a file that is not there", check: missingFiles,
+			Code: "E0815", Severity: diag.Error, Title: "command uses a file that does not exist", check: missingFiles,
 			Acceptable: true,
 		},
 	}
@@ -146,8 +146,7 @@ func fits(requests []ir.Amount, times int64,
 		need.Mul(times)
 		have, known := offered(a.Resource)
 		if !known || need.Cmp(have) > 0 {
-			return fmt.Sprintf("%s %s of %s", ir.PrintQuantity(a.Resource, need), a.Resource,
-				ir.PrintQuantity(a.Resource, have)), false
+			return fmt.Sprintf("need %s %s, have %s", ir.PrintQuantity(a.Resource, need), a.Resource, ir.PrintQuantity(a.Resource, have)), false
 		}
 	}
 	return "", true
@@ -181,8 +180,8 @@ func podFitsNode(r *report) {
 			if !fitting {
 				r.addKey(at("workloads", name, "perPod"),
 					fmt.Sprintf("a pod of workload %q fits no node of tier %q", name, s.queue.Tier),
-					label("wanted and offered: %s", strings.Join(short, "; ")),
-					help("request less, or submit it to another tier"))
+					label("per node: %s", strings.Join(short, "; ")),
+					help("request less, or choose another tier"))
 				break
 			}
 		}
@@ -191,13 +190,13 @@ func podFitsNode(r *report) {
 
 func copyFitsQuota(r *report) {
 	capacities, pool := capacitiesByName(r.Plan), cohortPools(r.Plan)
-	cure := "a copy's pods run side by side on one capacity: use fewer or smaller pods, or raise the quota " +
-		"or what may be borrowed"
+	cure := "use fewer or smaller pods, or raise the quota or the borrowing limit: all pods of a copy run " +
+		"at once on one capacity"
 	starts := func(s submission) ([]string, bool) { return admissible(s, capacities, pool) }
 	if r.Plan.Scheduler == ir.KAI {
 		starts = func(s submission) ([]string, bool) { return startable(r.Plan, s, capacities) }
-		cure = fmt.Sprintf("a copy's pods run side by side, and within the guarantee if its priority is %d or more: "+
-			"use fewer or smaller pods, or raise the quota or what may be borrowed", ir.KAINonPreemptible)
+		cure = fmt.Sprintf("use fewer or smaller pods, or raise the quota or the borrowing limit: "+
+			"all pods of a copy run at once, and within the guarantee if the priority is %d or more", ir.KAINonPreemptible)
 	}
 	all := r.submissions()
 	for _, name := range names(all) {
@@ -217,7 +216,7 @@ func copyFitsQuota(r *report) {
 		if len(stuck) > 0 {
 			r.addKey(at("workloads", name),
 				fmt.Sprintf("workload %q can never be admitted for %s", name, quoted(stuck)),
-				label("wanted and within quota: %s", strings.Join(short, "; ")),
+				label("within quota: %s", strings.Join(short, "; ")),
 				related(r.quotaPath(first, ""), "the quota"),
 				help("%s", cure))
 		}
@@ -314,12 +313,12 @@ func strandedPods(r *report) {
 					continue
 				}
 				r.addKey(at("workloads", name, "perPod"),
-					fmt.Sprintf("workload %q can be admitted to %q, whose nodes are too small for its pods", name,
+					fmt.Sprintf("workload %q can be admitted to %q, but its pods do not fit the nodes of that capacity", name,
 						f.Flavor),
-					label("wanted and offered: %s", lack),
+					label("per node: %s", lack),
 					related(r.quotaPath(s, f.Flavor), "the quota that admits it"),
-					help("Kueue counts no nodes, and would evict it and queue it again for ever: request less, or "+
-						"make a tier of each size of node"))
+					help("request less, or define a tier for each size of node: Kueue does not compare pods with nodes, "+
+						"and would evict the workload and queue it again without end"))
 			}
 		}
 	}
@@ -342,7 +341,7 @@ func workloadTeams(r *report) {
 		if !served[w.Tier] && shared == nil {
 			if !idle[w.Tier] {
 				r.add(at("workloads", name, "tier"),
-					fmt.Sprintf("no team has quota in tier %q, so nobody submits workload %q", w.Tier, name),
+					fmt.Sprintf("no team has quota in tier %q, so no team can submit workload %q", w.Tier, name),
 					help("give a team quota in the tier, or remove the workload"))
 			}
 			idle[w.Tier] = true // one mistake, however many workloads
@@ -358,11 +357,11 @@ func workloadTeams(r *report) {
 			case !ok:
 			case shared == nil && team.Quota[w.Tier] == nil:
 				r.add(path, fmt.Sprintf("team %q has no quota in tier %q", t, w.Tier),
-					help("give it quota in the tier, or leave the team out"))
+					help("give the team quota in the tier, or remove the team from the workload"))
 			case shared != nil && shared.Teams != nil && !has(sharing, t):
 				r.add(path, fmt.Sprintf("team %q does not share the queue of tier %q", t, w.Tier),
-					related(at("tiers", w.Tier, "shared", "teams"), "those that do"),
-					help("add it there, or leave the team out"))
+					related(at("tiers", w.Tier, "shared", "teams"), "the teams that share it"),
+					help("add the team to the tier's shared queue, or remove the team from the workload"))
 			}
 		}
 	}
@@ -380,7 +379,8 @@ func pinnedImages(r *report) {
 
 func (r *report) pinned(path []string, image string) {
 	if strings.HasSuffix(image, ":latest") {
-		r.add(path, fmt.Sprintf("image %q is another one tomorrow", image), help("pin it by a version or by digest"))
+		r.add(path, fmt.Sprintf("image %q has no fixed version, so it can change between runs", image),
+			help("pin the image by a version tag or a digest"))
 	}
 }
 
@@ -398,18 +398,18 @@ func setTwice(r *report) {
 		set := map[string]setter{}
 		if w.Rendezvous != nil {
 			for _, v := range []string{ir.EnvMasterAddr, ir.EnvMasterPort, ir.EnvNodes} {
-				set[v] = setter{"rendezvous", "remove it, or remove rendezvous"}
+				set[v] = setter{"rendezvous", "remove the variable, or remove rendezvous"}
 			}
-			set["JOB_COMPLETION_INDEX"] = setter{"Kubernetes, which counts the pods", "rename it"}
+			set["JOB_COMPLETION_INDEX"] = setter{"Kubernetes, which counts the pods", "rename the variable"}
 			if w.Slices > 1 {
 				set[ir.EnvJobIndex] = set[ir.EnvNodes]
 			}
 		}
 		if team := buckets[name]; team != "" {
-			set[ir.EnvBucket] = setter{fmt.Sprintf("team %q's bucket", team), "rename it"}
+			set[ir.EnvBucket] = setter{fmt.Sprintf("team %q's bucket", team), "rename the variable"}
 		}
 		if r.Plan.Monitoring.TensorBoard != "" {
-			set[ir.EnvTensorBoard] = setter{"monitoring.tensorBoard", "rename it"}
+			set[ir.EnvTensorBoard] = setter{"monitoring.tensorBoard", "rename the variable"}
 		}
 		for _, v := range names(w.Env) {
 			if s, twice := set[v]; twice {
@@ -429,7 +429,7 @@ func setTwice(r *report) {
 			if s, twice := set[v]; twice {
 				r.addKey(path, v+" is set by "+s.by, help("%s", s.cure))
 			} else if _, twice := w.Env[v]; twice {
-				r.addKey(path, v+" stands in env as well", related(at("workloads", name, "env", v), "the other"),
+				r.addKey(path, v+" is also set in env", related(at("workloads", name, "env", v), "set here"),
 					help("keep one of them"))
 			}
 		}
@@ -446,8 +446,8 @@ func fileSizes(r *report) {
 		}
 		if total > most {
 			r.addKey(at("workloads", name, "files"),
-				fmt.Sprintf("the files of workload %q take %d KiB, and a ConfigMap holds 1024", name, total>>10),
-				help("put large files into the image or a bucket"))
+				fmt.Sprintf("the files of workload %q take %d KiB, but a ConfigMap holds 1024 KiB", name, total>>10),
+				help("move large files to the image or to a bucket"))
 		}
 	}
 }

@@ -5,11 +5,11 @@ import "github.com/batchwright/batchwright/compiler/diag"
 // loadCodes returns the codes of findings about files that cannot be loaded.
 func Codes() []diag.Code {
 	return []diag.Code{
-		{ID: "E0001", Severity: diag.Error, Title: "a path at which there is nothing to read"},
-		{ID: "E0002", Severity: diag.Error, Title: "a file that is empty, too large or no text"},
-		{ID: "E0003", Severity: diag.Error, Title: "a file that does not parse as a blueprint"},
-		{ID: "E0004", Severity: diag.Error, Title: "files that do not load as one CUE package"},
-		{ID: "E0005", Severity: diag.Error, Title: "a key that stands in a YAML or JSON file twice"},
-		{ID: "W0006", Severity: diag.Warning, Title: "a vendored schema of another version"},
+		{ID: "E0001", Severity: diag.Error, Title: "path has no readable blueprint"},
+		{ID: "E0002", Severity: diag.Error, Title: "file is empty, too large or not text"},
+		{ID: "E0003", Severity: diag.Error, Title: "file does not parse"},
+		{ID: "E0004", Severity: diag.Error, Title: "files do not load as one CUE package"},
+		{ID: "E0005", Severity: diag.Error, Title: "duplicate key in a YAML or JSON file"},
+		{ID: "W0006", Severity: diag.Warning, Title: "vendored schema has another version"},
 	}
 }

@@ -128,20 +128,20 @@ func (l *Loader) compileErrors(err error) bool {
 		case strings.HasPrefix(format, "unreferenced alias or let clause"):
 			kind = cutLet
 			quiet = echoes
-			f.Message = fmt.Sprintf("%v is defined and never referred to", args[0])
-			f.Help = "remove it, or refer to it"
+			f.Message = fmt.Sprintf("%v is defined but never used", args[0])
+			f.Help = "remove it, or use it"
 		case strings.HasPrefix(format, "builtin package"):
 			kind = cutImport
 			f.Help = "correct its name; CUE's own packages are listed at pkg.go.dev/cuelang.org/go/pkg"
 		case strings.Contains(format, "redeclared as imported package name"):
 			kind = cutImport
 			f.Message, _, _ = strings.Cut(f.Message, "\n")
-			f.Help = "give one of them another name"
+			f.Help = "rename the import or the field"
 		case strings.HasPrefix(f.Message, "@embed: "):
 			kind = cutAttr
-			f.Help = "name files of this directory, or below it"
+			f.Help = "embed only files in this directory or below it"
 			if strings.Contains(f.Message, "decode") {
-				f.Help = "correct the file; it has to be one of the module's own"
+				f.Help = "correct the file; it must be in the CUE module"
 			}
 		default:
 			kind = cutAttr
@@ -187,23 +187,23 @@ func (l *Loader) cut(pos token.Pos, kind cut) bool {
 func (l *Loader) unresolved(name, file string, written, fields []string) string {
 	for _, path := range builtins() {
 		if ast.ParseImportPath(path).Qualifier == name {
-			return "add to the file: import " + strconv.Quote(path)
+			return "add import " + strconv.Quote(path)
 		}
 	}
 	if slices.ContainsFunc(l.Instance.Files, func(f *ast.File) bool { return f.Filename == file }) {
 		if slices.Contains(written, name) {
-			return "another file defines it: begin both with the same package clause, so that they " +
-				"see each other's names"
+			return "another file defines this name: start both files with the same package clause, " +
+				"so that each can use the names of the other"
 		}
 		if slices.Contains(fields, name) {
-			return "the blueprint does not write " + name +
-				": references see what the files say, and not the schema's defaults"
+			return "write " + name + " in the blueprint" +
+				": a reference cannot use a default of the schema"
 		}
 		if near := diag.Nearest(name, written); near != "" {
-			return "did you mean " + near + "? A string needs quotes"
+			return "did you mean " + near + "? a string needs quotes"
 		}
 	}
-	return "define the name in this package, or put a string into quotes"
+	return "define the name in this package, or write quotes if it is a string"
 }
 
 // names returns what the input's files define at their top level, in order.

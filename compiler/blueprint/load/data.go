@@ -41,8 +41,8 @@ func (l *Loader) decode(format, path, name string, content []byte) {
 			l.failed = true
 			return
 		}
-		l.fail("E0003", path, "does not hold a blueprint",
-			"the file must be a mapping of fields such as name and teams")
+		l.fail("E0003", path, "is not a blueprint",
+			"write a mapping with fields such as name and teams")
 		return
 	}
 	l.data = append(l.data, file)
@@ -144,10 +144,10 @@ func (l *Loader) duplicates(decls []ast.Decl, above *trail) []ast.Decl {
 		if before := first[name]; before != nil {
 			l.findings.Add(diag.Finding{
 				Code: "E0005", Severity: diag.Error, Path: diag.Path(at.path()),
-				Message: fmt.Sprintf("key %q stands here twice", name),
+				Message: fmt.Sprintf("duplicate key %q", name),
 				Span:    l.Sources.Span(f.Label.Pos()),
 				Related: []diag.Related{{Span: l.Sources.Span(before.Label.Pos()), Message: "first here"}},
-				Help:    "keep one of them",
+				Help:    "keep one of the two",
 			})
 			return true
 		}

@@ -33,7 +33,7 @@ func (l *Loader) unusedTag(tag string) {
 	name, _, valued := strings.Cut(tag, "=")
 	f := diag.Finding{
 		Code: "E0004", Severity: diag.Error, Message: fmt.Sprintf("the blueprint has no @tag or @if named %q", name),
-		Help: "declare it on a field, as in region: string @tag(region), or leave -t out",
+		Help: "declare it on a field, as in region: string @tag(region), or remove -t",
 	}
 	if known := l.tags(); len(known) > 0 {
 		f.Label = "want one of " + strings.Join(known, ", ")
@@ -43,11 +43,11 @@ func (l *Loader) unusedTag(tag string) {
 	}
 	switch known := slices.Contains(l.tags(), name); {
 	case known && valued:
-		f.Message, f.Label = fmt.Sprintf("%q is the name of an @if, which takes no value", name), ""
-		f.Help = "leave the value out: -t " + name
+		f.Message, f.Label = fmt.Sprintf("%q is the name of an @if, which has no value", name), ""
+		f.Help = "remove the value: -t " + name
 	case known:
 		f.Message, f.Label = fmt.Sprintf("%q is the name of a @tag, which needs a value", name), ""
-		f.Help = "give it one: -t " + name + "=VALUE"
+		f.Help = "add a value: -t " + name + "=VALUE"
 	case !valued:
 		f.Help += "; a @tag needs a value: -t " + name + "=VALUE"
 	}
@@ -104,7 +104,7 @@ func (l *Loader) loadErrors(err error) bool {
 		seen[text] = true
 		f := diag.Finding{
 			Code: "E0004", Severity: diag.Error, Message: text, Span: l.Sources.Span(e.Position()),
-			Help: "correct what CUE could not load",
+			Help: "correct the part that CUE cannot load",
 		}
 		cut := false
 		switch {
@@ -120,44 +120,44 @@ func (l *Loader) loadErrors(err error) bool {
 			if !l.Partial { // else it can stand in what does not parse
 				for _, name := range l.cue {
 					l.fail("E0004", l.Sources.display(name), "has no package clause",
-						"begin it with a clause such as package platform, or name the file itself")
+						"start the file with a clause such as package platform, or pass the file itself as a PATH")
 				}
 			}
 			return false
 		case strings.Contains(text, "cannot find package"):
 			var why string
 			f.Message, why, _ = strings.Cut(text[strings.Index(text, "cannot find package"):], ": ")
-			f.Help = "vendor the package under cue.mod/pkg; nothing is fetched from the network"
+			f.Help = "copy the package into cue.mod/pkg; batchwright does not use the network"
 			if strings.Contains(why, "no files in package directory") {
 				f.Message, f.Help = why,
-					"give the files there that package clause, or name theirs: import \"PATH:NAME\""
+					"import the package by the name in its files: import \"PATH:NAME\""
 			}
 			cut = true
 		case strings.Contains(text, "package import cycle not allowed"):
-			f.Message = "the packages import each other in a circle"
-			f.Help = "move what both need into a package that imports neither"
+			f.Message = "the packages import each other in a cycle"
+			f.Help = "move the common part to a package that imports neither"
 			cut = true
 		case strings.HasPrefix(text, "found packages"):
-			f.Help = "a blueprint is one package: give its files the same package clause, or name the " +
-				"files that belong to it"
+			f.Help = "write the same package clause in all files of the blueprint, or pass the files of one package " +
+				"as PATHs"
 		case strings.Contains(text, "module.cue"),
 			f.Span.Valid() && strings.HasSuffix(f.Span.Source.Name, "cue.mod/module.cue"):
 			if !f.Span.Valid() {
 				name := l.Sources.display(filepath.Join(l.moduleRoot(), "cue.mod", "module.cue"))
 				f.Span.Source = &diag.Source{Name: name}
 			}
-			f.Help = `a module.cue reads: module: "example.com/platform@v0", and language: version: "v0.17.0"`
+			f.Help = `write a module.cue such as module: "example.com/platform@v0", language: version: "v0.17.0"`
 		case strings.Contains(text, "multiple @if attributes"):
 			f.Help = "join the conditions: @if(a && b)"
 		case strings.Contains(text, "invalid number for injection tag"):
 			if m := tagName.FindStringSubmatch(text); m != nil {
-				f.Span, f.Help = l.tagged(m[1]), "give it a number: -t "+m[1]+"=3"
+				f.Span, f.Help = l.tagged(m[1]), "set a number: -t "+m[1]+"=3"
 			}
 		case strings.Contains(text, "previous declaration here"):
 			continue
 		case !f.Span.Valid() && strings.Contains(text, "expected operand"):
 			f.Message, f.Span = "this condition cannot be read: "+text, l.badCondition()
-			f.Help = "a condition is made of names, &&, ||, ! and parentheses"
+			f.Help = "use only names, &&, ||, ! and parentheses in a condition"
 		}
 		if cut && l.cut(e.Position(), cutImport) {
 			again = true

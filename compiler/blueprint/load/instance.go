@@ -81,8 +81,8 @@ func (l *Loader) instance() *build.Instance {
 			}
 			l.findings.Add(diag.Finding{
 				Code: "E0004", Severity: diag.Error,
-				Message: "has no package clause, so the directory's package leaves it out",
-				Span:    diag.Span{Source: l.Sources.Get(f.Filename)}, Help: "begin it with: package " + inst.PkgName,
+				Message: "has no package clause, so it is not part of the directory's package",
+				Span:    diag.Span{Source: l.Sources.Get(f.Filename)}, Help: "start the file with: package " + inst.PkgName,
 			})
 		}
 	}
@@ -200,9 +200,9 @@ func (l *Loader) layModule(root string) {
 	}) {
 		l.findings.Add(diag.Finding{
 			Code: "W0006", Severity: diag.Warning,
-			Message: "the vendored schema is another version than this batchwright's",
+			Message: "the vendored schema is not the version of this batchwright",
 			Span:    diag.Span{Source: &diag.Source{Name: l.Sources.display(dir)}},
-			Help:    "the built-in schema was used; so that editors agree, run batchwright init",
+			Help:    "run batchwright init, so that editors use the same schema; this run used the built-in schema",
 		})
 	}
 }

@@ -150,7 +150,7 @@ func (l *Loader) read(path string) {
 		return
 	}
 	if !info.Mode().IsRegular() {
-		l.fail("E0001", path, "not a regular file", "name a directory, or a .cue, .yaml or .json file")
+		l.fail("E0001", path, "is not a regular file", "pass a directory, or a .cue, .yaml or .json file")
 		return
 	}
 	l.file(path, name, info.Size())
@@ -164,7 +164,8 @@ func (l *Loader) unreadable(path string, err error) {
 	case errors.As(err, &pathErr):
 		err = pathErr.Err
 	}
-	l.fail("E0001", path, "cannot be read: "+err.Error(), "name a directory that holds a blueprint, or its files")
+	l.fail("E0001", path, "cannot be read: "+err.Error(),
+		"pass a directory that contains a blueprint, or the files of a blueprint")
 }
 
 // directory takes in the CUE files of a directory.
@@ -191,9 +192,9 @@ func (l *Loader) directory(path, dir string) {
 		}
 	}
 	if found == 0 {
-		help := "name the directory of a blueprint"
+		help := "pass the directory of a blueprint"
 		if data != "" {
-			help = fmt.Sprintf("name the file itself: %s", filepath.Join(path, data))
+			help = fmt.Sprintf("pass the file itself: %s", filepath.Join(path, data))
 		}
 		l.fail("E0001", path, "has no .cue files", help)
 		return
@@ -224,8 +225,8 @@ func (l *Loader) leadsOut(name, dir string) bool {
 }
 
 func (l *Loader) foreignLink(display string) {
-	l.fail("E0001", display, "is a symbolic link that leads out of the blueprint's module",
-		"copy the file here, or name the file that it leads to as a PATH of its own")
+	l.fail("E0001", display, "is a symbolic link to a file outside the blueprint's module",
+		"copy the file here, or pass the target of the link as a separate PATH")
 }
 
 // file takes in one regular file.
@@ -252,7 +253,7 @@ func (l *Loader) file(path, name string, size int64) {
 	case ".yaml", ".yml", ".json":
 		l.decode(ext[1:], path, name, content)
 	default:
-		l.fail("E0001", path, fmt.Sprintf("%q is not a kind of file a blueprint is written in", ext),
+		l.fail("E0001", path, fmt.Sprintf("a blueprint cannot be a %q file", ext),
 			"want .cue, .yaml, .yml or .json")
 	}
 }
@@ -302,8 +303,8 @@ func (l *Loader) standardInput(format string) {
 }
 
 func (l *Loader) tooLarge(path string) {
-	l.fail("E0002", path, fmt.Sprintf("larger than %d MiB", MaxFile>>20),
-		"a blueprint of ten thousand teams is smaller; is this the right file?")
+	l.fail("E0002", path, fmt.Sprintf("is larger than %d MiB", MaxFile>>20),
+		"check that this is the right file: even a blueprint of ten thousand teams is smaller")
 }
 
 // text tells whether content is text that can be parsed, and adds a finding
@@ -311,9 +312,9 @@ func (l *Loader) tooLarge(path string) {
 func (l *Loader) text(path string, content []byte) bool {
 	switch {
 	case len(bytes.TrimSpace(content)) == 0:
-		l.fail("E0002", path, "is empty", `start with a name: name: "my-platform"`)
+		l.fail("E0002", path, "is empty", `start with name: "my-platform"`)
 	case !utf8.Valid(content) || bytes.IndexByte(content, 0) >= 0:
-		l.fail("E0002", path, "is not a text file", "a blueprint is UTF-8 text")
+		l.fail("E0002", path, "is not a text file", "write the blueprint as UTF-8 text")
 	default:
 		return true
 	}

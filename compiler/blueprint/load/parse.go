@@ -96,7 +96,7 @@ func (l *Loader) lostAttributes(file *ast.File) {
 	}
 	ast.Walk(file, func(n ast.Node) bool {
 		if a, ok := n.(*ast.Attribute); ok && a.Name() == "embed" {
-			lost(a, "in a file without @extern(embed)", "begin the file with @extern(embed), above the package clause")
+			lost(a, "in a file without @extern(embed)", "write @extern(embed) above the package clause")
 			l.cut(a.Pos(), cutAttr)
 		}
 		return true
@@ -111,7 +111,8 @@ func (l *Loader) refusedImports(file *ast.File) {
 		if path, err := strconv.Unquote(s.Path.Value); err == nil && path == "math/bits" {
 			l.findings.Add(diag.Finding{
 				Code: "E0107", Severity: diag.Error, Span: l.Sources.Span(s.Pos()),
-				Message: "math/bits is not for blueprints", Help: "do without: a shift is a multiplication by a power of two",
+				Message: "a blueprint cannot use math/bits",
+				Help:    "write a shift as a multiplication by a power of two",
 			})
 			l.cut(s.Pos(), cutImport)
 		}

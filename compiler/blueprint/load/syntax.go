@@ -72,21 +72,21 @@ var mergeConflict = regexp.MustCompile(`(?m)^<<<<<<< .*$`)
 func SyntaxFinding(text string, span diag.Span) diag.Finding {
 	f := diag.Finding{
 		Code: "E0003", Severity: diag.Error, Message: "syntax error: " + text, Span: span,
-		Help: "correct it first: what the rest of the file means depends on it",
+		Help: "correct this error first: the rest of the file depends on it",
 	}
 	if !span.Valid() {
 		return f
 	}
 	src := span.Source
 	if m := mergeConflict.FindIndex(src.Content); m != nil {
-		f.Message, f.Span = "syntax error: a merge left a conflict here", diag.Span{Source: src, Start: m[0], End: m[1]}
-		f.Help = "resolve it"
+		f.Message, f.Span = "syntax error: unresolved merge conflict", diag.Span{Source: src, Start: m[0], End: m[1]}
+		f.Help = "resolve the conflict"
 	} else if m := equals.FindSubmatchIndex(src.Content[:span.Start]); m != nil &&
 		strings.Contains(text, "expected label or ':'") {
-		f.Message, f.Span = "syntax error: fields are not written with =", diag.Span{
+		f.Message, f.Span = "syntax error: = in place of a colon", diag.Span{
 			Source: src, Start: m[2], End: m[3],
 		}
-		f.Help = "write a colon instead"
+		f.Help = "write a colon after the field's name"
 	} else if at := unclosed(src.Content, text, span.Start); at >= 0 {
 		f.Message = fmt.Sprintf("syntax error: this %q is not closed", src.Content[at])
 		f.Span, f.Help = diag.Span{Source: src, Start: at, End: at + 1}, "close it"
@@ -110,35 +110,35 @@ func syntaxHint(text string, span diag.Span) string {
 	case is("illegal character") && strings.ContainsAny(text, "\u201c\u201d\u2018\u2019"):
 		return `write straight quotes: "`
 	case is("string literal not terminated"):
-		return `end the string with a quote on its line; text of several lines stands between """`
+		return `end the string with a quote on the same line, or write a text of several lines between """`
 	case is("missing ','") && at(":") && dashed.Match(before):
-		return "put a name with a dash into quotes: " + strconv.Quote(string(dashed.Find(before)))
+		return "write quotes around a name with a dash: " + strconv.Quote(string(dashed.Find(before)))
 	case bytes.HasSuffix(before, []byte(";")):
 		return "remove the semicolon"
 	case is("expected label") && (at("=") || at("{")):
 		return "write a colon after a field's name"
 	case is("missing ',' in list"):
-		return "put a comma between the elements"
+		return "write a comma between the elements"
 	case is("missing ',' in struct"), is("expected label or ':', found 'STRING'"):
-		return "put a colon between a field's name and its value, and a comma between fields of one line"
+		return "write a colon between a field's name and its value, and a comma between fields on one line"
 	case is("expected label") && bytes.HasPrefix(bytes.TrimSpace(before), []byte("#")):
-		return "begin a comment with //"
+		return "start a comment with //"
 	case is("expected label") && bytes.HasPrefix(before, []byte("package ")):
-		return "put the package clause first"
+		return "move the package clause to the top of the file"
 	case is("expected label") && bytes.HasPrefix(before, []byte("import ")):
-		return "put the imports first, below the package clause"
+		return "move the imports to the top of the file, below the package clause"
 	case is("cannot start any token") && at("\t"):
-		return "indent with spaces: YAML takes no tabs"
+		return "indent with spaces: YAML does not allow tabs"
 	case is("mapping values are not allowed"):
-		return `put a nested key on a line of its own, or a value that holds ": " into quotes`
+		return `write a nested key on a separate line, or quotes around a value that contains ": "`
 	case is("beginning of object key string") && at("}"):
-		return "remove the comma before it"
+		return "remove the comma before the brace"
 	case is("looking for beginning of") && at("/"):
-		return "JSON has no comments: remove it, or write CUE"
+		return "remove the comment, or write CUE: JSON has no comments"
 	case is("looking for beginning of") && at("'"):
 		return `write double quotes: "`
 	case is("unexpected end of JSON"):
-		return "close what was opened"
+		return "close the open brackets and quotes"
 	}
 	return ""
 }
