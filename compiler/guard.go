@@ -85,8 +85,7 @@ func (c *compilation) guard(ctx context.Context, compile func() (*Result, error)
 }
 
 // usualGrowth is what usually costs too much.
-const usualGrowth = "look for values that repeat other values several times, nested comprehensions, " +
-	"and very long lists"
+const usualGrowth = "look for values that repeat other values several times, nested comprehensions, and very long lists"
 
 // outOfTime is the result of a compilation that took too long.
 func (c *compilation) outOfTime() *Result {

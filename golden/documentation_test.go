@@ -181,11 +181,11 @@ func TestLinks(t *testing.T) {
 // TestBrokenLinks follows links of which some lead nowhere.
 func TestBrokenLinks(t *testing.T) {
 	files := fstest.MapFS{
-		"a.md": {Data: []byte("# One `word`\n\n[a](#one-word) [b](docs/b.md#two-words) [c](docs) [d](https://example.com)\n" +
-			"```text\n# no heading\n[e](none.md)\n```\n" +
-			"[f](none.md) [g](docs/b.md#one-word) [h](#no-heading) [i]\n\n[i]: docs/none.md\n")},
-		"docs/b.md": {Data: []byte("## Two, words?\n\n## Two words\n\n" +
-			"[a](../a.md#one-word) [b](#two-words-1) [c](../../out.md)\n")},
+		"a.md": {Data: []byte("# One `word`\n\n[a](#one-word) [b](docs/b.md#two-words) [c](docs) " +
+			"[d](https://example.com)\n```text\n# no heading\n[e](none.md)\n```\n[f](none.md) " +
+			"[g](docs/b.md#one-word) [h](#no-heading) [i]\n\n[i]: docs/none.md\n")},
+		"docs/b.md": {Data: []byte("## Two, words?\n\n## Two words\n\n[a](../a.md#one-word) [b](#two-words-1) " +
+			"[c](../../out.md)\n")},
 	}
 	for name, want := range map[string][]string{
 		"a.md": {"a.md: none.md does not exist", "a.md: docs/b.md has no heading #one-word",
@@ -283,7 +283,8 @@ func shell(t *testing.T, dir, bin, command string) string {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", command)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(bin)+string(os.PathListSeparator)+os.Getenv("PATH"), "NO_COLOR=1",
+	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(bin)+string(os.PathListSeparator)+os.Getenv("PATH"),
+		"NO_COLOR=1",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com",
 		"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
 	out, _ := cmd.CombinedOutput()

@@ -257,14 +257,12 @@ func (c *guideCheck) mermaid(start int, lines []string) {
 }
 
 func TestCheckGuide(t *testing.T) {
-	const good = "# `gke-batch`\n\nSee [`terraform/`](terraform/), " +
-		"[Quotas](https://e.com/q?project=p) and `run.sh`.\n\n" +
-		"| Name | Reason |\n| --- | ---: |\n| `a\\|b` | x \\| \\[y\\](z) |\n|  | 2 |\n\n" +
-		"```mermaid\nflowchart LR\n  subgraph n1[\"cohort a\"]\n    n2[\"cq-a: #35;\"]\n  end\n  n3[\"l4\"]\n  " +
-		"n2 --> n3 & n2\n```\n\n" +
-		"```sh\n./run.sh\nterraform -chdir=terraform init\nkubectl apply -k kubernetes\nkubectl apply -f " +
-		"kubernetes/a.yaml -f https://e.com/m.yaml\nkubectl create ns a -o yaml | kubectl apply -f -\n```\n\n" +
-		"- item `kubectl get nodes` and ``a`<b>``\n"
+	const good = "# `gke-batch`\n\nSee [`terraform/`](terraform/), [Quotas](https://e.com/q?project=p) and " +
+		"`run.sh`.\n\n| Name | Reason |\n| --- | ---: |\n| `a\\|b` | x \\| \\[y\\](z) |\n|  | 2 " +
+		"|\n\n```mermaid\nflowchart LR\n  subgraph n1[\"cohort a\"]\n    n2[\"cq-a: #35;\"]\n  end\n  n3[\"l4\"]\n  " +
+		"n2 --> n3 & n2\n```\n\n```sh\n./run.sh\nterraform -chdir=terraform init\nkubectl apply -k " +
+		"kubernetes\nkubectl apply -f kubernetes/a.yaml -f https://e.com/m.yaml\nkubectl create ns a -o yaml | " +
+		"kubectl apply -f -\n```\n\n- item `kubectl get nodes` and ``a`<b>``\n"
 	tests := []struct {
 		name, old, new string
 		want           string // in an error; "" for none

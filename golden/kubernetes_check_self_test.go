@@ -349,8 +349,8 @@ spec:
 		},
 		{
 			"the second's toleration", "        value: present\n",
-			"        value: present\n      - effect: NoSchedule\n        key: queued\n        operator: " +
-				"Equal\n        value: \"true\"\n",
+			"        value: present\n      - effect: NoSchedule\n        key: queued\n        operator: Equal\n      " +
+				"  value: \"true\"\n",
 			"tolerates queued=true of flavor queued, whose nodes it does not select",
 		},
 		{

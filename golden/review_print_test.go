@@ -166,8 +166,8 @@ func manyTeamsReview(n int) *review.Review {
 // hostileReview has in every place what means something to a terminal, to
 // Markdown, to HTML or to a runner.
 func hostileReview() *review.Review {
-	const evil = "@team #1 !2 \x1b[31m|`</code></details>\n::error::x\n<img src=x> [a](http://e.com) --> " +
-		"%0A ``` www.e.com \u202e"
+	const evil = "@team #1 !2 \x1b[31m|`</code></details>\n::error::x\n<img src=x> [a](http://e.com) --> %0A ``` " +
+		"www.e.com \u202e"
 	field := []changed.Field{{Path: evil, From: evil, To: evil}}
 	return &review.Review{
 		Platform: evil, Before: evil, After: evil, Formatting: 1,

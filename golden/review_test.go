@@ -259,8 +259,8 @@ var edits = []edit{
 		name: "quota of every team", blueprint: "batch-platform", old: `"l4-spot": {accelerators: 12, borrow: 4}`,
 		new: `"l4-spot": {accelerators: 16, borrow: 4}`,
 		summary: []string{
-			"quota | all 4 teams: nominal quota of l4-spot in lp: 12 -> 16 GPUs (all queues " +
-				"guarantee 64 of the 72 GPUs)",
+			"quota | all 4 teams: nominal quota of l4-spot in lp: 12 -> 16 GPUs (all queues guarantee 64 of the 72 " +
+				"GPUs)",
 			"limits | node auto-provisioning: most vCPUs in the cluster: 1000 -> 1176 vCPUs",
 			"cloud quota | Google Cloud quota A2_CPUS: 1000 -> 1176 vCPUs at most",
 			"cloud quota | Google Cloud quota of machines of family g2: 864 vCPUs admitted, 1000 at most -> 1056 " +
@@ -351,8 +351,8 @@ var edits = []edit{
 			`quota | capacity "l4-spot": guaranteed by all queues: 48 -> 60 GPUs (of the 72 there are)`,
 			`access | team "team-e": group that may submit added: team-e@example.com`,
 			"limits | node auto-provisioning: most vCPUs in the cluster: 1000 -> 1200 vCPUs",
-			"cloud quota | Google Cloud quota A2_CPUS: 96 vCPUs admitted, 1000 at most -> 120 vCPUs " +
-				"admitted, 1200 at most",
+			"cloud quota | Google Cloud quota A2_CPUS: 96 vCPUs admitted, 1000 at most -> 120 vCPUs admitted, 1200 " +
+				"at most",
 			"cloud quota | Google Cloud quota of machines of family g2: 864 vCPUs admitted, 1000 at most -> 1056 " +
 				"vCPUs admitted, 1200 at most",
 			"cloud quota | Google Cloud quota NVIDIA_L4_GPUS: 24 -> 28 GPUs admitted (and with it " +
@@ -398,8 +398,8 @@ var edits = []edit{
 		summary: []string{
 			"teams | all 4 teams: bucket removed from configuration",
 			"access | service account of the build: permissions removed from configuration: storage.buckets.create",
-			"access | service account of the build: roles with a condition removed from " +
-				"configuration: roles/storage.admin",
+			"access | service account of the build: roles with a condition removed from configuration: " +
+				"roles/storage.admin",
 		},
 		removed: []string{
 			`google_storage_bucket.team["team-a"]`,
@@ -474,8 +474,8 @@ var edits = []edit{
 				`of the 4 GPUs, more than there are)`,
 			"cloud quota | Google Cloud quota NVIDIA_L4_GPUS: 8 GPUs always, 24 admitted, 56 at most -> 4 GPUs " +
 				"always, 20 admitted, 52 at most",
-			"cloud quota | Google Cloud quota of machines of family g2: 96 vCPUs always, 864 admitted -> 48 " +
-				"vCPUs always, 816 admitted",
+			"cloud quota | Google Cloud quota of machines of family g2: 96 vCPUs always, 864 admitted -> 48 vCPUs " +
+				"always, 816 admitted",
 			"cloud quota | Google Cloud quota SSD_TOTAL_GB: 1000 GB always, 5000 admitted, 17000 at most -> 800 GB " +
 				"always, 4800 admitted, 16800 at most",
 			"cloud quota | Google Cloud quota GPUS_ALL_REGIONS: 8 GPUs always, 80 admitted, 228 at most -> 4 GPUs " +
@@ -499,8 +499,8 @@ var edits = []edit{
 		new: `l4: {machine: "g2-standard-48"`,
 		summary: []string{
 			"capacity | 3 capacities: l4-ondemand, l4-reserved, l4-spot: machine: g2-standard-24 with 2 nvidia-l4 -> " +
-				"g2-standard-48 with 4 nvidia-l4 (48 vCPUs and 192 GiB of memory a node; GKE makes " +
-				"the nodes anew for it)",
+				"g2-standard-48 with 4 nvidia-l4 (48 vCPUs and 192 GiB of memory a node; GKE makes the nodes anew " +
+				"for it)",
 			`capacity | capacity "l4-ondemand": size: 0-24 nodes (48 GPUs) -> 0-24 nodes (96 GPUs) (all queues ` +
 				`guarantee 16 of the 96 GPUs)`,
 			`capacity | capacity "l4-reserved": size: 4 nodes (8 GPUs) -> 4 nodes (16 GPUs) (all queues ` +
@@ -530,8 +530,8 @@ var edits = []edit{
 		new: `consumption: onDemand: {}, maxNodes: 36`,
 		summary: []string{
 			`capacity | capacity "l4-spot": consumption: Spot -> on demand`,
-			"cloud quota | Google Cloud quota NVIDIA_L4_GPUS: 24 GPUs admitted, 56 at most -> 72 GPUs " +
-				"admitted, 128 at most",
+			"cloud quota | Google Cloud quota NVIDIA_L4_GPUS: 24 GPUs admitted, 56 at most -> 72 GPUs admitted, 128 " +
+				"at most",
 			"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_L4_GPUS removed from configuration: 0 GPUs always, " +
 				"48 admitted, 72 at most",
 		},
@@ -579,8 +579,8 @@ var edits = []edit{
 		name: "zones", blueprint: "batch-platform", old: `zones: ["us-central1-a", "us-central1-b", "us-central1-c"]`,
 		new: `zones: ["us-central1-a", "us-central1-c"]`,
 		summary: []string{
-			"cluster | platform: zones of the nodes: us-central1-a, us-central1-b, us-central1-c -> " +
-				"us-central1-a, us-central1-c",
+			"cluster | platform: zones of the nodes: us-central1-a, us-central1-b, us-central1-c -> us-central1-a, " +
+				"us-central1-c",
 			"cloud quota | Google Cloud quota CPUS: 24 -> 16 vCPUs",
 			"cloud quota | Google Cloud quota SSD_TOTAL_GB: 1000 GB always, 5000 admitted, 17000 at most -> 800 GB " +
 				"always, 4800 admitted, 16800 at most",
@@ -766,16 +766,16 @@ var edits = []edit{
 		new: `	releaseChannel: "RAPID", authorizedNetworks: office: "203.0.113.0/24"`,
 		summary: []string{
 			`access | cluster: authorised network "office" added: 203.0.113.0/24`,
-			"access | cluster: control plane's IP endpoint: no public address -> a public address, for " +
-				"the authorised networks",
+			"access | cluster: control plane's IP endpoint: no public address -> a public address, for the " +
+				"authorised networks",
 		},
 	},
 	{
 		name: "authorised network removed", blueprint: "a3-ultra-flex",
 		old: `	authorizedNetworks: office: "203.0.113.0/24"`, new: "",
 		summary: []string{
-			"access | cluster: control plane's IP endpoint: a public address, for the authorised " +
-				"networks -> no public address",
+			"access | cluster: control plane's IP endpoint: a public address, for the authorised networks -> no " +
+				"public address",
 			`access | cluster: authorised network "office" removed from configuration: 203.0.113.0/24`,
 		},
 	},
@@ -850,8 +850,8 @@ var edits = []edit{
 		name: "maintenance", blueprint: "batch-platform", old: `csiDrivers: filestore:    true`,
 		new: `csiDrivers: filestore: true, maintenance: start: "22:00"`,
 		summary: []string{
-			"cluster | cluster: maintenance window: SA, SU from 03:00 UTC for 6 hours -> SA, SU from " +
-				"22:00 UTC for 6 hours",
+			"cluster | cluster: maintenance window: SA, SU from 03:00 UTC for 6 hours -> SA, SU from 22:00 UTC for 6 " +
+				"hours",
 		},
 	},
 	{
@@ -978,8 +978,8 @@ var edits = []edit{
 			`capacity | capacity "h100-reserved": consumption: reservation "h100-reservation" -> Spot`,
 			`alerts | alert "ReservationIdle" removed from configuration`,
 			`alerts | alert "SpotPreemptionBurst" added`,
-			"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_H100_GPUS added: 0 GPUs always, " +
-				"32 admitted, 32 at most",
+			"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_H100_GPUS added: 0 GPUs always, 32 admitted, 32 at " +
+				"most",
 			"cloud quota | Google Cloud quota of machines of family a3: 832 -> 0 vCPUs always",
 			"cloud quota | Google Cloud quota SSD_TOTAL_GB: 600 -> 200 GB always",
 			"cloud quota | Google Cloud quota LOCAL_SSD_TOTAL_GB: 24000 -> 0 GB always",

@@ -40,7 +40,8 @@ var rooms = map[string][]string{
 	"compiler/blueprint/load": {"schema", "compiler/diag"},
 	"compiler/blueprint":      {"schema", "compiler/blueprint/load", "compiler/diag", "compiler/words"},
 	"compiler": {
-		"compiler/blueprint", "compiler/blueprint/load", "compiler/diag", "compiler/ir", "compiler/lower", "compiler/rules",
+		"compiler/blueprint", "compiler/blueprint/load", "compiler/diag", "compiler/ir", "compiler/lower",
+		"compiler/rules",
 	},
 
 	"emit":            {},

@@ -407,8 +407,8 @@ func TestCheckShapes(t *testing.T) {
 		},
 		{
 			"pods beside kept apart, too", slices, "  annotations:\n    provreq",
-			"  annotations:\n    alpha.jobset.sigs.k8s.io/exclusive-topology: " +
-				"cloud.google.com/gke-nodepool\n    provreq", "keeps pods beside its own off",
+			"  annotations:\n    alpha.jobset.sigs.k8s.io/exclusive-topology: cloud.google.com/gke-nodepool\n    " +
+				"provreq", "keeps pods beside its own off",
 		},
 		{
 			"pods that are waited for", slices, "  - name: worker\n    replicas: 2\n",

@@ -153,15 +153,15 @@ func TestTerraformCheckFails(t *testing.T) {
 		},
 		{
 			name: "backend of Infrastructure Manager",
-			extra: "terraform {\n  required_version = \"~> 1.5.0\"\n\n  backend \"gcs\" {\n    " +
-				"bucket = \"b\"\n  }\n}\n", want: "takes no backend",
+			extra: "terraform {\n  required_version = \"~> 1.5.0\"\n\n  backend \"gcs\" {\n    bucket = \"b\"\n  " +
+				"}\n}\n", want: "takes no backend",
 		},
 		{
 			name: "condition on another variable",
 			extra: "terraform {\n  required_version = \"~> 1.5.0\"\n}\n\nvariable \"y\" {\n  description = \"\"\n  " +
 				"type        = string\n  default     = \"\"\n\n  validation {\n    condition     = var.y != " +
-				"var.name\n    error_message = \"No.\"\n  }\n}\n\noutput \"y\" {\n  description = \"\"\n  " +
-				"value       = var.y\n}\n", want: "looks at name, which Terraform 1.5",
+				"var.name\n    error_message = \"No.\"\n  }\n}\n\noutput \"y\" {\n  description = \"\"\n  value      " +
+				" = var.y\n}\n", want: "looks at name, which Terraform 1.5",
 		},
 
 		{name: "module", extra: tfCalls("name = var.name"), files: tfModule(tfModuleMain)},
@@ -255,8 +255,8 @@ func TestTerraformCheckFails(t *testing.T) {
 		},
 		{
 			name: "too few blocks", schema: true,
-			extra: "resource \"google_monitoring_alert_policy\" \"y\" {\n  display_name = \"y\"\n  " +
-				"combiner     = \"OR\"\n}\n", want: `At least 1 "conditions"`,
+			extra: "resource \"google_monitoring_alert_policy\" \"y\" {\n  display_name = \"y\"\n  combiner     = " +
+				"\"OR\"\n}\n", want: `At least 1 "conditions"`,
 		},
 		{
 			name: "deprecated", schema: true,
@@ -325,8 +325,8 @@ func tfModule(main string) map[string]string { return map[string]string{"modules
 
 // tfCalls returns a call of the module with arguments, and a use of its output.
 func tfCalls(arguments string) string {
-	return "module \"m\" {\n  source = \"./modules/m\"\n\n  " + arguments + "\n}\n\n" +
-		"output \"m\" {\n  description = \"\"\n  value       = module.m.id\n}\n"
+	return "module \"m\" {\n  source = \"./modules/m\"\n\n  " + arguments + "\n}\n\noutput \"m\" {\n  description = " +
+		"\"\"\n  value       = module.m.id\n}\n"
 }
 
 func tfOutput(value string) string {

@@ -55,7 +55,8 @@ It exits with 1 if it finds nothing, or nothing for one of the NAMEs.`,
 			"; if repeated, with all of them", optionNames)
 	filter(&l.zones, "zone", "only machines known to be in this `zone` or region; if repeated, in any of them",
 		zones)
-	filter(&l.topologies, "topology", "only machines that form TPU slices of this `topology`; if repeated, of any of them",
+	filter(&l.topologies, "topology",
+		"only machines that form TPU slices of this `topology`; if repeated, of any of them",
 		topologies)
 	l.format = formatFlag(cmd, "output format of the machine types")
 	return cmd

@@ -75,8 +75,8 @@ output, and all other text to standard error.`,
 	flags.BoolVar(&o.exitCode, "exit-code", false, "exit with 1 if anything changed or, with --dry-run, would change")
 	flags.BoolVar(&o.force, "force", false, "also overwrite and remove files that were edited by hand")
 	flags.StringArrayVar(&o.only, "only", nil,
-		"write and remove only files that match a `glob` of paths in the folder, or that are in a directory "+
-			"that matches; can be repeated")
+		"write and remove only files that match a `glob` of paths in the folder, or that are in a directory that "+
+			"matches; can be repeated")
 	o.input = c.addInputFlags(cmd)
 	o.format = findingsFormatFlag(cmd, "output format of the findings (and of the report, with json)")
 	o.color = colorFlag(cmd)

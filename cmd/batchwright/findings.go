@@ -91,10 +91,10 @@ func conflictCodes() map[emit.Problem]conflictCode {
 		},
 		emit.Tampered: {
 			diag.Code{
-				ID: "E0906", Severity: diag.Error, Title: "manifest of the folder lists a path that batchwright never generates",
+				ID: "E0906", Severity: diag.Error,
+				Title: "manifest of the folder lists a path that batchwright never generates",
 			},
-			"restore it from version control, or compile with --force, which ignores it and removes no " +
-				"file",
+			"restore it from version control, or compile with --force, which ignores it and removes no file",
 		},
 		emit.Obstacle: {
 			diag.Code{ID: "E0904", Severity: diag.Error, Title: "path is not a regular file"},

@@ -204,8 +204,8 @@ func TestGitTrouble(t *testing.T) {
 	// The cure for a repository of another user's is git's own.
 	said := "fatal: detected dubious ownership in repository at '/r'\nTo add an exception for this directory, " +
 		"call:\n\n\tgit config --global --add safe.directory /r\n"
-	want := "git: detected dubious ownership in repository at '/r'; if you trust it, git config --global " +
-		"--add safe.directory /r"
+	want := "git: detected dubious ownership in repository at '/r'; if you trust it, git config --global --add " +
+		"safe.directory /r"
 	if got := r.gitError(errors.New("exit status 128"), said).Error(); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

@@ -35,9 +35,9 @@ to its node pools.
 GitHub and GitLab draw Mermaid in a Markdown code block; Graphviz draws dot.
 If there are more than a dozen teams or cohorts, graph draws similar ones as one,
 with the sum of their quotas, unless --full is set.`,
-		Example: "  batchwright graph blueprints/batch-platform\n" +
-			"  batchwright graph --format dot . | dot -Tsvg > platform.svg\n" +
-			"  batchwright graph --format json --full . | jq '.nodes[] | select(.kind == \"queue\").name'",
+		Example: "  batchwright graph blueprints/batch-platform\n  batchwright graph --format dot . | dot -Tsvg > " +
+			"platform.svg\n  batchwright graph --format json --full . | jq '.nodes[] | select(.kind == " +
+			"\"queue\").name'",
 		RunE: c.run(func(cmd *cobra.Command, paths []string) error { return d.run(cmd.Context(), paths) }),
 	}
 	cmd.Flags().BoolVar(&d.full, "full", false, "draw each team and cohort")

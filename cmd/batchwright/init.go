@@ -142,8 +142,8 @@ func (o *initiation) run(cmd *cobra.Command, dir string) error {
 			strings.Join(exampleNames(), ", "))
 	}
 	if m.Language != "" && semver.Compare(m.Language, load.SchemaLanguage) < 0 {
-		return usagef("the CUE module at %s has language version %s, which cannot read the schema: raise it to %s "+
-			"in its cue.mod/module.cue", m.Root, m.Language, load.SchemaLanguage)
+		return usagef("the CUE module at %s has language version %s, which cannot read the schema: raise it to %s in "+
+			"its cue.mod/module.cue", m.Root, m.Language, load.SchemaLanguage)
 	}
 	tree, err := o.tree(cmd.Context(), m)
 	if err != nil {

@@ -84,8 +84,8 @@ func undisableable(code string) error {
 			return usagef("--disable %s: errors cannot be hidden: correct the finding", code)
 		}
 	}
-	return usagef("--disable %s: errors cannot be hidden: correct the finding, or accept it in the "+
-		"blueprint, with a reason", code)
+	return usagef("--disable %s: errors cannot be hidden: correct the finding, or accept it in the blueprint, with a "+
+		"reason", code)
 }
 
 // shows tells whether a finding is not left out. Of two entries that fit the

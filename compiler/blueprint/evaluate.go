@@ -191,7 +191,8 @@ func (m *mistake) conflict(name string, errs []cueerrors.Error, schema cue.Value
 	}
 	if len(values) == 2 && slices.Contains(values, "true") && slices.Contains(values, "false") &&
 		strings.HasPrefix(last(strings.Split(name, ".")), "_") {
-		m.Message, m.Help = "the check "+name+" of the blueprint fails", "correct the value that it checks, or the check"
+		m.Message, m.Help = "the check "+name+" of the blueprint fails", "correct the value that it checks, or the "+
+			"check"
 		m.others = "the check"
 		return
 	}

@@ -82,9 +82,9 @@ func TestWriteGitHub(t *testing.T) {
 				Span: Span{source("a,line=9:%2C\n\x1b.cue", "x"), 0, 1},
 				Help: "::error::z\r\n##[error]w",
 			},
-			"::error file=a%2Cline=9%3A%252C ␛.cue,line=1,endLine=1,col=1,title=E1%2Cfile=b%3A%3Ax::" +
-				"a,line=9:%252C ␛.cue:1:1: %250A::add-mask::x ::stop-commands::y␍␛[31m\ufffd%0Ahelp: " +
-				"::error::z␍%0A##[error]w\n1 error\n",
+			"::error file=a%2Cline=9%3A%252C ␛.cue,line=1,endLine=1,col=1,title=E1%2Cfile=b%3A%3Ax::a,line=9:%252C " +
+				"␛.cue:1:1: %250A::add-mask::x ::stop-commands::y␍␛[31m\ufffd%0Ahelp: ::error::z␍%0A##[error]w\n1 " +
+				"error\n",
 		},
 	}
 	for name, test := range tests {

@@ -170,12 +170,9 @@ func TestWriteTextColor(t *testing.T) {
 	src := source("a.cue", "a: 1\n")
 	got := render(t, TextOptions{Color: true},
 		Finding{Code: "E1", Severity: Error, Message: "m", Span: at(t, src, "1"), Help: "h"})
-	want := "\x1b[1ma.cue:1:4:\x1b[0m \x1b[1;31merror[E1]\x1b[0m: \x1b[1mm\x1b[0m\n" +
-		"\x1b[1;34m  |\x1b[0m\n" +
-		"\x1b[1;34m1 |\x1b[0m a: 1\n" +
-		"\x1b[1;34m  |\x1b[0m    \x1b[1;31m^\x1b[0m\n" +
-		"\x1b[1;34m  =\x1b[0m \x1b[1;32mhelp\x1b[0m: h\n" +
-		"\n1 error\n"
+	want := "\x1b[1ma.cue:1:4:\x1b[0m \x1b[1;31merror[E1]\x1b[0m: \x1b[1mm\x1b[0m\n\x1b[1;34m  |\x1b[0m\n\x1b[1;34m1 " +
+		"|\x1b[0m a: 1\n\x1b[1;34m  |\x1b[0m    \x1b[1;31m^\x1b[0m\n\x1b[1;34m  =\x1b[0m \x1b[1;32mhelp\x1b[0m: " +
+		"h\n\n1 error\n"
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

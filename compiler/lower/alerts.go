@@ -97,17 +97,15 @@ func kaiAlerts() []ir.Alert {
 			Name: "KAIQueueControllerDown", Group: alertsKAI, For: 5 * 60, Severity: alertWarning,
 			Expr:    `absent(up{job="` + ir.KAIQueueService + `",@scraped} == 1)`,
 			Summary: "KAI Scheduler's controller of queues cannot be scraped.",
-			Action: "Queues cannot be changed while it is down, because it checks every change, and what they " +
-				"show is old. Look at the " +
-				"pods of namespace " + ir.KAINamespace + ".",
+			Action: "Queues cannot be changed while it is down, because it checks every change, and what they show " +
+				"is old. Look at the pods of namespace " + ir.KAINamespace + ".",
 		},
 		{
 			Name: "KAISchedulingSlow", Group: alertsKAI, For: 15 * 60, Severity: alertWarning,
 			Expr:    `max(kai_e2e_scheduling_latency_milliseconds{@scraped}) > 30000`,
 			Summary: "A scheduling cycle of KAI Scheduler takes more than half a minute.",
-			Action: "Every decision waits for the one before it. The dashboard shows which action takes the " +
-				"time: with many jobs that " +
-				"wait, consolidation and reclaim try many ways to make room.",
+			Action: "Every decision waits for the one before it. The dashboard shows which action takes the time: " +
+				"with many jobs that wait, consolidation and reclaim try many ways to make room.",
 		},
 		{
 			Name: "KAINothingStarts", Group: alertsKAI, For: 30 * 60, Severity: alertWarning,
@@ -116,16 +114,15 @@ func kaiAlerts() []ir.Alert {
 				` unless sum(increase(kai_podgroups_scheduled_by_action{@scraped}[1h])) > 0`,
 			Summary: "Jobs wait and KAI Scheduler has started nothing for an hour.",
 			Action: "The cluster may just be full. If the dashboard shows idle GPUs, read the events of a pod that " +
-				"waits: its queue may be at " +
-				"its limit, or the job may not fit what is free.",
+				"waits: its queue may be at its limit, or the job may not fit what is free.",
 		},
 		{
 			Name: "KAIEvictionChurn", Group: alertsKAI, Severity: alertWarning,
 			Expr:    `sum by (action) (` + ir.Events(`kai_pod_group_evicted_pods_total{@scraped}`, "1h") + `) > 20`,
 			Summary: "KAI Scheduler evicts more than 20 pods an hour.",
 			Action: "Pods are evicted so often by {{action}} that work is lost: reclaim gives a team back what it is " +
-				"guaranteed, preempt makes " +
-				"room for a higher priority in the same queue, consolidation moves jobs together.",
+				"guaranteed, preempt makes room for a higher priority in the same queue, consolidation moves jobs " +
+				"together.",
 		},
 	}
 }
@@ -152,19 +149,17 @@ func queueAlerts() []ir.Alert {
 				` unless on (cluster_queue) count by (cluster_queue) (` +
 				bornOrRisen(`kueue_quota_reserved_workloads_total{@kueue}`) + `)`,
 			Summary: "Workloads wait and the queue has started nothing for an hour.",
-			Action: "Look at the oldest pending workload of ClusterQueue {{cluster_queue}}: its " +
-				"QuotaReserved condition says " +
-				"what it waits for. With StrictFIFO it holds up all younger ones.",
+			Action: "Look at the oldest pending workload of ClusterQueue {{cluster_queue}}: its QuotaReserved " +
+				"condition says what it waits for. With StrictFIFO it holds up all younger ones.",
 		},
 		{
 			Name: "KueueWorkloadNeverFits", Group: alertsQueues, For: 30 * 60, Severity: alertWarning,
 			Expr: `sum by (cluster_queue, underlying_cause) (kueue_unadmitted_workloads` +
 				`{@kueue,underlying_cause=~"ExceedsMaxQuota|NoMatchingFlavor|Misconfigured"}) > 0`,
 			Summary: "A workload waits that its queue can never admit.",
-			Action: "ClusterQueue {{cluster_queue}} holds a workload that cannot start: " +
-				"{{underlying_cause}}. Tell its owner: " +
-				"it asks for more than quota and borrowing limit together, for nodes no flavor " +
-				"has, or is misconfigured.",
+			Action: "ClusterQueue {{cluster_queue}} holds a workload that cannot start: {{underlying_cause}}. Tell " +
+				"its owner: it asks for more than quota and borrowing limit together, for nodes no flavor has, or is " +
+				"misconfigured.",
 		},
 		{
 			Name: "KueueIdleQuotaWhileWaiting", Group: alertsQueues, For: 30 * 60, Severity: alertWarning,
@@ -175,11 +170,9 @@ func queueAlerts() []ir.Alert {
 				` (sum by (cluster_queue, resource) (kueue_cluster_queue_nominal_quota{@kueue,@resource})` +
 				` - sum by (cluster_queue, resource) (kueue_cluster_queue_resource_reservation{@kueue,@resource}))`,
 			Summary: "A queue waits although its own guaranteed quota would hold all that waits.",
-			Action: "ClusterQueue {{cluster_queue}} waits for {{resource}} it is guaranteed. Other " +
-				"queues of the cohort may " +
-				"have borrowed it and this tier does not preempt, one flavor alone may be too " +
-				"small, or cpu or memory is " +
-				"what is short.",
+			Action: "ClusterQueue {{cluster_queue}} waits for {{resource}} it is guaranteed. Other queues of the " +
+				"cohort may have borrowed it and this tier does not preempt, one flavor alone may be too small, or " +
+				"cpu or memory is what is short.",
 		},
 	}
 }
@@ -192,18 +185,16 @@ func serviceAlerts() []ir.Alert {
 			Expr: `histogram_quantile(0.95, sum by (le, cluster_queue) (rate(` +
 				`kueue_admission_wait_time_seconds_bucket{@kueue}[1h]))) > 7200`,
 			Summary: "One workload in twenty waits longer than two hours to be admitted.",
-			Action: "ClusterQueue {{cluster_queue}} has too little quota for what is submitted to " +
-				"it. Raise its quota or " +
-				"borrowing limit, or add capacity.",
+			Action: "ClusterQueue {{cluster_queue}} has too little quota for what is submitted to it. Raise its " +
+				"quota or borrowing limit, or add capacity.",
 		},
 		{
 			Name: "KueuePreemptionChurn", Group: alertsService, Severity: alertWarning,
 			Expr: `sum by (preempting_cluster_queue, reason) (` +
 				ir.Events(`kueue_preempted_workloads_total{@kueue}`, "1h") + `) > 20`,
 			Summary: "A queue preempts more than 20 workloads an hour.",
-			Action: "ClusterQueue {{preempting_cluster_queue}} evicts others ({{reason}}) so often that " +
-				"work is lost. Guarantee " +
-				"it more quota, or let the tiers it evicts borrow less.",
+			Action: "ClusterQueue {{preempting_cluster_queue}} evicts others ({{reason}}) so often that work is " +
+				"lost. Guarantee it more quota, or let the tiers it evicts borrow less.",
 		},
 		{
 			Name: "KueueEvictionsByFailure", Group: alertsService, Severity: alertWarning,
@@ -220,11 +211,9 @@ func serviceAlerts() []ir.Alert {
 				bornOrRisen(`kueue_evicted_workloads_total{@kueue,reason="Deactivated",underlying_cause!=""}`) +
 				`) > 0`,
 			Summary: "Kueue deactivated a workload: it does not run and will not be tried again.",
-			Action: "A workload of ClusterQueue {{cluster_queue}} was deactivated " +
-				"({{underlying_cause}}): an admission check " +
-				"refused it, or it ran longer than the time its owner allowed it. Mend it, then " +
-				"set spec.active of the " +
-				"Workload to true.",
+			Action: "A workload of ClusterQueue {{cluster_queue}} was deactivated ({{underlying_cause}}): an " +
+				"admission check refused it, or it ran longer than the time its owner allowed it. Mend it, then set " +
+				"spec.active of the Workload to true.",
 		},
 	}
 }
@@ -235,9 +224,8 @@ func controllerAlerts() []ir.Alert {
 			Name: "KueueControllerDown", Group: alertsController, For: 5 * 60, Severity: alertCritical,
 			Expr:    `absent(up{@job,@scraped} == 1)`,
 			Summary: "No Kueue controller can be scraped.",
-			Action: "Nothing is admitted while Kueue is down, and jobs cannot be created. Look at " +
-				"the pods of namespace " +
-				ir.KueueNamespace + "; if they run, look at the scraping objects there.",
+			Action: "Nothing is admitted while Kueue is down, and jobs cannot be created. Look at the pods of " +
+				"namespace " + ir.KueueNamespace + "; if they run, look at the scraping objects there.",
 		},
 		{
 			Name: "KueueNoLeader", Group: alertsController, For: 5 * 60, Severity: alertCritical,
@@ -261,8 +249,8 @@ func jobSetAlerts() []ir.Alert {
 		// One series a JobSet, so that increase() alone is always 0.
 		Expr:    `count by (exported_namespace) (` + bornOrRisen(`jobset_failed_total{@scraped}`) + `) > 0`,
 		Summary: "JobSets failed within the last hour.",
-		Action: "Look at the JobSets of namespace {{exported_namespace}}: the condition Failed names the " +
-			"job that failed first.",
+		Action: "Look at the JobSets of namespace {{exported_namespace}}: the condition Failed names the job that " +
+			"failed first.",
 	}}
 }
 
@@ -284,9 +272,8 @@ func checkAlerts() []ir.Alert {
 		Name: "KueueAdmissionCheckStuck", Group: alertsQueues, For: 60 * 60, Severity: alertWarning,
 		Expr:    `sum by (cluster_queue) (kueue_unadmitted_workloads{@kueue,reason="UnsatisfiedAdmissionChecks"}) > 0`,
 		Summary: "Workloads hold quota and wait for an admission check.",
-		Action: "Nodes for ClusterQueue {{cluster_queue}} have not come for an hour. Read the " +
-			"ProvisioningRequests of the " +
-			"waiting workloads: the zone may be out of stock, or the project out of quota.",
+		Action: "Nodes for ClusterQueue {{cluster_queue}} have not come for an hour. Read the ProvisioningRequests " +
+			"of the waiting workloads: the zone may be out of stock, or the project out of quota.",
 	}}
 }
 
@@ -296,9 +283,8 @@ func acceleratorAlerts() []ir.Alert {
 		Expr: `avg by (namespace_name, pod_name) (avg_over_time(kubernetes_io:container_accelerator_duty_cycle` +
 			`{monitored_resource="k8s_container",@system}[1h])) < 3`,
 		Summary: "A pod holds accelerators and leaves them idle.",
-		Action: "Pod {{pod_name}} of namespace {{namespace_name}} keeps its accelerators busy for less " +
-			"than 3% of the time, " +
-			"for more than an hour now. Ask its owner whether it hangs.",
+		Action: "Pod {{pod_name}} of namespace {{namespace_name}} keeps its accelerators busy for less than 3% of " +
+			"the time, for more than an hour now. Ask its owner whether it hangs.",
 	}}
 }
 
@@ -309,9 +295,8 @@ func gpuAlerts() []ir.Alert {
 		Expr: `(DCGM_FI_PROF_GR_ENGINE_ACTIVE{@steady,@scraped} > 0.5) and ` +
 			`(DCGM_FI_DEV_SM_CLOCK{@steady,@scraped} < 1000)`,
 		Summary: "A busy GPU runs below 1 GHz.",
-		Action: "GPU {{gpu}} ({{modelName}}) of node {{Hostname}} is throttled: look at its " +
-			"temperature and power. One slow " +
-			"GPU holds back every worker of a training job.",
+		Action: "GPU {{gpu}} ({{modelName}}) of node {{Hostname}} is throttled: look at its temperature and power. " +
+			"One slow GPU holds back every worker of a training job.",
 	}}
 }
 
@@ -334,9 +319,8 @@ func tpuAlerts(standing []string) []ir.Alert {
 		Expr: `min by (node_pool_name) (kubernetes_io:node_pool_multi_host_available` +
 			`{monitored_resource="k8s_node_pool",@system,node_pool_name=~"` + strings.Join(standing, "|") + `"}) == 0`,
 		Summary: "A TPU slice is incomplete.",
-		Action: "Some host of node pool {{node_pool_name}} is not ready, so that nothing can run on " +
-			"the slice. Look at the " +
-			"pool's nodes and its repair operations.",
+		Action: "Some host of node pool {{node_pool_name}} is not ready, so that nothing can run on the slice. Look " +
+			"at the pool's nodes and its repair operations.",
 	}}
 }
 
@@ -346,9 +330,8 @@ func spotAlerts() []ir.Alert {
 		Expr: `sum(sum_over_time(kubernetes_io:node_interruption_count` +
 			`{monitored_resource="k8s_node",interruption_type="PreemptionEvent",@system}[1h])) > 10`,
 		Summary: "More than 10 Spot nodes were taken back within an hour.",
-		Action: "Compute Engine is short of this hardware. Expect restarts until it is over; move " +
-			"urgent jobs to a tier " +
-			"without Spot capacity.",
+		Action: "Compute Engine is short of this hardware. Expect restarts until it is over; move urgent jobs to a " +
+			"tier without Spot capacity.",
 	}}
 }
 
@@ -367,11 +350,9 @@ func reservationAlerts() []ir.Alert {
 			`) <= 0.5)[22h:1h]) > 12`,
 		// The metrics do not say whose a reservation is.
 		Summary: "At least half of a reservation of the project stood idle for more than 12 of the last 23 hours.",
-		Action: "Reservation {{reservation_id}} is paid for and not used. It may be one that this " +
-			"platform does not consume: " +
-			"all of the project are watched. If it is the platform's, give its capacity to more tiers, " +
-			"let teams borrow more " +
-			"of it, or make it smaller.",
+		Action: "Reservation {{reservation_id}} is paid for and not used. It may be one that this platform does not " +
+			"consume: all of the project are watched. If it is the platform's, give its capacity to more tiers, let " +
+			"teams borrow more of it, or make it smaller.",
 	}}
 }
 

@@ -314,8 +314,8 @@ func TestDemandMetrics(t *testing.T) {
 				AnyReservation: &ir.AnyReservationUse{OnDemand: true}, MaxNodes: 2,
 			},
 			ir.DemandRow{Metric: "NVIDIA_L4_GPUS", What: "nvidia-l4, on demand and reserved", Ceiling: 4, Unit: "GPUs",
-				Note: "includes l4-any: its nodes from a reservation use the quota " +
-					"that the reservation holds already"}},
+				Note: "includes l4-any: its nodes from a reservation use the quota that the reservation holds " +
+					"already"}},
 		{"future reservation that has not begun",
 			ir.Capacity{
 				Machine: demandL4, Option: ir.Reservation, Static: true, MinNodes: 2, MaxNodes: 2, Waiting: true,

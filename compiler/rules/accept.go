@@ -160,7 +160,8 @@ func idleAcceptances(r *report) {
 	}
 	for _, a := range r.sortedAcceptances() {
 		if !r.accepted[a] && has(can, a.code) && !used[r.Place(true, a.path()...).Spot(a.code)] {
-			r.addKey(a.path(), fmt.Sprintf("there is no finding %s here to accept", a.code), help("remove this acceptance"))
+			r.addKey(a.path(), fmt.Sprintf("there is no finding %s here to accept", a.code),
+				help("remove this acceptance"))
 		}
 	}
 }

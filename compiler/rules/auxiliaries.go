@@ -229,7 +229,8 @@ func takenPorts(r *report) {
 		}
 		if who := taken[w.Rendezvous.Port]; who != "" {
 			r.add(at("workloads", name, "rendezvous", "port"),
-				fmt.Sprintf("port %d is already used by %s", w.Rendezvous.Port, who), help("choose another port, such as 29500"))
+				fmt.Sprintf("port %d is already used by %s", w.Rendezvous.Port, who),
+				help("choose another port, such as 29500"))
 		}
 	}
 }
@@ -253,8 +254,8 @@ func nodeIdentity(r *report) {
 				what = "bucket"
 			}
 			r.add(at("workloads", name, "hostNetwork"),
-				fmt.Sprintf("with hostNetwork, pods of workload %q have the identity of the nodes, not of team "+
-					"%q, and cannot use its %s", name, s.team.Name, what),
+				fmt.Sprintf("with hostNetwork, pods of workload %q have the identity of the nodes, not of team %q, "+
+					"and cannot use its %s", name, s.team.Name, what),
 				related(at("teams", s.team.Name), "the team"),
 				help("remove hostNetwork if the pods use Google Cloud; if not, add accept: W0836: \"REASON\""))
 			break

@@ -164,8 +164,8 @@ func unverified(r *report) {
 		if supports(c, m) == nil {
 			path, words := optionSpan(c)
 			r.addKey(path, fmt.Sprintf("%s is not verified to be available %s", m.Type, words),
-				help("check in the GKE documentation that the option supports this machine, then add "+
-					"accept: W0402: \"REASON\""))
+				help("check in the GKE documentation that the option supports this machine, then add accept: W0402: "+
+					"\"REASON\""))
 		}
 	})
 }
@@ -493,11 +493,12 @@ func sharedByAutoProvisioning(r *report) {
 			first = c
 		} else if first.DiskType != c.DiskType || first.DiskSizeGiB != c.DiskSizeGiB {
 			r.add(at("hardware", c.Hardware, "disk"),
-				fmt.Sprintf("all auto-provisioned nodes have the same boot disk, but it is %s of %d GiB for "+
-					"%q and %s of %d GiB for %q", first.DiskType, first.DiskSizeGiB, first.Name, c.DiskType, c.DiskSizeGiB,
+				fmt.Sprintf("all auto-provisioned nodes have the same boot disk, but it is %s of %d GiB for %q and "+
+					"%s of %d GiB for %q", first.DiskType, first.DiskSizeGiB, first.Name, c.DiskType, c.DiskSizeGiB,
 					c.Name),
 				related(at("hardware", first.Hardware), "the other hardware"),
-				help("make the disks the same; or remove autoProvisioned from one capacity, which gives it its own node pool"))
+				help("make the disks the same; or remove autoProvisioned from one capacity, which gives it its own "+
+					"node pool"))
 		}
 	}
 }
@@ -508,8 +509,8 @@ func unqueuedFlex(r *report) {
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
 		if c.Flex != nil && !c.Flex.Queued && !is(m.Options.FlexStart, false) {
 			r.addKey(at("capacity", c.Name, "consumption", "flexStart"),
-				fmt.Sprintf("Kueue evicts jobs on %q and queues them again if flex-start has no nodes for "+
-					"them within %d minutes", c.Name, ir.PodsReadyMinutes),
+				fmt.Sprintf("Kueue evicts jobs on %q and queues them again if flex-start has no nodes for them "+
+					"within %d minutes", c.Name, ir.PodsReadyMinutes),
 				help("set queued: true: jobs then wait for their nodes before Kueue admits them"))
 		}
 	})

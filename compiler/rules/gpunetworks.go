@@ -190,9 +190,9 @@ func noComputeDomains(r *report) {
 			continue
 		}
 		r.addKey(at("capacity", c.Name),
-			fmt.Sprintf("GPUs of different nodes of capacity %q cannot use NVLink: "+
-				"the folder installs neither NVIDIA's DRA driver nor a ComputeDomain", c.Name),
-			help("install the driver and give each job a ComputeDomain (batchwright explain E1016 shows how), "+
-				"then add accept: E1016: \"REASON\""))
+			fmt.Sprintf("GPUs of different nodes of capacity %q cannot use NVLink: the folder installs neither "+
+				"NVIDIA's DRA driver nor a ComputeDomain", c.Name),
+			help("install the driver and give each job a ComputeDomain (batchwright explain E1016 shows how), then "+
+				"add accept: E1016: \"REASON\""))
 	}
 }

@@ -349,7 +349,8 @@ func capacityZones(r *report) {
 			} else if !slices.Contains(r.Blueprint.Zones, z) {
 				r.add(at("capacity", name, "zones", diag.Index(i)),
 					fmt.Sprintf("zone %q is not one of the platform's zones", z),
-					label("want one of %s", quoted(r.Blueprint.Zones)), help("add it to the platform's zones, or choose another"))
+					label("want one of %s", quoted(r.Blueprint.Zones)),
+					help("add it to the platform's zones, or choose another"))
 			}
 		}
 	}
@@ -405,8 +406,8 @@ func perAcceleratorWithout(r *report) {
 		h := r.Blueprint.Hardware[name]
 		if m, ok := find(h); ok && m.Count == 0 && h.PerAccelerator != nil {
 			r.addKey(at("hardware", name, "perAccelerator"), fmt.Sprintf("%s has no accelerators", m.Type),
-				help("remove perAccelerator: quota on this hardware is counted in vCPUs, "+
-					"each with its share of the machine's memory"))
+				help("remove perAccelerator: quota on this hardware is counted in vCPUs, each with its share of the "+
+					"machine's memory"))
 		}
 	}
 }

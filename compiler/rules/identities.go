@@ -114,8 +114,8 @@ func wideRoles(r *report) {
 			if gives := handsOver(families, role); gives != "" {
 				r.add(at("teams", name, "roles", diag.Index(i)),
 					fmt.Sprintf("%s gives the jobs of team %q %s", role, name, gives),
-					help("choose a role with only the permissions that the jobs need, such as roles/bigquery.jobUser, "+
-						"or grant this role on the resource itself"))
+					help("choose a role with only the permissions that the jobs need, such as "+
+						"roles/bigquery.jobUser, or grant this role on the resource itself"))
 			}
 		}
 	}
@@ -155,14 +155,14 @@ func principals(r *report) {
 			accounts += len(r.Plan.JobRoles)
 		}
 	}
-	advice := fmt.Sprintf("%d of them are for the teams' roles: grant these roles on the resources themselves, "+
-		"or move some teams to a platform in a second project", teams)
+	advice := fmt.Sprintf("%d of them are for the teams' roles: grant these roles on the resources themselves, or "+
+		"move some teams to a platform in a second project", teams)
 	if accounts > 0 {
 		advice += fmt.Sprintf("; a team without serviceAccount needs %d fewer", len(r.Plan.JobRoles))
 	}
 	r.addKey(at("teams"),
-		fmt.Sprintf("the project's allow policy would hold %d principals, each counted once for every role, "+
-			"but IAM allows %d", d.Principals, ir.MaxPrincipals),
+		fmt.Sprintf("the project's allow policy would hold %d principals, each counted once for every role, but IAM "+
+			"allows %d", d.Principals, ir.MaxPrincipals),
 		help("%s", advice))
 }
 

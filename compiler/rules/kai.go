@@ -29,7 +29,8 @@ func kaiRules() []Rule {
 			check: unordered, scheduler: ir.KAI, resolved: true, Acceptable: true,
 		},
 		{
-			Code: "W1004", Severity: diag.Warning, Title: "KAI Scheduler counts the GPUs of different capacities together",
+			Code: "W1004", Severity: diag.Warning,
+			Title: "KAI Scheduler counts the GPUs of different capacities together",
 			check: countedTogether, scheduler: ir.KAI, resolved: true,
 		},
 		{
@@ -81,8 +82,8 @@ func noEquivalent(r *report) {
 		if t.Preempts {
 			r.addKey(at("tiers", name, "preempts"),
 				"preempts is unavailable with KAI Scheduler, which preempts by the value of the PriorityClass alone",
-				help("remove preempts: jobs evict jobs of a lower value in the same queue, "+
-					"except jobs with a value of %d or more", ir.KAINonPreemptible))
+				help("remove preempts: jobs evict jobs of a lower value in the same queue, except jobs with a value "+
+					"of %d or more", ir.KAINonPreemptible))
 		}
 		if r.Written("tiers", name, "queueing") {
 			r.addKey(at("tiers", name, "queueing"),
@@ -128,7 +129,8 @@ func noEquivalent(r *report) {
 			for _, c := range names(b.Teams[name].Quota[tier]) {
 				if b.Teams[name].Quota[tier][c].Lend != nil {
 					r.addKey(at("teams", name, "quota", tier, c, "lend"),
-						"lend is unavailable with KAI Scheduler: a queue lends everything that it does not use", help("remove lend"))
+						"lend is unavailable with KAI Scheduler: a queue lends everything that it does not use",
+						help("remove lend"))
 				}
 			}
 		}
@@ -258,8 +260,7 @@ func idleNodes(r *report) {
 		if in := r.Blueprint.Capacity[c.Name]; in.MaxNodes != nil && c.OwnsPools() {
 			r.addKey(at("capacity", c.Name, "maxNodes"),
 				fmt.Sprintf("nodes of %q also start for jobs that wait for quota", c.Name),
-				help("set nodes for a fixed number; if unused nodes are acceptable, add "+
-					"accept: W1009: \"REASON\""))
+				help("set nodes for a fixed number; if unused nodes are acceptable, add accept: W1009: \"REASON\""))
 		}
 	}
 }

@@ -106,7 +106,8 @@ func exclusionLimits(r *report) {
 			help(`remove exclusions that have ended, or allow patches: scope: "NO_MINOR_OR_NODE_UPGRADES"`))
 	default:
 		if from, hours := shortestMaintenance(r.Plan.Cluster.Maintenance, full); hours < leastHours {
-			message := fmt.Sprintf("in the %d days from %s the maintenance window is open for %d hours, but GKE needs %d",
+			message := fmt.Sprintf(
+				"in the %d days from %s the maintenance window is open for %d hours, but GKE needs %d",
 				leastIn, from.Format(time.DateOnly), hours, leastHours)
 			r.addKey(path, message, help("shorten an exclusion, or add days or hours to the maintenance window"))
 		}
@@ -155,7 +156,8 @@ func upgradesOfOwnPools(r *report) {
 		case !c.OwnsPools():
 			r.addKey(path,
 				fmt.Sprintf("upgrades is unavailable for capacity %q: GKE creates and upgrades its node pools itself", c.Name),
-				help("remove upgrades; or remove autoProvisioned and computeClass, which gives the capacity its own node pool"))
+				help("remove upgrades; or remove autoProvisioned and computeClass, which gives the capacity its own "+
+					"node pool"))
 		}
 	}
 }

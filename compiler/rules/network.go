@@ -155,7 +155,8 @@ func rangeSizes(r *report) {
 			if room := addresses / 256; nodes > room {
 				r.add(at("network", n.field),
 					fmt.Sprintf("network.pods, %s, has room for the pods of %d nodes, but the platform can have %d",
-						n.text, room, nodes), help("set a larger range, with a /24 for each node: network: pods: \"ADDRESS/BITS\""))
+						n.text, room, nodes),
+					help("set a larger range, with a /24 for each node: network: pods: \"ADDRESS/BITS\""))
 			}
 		case "gvnic", "rdma":
 			r.subnetSize(n, 1<<cuts[n.field], direct[ir.RDMA])
@@ -163,7 +164,8 @@ func rangeSizes(r *report) {
 			r.subnetSize(n, 1<<cuts[n.field], direct[ir.TCPX]+direct[ir.TCPXO])
 		case "services":
 			if bits > 27 {
-				r.add(at("network", n.field), "the range of Services must be a /27 or larger", help("choose a larger range"))
+				r.add(at("network", n.field), "the range of Services must be a /27 or larger",
+					help("choose a larger range"))
 			}
 		case "controlPlane":
 			if bits != 28 {

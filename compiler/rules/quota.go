@@ -233,7 +233,8 @@ func deadQueues(r *report) {
 		if dead(t, t.Shared.Quota) {
 			r.addKey(at("tiers", tier, "shared", "quota"),
 				fmt.Sprintf("the shared queue of tier %q is guaranteed nothing and may borrow nothing", tier),
-				help("add a guarantee or a borrowing limit; or remove quota, which gives the queue all of its capacities"))
+				help("add a guarantee or a borrowing limit; or remove quota, which gives the queue all of its "+
+					"capacities"))
 		}
 	}
 }

@@ -45,7 +45,8 @@ func wholeSlices(r *report) {
 				help("remove slices; pods is the number of pods that run at once"))
 		case hosts == 1:
 		case w.Slices > 1 && slices.ContainsFunc(on, func(c string) bool { return capacities[c].Queued() }):
-			r.add(at("workloads", name, "slices"), "queued flex-start starts only one slice for a workload", label("want 1"),
+			r.add(at("workloads", name, "slices"), "queued flex-start starts only one slice for a workload",
+				label("want 1"),
 				help("submit each slice as a separate copy, or use a capacity that is not queued"))
 		case w.Kind != string(ir.JobSet):
 			r.addKey(at("workloads", name),

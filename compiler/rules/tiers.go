@@ -186,8 +186,8 @@ func mixedAccelerators(r *report) {
 				r.add(at("tiers", name, "capacity", diag.Index(i)),
 					fmt.Sprintf("tier %q has both %s, of %q, and %s", name, capacities[first].Machine.Resource, first,
 						c.Machine.Resource),
-					help("define a tier for each: Kueue counts cpu and memory in one group of flavors, "+
-						"which must all have the same accelerator"))
+					help("define a tier for each: Kueue counts cpu and memory in one group of flavors, which must "+
+						"all have the same accelerator"))
 			}
 		}
 	}

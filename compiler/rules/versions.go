@@ -105,8 +105,8 @@ func managerRegion(r *report) {
 		path = at("delivery", "infrastructureManager")
 	}
 	r.add(path, fmt.Sprintf("Infrastructure Manager is not known to be available in %s", region),
-		help("choose another region, such as delivery: region: \"us-central1\"; if it is available, add "+
-			"accept: W0838: \"REASON\""))
+		help("choose another region, such as delivery: region: \"us-central1\"; if it is available, add accept: "+
+			"W0838: \"REASON\""))
 }
 
 // older compares releases of three numbers each; the schema admits no others.

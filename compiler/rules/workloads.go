@@ -190,13 +190,13 @@ func podFitsNode(r *report) {
 
 func copyFitsQuota(r *report) {
 	capacities, pool := capacitiesByName(r.Plan), cohortPools(r.Plan)
-	cure := "use fewer or smaller pods, or raise the quota or the borrowing limit: all pods of a copy run " +
-		"at once on one capacity"
+	cure := "use fewer or smaller pods, or raise the quota or the borrowing limit: all pods of a copy run at once on " +
+		"one capacity"
 	starts := func(s submission) ([]string, bool) { return admissible(s, capacities, pool) }
 	if r.Plan.Scheduler == ir.KAI {
 		starts = func(s submission) ([]string, bool) { return startable(r.Plan, s, capacities) }
-		cure = fmt.Sprintf("use fewer or smaller pods, or raise the quota or the borrowing limit: "+
-			"all pods of a copy run at once, and within the guarantee if the priority is %d or more", ir.KAINonPreemptible)
+		cure = fmt.Sprintf("use fewer or smaller pods, or raise the quota or the borrowing limit: all pods of a copy "+
+			"run at once, and within the guarantee if the priority is %d or more", ir.KAINonPreemptible)
 	}
 	all := r.submissions()
 	for _, name := range names(all) {
@@ -317,8 +317,8 @@ func strandedPods(r *report) {
 						f.Flavor),
 					label("per node: %s", lack),
 					related(r.quotaPath(s, f.Flavor), "the quota that admits it"),
-					help("request less, or define a tier for each size of node: Kueue does not compare pods with nodes, "+
-						"and would evict the workload and queue it again without end"))
+					help("request less, or define a tier for each size of node: Kueue does not compare pods with "+
+						"nodes, and would evict the workload and queue it again without end"))
 			}
 		}
 	}

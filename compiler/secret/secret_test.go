@@ -40,7 +40,7 @@ func TestFind(t *testing.T) {
 		"GitLab":             {"'glpat-" + mixed[:20] + "'", "glpat-" + mixed[:20] + " is a GitLab token"},
 		"Google":             {"key=AIza" + mixed[:35], "AIza" + mixed[:35] + " is a Google API key"},
 		"OAuth":              {"Bearer ya29.a0" + mixed, "ya29.a0" + mixed + " is a Google OAuth token"},
-		"AWS":                {"AKIA" + "Q3W7E5R2T4Y6U7IO", "AKIAQ3W7E5R2T4Y6U7IO is an AWS access key"},
+		"AWS":                {"AKIAQ3W7E5R2T4Y6U7IO", "AKIAQ3W7E5R2T4Y6U7IO is an AWS access key"},
 		"Slack":              {"xoxb-" + mixed[:24], "xoxb-" + mixed[:24] + " is a Slack token"},
 		"OpenAI":             {"sk-proj-" + mixed, "sk-proj-" + mixed + " is an OpenAI API key"},
 		"after an escape":    {`\nghp_` + mixed[:36], "ghp_" + mixed[:36] + " is a GitHub token"},

@@ -152,7 +152,8 @@ func TestShellReads(t *testing.T) {
 	var script, want strings.Builder
 	for c := 1; c < 256; c++ {
 		for _, s := range []string{string([]byte{byte(c)}), "x" + string([]byte{byte(c)}) + "y"} {
-			script.WriteString("printf '%s\\n' " + words.ShellArgument(s) + "\nv=" + words.ShellString(s) + "\nprintf '%s\\n' \"$v\"\n")
+			script.WriteString("printf '%s\\n' " + words.ShellArgument(s) + "\nv=" + words.ShellString(s) +
+				"\nprintf '%s\\n' \"$v\"\n")
 			want.WriteString(s + "\n" + s + "\n")
 		}
 	}

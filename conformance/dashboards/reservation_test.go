@@ -35,9 +35,8 @@ func TestReservationIdle(t *testing.T) {
 		"idle except for eight hours":   {"1x16 3x15 1x15", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			storage := promqltest.LoadedStorage(t, "load 30m\n"+
-				"  compute_googleapis_com:reservation_used"+of+test.used+"\n"+
-				"  compute_googleapis_com:reservation_reserved"+of+"4x48\n")
+			storage := promqltest.LoadedStorage(t, "load 30m\n  compute_googleapis_com:reservation_used"+of+
+				test.used+"\n  compute_googleapis_com:reservation_reserved"+of+"4x48\n")
 			query, err := engine(t).NewInstantQuery(t.Context(), storage, nil, expr, time.Unix(0, 0).Add(24*time.Hour))
 			if err != nil {
 				t.Fatal(err)

@@ -80,8 +80,8 @@ func Check(folder fs.FS) []error {
 	}
 	if w := got.WaitForPodsReady; *w.BlockAdmission || w.RecoveryTimeout.Duration == 0 ||
 		w.RecoveryTimeout.Duration > w.Timeout.Duration {
-		errorf("waits for pods wrongly: one team holds up the others, or a lost pod is waited for longer " +
-			"than all at the start")
+		errorf("waits for pods wrongly: one team holds up the others, or a lost pod is waited for longer than all at " +
+			"the start")
 	}
 	if got.Resources == nil ||
 		!slices.Equal(got.Resources.ExcludeResourcePrefixes, []string{string(corev1.ResourceEphemeralStorage)}) {

@@ -73,8 +73,8 @@ func open(t *testing.T, form string) root {
 	// Whatever wants the network finds an empty directory instead.
 	config := filepath.Join(dir, "terraform.rc")
 	write(t, config,
-		fmt.Sprintf("disable_checkpoint = true\nprovider_installation {\n  filesystem_mirror "+
-			"{\n    path = %q\n  }\n}\n", t.TempDir()))
+		fmt.Sprintf("disable_checkpoint = true\nprovider_installation {\n  filesystem_mirror {\n    path = %q\n  "+
+			"}\n}\n", t.TempDir()))
 	return root{
 		dir: filepath.Join(dir, "terraform"), program: program,
 		env: []string{

@@ -97,7 +97,8 @@ func terraform(p *ir.Platform, seconds int, id string, args ...string) task {
 
 // terraformInit returns the step that finds the state.
 func terraformInit(p *ir.Platform) task {
-	return terraform(p, 600, "terraform-init", "init", "-input=false", "-backend-config=bucket=$"+stateBucket, "-backend-config=prefix=$"+statePrefix)
+	return terraform(p, 600, "terraform-init", "init", "-input=false", "-backend-config=bucket=$"+stateBucket,
+		"-backend-config=prefix=$"+statePrefix)
 }
 
 // infrastructureManager returns a step that runs a script on the deployment of

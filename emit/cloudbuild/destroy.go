@@ -32,12 +32,14 @@ func destroy(p *ir.Platform) build {
 	}, scheduler.variables...)...)
 	if p.Delivery.InfrastructureManager {
 		return newBuild(p, "destroy", checkSettings(p), access, takeTurn(p), drain,
-			infrastructureManager(p, 14400, "infrastructure", releaseScript, variable{"REGION", p.Region}, variable{"CLUSTER", p.Cluster.Name}))
+			infrastructureManager(p, 14400, "infrastructure", releaseScript, variable{"REGION", p.Region},
+				variable{"CLUSTER", p.Cluster.Name}))
 	}
 	unprotect := terraform(p, 3600, "unprotect")
 	unprotect.Script = unprotectScript
 	return newBuild(p, "destroy", checkSettings(p), access, takeTurn(p), unlockState(p), terraformInit(p), drain, unprotect,
-		terraform(p, 10800, "terraform-destroy", "destroy", "-input=false", "-auto-approve", "-lock-timeout=300s", "-var=deletion_protection=false"),
+		terraform(p, 10800, "terraform-destroy", "destroy", "-input=false", "-auto-approve", "-lock-timeout=300s",
+			"-var=deletion_protection=false"),
 	)
 }
 

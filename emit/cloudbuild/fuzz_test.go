@@ -20,7 +20,8 @@ func FuzzBuilds(f *testing.F) {
 		kueue, kai := filled(text), filled(text)
 		kai.Scheduler = ir.KAI
 		var builds []any
-		for _, f := range []emit.File{files(t, kueue)["cloudbuild/provision.yaml"], files(t, kueue)["cloudbuild/destroy.yaml"], files(t, kai)["cloudbuild/provision.yaml"]} {
+		for _, f := range []emit.File{files(t, kueue)["cloudbuild/provision.yaml"],
+			files(t, kueue)["cloudbuild/destroy.yaml"], files(t, kai)["cloudbuild/provision.yaml"]} {
 			build := hostile.Documents(t, string(f.Content))[0].(map[string]any)
 			values := map[string]string{}
 			for name, value := range build["substitutions"].(map[string]any) {

@@ -325,7 +325,10 @@ func TestInterrupted(t *testing.T) {
 			p := newPlayer(t, tt.platform)
 			chosen := func(list []string, id string) bool { return list == nil || slices.Contains(list, id) }
 			if tt.provision == nil {
-				p.interruptEvery("create-platform.sh", nil, func() result { return p.script("create-platform.sh", "", "--prepare") },
+				p.interruptEvery("create-platform.sh", nil, func() result {
+					return p.script("create-platform.sh", "",
+						"--prepare")
+				},
 					func(after string) {
 						half := p.snapshot()
 						if problem := p.run("create-platform.sh", nil, nil); problem != "" {

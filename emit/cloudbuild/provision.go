@@ -42,13 +42,15 @@ func provision(p *ir.Platform) build {
 		tasks = append(tasks, infrastructureManager(p, 14400, "infrastructure", infrastructureScript))
 	} else {
 		bucket := command(p, 300, "state-bucket", "gcloud", "storage", "buckets", "update")
-		bucket.Args = append(bucket.Args, "gs://$"+stateBucket, "--versioning", "--uniform-bucket-level-access", "--public-access-prevention")
+		bucket.Args = append(bucket.Args, "gs://$"+stateBucket, "--versioning", "--uniform-bucket-level-access",
+			"--public-access-prevention")
 		tasks = append(tasks, bucket, unlockState(p), terraformInit(p),
 			terraform(p, 3600, "terraform-plan", "plan", "-input=false", "-lock-timeout=300s", "-out=platform.tfplan"),
 			terraform(p, 10800, "terraform-apply", "apply", "-input=false", "-lock-timeout=300s", "platform.tfplan"))
 	}
 	tasks = append(tasks, command(p, 300, "credentials",
-		"gcloud", "container", "clusters", "get-credentials", p.Cluster.Name, "--project="+p.Project, "--location="+p.Region, endpoint(p)))
+		"gcloud", "container", "clusters", "get-credentials", p.Cluster.Name, "--project="+p.Project,
+		"--location="+p.Region, endpoint(p)))
 	// The scheduler comes before JobSet: a scheduler that is down or half
 	// installed may refuse the Deployment of JobSet, and this step repairs it.
 	// Kueue waits for the kinds that are not there yet.
@@ -60,7 +62,8 @@ func provision(p *ir.Platform) build {
 		script(p, 300, "priorities", prioritiesScript, variable{"PLATFORM", platformSelector(p)}))
 	tasks = append(tasks, scheduler.prepare...)
 	tasks = append(tasks,
-		command(p, 7200, "manifests", "kubectl", "apply", "--server-side", "--force-conflicts", "--field-manager=batchwright", "-k", "kubernetes"),
+		command(p, 7200, "manifests", "kubectl", "apply", "--server-side", "--force-conflicts",
+			"--field-manager=batchwright", "-k", "kubernetes"),
 		scheduler.queues)
 	if p.Monitoring.TensorBoard != "" {
 		tasks = append(tasks, script(p, 600, "tensorboard", tensorBoardScript,

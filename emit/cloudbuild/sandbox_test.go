@@ -117,10 +117,12 @@ func (s *sandbox) run(dir string, env []string, stdin, program string, args ...s
 		program = filepath.Join(s.root, "bin", program)
 	}
 	// The script's process ID lets a stub end it.
-	cmd := exec.Command(filepath.Join(s.root, "bin", "bash"), append([]string{"-c", `echo $$ >"$SANDBOX/pid"; exec "$@"`, "-", program}, args...)...)
+	cmd := exec.Command(filepath.Join(s.root, "bin", "bash"),
+		append([]string{"-c", `echo $$ >"$SANDBOX/pid"; exec "$@"`, "-", program}, args...)...)
 	cmd.Dir = dir
 	cmd.Stdin = strings.NewReader(stdin)
-	cmd.Env = append([]string{"PATH=" + filepath.Join(s.root, "bin"), "SANDBOX=" + s.root, "HOME=" + s.root, "TMPDIR=" + s.root}, env...)
+	cmd.Env = append([]string{"PATH=" + filepath.Join(s.root, "bin"), "SANDBOX=" + s.root, "HOME=" + s.root,
+		"TMPDIR=" + s.root}, env...)
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
 	err := cmd.Run()

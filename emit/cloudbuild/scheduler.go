@@ -65,7 +65,8 @@ func kai(p *ir.Platform) scheduler {
 	// Helm is one program without libraries. The CLI's image, which has the
 	// credentials for the cluster, lacks it, and Helm's image lacks those.
 	helm := task{300, step{
-		ID: "helm", Name: literal(p.Versions.HelmImage()), Entrypoint: "cp", Args: []string{"/usr/bin/helm", "/workspace/helm"},
+		ID: "helm", Name: literal(p.Versions.HelmImage()), Entrypoint: "cp", Args: []string{"/usr/bin/helm",
+			"/workspace/helm"},
 	}}
 	install := script(p, 2400, "kai", kaiScript,
 		variable{"CHART", ir.KAIChart}, variable{"VERSION", p.Versions.KAI}, variable{"NAMESPACE", ir.KAINamespace})

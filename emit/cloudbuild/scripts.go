@@ -170,7 +170,8 @@ func grantCondition(roles []string) string {
 		for i, role := range roles[:n] {
 			quoted[i] = celString(role)
 		}
-		calls = append(calls, `api.getAttribute("iam.googleapis.com/modifiedGrantsByRole", []).hasOnly([`+strings.Join(quoted, ", ")+"])")
+		calls = append(calls,
+			`api.getAttribute("iam.googleapis.com/modifiedGrantsByRole", []).hasOnly([`+strings.Join(quoted, ", ")+"])")
 		if roles = roles[n:]; len(roles) == 0 {
 			return strings.Join(calls, " || ")
 		}

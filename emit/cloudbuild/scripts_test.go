@@ -68,7 +68,8 @@ gcloud builds submit . --project=my-project --region=us-central1 --config=cloudb
 		t.Errorf("second run: exit code %d\n%s", second.code, second.output)
 	}
 	for _, call := range second.calls {
-		if strings.Contains(call, " create ") || strings.Contains(call, "remove-iam-policy-binding") || strings.Contains(call, "projects add-iam-policy-binding") {
+		if strings.Contains(call, " create ") || strings.Contains(call, "remove-iam-policy-binding") || strings.Contains(call, "projects "+
+			"add-iam-policy-binding") {
 			t.Errorf("second run: %s", call)
 		}
 	}
@@ -132,13 +133,15 @@ func TestCreateReplacesTheCondition(t *testing.T) {
 		{"several", old + current + bare, "true", nil, []string{submit, removeOld, remove + " None"}},
 		{"no build", old, "true", []string{"--prepare"}, []string{add}},
 	} {
-		s.answer("case $call in\n*get-iam-policy*) printf %s " + words.ShellString(tt.policy) + " ;;\n*' submit '*) " + tt.build + " ;;\nesac")
+		s.answer("case $call in\n*get-iam-policy*) printf %s " + words.ShellString(tt.policy) + " ;;\n*' submit '*) " +
+			tt.build + " ;;\nesac")
 		r := s.script("create-platform.sh", "", tt.args...)
 		var got []string
 		words := s.words()
 		for i, word := range words {
 			switch {
-			case word == submit, word == add && slices.Contains(words[i:i+4], "--role=roles/resourcemanager.projectIamAdmin"):
+			case word == submit, word == add && slices.Contains(words[i:i+4],
+				"--role=roles/resourcemanager.projectIamAdmin"):
 				got = append(got, word)
 			case word == remove:
 				got = append(got, word+" "+strings.TrimPrefix(words[i+4], "--condition="))
@@ -161,7 +164,8 @@ case $call in
 esac`
 	s.answer(earlier)
 	want := []string{
-		"add projects/my-project/roles/gke_batch_build", "add roles/container.admin", "add roles/resourcemanager.projectIamAdmin",
+		"add projects/my-project/roles/gke_batch_build", "add roles/container.admin",
+		"add roles/resourcemanager.projectIamAdmin",
 		"submit", "remove roles/container.admin", "remove roles/iam.serviceAccountAdmin",
 	}
 	changes := func(calls []string) (out []string) {
@@ -200,10 +204,12 @@ esac`
 func teamPlatform() *ir.Platform {
 	p := platform()
 	p.Teams = []ir.Team{
-		{Name: "a", Namespace: "space-a", KubeAccount: "a-ksa", Account: &ir.TeamAccount{ID: "wi-team-a", Display: "Jobs of a in gke-batch"}},
+		{Name: "a", Namespace: "space-a", KubeAccount: "a-ksa", Account: &ir.TeamAccount{ID: "wi-team-a",
+			Display: "Jobs of a in gke-batch"}},
 		{Name: "b", Namespace: "b", KubeAccount: "b-ksa"},
 	}
-	p.Delivery.CustomRoles = []ir.CustomRole{{ID: "gke_batch_writer", Title: "Writes", Permissions: []string{"a.b.create", "a.b.get"}}}
+	p.Delivery.CustomRoles = []ir.CustomRole{{ID: "gke_batch_writer", Title: "Writes",
+		Permissions: []string{"a.b.create", "a.b.get"}}}
 	return p
 }
 
@@ -231,16 +237,19 @@ func TestCreateMakesTeamAccounts(t *testing.T) {
 
 	// A second run changes nothing. After a move of the namespace the team's jobs get
 	// the identity, and whoever else has it is named and keeps it.
-	const there = "case $call in\n*'describe wi-team-a'*) echo 'Jobs of a in gke-batch' ;;\n*'service-accounts get-iam-policy'*) echo '%s' ;;\nesac"
+	const there = "case $call in\n*'describe wi-team-a'*) echo 'Jobs of a in gke-batch' ;;\n*'service-accounts " +
+		"get-iam-policy'*) echo '%s' ;;\nesac"
 	s.answer(strings.Replace(there, "%s", "serviceAccount:my-project.svc.id.goog[space-a/a-ksa]", 1))
-	if r := s.script("create-platform.sh", ""); r.code != 0 || slices.Contains(r.calls, bind) || len(r.matching("gcloud iam service-accounts remove")) > 0 {
+	if r := s.script("create-platform.sh", ""); r.code != 0 || slices.Contains(r.calls, bind) || len(r.matching(
+		"gcloud iam service-accounts remove")) > 0 {
 		t.Errorf("second run: exit code %d, %q", r.code, r.calls)
 	}
 	s.answer(strings.Replace(there, "%s", "serviceAccount:my-project.svc.id.goog[old/a-ksa]", 1))
 	for _, args := range [][]string{nil, {"--prepare"}} {
 		r = s.script("create-platform.sh", "", args...)
 		revoke := `  gcloud iam service-accounts remove-iam-policy-binding ` + account + ` --project=my-project ` +
-			`--member=serviceAccount:my-project.svc.id.goog\[old/a-ksa\] --role=roles/iam.workloadIdentityUser --all` + "\n"
+			`--member=serviceAccount:my-project.svc.id.goog\[old/a-ksa\] --role=roles/iam.workloadIdentityUser --all` +
+			"\n"
 		if r.code != 0 || slices.Contains(r.calls, bind) != (args == nil) || strings.Count(r.output, revoke) != 1 {
 			t.Errorf("moved namespace, %q: exit code %d, %q\n%s", args, r.code, r.calls, r.output)
 		}
@@ -373,9 +382,9 @@ func TestCreateTurnsOnLogs(t *testing.T) {
 		reads   = `{"service": "container.googleapis.com", "auditLogConfigs": [{"logType": "DATA_READ"}]}`
 	)
 	answers := func(policy, write string) string {
-		return "case $call in\n*'gcloud info'*) echo " + words.ShellString(python) + " ;;\n" +
-			"*'get-iam-policy my-project --format=json'*) echo " + words.ShellString(policy) + "; exit ;;\n" +
-			"*set-iam-policy*) cat \"$4\" >>\"$SANDBOX/written\"; " + write + " ;;\nesac\n" + prepared
+		return "case $call in\n*'gcloud info'*) echo " + words.ShellString(python) + " ;;\n*'get-iam-policy " +
+			"my-project --format=json'*) echo " + words.ShellString(policy) + "; exit ;;\n*set-iam-policy*) cat " +
+			"\"$4\" >>\"$SANDBOX/written\"; " + write + " ;;\nesac\n" + prepared
 	}
 	const bindings = `{"bindings": [{"role": "roles/owner", "members": ["user:ana@example.com"], ` +
 		`"condition": {"title": "\u00e9", "expression": "request.time < timestamp(\"2030-01-01T00:00:00Z\")"}}], ` +
@@ -438,12 +447,15 @@ func TestSubmitFails(t *testing.T) {
 	s := newSandbox(t, platform())
 	for _, tt := range []struct{ problem, says string }{
 		{
-			"ERROR: (gcloud.builds.submit) FAILED_PRECONDITION: due to quota restrictions, cannot run builds in this region",
+			"ERROR: (gcloud.builds.submit) FAILED_PRECONDITION: due to quota restrictions, cannot run builds in this " +
+				"region",
 			"Cloud Build does not run in us-central1 for project my-project. Set delivery.region in the blueprint",
 		},
-		{"ERROR: (gcloud.builds.submit) build 1 completed with status FAILURE", "has failed: mend the cause, then run this again"},
+		{"ERROR: (gcloud.builds.submit) build 1 completed with status FAILURE",
+			"has failed: mend the cause, then run this again"},
 	} {
-		s.answer(prepared + "\nif [[ $call == *' submit '* ]]; then echo the log; echo " + words.ShellString(tt.problem) + " >&2; exit 1; fi")
+		s.answer(prepared + "\nif [[ $call == *' submit '* ]]; then echo the log; echo " +
+			words.ShellString(tt.problem) + " >&2; exit 1; fi")
 		for script, args := range map[string][]string{"create-platform.sh": nil, "destroy-platform.sh": {"--yes"}} {
 			r := s.script(script, "", args...)
 			if r.code != 1 || strings.Count(r.output, tt.problem) != 1 || !strings.Contains(r.output, "the log\n") || !strings.Contains(r.output, tt.says) {
@@ -460,14 +472,17 @@ func TestCreateOptions(t *testing.T) {
 	s := newSandbox(t, inside)
 	s.answer(fresh)
 
-	if r := s.script("create-platform.sh", ""); r.code != 1 || len(r.calls) > 0 || !strings.Contains(r.output, "--worker-pool=POOL") {
+	if r := s.script("create-platform.sh", ""); r.code != 1 || len(r.calls) > 0 || !strings.Contains(r.output,
+		"--worker-pool=POOL") {
 		t.Errorf("without a pool: exit code %d, calls %q\n%s", r.code, r.calls, r.output)
 	}
 	r := s.script("create-platform.sh", "", "--worker-pool="+pool)
-	if got := r.matching("gcloud builds submit"); r.code != 0 || len(got) != 1 || !strings.HasSuffix(got[0], " --worker-pool="+pool) {
+	if got := r.matching("gcloud builds submit"); r.code != 0 || len(got) != 1 || !strings.HasSuffix(got[0],
+		" --worker-pool="+pool) {
 		t.Errorf("with a pool: exit code %d, %q", r.code, got)
 	}
-	if r := s.script("create-platform.sh", "", "--prepare"); r.code != 0 || len(r.calls) < 10 || len(r.matching("gcloud builds")) > 0 {
+	if r := s.script("create-platform.sh", "", "--prepare"); r.code != 0 || len(r.calls) < 10 || len(r.matching(
+		"gcloud builds")) > 0 {
 		t.Errorf("--prepare: exit code %d, calls %q\n%s", r.code, r.calls, r.output)
 	}
 }
@@ -477,7 +492,8 @@ func TestScriptsBothKnow(t *testing.T) {
 	s := newSandbox(t, platform())
 	for _, name := range []string{"create-platform.sh", "destroy-platform.sh"} {
 		for _, flag := range []string{"-h", "--help"} {
-			if r := s.script(name, "", flag); r.code != 0 || len(r.calls) > 0 || !strings.HasPrefix(r.output, "Usage: "+name) {
+			if r := s.script(name, "", flag); r.code != 0 || len(r.calls) > 0 || !strings.HasPrefix(r.output,
+				"Usage: "+name) {
 				t.Errorf("%s %s: exit code %d, calls %q\n%s", name, flag, r.code, r.calls, r.output)
 			}
 		}
@@ -491,7 +507,8 @@ func TestScriptsBothKnow(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"create-platform.sh", "destroy-platform.sh"} {
-		if r := s.script(name, ""); r.code != 1 || len(r.calls) > 0 || !strings.Contains(r.output, "gcloud is not installed") {
+		if r := s.script(name, ""); r.code != 1 || len(r.calls) > 0 || !strings.Contains(r.output,
+			"gcloud is not installed") {
 			t.Errorf("%s without gcloud: exit code %d\n%s", name, r.code, r.output)
 		}
 	}
@@ -508,12 +525,14 @@ func TestDestroy(t *testing.T) {
 		submits              bool
 	}{
 		{"nothing there", fresh, "", nil, 0, "nothing of the platform gke-batch was ever built", false},
-		{"no account", "case $call in\n*'buckets list'*) echo b ;;\n*describe*) exit 1 ;;\nesac", "gke-batch\n", nil, 1, "create-platform.sh --prepare", false},
+		{"no account", "case $call in\n*'buckets list'*) echo b ;;\n*describe*) exit 1 ;;\nesac", "gke-batch\n", nil, 1,
+			"create-platform.sh --prepare", false},
 		{"wrong name", prepared, "yes\n", nil, 1, "nothing was destroyed", false},
 		{"no answer", prepared, "", nil, 1, "nothing was destroyed", false},
 		{"the name", prepared, "gke-batch\n", nil, 0, question, true},
 		{"not asked", prepared, "", []string{"--yes"}, 0, "is destroyed", true},
-		{"build fails", prepared + "\nif [[ $call == *'builds submit'* ]]; then exit 1; fi", "", []string{"--yes"}, 1, "Submitting", true},
+		{"build fails", prepared + "\nif [[ $call == *'builds submit'* ]]; then exit 1; fi", "", []string{"--yes"}, 1,
+			"Submitting", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s.t = t
@@ -522,12 +541,14 @@ func TestDestroy(t *testing.T) {
 			if r.code != tt.code || !strings.Contains(r.output, tt.says) {
 				t.Errorf("exit code %d, want %d and %q:\n%s", r.code, tt.code, tt.says, r.output)
 			}
-			want := "gcloud builds submit . --project=my-project --region=us-central1 --config=cloudbuild/destroy.yaml" +
-				" --gcs-source-staging-dir=gs://my-project-gke-batch-tfstate/gke-batch/source"
+			want := "gcloud builds submit . --project=my-project --region=us-central1 " +
+				"--config=cloudbuild/destroy.yaml " +
+				"--gcs-source-staging-dir=gs://my-project-gke-batch-tfstate/gke-batch/source"
 			if got := r.matching("gcloud builds"); tt.submits != slices.Equal(got, []string{want}) {
 				t.Errorf("submitted %q", got)
 			}
-			if strings.Contains(r.output, question) == slices.Contains(tt.args, "--yes") && len(r.matching("gcloud builds")) > 0 {
+			if strings.Contains(r.output, question) == slices.Contains(tt.args, "--yes") && len(r.matching(
+				"gcloud builds")) > 0 {
 				t.Errorf("asked with %q:\n%s", tt.args, r.output)
 			}
 			// What remains is named only once the platform is gone, and
@@ -542,7 +563,8 @@ func TestDestroy(t *testing.T) {
 				t.Errorf("blocks the role's name:\n%s", r.output)
 			}
 			for _, call := range r.calls {
-				if strings.Contains(call, " delete ") || strings.Contains(call, " rm ") || strings.Contains(call, "remove-iam") {
+				if strings.Contains(call, " delete ") || strings.Contains(call, " rm ") || strings.Contains(call,
+					"remove-iam") {
 					t.Errorf("called %s", call)
 				}
 			}
@@ -569,7 +591,8 @@ func TestScriptsTakeNoValueForShell(t *testing.T) {
 	r := s.script("create-platform.sh", "")
 	words := s.words()
 	for _, want := range []string{
-		hostile, "--project=" + hostile, "--location=" + hostile, "--region=" + hostile, "--role=" + hostile, "--role=--flag",
+		hostile, "--project=" + hostile, "--location=" + hostile, "--region=" + hostile, "--role=" + hostile,
+		"--role=--flag",
 		"--display-name=" + hostile, "--permissions=" + hostile, "gs://" + hostile, "Images of the teams of " + hostile,
 		"--member=serviceAccount:" + p.Delivery.Account.Email(p.Project),
 	} {
@@ -614,7 +637,8 @@ func TestScriptsAreClean(t *testing.T) {
 	p := platform()
 	p.Security.DataAccessLogs = true
 	s := newSandbox(t, p)
-	scripts = append(scripts, filepath.Join(s.folder, "create-platform.sh"), filepath.Join(s.folder, "destroy-platform.sh"))
+	scripts = append(scripts, filepath.Join(s.folder, "create-platform.sh"), filepath.Join(s.folder,
+		"destroy-platform.sh"))
 	for _, path := range scripts {
 		if out, err := exec.Command("bash", "-n", path).CombinedOutput(); err != nil {
 			t.Errorf("bash -n %s: %v\n%s", path, err, out)

@@ -88,7 +88,8 @@ func TestProvisionWithKAI(t *testing.T) {
 	s := newSandbox(t, kaiPlatform())
 	b := provision(kaiPlatform())
 	helm := find(t, b, "helm")
-	if helm.Name != "alpine/helm:3.19.0" || helm.Entrypoint != "cp" || !slices.Equal(helm.Args, []string{"/usr/bin/helm", "/workspace/helm"}) {
+	if helm.Name != "alpine/helm:3.19.0" || helm.Entrypoint != "cp" || !slices.Equal(helm.Args,
+		[]string{"/usr/bin/helm", "/workspace/helm"}) {
 		t.Errorf("Helm is taken out of its image by %+v", helm)
 	}
 	var got []string
@@ -172,7 +173,8 @@ func TestKAIPrioritiesOfItsOwn(t *testing.T) {
 	}
 	s.answer(`case $call in *"get priorityclasses"*) echo 'old 1 Never ' ;; esac`)
 	r := s.step(find(t, provision(kaiPlatform()), "priorities"))
-	if want := []string{"kubectl delete priorityclasses.scheduling.k8s.io old"}; r.code != 0 || !slices.Equal(r.matching("kubectl delete"), want) {
+	if want := []string{"kubectl delete priorityclasses.scheduling.k8s.io old"}; r.code != 0 || !slices.Equal(
+		r.matching("kubectl delete"), want) {
 		t.Errorf("exit code %d, calls %q\n%s", r.code, r.calls, r.output)
 	}
 }
@@ -186,7 +188,8 @@ func TestLocalQueuesMove(t *testing.T) {
 *"get localqueues"*) printf 'LocalQueue %s\n' 'a lq-a-lp cq-a-lp' 'a lq-a-hp cq-a-hp' 'b lq-b-lp cq-b-lp' 'former lq-a-lp cq-former-lp' ;;
 esac`)
 	r := s.step(find(t, provision(platform()), "local-queues"))
-	want := []string{"kubectl delete localqueues.kueue.x-k8s.io -n a lq-a-lp", "kubectl delete localqueues.kueue.x-k8s.io -n b lq-b-lp"}
+	want := []string{"kubectl delete localqueues.kueue.x-k8s.io -n a lq-a-lp",
+		"kubectl delete localqueues.kueue.x-k8s.io -n b lq-b-lp"}
 	if diff := cmp.Diff(want, r.matching("kubectl delete")); diff != "" || r.code != 0 {
 		t.Errorf("exit code %d, deletions (-want +got):\n%s\n%s", r.code, diff, r.output)
 	}
@@ -225,7 +228,8 @@ func stepsStop(t *testing.T, p *ir.Platform) {
 				if strings.Contains(failing, "objects describe") {
 					continue // to fail is its answer
 				}
-				pattern := strings.ReplaceAll(words.ShellString(temporary.ReplaceAllString(failing, "TEMP")), "TEMP", "'*'")
+				pattern := strings.ReplaceAll(words.ShellString(temporary.ReplaceAllString(failing, "TEMP")), "TEMP",
+					"'*'")
 				s.answer(running + "\nif [[ $line == " + pattern + " ]]; then echo refused >&2; exit 1; fi")
 				if r := s.step(st); r.code == 0 || !strings.Contains(r.output, "refused") {
 					t.Errorf("%s, step %s: exit code %d after a failure of %s\n%s", path, st.ID, r.code, failing, r.output)
@@ -268,8 +272,8 @@ func TestAccessWaits(t *testing.T) {
 	}{
 		{
 			"provision", provision(p),
-			"cloudbuild.builds.list compute.reservations.create compute.reservations.delete compute.reservations.resize " +
-				"container.clusters.create",
+			"cloudbuild.builds.list compute.reservations.create compute.reservations.delete " +
+				"compute.reservations.resize container.clusters.create",
 			"Run ./create-platform.sh again",
 		},
 		{
@@ -331,7 +335,8 @@ func TestTurn(t *testing.T) {
 		}
 	}
 	s.answer(`if [[ ! -e $SANDBOX/second ]]; then : >"$SANDBOX/second"; printf '` + newer + own + older + `'; else printf '` + own + `'; fi`)
-	if r := s.step(st); r.code != 0 || len(r.matching("sleep")) != 1 || !strings.Contains(r.output, "Waiting for build older") {
+	if r := s.step(st); r.code != 0 || len(r.matching("sleep")) != 1 || !strings.Contains(r.output,
+		"Waiting for build older") {
 		t.Errorf("exit code %d, calls %q\n%s", r.code, r.calls, r.output)
 	}
 	s.answer(`printf '` + own + older + `'`)
@@ -385,8 +390,8 @@ func TestUnlock(t *testing.T) {
 			if tt.holder == "" {
 				describe = "exit 1"
 			}
-			s.answer("case $call in\n*'objects describe'*) " + describe + " ;;\n*cat*) echo " + words.ShellString(tt.holder) + " ;;\n" +
-				"*'builds list'*) printf '" + tt.builds + "' ;;\nesac")
+			s.answer("case $call in\n*'objects describe'*) " + describe + " ;;\n*cat*) echo " +
+				words.ShellString(tt.holder) + " ;;\n*'builds list'*) printf '" + tt.builds + "' ;;\nesac")
 			r := s.step(st)
 			if r.code != 0 || !strings.Contains(strings.ReplaceAll(r.output, `\#`, "#"), tt.says) ||
 				(r.matching("gcloud storage rm") != nil) != tt.removes {
@@ -484,7 +489,8 @@ func TestManifestDigest(t *testing.T) {
 			s := newSandbox(t, p)
 			for _, id := range []string{"kueue", "jobset"} {
 				r := s.step(find(t, provision(p), id))
-				applied := len(r.matching("kubectl apply --server-side --force-conflicts --field-manager=" + id + "-release"))
+				applied := len(r.matching(
+					"kubectl apply --server-side --force-conflicts --field-manager=" + id + "-release"))
 				if r.code != test.code || applied != test.applied || !strings.Contains(r.output, empty) {
 					t.Errorf("%s: exit code %d, applied %d times\n%s", id, r.code, applied, r.output)
 				}
@@ -507,7 +513,8 @@ func TestPriorities(t *testing.T) {
 		{"another default", "hp 20 PreemptLowerPriority \nlp 10 Never true\n", "hp lp"},
 		{"another name", "hp 20 PreemptLowerPriority true\nlow 10 Never \n", "low"},
 	} {
-		s.answer("case $call in\n*create*) printf %s " + words.ShellString(wanted) + " ;;\n*get*) printf %s " + words.ShellString(tt.live) + " ;;\nesac")
+		s.answer("case $call in\n*create*) printf %s " + words.ShellString(wanted) + " ;;\n*get*) printf %s " +
+			words.ShellString(tt.live) + " ;;\nesac")
 		r := s.step(st)
 		var want []string
 		if tt.deletes != "" {
@@ -543,7 +550,8 @@ esac`
 	if diff := cmp.Diff([]string{stop, lift}, r.matching("kubectl patch")); diff != "" || r.code != 0 {
 		t.Errorf("exit code %d, patches (-want +got):\n%s", r.code, diff)
 	}
-	if want := "stopped; delete them:\n  kubectl delete clusterqueue.kueue.x-k8s.io/cq-old\n  kubectl delete clusterqueue.kueue.x-k8s.io/cq-older\n"; !strings.Contains(r.output, want) {
+	if want := "stopped; delete them:\n  kubectl delete clusterqueue.kueue.x-k8s.io/cq-old\n  kubectl delete " +
+		"clusterqueue.kueue.x-k8s.io/cq-older\n"; !strings.Contains(r.output, want) {
 		t.Errorf("output lacks %q:\n%s", want, r.output)
 	}
 	if got := r.matching("kubectl delete"); got != nil {
@@ -602,7 +610,8 @@ func TestDrain(t *testing.T) {
 *"clusters list"*) echo RUNNING ;;
 *"tensorboards list"*) echo projects/1/locations/r/tensorboards/2 ;;
 *"deployments list"*) echo gke-batch ACTIVE ;;
-*"get persistentvolumes"*) echo 'PersistentVolume pv-1, claim team-a/data' ;;`, 1, "would outlive the cluster. Delete them, then destroy again:\n\nPersistentVolume pv-1", []string{end}},
+*"get persistentvolumes"*) echo 'PersistentVolume pv-1, claim team-a/data' ;;`, 1,
+			"would outlive the cluster. Delete them, then destroy again:\n\nPersistentVolume pv-1", []string{end}},
 		{"a load balancer remains", `
 *"clusters list"*) echo RUNNING ;;
 *"tensorboards list"*) echo projects/1/locations/r/tensorboards/2 ;;
@@ -643,10 +652,12 @@ func TestUnprotect(t *testing.T) {
 		list    = "terraform state list"
 		show    = "terraform state show -no-color google_container_cluster.main"
 		untaint = "terraform untaint -lock-timeout=300s google_container_cluster.main"
-		apply   = "terraform apply -input=false -auto-approve -lock-timeout=300s -target=google_container_cluster.main -var=deletion_protection=false"
+		apply   = "terraform apply -input=false -auto-approve -lock-timeout=300s " +
+			"-target=google_container_cluster.main -var=deletion_protection=false"
 	)
 	const pulled = "\"terraform state pull\") echo '{}' ;;\n"
-	const cluster = `"terraform state list") printf 'google_compute_network.main\ngoogle_container_cluster.main\ngoogle_storage_bucket.team["a"]\n' ;;` + "\n"
+	const cluster = `"terraform state list") printf 'google_compute_network.main\ngoogle_container_cluster.main\ngoogle_storage_bucket.team["a"]\n' ;;` +
+		"\n"
 	for _, tt := range []struct {
 		name, answers string
 		want          []string

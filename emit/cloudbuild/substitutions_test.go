@@ -30,7 +30,8 @@ func TestSubstitutions(t *testing.T) {
 	with := func(more map[string]string) map[string]string {
 		all := map[string]string{
 			"_TF_STATE_BUCKET": "my-project-gke-batch-tfstate", "_TF_STATE_PREFIX": "gke-batch/terraform",
-			"_REGION": "us-central1", "_CLUSTER_NAME": "gke-batch", "_JOBSET_VERSION": "0.12.0", "_KUEUE_VERSION": "0.19.2",
+			"_REGION": "us-central1", "_CLUSTER_NAME": "gke-batch", "_JOBSET_VERSION": "0.12.0",
+			"_KUEUE_VERSION": "0.19.2",
 		}
 		maps.Copy(all, more)
 		maps.DeleteFunc(all, func(_, value string) bool { return value == "" })
@@ -50,8 +51,10 @@ func TestSubstitutions(t *testing.T) {
 		want     map[string]string
 	}{
 		{"any", platform(), with(nil)},
-		{"slices", tpus, with(map[string]string{"_ZONE": one["_ZONE"], "_NAMESPACE": one["_NAMESPACE"], "_TPU_TYPE": "v5litepod-16", "_NUM_TPU_POOLS": "2", "_NUM_OF_CHIPS": "32"})},
-		{"no slices", none, with(map[string]string{"_ZONE": one["_ZONE"], "_NAMESPACE": one["_NAMESPACE"], "_TPU_TYPE": "v4-32", "_NUM_TPU_POOLS": "0", "_NUM_OF_CHIPS": "0"})},
+		{"slices", tpus, with(map[string]string{"_ZONE": one["_ZONE"], "_NAMESPACE": one["_NAMESPACE"],
+			"_TPU_TYPE": "v5litepod-16", "_NUM_TPU_POOLS": "2", "_NUM_OF_CHIPS": "32"})},
+		{"no slices", none, with(map[string]string{"_ZONE": one["_ZONE"], "_NAMESPACE": one["_NAMESPACE"],
+			"_TPU_TYPE": "v4-32", "_NUM_TPU_POOLS": "0", "_NUM_OF_CHIPS": "0"})},
 		{"slices of two kinds, two teams", two, with(map[string]string{"_ZONE": one["_ZONE"]})},
 		{"KAI Scheduler", kai, with(map[string]string{"_KUEUE_VERSION": "", "_KAI_VERSION": "0.17.0"})},
 		{"Infrastructure Manager", managed, with(map[string]string{"_TF_STATE_BUCKET": "", "_TF_STATE_PREFIX": ""})},
@@ -110,7 +113,8 @@ func TestStateIsElsewhere(t *testing.T) {
 		}
 	}
 	init := "terraform init -input=false -backend-config=bucket=elsewhere -backend-config=prefix=a/b"
-	want := []string{"gcloud storage buckets update gs://elsewhere --versioning --uniform-bucket-level-access --public-access-prevention", init, init}
+	want := []string{"gcloud storage buckets update gs://elsewhere --versioning --uniform-bucket-level-access " +
+		"--public-access-prevention", init, init}
 	if diff := cmp.Diff(want, calls); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
 	}
@@ -126,7 +130,8 @@ func managed() *ir.Platform {
 func TestInfrastructureManagerSteps(t *testing.T) {
 	p := managed()
 	want := []string{
-		"settings", "access", "turn", "infrastructure", "credentials", "kueue", "jobset", "priorities", "local-queues", "manifests", "queues",
+		"settings", "access", "turn", "infrastructure", "credentials", "kueue", "jobset", "priorities", "local-queues",
+		"manifests", "queues",
 		"tensorboard", "dashboards",
 	}
 	if diff := cmp.Diff(want, ids(provision(p))); diff != "" {
@@ -140,14 +145,13 @@ func TestInfrastructureManagerSteps(t *testing.T) {
 // states answers to one list of deployments after the other with these states,
 // and to all that follow with the last one. An empty one is no deployment.
 func states(list ...string) string {
-	answer := "if [[ $call == *\"deployments list\"* ]]; then\n" +
-		"n=$(cat \"$SANDBOX/lists\" 2>/dev/null || echo 0); echo $((n + 1)) >\"$SANDBOX/lists\"\n" +
-		"echo other FAILED\nstates=("
+	answer := "if [[ $call == *\"deployments list\"* ]]; then\nn=$(cat \"$SANDBOX/lists\" 2>/dev/null || echo 0); " +
+		"echo $((n + 1)) >\"$SANDBOX/lists\"\necho other FAILED\nstates=("
 	for _, state := range list {
 		answer += " " + words.ShellString(state)
 	}
-	return answer + ")\nif ((n >= ${#states[@]})); then n=$((${#states[@]} - 1)); fi\n" +
-		"if [[ -n ${states[n]} ]]; then echo gke-batch \"${states[n]}\"; fi\nfi\n"
+	return answer + ")\nif ((n >= ${#states[@]})); then n=$((${#states[@]} - 1)); fi\nif [[ -n ${states[n]} ]]; then " +
+		"echo gke-batch \"${states[n]}\"; fi\nfi\n"
 }
 
 const deployment = "projects/my-project/locations/us-central1/deployments/gke-batch"
@@ -155,9 +159,9 @@ const deployment = "projects/my-project/locations/us-central1/deployments/gke-ba
 // TestInfrastructureManagerApplies holds that the build waits for whatever is
 // being done, and prints the errors of Terraform if that fails.
 func TestInfrastructureManagerApplies(t *testing.T) {
-	const apply = "gcloud infra-manager deployments apply " + deployment +
-		" --service-account=projects/my-project/serviceAccounts/gke-batch-build@my-project.iam.gserviceaccount.com" +
-		" --tf-version-constraint==1.5.7 --local-source=terraform --inputs-file=terraform/terraform.tfvars --quiet"
+	const apply = "gcloud infra-manager deployments apply " + deployment + " " +
+		"--service-account=projects/my-project/serviceAccounts/gke-batch-build@my-project.iam.gserviceaccount.com " +
+		"--tf-version-constraint==1.5.7 --local-source=terraform --inputs-file=terraform/terraform.tfvars --quiet"
 	const fails = "if [[ $call == *' apply '* ]]; then echo refused >&2; exit 1; fi\n"
 	p := managed()
 	s := newSandbox(t, p)
@@ -219,10 +223,12 @@ func TestInfrastructureManagerDeletes(t *testing.T) {
 		{"no cluster", []string{"FAILED", ""}, "", 0, []string{remove}, "is deleted"},
 		{"half built", []string{"FAILED", ""}, there, 0, []string{cluster, remove}, "is deleted"},
 		{"whole", []string{"ACTIVE", ""}, there, 0, []string{cluster, remove}, "is deleted"},
-		{"after a cancelled build", []string{"UPDATING", "FAILED", ""}, there, 0, []string{cluster, remove}, "is deleted"},
+		{"after a cancelled build", []string{"UPDATING", "FAILED", ""}, there, 0, []string{cluster, remove},
+			"is deleted"},
 		{"after a cancelled destroy", []string{"DELETING", ""}, there, 0, nil, "Nothing has been built"},
 		{"gcloud stops waiting", []string{"ACTIVE", "DELETING", ""}, fails, 0, []string{remove}, "is deleted"},
-		{"Terraform fails", []string{"ACTIVE", "DELETING", "FAILED"}, fails, 1, []string{remove}, "timed out\nThe deployment is FAILED"},
+		{"Terraform fails", []string{"ACTIVE", "DELETING", "FAILED"}, fails, 1, []string{remove},
+			"timed out\nThe deployment is FAILED"},
 		{"refused", []string{"ACTIVE"}, fails, 1, []string{remove}, "timed out"},
 	} {
 		if err := os.RemoveAll(filepath.Join(s.root, "lists")); err != nil {

@@ -40,9 +40,9 @@ func grafanaJSON(p *ir.Platform, b board) ([]byte, error) {
 	//lint:ignore SA1019 The sidecar loads the classic schema; version 2 is a resource of Grafana's API.
 	builder := dashboard.NewDashboardBuilder(b.title).
 		Uid(p.Name+"-"+b.file).
-		Description("Quota, queues and accelerators of platform "+p.Name+
-			". The data source is a Prometheus that scrapes "+schedulerOf(p).name+" and JobSet; "+
-			"panels on nodes, pods and reservations need Google Managed Prometheus.").
+		Description("Quota, queues and accelerators of platform "+p.Name+". The data source is a Prometheus that "+
+			"scrapes "+schedulerOf(p).name+" and JobSet; panels on nodes, pods and reservations need Google "+
+			"Managed Prometheus.").
 		Tags([]string{string(p.Scheduler), p.Name}).
 		Time("now-6h", "now").
 		Refresh("1m").

@@ -30,7 +30,8 @@ func capacities(d *document, p *ir.Platform) {
 			code(c.Name), code(c.Hardware), machine(c), obtained(c), zones, nodes(c), accelerators, usedBy(users[c.Name], len(p.Teams)),
 		})
 	}
-	d.Table([]markup{"Capacity", "Hardware", "Machine", "Obtained by", "Zones", "Nodes", "Accelerators at most", "Used by"}, rows)
+	d.Table([]markup{"Capacity", "Hardware", "Machine", "Obtained by", "Zones", "Nodes", "Accelerators at most",
+		"Used by"}, rows)
 	d.Para("Besides, the node pool ", code(p.SystemPool.Name), " of ", digits(p.SystemPool.NodesPerZone), " ", code(p.SystemPool.Machine),
 		" in each zone runs what is not a team's job.")
 	remarks(d, p)
@@ -42,7 +43,8 @@ func kueueNamed(d *document, p *ir.Platform) {
 	if p.AnyCapacity(ir.Capacity.Sliced) {
 		pools = "; those of TPU slices have a number besides"
 	}
-	d.Para("A capacity is some hardware obtained in one way. Its node pool, where it has one, and its ResourceFlavor have its name", pools, ".")
+	d.Para("A capacity is some hardware obtained in one way. Its node pool, where it has one, and its ResourceFlavor "+
+		"have its name", pools, ".")
 }
 
 // use is which teams have quota on a capacity in a tier.
@@ -117,14 +119,18 @@ func guarantees(d *document, p *ir.Platform) {
 			code(c.Name), code(counted), text(ir.PrintQuantity(counted, guaranteed)), text(ir.PrintQuantity(counted, existing)), balance(p, counted, guaranteed, existing), text(c.Overcommit),
 		})
 	}
-	d.Table([]markup{"Capacity", "Counted in", "Guaranteed", "Exist at most", "Balance", "The administrator's reason to guarantee more"}, rows)
+	d.Table([]markup{"Capacity", "Counted in", "Guaranteed", "Exist at most", "Balance",
+		"The administrator's reason to guarantee more"}, rows)
 }
 
 // kueueGuarantees says what becomes of guarantees that the nodes do not meet.
 func kueueGuarantees(d *document) {
-	d.Para("Guaranteed is the nominal quota of all queues together. Kueue admits by quota and does not know what a pool can hold. Where more is ",
-		"guaranteed than a pool at its maximum has, the jobs beyond it are admitted all the same: their pods stay Pending, nothing moves them to ",
-		"another capacity, and after ", podsReadyTimeout(), " Kueue evicts them and queues them again. Where less is guaranteed, the rest never runs a ",
+	d.Para("Guaranteed is the nominal quota of all queues together. Kueue admits by quota and does not know what a "+
+		"pool can hold. Where more is ",
+		"guaranteed than a pool at its maximum has, the jobs beyond it are admitted all the same: their pods stay "+
+			"Pending, nothing moves them to ",
+		"another capacity, and after ", podsReadyTimeout(),
+		" Kueue evicts them and queues them again. Where less is guaranteed, the rest never runs a ",
 		"job: Kueue admits no more than all quotas together, and borrowing only moves them.")
 }
 
@@ -156,7 +162,8 @@ func balance(p *ir.Platform, counted string, guaranteed, existing resource.Quant
 func googleQuota(d *document, p *ir.Platform) {
 	d.Heading(2, "Google Cloud quota to request")
 	d.Para("In region ", code(p.Region), ", on the ", console("Quotas page", "iam-admin/quotas", p.Project), ". ",
-		"Standing is in use as soon as the platform is built. Admitted is the most that the teams' quotas can start, in whole nodes: request no less. ",
+		"Standing is in use as soon as the platform is built. Admitted is the most that the teams' quotas can start, "+
+			"in whole nodes: request no less. ",
 		schedulerOf(p).ceiling)
 	var rows [][]markup
 	for _, r := range p.Demand.Rows {
@@ -185,8 +192,10 @@ func limits(d *document, p *ir.Platform) {
 			need, unit, field = p.Demand.MemoryGiB, "GiB of memory", "maxMemoryGiB"
 		}
 		if need > l.Max {
-			d.Para("Mind node auto-provisioning: the quotas can admit nodes of ", digits(need), " ", unit, ", the system pool's included, but it holds the ",
-				"whole cluster at ", digits(l.Max), ". What is admitted beyond that waits for nodes. Raise `cluster.autoProvisioning.", field,
+			d.Para("Mind node auto-provisioning: the quotas can admit nodes of ", digits(need), " ", unit,
+				", the system pool's included, but it holds the ",
+				"whole cluster at ", digits(l.Max),
+				". What is admitted beyond that waits for nodes. Raise `cluster.autoProvisioning.", field,
 				"` in the blueprint, or lower the quotas.")
 		}
 	}
@@ -194,5 +203,6 @@ func limits(d *document, p *ir.Platform) {
 
 // console links a page of the Google Cloud console.
 func console(label markup, page, project string) markup {
-	return "[" + label + "](https://console.cloud.google.com/" + markup(page) + "?project=" + markup(url.QueryEscape(project)) + ")"
+	return "[" + label + "](https://console.cloud.google.com/" + markup(page) + "?project=" +
+		markup(url.QueryEscape(project)) + ")"
 }

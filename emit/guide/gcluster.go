@@ -28,7 +28,8 @@ func gcluster(d *document, p *ir.Platform) {
 		"gcluster deploy .")
 	d.Para("That makes the network, the cluster, its node pools, the identities, the dashboards and the alerts. ",
 		"The cluster is still empty: the scheduler, JobSet, the teams' namespaces and their queues are missing. ",
-		"Let the build add them, which leaves what stands as it is, or run the commands above by hand, from those of the project's identities on:")
+		"Let the build add them, which leaves what stands as it is, or run the commands above by hand, from those of "+
+			"the project's identities on:")
 	d.Code("sh", "./create-platform.sh")
 }
 

@@ -37,10 +37,12 @@ func share(flavor string, nominal, borrow int64) ir.FlavorQuota {
 
 func team(name, cohort string) ir.Team {
 	queue := func(tier string, flavors ...ir.FlavorQuota) ir.Queue {
-		return ir.Queue{Tier: tier, Classes: []string{tier}, ClusterQueue: "cq-" + name + "-" + tier, LocalQueue: "lq-" + name + "-" + tier, Resources: []string{"cpu", ir.GPU}, Flavors: flavors}
+		return ir.Queue{Tier: tier, Classes: []string{tier}, ClusterQueue: "cq-" + name + "-" + tier,
+			LocalQueue: "lq-" + name + "-" + tier, Resources: []string{"cpu", ir.GPU}, Flavors: flavors}
 	}
 	return ir.Team{
-		Name: name, Namespace: name, Cohort: cohort, Group: name + "@example.com", KubeAccount: name + "-ksa", Account: &ir.TeamAccount{ID: "wi-" + name},
+		Name: name, Namespace: name, Cohort: cohort, Group: name + "@example.com", KubeAccount: name + "-ksa",
+		Account: &ir.TeamAccount{ID: "wi-" + name},
 		Queues: []ir.Queue{
 			queue("hp", share("l4-reserved", 4, 0)),
 			queue("lp", share("l4-reserved", 0, 4), share("l4-spot", 12, 4)),
@@ -52,7 +54,8 @@ func team(name, cohort string) ir.Team {
 func platform(n int) *ir.Platform {
 	l4 := ir.Machine{Type: "g2-standard-24", Accelerator: "nvidia-l4", AcceleratorCount: 2, Resource: ir.GPU}
 	p := &ir.Platform{
-		Name: "gke-batch", Project: "my-project", Region: "us-central1", Zones: []string{"us-central1-a", "us-central1-c"},
+		Name: "gke-batch", Project: "my-project", Region: "us-central1", Zones: []string{"us-central1-a",
+			"us-central1-c"},
 		Versions:   ir.Versions{Kueue: "0.19.2", JobSet: "0.12.0"},
 		Cluster:    ir.Cluster{Name: "gke-batch", DNSEndpoint: true, SecurityGroup: "gke-security-groups@example.com"},
 		SystemPool: ir.SystemPool{Name: "system", Machine: "e2-standard-4", NodesPerZone: 2},
@@ -60,16 +63,20 @@ func platform(n int) *ir.Platform {
 			{Name: "l4-reserved", Hardware: "l4", Machine: l4, Option: ir.Reservation, Zones: []string{"us-central1-c"}, Static: true, MaxNodes: 4,
 				Reservation: &ir.ReservationUse{Name: "machine-reservation", Create: true},
 				PerNode:     gpus("2", "22", "80Gi"), Guaranteed: gpus("16", "16", "80Gi"), Overcommit: "some wait"},
-			{Name: "l4-spot", Hardware: "l4", Machine: l4, Option: ir.Spot, Zones: []string{"us-central1-a", "us-central1-c"}, MaxNodes: 36,
+			{Name: "l4-spot", Hardware: "l4", Machine: l4, Option: ir.Spot, Zones: []string{"us-central1-a",
+				"us-central1-c"}, MaxNodes: 36,
 				PerNode: gpus("2", "22", "80Gi"), Guaranteed: gpus("48", "48", "240Gi")},
 		},
 		PriorityClasses: []ir.PriorityClass{{Name: "lp", Tier: "lp", Value: 10, Default: true}, {Name: "hp", Tier: "hp", Value: 20, Preempts: true}},
-		Monitoring:      ir.Monitoring{Alerts: []ir.Alert{{Name: "KueueQueueStuck", Severity: "warning", Summary: "nothing was admitted for an hour"}}},
-		Delivery: ir.Delivery{StateBucket: "my-project-gke-batch-tfstate", Account: ir.ServiceAccount{ID: "gke-batch-build"},
+		Monitoring: ir.Monitoring{Alerts: []ir.Alert{{Name: "KueueQueueStuck", Severity: "warning",
+			Summary: "nothing was admitted for an hour"}}},
+		Delivery: ir.Delivery{StateBucket: "my-project-gke-batch-tfstate",
+			Account:    ir.ServiceAccount{ID: "gke-batch-build"},
 			Repository: "gke-batch", APIs: []string{"compute.googleapis.com", "container.googleapis.com"}},
 		Demand: ir.Demand{Rows: []ir.DemandRow{
 			{Metric: "NVIDIA_L4_GPUS", What: "nvidia-l4", Standing: 8, Admitted: 8, Ceiling: 8, Unit: "GPUs"},
-			{What: "machines of family g2", Standing: 96, Admitted: 672, Ceiling: 960, Unit: "vCPUs", Note: "the metric's name is not verified"},
+			{What: "machines of family g2", Standing: 96, Admitted: 672, Ceiling: 960, Unit: "vCPUs",
+				Note: "the metric's name is not verified"},
 		}},
 	}
 	for i := range n {
@@ -81,7 +88,8 @@ func platform(n int) *ir.Platform {
 		p.Teams = append(p.Teams, t)
 		for _, name := range []string{"low-priority-1", "low-priority-2"} {
 			p.Workloads = append(p.Workloads, ir.Workload{Template: "low-priority", Name: name, Kind: ir.Job, Team: t.Name, Namespace: t.Namespace,
-				PriorityClass: "lp", Capacities: []string{"l4-reserved", "l4-spot"}, Pods: 2, Requests: gpus("2", "2", "10Gi"), Image: "pytorch/pytorch:2.8.0"})
+				PriorityClass: "lp", Capacities: []string{"l4-reserved", "l4-spot"}, Pods: 2, Requests: gpus("2", "2",
+					"10Gi"), Image: "pytorch/pytorch:2.8.0"})
 		}
 	}
 	return p
@@ -108,7 +116,8 @@ func TestFewTeamsEachByItself(t *testing.T) {
 		"| `l4-spot` | `nvidia.com/gpu` | 48 | 72 | 24 beyond all quotas |  |\n",
 		"| `l4-spot` | `l4` | `g2-standard-24` | Spot | all | 0 to 36 | 72 `nvidia-l4` | `lp` of every team |\n",
 		"| not verified | machines of family g2 | 96 | 672 | 960 | vCPUs | the metric's name is not verified |\n",
-		"| `low-priority` | Job | `lp` | `l4-reserved`, `l4-spot` | 8 | 2 | `2 cpu`, `10Gi memory`, `2 nvidia.com/gpu` | `pytorch/pytorch:2.8.0` |\n",
+		"| `low-priority` | Job | `lp` | `l4-reserved`, `l4-spot` | 8 | 2 | `2 cpu`, `10Gi memory`, `2 " +
+			"nvidia.com/gpu` | `pytorch/pytorch:2.8.0` |\n",
 		"  subgraph cohort_cohort_001[\"cohort cohort-001\"]\n    queue_cq_team_002_hp[\"cq-team-002-hp\"]\n",
 		"  queue_cq_team_000_lp --> capacity_l4_reserved & capacity_l4_spot\n",
 		"kubectl apply --server-side -f workloads/team-000/low-priority-1.yaml\n",
@@ -130,8 +139,10 @@ func TestSectionsInOrder(t *testing.T) {
 		}
 	}
 	want := []string{
-		"Teams, tiers and quota", "Capacities", "What is guaranteed and what exists", "Picture", "Google Cloud quota to request", "Identities and rights",
-		"Build it", "Submit a job", "Look at it", "Remove a team, a tier or a capacity", "Undo it", "What may be edited by hand", "Files",
+		"Teams, tiers and quota", "Capacities", "What is guaranteed and what exists", "Picture",
+		"Google Cloud quota to request", "Identities and rights",
+		"Build it", "Submit a job", "Look at it", "Remove a team, a tier or a capacity", "Undo it",
+		"What may be edited by hand", "Files",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("sections (-want +got):\n%s", diff)
@@ -145,7 +156,8 @@ func TestManyTeamsFold(t *testing.T) {
 	}
 	got := render(t, p)
 	for _, want := range []string{
-		"| 1 | 398 | `team-000`, `team-001`, `team-002`, `team-003` and 394 more |\n| 2 | 2 | `team-007`, `team-009` |\n",
+		"| 1 | 398 | `team-000`, `team-001`, `team-002`, `team-003` and 394 more |\n| 2 | 2 | `team-007`, `team-009` " +
+			"|\n",
 		"| 2 | `hp` | `l4-reserved` | 6 | 6 |\n",
 		"all_teams[\"400 teams in 200 cohorts\"]",
 	} {
@@ -166,7 +178,8 @@ func withShared(n int) *ir.Platform {
 	big := p.Capacities[1]
 	big.Name, big.Machine.Type = "h100", "a3-highgpu-8g"
 	p.Capacities = append(p.Capacities, big)
-	p.PriorityClasses = append(p.PriorityClasses, ir.PriorityClass{Name: "low", Tier: "dws", Value: 30}, ir.PriorityClass{Name: "high", Tier: "dws", Value: 40})
+	p.PriorityClasses = append(p.PriorityClasses, ir.PriorityClass{Name: "low", Tier: "dws", Value: 30},
+		ir.PriorityClass{Name: "high", Tier: "dws", Value: 40})
 	all := share("l4-spot", 16, 0)
 	for i := range all.Quotas {
 		all.Quotas[i].Borrowing, all.Quotas[i].BorrowsAll = nil, true
@@ -182,7 +195,8 @@ func withShared(n int) *ir.Platform {
 		q.LocalQueue = "lq-" + t.Name + "-dws"
 		t.Queues = slices.Insert(slices.Clone(t.Queues), 0, q)
 		p.Workloads = append(p.Workloads, ir.Workload{Template: "tune", Name: "tune", Kind: ir.Job, Team: t.Name, Namespace: t.Namespace, PriorityClass: "high",
-			Capacities: []string{"h100"}, Pods: 1, Image: "pytorch/pytorch:2.8.0", SecretEnv: []ir.SecretEnv{{Name: "TOKEN", Secret: "hub", Key: "read"}}})
+			Capacities: []string{"h100"}, Pods: 1, Image: "pytorch/pytorch:2.8.0",
+			SecretEnv: []ir.SecretEnv{{Name: "TOKEN", Secret: "hub", Key: "read"}}})
 	}
 	p.SharedQueues = []ir.SharedQueue{shared}
 	return p
@@ -193,10 +207,11 @@ func withShared(n int) *ir.Platform {
 func TestSharedTier(t *testing.T) {
 	got := render(t, withShared(4))
 	for _, want := range []string{
-		"with a PriorityClass of its name, or with several, of which each job says which it has. In each tier that is not shared a team",
+		"with a PriorityClass of its name, or with several, of which each job says which it has. In each tier that " +
+			"is not shared a team",
 		"| `dws` | `low` | 30 | no | no |\n| `dws` | `high` | 40 | no | no |\n",
-		"| `cq-dws` | `team-000`, `team-001` | `cohort-000` | `dws` | `h100` | 8 | 8 |\n" +
-			"| `cq-dws` | `team-000`, `team-001` | `cohort-000` | `dws` | `l4-spot` | 16 + all | 16 + all |\n",
+		"| `cq-dws` | `team-000`, `team-001` | `cohort-000` | `dws` | `h100` | 8 | 8 |\n| `cq-dws` | `team-000`, " +
+			"`team-001` | `cohort-000` | `dws` | `l4-spot` | 16 + all | 16 + all |\n",
 		"`4 + all` has no such limit.",
 		"`dws` of `team-000`, `team-001` |\n",
 		"    queue_cq_dws[\"cq-dws of 2 teams\"]\n",
@@ -214,7 +229,8 @@ func TestSharedTier(t *testing.T) {
 		t.Errorf("the picture has the queue %d times", n)
 	}
 	many := render(t, withShared(20))
-	if want := "tier_dws[\"dws: 1 queue of 2 teams\"]\n"; !strings.Contains(many, want) || strings.Count(many, "tier_dws[") != 1 {
+	if want := "tier_dws[\"dws: 1 queue of 2 teams\"]\n"; !strings.Contains(many, want) || strings.Count(many,
+		"tier_dws[") != 1 {
 		t.Errorf("README lacks %q, or has it twice", want)
 	}
 }
@@ -223,7 +239,8 @@ func TestSharedTier(t *testing.T) {
 func TestPriorities(t *testing.T) {
 	p := withShared(2)
 	p.Teams[0].Queues = p.Teams[0].Queues[:1]
-	const want = "- in its pods, one of `priorityClassName: low`, `priorityClassName: high`, of which the last is served first; another tier's is refused\n"
+	const want = "- in its pods, one of `priorityClassName: low`, `priorityClassName: high`, of which the last is " +
+		"served first; another tier's is refused\n"
 	if got := render(t, p); !strings.Contains(got, want) {
 		t.Errorf("README lacks %q", want)
 	}
@@ -233,7 +250,9 @@ func TestPriorities(t *testing.T) {
 // many teams a command in which the namespace is left open.
 func TestSecrets(t *testing.T) {
 	p := withShared(4)
-	p.Workloads[len(p.Workloads)-1].SecretEnv = []ir.SecretEnv{{Name: "A", Secret: "hub", Key: "read"}, {Name: "B", Secret: "hub", Key: "it's"}}
+	p.Workloads[len(p.Workloads)-1].SecretEnv = []ir.SecretEnv{{Name: "A", Secret: "hub", Key: "read"},
+		{Name: "B",
+			Secret: "hub", Key: "it's"}}
 	got := render(t, p)
 	for _, want := range []string{
 		"| `hub` | `read` | `team-000` | `tune` |\n| `hub` | `it's`, `read` | `team-001` | `tune` |\n",
@@ -254,7 +273,8 @@ func TestSecrets(t *testing.T) {
 	}
 	got = render(t, p)
 	const want = `tr -d '\n' | kubectl create secret generic hub -n NAMESPACE '--from-file=it'\''s=/dev/stdin'` + "\n"
-	if strings.Count(got, "create secret") != 1 || !strings.Contains(got, want) || strings.Contains(got, "several values") {
+	if strings.Count(got, "create secret") != 1 || !strings.Contains(got, want) || strings.Contains(got,
+		"several values") {
 		t.Errorf("README lacks %q, or has more of them", want)
 	}
 }
@@ -273,7 +293,8 @@ func TestBarePlatform(t *testing.T) {
 	p := platform(0)
 	p.Capacities, p.PriorityClasses, p.Monitoring, p.Demand = nil, nil, ir.Monitoring{}, ir.Demand{}
 	got := render(t, p)
-	for _, unwanted := range []string{"workloads/", "kubernetes/teams/", "Remove a team", "Google group", "get localqueues", "KueueQueueStuck"} {
+	for _, unwanted := range []string{"workloads/", "kubernetes/teams/", "Remove a team", "Google group",
+		"get localqueues", "KueueQueueStuck"} {
 		if strings.Contains(got, unwanted) {
 			t.Errorf("README of a platform without teams has %q", unwanted)
 		}
@@ -287,15 +308,22 @@ func TestOptions(t *testing.T) {
 	}{
 		{ir.Capacity{Option: ir.OnDemand}, "on demand"},
 		{ir.Capacity{Option: ir.Spot, Compact: true}, "Spot, close together"},
-		{ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Name: "r", Create: true}}, "reservation `r`, made here"},
+		{ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Name: "r", Create: true}},
+			"reservation `r`, made here"},
 		{ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Name: "r"}}, "reservation `r`, made before"},
-		{ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Name: "r", Owner: "other"}}, "reservation `r` of project `other`"},
-		{ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Name: "r", Owner: "other", Block: "b", SubBlock: "s"}}, "reservation `r` of project `other`, block `b`, sub-block `s`"},
-		{ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Name: "r", Kind: "future"}, Waiting: true}, "reservation `r`, not begun"},
-		{ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Name: "r", Kind: "calendar", Days: 30}, Waiting: true}, "calendar reservation `r`, for 30 days, not begun"},
+		{ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Name: "r", Owner: "other"}},
+			"reservation `r` of project `other`"},
+		{ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Name: "r", Owner: "other", Block: "b",
+			SubBlock: "s"}}, "reservation `r` of project `other`, block `b`, sub-block `s`"},
+		{ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Name: "r", Kind: "future"}, Waiting: true},
+			"reservation `r`, not begun"},
+		{ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Name: "r", Kind: "calendar", Days: 30}, Waiting: true}, "calendar " +
+			"reservation `r`, for 30 days, not begun"},
 		{ir.Capacity{Option: ir.AnyReservation, AnyReservation: &ir.AnyReservationUse{}}, "any reservation that matches"},
-		{ir.Capacity{Option: ir.AnyReservation, AnyReservation: &ir.AnyReservationUse{OnDemand: true}}, "any reservation that matches, else on demand"},
-		{ir.Capacity{Option: ir.FlexStart, Flex: &ir.FlexUse{Queued: true, MaxRunSeconds: 600}}, "flex-start, all nodes of a job at once, for 600 s at most"},
+		{ir.Capacity{Option: ir.AnyReservation, AnyReservation: &ir.AnyReservationUse{OnDemand: true}},
+			"any reservation that matches, else on demand"},
+		{ir.Capacity{Option: ir.FlexStart, Flex: &ir.FlexUse{Queued: true, MaxRunSeconds: 600}},
+			"flex-start, all nodes of a job at once, for 600 s at most"},
 	}
 	for _, tt := range tests {
 		if got := obtained(tt.c); got != tt.want {
@@ -312,11 +340,16 @@ func TestMachinesAndNodes(t *testing.T) {
 		machine, nodes markup
 	}{
 		{ir.Capacity{Machine: host, MaxNodes: 4}, "`ct6e-standard-8t`, TPU topology `2x4`", "0 to 4"},
-		{ir.Capacity{Machine: slice, Slices: 3, Static: true, MaxNodes: 12}, "`ct6e-standard-4t`, TPU topology `4x4`", "12, in slices of 4"},
-		{ir.Capacity{Machine: slice, Slices: 3, MaxNodes: 12}, "`ct6e-standard-4t`, TPU topology `4x4`", "0 to 12, in slices of 4"},
-		{ir.Capacity{Machine: ir.Machine{Type: "a", BundledSSDs: 1, SSDSizeGB: 375}, MaxNodes: 2, ComputeClass: true}, "`a`, 1 local SSD of 375 GB", "0 to 2, by a ComputeClass"},
-		{ir.Capacity{Machine: ir.Machine{Type: "a", SSDSizeGB: 375}, LocalSSDs: 4, Static: true, MaxNodes: 2, Waiting: true}, "`a`, 4 local SSDs of 375 GB", "2, none yet"},
-		{ir.Capacity{Machine: ir.Machine{Type: "a"}, MaxNodes: 2, AutoProvisioned: true}, "`a`", "0 to 2, auto-provisioned"},
+		{ir.Capacity{Machine: slice, Slices: 3, Static: true, MaxNodes: 12}, "`ct6e-standard-4t`, TPU topology `4x4`",
+			"12, in slices of 4"},
+		{ir.Capacity{Machine: slice, Slices: 3, MaxNodes: 12}, "`ct6e-standard-4t`, TPU topology `4x4`",
+			"0 to 12, in slices of 4"},
+		{ir.Capacity{Machine: ir.Machine{Type: "a", BundledSSDs: 1, SSDSizeGB: 375}, MaxNodes: 2, ComputeClass: true},
+			"`a`, 1 local SSD of 375 GB", "0 to 2, by a ComputeClass"},
+		{ir.Capacity{Machine: ir.Machine{Type: "a", SSDSizeGB: 375}, LocalSSDs: 4, Static: true, MaxNodes: 2, Waiting: true}, "`a`, " +
+			"4 local SSDs of 375 GB", "2, none yet"},
+		{ir.Capacity{Machine: ir.Machine{Type: "a"}, MaxNodes: 2, AutoProvisioned: true}, "`a`",
+			"0 to 2, auto-provisioned"},
 	}
 	for _, tt := range tests {
 		if got := machine(tt.c); got != tt.machine {
@@ -330,7 +363,8 @@ func TestMachinesAndNodes(t *testing.T) {
 
 // What is said of a kind of capacity is said where there is one, of those alone.
 func TestRemarks(t *testing.T) {
-	all := []string{"each TPU slice is a node pool", "must be there before the build", "must share it with", "has not begun", "takes the machines back",
+	all := []string{"each TPU slice is a node pool", "must be there before the build", "must share it with",
+		"has not begun", "takes the machines back",
 		"open to all instances", "GKE makes node pools", "images must be made for arm64", "local SSDs hold"}
 	reservation := func(r ir.ReservationUse) ir.Capacity { return ir.Capacity{Option: ir.Reservation, Reservation: &r} }
 	for _, tt := range []struct {
@@ -344,7 +378,8 @@ func TestRemarks(t *testing.T) {
 		{"reservation", reservation(ir.ReservationUse{Name: "r"}), all[1:2]},
 		{"shared reservation", reservation(ir.ReservationUse{Name: "r", Owner: "other"}), all[1:3]},
 		{"reservation that has not begun", ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Name: "r"}, Waiting: true}, all[3:4]},
-		{"calendar reservation that has not begun", ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Name: "r", Kind: "calendar"}, Waiting: true}, all[3:5]},
+		{"calendar reservation that has not begun", ir.Capacity{Option: ir.Reservation,
+			Reservation: &ir.ReservationUse{Name: "r", Kind: "calendar"}, Waiting: true}, all[3:5]},
 		{"any reservation", ir.Capacity{Option: ir.AnyReservation, AnyReservation: &ir.AnyReservationUse{}}, all[5:6]},
 		{"ComputeClass", ir.Capacity{ComputeClass: true}, all[6:7]},
 		{"Arm", ir.Capacity{Machine: ir.Machine{Arm: true}}, all[7:8]},
@@ -381,7 +416,8 @@ func TestSlicesByHand(t *testing.T) {
 	p.Capacities[1].Slices = 2
 	p.Capacities[1].Machine = ir.Machine{AcceleratorCount: 4, Resource: ir.TPU, Slice: &ir.Slice{Topology: "4x4", Chips: 16, Hosts: 4}}
 	got := render(t, p)
-	for _, want := range []string{annotation, "(`l4-spot`: 4 pods of 4).", "at most 2 slices of 4 nodes", "those of TPU slices have a number besides"} {
+	for _, want := range []string{annotation, "(`l4-spot`: 4 pods of 4).", "at most 2 slices of 4 nodes",
+		"those of TPU slices have a number besides"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("README lacks %q", want)
 		}
@@ -437,7 +473,8 @@ func TestJobByHand(t *testing.T) {
 	p.Workloads[1].PlacementGroup = "group"
 	got := render(t, p)
 	for _, want := range []string{
-		"`kueue.x-k8s.io/queue-name: lq-team-000-hp`", "`priorityClassName: hp`", "`cpu`, `nvidia.com/gpu`\n", "`serviceAccountName: team-000-ksa`",
+		"`kueue.x-k8s.io/queue-name: lq-team-000-hp`", "`priorityClassName: hp`", "`cpu`, `nvidia.com/gpu`\n",
+		"`serviceAccountName: team-000-ksa`",
 		"close together (`l4-spot`)", "as in [`workloads/team-000/low-priority-2.yaml`]",
 	} {
 		if !strings.Contains(got, want) {
@@ -449,7 +486,8 @@ func TestJobByHand(t *testing.T) {
 func TestSubmitOneWithItsFiles(t *testing.T) {
 	p := platform(1)
 	p.Workloads[0].ConfigMap = "low-priority-files"
-	want := "kubectl apply --server-side -f workloads/team-000/low-priority-files.yaml -f workloads/team-000/low-priority-1.yaml\n"
+	want := "kubectl apply --server-side -f workloads/team-000/low-priority-files.yaml -f " +
+		"workloads/team-000/low-priority-1.yaml\n"
 	if got := render(t, p); !strings.Contains(got, want) {
 		t.Errorf("README lacks %q", want)
 	}
@@ -461,7 +499,8 @@ func TestConfigurationFollowsRelease(t *testing.T) {
 	p.Monitoring.Grafana, p.Monitoring.GrafanaNamespace = true, "monitoring"
 	rest := render(t, p)
 	for _, want := range []string{
-		p.Versions.KueueManifest(), "-f kubernetes/system/kueue-configuration.yaml", "rollout restart", "-k kubernetes\n",
+		p.Versions.KueueManifest(), "-f kubernetes/system/kueue-configuration.yaml", "rollout restart",
+		"-k kubernetes\n",
 		"kubectl create namespace monitoring", "-k dashboards\n",
 	} {
 		_, after, found := strings.Cut(rest, want)
@@ -476,7 +515,8 @@ func TestConfigurationFollowsRelease(t *testing.T) {
 func TestDecimalsStandRight(t *testing.T) {
 	p := platform(1)
 	p.Capacities = []ir.Capacity{
-		{Name: "cpu", PerNode: []ir.Amount{{Resource: ir.CPU, Quantity: quantity("7910m")}}, MaxNodes: 20, Guaranteed: []ir.Amount{{Resource: ir.CPU, Quantity: quantity("100")}}},
+		{Name: "cpu", PerNode: []ir.Amount{{Resource: ir.CPU, Quantity: quantity("7910m")}}, MaxNodes: 20,
+			Guaranteed: []ir.Amount{{Resource: ir.CPU, Quantity: quantity("100")}}},
 	}
 	want := "| --- | --- | ---: | ---: | --- | --- |\n| `cpu` | `cpu` | 100 | 158.2 | 58.2 beyond all quotas |  |\n"
 	if got := render(t, p); !strings.Contains(got, want) {
@@ -494,7 +534,8 @@ func TestUsedBy(t *testing.T) {
 		all  int
 		want markup
 	}{
-		{found["l4-reserved"], 6, "`lp` of `team-000`, `team-002`, `team-003`, `team-004` and 1 more; `hp` of every team"},
+		{found["l4-reserved"], 6,
+			"`lp` of `team-000`, `team-002`, `team-003`, `team-004` and 1 more; `hp` of every team"},
 		{users(platform(2))["l4-reserved"], 2, "`lp`, `hp` of every team"},
 		{[]use{{"std", []string{"chem"}}, {"urgent", []string{"bio"}}}, 2, "`std` of `chem`; `urgent` of `bio`"},
 		{nil, 2, "nobody"},
@@ -543,7 +584,8 @@ func TestRemoveInOrder(t *testing.T) {
 	for _, want := range []string{
 		"`gcloud storage rm --recursive --all-versions \"gs://BUCKET/**\"`",
 		`{"spec":{"stopPolicy":"HoldAndDrain"}}`, "./create-platform.sh\n", `{"spec":{"stopPolicy":"None"}}`,
-		"delete namespaces", "delete localqueues", "delete clusterqueues", "delete cohorts", "delete priorityclasses", "delete resourceflavors",
+		"delete namespaces", "delete localqueues", "delete clusterqueues", "delete cohorts", "delete priorityclasses",
+		"delete resourceflavors",
 	} {
 		_, after, found := strings.Cut(rest, want)
 		if !found {
@@ -559,18 +601,21 @@ func TestNestedCohorts(t *testing.T) {
 	}
 	p := platform(2)
 	p.Cohorts = []ir.Cohort{{Name: "all"}, {Name: "cohort-000", Parent: "all"}}
-	if got, want := render(t, p), "  subgraph cohort_all[\"cohort all\"]\n    subgraph cohort_cohort_000[\"cohort cohort-000\"]\n      queue_cq_team_000"; !strings.Contains(got, want) {
+	if got, want := render(t, p), "  subgraph cohort_all[\"cohort all\"]\n    subgraph cohort_cohort_000[\"cohort "+
+		"cohort-000\"]\n      queue_cq_team_000"; !strings.Contains(got, want) {
 		t.Errorf("README lacks %q", want)
 	}
 	p = platform(4)
 	p.Cohorts = []ir.Cohort{{Name: "all"}, {Name: "cohort-000", Parent: "all"}, {Name: "cohort-001", Parent: "all"}}
-	for _, want := range []string{"4 teams, in 2 cohorts under `all`, share", "| `all` | `cohort-000`, `cohort-001` | none |\n"} {
+	for _, want := range []string{"4 teams, in 2 cohorts under `all`, share",
+		"| `all` | `cohort-000`, `cohort-001` | none |\n"} {
 		if got := render(t, p); !strings.Contains(got, want) {
 			t.Errorf("README lacks %q", want)
 		}
 	}
 	p.Teams[0].Cohort = "all"
-	for _, want := range []string{"4 teams, in 3 cohorts, share", "| `all` | `cohort-000`, `cohort-001` | `team-000` |\n"} {
+	for _, want := range []string{"4 teams, in 3 cohorts, share",
+		"| `all` | `cohort-000`, `cohort-001` | `team-000` |\n"} {
 		if got := render(t, p); !strings.Contains(got, want) {
 			t.Errorf("README lacks %q", want)
 		}
@@ -603,7 +648,8 @@ func TestValuesStayValues(t *testing.T) {
 	}
 	for _, want := range []string{
 		"x\\`&#124;&lt;img src=x&gt;\\](http\\://e.com) \\$(id) ; \"\\] --&gt; n1 # h \\`\\`\\` !\\[a\\](b) |\n",
-		"x#96;#124;#60;img src#61;x#62;#93;#40;http://e.com#41; #36;#40;id#41; #59; #34;#93; --#62; n1 #35; h #96;#96;#96; #33;#91;a#93;#40;b#41;",
+		"x#96;#124;#60;img src#61;x#62;#93;#40;http://e.com#41; #36;#40;id#41; #59; #34;#93; --#62; n1 #35; h " +
+			"#96;#96;#96; #33;#91;a#93;#40;b#41;",
 		"'--project=x`|<img src=x>](http://e.com) $(id) ; \"] --> n1 # h ``` ![a](b)'",
 	} {
 		if !strings.Contains(got, want) {

@@ -35,11 +35,13 @@ func identities(d *document, p *ir.Platform) {
 		accounts = append(accounts, t.Name)
 	}
 	pool := "iam.googleapis.com/projects/NUMBER/locations/global/workloadIdentityPools/" + p.Project + ".svc.id.goog"
-	d.Para("Jobs need no keys. By Workload Identity Federation for GKE, Google Cloud identifies a pod by its Kubernetes service account. Every pod of the cluster has these roles, ",
+	d.Para("Jobs need no keys. By Workload Identity Federation for GKE, Google Cloud identifies a pod by its "+
+		"Kubernetes service account. Every pod of the cluster has these roles, ",
 		"to write what it logs and measures: ", codes(p.JobRoles), ".")
 	if i := slices.IndexFunc(p.Teams, func(t ir.Team) bool { return t.Account == nil }); i >= 0 {
 		t := p.Teams[i]
-		d.Para("To let the jobs of ", code(t.Name), " reach something else, such as a bucket of another project, grant a role on it to this member; NUMBER is the project's number: ",
+		d.Para("To let the jobs of ", code(t.Name), " reach something else, such as a bucket of another project, "+
+			"grant a role on it to this member; NUMBER is the project's number: ",
 			code("principal://"+pool+"/subject/ns/"+t.Namespace+"/sa/"+t.KubeAccount), ".")
 		if !p.Delivery.InfrastructureManager {
 			d.Para("A command shows the members of all teams:")
@@ -47,18 +49,24 @@ func identities(d *document, p *ir.Platform) {
 		}
 	}
 	if accounts != nil {
-		d.Para("The jobs of ", some(accounts), " act as a Google service account instead, which the blueprint asks for. ", file("create-platform.sh"), " makes it. ",
-			"Only the team's Kubernetes service account may act as it. An account that a team no longer asks for stays until somebody deletes it.")
+		d.Para("The jobs of ", some(accounts),
+			" act as a Google service account instead, which the blueprint asks for. ", file("create-platform.sh"), " "+
+				"makes it. ",
+			"Only the team's Kubernetes service account may act as it. An account that a team no longer asks for "+
+				"stays until somebody deletes it.")
 	} else {
-		d.Para("A few services, and the rules of VPC Service Controls perimeters, do not accept such members. For these, give the team a Google service account in the blueprint: ",
+		d.Para("A few services, and the rules of VPC Service Controls perimeters, do not accept such members. For "+
+			"these, give the team a Google service account in the blueprint: ",
 			"`teams.TEAM.serviceAccount`.")
 	}
-	d.Para("All clusters of a project share these identities. In another cluster of ", code(p.Project), " the same namespace and Kubernetes service account are the same identity, ",
+	d.Para("All clusters of a project share these identities. In another cluster of ", code(p.Project),
+		" the same namespace and Kubernetes service account are the same identity, ",
 		"with the same rights. Give a namespace there another name, or build each platform in a project of its own.")
 	if p.HasGroups() && len(p.Monitoring.MemberRoles) > 0 {
 		d.Para("The members of the teams' groups may open the dashboards",
 			inTensorBoard(p), ": Terraform grants ", code(p.Cluster.SecurityGroup), " ", codes(p.Monitoring.MemberRoles),
-			". They can read the metrics of the whole project. To revoke this, set `monitoring.openToMembers: false` in the blueprint.")
+			". They can read the metrics of the whole project. To revoke this, set `monitoring.openToMembers: false` "+
+				"in the blueprint.")
 	}
 }
 
@@ -84,12 +92,15 @@ func actAs(d *document, p *ir.Platform) {
 	if len(teams) == 0 {
 		return
 	}
-	d.Para("Now that the project has identities, let the teams' Kubernetes service accounts act as the Google ones; `./create-platform.sh --prepare` prints ",
+	d.Para("Now that the project has identities, let the teams' Kubernetes service accounts act as the Google ones; "+
+		"`./create-platform.sh --prepare` prints ",
 		"these commands for every team:")
 	var lines []string
 	for _, t := range teams[:min(len(teams), fewTeams)] {
-		lines = append(lines, command("gcloud", "iam", "service-accounts", "add-iam-policy-binding", t.Account.Email(p.Project), "--project="+p.Project,
-			"--member=serviceAccount:"+p.Project+".svc.id.goog["+t.Namespace+"/"+t.KubeAccount+"]", "--role=roles/iam.workloadIdentityUser"))
+		lines = append(lines, command("gcloud", "iam", "service-accounts", "add-iam-policy-binding", t.Account.Email(p.Project), "--project="+
+			p.Project,
+			"--member=serviceAccount:"+p.Project+".svc.id.goog["+t.Namespace+"/"+t.KubeAccount+"]",
+			"--role=roles/iam.workloadIdentityUser"))
 	}
 	d.Code("sh", lines...)
 }
@@ -111,23 +122,28 @@ func buildRights(d *document, p *ir.Platform) {
 	for _, r := range a.NarrowRoles {
 		switch r.Scope {
 		case ir.ClusterScope:
-			items = append(items, code(r.Role)+" on the cluster "+code(p.Cluster.Name)+"; GKE checks some permissions on the project instead, so the build can also create and list other clusters and read operations")
+			items = append(items, code(r.Role)+" on the cluster "+code(p.Cluster.Name)+"; GKE checks some "+
+				"permissions on the project instead, so the build can also create and list other clusters and read "+
+				"operations")
 		case ir.BucketScope:
 			items = append(items, code(r.Role)+" on buckets whose names begin with "+code(p.Project+"-"+p.Name+"-"))
 		}
 	}
-	items = append(items, codes(a.Account.Roles)+" on the whole project, so also on networks, firewall rules, dashboards and alert policies that are not the platform's")
+	items = append(items, codes(a.Account.Roles)+" on the whole project, so also on networks, firewall rules, "+
+		"dashboards and alert policies that are not the platform's")
 	if len(a.Permissions) > 0 {
 		items = append(items, "by a custom role, on the whole project: "+codes(a.Permissions))
 	}
-	items = append(items, code("roles/resourcemanager.projectIamAdmin")+", with which it may grant and revoke these roles and no others: "+codes(a.GrantableRoles))
+	items = append(items, code("roles/resourcemanager.projectIamAdmin")+", with which it may grant and revoke "+
+		"these roles and no others: "+codes(a.GrantableRoles))
 	d.List(items...)
 }
 
 // iamQuota shows what the platform takes of the limits that IAM has in a project.
 func iamQuota(d *document, p *ir.Platform) {
 	i := p.Demand.IAM
-	d.Para("IAM has limits for the whole project, with all else that is in it. A member counts once for each role that it has. The limit on service accounts can be raised, ",
+	d.Para("IAM has limits for the whole project, with all else that is in it. A member counts once for each role "+
+		"that it has. The limit on service accounts can be raised, ",
 		"on the same page, as ", code("Service Account Count"), "; the others cannot.")
 	rows := [][]markup{{"members in the project's allow policy", digits(i.Principals), digits(ir.MaxPrincipals)}}
 	if i.Groups > 0 {

@@ -24,8 +24,10 @@ func gpuNetworks(d *document, p *ir.Platform) {
 	}
 	d.Heading(2, "Networks between GPUs")
 	if connected != nil {
-		d.Para("Nodes of ", codes(connected), " have a network for each of their devices, besides the cluster's own, so that GPUs of different nodes reach ",
-			"each other past the CPUs. In the cluster each network has the name by which pods ask for it, and is the `Network` of that name in ",
+		d.Para("Nodes of ", codes(connected), " have a network for each of their devices, besides the cluster's own, "+
+			"so that GPUs of different nodes reach ",
+			"each other past the CPUs. In the cluster each network has the name by which pods ask for it, and is the "+
+				"`Network` of that name in ",
 			file("kubernetes/networks.yaml"), ". The ranges are cut in ", file("terraform/gpu_networks.tf"), ".")
 		var rows [][]markup
 		for _, n := range p.Network.GPUs {
@@ -42,7 +44,8 @@ func gpuNetworks(d *document, p *ir.Platform) {
 	if claimed != nil {
 		d.Para("To nodes of ", codes(claimed), " GKE attaches such networks by itself, and pods claim them.")
 	}
-	d.Para("A pod gets them if its workload in the blueprint has several pods and each takes all GPUs of a node: its interfaces, in the order of the ",
+	d.Para("A pod gets them if its workload in the blueprint has several pods and each takes all GPUs of a node: its "+
+		"interfaces, in the order of the ",
 		"devices, and the libraries it takes, to which `LD_LIBRARY_PATH` leads. The rest is up to its command:")
 	var items []markup
 	for _, way := range []struct {
@@ -51,7 +54,8 @@ func gpuNetworks(d *document, p *ir.Platform) {
 	}{
 		{ir.RDMA, "with GPUDirect RDMA, `source /usr/local/gib/scripts/set_nccl_env.sh` before NCCL starts"},
 		{ir.TCPX, "with GPUDirect-TCPX, set NCCL's variables as GKE documents them; the daemon's socket is in `/tmp`"},
-		{ir.TCPXO, "with GPUDirect-TCPXO, `NCCL_LIB_DIR=/usr/local/nvidia/lib64 source /usr/local/nvidia/lib64/nccl-env-profile.sh` before NCCL starts"},
+		{ir.TCPXO, "with GPUDirect-TCPXO, `NCCL_LIB_DIR=/usr/local/nvidia/lib64 source " +
+			"/usr/local/nvidia/lib64/nccl-env-profile.sh` before NCCL starts"},
 	} {
 		if p.AnyCapacity(func(c ir.Capacity) bool { return c.GPUDirect == way.kind }) {
 			items = append(items, way.what)
@@ -60,7 +64,8 @@ func gpuNetworks(d *document, p *ir.Platform) {
 	d.List(items...)
 	if i := slices.IndexFunc(p.Workloads, func(w ir.Workload) bool { return w.GPUDirect != "" }); i >= 0 {
 		w := p.Workloads[i]
-		d.Para("A job by hand takes the annotations, volumes and mounts of one such, ", file("workloads/"+w.Team+"/"+w.Name+".yaml"), ".")
+		d.Para("A job by hand takes the annotations, volumes and mounts of one such, ",
+			file("workloads/"+w.Team+"/"+w.Name+".yaml"), ".")
 	}
 }
 
@@ -68,7 +73,8 @@ func gpuNetworks(d *document, p *ir.Platform) {
 // keeps pods off their nodes if no standard does.
 func podSecurity(d *document, p *ir.Platform) {
 	if len(p.Teams) > 0 {
-		d.Para("The teams' namespaces enforce the `baseline` Pod Security Standard. They warn by the `restricted` standard: kubectl prints ",
+		d.Para("The teams' namespaces enforce the `baseline` Pod Security Standard. They warn by the `restricted` "+
+			"standard: kubectl prints ",
 			"what a pod lacks of it, such as `runAsNonRoot`, and the pod is admitted.")
 	}
 	direct := p.AnyCapacity(func(c ir.Capacity) bool { return c.GPUDirect != "" })
@@ -83,9 +89,12 @@ func podSecurity(d *document, p *ir.Platform) {
 	if hosts {
 		what = append(what, "the network of the node")
 	}
-	d.Para("Some pods need of their nodes what the baseline standard keeps from all: ", words.And(what), ". The namespaces of teams that submit such pods, or have ",
-		"quota on nodes with GPUDirect, enforce no standard. In its place the policy `pods-keep-off-the-node` refuses there whatever else the standard would.")
+	d.Para("Some pods need of their nodes what the baseline standard keeps from all: ", words.And(what),
+		". The namespaces of teams that submit such pods, or have ",
+		"quota on nodes with GPUDirect, enforce no standard. In its place the policy `pods-keep-off-the-node` "+
+			"refuses there whatever else the standard would.")
 	if p.AnyCapacity(func(c ir.Capacity) bool { return c.GPUDirect == ir.TCPX || c.GPUDirect == ir.TCPXO }) {
-		d.Para("The daemon beside pods with GPUDirect-TCPX or TCPXO besides tunes the kernel of its node: who may submit such pods could have the node.")
+		d.Para("The daemon beside pods with GPUDirect-TCPX or TCPXO besides tunes the kernel of its node: who may " +
+			"submit such pods could have the node.")
 	}
 }

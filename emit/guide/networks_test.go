@@ -11,7 +11,9 @@ func TestGPUNetworks(t *testing.T) {
 	rdma := func(p *ir.Platform) {
 		p.Capacities[1].GPUDirect, p.Capacities[1].Networks = ir.RDMA, []string{"gvnic-1", "rdma-0"}
 		p.Network.GPUs = []ir.GPUNetwork{
-			{Short: "gvnic-1", Name: "gke-batch-gvnic-1", MTU: 8896, Subnets: []ir.GPUSubnet{{Name: "gke-batch-gvnic-1", Network: "gvnic-1", Range: "192.168.64.0/18"}}},
+			{Short: "gvnic-1", Name: "gke-batch-gvnic-1", MTU: 8896,
+				Subnets: []ir.GPUSubnet{{Name: "gke-batch-gvnic-1",
+					Network: "gvnic-1", Range: "192.168.64.0/18"}}},
 			{Short: "rdma", Name: "gke-batch-rdma", MTU: 8896, Profile: "us-central1-a-vpc-roce", Subnets: []ir.GPUSubnet{{Name: "gke-batch-rdma-0", Network: "rdma-0", Range: "192.168.128.0/21", RDMA: true}}},
 		}
 	}
@@ -25,7 +27,8 @@ func TestGPUNetworks(t *testing.T) {
 		{"RDMA", rdma, []string{
 			"## Networks between GPUs", "Nodes of `l4-spot` have a network for each",
 			"| `gvnic-1` | `gke-batch-gvnic-1` | `gke-batch-gvnic-1` | `192.168.64.0/18` | gVNIC | 8896 |",
-			"| `rdma-0` | `gke-batch-rdma` | `gke-batch-rdma-0` | `192.168.128.0/21` | RDMA, bound to `us-central1-a-vpc-roce` | 8896 |",
+			"| `rdma-0` | `gke-batch-rdma` | `gke-batch-rdma-0` | `192.168.128.0/21` | RDMA, bound to " +
+				"`us-central1-a-vpc-roce` | 8896 |",
 			"set_nccl_env.sh", "the libraries of GPUDirect, read-only. ", "pods-keep-off-the-node",
 		}, []string{"TCPX", "the network of the node"}},
 		{"TCPXO", func(p *ir.Platform) { p.Capacities[0].GPUDirect, p.Capacities[0].Networks = ir.TCPXO, []string{"vpc1"} },

@@ -121,21 +121,33 @@ func remarks(d *document, p *ir.Platform) {
 		return func(c ir.Capacity) bool { return c.Reservation != nil && is(c, c.Reservation) }
 	}
 
-	about(ir.Capacity.Sliced, "each TPU slice is a node pool, which has all of its nodes or none. Another number of slices in the blueprint, 0 too, makes or ",
-		"deletes the pools of the highest numbers, with what runs on them, and leaves the others alone. Where there are none, jobs wait in their queue.")
-	about(kind(func(c ir.Capacity, r *ir.ReservationUse) bool { return !r.Create && !c.Waiting }), "the reservation must be there before the build, in each zone of the ",
-		"capacity, for the same machine type, accelerators and local SSDs, and only for instances that name it. A node that differs gets no machine of it.")
-	about(kind(func(_ ir.Capacity, r *ir.ReservationUse) bool { return r.Owner != "" }), "the project that owns the reservation must share it with ", code(p.Project), ".")
-	about(func(c ir.Capacity) bool { return c.Waiting }, "the reservation has not begun, so that there are no nodes and no quota yet: jobs wait, or go to the other capacities of their ",
-		"tier. Once it has begun, set `active: true` on it in the blueprint, compile and build: the pool and the quotas get their size, and no pool is replaced.")
+	about(ir.Capacity.Sliced, "each TPU slice is a node pool, which has all of its nodes or none. Another number of "+
+		"slices in the blueprint, 0 too, makes or ",
+		"deletes the pools of the highest numbers, with what runs on them, and leaves the others alone. Where there "+
+			"are none, jobs wait in their queue.")
+	about(kind(func(c ir.Capacity, r *ir.ReservationUse) bool { return !r.Create && !c.Waiting }),
+		"the reservation must be there before the build, in each zone of the ",
+		"capacity, for the same machine type, accelerators and local SSDs, and only for instances that name it. A "+
+			"node that differs gets no machine of it.")
+	about(kind(func(_ ir.Capacity, r *ir.ReservationUse) bool { return r.Owner != "" }),
+		"the project that owns the reservation must share it with ", code(p.Project), ".")
+	about(func(c ir.Capacity) bool { return c.Waiting }, "the reservation has not begun, so that there are no nodes "+
+		"and no quota yet: jobs wait, or go to the other capacities of their ",
+		"tier. Once it has begun, set `active: true` on it in the blueprint, compile and build: the pool and the "+
+			"quotas get their size, and no pool is replaced.")
 	about(ir.Capacity.ByCalendar, "when the calendar reservation ends, Compute Engine deletes it and takes ",
-		"the machines back, with what runs on them. Stop the queues that use the capacity before that day, and then take it out of the blueprint or name the next reservation.")
-	about(func(c ir.Capacity) bool { return c.AnyReservation != nil }, "nodes come from the reservations of this project that are open to all instances, and match in machine type, ",
+		"the machines back, with what runs on them. Stop the queues that use the capacity before that day, and then "+
+			"take it out of the blueprint or name the next reservation.")
+	about(func(c ir.Capacity) bool { return c.AnyReservation != nil },
+		"nodes come from the reservations of this project that are open to all instances, and match in machine type, ",
 		"accelerators and local SSDs. One that only instances which name it may consume is left alone.")
-	about(func(c ir.Capacity) bool { return c.ComputeClass }, "GKE makes node pools, under names of its own, for pods that select the ComputeClass of the capacity's name, and removes them when they ",
+	about(func(c ir.Capacity) bool { return c.ComputeClass }, "GKE makes node pools, under names of its own, for "+
+		"pods that select the ComputeClass of the capacity's name, and removes them when they ",
 		"are empty. Jobs need not select it: Kueue lets their pods do so.")
-	about(func(c ir.Capacity) bool { return c.Machine.Arm }, "the nodes are Arm machines, so that images must be made for arm64.")
-	about(func(c ir.Capacity) bool { return c.SSDs() > 0 }, "local SSDs hold the nodes' images, logs and `emptyDir` volumes, and are erased with the node.")
+	about(func(c ir.Capacity) bool { return c.Machine.Arm },
+		"the nodes are Arm machines, so that images must be made for arm64.")
+	about(func(c ir.Capacity) bool { return c.SSDs() > 0 },
+		"local SSDs hold the nodes' images, logs and `emptyDir` volumes, and are erased with the node.")
 	if items != nil {
 		d.List(items...)
 	}

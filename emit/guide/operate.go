@@ -18,15 +18,19 @@ func podsReadyTimeout() markup { return markup(strconv.Itoa(ir.PodsReadyMinutes)
 func build(d *document, p *ir.Platform) {
 	d.Heading(2, "Build it")
 	groups(d, p)
-	d.Para("One command, with the Google Cloud CLI signed in to project ", code(p.Project), ". It enables the services the platform needs, ",
+	d.Para("One command, with the Google Cloud CLI signed in to project ", code(p.Project),
+		". It enables the services the platform needs, ",
 		"makes the service accounts of ", accountOwners(p), ", ", holds(p), " (",
-		code(p.Delivery.StateBucket), ") and the repository of the teams' images (", code(p.Delivery.Repository), "), and submits ",
-		file("cloudbuild/provision.yaml"), ", which does the rest. It stops at the first error and can be run again at any time, also to apply a change.")
+		code(p.Delivery.StateBucket), ") and the repository of the teams' images (", code(p.Delivery.Repository),
+		"), and submits ",
+		file("cloudbuild/provision.yaml"), ", which does the rest. It stops at the first error and can be run again "+
+			"at any time, also to apply a change.")
 	d.Code("sh", "./create-platform.sh")
 	interrupted(d, p)
 	if v := p.Cluster.MinVersion; v != "" {
 		d.Para("A new cluster starts with GKE ", text(v), ", and release channel ", text(p.Cluster.ReleaseChannel),
-			" upgrades it from there. A higher `minVersion` upgrades the control plane of a standing cluster at the next build; ",
+			" upgrades it from there. A higher `minVersion` upgrades the control plane of a standing cluster at the "+
+				"next build; ",
 			"a lower one changes nothing.")
 	}
 	demanded(d, p)
@@ -38,7 +42,8 @@ func build(d *document, p *ir.Platform) {
 		d.Para(kept)
 	}
 	if !p.Cluster.DNSEndpoint {
-		d.Para("The control plane cannot be reached from outside its network: give both scripts a private worker pool inside it, `--worker-pool=POOL`, ",
+		d.Para("The control plane cannot be reached from outside its network: give both scripts a private worker "+
+			"pool inside it, `--worker-pool=POOL`, ",
 			"and run `kubectl` inside it too.")
 	}
 
@@ -48,7 +53,8 @@ func build(d *document, p *ir.Platform) {
 	if p.Delivery.InfrastructureManager {
 		tools = schedulerOf(p).tools
 	}
-	d.Para("The same by hand, from this folder. It takes ", tools, " and `kubectl` with `gke-gcloud-auth-plugin`. Prepare the project: all of the above but the build.")
+	d.Para("The same by hand, from this folder. It takes ", tools,
+		" and `kubectl` with `gke-gcloud-auth-plugin`. Prepare the project: all of the above but the build.")
 	d.Code("sh", "./create-platform.sh --prepare")
 	infrastructure(d, p)
 	actAs(d, p)
@@ -70,7 +76,8 @@ func build(d *document, p *ir.Platform) {
 		if moved != "" {
 			does = "both"
 		}
-		d.Para("Where a tier's priority or preemption has changed, first delete its PriorityClass, for it cannot be changed: `kubectl delete priorityclasses ", class(p), "`. ",
+		d.Para("Where a tier's priority or preemption has changed, first delete its PriorityClass, for it cannot be "+
+			"changed: `kubectl delete priorityclasses ", class(p), "`. ",
 			"Pods that exist keep the priority they have. ", moved, "The build does ", does, " by itself.")
 	}
 	d.Para(schedulerOf(p).apply)
@@ -88,12 +95,14 @@ func build(d *document, p *ir.Platform) {
 
 // interrupted says what becomes of a build that did not end.
 func interrupted(d *document, p *ir.Platform) {
-	m := markup("A build waits until the older builds of the platform have ended, and repairs what one that was cancelled has left behind. ")
+	m := markup("A build waits until the older builds of the platform have ended, and repairs what one that was " +
+		"cancelled has left behind. ")
 	if p.Delivery.InfrastructureManager {
-		m += "What Infrastructure Manager has begun goes on when the build is cancelled, and the next build waits for it."
+		m += "What Infrastructure Manager has begun goes on when the build is cancelled, and the next build waits " +
+			"for it."
 	} else {
-		m += "If its log names somebody else who holds the lock of the Terraform state, and nobody works on it any more, " +
-			"run the command that the log prints after it: the command removes the lock."
+		m += "If its log names somebody else who holds the lock of the Terraform state, and nobody works on it any " +
+			"more, run the command that the log prints after it: the command removes the lock."
 	}
 	d.Para(m)
 }
@@ -121,17 +130,23 @@ func upgrades(d *document, p *ir.Platform) {
 // kueueInstall says how Kueue is installed by hand.
 func kueueInstall(d *document, p *ir.Platform) {
 	const kueue = "deployment/kueue-controller-manager"
-	d.Para("Install Kueue and, after it, the platform's configuration of Kueue. The release brings a configuration of its own, so keep the order and leave ",
-		"nothing out when you repeat this; Kueue reads its configuration only when it starts. ", file("kubernetes/"+ir.KueueWebhooks+"/"),
-		" lets Kueue's webhooks see the teams' namespaces alone: as the release has them, nobody in the cluster could create a pod while Kueue is down.")
+	d.Para("Install Kueue and, after it, the platform's configuration of Kueue. The release brings a configuration "+
+		"of its own, so keep the order and leave ",
+		"nothing out when you repeat this; Kueue reads its configuration only when it starts. ",
+		file("kubernetes/"+ir.KueueWebhooks+"/"),
+		" lets Kueue's webhooks see the teams' namespaces alone: as the release has them, nobody in the cluster "+
+			"could create a pod while Kueue is down.")
 	d.Code("sh",
 		"mkdir -p kueue-release",
 		download(p.Versions.KueueManifest(), "kueue-release/manifests.yaml"),
-		command("printf", "resources: [manifests.yaml]\\ncomponents: [../kubernetes/"+ir.KueueWebhooks+"]\\n")+" >kueue-release/kustomization.yaml",
+		command("printf", "resources: [manifests.yaml]\\ncomponents: [../kubernetes/"+ir.KueueWebhooks+"]\\n")+" "+
+			">kueue-release/kustomization.yaml",
 		ifIntact("kueue-release/manifests.yaml", p.Versions.SHA256.Kueue,
-			"kubectl kustomize kueue-release | kubectl apply --server-side --force-conflicts --field-manager=kueue-release -f -"),
+			"kubectl kustomize kueue-release | kubectl apply --server-side --force-conflicts "+
+				"--field-manager=kueue-release -f -"),
 		"rm -r kueue-release",
-		"kubectl apply --server-side --force-conflicts --field-manager=kueue-release -f kubernetes/system/kueue-configuration.yaml",
+		"kubectl apply --server-side --force-conflicts --field-manager=kueue-release -f "+
+			"kubernetes/system/kueue-configuration.yaml",
 		command("kubectl", "rollout", "restart", "-n", ir.KueueNamespace, kueue),
 		command("kubectl", "rollout", "status", "-n", ir.KueueNamespace, kueue))
 }
@@ -171,13 +186,15 @@ func groups(d *document, p *ir.Platform) {
 			items = append(items, "the group "+code(name))
 		}
 	}
-	d.Para("These groups must exist first: Google Cloud refuses to grant a role to a Google group that does not exist, and ignores a RoleBinding of one.")
+	d.Para("These groups must exist first: Google Cloud refuses to grant a role to a Google group that does not " +
+		"exist, and ignores a RoleBinding of one.")
 	d.List(items...)
 }
 
 // credentials is the command that lets kubectl speak to the cluster.
 func credentials(p *ir.Platform) string {
-	words := []string{"gcloud", "container", "clusters", "get-credentials", p.Cluster.Name, "--region=" + p.Region, "--project=" + p.Project}
+	words := []string{"gcloud", "container", "clusters", "get-credentials", p.Cluster.Name, "--region=" + p.Region,
+		"--project=" + p.Project}
 	if p.Cluster.DNSEndpoint {
 		words = append(words, "--dns-endpoint")
 	}
@@ -189,7 +206,8 @@ func submit(d *document, p *ir.Platform) {
 	d.Heading(2, "Submit a job")
 	who := markup("")
 	if p.HasGroups() {
-		who = ", as a member of your team's Google group, which must itself be a member of " + code(p.Cluster.SecurityGroup)
+		who = ", as a member of your team's Google group, which must itself be a member of " +
+			code(p.Cluster.SecurityGroup)
 	}
 	d.Para("Get credentials once", who, "; it takes `kubectl` with `gke-gcloud-auth-plugin`:")
 	d.Code("sh", credentials(p))
@@ -201,7 +219,8 @@ func submit(d *document, p *ir.Platform) {
 			one = append(one, "-f", path.Join(folder, w.ConfigMap+".yaml"))
 		}
 		one = append(one, "-f", path.Join(folder, w.Name+".yaml"))
-		d.Para("Then submit what the blueprint has for your team: all of it, or one by its name, with the files it mounts.")
+		d.Para("Then submit what the blueprint has for your team: all of it, or one by its name, with the files it " +
+			"mounts.")
 		d.Code("sh", command("kubectl", "apply", "--server-side", "-k", folder), command(one...))
 		d.Para("A Job that has run is deleted before it is submitted anew: `kubectl delete` with the same arguments.")
 		workloads(d, p)
@@ -228,25 +247,30 @@ func kueueByHand(d *document, p *ir.Platform, t ir.Team) {
 		return n
 	}
 	q := slices.MaxFunc(t.Queues, func(a, b ir.Queue) int { return cmp.Compare(rank(a), rank(b)) })
-	d.Para("Any other Job or JobSet needs a queue, and what belongs to it. In tier ", code(q.Tier), " of ", code(t.Name), " that is:")
+	d.Para("Any other Job or JobSet needs a queue, and what belongs to it. In tier ", code(q.Tier), " of ", code(t.Name), " "+
+		"that is:")
 	d.List(
-		"on the object, the label "+code(p.QueueLabel()+": "+q.LocalQueue)+"; without a queue of its team a job is refused",
+		"on the object, the label "+code(p.QueueLabel()+": "+q.LocalQueue)+"; without a queue of its team a job "+
+			"is refused",
 		"in its pods, "+priorities(q)+"; another tier's is refused",
 		"in its containers, requests of what quota is counted in: "+codes(q.Resources),
 		actsAs(t))
 	queued(d, p)
 	slicesByHand(d, p)
-	d.Para("Leave out `suspend`, node selectors and tolerations: Kueue starts the job when quota is free, and sends its pods to the capacity it chose.", chosen(p))
+	d.Para("Leave out `suspend`, node selectors and tolerations: Kueue starts the job when quota is free, and sends "+
+		"its pods to the capacity it chose.", chosen(p))
 	if len(grouped) > 0 {
 		example := markup("")
 		if i := slices.IndexFunc(p.Workloads, func(w ir.Workload) bool { return w.PlacementGroup != "" }); i >= 0 {
 			w := p.Workloads[i]
 			example = ", as in " + file(path.Join("workloads", w.Team, w.Name+".yaml"))
 		}
-		d.Para("On nodes auto-provisioned close together (", codes(grouped), ") each job besides selects and tolerates a placement group of its own, by the key ",
+		d.Para("On nodes auto-provisioned close together (", codes(grouped),
+			") each job besides selects and tolerates a placement group of its own, by the key ",
 			code(ir.LabelPlacementGroup), example, ".")
 	}
-	d.Para("A job whose pods are not all ready ", podsReadyTimeout(), " after its admission, as when nodes never come, is evicted and queued again.")
+	d.Para("A job whose pods are not all ready ", podsReadyTimeout(),
+		" after its admission, as when nodes never come, is evicted and queued again.")
 	cannot(d)
 }
 
@@ -279,8 +303,9 @@ func chosen(p *ir.Platform) markup {
 				several = several || c.Machine.Type != capacities[q.Flavors[0].Flavor].Machine.Type
 			}
 			if pools && several {
-				return " A job that is made for one capacity of its tier selects that one's nodes, by the node labels that it has in " +
-					file("kubernetes/resource-flavors.yaml") + ": Kueue then passes over the others."
+				return " A job that is made for one capacity of its tier selects that one's nodes, by the node " +
+					"labels that it has in " + file("kubernetes/resource-flavors.yaml") + ": Kueue then passes over " +
+					"the others."
 			}
 		}
 	}
@@ -306,9 +331,12 @@ func queued(d *document, p *ir.Platform) {
 		}
 	}
 	if len(names) > 0 {
-		d.Para("In a queue that has ", codes(names), " the object also needs the annotation ", code(ir.AnnotationMaxRun), ": for how many seconds, as a string, ",
-			"it wants the nodes, which start all at once. They are the job's alone, even where its pods do not fill them. When the time is over they go, ",
-			"and Kueue deactivates a job that still runs. It asks again for nodes that cannot be had, after one, two and four minutes, and then deactivates the job.")
+		d.Para("In a queue that has ", codes(names), " the object also needs the annotation ", code(ir.AnnotationMaxRun), ": "+
+			"for how many seconds, as a string, ",
+			"it wants the nodes, which start all at once. They are the job's alone, even where its pods do not fill "+
+				"them. When the time is over they go, ",
+			"and Kueue deactivates a job that still runs. It asks again for nodes that cannot be had, after one, two "+
+				"and four minutes, and then deactivates the job.")
 	}
 }
 
@@ -317,14 +345,17 @@ func slicesByHand(d *document, p *ir.Platform) {
 	var shapes []string
 	for _, c := range p.Capacities {
 		if c.Sliced() {
-			shapes = append(shapes, string(code(c.Name)+": "+countNoun(c.Machine.Slice.Hosts, "pod")+" of "+digits(c.Machine.AcceleratorCount)))
+			shapes = append(shapes, string(
+				code(c.Name)+": "+countNoun(c.Machine.Slice.Hosts, "pod")+" of "+digits(c.Machine.AcceleratorCount)))
 		}
 	}
 	if shapes == nil {
 		return
 	}
-	d.Para("On TPU slices the object is a JobSet with the annotation `alpha.jobset.sigs.k8s.io/exclusive-topology: "+ir.LabelNodePool+"`: one Job for each slice, ",
-		"and in it a pod for each of the slice's nodes, which requests all chips of the node (", markup(strings.Join(shapes, "; ")), ").")
+	d.Para("On TPU slices the object is a JobSet with the annotation `alpha.jobset.sigs.k8s.io/exclusive-topology: "+
+		ir.LabelNodePool+"`: one Job for each slice, ",
+		"and in it a pod for each of the slice's nodes, which requests all chips of the node (",
+		markup(strings.Join(shapes, "; ")), ").")
 }
 
 // placementGroups names the capacities whose jobs name the group in which
@@ -377,10 +408,12 @@ func workloads(d *document, p *ir.Platform) {
 func look(d *document, p *ir.Platform) {
 	d.Heading(2, "Look at it")
 	d.Table([]markup{"Who", "Command", "Shows"}, schedulerOf(p).look(p))
-	d.Para("Dashboards for the administrator and for the teams are in ", console("Cloud Monitoring", "monitoring/dashboards", p.Project), ", from ",
+	d.Para("Dashboards for the administrator and for the teams are in ", console("Cloud Monitoring",
+		"monitoring/dashboards", p.Project), ", from ",
 		file(p.CloudDashboards()+"/"), ".", grafana(p))
 	if p.Monitoring.TensorBoard != "" {
-		d.Para("What jobs log for TensorBoard is in ", console("Vertex AI", "vertex-ai/experiments/experiments", p.Project), ", region ", code(p.Monitoring.TensorBoard),
+		d.Para("What jobs log for TensorBoard is in ", console("Vertex AI", "vertex-ai/experiments/experiments", p.Project), ", "+
+			"region ", code(p.Monitoring.TensorBoard),
 			". Every team can read and write all of it.")
 	}
 	var alerts [][]markup
@@ -388,7 +421,8 @@ func look(d *document, p *ir.Platform) {
 		alerts = append(alerts, []markup{code(a.Name), text(a.Severity), text(a.Summary)})
 	}
 	if len(alerts) > 0 {
-		d.Para("These alerts are policies of Cloud Monitoring; ", file("dashboards/alert-rules.yaml"), " has them for a Prometheus server.")
+		d.Para("These alerts are policies of Cloud Monitoring; ", file("dashboards/alert-rules.yaml"),
+			" has them for a Prometheus server.")
 	}
 	d.Table([]markup{"Alert", "Severity", "Says"}, alerts)
 }
@@ -402,13 +436,15 @@ func kueueLook(p *ir.Platform) [][]markup {
 		{admin, code("kubectl get nodes -L " + ir.LabelNodePool), "the nodes that exist now, by node pool"},
 	}
 	if p.AnyCapacity(func(c ir.Capacity) bool { return c.ComputeClass }) {
-		rows = append(rows, []markup{admin, code("kubectl describe computeclasses"), "the ComputeClasses, and whether GKE takes them"})
+		rows = append(rows, []markup{admin, code("kubectl describe computeclasses"),
+			"the ComputeClasses, and whether GKE takes them"})
 	}
 	if len(p.Teams) > 0 {
 		ns := p.Teams[0].Namespace
 		rows = append(rows,
 			[]markup{team, code(command("kubectl", "get", "localqueues", "-n", ns)), "a team's queues"},
-			[]markup{team, code(command("kubectl", "get", "workloads", "-n", ns)), "a team's jobs, and in which queue they wait or run"},
+			[]markup{team, code(command("kubectl", "get", "workloads", "-n", ns)),
+				"a team's jobs, and in which queue they wait or run"},
 			[]markup{team, code(command("kubectl", "describe", "workloads", "-n", ns)), "why a job waits"},
 		)
 	}
@@ -419,7 +455,8 @@ func grafana(p *ir.Platform) markup {
 	if !p.Monitoring.Grafana {
 		return ""
 	}
-	return " The same for Grafana, in namespace " + code(p.Monitoring.GrafanaNamespace) + ", are in " + file("dashboards/grafana/") + "."
+	return " The same for Grafana, in namespace " + code(p.Monitoring.GrafanaNamespace) + ", are in " +
+		file("dashboards/grafana/") + "."
 }
 
 // remove says how a team or a capacity is taken out: apply does not prune.
@@ -433,10 +470,14 @@ func remove(d *document, p *ir.Platform) {
 func kueueRemove(d *document, p *ir.Platform) {
 	const patch = "kubectl patch clusterqueues QUEUE... --type=merge -p "
 	d.Heading(2, "Remove a team, a tier or a capacity")
-	d.Para("Take it out of the blueprint and compile: that removes its files, and what other files say of it. A build deletes a dropped team's bucket ",
-		"and revokes its roles, and deletes a dropped capacity's node pool with what runs on it. It stops the ClusterQueues that this folder no longer has, ",
-		"so that what runs in them is evicted, and prints how to delete them; it deletes nothing of what was dropped in the cluster.", buckets(p))
-	d.Para("Before the build drops a capacity, drain the queues that use it. The first command shows which they are, and later that they are drained, when ",
+	d.Para("Take it out of the blueprint and compile: that removes its files, and what other files say of it. A "+
+		"build deletes a dropped team's bucket ",
+		"and revokes its roles, and deletes a dropped capacity's node pool with what runs on it. It stops the "+
+			"ClusterQueues that this folder no longer has, ",
+		"so that what runs in them is evicted, and prints how to delete them; it deletes nothing of what was dropped "+
+			"in the cluster.", buckets(p))
+	d.Para("Before the build drops a capacity, drain the queues that use it. The first command shows which they are, "+
+		"and later that they are drained, when ",
 		"they have 0 admitted:")
 	d.Code("sh",
 		command("kubectl", "get", "clusterqueues", "-o", "custom-columns=QUEUE:.metadata.name,ADMITTED:.status.admittedWorkloads,CAPACITIES:.spec.resourceGroups[*].flavors[*].name"),
@@ -449,8 +490,10 @@ func kueueRemove(d *document, p *ir.Platform) {
 	if len(p.SharedQueues) > 0 {
 		shared = ", or of teams that share it one ClusterQueue, " + code(ir.ClusterQueuePrefix+"TIER") + ","
 	}
-	d.Para("After the build an administrator deletes what is left, in this order and as far as it applies. A team leaves its namespace, which goes with all ",
-		"in it, and its queues; a tier leaves every team's two queues", shared, " and its PriorityClass; a capacity leaves its flavor, which goes when no queue has it.")
+	d.Para("After the build an administrator deletes what is left, in this order and as far as it applies. A team "+
+		"leaves its namespace, which goes with all ",
+		"in it, and its queues; a tier leaves every team's two queues", shared,
+		" and its PriorityClass; a capacity leaves its flavor, which goes when no queue has it.")
 	d.Code("sh",
 		"kubectl delete namespaces NAMESPACE",
 		"kubectl delete localqueues -n NAMESPACE "+ir.LocalQueuePrefix+"TEAM-TIER",
@@ -468,7 +511,8 @@ func undo(d *document, p *ir.Platform) {
 	if p.Delivery.InfrastructureManager {
 		cluster = "the cluster is deleted in spite of its deletion protection"
 	}
-	d.Para("It asks first, then submits ", file("cloudbuild/destroy.yaml"), ": ", schedulerOf(p).stops, "the teams' namespaces go with all jobs in them, ",
+	d.Para("It asks first, then submits ", file("cloudbuild/destroy.yaml"), ": ", schedulerOf(p).stops,
+		"the teams' namespaces go with all jobs in them, ",
 		cluster, ", and what Terraform made is deleted.", buckets(p), " What stays:")
 	d.List(
 		holds(p)+", "+code(p.Delivery.StateBucket)+", with all it holds",
@@ -485,8 +529,8 @@ func buckets(p *ir.Platform) markup {
 	if !p.HasBuckets() {
 		return ""
 	}
-	empty := markup(" Deletion stops at a team's bucket that still holds objects: empty the bucket, old versions too, with `gcloud storage rm --recursive --all-versions " +
-		"\"gs://BUCKET/**\"`")
+	empty := markup(" Deletion stops at a team's bucket that still holds objects: empty the bucket, old versions " +
+		"too, with `gcloud storage rm --recursive --all-versions \"gs://BUCKET/**\"`")
 	if p.Delivery.InfrastructureManager {
 		return empty + "."
 	}

@@ -52,8 +52,10 @@ func kueueTeams(d *document, p *ir.Platform) {
 	if borrowsAll(p) {
 		all = "`4 + all` has no such limit. "
 	}
-	d.Para("Quota reads as `4 + 2`: 4 are guaranteed (nominalQuota), and 2 more at most can be borrowed from the cohort (borrowingLimit). ", all,
-		"A guarantee that lies unused is lent to the cohort and comes back when its owner needs it; where lending is limited, the limit is given.")
+	d.Para("Quota reads as `4 + 2`: 4 are guaranteed (nominalQuota), and 2 more at most can be borrowed from the "+
+		"cohort (borrowingLimit). ", all,
+		"A guarantee that lies unused is lent to the cohort and comes back when its owner needs it; where lending is "+
+			"limited, the limit is given.")
 }
 
 // tiers shows the tiers by their PriorityClasses.
@@ -85,7 +87,8 @@ func sharedQueues(d *document, p *ir.Platform, resources []string, head []markup
 	if len(p.SharedQueues) == 0 {
 		return
 	}
-	d.Para("In a shared tier teams have one ClusterQueue, and its quota, together. Each leads into it by a LocalQueue of its own, ", code(ir.LocalQueuePrefix+"TEAM-TIER"), ".")
+	d.Para("In a shared tier teams have one ClusterQueue, and its quota, together. Each leads into it by a "+
+		"LocalQueue of its own, ", code(ir.LocalQueuePrefix+"TEAM-TIER"), ".")
 	var rows [][]markup
 	for _, q := range p.SharedQueues {
 		var names []string
@@ -124,8 +127,10 @@ func access(d *document, p *ir.Platform) {
 	if !p.HasGroups() {
 		return
 	}
-	d.Para("The members of a team's Google group submit its jobs. An administrator of the domain makes the team's group a member of the group ", code(p.Cluster.SecurityGroup),
-		". Through it they get the role ", code(ir.MemberRole), " on the cluster, to connect to it, and GKE ignores all groups that are not members of it. The RoleBinding in the ",
+	d.Para("The members of a team's Google group submit its jobs. An administrator of the domain makes the team's "+
+		"group a member of the group ", code(p.Cluster.SecurityGroup),
+		". Through it they get the role ", code(ir.MemberRole), " on the cluster, to connect to it, and GKE ignores "+
+			"all groups that are not members of it. The RoleBinding in the ",
 		"team's namespace lets them submit jobs.")
 }
 
@@ -137,7 +142,8 @@ func separation(d *document, p *ir.Platform) {
 		return
 	}
 	d.Para("The network separates the teams: in each team's namespace the NetworkPolicy `team-only` lets pods accept ",
-		"connections from that namespace alone. Egress stays open, and with it DNS, the metadata server and the API server.")
+		"connections from that namespace alone. Egress stays open, and with it DNS, the metadata server and the API "+
+			"server.")
 	if slices.ContainsFunc(p.Workloads, func(w ir.Workload) bool { return w.HostNetwork }) {
 		d.Para("The policy does not cover pods that use the network of their nodes: every pod can reach them. ",
 			"Of the teams' pods they reach the pods on their own node and other such pods.")
@@ -175,7 +181,8 @@ func teamGroups(d *document, p *ir.Platform, resources []string, head []markup) 
 			}
 		}
 	}
-	d.Para("Teams of equal quota make a group here. Every team by itself, with its namespace, people and identities, stands in ",
+	d.Para("Teams of equal quota make a group here. Every team by itself, with its namespace, people and identities, "+
+		"stands in ",
 		file("kubernetes/teams/"), ".")
 	d.Table([]markup{"Group", "Teams", "Which"}, members)
 	if more := len(order) - maxGroups; more > 0 {

@@ -50,12 +50,14 @@ func intro(d *document, p *ir.Platform) {
 	d.Para("This is ", code(p.Name), ", a batch platform on Google Kubernetes Engine, in project ", code(p.Project),
 		" and region ", code(p.Region), " (", codes(p.Zones), "). ",
 		countNoun(len(p.Teams), "team"), grouped, " share ",
-		countNoun(len(p.Capacities), "capacity"), ". ", schedulerOf(p).starts(p), " JobSet is ", text(p.Versions.JobSet), ". Everything in this folder is compiled from one blueprint.")
+		countNoun(len(p.Capacities), "capacity"), ". ", schedulerOf(p).starts(p), " JobSet is ", text(p.Versions.JobSet), ". "+
+			"Everything in this folder is compiled from one blueprint.")
 }
 
 // kueueStarts says that Kueue starts the teams' jobs.
 func kueueStarts(p *ir.Platform) markup {
-	kueue := "A team submits Jobs and JobSets to queues of its own; Kueue " + text(p.Versions.Kueue) + " starts them as quota allows"
+	kueue := "A team submits Jobs and JobSets to queues of its own; Kueue " + text(p.Versions.Kueue) + " starts them " +
+		"as quota allows"
 	if cohorts, _ := inCohorts(p); cohorts == 0 {
 		return kueue + "."
 	}
@@ -65,8 +67,10 @@ func kueueStarts(p *ir.Platform) markup {
 // edit says what may be changed in the folder.
 func edit(d *document) {
 	d.Heading(2, "What may be edited by hand")
-	d.Para("Nothing: change the blueprint and compile it again with `batchwright compile`. Only what the change touches is written anew. ",
-		"A generated file that was edited by hand is not overwritten: compiling stops and names it, unless `--force` says otherwise. ",
+	d.Para("Nothing: change the blueprint and compile it again with `batchwright compile`. Only what the change "+
+		"touches is written anew. ",
+		"A generated file that was edited by hand is not overwritten: compiling stops and names it, unless `--force` "+
+			"says otherwise. ",
 		"Files of your own may stand in this folder; they are left alone.")
 }
 

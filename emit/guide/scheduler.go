@@ -31,8 +31,10 @@ func schedulerOf(p *ir.Platform) scheduler {
 			tools:   "`helm` 3.8 or later",
 			spare:   " for whoever asks",
 			lacking: " too few",
-			ceiling: "Ceiling is all pools at their maximum, which is the same: KAI Scheduler gives idle GPUs to whoever asks.",
-			apply:   "Make the cohorts and the teams with their queues. KAI Scheduler may run before its webhook answers: if it does not answer yet, repeat this.",
+			ceiling: "Ceiling is all pools at their maximum, which is the same: KAI Scheduler gives idle GPUs to " +
+				"whoever asks.",
+			apply: "Make the cohorts and the teams with their queues. KAI Scheduler may run before its webhook " +
+				"answers: if it does not answer yet, repeat this.",
 		}
 	}
 	return scheduler{
@@ -42,10 +44,13 @@ func schedulerOf(p *ir.Platform) scheduler {
 		spare:   " beyond all quotas",
 		lacking: " can be admitted without a node",
 		ceiling: "Ceiling is all pools at their maximum, which only a change of the teams' quotas can reach.",
-		kept:    "What an administrator has stopped stays so: a build keeps the `stopPolicy` that was set on a ClusterQueue by hand.",
-		moved: "Where teams begin or cease to share a tier, first delete their LocalQueues in it, for they cannot be led to another ClusterQueue: " +
-			"`kubectl delete localqueues -n NAMESPACE " + ir.LocalQueuePrefix + "TEAM-TIER`. ",
-		apply: "Make the flavors, the cohorts and the teams with their queues. Kueue may run before its webhooks answer: if one does not answer yet, repeat this.",
+		kept: "What an administrator has stopped stays so: a build keeps the `stopPolicy` that was set on a " +
+			"ClusterQueue by hand.",
+		moved: "Where teams begin or cease to share a tier, first delete their LocalQueues in it, for they cannot be " +
+			"led to another ClusterQueue: `kubectl delete localqueues -n NAMESPACE " + ir.LocalQueuePrefix +
+			"TEAM-TIER`. ",
+		apply: "Make the flavors, the cohorts and the teams with their queues. Kueue may run before its webhooks " +
+			"answer: if one does not answer yet, repeat this.",
 		stops: "the queues stop, ",
 	}
 }

@@ -43,7 +43,8 @@ func secrets(d *document, p *ir.Platform) {
 	d.Para("An administrator makes them, one by one: each command reads the value from the keyboard", lines,
 		", up to Ctrl-D on a line of its own: it gets into no file and no shell's history.")
 	d.Code("sh", commands...)
-	d.Para("A job whose Secret is not there waits for it, and after ", podsReadyTimeout(), " is evicted and queued again. To change a value, delete the Secret and make it anew.")
+	d.Para("A job whose Secret is not there waits for it, and after ", podsReadyTimeout(),
+		" is evicted and queued again. To change a value, delete the Secret and make it anew.")
 }
 
 // secretsOf returns the Secrets by name, then by the first team that needs them

@@ -35,9 +35,11 @@ func logged(d *document, p *ir.Platform) {
 	if !p.Security.DataAccessLogs {
 		return
 	}
-	d.Para(file("create-platform.sh"), " turns on the Data Access audit logs of GKE and Cloud Storage: who reads and writes what, in every cluster and bucket of ",
+	d.Para(file("create-platform.sh"), " turns on the Data Access audit logs of GKE and Cloud Storage: who reads and "+
+		"writes what, in every cluster and bucket of ",
 		code(p.Project), ". It keeps what the project logs besides. Cloud Logging bills the logs by volume. ",
-		"They stay on when the platform is destroyed; the ", console("audit logs of the project", "iam-admin/audit", p.Project), " turn them off.")
+		"They stay on when the platform is destroyed; the ", console("audit logs of the project", "iam-admin/audit", p.Project), " "+
+			"turn them off.")
 }
 
 // schedulerName names what starts the teams' jobs.

@@ -28,8 +28,10 @@ func infrastructure(d *document, p *ir.Platform) {
 	const source, inputs = "--local-source=terraform", "--inputs-file=terraform/terraform.tfvars"
 	version := "--tf-version-constraint==" + ir.InfrastructureManagerTerraform
 	preview := "projects/" + p.Project + "/locations/" + p.Delivery.Region + "/previews/" + p.Name
-	d.Para("Infrastructure Manager makes the network, the cluster, its node pools, the identities, the dashboards and the alerts, with Terraform ",
-		text(ir.InfrastructureManagerTerraform), ", and keeps the state. Once there is a deployment, a preview says what it would change; exported, it is a plan in JSON:")
+	d.Para("Infrastructure Manager makes the network, the cluster, its node pools, the identities, the dashboards "+
+		"and the alerts, with Terraform ",
+		text(ir.InfrastructureManagerTerraform), ", and keeps the state. Once there is a deployment, a preview says "+
+			"what it would change; exported, it is a plan in JSON:")
 	d.Code("sh",
 		command("gcloud", "infra-manager", "previews", "create", preview, "--deployment="+p.Deployment(), account, source, inputs),
 		command("gcloud", "infra-manager", "previews", "export", preview),
@@ -43,12 +45,16 @@ func substitutions(d *document, p *ir.Platform) {
 	others := markup("The builds' substitutions")
 	if !p.Delivery.InfrastructureManager {
 		others = "Their other substitutions"
-		d.Para("The state can be in another bucket, which the build's account may administer. Prepare the project as below, then give the bucket to this build and, when the time comes, to ",
+		d.Para("The state can be in another bucket, which the build's account may administer. Prepare the project as "+
+			"below, then give the bucket to this build and, when the time comes, to ",
 			file("cloudbuild/destroy.yaml"), ":")
-		d.Code("sh", command("gcloud", "builds", "submit", ".", "--project="+p.Project, "--region="+p.Delivery.Region, "--config=cloudbuild/provision.yaml",
-			"--gcs-source-staging-dir=gs://"+p.Delivery.StateBucket+"/"+p.SourcePrefix(), "--substitutions=_TF_STATE_BUCKET=BUCKET,_TF_STATE_PREFIX=PREFIX"))
+		d.Code("sh", command("gcloud", "builds", "submit", ".", "--project="+p.Project, "--region="+p.Delivery.Region,
+			"--config=cloudbuild/provision.yaml",
+			"--gcs-source-staging-dir=gs://"+p.Delivery.StateBucket+"/"+p.SourcePrefix(),
+			"--substitutions=_TF_STATE_BUCKET=BUCKET,_TF_STATE_PREFIX=PREFIX"))
 	}
-	d.Para(others, ", such as `_CLUSTER_NAME` and `_REGION`, say what this folder was compiled for: with another value a build stops ",
+	d.Para(others, ", such as `_CLUSTER_NAME` and `_REGION`, say what this folder was compiled for: with another "+
+		"value a build stops ",
 		"before it changes anything, and names the field of the blueprint.")
 }
 
@@ -57,13 +63,16 @@ func tensorBoard(d *document, p *ir.Platform) {
 	if p.Monitoring.TensorBoard == "" || len(p.Teams) == 0 {
 		return
 	}
-	d.Para("Google Cloud numbers the TensorBoard, so that its name is not in this folder. Jobs take it from a ConfigMap in their team's namespace. Look it up, ",
+	d.Para("Google Cloud numbers the TensorBoard, so that its name is not in this folder. Jobs take it from a "+
+		"ConfigMap in their team's namespace. Look it up, ",
 		"and write it into each:")
 	apply := " | kubectl apply --server-side --force-conflicts --field-manager=batchwright -f -"
 	write := func(namespace string) string {
-		return command("kubectl", "create", "configmap", ir.TensorBoardConfig, "-n", namespace) + " --from-literal=" + ir.TensorBoardKey + "=NAME --dry-run=client -o yaml" + apply
+		return command("kubectl", "create", "configmap", ir.TensorBoardConfig, "-n", namespace) + " --from-literal=" +
+			ir.TensorBoardKey + "=NAME --dry-run=client -o yaml" + apply
 	}
-	lines := []string{command("gcloud", "ai", "tensorboards", "list", "--project="+p.Project, "--region="+p.Monitoring.TensorBoard,
+	lines := []string{command("gcloud", "ai", "tensorboards", "list", "--project="+p.Project,
+		"--region="+p.Monitoring.TensorBoard,
 		"--filter=displayName="+strconv.Quote(p.Cluster.Name), "--format=value(name)")}
 	for _, t := range p.Teams {
 		if len(p.Teams) > fewTeams {
@@ -92,6 +101,7 @@ func beside(d *document, p *ir.Platform) {
 			", and not their team: they can neither read nor write its bucket.")
 	}
 	if accompanied != nil {
-		d.Para("Beside the pods of ", codes(accompanied), " others run. They are admitted with them, are stopped when those have succeeded, and get half a minute to end.")
+		d.Para("Beside the pods of ", codes(accompanied), " others run. They are admitted with them, are stopped "+
+			"when those have succeeded, and get half a minute to end.")
 	}
 }

@@ -33,9 +33,8 @@ const priorityLabel = "priorityClassName"
 //   - a PriorityClass in a label.
 func Guard(p *ir.Platform, policy *admissionv1.ValidatingAdmissionPolicy) {
 	policy.Spec.Variables = append(policy.Spec.Variables,
-		admissionv1.Variable{Name: "pods", Expression: "(has(dyn(object).spec.replicatedJobs)\n" +
-			"? dyn(object).spec.replicatedJobs.map(j, j.template.spec) : [dyn(object).spec])\n" +
-			".map(j, j.template)\n"})
+		admissionv1.Variable{Name: "pods", Expression: "(has(dyn(object).spec.replicatedJobs)\n? " +
+			"dyn(object).spec.replicatedJobs.map(j, j.template.spec) : [dyn(object).spec])\n.map(j, j.template)\n"})
 	var names, selectors []string
 	for _, c := range p.Capacities {
 		labels := make([]string, len(c.NodeLabels))
@@ -46,23 +45,22 @@ func Guard(p *ir.Platform, policy *admissionv1.ValidatingAdmissionPolicy) {
 	}
 	policy.Spec.Validations = append(policy.Spec.Validations,
 		admissionv1.Validation{
-			Expression: fmt.Sprintf("variables.kept || variables.pods.all(p,\n"+
-				"p.spec.?schedulerName.orValue('') == '%s'\n"+
-				"&& p.?metadata.labels[?'%s'].orValue(variables.queue) == variables.queue\n"+
-				"&& p.?metadata.labels[?'%s'].orValue('') == '')\n", ir.KAISchedulerName, ir.LabelKAIQueue,
+			Expression: fmt.Sprintf("variables.kept || variables.pods.all(p,\np.spec.?schedulerName.orValue('') == "+
+				"'%s'\n&& p.?metadata.labels[?'%s'].orValue(variables.queue) == variables.queue\n&& "+
+				"p.?metadata.labels[?'%s'].orValue('') == '')\n", ir.KAISchedulerName, ir.LabelKAIQueue,
 				priorityLabel),
 			Message: fmt.Sprintf("pods must have schedulerName %s, no other queue than their job, and no label %s",
 				ir.KAISchedulerName, priorityLabel),
 		},
 		admissionv1.Validation{
-			Expression: fmt.Sprintf("variables.kept || variables.pods.all(p, [%s].exists(c,\n"+
-				"c.all(k, p.spec.?nodeSelector[?k].orValue('') == c[k])))\n", strings.Join(selectors, ",\n")),
+			Expression: fmt.Sprintf("variables.kept || variables.pods.all(p, [%s].exists(c,\nc.all(k, "+
+				"p.spec.?nodeSelector[?k].orValue('') == c[k])))\n", strings.Join(selectors, ",\n")),
 			Message: "pods must select the nodes of a capacity: set nodeSelector to the labels of " +
 				strings.Join(names, " or "),
 		},
 		admissionv1.Validation{
-			Expression: fmt.Sprintf("object.metadata.?labels[?'%[1]s'].orValue('') == (request.operation == 'UPDATE'\n"+
-				"? oldObject.metadata.?labels[?'%[1]s'].orValue('') : '')\n", priorityLabel),
+			Expression: fmt.Sprintf("object.metadata.?labels[?'%[1]s'].orValue('') == (request.operation == "+
+				"'UPDATE'\n? oldObject.metadata.?labels[?'%[1]s'].orValue('') : '')\n", priorityLabel),
 			Message: fmt.Sprintf("the label %s would stand for that of the pods", priorityLabel),
 		})
 }

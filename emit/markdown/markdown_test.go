@@ -69,9 +69,8 @@ func TestDocument(t *testing.T) {
 	d.Table([]Markup{"Name", "Number"}, [][]Markup{{Code("a|b"), "1"}, {"", "20"}})
 	d.Table([]Markup{"Nothing"}, nil)
 	d.Code("sh", "echo ```", "trailing ")
-	want := "## Title\n\nSome `words`.\n\n- one\n- two\n\n" +
-		"| Name | Number |\n| --- | ---: |\n| `a\\|b` | 1 |\n|  | 20 |\n\n" +
-		"````sh\necho ```\ntrailing\n````\n"
+	want := "## Title\n\nSome `words`.\n\n- one\n- two\n\n| Name | Number |\n| --- | ---: |\n| `a\\|b` | 1 |\n|  | " +
+		"20 |\n\n````sh\necho ```\ntrailing\n````\n"
 	if diff := cmp.Diff(want, string(d.Bytes())); diff != "" {
 		t.Errorf("document (-want +got):\n%s", diff)
 	}

@@ -59,8 +59,8 @@ func inputs(p *ir.Platform) []variable {
 		},
 		{
 			"authorized_networks", "map(string)",
-			"Ranges that may reach the control plane's IP endpoint, by name. Without any the endpoint " +
-				"has no public address.",
+			"Ranges that may reach the control plane's IP endpoint, by name. Without any the endpoint has no public " +
+				"address.",
 			func() hclwrite.Tokens { return authorizedNetworks(p.Cluster.AuthorizedNetworks) },
 			"alltrue([for range in values(var.authorized_networks) : can(cidrhost(range, 0))])",
 			"Every range is CIDR notation such as 203.0.113.0/24.",

@@ -61,8 +61,8 @@ func pathToGPUs(w ir.Workload, pod *corev1.PodSpec, worker *corev1.Container) {
 		setDefault(worker, "NCCL_FASTRAK_LLCM_DEVICE_DIRECTORY", ir.HostApertures)
 		daemon := corev1.Container{
 			Name: tcpxoDaemon, Image: ir.TCPXODaemon,
-			Command: []string{"/bin/sh", "-c", "chmod 755 /fts/entrypoint_rxdm_container.sh\n" +
-				"exec /fts/entrypoint_rxdm_container.sh --num_hops=2 --num_nics=8 --uid= --alsologtostderr\n"},
+			Command: []string{"/bin/sh", "-c", "chmod 755 /fts/entrypoint_rxdm_container.sh\nexec " +
+				"/fts/entrypoint_rxdm_container.sh --num_hops=2 --num_nics=8 --uid= --alsologtostderr\n"},
 		}
 		receive(pod, daemon, "NET_ADMIN", "NET_BIND_SERVICE")
 	}

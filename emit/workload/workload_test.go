@@ -388,13 +388,13 @@ func TestWhatFollowsFromAWorkload(t *testing.T) {
 		{
 			"networks of GPUs", func(w *ir.Workload) { w.Slices, w.Networks = 0, true },
 			[]string{
-				"kind: ResourceClaimTemplate\nmetadata:\n  labels:\n    app.kubernetes.io/managed-by: " +
-					"batchwright\n    app.kubernetes.io/part-of: demo\n  name: pretrain\n",
-				"      - exactly:\n          allocationMode: All\n          deviceClassName: " +
-					"mrdma.google.com\n        name: networks\n---\n",
+				"kind: ResourceClaimTemplate\nmetadata:\n  labels:\n    app.kubernetes.io/managed-by: batchwright\n  " +
+					"  app.kubernetes.io/part-of: demo\n  name: pretrain\n",
+				"      - exactly:\n          allocationMode: All\n          deviceClassName: mrdma.google.com\n      " +
+					"  name: networks\n---\n",
 				"                claims:\n                - name: networks\n",
-				"            resourceClaims:\n            - name: networks\n              " +
-					"resourceClaimTemplateName: pretrain\n",
+				"            resourceClaims:\n            - name: networks\n              resourceClaimTemplateName: " +
+					"pretrain\n",
 			}, nil,
 		},
 		{
@@ -492,8 +492,8 @@ func TestWhatFollowsFromAWorkload(t *testing.T) {
 // TestGPUDirect: what a pod has to reach the GPUs of others by.
 func TestGPUDirect(t *testing.T) {
 	const (
-		rdma = "              - mountPath: /usr/local/gib\n                name: " +
-			"gib\n                readOnly: true\n"
+		rdma = "              - mountPath: /usr/local/gib\n                name: gib\n                readOnly: " +
+			"true\n"
 		lock   = "                - IPC_LOCK\n"
 		daemon = "              restartPolicy: Always\n"
 	)
@@ -511,8 +511,8 @@ func TestGPUDirect(t *testing.T) {
 			[]string{lock, daemon, ir.TCPXDaemon, "- NET_ADMIN\n", "- emptyDir: {}\n              name: tcpx-socket\n",
 				"devices.gke.io/container.tcpx-daemon: |\n                [\n                  " +
 					"{\"path\":\"/dev/nvidia0\"},\n                  {\"path\":\"/dev/nvidia1\"},\n                  " +
-					"{\"path\":\"/dev/nvidiactl\"},\n                  " +
-					"{\"path\":\"/dev/nvidia-uvm\"}\n                ]\n",
+					"{\"path\":\"/dev/nvidiactl\"},\n                  {\"path\":\"/dev/nvidia-uvm\"}\n              " +
+					"  ]\n",
 			}, []string{rdma, "dmabuf"}},
 		{ir.TCPXO,
 			[]string{
@@ -530,10 +530,10 @@ func TestGPUDirect(t *testing.T) {
 			if test.way != "" {
 				w.Interfaces = []ir.Interface{{Name: "eth1", Network: "net-b"}, {Name: "eth2", Network: "net-a"}}
 				want = append(want, "networking.gke.io/default-interface: eth0\n",
-					"networking.gke.io/interfaces: |\n                [\n"+
-						"                  {\"interfaceName\":\"eth0\",\"network\":\"default\"},\n"+
-						"                  {\"interfaceName\":\"eth1\",\"network\":\"net-b\"},\n"+
-						"                  {\"interfaceName\":\"eth2\",\"network\":\"net-a\"}\n                ]\n",
+					"networking.gke.io/interfaces: |\n                [\n                  "+
+						"{\"interfaceName\":\"eth0\",\"network\":\"default\"},\n                  "+
+						"{\"interfaceName\":\"eth1\",\"network\":\"net-b\"},\n                  "+
+						"{\"interfaceName\":\"eth2\",\"network\":\"net-a\"}\n                ]\n",
 					"- name: LD_LIBRARY_PATH\n                value: /usr/local/nvidia/lib64\n")
 			}
 			got := render(t, w)["workloads/team-a/train.yaml"]

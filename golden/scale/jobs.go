@@ -65,8 +65,8 @@ cluster: securityGroup: "gke-security-groups@example.com"
 	for i := range teams {
 		fmt.Fprintf(&b, "cohorts: \"cohort-%05d\": {}\n", i/2)
 		fmt.Fprintf(&b,
-			"teams: \"team-%05[1]d\": {cohort: \"cohort-%05[2]d\", group: "+
-				"\"team-%05[1]d@example.com\", quota: %[3]s}\n", i, i/2, quota)
+			"teams: \"team-%05[1]d\": {cohort: \"cohort-%05[2]d\", group: \"team-%05[1]d@example.com\", quota: "+
+				"%[3]s}\n", i, i/2, quota)
 	}
 	return os.WriteFile(filepath.Join(dir, "platform.cue"), []byte(b.String()), 0o644)
 }

@@ -91,8 +91,9 @@ func (l *Loader) unknownDefinitions(file *ast.File, names map[string]bool) {
 		}
 		f := diag.Finding{
 			Code: "E0107", Severity: diag.Error, Span: l.Sources.Span(s.Sel.Pos()),
-			Message: fmt.Sprintf("the schema has no definition %s", name), Label: "want one of " + strings.Join(known, ", "),
-			Help: "correct the name",
+			Message: fmt.Sprintf("the schema has no definition %s", name),
+			Label:   "want one of " + strings.Join(known, ", "),
+			Help:    "correct the name",
 		}
 		if near := diag.Nearest(name, known); near != "" {
 			f.Label, f.Help = "", "did you mean "+near+"?"

@@ -192,12 +192,11 @@ func (l *Loader) unresolved(name, file string, written, fields []string) string 
 	}
 	if slices.ContainsFunc(l.Instance.Files, func(f *ast.File) bool { return f.Filename == file }) {
 		if slices.Contains(written, name) {
-			return "another file defines this name: start both files with the same package clause, " +
-				"so that each can use the names of the other"
+			return "another file defines this name: start both files with the same package clause, so that each can " +
+				"use the names of the other"
 		}
 		if slices.Contains(fields, name) {
-			return "write " + name + " in the blueprint" +
-				": a reference cannot use a default of the schema"
+			return "write " + name + " in the blueprint: a reference cannot use a default of the schema"
 		}
 		if near := diag.Nearest(name, written); near != "" {
 			return "did you mean " + near + "? a string needs quotes"

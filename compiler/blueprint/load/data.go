@@ -36,7 +36,8 @@ func (l *Loader) decode(format, path, name string, content []byte) {
 		if at := secondDocument(content); at >= 0 {
 			l.findings.Add(diag.Finding{
 				Code: "E0003", Severity: diag.Error, Message: "a second document begins here",
-				Span: diag.Span{Source: l.Sources.Get(name), Start: at, End: at + 3}, Help: "keep one document in the file",
+				Span: diag.Span{Source: l.Sources.Get(name), Start: at, End: at + 3},
+				Help: "keep one document in the file",
 			})
 			l.failed = true
 			return

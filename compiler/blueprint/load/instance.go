@@ -82,7 +82,8 @@ func (l *Loader) instance() *build.Instance {
 			l.findings.Add(diag.Finding{
 				Code: "E0004", Severity: diag.Error,
 				Message: "has no package clause, so it is not part of the directory's package",
-				Span:    diag.Span{Source: l.Sources.Get(f.Filename)}, Help: "start the file with: package " + inst.PkgName,
+				Span:    diag.Span{Source: l.Sources.Get(f.Filename)},
+				Help:    "start the file with: package " + inst.PkgName,
 			})
 		}
 	}

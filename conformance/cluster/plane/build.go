@@ -89,8 +89,8 @@ func Build(ctx context.Context, root string, log io.Writer) (string, error) {
 		build.Stdout, build.Stderr = log, log
 		if err := build.Run(); err != nil {
 			return "",
-				fmt.Errorf("the control plane cannot be built (the first time, it takes a Go module proxy "+
-					"that has its source): %w", err)
+				fmt.Errorf("the control plane cannot be built (the first time, it takes a Go module proxy that has "+
+					"its source): %w", err)
 		}
 	}
 	if err := os.Rename(work, dir); err != nil {

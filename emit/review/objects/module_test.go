@@ -192,8 +192,8 @@ func TestModulesNotFollowed(t *testing.T) {
 // more of them than can be counted.
 func TestModuleBudget(t *testing.T) {
 	tree := func(name string) emit.Tree {
-		root := "resource \"google_compute_network\" \"main\" {\n  name = \"" + name + "\"\n}\n" +
-			"module \"a\" {\n  source = \"./0\"\n}\n"
+		root := "resource \"google_compute_network\" \"main\" {\n  name = \"" + name + "\"\n}\nmodule \"a\" {\n  " +
+			"source = \"./0\"\n}\n"
 		out := emit.Tree{{Path: "terraform/main.tf", Content: []byte(root)}}
 		dir := "terraform/0"
 		for i := range 60 {

@@ -211,8 +211,8 @@ kubernetes/a.yaml:3 file "kubernetes/a.yaml" changed
 
 	// Builds, alerts, dashboards.
 	{"steps", "cloudbuild/a.yaml",
-		"timeout: 1s\nsubstitutions: {_A: x}\nsteps:\n- id: a\n  name: x\n- id: b\n  script: |\n    set " +
-			"-e\n    one\n- id: c\n",
+		"timeout: 1s\nsubstitutions: {_A: x}\nsteps:\n- id: a\n  name: x\n- id: b\n  script: |\n    set -e\n    " +
+			"one\n- id: c\n",
 		"timeout: 1s\nsubstitutions: {_A: y}\nsteps:\n- id: c\n- id: b\n  script: |\n    set -e\n    two\n- id: d\n", `
 cloudbuild/a.yaml:1 build "a" changed
   steps: order: b, c -> order: c, b

@@ -210,9 +210,8 @@ google_container_node_pool.slices["slices-1"] 4 nodes t/x u/w
   node_config.boot_disk_kms_key:  -> k`},
 		{"a key of the pools that GKE makes", []string{
 			"  node_config {\n    oauth_scopes",
-			"  cluster_autoscaling {\n    auto_provisioning_defaults {\n      boot_disk_kms_key = " +
-				"\"k\"\n    }\n  }\n\n" +
-				"  node_config {\n    oauth_scopes",
+			"  cluster_autoscaling {\n    auto_provisioning_defaults {\n      boot_disk_kms_key = \"k\"\n    }\n  " +
+				"}\n\n  node_config {\n    oauth_scopes",
 		}, `
 google_container_cluster.main 17 nodes t/w t/x u/w
   cluster_autoscaling.auto_provisioning_defaults.boot_disk_kms_key:  -> k`},
