@@ -41,7 +41,7 @@ func consumptionRules() []Rule {
 		},
 		{
 			Code: "N0410", Severity: diag.Note, Title: "flex-start without queueing", check: unqueuedFlex,
-			scheduler: ir.Kueue,
+			except: schedulers{ir.KAI},
 		},
 		{
 			Code: "E0414", Severity: diag.Error, Title: "conflicting reservation fields",

@@ -18,40 +18,40 @@ func kaiRules() []Rule {
 	return []Rule{
 		{
 			Code: "E1001", Severity: diag.Error, Title: "KAI Scheduler with more than one tier", check: oneTier,
-			scheduler: ir.KAI, basic: true,
+			only: ir.KAI, basic: true,
 		},
 		{
 			Code: "E1002", Severity: diag.Error, Title: "field is unavailable with KAI Scheduler", check: noEquivalent,
-			scheduler: ir.KAI,
+			only: ir.KAI,
 		},
 		{
 			Code: "E1003", Severity: diag.Error, Title: "KAI Scheduler does not order capacities",
-			check: unordered, scheduler: ir.KAI, resolved: true, Acceptable: true,
+			check: unordered, only: ir.KAI, resolved: true, Acceptable: true,
 		},
 		{
 			Code: "W1004", Severity: diag.Warning,
 			Title: "KAI Scheduler counts the GPUs of different capacities together",
-			check: countedTogether, scheduler: ir.KAI, resolved: true,
+			check: countedTogether, only: ir.KAI, resolved: true,
 		},
 		{
 			Code: "E1005", Severity: diag.Error, Title: "KAI Scheduler does not count the quota", check: uncounted,
-			scheduler: ir.KAI, resolved: true, Acceptable: true,
+			only: ir.KAI, resolved: true, Acceptable: true,
 		},
 		{
 			Code: "E1006", Severity: diag.Error, Title: "priority of a queue without KAI Scheduler",
-			check: queuePriorities, scheduler: ir.Kueue,
+			check: queuePriorities, except: schedulers{ir.KAI},
 		},
 		{
 			Code: "E1007", Severity: diag.Error, Title: "wrong value for a PriorityClass of KAI Scheduler",
-			check: ownClasses, scheduler: ir.KAI,
+			check: ownClasses, only: ir.KAI,
 		},
 		{
 			Code: "E1008", Severity: diag.Error, Title: "two queues of KAI Scheduler have the same name",
-			check: queueNames, scheduler: ir.KAI,
+			check: queueNames, only: ir.KAI,
 		},
 		{
 			Code: "W1009", Severity: diag.Warning, Title: "nodes start for jobs that wait for quota", check: idleNodes,
-			scheduler: ir.KAI,
+			only: ir.KAI,
 		},
 	}
 }

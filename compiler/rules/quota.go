@@ -30,7 +30,7 @@ func quotaRules() []Rule {
 		},
 		{
 			Code: "W0606", Severity: diag.Warning, Title: "no other queue lends to the queue", check: nothingToBorrow,
-			whole: true, resolved: true, scheduler: ir.Kueue,
+			whole: true, resolved: true, except: schedulers{ir.KAI},
 		},
 	}
 }

@@ -35,7 +35,17 @@ type Rule struct {
 	basic      bool         // on what names mean
 	resolved   bool         // needs all that basic rules hold
 	last       bool         // on what the others found
-	scheduler  ir.Scheduler // on what is so with this one alone; "" with any
+	only       ir.Scheduler // about this scheduler alone; "" for any
+	except     schedulers   // does not hold for these
+}
+
+// schedulers are some of the schedulers of jobs. A rule lists the schedulers that it
+// does not hold for, so that it holds for a further one until somebody decides.
+type schedulers []ir.Scheduler
+
+// holdsFor reports whether the rule is applied to platforms with the scheduler.
+func (r Rule) holdsFor(s ir.Scheduler) bool {
+	return (r.only == "" || r.only == s) && !slices.Contains(r.except, s)
 }
 
 // CanAccept tells whether a blueprint can accept the rule's findings.
@@ -103,8 +113,7 @@ func Run(p *Pass) {
 // run applies rules, those that need all names resolved only if they are.
 func (p *Pass) run(rules []Rule, resolved bool) {
 	for _, r := range rules {
-		if (r.scheduler == "" || r.scheduler == p.Plan.Scheduler) && (resolved || !r.resolved) &&
-			(len(p.Broken) == 0 || !r.whole) {
+		if r.holdsFor(p.Plan.Scheduler) && (resolved || !r.resolved) && (len(p.Broken) == 0 || !r.whole) {
 			r.check(&report{Pass: p, rule: r, said: map[remark]bool{}})
 		}
 	}

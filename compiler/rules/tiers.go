@@ -16,27 +16,27 @@ func tierRules() []Rule {
 		{Code: "E0501", Severity: diag.Error, Title: "not exactly one default tier", check: defaultTier, whole: true},
 		{
 			Code: "W0502", Severity: diag.Warning, Title: "preempts has no effect", check: preemptsNothing,
-			whole: true, scheduler: ir.Kueue,
+			whole: true, except: schedulers{ir.KAI},
 		},
 		{Code: "E0503", Severity: diag.Error, Title: "duplicate name in a list", check: namedTwice},
 		{
 			Code: "E0504", Severity: diag.Error, Title: "compact auto-provisioned capacity shares its tier",
-			check: compactAlone, scheduler: ir.Kueue,
+			check: compactAlone, except: schedulers{ir.KAI},
 		},
 		{
 			Code: "E0505", Severity: diag.Error, Title: "more flavors than a ClusterQueue allows", check: flavorLimit,
-			scheduler: ir.Kueue,
+			except: schedulers{ir.KAI},
 		},
 		{Code: "E0506", Severity: diag.Error, Title: "name of a PriorityClass is reserved", check: reservedPriority},
 		{
 			Code: "E0507", Severity: diag.Error, Title: "tier mixes accelerators that one queue cannot hold",
-			check: mixedAccelerators, resolved: true, scheduler: ir.Kueue,
+			check: mixedAccelerators, resolved: true, except: schedulers{ir.KAI},
 		},
 		{Code: "E0508", Severity: diag.Error, Title: "tier needs either priority or priorities", check: onePriority},
 		{Code: "E0509", Severity: diag.Error, Title: "name of a PriorityClass is used twice", check: sameClass},
 		{
 			Code: "E0510", Severity: diag.Error, Title: "team has its own quota in a shared tier",
-			check: ownQuotaInShared, basic: true, scheduler: ir.Kueue,
+			check: ownQuotaInShared, basic: true, except: schedulers{ir.KAI},
 		},
 		{
 			Code: "E0511", Severity: diag.Error, Title: "shared tier without teams", check: sharedByNobody,

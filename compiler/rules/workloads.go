@@ -26,7 +26,7 @@ func workloadRules() []Rule {
 		},
 		{
 			Code: "E0809", Severity: diag.Error, Title: "workload can be admitted to nodes that are too small",
-			check: strandedPods, whole: true, resolved: true, Acceptable: true, scheduler: ir.Kueue,
+			check: strandedPods, whole: true, resolved: true, Acceptable: true, except: schedulers{ir.KAI},
 		},
 		{
 			Code: "E0803", Severity: diag.Error, Title: "team has no quota in the workload's tier",
