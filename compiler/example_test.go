@@ -57,8 +57,8 @@ func ExampleCompile_findings() {
 	// teams.cue:3:24: error[E0201]: there is no cohort named "research"
 	//   |
 	// 3 | teams: vision: cohort: "research"
-	//   |                        ^^^^^^^^^^ there is no cohort yet
-	//   = help: define cohort "research", or name another
+	//   |                        ^^^^^^^^^^ no cohort is defined
+	//   = help: define cohort "research", or choose another name
 	//
 	// 1 error
 }
