@@ -223,7 +223,7 @@ func createdReservations(r *report) {
 		case c.MaxNodes == 0:
 			r.add(at("capacity", c.Name, "nodes"), "a reservation needs at least 1 machine",
 				label("want at least 1"))
-		case len(c.Zones) > 1 && len(r.Blueprint.Capacity[c.Name].Zones) == 0: // reservationZones tells
+		case len(c.Zones) > 1 && len(r.Blueprint.Capacity[c.Name].Zones) == 0: // reservationZones reports it
 		case len(c.Zones) > 1:
 			r.add(path,
 				fmt.Sprintf("a reservation is in one zone, but capacity %q has %d zones", c.Name, len(c.Zones)),
