@@ -29,7 +29,7 @@ import (
 type repository struct {
 	ctx context.Context
 	dir string // directory in which git runs, without symbolic links
-	top string // directory that corresponds to the root of a revision: the top of the working tree, or dir if there is none
+	top string // directory of a revision's root: the top of the working tree, or dir if there is none
 
 	reading sync.Mutex
 	objects map[string]gitObject
