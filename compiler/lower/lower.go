@@ -21,7 +21,7 @@ import (
 )
 
 // Blueprint returns the plan of the blueprint's platform, which is never nil. It
-// lowers a blueprint that the rules will refuse as far as possible: a part that
+// lowers a blueprint that the rules will reject as far as possible: a part that
 // refers to an unknown name is left out.
 func Blueprint(b *schema.Blueprint) *ir.Platform {
 	zones := sortedUnique(b.Zones)
