@@ -15,7 +15,7 @@ import (
 // embedFrom lets @embed read only the files of a module. It excludes files that a
 // symbolic link leads to outside of the module, files that are larger than a
 // blueprint may be, and everything that is not a regular file, because reading it
-// might never end. A file that belongs to no module embeds from its own directory.
+// might never end. A file outside of the module embeds from its own directory.
 func embedFrom(files files, root string, inst *build.Instance) {
 	for _, i := range append(inst.Dependencies(), inst) {
 		for _, f := range i.Files {
@@ -37,7 +37,7 @@ func embedFrom(files files, root string, inst *build.Instance) {
 }
 
 // moduleFiles is a file system of the files that may be embedded from a directory.
-// Names of files are relative to at, a path within the file system.
+// The name of a file is its path below dir, prefixed by at.
 type moduleFiles struct {
 	files   files
 	dir, at string
