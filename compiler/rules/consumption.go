@@ -420,7 +420,7 @@ func compact(r *report) {
 		}
 		path := at("capacity", c.Name, "placement")
 		switch {
-		case c.ComputeClass: // reported there
+		case c.ComputeClass: // computeClasses reports it
 		case m.HasTPUs():
 			r.add(path, "placement is unnecessary: GKE always places the nodes of a TPU slice together",
 				help("remove placement"))

@@ -126,7 +126,7 @@ func linkedZone(r *report) {
 func linkedNodes(r *report) {
 	for _, c := range r.Plan.Capacities {
 		switch {
-		case c.Machine.LinkedNodes == 0 || c.ComputeClass || c.Flex != nil: // reported there
+		case c.Machine.LinkedNodes == 0 || c.ComputeClass || c.Flex != nil: // other rules report these
 		case !c.Static:
 			r.addKey(at("capacity", c.Name),
 				fmt.Sprintf("%s machines are linked with each other, so their number must be fixed", c.Machine.Type),

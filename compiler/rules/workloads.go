@@ -202,7 +202,7 @@ func copyFitsQuota(r *report) {
 	all := r.submissions()
 	for _, name := range names(all) {
 		var stuck []string
-		var first submission // of those
+		var first submission // of the first team in stuck
 		var short []string
 		for _, s := range all[name] {
 			if r.spoilt(s) {
