@@ -9,7 +9,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/rules"
 )
 
-// Codes returns every code that a finding of Compile can have, by number.
+// Codes returns every code that a finding of Compile can have, sorted by number.
 func Codes() []diag.Code {
 	all := slices.Concat(load.Codes(), blueprint.Codes(), limitCodes())
 	for _, r := range rules.All() {

@@ -1,11 +1,12 @@
 // Package compiler turns a blueprint into the plan of a platform.
 //
-// Files come in and an ir.Platform goes out, with one list of findings. Compile calls
-// the stages in order: package load reads the files with CUE, package blueprint holds
-// them against the schema, package lower resolves every default, name and reference,
-// and package rules judges the blueprint and the plan. Each stage adds its findings
-// and passes on the best result it has. The package itself knows only the order of
-// the stages, the limits of time and memory, and the codes.
+// Files come in and an ir.Platform goes out, with one list of findings. Compile
+// calls the stages in order: package load reads the files with CUE, package
+// blueprint compares them with the schema, package lower resolves every default,
+// name and reference, and package rules checks the blueprint and the plan. Each
+// stage adds its findings and passes on the best result that it has. The package
+// itself knows only the order of the stages, the limits of time and memory, and the
+// codes.
 package compiler
 
 import (
@@ -31,30 +32,30 @@ type Input struct {
 	// Dir is the working directory, absolute. File names in findings are
 	// relative to it.
 	Dir string
-	// Paths are directories (one CUE package each), .cue, .yaml, .yml and
-	// .json files, and "-" for standard input in CUE or JSON, "yaml:-" in
-	// YAML. All of them make one blueprint. None stands for Dir.
+	// Paths are directories (one CUE package each), .cue, .yaml, .yml and .json
+	// files, "-" for standard input in CUE or JSON, and "yaml:-" for standard input
+	// in YAML. Together they are one blueprint. An empty list means Dir.
 	Paths []string
 	// Tags are values for @tag attributes, "key=value", and conditions for
 	// @if, "key".
 	Tags []string
-	// Files, if not nil, are read instead of those of the disk. Dir has no
-	// meaning then: Paths are relative to the root of Files, and so are file
-	// names in findings. Where it follows symbolic links, its fs.Sub must refuse
-	// those that lead out, as a module may embed only its own files.
+	// Files, if not nil, is read instead of the disk. Dir is then ignored: Paths,
+	// and file names in findings, are relative to the root of Files. If Files
+	// follows symbolic links, its fs.Sub must reject links that lead out, because a
+	// module may embed only its own files.
 	Files fs.FS
-	// Stdin is read for "-"; nil reads as empty. It is read to its end before
+	// Stdin is read for "-"; nil means empty input. It is read to its end before
 	// anything else is done.
 	Stdin io.Reader
 
-	// MaxTime is how long the compilation may take once standard input is
-	// read, and MaxMemory how much memory, in bytes, the process may hold
-	// meanwhile. Zero stands for DefaultMaxTime and DefaultMaxMemory.
+	// MaxTime is the longest time that the compilation may take after standard input
+	// is read. MaxMemory is the most memory, in bytes, that the process may hold
+	// meanwhile. Zero means DefaultMaxTime and DefaultMaxMemory.
 	MaxTime   time.Duration
 	MaxMemory int64
-	// RefuseUnbounded makes Compile return an UnboundedError, before evaluation,
-	// for a blueprint whose texts can outgrow MaxMemory in one step: nothing in
-	// this process can stop that step. The caller then starts a process whose
+	// RefuseUnbounded makes Compile return an UnboundedError, before evaluation, for
+	// a blueprint whose texts can outgrow MaxMemory in one step, because nothing in
+	// this process can stop such a step. The caller can then start a process whose
 	// memory the operating system limits.
 	RefuseUnbounded bool
 }
@@ -65,23 +66,23 @@ type compilation struct {
 	suspect atomic.Pointer[diag.Span] // a text that can outgrow MaxMemory
 }
 
-// Result is what became of an Input.
+// Result is the result of compiling an Input.
 type Result struct {
-	// Plan is the whole platform, nil when Findings has errors.
+	// Plan is the whole platform. It is nil if Findings has errors.
 	Plan *ir.Platform
-	// Findings are the mistakes and remarks.
+	// Findings are the user's mistakes, warnings and notes.
 	Findings diag.List
 }
 
-// Compile compiles a blueprint. The user's mistakes, unreadable files among
-// them, are findings; the error is for trouble of our own, and for ctx being
-// done. The result is never nil.
+// Compile compiles a blueprint. The user's mistakes, including unreadable files, are
+// findings. The error is a failure of the compiler itself, or ctx is done. The
+// result is never nil.
 //
-// A blueprint that takes too much time or memory is a finding, too; the memory
-// is exceeded, by several times if need be, where one text of the blueprint is
-// longer than that, unless RefuseUnbounded is set. Evaluation
-// cannot be stopped: it then goes on behind the caller's back, as it does when
-// ctx is done, and the caller had better end the process soon.
+// A blueprint that takes too much time or memory is a finding, too. Unless
+// RefuseUnbounded is set, the process can exceed the memory limit several times over
+// if a single text of the blueprint is longer than the limit. Evaluation cannot be
+// stopped: after a limit is exceeded or ctx is done, it goes on in the background,
+// so the caller should end the process soon.
 func Compile(ctx context.Context, in Input) (*Result, error) {
 	in.MaxTime = cmp.Or(in.MaxTime, DefaultMaxTime)
 	in.MaxMemory = cmp.Or(in.MaxMemory, DefaultMaxMemory)
@@ -132,10 +133,10 @@ func (c *compilation) compile(ctx context.Context, in load.Input) (*Result, erro
 	return res, ctx.Err()
 }
 
-// UnboundedError is returned for a blueprint that is to be evaluated only in a
+// UnboundedError is the error for a blueprint that must be evaluated only in a
 // process whose memory the operating system limits.
 type UnboundedError struct {
-	// Finding is for the case that it takes more than the limit.
+	// Finding is the finding to report if that process exceeds the limit.
 	Finding diag.Finding
 }
 

@@ -10,13 +10,14 @@ import (
 )
 
 // ExplainField describes the field at a path, such as
-// teams.team-a.quota.lp."l4-spot".borrow or zones[0]. A name with a dot stands in
-// quotes, and "*" stands for any name.
+// teams.team-a.quota.lp."l4-spot".borrow or zones[0]. A name with a dot must be
+// quoted, and "*" stands for any name.
 //
-// If the Input has no paths, ExplainField returns what the schema says of the field.
-// Otherwise it also returns the field's value in that blueprint; Value is nil if the
-// blueprint cannot be evaluated, and the findings say why. The error is a *PathError
-// if the path leads to no field. Any other error is not the user's mistake.
+// If the Input has no paths, ExplainField returns the schema's description of the
+// field. Otherwise it also returns the field's value in that blueprint; Value is nil
+// if the blueprint cannot be evaluated, and the findings say why. The error is a
+// *PathError if the path leads to no field. Any other error is a failure of the
+// compiler.
 func ExplainField(ctx context.Context, in Input, path string) (*blueprint.Field, *diag.List, error) {
 	found, err := blueprint.FindField(path)
 	if err != nil {

@@ -10,38 +10,38 @@ import (
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
-// Limits of one compilation where the Input sets none. Ten thousand teams take
-// some 4 s and 600 MiB on a small machine; a slow one may be five times slower.
+// Default limits of one compilation. Ten thousand teams take about 4 s and 600 MiB
+// on a small machine; a slow machine may take five times as long.
 const (
 	DefaultMaxTime   = time.Minute
 	DefaultMaxMemory = 3 << 30
 )
 
 const (
-	// maxStack is how much the memory for stacks may grow, in bytes. Go ends
-	// the process, beyond any recovery, where one stack would need more than
-	// 512 MiB. A file nested as deep as is allowed takes less than a tenth of
-	// this.
+	// maxStack is the most, in bytes, that the memory for stacks may grow. Go ends
+	// the process, without a chance to recover, if one stack needs more than 512
+	// MiB. A file with the deepest allowed nesting takes less than a tenth of
+	// maxStack.
 	maxStack = 256 << 20
 
-	// sampling is how often memory is looked at: it grows by some 50 MiB
-	// meanwhile.
+	// sampling is the interval between measurements of the memory, in which the
+	// memory grows by about 50 MiB.
 	sampling = 20 * time.Millisecond
 )
 
-// outcome is what a compilation has come to.
+// outcome is the result of a compilation that has ended.
 type outcome struct {
 	result *Result
 	err    error
 }
 
-// guard runs a compilation until it is done, ctx is done, or it has taken more
-// than the Input allows, which is a finding: a dozen lines of CUE can mean more
-// values than there are atoms. Evaluation cannot be stopped from outside, so in
-// the latter cases it is left behind, and goes on until the process ends.
+// guard runs a compilation until it is done, ctx is done, or it exceeds the Input's
+// limits. The last case is a finding, because a dozen lines of CUE can describe more
+// values than there are atoms. Evaluation cannot be stopped from outside: if ctx is
+// done or a limit is exceeded, it goes on in the background until the process ends.
 //
-// A panic in it is an error: the libraries' parsers and evaluator have met
-// input that their authors did not think of.
+// A panic in the compilation is returned as an error: a parser or evaluator of the
+// libraries has failed on unexpected input.
 func (c *compilation) guard(ctx context.Context, compile func() (*Result, error)) (*Result, error) {
 	began := time.Now()
 	_, before := held()
@@ -63,7 +63,7 @@ func (c *compilation) guard(ctx context.Context, compile func() (*Result, error)
 	for {
 		select {
 		case o := <-done:
-			if time.Since(began) < c.MaxTime { // not both at once, by chance
+			if time.Since(began) < c.MaxTime { // do not report both results if they arrive at the same time
 				return o.result, o.err
 			}
 			return c.outOfTime(), nil
@@ -84,24 +84,24 @@ func (c *compilation) guard(ctx context.Context, compile func() (*Result, error)
 	}
 }
 
-// usualGrowth is what usually costs too much.
+// usualGrowth is the advice about the usual causes of high cost.
 const usualGrowth = "look for values that repeat other values several times, nested comprehensions, and very long lists"
 
-// outOfTime is the result of a compilation that took too long.
+// outOfTime returns the result of a compilation that took too long.
 func (c *compilation) outOfTime() *Result {
 	return c.exceeded(fmt.Sprintf("takes more than %v to compile", c.MaxTime),
 		usualGrowth+"; if the blueprint needs more time, set --max-time")
 }
 
-// outOfMemory is the result of a compilation that took too much memory.
+// outOfMemory returns the result of a compilation that took too much memory.
 func (c *compilation) outOfMemory() *Result {
 	res := &Result{}
 	res.Findings.Add(c.memoryFinding())
 	return res
 }
 
-// memoryFinding says that a compilation takes too much memory. It is at a text
-// that can outgrow the limit, if there is one.
+// memoryFinding returns the finding that a compilation takes too much memory. If a
+// text can outgrow the limit, the finding is at that text.
 func (c *compilation) memoryFinding() diag.Finding {
 	f := c.limitFinding(fmt.Sprintf("takes more than %d MiB of memory to compile", c.MaxMemory>>20),
 		usualGrowth+"; if the blueprint needs more memory, set --max-memory")
@@ -115,7 +115,7 @@ func (c *compilation) memoryFinding() diag.Finding {
 	return f
 }
 
-// exceeded is the result of a compilation that was given up.
+// exceeded returns the result of a compilation that exceeded a limit.
 func (c *compilation) exceeded(message, help string) *Result {
 	res := &Result{}
 	res.Findings.Add(c.limitFinding(message, help))
@@ -129,7 +129,7 @@ func (c *compilation) limitFinding(message, help string) diag.Finding {
 	}
 }
 
-// held returns the memory that the process holds, and the part of it that is
+// held returns the memory that the process holds, and the part of it that is used
 // for stacks, in bytes.
 func held() (memory, stacks uint64) {
 	samples := []metrics.Sample{

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Blueprint is a checked blueprint: #Blueprint with every default filled in.
-// Pointers are nil where a blueprint leaves an optional field out.
+// Blueprint is a checked blueprint: #Blueprint with every default filled in. A
+// pointer is nil if the blueprint omits the optional field.
 type Blueprint struct {
 	Name       string              `json:"name"`
 	Project    string              `json:"project"`
@@ -142,8 +142,8 @@ type Hardware struct {
 	Accept         map[string]string `json:"accept"`
 }
 
-// Attached returns the type and number of the GPUs that are attached to each
-// machine; "" and 0 without.
+// Attached returns the type and the number of the GPUs that are attached to each
+// machine, or "" and 0 if there are none.
 func (h Hardware) Attached() (accelerator string, count int) {
 	if h.GPUs == nil {
 		return "", 0
@@ -186,12 +186,12 @@ type Capacity struct {
 	Accept          map[string]string `json:"accept"`
 }
 
-// Overcommitted is the finding that queues guarantee more of a capacity than it
-// holds.
+// Overcommitted is the code of the finding that queues guarantee more of a capacity
+// than it holds.
 const Overcommitted = "E0602"
 
-// OvercommitReason returns why the administrator accepts Overcommitted, "" if it is
-// not accepted.
+// OvercommitReason returns the administrator's reason for accepting Overcommitted,
+// "" if it is not accepted.
 func (c Capacity) OvercommitReason() string { return c.Accept[Overcommitted] }
 
 // Consumption mirrors #Consumption: exactly one field is not nil.
@@ -245,8 +245,8 @@ type PriorityClass struct {
 	Value int
 }
 
-// PriorityClasses returns the PriorityClasses of a tier of some name, by rising
-// value, then by name: the first is what jobs have that ask for none.
+// PriorityClasses returns the PriorityClasses of the tier with the given name,
+// sorted by value, then by name. The first is the default class of jobs.
 func (t Tier) PriorityClasses(name string) []PriorityClass {
 	var out []PriorityClass
 	if t.Priority != nil {
@@ -298,13 +298,13 @@ type Quota struct {
 	Lend         *int   `json:"lend"`
 }
 
-// Borrow is how much a quota may borrow, or BorrowAll.
+// Borrow is the amount that a quota may borrow, or BorrowAll.
 type Borrow int
 
-// BorrowAll borrows all that is idle.
+// BorrowAll means that the quota may borrow everything that is idle.
 const BorrowAll Borrow = -1
 
-// UnmarshalJSON reads a number or "all".
+// UnmarshalJSON decodes a number or "all".
 func (b *Borrow) UnmarshalJSON(in []byte) error {
 	if string(in) == `"all"` {
 		*b = BorrowAll

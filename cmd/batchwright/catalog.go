@@ -14,7 +14,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
-// listing is the catalog command with its flags.
+// listing holds the catalog command and its flags.
 type listing struct {
 	Command
 	accelerators, options, zones, topologies []string
@@ -62,7 +62,7 @@ It exits with 1 if it finds nothing, or nothing for one of the NAMEs.`,
 	return cmd
 }
 
-// complete lets the shell offer a flag's values.
+// complete makes the shell offer the values of a flag.
 func complete(cmd *cobra.Command, flag string, values func() []string) {
 	err := cmd.RegisterFlagCompletionFunc(flag,
 		func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -123,8 +123,8 @@ func (l *listing) run(names []string) error {
 	return nil
 }
 
-// suggestions are what a NAME can be: machine types that a blueprint can use,
-// and what several of them begin with.
+// suggestions returns the values that the shell offers for NAME: machine types that
+// a blueprint can use, and prefixes that several of them share.
 func suggestions() []string {
 	names := catalog.Names()
 	for _, n := range names {
@@ -138,7 +138,7 @@ func suggestions() []string {
 	return slices.Compact(names)
 }
 
-// print prints what of the named entries was found.
+// print prints the entries that were found, in the form that suits the names.
 func (l *listing) print(names []string, named, found []entry, unverified int) error {
 	switch {
 	case l.format.value == formatJSON:
@@ -157,7 +157,7 @@ func (l *listing) print(names []string, named, found []entry, unverified int) er
 	return err
 }
 
-// remark says what a table does not.
+// remark returns a note on the limits of the table's information.
 func remark(found []entry, unverified int) string {
 	out := fmt.Sprintf("%d found", len(found))
 	if unverified > 0 {
@@ -179,16 +179,16 @@ func remark(found []entry, unverified int) string {
 	}
 }
 
-// entry is a line of the catalogue: a machine type, or GPUs to attach.
+// entry is a row of the catalogue: a machine type, or GPUs that can be attached.
 type entry struct {
-	// Machine is, of GPUs to attach, the largest one that takes them; its type
-	// is then the family.
+	// For GPUs, Machine is the largest machine that takes them, and its Type is the
+	// machine family.
 	catalog.Machine
 	attachment *catalog.Attachment
 }
 
-// entries returns all of the catalogue as a reader would order it: by name, with
-// the numbers in it taken as such.
+// entries returns all rows of the catalogue, sorted by name, with numbers in names
+// compared by value.
 func entries() []entry {
 	var out []entry
 	for _, m := range catalog.All() {
@@ -205,14 +205,14 @@ func entries() []entry {
 	return out
 }
 
-// naturally compares strings, and the numbers in them by their value.
+// naturally compares strings, and numbers in them by value.
 func naturally(a, b string) int {
 	for a != "" && b != "" {
 		m, n := digits(a), digits(b)
 		x, y := a[:max(m, 1)], b[:max(n, 1)]
 		if c := cmp.Compare(x, y); c != 0 {
 			if m > 0 && n > 0 && m != n {
-				return cmp.Compare(m, n) // none begins with a zero
+				return cmp.Compare(m, n) // no number begins with a zero
 			}
 			return c
 		}
@@ -221,12 +221,12 @@ func naturally(a, b string) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-// digits counts those that a string begins with.
+// digits returns the number of digits at the start of a string.
 func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
 
-// nameEntries returns the entries that names match, all of them if there are no
-// names, and the names that match none. A whole name does not match those that
-// it begins.
+// nameEntries returns the entries that match the names, or all entries if there are
+// no names, and the names that match nothing. A name that is the complete name of an
+// entry does not match longer names with the same beginning.
 func nameEntries(all []entry, names []string) (found []entry, missing []string) {
 	if len(names) == 0 {
 		return all, nil
@@ -249,7 +249,7 @@ func nameEntries(all []entry, names []string) (found []entry, missing []string) 
 	return found, slices.DeleteFunc(slices.Clone(names), func(n string) bool { return hit[n] })
 }
 
-// option is a way to obtain a machine.
+// option is a consumption option of a machine.
 type option struct {
 	name, heading string
 	of            func(catalog.Options) *bool
@@ -274,7 +274,7 @@ func optionNames() []string {
 	return names
 }
 
-// verdict is whether an entry is what the filters ask for.
+// verdict is the result of comparing an entry with the filters.
 type verdict int
 
 const (
@@ -283,7 +283,7 @@ const (
 	no
 )
 
-// matches holds an entry against the filters: one that says no decides.
+// matches compares an entry with the filters. A single filter that says no decides.
 func (l *listing) matches(e entry) verdict {
 	out := yes
 	if len(l.accelerators) > 0 && !slices.Contains(l.accelerators, e.Accelerator) {
@@ -304,8 +304,8 @@ func (l *listing) matches(e entry) verdict {
 	return out
 }
 
-// inZones tells whether an entry is in one of the zones or regions that are
-// asked for, and for each option that is, in one of those that Google states.
+// inZones compares an entry with the requested zones and regions. For each requested
+// option it compares also with the zones that Google states for the option.
 func (l *listing) inZones(e entry) verdict {
 	in := func(zones []string) bool {
 		return slices.ContainsFunc(zones, func(zone string) bool {
@@ -329,8 +329,8 @@ func (l *listing) inZones(e entry) verdict {
 	}
 }
 
-// statedZones returns, by option, the zones for which Google states it of a
-// machine.
+// statedZones returns, by option, the zones for which Google documents the option
+// with the machine.
 func statedZones(m catalog.Machine) map[string][]string {
 	return map[string][]string{"flexStart": m.FlexStartZones(), "calendar": m.CalendarZones()}
 }
@@ -346,7 +346,7 @@ func verdictOf(offered *bool) verdict {
 	}
 }
 
-// knownZones returns the zones that some table has for the entry.
+// knownZones returns the zones that some table lists for the entry.
 func (e entry) knownZones() []string {
 	zones := slices.Concat(e.Zones(), e.FlexStartZones(), e.CalendarZones())
 	slices.Sort(zones)
@@ -370,7 +370,8 @@ func topologies() []string {
 	})
 }
 
-// gather returns what the entries have, each once, in natural order.
+// gather returns the values that of returns for all entries, without duplicates, in
+// natural order.
 func gather(of func(entry) []string) []string {
 	var out []string
 	for _, e := range entries() {
@@ -381,8 +382,8 @@ func gather(of func(entry) []string) []string {
 	return slices.Compact(out)
 }
 
-// checkFilters refuses values that nothing in the catalogue has: they are
-// misspelt rather than meant.
+// checkFilters rejects filter values that no entry of the catalogue has, because
+// they are probably misspelt.
 func (l *listing) checkFilters() error {
 	for _, f := range []struct {
 		flag   string
@@ -407,7 +408,7 @@ func (l *listing) checkFilters() error {
 	return nil
 }
 
-// wanted names the value that one most likely means, and the valid ones.
+// wanted returns advice with the value that is probably meant, and the valid values.
 func wanted(value string, valid []string) string {
 	const most = 32
 	near := ""

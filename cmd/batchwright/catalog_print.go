@@ -13,7 +13,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
-// writeTable writes a line an entry.
+// writeTable writes a table with one line for each entry.
 func writeTable(w io.Writer, entries []entry) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	heading := []string{"MACHINE", "VCPUS", "GIB", "ACCELERATORS"}
@@ -54,7 +54,8 @@ func (e entry) cells() []string {
 	return append(cells, networks(e.Networks, "-", "?"), zones)
 }
 
-// networks says which networks a machine can be in beside the primary one.
+// networks describes the networks that a machine can have in addition to the primary
+// network.
 func networks(n catalog.Networks, none, unverified string) string {
 	var out []string
 	if n.GVNIC > 0 {
@@ -73,8 +74,8 @@ func networks(n catalog.Networks, none, unverified string) string {
 	}
 }
 
-// jsonEntry is the form of an entry for programs: the row of the catalogue, in
-// Machine or Attachment, and what belongs to it.
+// jsonEntry is the JSON form of an entry: the row of the catalogue, in Machine or
+// Attachment, and the facts that belong to it.
 type jsonEntry struct {
 	Version     int                  `json:"version"`
 	Type        string               `json:"type"`
@@ -101,7 +102,8 @@ type jsonEntries struct {
 	Unverified int    `json:"unverified"`
 }
 
-// writeEntriesJSON writes an object a line and entry, and one that counts them.
+// writeEntriesJSON writes one line with a JSON object for each entry, and a last
+// line that counts the entries.
 func writeEntriesJSON(w io.Writer, entries []entry, unverified int) error {
 	enc := json.NewEncoder(w)
 	for _, e := range entries {
@@ -132,22 +134,22 @@ func diskMetrics(m catalog.Machine) map[string]string {
 	return out
 }
 
-// page is labelled lines about one machine type.
+// page is a list of labelled lines about one machine type.
 type page [][2]string
 
 const unverified = "unverified"
 
-// add adds a line, unless it says nothing.
+// add adds a line, unless its text is empty.
 func (p *page) add(label, text string) {
 	if text != "" {
 		*p = append(*p, [2]string{label, text})
 	}
 }
 
-// part begins another part of the page.
+// part begins a new section of the page.
 func (p *page) part() { *p = append(*p, [2]string{}) }
 
-// write writes the page, of lines as wide as a terminal is at least.
+// write writes the page in lines of at most the smallest usual width of a terminal.
 func (p page) write(w io.Writer) error {
 	const indent, width = 22, 80
 	var out strings.Builder
@@ -174,7 +176,7 @@ func (p page) write(w io.Writer) error {
 	return err
 }
 
-// writeMachine writes all that is known of a machine type.
+// writeMachine writes all facts of a machine type.
 func writeMachine(w io.Writer, m catalog.Machine) error {
 	var p page
 	p.add("machine type", m.Type)
@@ -218,7 +220,8 @@ func writeMachine(w io.Writer, m catalog.Machine) error {
 	return p.write(w)
 }
 
-// list adds a part of lines of which the first has a label, if there are any.
+// list adds a section of lines, the first of which has the label. It adds nothing if
+// there are no texts.
 func (p *page) list(label string, texts []string) {
 	for i, text := range texts {
 		if i == 0 {
@@ -297,7 +300,8 @@ func versionText(m catalog.Machine) string {
 	return text
 }
 
-// attachmentTexts returns a line a GPU that can be attached, with the counts.
+// attachmentTexts returns one line for each type of GPU that can be attached, with
+// the possible counts.
 func attachmentTexts(m catalog.Machine) []string {
 	var out, counts []string
 	all := catalog.Attachments(m.Type)

@@ -14,9 +14,9 @@ const (
 	colorNever  = "never"
 )
 
-// colored decides whether to write colours to a stream. The flag overrules
-// NO_COLOR (no-color.org), which overrules FORCE_COLOR (force-color.org),
-// which overrules TERM=dumb and what the stream is.
+// colored reports whether to write colours to a stream. The order of precedence is
+// the flag, NO_COLOR (no-color.org), FORCE_COLOR (force-color.org), TERM=dumb, and
+// the kind of stream.
 func colored(flag string, w io.Writer) bool {
 	switch {
 	case flag != colorAuto:

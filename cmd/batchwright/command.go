@@ -23,20 +23,21 @@ const (
 	exitTrouble  = 3 // I/O, or a bug
 )
 
-// Command is batchwright with the streams it talks through. Products go to
-// Stdout, everything said about them to Stderr.
+// Command is batchwright with the streams that it uses. It writes products to
+// Stdout, and messages about them to Stderr.
 type Command struct {
 	Stdin  io.Reader
 	Stdout io.Writer
 	Stderr io.Writer
-	// OwnsProcess says that the process is the command's own, with these streams:
-	// the command may start the process again, within a memory limit.
+	// OwnsProcess reports whether the process and these streams belong to this
+	// command alone: the command may then start the process again with a memory
+	// limit.
 	OwnsProcess bool
 
-	confinement *confinement // nil where memory cannot be limited
+	confinement *confinement // nil if the memory of a process cannot be limited
 }
 
-// errFindings ends a command whose findings, or differences, have been shown.
+// errFindings ends a command that has already shown its findings or differences.
 var errFindings = errors.New("findings")
 
 // usageError is a mistake on the command line.
@@ -46,11 +47,11 @@ func usagef(format string, args ...any) error {
 	return usageError{fmt.Errorf(format, args...)}
 }
 
-// trouble is a failure that is not the user's mistake.
+// trouble is a failure that is not a mistake of the user.
 type trouble struct{ error }
 
-// Main runs one command line, without the program's name, and returns the
-// exit code.
+// Main runs one command line, given without the program's name, and returns the exit
+// code.
 func (c Command) Main(args []string) (code int) {
 	defer func() {
 		if bug := recover(); bug != nil {
@@ -58,8 +59,8 @@ func (c Command) Main(args []string) (code int) {
 			code = exitTrouble
 		}
 	}()
-	// The first interrupt ends the compiler and lets a write that has begun
-	// complete; the second one kills.
+	// The first interrupt stops the compiler, and lets a write that has begun
+	// complete. The second one kills the process.
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
@@ -86,7 +87,7 @@ func (c Command) Main(args []string) (code int) {
 		fmt.Fprintf(c.Stderr, "batchwright: %v\n", failure)
 		return exitTrouble
 	}
-	// What is left is a usageError, or one of cobra's own.
+	// Any other error is a usageError, or one of cobra's own.
 	at, rest, unknown := root.Find(args)
 	if unknown != nil {
 		err = unknownCommand(root, rest)
@@ -95,7 +96,7 @@ func (c Command) Main(args []string) (code int) {
 	return exitUsage
 }
 
-// checkedWriter keeps the error that cobra loses when it prints help.
+// checkedWriter keeps the error of a write, which cobra ignores when it prints help.
 type checkedWriter struct {
 	w   io.Writer
 	err error
@@ -137,7 +138,7 @@ Exit codes: 0 clean; 1 the blueprint has findings, or outputs differ; 2 usage;
   batchwright diff --base main .`,
 		SilenceErrors:      true,
 		SilenceUsage:       true,
-		DisableSuggestions: true, // unknownCommand makes them
+		DisableSuggestions: true, // unknownCommand makes the suggestions
 		CompletionOptions:  cobra.CompletionOptions{DisableDefaultCmd: true},
 		RunE: c.run(func(cmd *cobra.Command, _ []string) error {
 			if version {
@@ -160,7 +161,7 @@ Exit codes: 0 clean; 1 the blueprint has findings, or outputs differ; 2 usage;
 	return root
 }
 
-// run marks the errors of a command's own work, to tell them from those of
+// run marks the errors of a command's own work, to distinguish them from errors of
 // the command line.
 func (c Command) run(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {

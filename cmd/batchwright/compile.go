@@ -20,7 +20,7 @@ import (
 	"github.com/batchwright/batchwright/emit/folder"
 )
 
-// compilation is the compile command with its flags.
+// compilation holds the compile command and its flags.
 type compilation struct {
 	Command
 	out      string
@@ -131,7 +131,7 @@ func (o *compilation) run(cmd *cobra.Command, paths []string) error {
 	return nil
 }
 
-// selection checks the flags and returns the filter that --only makes.
+// selection checks the flags and returns the filter for --only.
 func (o *compilation) selection(cmd *cobra.Command) (func(string) bool, error) {
 	if o.out == "" && cmd.Flags().Changed("output") {
 		return nil, usagef("-o: want a directory, or -")
@@ -153,9 +153,9 @@ func (o *compilation) selection(cmd *cobra.Command) (func(string) bool, error) {
 	return globs.match, nil
 }
 
-// streams returns where findings go, and where what is said of the folder:
-// workflow commands and SARIF are what a command is run for, so then the
-// findings go to standard output.
+// streams returns the stream for findings and the stream for the report on the
+// folder. With workflow commands and SARIF, the findings are the product, so they go
+// to standard output.
 func (o *compilation) streams() (findings, report io.Writer) {
 	if o.printsFindings() {
 		return o.Stdout, o.Stderr
@@ -167,8 +167,7 @@ func (o *compilation) printsFindings() bool {
 	return o.format.value == formatGitHub || o.format.value == formatSARIF
 }
 
-// check compiles a blueprint; what is then to be said of it stands in the
-// result's findings.
+// check compiles a blueprint. The caller must show the result's findings.
 func (c Command) check(ctx context.Context, paths []string, in *inputFlags) (*compiler.Result, error) {
 	if err := cmp.Or(checkPaths(paths), in.check()); err != nil {
 		return nil, err
@@ -181,14 +180,14 @@ func (c Command) check(ctx context.Context, paths []string, in *inputFlags) (*co
 	return in.compile(ctx, compiler.Input{Dir: dir, Paths: paths, Stdin: interruptible{ctx, c.Stdin}})
 }
 
-// compile compiles a blueprint as the flags say.
+// compile compiles a blueprint with the options of the flags.
 func (in *inputFlags) compile(ctx context.Context, input compiler.Input) (*compiler.Result, error) {
 	input.Tags, input.MaxTime, input.MaxMemory = in.tags, in.maxTime, in.maxMemory.Value()
 	return in.confinement.compile(ctx, input)
 }
 
-// build compiles a blueprint and renders its folder. The tree is nil where the
-// findings have errors.
+// build compiles a blueprint and renders its folder. The tree is nil if the findings
+// have errors.
 func (c Command) build(ctx context.Context, paths []string, in *inputFlags) (emit.Tree, *compiler.Result, error) {
 	res, err := c.check(ctx, paths, in)
 	if err != nil || res.Plan == nil {
@@ -198,9 +197,9 @@ func (c Command) build(ctx context.Context, paths []string, in *inputFlags) (emi
 	return tree, res, err
 }
 
-// collectLess trades memory for time, as a process may that is soon over: the
-// garbage collector runs half as often, until there are 700 MiB for each
-// blueprint that is compiled. A user's own GOGC and GOMEMLIMIT stay in force.
+// collectLess trades memory for time, which suits a short-lived process: the garbage
+// collector runs half as often, until the heap has 700 MiB for each blueprint to
+// compile. The user's GOGC and GOMEMLIMIT remain in force.
 func collectLess(blueprints int64) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(200)
@@ -210,7 +209,7 @@ func collectLess(blueprints int64) {
 	}
 }
 
-// print writes the folder as a txtar archive.
+// print writes the folder as a txtar archive to standard output.
 func (o *compilation) print(tree emit.Tree, keep func(string) bool) error {
 	if keep != nil {
 		tree = tree.Select(keep)
@@ -230,11 +229,11 @@ func (o *compilation) print(tree emit.Tree, keep func(string) bool) error {
 	return err
 }
 
-// write brings the folder up to date.
+// write updates the folder.
 func (o *compilation) write(dir string, tree emit.Tree, keep func(string) bool) (emit.Report, error) {
 	opt := emit.WriteOptions{Force: o.force, DryRun: o.dryRun, Only: keep, Owns: folder.Owns}
 	if keep != nil && len(tree.Select(keep)) == 0 {
-		// Then --only must select what is to be removed.
+		// --only must then select the files to remove.
 		dry := opt
 		dry.DryRun = true
 		report, err := emit.Write(dir, tree, dry)
@@ -253,8 +252,9 @@ func (o *compilation) nothingMatches() error {
 	return usagef("--only %q matches nothing in the folder", o.only)
 }
 
-// report tells what was done: the product of a dry run and of --format json,
-// a remark otherwise, and wherever the findings are the product.
+// report writes the changes to the folder: as JSON with --format json, and otherwise
+// as a one-line message on standard error. In a dry run it also lists the files, on
+// the stream that streams returns.
 func (o *compilation) report(dir string, r emit.Report) error {
 	if len(r.Conflicts) > 0 {
 		r.Written, r.Removed = nil, nil
@@ -292,8 +292,7 @@ func (o *compilation) report(dir string, r emit.Report) error {
 	return err
 }
 
-// jsonReport is the form of a report for programs. Paths are relative to the
-// folder.
+// jsonReport is the JSON form of a report. Paths are relative to the folder.
 type jsonReport struct {
 	Version   int            `json:"version"`
 	Type      string         `json:"type"`
@@ -322,7 +321,7 @@ func (o *compilation) reportJSON(dir string, r emit.Report) error {
 	return json.NewEncoder(o.Stdout).Encode(out)
 }
 
-// inFolder names a file of the folder as the user would.
+// inFolder returns the name of a file in the folder as the user would write it.
 func inFolder(dir, name string) string {
 	return path.Join(filepath.ToSlash(dir), name)
 }

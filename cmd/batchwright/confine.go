@@ -16,47 +16,46 @@ import (
 	"github.com/batchwright/batchwright/compiler"
 )
 
-// confinedVariable is set in the environment of a process that runs a command
-// for another one, within a memory limit.
+// confinedVariable is the environment variable that is set in a process which runs a
+// command for another process, with a memory limit.
 const confinedVariable = "BATCHWRIGHT_CONFINED"
 
-// Files of a confined process besides the standard ones: standard error, which
-// is kept from the Go runtime's last words, and the end of a pipe that closes
-// when the first process is interrupted, or ends.
+// Files of a confined process in addition to the standard ones: the user's standard
+// error, which is separate from the stream of the Go runtime's last words, and the
+// end of a pipe that closes when the first process is interrupted or ends.
 const (
 	confinedStderr   = 3
 	confinedLifeline = 4
 )
 
-// confinement lets a command run in a process whose memory the operating system
-// limits: evaluation can ask for several times the memory limit in one step,
-// which nothing in the process itself can stop. Starting that process takes
-// about as long as "batchwright version", so that it is only done for blueprints
-// that need it.
+// confinement runs a command in a process whose memory the operating system limits:
+// evaluation can ask for several times the memory limit in one step, which nothing
+// in the process itself can stop. Starting that process takes about as long as
+// "batchwright version", so it is done only for blueprints that need it.
 type confinement struct {
 	args   []string
 	stdin  *recorder
 	stdout io.Writer
-	inside bool // this is the confined process
+	inside bool // this process is the confined one
 
 	once sync.Once
 	end  ending
 }
 
-// ending is how a confined process has ended.
+// ending describes how a confined process ended.
 type ending struct {
 	code        int
 	outOfMemory bool
-	err         error // it could not be run
+	err         error // the process could not be run
 }
 
-// exitError ends a command with the exit code of the process that ran it, which
-// has shown everything.
+// exitError ends a command with the exit code of the confined process, which has
+// already shown everything.
 type exitError struct{ code int }
 
 func (e exitError) Error() string { return fmt.Sprintf("exit status %d", e.code) }
 
-// recorder keeps what is read of standard input for the confined process.
+// recorder keeps the data that is read from standard input for the confined process.
 type recorder struct {
 	io.Reader
 	read bytes.Buffer
@@ -70,8 +69,8 @@ func (r *recorder) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// confine returns the command with what it needs to be run in a confined
-// process, and a context that is done when the process is to end.
+// confine returns the command prepared to run in a confined process, and a context
+// that is done when the process must end.
 func (c Command) confine(ctx context.Context, args []string) (Command, context.Context) {
 	if !canConfine || !c.OwnsProcess {
 		return c, ctx
@@ -94,8 +93,8 @@ func (c Command) confine(ctx context.Context, args []string) (Command, context.C
 	return c, ctx
 }
 
-// compile compiles a blueprint, in the confined process if the blueprint needs
-// one. That process does the whole work of the command: the error is then an
+// compile compiles a blueprint, in the confined process if the blueprint needs one.
+// That process does the whole work of the command, and the error is then an
 // exitError.
 func (c *confinement) compile(ctx context.Context, in compiler.Input) (*compiler.Result, error) {
 	if c != nil && c.inside {
@@ -110,7 +109,7 @@ func (c *confinement) compile(ctx context.Context, in compiler.Input) (*compiler
 	if !errors.As(err, &unbounded) {
 		return res, err
 	}
-	c.once.Do(func() { c.end = c.run(ctx, in.MaxMemory) }) // for all blueprints of the command
+	c.once.Do(func() { c.end = c.run(ctx, in.MaxMemory) }) // one run serves all blueprints of the command
 	switch {
 	case c.end.err != nil:
 		return res, c.end.err
@@ -121,10 +120,10 @@ func (c *confinement) compile(ctx context.Context, in compiler.Input) (*compiler
 	return res, exitError{c.end.code}
 }
 
-// ranOutOfMemory reports whether the last words of a confined process, or its
-// peak of memory in bytes, say that it reached the limit. The Go runtime does not
-// always check whether it got memory, as in its garbage collector, and then dies
-// of a signal in its own code. A mistake in this program ends as a panic instead.
+// ranOutOfMemory reports whether a confined process reached its memory limit, judged
+// by its last words and its peak of memory in bytes. The Go runtime does not always
+// check whether it got memory, for example in its garbage collector, and then dies
+// from a signal in its own code. A mistake in this program ends as a panic instead.
 func ranOutOfMemory(lastWords string, peak, limit int64) bool {
 	for _, words := range []string{
 		"out of memory", "cannot allocate memory", "pthread_create failed",
@@ -137,7 +136,7 @@ func ranOutOfMemory(lastWords string, peak, limit int64) bool {
 	return peak > limit/2
 }
 
-// run runs the command in a process confined to a limit, in bytes.
+// run runs the command in a process with a memory limit, in bytes.
 func (c *confinement) run(ctx context.Context, limit int64) ending {
 	lifeline, hold, err := os.Pipe()
 	if err != nil {
@@ -173,7 +172,7 @@ func (c *confinement) run(ctx context.Context, limit int64) ending {
 	return ending{code: failed.ExitCode()}
 }
 
-// limitedBuffer keeps the beginning of what is written to it.
+// limitedBuffer keeps the beginning of the data that is written to it.
 type limitedBuffer struct {
 	bytes.Buffer
 	limit int

@@ -2,14 +2,15 @@ package main
 
 import "syscall"
 
-// canConfine reports whether the system limits the memory of a process.
+// canConfine reports whether the system can limit the memory of a process.
 const canConfine = true
 
-// limitMemory makes the system refuse memory that would bring this process beyond
-// a limit, in bytes, besides the program itself: the Go runtime then ends it.
+// limitMemory limits the memory of this process, in bytes, not counting the program
+// itself: the system refuses memory beyond the limit, and the Go runtime then ends
+// the process.
 //
-// RLIMIT_DATA counts what is mapped to be written, and not what is only reserved
-// as RLIMIT_AS does. The stacks of threads count as a whole.
+// RLIMIT_DATA counts memory that is mapped for writing. It does not count memory
+// that is only reserved, as RLIMIT_AS does. It counts the stacks of threads in full.
 func limitMemory(limit int64) error {
 	var rlimit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_DATA, &rlimit); err != nil {
@@ -19,7 +20,7 @@ func limitMemory(limit int64) error {
 	return syscall.Setrlimit(syscall.RLIMIT_DATA, &rlimit)
 }
 
-// peakMemory returns the most memory that an ended process held, in bytes.
+// peakMemory returns the most memory, in bytes, that an ended process held.
 func peakMemory(usage any) int64 {
 	if usage, ok := usage.(*syscall.Rusage); ok {
 		return usage.Maxrss << 10

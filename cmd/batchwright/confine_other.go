@@ -4,8 +4,8 @@ package main
 
 import "errors"
 
-// canConfine reports whether the system limits the memory of a process. Only Linux
-// counts what a Go process maps.
+// canConfine reports whether the system can limit the memory of a process. Only
+// Linux counts the memory that a Go process maps.
 const canConfine = false
 
 func peakMemory(any) int64 { return 0 }

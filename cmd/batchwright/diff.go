@@ -21,10 +21,10 @@ import (
 	"github.com/batchwright/batchwright/emit/review"
 )
 
-// formatMarkdown is for a comment on a pull request.
+// formatMarkdown is the format for a comment on a pull request.
 const formatMarkdown = "markdown"
 
-// comparison is the diff command with its flags.
+// comparison holds the diff command and its flags.
 type comparison struct {
 	Command
 	base   string
@@ -108,7 +108,7 @@ func (d *comparison) run(cmd *cobra.Command, paths []string) error {
 	return d.revisions(cmd.Context(), paths)
 }
 
-// checkRevision refuses what git would take for an option.
+// checkRevision rejects revisions that git would read as an option.
 func checkRevision(flag, revision string) error {
 	switch {
 	case revision == "":
@@ -128,8 +128,8 @@ func completeRevision(cmd *cobra.Command, _ []string, _ string) ([]string, cobra
 	return append(r.revisions(), "HEAD"), cobra.ShellCompDirectiveNoFileComp
 }
 
-// drift compares the folder on the disk with the one that the blueprint
-// compiles to.
+// drift compares the folder on the disk with the folder that the blueprint compiles
+// to.
 func (d *comparison) drift(ctx context.Context, paths []string) error {
 	collectLess(1)
 	after := workingTree(paths)
@@ -164,8 +164,8 @@ func (d *comparison) drift(ctx context.Context, paths []string) error {
 	return d.print(r, dir, false)
 }
 
-// jsonFiles is the form, for programs, of how a folder's files differ. Paths are
-// relative to the folder.
+// jsonFiles is the JSON form of the differences between the files of a folder. Paths
+// are relative to the folder.
 type jsonFiles struct {
 	Version int        `json:"version"`
 	Type    string     `json:"type"`
@@ -178,8 +178,8 @@ type jsonFile struct {
 	Problem string `json:"problem"`
 }
 
-// printFiles tells which files of a folder are not as they should be: first on
-// standard output, where the format has a place for it.
+// printFiles prints the files of a folder that differ from the compiled ones: on
+// standard output if the format has a place for them, and as a message otherwise.
 func (d *comparison) printFiles(dir string, files []emit.Difference) error {
 	if d.format.value == formatJSON {
 		out := jsonFiles{Version: 1, Type: "files", Folder: filepath.ToSlash(dir), Files: []jsonFile{}}
@@ -206,7 +206,7 @@ func (d *comparison) printFiles(dir string, files []emit.Difference) error {
 	return err
 }
 
-// folder is where the deploy folder is.
+// folder returns the path of the deploy folder.
 func (d *comparison) folder(plan *ir.Platform) string {
 	if d.out != "" {
 		return d.out
@@ -214,7 +214,7 @@ func (d *comparison) folder(plan *ir.Platform) string {
 	return plan.Name
 }
 
-// refuse shows why sides do not compile.
+// refuse shows the findings of the sides that do not compile.
 func (d *comparison) refuse(sides ...*side) error {
 	var labels []string
 	for _, s := range sides {
@@ -226,7 +226,7 @@ func (d *comparison) refuse(sides ...*side) error {
 		switch {
 		case d.format.value == formatJSON:
 			format = d.format
-		case d.format.value == formatGitHub && s.files == nil: // of a revision there is nothing to annotate
+		case d.format.value == formatGitHub && s.files == nil: // a revision has no files to annotate
 			w, format = d.Stdout, d.format
 		}
 		errors := s.findings.Filter(func(f diag.Finding) bool { return f.Severity == diag.Error })
@@ -244,7 +244,8 @@ func (d *comparison) refuse(sides ...*side) error {
 	return fmt.Errorf("the blueprint does not compile in %s%s", strings.Join(labels, " and in "), hint)
 }
 
-// print writes a review, and ends the command with 1 unless all is the same.
+// print writes a review, and ends the command with exit code 1 unless everything is
+// the same.
 func (d *comparison) print(r *review.Review, dir string, same bool) error {
 	var err error
 	switch {
@@ -252,7 +253,7 @@ func (d *comparison) print(r *review.Review, dir string, same bool) error {
 		err = review.Markdown(d.Stdout, r)
 	case d.format.value == formatJSON:
 		err = review.JSON(d.Stdout, r)
-	case same: // the files that differ in formatting alone
+	case same: // files can differ only in formatting
 		err = review.Text(d.Stderr, r, false)
 	case d.format.value == formatGitHub:
 		var here string

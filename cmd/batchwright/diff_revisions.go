@@ -24,23 +24,23 @@ import (
 	"github.com/batchwright/batchwright/emit/review/summary"
 )
 
-// side is one of the two that are compared: a revision, the working tree, or
-// the folder.
+// side is one of the two sides of a comparison: a revision, the working tree, or the
+// folder.
 type side struct {
-	files  fs.FS // of a revision
+	files  fs.FS // files of a revision; nil for the disk
 	paths  []string
-	absent bool // no blueprint is there
+	absent bool // the side has no blueprint
 
-	review.State // without plan and tree unless it compiles
+	review.State // without plan and tree if the side does not compile
 	findings     diag.List
 }
 
-// workingTree is the side of the files on the disk.
+// workingTree returns the side for the files on the disk.
 func workingTree(paths []string) *side {
 	return &side{paths: paths, State: review.State{Label: "the working tree"}}
 }
 
-// revisions compares two revisions, or one with the working tree.
+// revisions compares two revisions, or one revision with the working tree.
 func (d *comparison) revisions(ctx context.Context, paths []string) error {
 	if len(paths) == 0 {
 		paths = []string{"."}
@@ -83,13 +83,13 @@ func (d *comparison) revisions(ctx context.Context, paths []string) error {
 		}
 	}
 	r := review.Compare(before.State, after.State)
-	if before.absent || after.absent { // then what a platform always has did not change
+	if before.absent || after.absent { // properties that every platform has did not change
 		r.Summary = slices.DeleteFunc(r.Summary, func(l summary.Line) bool { return l.Op == delta.Changed })
 	}
 	return d.print(r, d.folder(plan), r.Same())
 }
 
-// revision is the side of a revision, with the same paths.
+// revision returns the side for a revision, with the same paths.
 func revision(r *repository, name string, paths []string) (*side, error) {
 	tree, err := r.tree(name)
 	if err != nil {
@@ -106,9 +106,10 @@ func revision(r *repository, name string, paths []string) (*side, error) {
 	return s, nil
 }
 
-// present takes away the paths that a side does not have, and says so: those of
-// a blueprint that is new, or was removed, and overlays that the base has not
-// had yet. What neither side has is left to one, for the compiler to complain.
+// present removes the paths that a side does not have, and prints a message: those
+// of a blueprint that is new or was removed, and overlays that the base does not
+// have yet. A path that neither side has stays in one of them, so that the compiler
+// reports it.
 func (d *comparison) present(before, after *side, paths []string) error {
 	var had, has []int
 	for i := range paths {
@@ -144,8 +145,8 @@ func (d *comparison) present(before, after *side, paths []string) error {
 	return err
 }
 
-// holds tells whether there is a file, or a directory of CUE files, at a path.
-// What cannot be read counts, so that the compiler says why.
+// holds reports whether there is a file, or a directory of CUE files, at path i. It
+// reports true for an unreadable path, so that the compiler explains the error.
 func (s *side) holds(i int) bool {
 	files, name := s.files, s.paths[i]
 	if files == nil {
@@ -165,7 +166,7 @@ func (s *side) holds(i int) bool {
 
 // compile compiles a side and renders its folder.
 func (d *comparison) compile(ctx context.Context, s *side) (err error) {
-	// Main does not see a panic in a goroutine.
+	// Main does not recover a panic in another goroutine.
 	defer func() {
 		if bug := recover(); bug != nil {
 			err = fmt.Errorf("a bug: %v\n\n%s", bug, debug.Stack())

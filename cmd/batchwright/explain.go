@@ -57,7 +57,7 @@ the working directory, if it has CUE files.`,
 	return cmd
 }
 
-// explainCodes explains the codes of findings.
+// explainCodes explains codes of findings.
 func (c Command) explainCodes(args []string, format *choice) error {
 	var all []explanation
 	for _, arg := range args {
@@ -84,7 +84,7 @@ func (c Command) explainCodes(args []string, format *choice) error {
 	return nil
 }
 
-// explanation is all that is known of a code.
+// explanation is the complete explanation of a code.
 type explanation struct {
 	Version  int    `json:"version"`
 	Type     string `json:"type"`
@@ -94,8 +94,8 @@ type explanation struct {
 	explain.Text
 }
 
-// String returns what explain prints: at most 80 columns wide, as the texts
-// are laid out.
+// String returns the text that explain prints. Its lines have at most 80 columns, as
+// in the package's texts.
 func (e explanation) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s[%s]: %s\n\n%s\n", e.Severity, e.Code, e.Title, e.Why)
@@ -108,8 +108,8 @@ func (e explanation) String() string {
 	return b.String()
 }
 
-// indented sets an example off. Tabs become spaces: terminals make them wider
-// than the texts are laid out for.
+// indented returns an example, indented. Tabs become spaces, because a terminal
+// shows them wider than the texts assume.
 func indented(example string) string {
 	const margin = "    "
 	var b strings.Builder
@@ -125,14 +125,14 @@ func indented(example string) string {
 // codePattern is the form of every code, in upper case.
 var codePattern = regexp.MustCompile(`^[A-Z][0-9]{4}$`)
 
-// explainCode explains a code, in whatever case it is written.
+// explainCode returns the explanation of a code. The case of arg does not matter.
 func explainCode(arg string) (explanation, error) {
 	code := strings.ToUpper(arg)
 	if !codePattern.MatchString(code) {
 		return explanation{}, usagef("%q is not the code of a finding, such as E0602", arg)
 	}
 	known := codes()
-	i := slices.IndexFunc(known, func(c diag.Code) bool { return c.ID[1:] == code[1:] }) // no two have one number
+	i := slices.IndexFunc(known, func(c diag.Code) bool { return c.ID[1:] == code[1:] }) // all numbers are unique
 	text, ok := explain.Lookup(code)
 	if !ok || i < 0 {
 		near := diag.Nearest(code, explain.Codes())
@@ -150,8 +150,9 @@ func explainCode(arg string) (explanation, error) {
 	}, nil
 }
 
-// ruleHelp returns what explain prints of a code: its reasons as plain text,
-// and with the examples as Markdown. Viewers break lines themselves.
+// ruleHelp returns the explanation of a code for SARIF: the reasons as plain text,
+// and the reasons with the examples as Markdown. Lines are not broken, because
+// viewers break them.
 func ruleHelp(code string) (text, markdown string) {
 	about, ok := explain.Lookup(code)
 	if !ok {
@@ -169,8 +170,8 @@ func ruleHelp(code string) (text, markdown string) {
 	return text, markdown
 }
 
-// completeExplain offers every code with its title, and fields; after a field,
-// files.
+// completeExplain makes the shell offer every code with its title, and fields; after
+// a field, it offers files.
 func completeExplain(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 && !codePattern.MatchString(strings.ToUpper(args[0])) {
 		return nil, cobra.ShellCompDirectiveDefault

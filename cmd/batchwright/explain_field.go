@@ -19,11 +19,12 @@ import (
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
-// textWidth is how many columns explanations take.
+// textWidth is the width of explanations in columns.
 const textWidth = 80
 
-// explainField explains the field at a path, and what it is in the blueprint
-// of some paths: without any, of the working directory if that has one.
+// explainField explains the field at a path, and its value in the blueprint at the
+// given paths. Without paths, it uses the blueprint of the working directory, if
+// there is one.
 func (c Command) explainField(ctx context.Context, field string, paths []string, in *inputFlags,
 	format, color *choice) error {
 	if err := checkPaths(paths); err != nil {
@@ -67,7 +68,7 @@ func (c Command) explainField(ctx context.Context, field string, paths []string,
 	return nil
 }
 
-// writeField explains a field to people.
+// writeField writes the explanation of a field for people.
 func writeField(w io.Writer, f *blueprint.Field, color bool) error {
 	var b strings.Builder
 	name := f.Path
@@ -111,8 +112,8 @@ func writeField(w io.Writer, f *blueprint.Field, color bool) error {
 	return writeValue(w, f, color)
 }
 
-// printable replaces what could change a terminal: a blueprint may hold
-// anything.
+// printable replaces characters that could control a terminal, because a blueprint
+// can contain any character.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || unicode.IsPrint(r) {
@@ -122,7 +123,7 @@ func printable(text string) string {
 	}, text)
 }
 
-// otherwise says what a field is that is not written.
+// otherwise returns the meaning of a field that is not written.
 func otherwise(m blueprint.Member) string {
 	switch {
 	case m.Required:
@@ -133,7 +134,7 @@ func otherwise(m blueprint.Member) string {
 	return ""
 }
 
-// brief is a value in one line, with the place that decides.
+// brief returns a value on one line, with the place that decides the value.
 func brief(v *blueprint.Value) string {
 	text := v.Text
 	switch {
@@ -150,10 +151,10 @@ func brief(v *blueprint.Value) string {
 	return text
 }
 
-// mostPlaces is how many places of a value are shown.
+// mostPlaces is the number of places that are shown for a value.
 const mostPlaces = 5
 
-// writeValue says what a field is in the blueprint.
+// writeValue writes the value of a field in the blueprint.
 func writeValue(w io.Writer, f *blueprint.Field, color bool) error {
 	v := f.Value
 	if v == nil {
@@ -205,7 +206,7 @@ func writeValue(w io.Writer, f *blueprint.Field, color bool) error {
 	return nil
 }
 
-// beginning leaves out the lines after those that are read.
+// beginning returns the first lines of a text, as many as people read.
 func beginning(text string) string {
 	const most = 40
 	lines := strings.SplitAfter(text, "\n")
@@ -215,13 +216,13 @@ func beginning(text string) string {
 	return text
 }
 
-// some joins names, as many as are read.
+// some returns a list of the first names, as many as people read.
 func some(names []string) string {
 	const most = 12
 	return words.First(names, most)
 }
 
-// fill writes a paragraph in lines of at most textWidth columns.
+// fill appends a paragraph in lines of at most textWidth columns.
 func fill(b *strings.Builder, indent, text string) {
 	column := 0
 	for i, word := range strings.Fields(text) {
@@ -243,7 +244,7 @@ func fill(b *strings.Builder, indent, text string) {
 	b.WriteString("\n")
 }
 
-// jsonField is the form of a field for programs.
+// jsonField is the JSON form of a field.
 type jsonField struct {
 	Version  int             `json:"version"`
 	Type     string          `json:"type"`

@@ -11,8 +11,8 @@ import (
 	"github.com/batchwright/batchwright/emit"
 )
 
-// mostFindings is how many are shown as text: nobody reads more at once.
-// JSON has all.
+// mostFindings is the number of findings that are shown as text, because nobody
+// reads more at once. JSON contains all.
 const mostFindings = 50
 
 func writeFindings(w io.Writer, l *diag.List, format, color *choice) error {
@@ -24,7 +24,7 @@ func writeFindings(w io.Writer, l *diag.List, format, color *choice) error {
 			Color: colored(color.value, w), Limit: mostFindings, Explain: "batchwright explain",
 		})
 	}
-	// Whoever reads these knows the repository, not the working directory.
+	// Readers of these formats know the repository, not the working directory.
 	dir, err := os.Getwd()
 	if err != nil {
 		return err
@@ -36,8 +36,8 @@ func writeFindings(w io.Writer, l *diag.List, format, color *choice) error {
 	return diag.WriteSARIF(w, l, diag.SARIFOptions{Tool: "batchwright", Codes: codes(), Help: ruleHelp})
 }
 
-// repositoryRoot returns the root of the repository around a directory, which is
-// the nearest one with a .git.
+// repositoryRoot returns the root of the repository around a directory, which is the
+// nearest directory with a .git, and reports whether there is one.
 func repositoryRoot(dir string) (root string, found bool) {
 	for root = dir; !exists(filepath.Join(root, ".git")); root = filepath.Dir(root) {
 		if root == filepath.Dir(root) {
@@ -47,9 +47,9 @@ func repositoryRoot(dir string) (root string, found bool) {
 	return root, true
 }
 
-// fromRepository returns how files are called from the root of the repository
-// around a directory instead of from the directory. Names outside of it become absolute; without a repository, names
-// stay as they are.
+// fromRepository returns a function that converts a name relative to dir into a name
+// relative to the root of the repository around dir. Names outside of the repository
+// become absolute. Without a repository, names stay the same.
 func fromRepository(dir string) func(name string) string {
 	root, found := repositoryRoot(dir)
 	if !found {
@@ -74,7 +74,8 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// conflictCodes are the codes of what emit.Write refuses, with the cure.
+// conflictCodes maps the problems that emit.Write rejects to their codes, with the
+// advice.
 func conflictCodes() map[emit.Problem]conflictCode {
 	return map[emit.Problem]conflictCode{
 		emit.Edited: {
@@ -112,7 +113,7 @@ type conflictCode struct {
 	help string
 }
 
-// codes returns every code that a command can show, by number.
+// codes returns every code that a command can show, sorted by number.
 func codes() []diag.Code {
 	all := compiler.Codes()
 	for _, c := range conflictCodes() {
@@ -122,7 +123,8 @@ func codes() []diag.Code {
 	return all
 }
 
-// conflictFindings words what emit.Write refuses in the folder at dir.
+// conflictFindings returns findings for the conflicts that emit.Write found in the
+// folder at dir.
 func conflictFindings(dir string, conflicts []emit.Conflict) []diag.Finding {
 	known := conflictCodes()
 	var out []diag.Finding

@@ -12,7 +12,7 @@ import (
 	"github.com/batchwright/batchwright/compiler"
 )
 
-// choice is a flag with few valid values.
+// choice is the value of a flag that accepts a few values.
 type choice struct {
 	value  string
 	values []string
@@ -30,7 +30,7 @@ func (c *choice) Set(value string) error {
 	return nil
 }
 
-// choiceFlag adds a flag whose first value is the default.
+// choiceFlag adds a flag with the given values. The first one is the default.
 func choiceFlag(cmd *cobra.Command, name, usage string, values ...string) *choice {
 	c := &choice{values[0], values}
 	cmd.Flags().Var(c, name, usage)
@@ -49,7 +49,7 @@ const (
 	formatSARIF  = "sarif"
 )
 
-// findingsFormatFlag is for commands that show findings.
+// findingsFormatFlag adds the flag --format to a command that shows findings.
 func findingsFormatFlag(cmd *cobra.Command, usage string) *choice {
 	return choiceFlag(cmd, "format", usage, formatText, formatJSON, formatGitHub, formatSARIF)
 }
@@ -62,7 +62,7 @@ func colorFlag(cmd *cobra.Command) *choice {
 	return choiceFlag(cmd, "color", "whether to use colours", colorAuto, colorAlways, colorNever)
 }
 
-// inputFlags are of commands that read a blueprint.
+// inputFlags are the flags of commands that read a blueprint.
 type inputFlags struct {
 	tags      []string
 	maxTime   time.Duration
@@ -86,7 +86,7 @@ func (c Command) addInputFlags(cmd *cobra.Command) *inputFlags {
 	return in
 }
 
-// check refuses values that cannot be meant.
+// check rejects values that make no sense.
 func (in *inputFlags) check() error {
 	for _, t := range in.tags {
 		if t == "" || t[0] == '=' {

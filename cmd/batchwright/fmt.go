@@ -19,7 +19,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
-// formatter is the fmt command with its flags.
+// formatter holds the fmt command and its flags.
 type formatter struct {
 	Command
 	list, diff, write bool
@@ -77,7 +77,7 @@ func (f *formatter) run(ctx context.Context, paths []string) error {
 	return nil
 }
 
-// path formats what one argument names.
+// path formats the files that one argument names.
 func (f *formatter) path(ctx context.Context, name string) error {
 	if name == "-" {
 		if f.write {
@@ -124,13 +124,13 @@ func (f *formatter) path(ctx context.Context, name string) error {
 func leadsOut(link, dir string) bool {
 	target, err := filepath.EvalSymlinks(link)
 	if err != nil {
-		return false // it leads nowhere, and cannot be read
+		return false // it leads nowhere and cannot be read
 	}
 	root, err := filepath.EvalSymlinks(dir)
 	return err != nil || !isBelow(target, root)
 }
 
-// readFile reads a file, up to a byte more than can be formatted.
+// readFile reads a file, at most one byte more than can be formatted.
 func readFile(name string) ([]byte, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -140,7 +140,7 @@ func readFile(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, load.MaxFile+1))
 }
 
-// reason is an error without the name of the file.
+// reason returns the text of an error without the name of the file.
 func reason(err error) string {
 	var failed *fs.PathError
 	if errors.As(err, &failed) {
@@ -194,8 +194,8 @@ func (f *formatter) file(name string, content []byte) error {
 	return nil
 }
 
-// rewrite replaces a file at once, keeping its mode. Of a symbolic link it
-// replaces what the link leads to.
+// rewrite replaces a file atomically and keeps its mode. For a symbolic link, it
+// replaces the link's target.
 func rewrite(name string, content []byte) (err error) {
 	name, err = filepath.EvalSymlinks(name)
 	if err != nil {

@@ -23,21 +23,21 @@ import (
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
-// repository is a git repository, read by the user's own git: with its
-// configuration and environment, whatever the objects are stored in. Working
-// tree and index are left alone. It can be used by several goroutines.
+// repository is a git repository. It is read by the user's own git, with the user's
+// configuration and environment, so every object storage works. Working tree and
+// index are not changed. Several goroutines can use it.
 type repository struct {
 	ctx context.Context
-	dir string // where git runs, without symbolic links
-	top string // what the root of a revision stands for: of the working tree, or dir where there is none
+	dir string // directory in which git runs, without symbolic links
+	top string // directory of a revision's root: the top of the working tree, or dir if there is none
 
 	reading sync.Mutex
 	objects map[string]gitObject
 	cat     *catFile
-	failed  error // of cat, for good
+	failed  error // permanent error of cat
 }
 
-// openRepository finds the repository around a directory. It has to be closed.
+// openRepository opens the repository around a directory. The caller must close it.
 func openRepository(ctx context.Context, dir string) (*repository, error) {
 	dir, err := filepath.Abs(dir)
 	if err == nil {
@@ -66,14 +66,14 @@ func (r *repository) Close() {
 	}
 }
 
-// trouble returns why objects could not be read, or nil.
+// trouble returns the reason why objects could not be read, or nil.
 func (r *repository) trouble() error {
 	r.reading.Lock()
 	defer r.reading.Unlock()
 	return r.failed
 }
 
-// path returns what a file is called in a revision, whether there is one or not.
+// path returns the path of a file within a revision. The file need not exist.
 func (r *repository) path(name string) (string, error) {
 	absolute := filepath.Join(r.dir, name)
 	if filepath.IsAbs(name) {
@@ -94,7 +94,7 @@ func (r *repository) tree(revision string) (gitTree, error) {
 	id, err := r.git("rev-parse", "--verify", "--end-of-options", revision+"^{tree}")
 	id = strings.TrimSpace(id)
 	switch {
-	case err == nil && !strings.HasPrefix(id, "^"): // which ^REVISION gives
+	case err == nil && !strings.HasPrefix(id, "^"): // git prints ^ID for the revision ^REVISION
 		return gitTree{r, id}, nil
 	case err != nil && !strings.Contains(err.Error(), "Needed a single revision"):
 		return gitTree{}, err
@@ -102,7 +102,7 @@ func (r *repository) tree(revision string) (gitTree, error) {
 	return gitTree{}, fmt.Errorf("the repository has no revision %q%s", revision, r.missing(revision))
 }
 
-// missing says what to do about a revision that the repository does not have.
+// missing returns the advice about a revision that the repository does not have.
 func (r *repository) missing(revision string) string {
 	if strings.Contains(revision, "..") {
 		return "; this is a range: write its ends as --base and --head"
@@ -117,13 +117,13 @@ func (r *repository) missing(revision string) string {
 	return ""
 }
 
-// revisions returns the names of branches and tags, as far as they can be had.
+// revisions returns the names of branches and tags, or nothing if git fails.
 func (r *repository) revisions() []string {
 	out, _ := r.git("for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes")
 	return strings.Fields(out)
 }
 
-// git runs git and returns what it prints. The error has git's own words.
+// git runs git and returns its output. The error contains git's own message.
 func (r *repository) git(args ...string) (string, error) {
 	var stdout, stderr bytes.Buffer
 	cmd := r.command(args...)
@@ -134,13 +134,12 @@ func (r *repository) git(args ...string) (string, error) {
 	return stdout.String(), nil
 }
 
-// command is git with messages that can be told apart, whatever the user's
-// language is.
+// command returns a git command whose messages do not depend on the user's language.
 func (r *repository) command(args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(r.ctx, "git", args...)
 	cmd.Dir = r.dir
 	cmd.Env = append(os.Environ(), "LC_ALL=C")
-	cmd.WaitDelay = time.Second // what git has started, as to fetch, may hold its output
+	cmd.WaitDelay = time.Second // a child process of git, such as one that fetches, may keep the output open
 	return cmd
 }
 
@@ -152,7 +151,7 @@ func (r *repository) gitError(err error, stderr string) error {
 				said = append(said, text)
 			}
 		}
-		// The cure for a repository of another user's.
+		// Git's advice for a repository of another user.
 		if cure := strings.TrimSpace(line); strings.HasPrefix(cure, "git config --global --add safe.directory ") {
 			said = append(said, "if you trust it, "+cure)
 		}
@@ -168,16 +167,16 @@ func (r *repository) gitError(err error, stderr string) error {
 	return fmt.Errorf("git: %w", err)
 }
 
-// gitObject is a tree or a file, with its content unless that is larger than a
-// blueprint's file may be.
+// gitObject is a tree or a file. It has no content if it is larger than a file of a
+// blueprint may be.
 type gitObject struct {
 	kind    string
 	size    int64
 	content []byte
-	entries []gitEntry // of a tree, by name
+	entries []gitEntry // of a tree, sorted by name
 }
 
-// object reads an object.
+// object reads an object from the repository.
 func (r *repository) object(id string) (gitObject, error) {
 	r.reading.Lock()
 	defer r.reading.Unlock()
@@ -207,8 +206,8 @@ func (r *repository) object(id string) (gitObject, error) {
 	return o, nil
 }
 
-// catFile is a running git cat-file --batch. It prints an object for each line
-// that it is given.
+// catFile is a running git cat-file --batch. For each line of input it prints an
+// object.
 type catFile struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
@@ -232,7 +231,7 @@ func startCatFile(cmd *exec.Cmd) (*catFile, error) {
 	return c, cmd.Start()
 }
 
-// read asks for an object. Source: git-cat-file(1), "Batch output".
+// read requests an object and reads it. Source: git-cat-file(1), "Batch output".
 func (c *catFile) read(id string) (o gitObject, err error) {
 	if _, err := io.WriteString(c.in, id+"\n"); err != nil {
 		return o, err
@@ -258,20 +257,20 @@ func (c *catFile) read(id string) (o gitObject, err error) {
 		_, err = io.ReadFull(c.out, o.content)
 	}
 	if err == nil {
-		_, err = c.out.Discard(1) // the end of the line
+		_, err = c.out.Discard(1) // the line feed after the content
 	}
 	return o, err
 }
 
-// end ends the process and returns what it said.
+// end ends the process and returns its error output.
 func (c *catFile) end() string {
 	c.in.Close()
-	c.cmd.Wait() // how it ends does not matter any more
+	c.cmd.Wait() // its exit status does not matter
 	return c.stderr.String()
 }
 
-// parseTree parses a tree, whose ids have size bytes: MODE NAME NUL ID, where
-// the mode is octal. Source: git's tree-walk.c, decode_tree_entry.
+// parseTree parses a tree whose IDs have size bytes. Each entry is MODE NAME NUL ID,
+// with an octal mode. Source: git's tree-walk.c, decode_tree_entry.
 func parseTree(content []byte, size int) ([]gitEntry, error) {
 	var entries []gitEntry
 	for len(content) > 0 {

@@ -16,14 +16,14 @@ import (
 	"github.com/batchwright/batchwright/compiler/blueprint/load"
 )
 
-// gitTree is a directory of a revision as a file system. Symbolic links are
-// followed, as far as they stay in it: neither they nor ".." lead out.
+// gitTree is a directory of a revision as a file system. It follows symbolic links
+// that stay in the directory: neither links nor ".." lead out.
 type gitTree struct {
 	repository *repository
 	id         string
 }
 
-// gitEntry is what a tree has of a file. Source: git's Documentation, "git
+// gitEntry is the entry of a file in a tree. Source: git's Documentation, "git
 // fast-import", on modes.
 type gitEntry struct {
 	name string
@@ -32,13 +32,13 @@ type gitEntry struct {
 }
 
 const (
-	gitKind      = 0o170000 // the bits of a mode that tell what it is
+	gitKind      = 0o170000 // mask of the bits of a mode that hold the file's kind
 	gitDirectory = 0o040000
 	gitLink      = 0o120000
 	gitSubmodule = 0o160000
 )
 
-// Mode is that of a file which cannot be written.
+// Mode returns the mode of a file that cannot be written.
 func (e gitEntry) Mode() fs.FileMode {
 	switch e.mode & gitKind {
 	case gitDirectory, gitSubmodule:
@@ -52,18 +52,17 @@ func (e gitEntry) Mode() fs.FileMode {
 func (e gitEntry) isDir() bool { return e.Mode().IsDir() }
 
 var (
-	// What os.Root says.
+	// The message of os.Root.
 	errOutside   = errors.New("path escapes from parent")
 	errSubmodule = errors.New("is in a submodule, which has its own revisions")
 	errLarge     = fmt.Errorf("is larger than %d MiB", load.MaxFile>>20)
 )
 
-// mostLinks is how many symbolic links are followed one after the other, as by
-// Linux.
+// mostLinks is the number of symbolic links that are followed in a row, as in Linux.
 const mostLinks = 40
 
-// lookup finds a file. A symbolic link at the end of the path is followed, or
-// not.
+// lookup finds a file. If follow is true, it follows a symbolic link at the end of
+// the path.
 func (t gitTree) lookup(name string, follow bool) (gitEntry, error) {
 	if !fs.ValidPath(name) {
 		return gitEntry{}, fs.ErrInvalid
@@ -114,7 +113,7 @@ func (t gitTree) lookup(name string, follow bool) (gitEntry, error) {
 	return way[len(way)-1], nil
 }
 
-// entries returns what a directory holds, by name.
+// entries returns the entries of a directory, sorted by name.
 func (t gitTree) entries(dir gitEntry) ([]gitEntry, error) {
 	switch {
 	case dir.mode&gitKind == gitSubmodule:
@@ -152,7 +151,7 @@ func (t gitTree) open(name string) (fs.File, error) {
 	return &gitFile{gitInfo{e, o.size}, bytes.NewReader(o.content), t, nil}, err
 }
 
-// Stat describes a file, or what a symbolic link leads to.
+// Stat describes a file, or the target of a symbolic link.
 func (t gitTree) Stat(name string) (fs.FileInfo, error) {
 	e, err := t.lookup(name, true)
 	var info fs.FileInfo
@@ -166,7 +165,7 @@ func (t gitTree) Stat(name string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// Sub returns a directory, out of which no symbolic link leads.
+// Sub returns a directory as a file system. No symbolic link leads out of it.
 func (t gitTree) Sub(dir string) (fs.FS, error) {
 	e, err := t.lookup(dir, true)
 	if err == nil {
@@ -186,7 +185,7 @@ func (t gitTree) info(e gitEntry) (fs.FileInfo, error) {
 	return gitInfo{e, o.size}, err
 }
 
-// gitInfo describes a file. Revisions have no times of their files.
+// gitInfo describes a file. A revision has no times of its files.
 type gitInfo struct {
 	gitEntry
 	size int64
@@ -198,8 +197,7 @@ func (i gitInfo) ModTime() time.Time { return time.Time{} }
 func (i gitInfo) IsDir() bool        { return i.isDir() }
 func (i gitInfo) Sys() any           { return nil }
 
-// gitFile is an open file, or a directory with the entries that are still to be
-// read.
+// gitFile is an open file, or a directory with its unread entries.
 type gitFile struct {
 	info gitInfo
 	io.Reader
@@ -210,7 +208,7 @@ type gitFile struct {
 func (f *gitFile) Stat() (fs.FileInfo, error) { return f.info, nil }
 func (f *gitFile) Close() error               { return nil }
 
-// ReadDir reads entries, by name.
+// ReadDir reads entries, sorted by name.
 func (f *gitFile) ReadDir(n int) ([]fs.DirEntry, error) {
 	if n > 0 && len(f.entries) == 0 {
 		return nil, io.EOF

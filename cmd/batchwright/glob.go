@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// globs select paths of the folder. A glob selects what it matches, segment by
-// segment as path.Match does, and everything below; the segment ** stands for
-// any number of directories.
+// globs select paths of the folder. A glob is compared segment by segment with
+// path.Match, and selects the matching paths and everything below them. The segment
+// ** matches any number of directories.
 type globs [][]string
 
 func parseGlobs(patterns []string) (globs, error) {

@@ -8,7 +8,7 @@ import (
 	"github.com/batchwright/batchwright/emit/review/graph"
 )
 
-// drawing is the graph command with its flags.
+// drawing holds the graph command and its flags.
 type drawing struct {
 	Command
 	full   bool

@@ -27,16 +27,16 @@ import (
 	"github.com/batchwright/batchwright/emit"
 )
 
-// templates are files of a new repository. VERSION stands for this
-// batchwright's, and NAME for the platform's.
+// templates holds the files of a new repository. In them, VERSION stands for the
+// version of this batchwright, and NAME for the name of the platform.
 //
 //go:embed templates
 var templates embed.FS
 
-// example is a blueprint to start from.
+// example is a blueprint that a new repository can start from.
 type example struct {
 	name, about string
-	directories []string // below blueprints; the files of all make one package
+	directories []string // below blueprints; the files of all directories make one package
 }
 
 func examples() []example {
@@ -60,7 +60,7 @@ const (
 	ciNone       = "none"
 )
 
-// workflows are the templates for --ci, and where they belong.
+// workflows maps the values of --ci to a template and the path of its file.
 func workflows() map[string][2]string {
 	return map[string][2]string{
 		ciGitHub:     {"github.yml", ".github/workflows/batchwright.yml"},
@@ -69,7 +69,7 @@ func workflows() map[string][2]string {
 	}
 }
 
-// initiation is the init command with its flags.
+// initiation holds the init command and its flags.
 type initiation struct {
 	Command
 	from, name, project string
@@ -164,9 +164,8 @@ func exampleNames() []string {
 	return names
 }
 
-// checkFlags refuses flags that do not go together, and fills in those that
-// depend on others. What is read at the root of a repository only is not
-// written below one.
+// checkFlags rejects flags that conflict, and sets flags that depend on others. A
+// file that is read only at the root of a repository is not written below the root.
 func (o *initiation) checkFlags(cmd *cobra.Command, dir string) error {
 	given := cmd.Flags().Changed
 	for _, f := range []struct{ name, value string }{{"name", o.name}, {"project", o.project}} {
@@ -195,7 +194,7 @@ func (o *initiation) checkFlags(cmd *cobra.Command, dir string) error {
 	return nil
 }
 
-// tree returns the files to write, below the root of the module.
+// tree returns the files to write, relative to the root of the module.
 func (o *initiation) tree(ctx context.Context, m load.Module) (emit.Tree, error) {
 	files, name := m.Files, ""
 	add := func(name string, content []byte) { files[path.Join(m.Dir, name)] = content }
@@ -212,7 +211,7 @@ func (o *initiation) tree(ctx context.Context, m load.Module) (emit.Tree, error)
 		if at := valueOf("name").FindSubmatch(example["platform.cue"]); at != nil {
 			name = string(at[2])
 		}
-	case o.ci.value != ciNone: // a workflow has to know the folder
+	case o.ci.value != ciNone: // a workflow names the folder
 		res, err := compiler.Compile(ctx, compiler.Input{Dir: filepath.Join(m.Root, m.Dir)})
 		if err != nil {
 			return nil, err
@@ -248,14 +247,13 @@ func (o *initiation) tree(ctx context.Context, m load.Module) (emit.Tree, error)
 	return tree, err
 }
 
-// valueOf finds a text at the top of an example: what stands before it, and what
-// it says.
+// valueOf returns a pattern for a string field at the top level of an example. Its
+// groups are the text before the value, and the value.
 func valueOf(field string) *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^(` + field + `: *\*?)"([^"]*)"`)
 }
 
-// example returns the files of the example to start from, with the name and the
-// project that are asked for.
+// example returns the files of the example, with the requested name and project.
 func (o *initiation) example(ctx context.Context) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	i := slices.IndexFunc(examples(), func(e example) bool { return e.name == o.from })
@@ -288,7 +286,7 @@ func (o *initiation) example(ctx context.Context) (map[string][]byte, error) {
 	return files, err
 }
 
-// valid refuses a value that a field of the blueprint cannot have.
+// valid rejects a value that a field of the blueprint cannot have.
 func (o *initiation) valid(ctx context.Context, field, value string) error {
 	blueprint, err := json.Marshal(map[string]string{field: value})
 	if err != nil {
@@ -306,7 +304,7 @@ func (o *initiation) valid(ctx context.Context, field, value string) error {
 	return nil
 }
 
-// report says what was done, and what to do next.
+// report prints the changes and the next steps.
 func (o *initiation) report(cmd *cobra.Command, dir string, m load.Module, r emit.Report) error {
 	working, err := os.Getwd()
 	if err != nil {

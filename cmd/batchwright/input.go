@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// interruptible makes reads end with a context: a read of a terminal or a pipe
-// can otherwise wait for ever. What is read after that is lost.
+// interruptible ends a read when a context is done: a read from a terminal or a pipe
+// could otherwise wait forever. Data that arrives later is lost.
 type interruptible struct {
 	ctx context.Context
 	r   io.Reader
@@ -32,7 +32,7 @@ func (i interruptible) Read(p []byte) (int, error) {
 	}
 }
 
-// checkPaths refuses arguments that are surely meant otherwise.
+// checkPaths rejects arguments that are certainly a mistake.
 func checkPaths(paths []string) error {
 	if slices.Contains(paths, "") {
 		return usagef("a path is empty; is a variable unset?")

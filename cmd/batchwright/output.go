@@ -9,10 +9,10 @@ import (
 	"github.com/batchwright/batchwright/emit"
 )
 
-// checkOutput refuses directories that are surely not meant for a deploy folder:
-// the root of a file system, the home directory and those above it; and unless
-// forced, one that is not a deploy folder yet and is the top of a Git repository
-// or holds a blueprint.
+// checkOutput rejects directories that are certainly not meant as a deploy folder:
+// the root of a file system, the home directory and the directories above it. Unless
+// force is set, it also rejects a directory that is not a deploy folder yet and that
+// is the top of a Git repository or contains a blueprint.
 func checkOutput(dir string, force bool) error {
 	target, err := filepath.Abs(dir)
 	if err != nil {
@@ -40,7 +40,7 @@ func checkOutput(dir string, force bool) error {
 	if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
 		return usagef("%s is the top of a Git repository: %s", dir, cure)
 	}
-	entries, _ := os.ReadDir(dir) // mostly there is none
+	entries, _ := os.ReadDir(dir) // most often the directory does not exist
 	for _, e := range entries {
 		if filepath.Ext(e.Name()) == ".cue" || e.Name() == "cue.mod" {
 			return usagef("%s contains %s, a file of a blueprint: %s", dir, e.Name(), cure)
@@ -49,8 +49,8 @@ func checkOutput(dir string, force bool) error {
 	return nil
 }
 
-// isBelow reports whether a path is a directory or lies below it. Both are clean
-// and absolute.
+// isBelow reports whether path is dir or is below it. Both must be clean and
+// absolute.
 func isBelow(path, dir string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)

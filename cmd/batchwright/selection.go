@@ -9,12 +9,12 @@ import (
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
-// selection says which findings to leave out, by codes and their beginnings.
+// selection says which findings to omit, by codes and prefixes of codes.
 type selection struct {
 	disable, enable []string
 }
 
-// flags adds --disable and --enable.
+// flags adds the flags --disable and --enable.
 func (s *selection) flags(cmd *cobra.Command) {
 	for _, flag := range []struct {
 		name, usage string
@@ -33,8 +33,8 @@ func (s *selection) flags(cmd *cobra.Command) {
 	}
 }
 
-// check puts the codes in upper case, and refuses what is no code, or cannot be
-// left out.
+// check converts the codes to upper case, and rejects values that are no code or
+// that cannot be omitted.
 func (s *selection) check() error {
 	for i, code := range s.disable {
 		s.disable[i] = strings.ToUpper(code)
@@ -57,7 +57,7 @@ func (s *selection) check() error {
 	return nil
 }
 
-// known refuses what no code begins with.
+// known rejects a value that is not the prefix of any code.
 func known(flag, code string) error {
 	if code == "" {
 		return usagef("%s: a code is empty", flag)
@@ -77,7 +77,7 @@ func known(flag, code string) error {
 	return usagef("%s: no code starts with %q; vet --list lists all codes", flag, code)
 }
 
-// undisableable words that errors cannot be left out.
+// undisableable returns the error for a code whose findings cannot be omitted.
 func undisableable(code string) error {
 	for _, c := range codes() {
 		if c.ID == code && !c.Acceptable {
@@ -88,14 +88,14 @@ func undisableable(code string) error {
 		"reason", code)
 }
 
-// shows tells whether a finding is not left out. Of two entries that fit the
-// longer one counts.
+// shows reports whether a finding is shown. If both lists have a matching entry, the
+// longer one decides.
 func (s *selection) shows(f diag.Finding) bool {
 	return f.Severity == diag.Error || longestPrefix(s.disable, f.Code) <= longestPrefix(s.enable, f.Code)
 }
 
-// longestPrefix returns the length of the longest entry that a code begins
-// with, 0 for none.
+// longestPrefix returns the length of the longest entry that is a prefix of the
+// code, 0 if there is none.
 func longestPrefix(entries []string, code string) int {
 	longest := 0
 	for _, e := range entries {
@@ -106,8 +106,8 @@ func longestPrefix(entries []string, code string) int {
 	return longest
 }
 
-// completeHideable offers the codes of warnings and notes, for the last of a
-// list.
+// completeHideable makes the shell offer the codes of warnings and notes for the
+// last item of a list.
 func completeHideable(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 	before := begun[:strings.LastIndex(begun, ",")+1]
 	var offers []string

@@ -11,11 +11,11 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// buildVersion is what the linker knows of the program.
+// buildVersion holds the linker's information about the program.
 type buildVersion struct {
-	Version  string `json:"version"`            // of the module, "(devel)" for a build from a checkout
-	Revision string `json:"revision,omitempty"` // of the checkout
-	Modified bool   `json:"modified"`           // the checkout had changes
+	Version  string `json:"version"`            // version of the module, "(devel)" for a build from a checkout
+	Revision string `json:"revision,omitempty"` // commit of the checkout
+	Modified bool   `json:"modified"`           // the checkout had uncommitted changes
 	Go       string `json:"go"`
 	OS       string `json:"os"`
 	Arch     string `json:"arch"`
@@ -61,8 +61,8 @@ func thisVersion() buildVersion {
 	return v
 }
 
-// source is the version as git and "go install" take it: a release, else the
-// commit, else the branch that has the latest.
+// source returns the version in the form that git and "go install" accept: the
+// release, otherwise the commit, otherwise the branch with the latest version.
 func (v buildVersion) source() string {
 	switch {
 	case semver.IsValid(v.Version) && semver.Build(v.Version) == "" && !module.IsPseudoVersion(v.Version):

@@ -10,7 +10,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
-// vetting is the vet command with its flags.
+// vetting holds the vet command and its flags.
 type vetting struct {
 	Command
 	strict    bool
@@ -78,7 +78,7 @@ func (v *vetting) run(cmd *cobra.Command, paths []string) error {
 	return nil
 }
 
-// jsonCode is the form of a code for programs.
+// jsonCode is the JSON form of a code.
 type jsonCode struct {
 	Version    int    `json:"version"`
 	Type       string `json:"type"`
@@ -88,7 +88,7 @@ type jsonCode struct {
 	Acceptable bool   `json:"acceptable"`
 }
 
-// listCodes prints the table of codes, as far as they are shown.
+// listCodes prints the table of codes. It omits the codes that the flags disable.
 func (v *vetting) listCodes(paths []string) error {
 	if len(paths) > 0 {
 		return usagef("--list checks nothing, so it takes no PATH")

@@ -1,9 +1,10 @@
-// Package blueprint holds the files of a blueprint against the schema.
+// Package blueprint compares the files of a blueprint with the schema.
 //
 // A load.Loader comes in. A schema.Blueprint goes out, with every default filled in,
 // the positions of its fields, and a finding for each value that does not fit. Check
-// evaluates and compares, the locator finds the place of a field in the user's files,
-// and FindField describes a field for people. Format and JSONSchema serve editors.
+// evaluates and compares, the locator finds the place of a field in the user's
+// files, and FindField describes a field for people. Format and JSONSchema serve
+// editors.
 package blueprint
 
 import (
@@ -30,35 +31,37 @@ import (
 	"github.com/batchwright/batchwright/schema"
 )
 
-// maxBroken is how many broken entities (teams, capacities, ...) are explained
-// in one run. CUE's own error lists grow with the square of their length, so
-// entities are validated one by one and no more of them than somebody reads.
+// maxBroken is the number of broken entities (teams, capacities, ...) that are
+// explained in one run. CUE's own error lists grow with the square of their length,
+// so entities are validated one by one, and only as many as a person would read.
 const maxBroken = 50
 
-// checked is what check makes of a blueprint.
+// Checked is the result of Check.
 type Checked struct {
-	// blueprint has every default filled in. Broken entities are empty in it,
-	// so that their names still resolve; where it is not known which entities
-	// there are, it is nil.
+	// Blueprint has every default filled in. A broken entity is empty in it, so that
+	// references to its name still resolve. Blueprint is nil if its set of entities
+	// is unknown.
 	Blueprint *schema.Blueprint
-	Broken    map[[2]string]bool // entities, by field and name: teams and team-a
-	Whole     bool               // nothing else is broken
+	Broken    map[[2]string]bool // broken entities, by field and name, such as teams and team-a
+	Whole     bool               // nothing except these entities is broken
 	locate    *locator
 }
 
-// place returns the span of a field, or of its nearest parent that is written. With
-// key it is the span of the field's label.
+// Place returns the span of a field or, if the field is not written, of its nearest
+// parent that is. If key is true, it is the span of the label, otherwise of the
+// value.
 func (c *Checked) Place(key bool, path ...string) diag.Span { return c.locate.place(key, path...) }
 
-// written reports whether the blueprint itself has the field.
+// Written reports whether the blueprint itself contains the field.
 func (c *Checked) Written(path ...string) bool { return c.locate.written(path...) }
 
-// check holds an instance against the schema, and explains what does not fit.
+// Check compares an instance with the schema, and adds a finding for each mistake.
+// The error is a failure of the compiler.
 //
-// Every entity is unified with its own part of the schema, decoded, and let go
-// of again: the whole of a large blueprint never exists twice. Unify, not
-// embed: a value that embeds a definition is open, and its misspelt fields
-// would go unnoticed.
+// Check unifies each entity with its own part of the schema, decodes it, and
+// releases it, so that a large blueprint never exists twice in memory. It unifies
+// and does not embed, because a value that embeds a definition is open, and CUE
+// would accept its misspelt fields.
 func Check(ctx context.Context, files *load.Loader, findings *diag.List) (*Checked, error) {
 	cc := newContext()
 	definition, err := blueprintDefinition(cc)
@@ -97,18 +100,17 @@ func Check(ctx context.Context, files *load.Loader, findings *diag.List) (*Check
 	return out, nil
 }
 
-// checker takes a blueprint in, field by field.
+// checker reads a blueprint field by field.
 type checker struct {
 	*grammar
 	ctx      context.Context
 	out      *Checked
 	decoders map[string]decoder
-	Whole    bool // nothing is broken but entities
-	known    bool // which entities there are
+	Whole    bool // nothing except entities is broken
+	known    bool // the set of entities is known
 }
 
-// fields takes in every field of the blueprint, and reports those that it
-// cannot have or lacks.
+// fields reads every field of the blueprint, and reports unknown and missing ones.
 func (c *checker) fields(definition, value cue.Value, conditions []ast.Expr) error {
 	known, err := fieldNames(definition)
 	if err != nil {
@@ -146,15 +148,14 @@ func (c *checker) fields(definition, value cue.Value, conditions []ast.Expr) err
 		c.known = false
 	}
 	for _, name := range slices.Sorted(maps.Keys(lacking)) {
-		if c.known && !meant[name] { // else it can be what cannot be evaluated
+		if c.known && !meant[name] { // otherwise the missing field may be in the part that cannot be evaluated
 			c.missing(lacking[name], name, nil)
 		}
 	}
 	return nil
 }
 
-// field takes in a field of the blueprint; one that does not exist has its
-// default.
+// field reads one field of the blueprint. A missing field gets its default.
 func (c *checker) field(name string, constraint, value cue.Value) error {
 	entity, label := patternOf(constraint)
 	if !entity.Exists() || value.Exists() && !isStruct(value) {
@@ -164,7 +165,7 @@ func (c *checker) field(name string, constraint, value cue.Value) error {
 		c.Whole = false
 		if entity.Exists() {
 			c.known = false
-		} else if text, err := constraint.MarshalJSON(); err == nil { // all of it has a default
+		} else if text, err := constraint.MarshalJSON(); err == nil { // every part has a default
 			return c.decoders[name]("", text)
 		}
 		return nil
@@ -205,7 +206,7 @@ func (c *checker) field(name string, constraint, value cue.Value) error {
 	return nil
 }
 
-// fieldNames returns the names of a struct's fields, in the schema's order.
+// fieldNames returns the names of a struct's fields, in the order of the schema.
 func fieldNames(v cue.Value) ([]string, error) {
 	it, err := v.Fields(cue.Optional(true))
 	if err != nil {
@@ -218,8 +219,9 @@ func fieldNames(v cue.Value) ([]string, error) {
 	return names, nil
 }
 
-// fit decodes a value that fits its constraint, and explains one that does
-// not. A value that does not exist is the constraint's default.
+// fit decodes a value that satisfies its constraint, and reports one that does not.
+// For a missing value it decodes the constraint's default. It returns whether the
+// value fits.
 func (g *grammar) fit(constraint, value cue.Value, decode decoder, path ...string) bool {
 	merged := constraint
 	if value.Exists() {
@@ -241,12 +243,12 @@ func (g *grammar) fit(constraint, value cue.Value, decode decoder, path ...strin
 	}
 	before, said := g.mistakes, g.findings.Len()
 	defer func() {
-		if g.findings.Len() > said { // else a pattern's mistake, said of another entity
+		if g.findings.Len() > said { // otherwise the mistake is in a pattern and is already reported for another entity
 			g.explained++
 		}
 	}()
 	g.walk(constraint, g.asWritten(value, path), path)
-	if g.mistakes == before { // CUE knows something that the walk does not
+	if g.mistakes == before { // CUE found a mistake that the walk did not
 		g.evaluation(err, constraint, path)
 	}
 	if g.mistakes == before {
@@ -259,8 +261,8 @@ func (g *grammar) fit(constraint, value cue.Value, decode decoder, path ...strin
 	return false
 }
 
-// A decoder stores a field's JSON in a blueprint; key is an entity's name, or
-// "" for a field that is no map of entities.
+// decoder stores the JSON of a field in a blueprint. key is the name of an entity,
+// or "" for a field that is not a map of entities.
 type decoder func(key string, text []byte) error
 
 // decoders returns the decoder of every field of a blueprint.
@@ -313,9 +315,9 @@ func blueprintDefinition(cc *cue.Context) (cue.Value, error) {
 	return definition, definition.Err()
 }
 
-// patternOf returns the pattern constraint of a struct and the constraint on
-// its labels. They do not exist where it has none, or v is a list, which CUE
-// takes for a struct whose labels are indices.
+// patternOf returns the pattern constraint of a struct, and the constraint on the
+// struct's labels. They do not exist if the struct has no pattern, or if v is a
+// list, which CUE treats as a struct whose labels are indices.
 func patternOf(v cue.Value) (constraint, label cue.Value) {
 	if v.IncompleteKind() == cue.ListKind {
 		return cue.Value{}, cue.Value{}
@@ -332,8 +334,8 @@ func patternOf(v cue.Value) (constraint, label cue.Value) {
 	return cue.Value{}, cue.Value{}
 }
 
-// matcher returns a function that tells whether a name meets the constraint on
-// the labels of a map: in the schema, a regular expression.
+// matcher returns a function that reports whether a name satisfies the constraint on
+// the labels of a map. In the schema, the constraint is a regular expression.
 func matcher(label cue.Value) func(string) bool {
 	if op, args := label.Expr(); op == cue.RegexMatchOp {
 		if text, err := args[len(args)-1].String(); err == nil {
@@ -345,10 +347,10 @@ func matcher(label cue.Value) func(string) bool {
 	return func(string) bool { return true }
 }
 
-// doubtfulFields iterates over the fields of the blueprint that have to be looked
-// at: hidden fields and definitions only if CUE has found an error in the
-// blueprint. CUE looks each field up from the first one on, so that iterating
-// over tens of thousands of hidden fields takes longer than evaluating them.
+// doubtfulFields returns an iterator over the fields of the blueprint that must be
+// checked. It includes hidden fields and definitions only if CUE has found an error
+// in the blueprint: CUE looks up each field from the first one on, so iterating over
+// tens of thousands of hidden fields takes longer than evaluating them.
 func doubtfulFields(value cue.Value) (*cue.Iterator, bool) {
 	if value.Err() != nil {
 		return fields(value)
@@ -357,11 +359,11 @@ func doubtfulFields(value cue.Value) (*cue.Iterator, bool) {
 	return it, err == nil
 }
 
-// checkHidden reports what is wrong with hidden fields and definitions.
+// checkHidden reports mistakes in hidden fields and definitions.
 func (c *checker) checkHidden(fields map[string]cue.Value) {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		if c.mistakes > 0 && c.bare().Exists() {
-			continue // where it is used, it was compared with the schema
+			continue // every use of it was compared with the schema
 		}
 		c.aside(fields[name], []string{name})
 	}
@@ -379,8 +381,8 @@ func (c *checker) checkConditions(blueprint cue.Value, conditions []ast.Expr) {
 	}
 }
 
-// newContext returns a CUE context for one run: a context keeps all that it
-// evaluated.
+// newContext returns a CUE context for one run. A context keeps every value that it
+// evaluated, so each run needs its own.
 func newContext() *cue.Context {
 	return cuecontext.New(cuecontext.WithInjection(embed.New()))
 }

@@ -2,8 +2,7 @@ package blueprint
 
 import "github.com/batchwright/batchwright/compiler/diag"
 
-// checkCodes returns the codes of findings about blueprints that do not fit the
-// schema.
+// Codes returns the codes of findings about blueprints that do not fit the schema.
 func Codes() []diag.Code {
 	return []diag.Code{
 		{ID: "E0101", Severity: diag.Error, Title: "unknown field"},

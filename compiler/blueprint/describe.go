@@ -10,7 +10,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
-// want says in words what a constraint of the schema accepts.
+// want returns a description of the values that a constraint of the schema accepts.
 func want(schema cue.Value) string {
 	if m := members(schema); len(m) > 0 {
 		return oneOf(m)
@@ -28,7 +28,7 @@ func want(schema cue.Value) string {
 			return "a list, each " + want(element)
 		}
 		return "a list"
-	case cue.BottomKind: // a one-of, which has no field yet
+	case cue.BottomKind: // a one-of, which does not have a field yet
 		if names, err := fieldNames(schema); err == nil {
 			return "a struct with exactly one of " + strings.Join(names, ", ")
 		}
@@ -44,14 +44,14 @@ func want(schema cue.Value) string {
 			noun = "a whole number"
 		}
 		return noun + bounds(schema)
-	case cue.IntKind | cue.StringKind: // a number, or a word in its place
+	case cue.IntKind | cue.StringKind: // a number, or a word instead of a number
 		return "a whole number" + bounds(schema) + ` or ` + oneOf(stringsOf(schema))
 	default:
 		return kind.String()
 	}
 }
 
-// stringsOf returns the strings that a constraint accepts beside numbers.
+// stringsOf returns the strings that a constraint accepts in addition to numbers.
 func stringsOf(schema cue.Value) []string {
 	op, args := cue.Dereference(schema).Expr()
 	if op != cue.OrOp {
@@ -79,14 +79,14 @@ func requiredOf(schema cue.Value) []string {
 	return names
 }
 
-// elementOf returns the constraint on the elements of a list, also of one that
-// has a default; it does not exist where the list has none.
+// elementOf returns the constraint on the elements of a list, which may have a
+// default. The result does not exist if there is no such constraint.
 func elementOf(list cue.Value) cue.Value {
 	return openList(list).LookupPath(cue.MakePath(cue.AnyIndex))
 }
 
-// openList returns the arm of a list that says what its elements are; it does
-// not exist where there is none.
+// openList returns the arm of a disjunction that constrains the elements of a list.
+// The result does not exist if there is no such arm.
 func openList(list cue.Value) cue.Value {
 	if list.LookupPath(cue.MakePath(cue.AnyIndex)).Exists() {
 		return list
@@ -104,7 +104,7 @@ func openList(list cue.Value) cue.Value {
 	return cue.Value{}
 }
 
-// wantLabel says in words what a constraint on names accepts.
+// wantLabel returns a description of the names that a constraint accepts.
 func wantLabel(label cue.Value) string {
 	if d := doc(label); d != "" {
 		return strings.ToLower(d[:1]) + d[1:]
@@ -112,7 +112,7 @@ func wantLabel(label cue.Value) string {
 	return want(label)
 }
 
-// members returns the values of an enumeration of strings; none for any other
+// members returns the values of an enumeration of strings, and nil for any other
 // constraint.
 func members(schema cue.Value) []string {
 	op, args := cue.Dereference(schema).Expr()
@@ -173,9 +173,9 @@ func bounds(schema cue.Value) string {
 	return ""
 }
 
-// definitionDoc returns the first sentence of the documentation of the
-// definition a constraint refers to, such as #CIDR's, worded to follow "want";
-// "" where it refers to none.
+// definitionDoc returns the first sentence of the documentation of the definition
+// that a constraint refers to, such as #CIDR, in a form that follows "want". It
+// returns "" if the constraint refers to no definition.
 func definitionDoc(schema cue.Value) string {
 	if root, path := schema.ReferencePath(); len(path.Selectors()) > 0 {
 		if d := doc(root.LookupPath(path)); d != "" {
@@ -192,7 +192,7 @@ func definitionDoc(schema cue.Value) string {
 	return ""
 }
 
-// doc returns the first sentence of a field's documentation, "" without.
+// doc returns the first sentence of a field's documentation, "" if it has none.
 func doc(schema cue.Value) string {
 	for _, c := range schema.Doc() {
 		text := strings.Join(strings.Fields(c.Text()), " ")
@@ -204,7 +204,7 @@ func doc(schema cue.Value) string {
 	return ""
 }
 
-// describeValue shows a user's value in a message, shortened.
+// describeValue returns a user's value, shortened, for a message.
 func describeValue(v cue.Value) string {
 	switch v.IncompleteKind() {
 	case cue.StructKind:
@@ -223,13 +223,13 @@ func describeValue(v cue.Value) string {
 	return shortenValue(fmt.Sprint(v))
 }
 
-// shortenValue returns as much of a value as a message shows.
+// shortenValue returns the part of a value that a message shows.
 func shortenValue(s string) string {
 	const most = 61
 	return words.Truncate(s, most)
 }
 
-// oneOf lists strings as a choice.
+// oneOf returns the strings as a list of alternatives.
 func oneOf(names []string) string {
 	list := words.Quoted(names, len(names))
 	if len(names) == 1 {

@@ -16,7 +16,8 @@ import (
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
-// Words of CUE's errors by which they are told apart: CUE gives them no codes.
+// Parts of the messages of CUE's errors, which distinguish the errors: CUE gives
+// them no codes.
 const (
 	requiredField  = "field is required but not present"
 	noArmFits      = "errors in empty disjunction"
@@ -29,9 +30,9 @@ const (
 	bottomLiteral  = "literal) in source"
 )
 
-// evaluation reports what the blueprint's own CUE got wrong at a path: one
-// finding for each field, however many errors CUE has for it. schema is the
-// field's constraint, or does not exist.
+// evaluation reports mistakes of the blueprint's own CUE at a path: one finding for
+// each field, however many errors CUE has for it. schema is the field's constraint,
+// and may not exist.
 func (g *grammar) evaluation(err error, schema cue.Value, path []string) {
 	var order []string
 	byPath := map[string][]cueerrors.Error{}
@@ -39,11 +40,11 @@ func (g *grammar) evaluation(err error, schema cue.Value, path []string) {
 	for _, e := range cueerrors.Errors(err) {
 		format, args := e.Msg()
 		if strings.Contains(format, requiredField) {
-			continue // object says so
+			continue // object reports it
 		}
 		at := diag.Path(pathOf(e, path))
 		switch {
-		case arms > 0: // what keeps each arm from fitting is one mistake
+		case arms > 0: // the reasons why no arm fits are one mistake
 			arms--
 			at = inDisjunction
 		case strings.Contains(format, noArmFits) && len(args) > 0:
@@ -77,7 +78,8 @@ func (g *grammar) evaluation(err error, schema cue.Value, path []string) {
 	}
 }
 
-// follows tells whether an error follows from what was cut out, and reported.
+// follows reports whether an error is a consequence of a part that was reported and
+// cut out.
 func (g *grammar) follows(e cueerrors.Error) bool {
 	return slices.ContainsFunc(append(e.InputPositions(), e.Position()), func(pos token.Pos) bool {
 		if !pos.IsValid() {
@@ -88,8 +90,8 @@ func (g *grammar) follows(e cueerrors.Error) bool {
 	})
 }
 
-// inside tells whether an error that CUE reports of a struct was made in one of
-// its fields, going by where it was made.
+// inside reports whether an error that CUE attributes to a struct arose in one of
+// the struct's fields, judged by the positions of the error.
 func (g *grammar) inside(e cueerrors.Error, path []string) bool {
 	at := pathOf(e, path)
 	if len(at) > len(path) {
@@ -98,18 +100,18 @@ func (g *grammar) inside(e cueerrors.Error, path []string) bool {
 	if format, _ := e.Msg(); !strings.Contains(format, bottomLiteral) && !g.follows(e) {
 		return false
 	}
-	// Of these CUE keeps no path.
+	// CUE keeps no path for these errors.
 	return slices.ContainsFunc(g.spans(e), func(s diag.Span) bool {
 		at := g.locate.fieldAt(s)
 		return at != nil && at.depth > len(path)
 	})
 }
 
-// finding turns CUE's errors about one field into a finding.
+// finding returns the finding for CUE's errors about one field.
 func (g *grammar) finding(errs []cueerrors.Error, schema cue.Value, path []string) diag.Finding {
 	format, args := errs[0].Msg()
 	if strings.Count(format, "%") > len(args) {
-		format = "" // a text of the blueprint's own
+		format = "" // the message is a text of the blueprint itself
 	}
 	name := cmp.Or(diag.Path(path), "the blueprint")
 	m := &mistake{
@@ -162,15 +164,15 @@ func (g *grammar) finding(errs []cueerrors.Error, schema cue.Value, path []strin
 	return m.Finding
 }
 
-// mistake is a finding in the making.
+// mistake is an unfinished finding.
 type mistake struct {
 	diag.Finding
-	spans  []diag.Span // its place, and others that it speaks of
-	others string      // what those are
+	spans  []diag.Span // the place of the mistake, and further places
+	others string      // description of the further places
 }
 
-// conflict words that a field has several values. One that the schema does not
-// accept is the wrong one; else it is the one that was written last.
+// conflict describes that a field has several values. The wrong value is the one
+// that the schema does not accept; if there is none, the one that was written last.
 func (m *mistake) conflict(name string, errs []cueerrors.Error, schema cue.Value, later func(a, b diag.Span) int) {
 	var values []string
 	for _, e := range errs {
@@ -206,8 +208,8 @@ func (m *mistake) conflict(name string, errs []cueerrors.Error, schema cue.Value
 	slices.SortStableFunc(m.spans, func(a, b diag.Span) int { return later(b, a) })
 }
 
-// alternatives words that none of a disjunction's arms fits, for the reasons
-// that CUE gives.
+// alternatives describes that no arm of a disjunction fits, with the reasons that
+// CUE gives.
 func (m *mistake) alternatives(name string, reasons []cueerrors.Error) {
 	value, arms, ok := disjunction(reasons)
 	if !ok {
@@ -225,8 +227,8 @@ func (m *mistake) alternatives(name string, reasons []cueerrors.Error) {
 	m.spans = m.spans[:min(len(m.spans), 2)]
 }
 
-// bound words that a value does not meet a constraint of the blueprint's own,
-// which CUE's error points at first.
+// bound describes that a value does not satisfy a constraint of the blueprint
+// itself. The first position of CUE's error is the constraint.
 func (m *mistake) bound(name, value, constraint string, place func(key bool) diag.Span) {
 	m.Help, m.others = "correct the value, or the constraint on it", "the constraint"
 	m.Message, m.Label = fmt.Sprintf("%s cannot be %s", name, shortenValue(value)), "want "+constraint
@@ -239,7 +241,8 @@ func (m *mistake) bound(name, value, constraint string, place func(key bool) dia
 	m.spans = m.spans[:min(len(m.spans), 2)]
 }
 
-// expression words what is wrong with an expression, and the cure.
+// expression returns a description of the mistake in an expression, and the
+// correction.
 func expression(message, format string, args []any) (string, string) {
 	is := func(part string) bool { return strings.Contains(format, part) }
 	switch {
@@ -268,10 +271,11 @@ func expression(message, format string, args []any) (string, string) {
 	return message, "correct the CUE expression here"
 }
 
-// ownCheck tells whether an error is raised there by the blueprint itself.
+// ownCheck reports whether the blueprint itself raises the error at a span, with
+// error().
 func ownCheck(at diag.Span) bool { return at.Valid() && text(at) == "error" }
 
-// spans returns where errors point in the user's files, each place once.
+// spans returns the spans of errors in the user's files, without duplicates.
 func (g *grammar) spans(errs ...cueerrors.Error) []diag.Span {
 	var spans []diag.Span
 	for _, e := range errs {
@@ -284,7 +288,7 @@ func (g *grammar) spans(errs ...cueerrors.Error) []diag.Span {
 	return spans
 }
 
-// first moves to the front the span at which something stands.
+// first moves the span with the given text to the front.
 func first(spans []diag.Span, what string) []diag.Span {
 	if i := slices.IndexFunc(spans, func(s diag.Span) bool { return text(s) == what }); i > 0 {
 		spans = slices.Concat(spans[i:i+1], spans[:i], spans[i+1:])
@@ -292,7 +296,7 @@ func first(spans []diag.Span, what string) []diag.Span {
 	return spans
 }
 
-// text returns what stands at a span.
+// text returns the source text of a span.
 func text(s diag.Span) string {
 	if !s.Valid() {
 		return ""
@@ -300,8 +304,8 @@ func text(s diag.Span) string {
 	return string(s.Source.Content[s.Start:s.End])
 }
 
-// misfit returns which of two values that conflict by their types is one that
-// the schema does not accept; "" where it is not clear.
+// misfit returns the one of two conflicting values whose type the schema does not
+// accept, or "" if that is unclear.
 func misfit(schema cue.Value, args []any) string {
 	if !schema.Exists() || len(args) < 4 {
 		return ""
@@ -316,8 +320,8 @@ func misfit(schema cue.Value, args []any) string {
 	return ""
 }
 
-// disjunction finds the value that conflicts with every arm of a disjunction,
-// and the arms.
+// disjunction returns the value that conflicts with every arm of a disjunction, and
+// the arms.
 func disjunction(errs []cueerrors.Error) (value string, arms []string, ok bool) {
 	var pairs [][2]string
 	for _, e := range errs {
@@ -343,7 +347,7 @@ func disjunction(errs []cueerrors.Error) (value string, arms []string, ok bool) 
 	return "", nil, false
 }
 
-// clash tells whether a value is two values.
+// clash reports whether a value consists of two conflicting values.
 func clash(v cue.Value) bool {
 	errs := cueerrors.Errors(v.Err())
 	if len(errs) == 0 {
@@ -353,10 +357,11 @@ func clash(v cue.Value) bool {
 	return strings.HasPrefix(format, conflicting)
 }
 
-// pathOf returns the blueprint's path that an error speaks of.
+// pathOf returns the path in the blueprint of an error, or otherwise if the error
+// has none.
 func pathOf(e cueerrors.Error, otherwise []string) []string {
 	at := slices.Clone(e.Path())
-	if len(at) == 0 || strings.HasPrefix(at[0], "#Blueprint") { // of the schema
+	if len(at) == 0 || strings.HasPrefix(at[0], "#Blueprint") { // the path of an error in the schema
 		return otherwise
 	}
 	for i := range at {
@@ -365,7 +370,7 @@ func pathOf(e cueerrors.Error, otherwise []string) []string {
 	return at
 }
 
-// withoutStructs leaves out of a message what stands in braces.
+// withoutStructs returns a message without the text in braces.
 func withoutStructs(text string) string {
 	open, end := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
 	if open < 0 || end < open {
@@ -374,7 +379,8 @@ func withoutStructs(text string) string {
 	return text[:open] + "{...}" + text[end+1:]
 }
 
-// element turns an element of a CUE error's path into one of a finding's.
+// element converts an element of a CUE error's path into an element of a finding's
+// path.
 func element(e string) string {
 	if i, err := strconv.Atoi(e); err == nil {
 		return diag.Index(i)

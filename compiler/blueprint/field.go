@@ -15,27 +15,27 @@ import (
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
-// Field is what there is to know of a field of a blueprint.
+// Field describes a field of a blueprint.
 type Field struct {
-	Path     string          // as it was asked for; "" is the whole blueprint
-	Accepts  string          // its values in words, such as "true or false"
-	Required bool            // it must be written
-	Optional bool            // it can be left out, and then is nothing
-	Default  json.RawMessage // what it is unless written; nil for nothing
-	Doc      []string        // its documentation, a paragraph each
-	Names    string          // what the names in a map of entities may be; "" for any other field
-	Fields   []Member        // of a struct, or of each entity
-	Value    *Value          // in a blueprint; nil without one
+	Path     string          // as the user asked for it; "" is the whole blueprint
+	Accepts  string          // accepted values in words, such as "true or false"
+	Required bool            // the field must be written
+	Optional bool            // the field can be omitted and then has no value
+	Default  json.RawMessage // value if the field is not written; nil for none
+	Doc      []string        // documentation, one paragraph per element
+	Names    string          // accepted names in a map of entities; "" for any other field
+	Fields   []Member        // fields of a struct, or of each entity
+	Value    *Value          // value in a blueprint; nil without a blueprint
 }
 
 // Member is a field of a struct.
 type Member struct {
-	Name     string // below an entity of any name it begins with "*."
+	Name     string // below an entity of any name, the name begins with "*."
 	Accepts  string
 	Required bool
 	Default  json.RawMessage
-	Doc      string // the first sentence
-	Value    *Value // where it is written in a blueprint; nil elsewhere
+	Doc      string // first sentence of the documentation
+	Value    *Value // value if it is written in the blueprint; otherwise nil
 }
 
 // Origin says where a value comes from.
@@ -43,41 +43,43 @@ type Origin string
 
 // Origins of a value.
 const (
-	Written   Origin = "written"   // in the blueprint
-	Defaulted Origin = "default"   // by the schema
-	Unset     Origin = "unset"     // nowhere: there is none
-	Unknown   Origin = "unknown"   // the blueprint is wrong there
-	Container Origin = "container" // a struct or a map: its fields tell
+	Written   Origin = "written"   // the blueprint
+	Defaulted Origin = "default"   // the schema
+	Unset     Origin = "unset"     // there is no value
+	Unknown   Origin = "unknown"   // the blueprint has a mistake there
+	Container Origin = "container" // a struct or a map: see its fields
 )
 
-// Value is what a field is in a blueprint.
+// Value is the value of a field in a blueprint.
 type Value struct {
 	Origin Origin
-	JSON   json.RawMessage // with all defaults; nil where there is none, and of a map
-	// as CUE writes it, in several lines where it is long: of a struct what is written, else with the default
+	JSON   json.RawMessage // with all defaults; nil if there is no value, and for a map
+	// CUE source, of several lines if it is long; for a struct only the written
+	// fields, otherwise with the default
 	Text   string
-	Names  []string // of the entities of a map, in the blueprint's order
-	Absent string   // the entity on the path that the blueprint does not have, "" for none; Names are those it has
-	// Places are where it is written, what decides first.
+	Names  []string // names of the entities of a map, in the blueprint's order
+	Absent string   // entity on the path that the blueprint does not have, "" for none; Names are then the existing ones
+	// Places are the places where the value is written. The place that decides the
+	// value is first.
 	Places []diag.Related
 }
 
-// PathError tells that a path leads to no field.
+// PathError is the error for a path that leads to no field.
 type PathError struct{ Message string }
 
 func (e *PathError) Error() string { return e.Message }
 
-// foundField is a field of the schema that a path leads to.
+// FoundField is a field of the schema, found by its path.
 type FoundField struct {
 	cc         *cue.Context
-	definition cue.Value // of the whole blueprint
-	elements   []string  // of the path
+	definition cue.Value // definition of the whole blueprint
+	elements   []string  // elements of the path
 	field      *Field
 }
 
-// findField returns the field at a path, such as
-// teams.team-a.quota.lp."l4-spot".borrow or zones[0]. A name with a dot stands in
-// quotes, and "*" stands for any name. The error is a *PathError if the path leads
+// FindField returns the field at a path, such as
+// teams.team-a.quota.lp."l4-spot".borrow or zones[0]. A name with a dot must be
+// quoted, and "*" stands for any name. The error is a *PathError if the path leads
 // to no field.
 func FindField(path string) (*FoundField, error) {
 	elements, err := parsePath(path)
@@ -98,12 +100,12 @@ func FindField(path string) (*FoundField, error) {
 	return &FoundField{cc, definition, elements, f}, nil
 }
 
-// describe returns what the schema says of the field. Value is nil.
+// Describe returns the schema's description of the field. Value is nil.
 func (f *FoundField) Describe() *Field { return f.field }
 
-// describeIn returns what the schema says of the field, and its value in the
-// blueprint that was loaded. Value is nil if the blueprint does not evaluate at all:
-// the findings of the loader say why.
+// DescribeIn returns the schema's description of the field, with its value in the
+// loaded blueprint. Value is nil if the blueprint cannot be evaluated at all: the
+// loader's findings say why.
 func (f *FoundField) DescribeIn(l *load.Loader) *Field {
 	out := *f.field
 	value, _, ok := l.Build(f.cc)
@@ -125,7 +127,7 @@ func (f *FoundField) DescribeIn(l *load.Loader) *Field {
 	return &out
 }
 
-// parsePath reads a path as people write it.
+// parsePath returns the elements of a path that a user wrote.
 func parsePath(path string) ([]string, error) {
 	var elements []string
 	rest := path
@@ -174,8 +176,8 @@ func parsePath(path string) ([]string, error) {
 	return elements, nil
 }
 
-// follow returns the constraint on the field at a path, and whether the field
-// has to be there.
+// follow returns the constraint on the field at a path, and whether the field is
+// required.
 func follow(definition cue.Value, path []string) (constraint cue.Value, presence cue.SelectorType, err error) {
 	constraint = definition
 	for i, name := range path {
@@ -187,7 +189,7 @@ func follow(definition cue.Value, path []string) (constraint cue.Value, presence
 			return cue.Value{}, 0, &PathError{above + " " + fmt.Sprintf(format, args...)}
 		}
 		presence = 0
-		names, _ := fieldNames(constraint) // none of a scalar
+		names, _ := fieldNames(constraint) // a scalar has none
 		element := elementOf(constraint)
 		switch entity := entityOf(constraint); {
 		case slices.Contains(names, name):
@@ -212,8 +214,8 @@ func follow(definition cue.Value, path []string) (constraint cue.Value, presence
 	return constraint, presence, nil
 }
 
-// fieldOf returns the constraint on a field of a struct, and whether it has to
-// be there.
+// fieldOf returns the constraint on a field of a struct, and whether the field is
+// required.
 func fieldOf(v cue.Value, name string) (cue.Value, cue.SelectorType) {
 	it, err := v.Fields(cue.Optional(true))
 	for err == nil && it.Next() {
@@ -233,7 +235,7 @@ func entityOf(v cue.Value) cue.Value {
 	return entity
 }
 
-// describeField says what a constraint says.
+// describeField returns the description of a constraint.
 func describeField(constraint cue.Value) *Field {
 	f := &Field{Accepts: accepts(constraint), Default: defaultOf(constraint), Doc: paragraphs(constraint)}
 	if entityOf(constraint).Exists() {
@@ -244,7 +246,7 @@ func describeField(constraint cue.Value) *Field {
 	return f
 }
 
-// membersOf lists the fields of a struct, and of the entities of a map.
+// membersOf returns the fields of a struct and of the entities of a map.
 func membersOf(constraint cue.Value, prefix string) []Member {
 	if entity := entityOf(constraint); entity.Exists() {
 		return membersOf(entity, prefix+"*.")
@@ -265,7 +267,7 @@ func membersOf(constraint cue.Value, prefix string) []Member {
 	return out
 }
 
-// accepts says in words what a constraint accepts.
+// accepts returns a description of the values that a constraint accepts.
 func accepts(constraint cue.Value) string {
 	names := 0
 	for entity := entityOf(constraint); entity.Exists(); entity = entityOf(constraint) {
@@ -276,8 +278,8 @@ func accepts(constraint cue.Value) string {
 	return by + strings.TrimSuffix(want(constraint), ": { ... }")
 }
 
-// defaultOf returns what a field is unless written, nil for nothing. The
-// defaults of a struct are those of its fields.
+// defaultOf returns the value of a field that is not written, nil for none. The
+// defaults of a struct are the defaults of its fields.
 func defaultOf(constraint cue.Value) json.RawMessage {
 	value, ok := constraint.Default()
 	if !ok || value.IncompleteKind() == cue.StructKind {
@@ -290,12 +292,12 @@ func defaultOf(constraint cue.Value) json.RawMessage {
 	return text
 }
 
-// paragraphs returns the documentation of a field, and of the definition that
-// it is an instance of.
+// paragraphs returns the documentation of a field, and of the definition that the
+// field refers to.
 func paragraphs(constraint cue.Value) []string {
 	var out []string
 	comments := constraint.Doc()
-	if constraint.IncompleteKind() == cue.StructKind { // of a scalar it says what is accepted
+	if constraint.IncompleteKind() == cue.StructKind { // for a scalar, the definition only describes the accepted values
 		comments = append(slices.Clip(comments), cue.Dereference(constraint).Doc()...)
 	}
 	for _, c := range comments {
@@ -317,15 +319,14 @@ func sentence(paragraph string) string {
 	return first
 }
 
-// explainer looks fields up in a blueprint.
+// explainer finds fields and their values in a blueprint.
 type explainer struct {
 	definition, value cue.Value
 	locate            *locator
 	bare              func() cue.Value // see grammar
 }
 
-// at tells what the field at a path is, nil where the path has no definite
-// names.
+// at returns the value of the field at a path, or nil if the path contains "*".
 func (e *explainer) at(path []string) *Value {
 	if slices.ContainsFunc(path, func(name string) bool { return strings.Contains(name, "*") }) {
 		return nil
@@ -384,11 +385,10 @@ func (e *explainer) at(path []string) *Value {
 	return out
 }
 
-// mostInline is how many characters a value has at most that is written in one
-// line.
+// mostInline is the most characters of a value that is written on one line.
 const mostInline = 100
 
-// cueText writes a value as CUE does: in one line if it is short, else in
+// cueText returns a value as CUE source: on one line if it is short, otherwise on
 // several.
 func cueText(v cue.Value) string {
 	var b strings.Builder
@@ -402,7 +402,7 @@ func cueText(v cue.Value) string {
 	return string(text)
 }
 
-// compact writes a value in one line, and tells whether that is short enough.
+// compact appends a value on one line, and reports whether the line is short enough.
 func compact(b *strings.Builder, v cue.Value) bool {
 	v, _ = v.Default()
 	separate := func(i int) {
@@ -439,7 +439,7 @@ func compact(b *strings.Builder, v cue.Value) bool {
 }
 
 // absent returns the entity on a path that the blueprint does not have, and the
-// names of those that it has; "" where there is none.
+// names of the existing entities. It returns "" if no entity is missing.
 func (e *explainer) absent(path []string) (string, []string) {
 	for i := range path {
 		constraint, _, err := follow(e.definition, path[:i])
@@ -453,7 +453,7 @@ func (e *explainer) absent(path []string) (string, []string) {
 	return "", nil
 }
 
-// entityNames returns the names in a map.
+// entityNames returns the names of the entities in a map.
 func entityNames(v cue.Value) []string {
 	var names []string
 	for it, ok := fields(v); ok && it.Next(); {
@@ -464,8 +464,8 @@ func entityNames(v cue.Value) []string {
 	return names
 }
 
-// unified returns the value at a path with what the schema adds to it; false
-// where it does not exist.
+// unified returns the value at a path unified with the schema, and reports whether
+// the value exists.
 func (e *explainer) unified(path []string) (cue.Value, bool) {
 	constraint, _, err := follow(e.definition, path[:1])
 	if err != nil {
@@ -485,8 +485,8 @@ func (e *explainer) unified(path []string) (cue.Value, bool) {
 	return out, out.Exists()
 }
 
-// cite adds where a value is written: its literals, or with keys the names of a
-// struct.
+// cite adds the places where a value is written: its literals or, if keys is true,
+// the names of a struct.
 func (e *explainer) cite(v *Value, path []string, keys bool) {
 	var spans []diag.Span
 	if keys {
@@ -502,7 +502,7 @@ func (e *explainer) cite(v *Value, path []string, keys bool) {
 		seen[span] = true
 		message := "written here"
 		at := e.locate.fieldAt(span)
-		if at != nil && !keys { // its expression may hold several
+		if at != nil && !keys { // its expression may contain several literals
 			if fields[at.value] {
 				continue
 			}

@@ -13,9 +13,10 @@ import (
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
-// Format formats CUE source as "cue fmt" does; name is the user's name of it.
-// Source that cannot be parsed is a finding, the first syntax error: the others
-// are mostly its echoes. The error is for trouble of our own.
+// Format formats CUE source like "cue fmt". name is the user's name of the source.
+// If the source cannot be parsed, the first syntax error is a finding; the other
+// errors are mostly consequences of the first. The error is a failure of the
+// compiler.
 func Format(name string, content []byte) (formatted []byte, findings diag.List, err error) {
 	defer func() {
 		if bug := recover(); bug != nil {

@@ -13,22 +13,22 @@ import (
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
-// grammar explains why a blueprint does not fit the schema. CUE itself reports
-// a wrong enum value once for every member, hides an unknown field behind any
-// other mistake, and points into the schema; so the user's value and the
-// schema are walked side by side, and each mistake is described once from
-// both.
+// grammar explains why a blueprint does not fit the schema. CUE itself reports a
+// wrong enum value once for every member, hides an unknown field behind any other
+// mistake, and points into the schema. grammar therefore walks the user's value and
+// the schema together, and describes each mistake once, with information from both.
 type grammar struct {
 	cue      *cue.Context
 	sources  *load.Sources
 	locate   *locator
 	findings *diag.List
-	mistakes int // seen so far, also those that add no finding
-	// explained and unexplained count entities and fields that do not fit.
+	mistakes int // number of mistakes so far, including those without a finding of their own
+	// explained and unexplained are the numbers of entities and fields that do not
+	// fit.
 	explained, unexplained int
-	reported               map[diag.Spot]bool // fields whose value was reported
-	partial                bool               // not all of the files are known
-	bare                   func() cue.Value   // what the files say without the schema, where they refer to it
+	reported               map[diag.Spot]bool // fields whose value has a finding
+	partial                bool               // some of the files could not be read
+	bare                   func() cue.Value   // value of the files without the schema, if they refer to it
 }
 
 // add reports a mistake.
@@ -37,8 +37,8 @@ func (g *grammar) add(f diag.Finding) {
 	g.findings.Add(f)
 }
 
-// again tells whether a spot has been reported already, and counts the mistake
-// if so.
+// again reports whether the spot already has a finding. If so, it also counts the
+// mistake.
 func (g *grammar) again(here diag.Spot) bool {
 	if g.reported[here] {
 		g.mistakes++
@@ -48,7 +48,7 @@ func (g *grammar) again(here diag.Spot) bool {
 	return false
 }
 
-// notAStruct reports a blueprint that is no struct.
+// notAStruct reports a blueprint that is not a struct.
 func (g *grammar) notAStruct(value cue.Value) {
 	g.add(diag.Finding{
 		Code: "E0003", Severity: diag.Error, Span: g.locate.place(false),
@@ -57,8 +57,8 @@ func (g *grammar) notAStruct(value cue.Value) {
 	})
 }
 
-// walk reports every mistake of a value below a path. schema is the
-// constraint, value what the user's files say, without the schema.
+// walk reports every mistake of a value at a path and below. schema is the
+// constraint. value is the value of the user's files without the schema.
 func (g *grammar) walk(schema, value cue.Value, path []string) {
 	// A one-of is bottom by itself, because it has no field yet.
 	structural := schema.IncompleteKind()&^cue.StructKind == 0
@@ -72,8 +72,8 @@ func (g *grammar) walk(schema, value cue.Value, path []string) {
 	}
 }
 
-// asWritten returns what the user's files say at a path, without the schema
-// where they refer to it.
+// asWritten returns the value of the user's files at a path. If the files refer to
+// the schema, the value is evaluated without the schema.
 func (g *grammar) asWritten(value cue.Value, path []string) cue.Value {
 	if bare := g.bare(); bare.Exists() {
 		if bare = lookup(bare, path); bare.Exists() {
@@ -83,7 +83,7 @@ func (g *grammar) asWritten(value cue.Value, path []string) cue.Value {
 	return value
 }
 
-// lookup returns the value at a path of a finding.
+// lookup returns the value at a path in the form that findings use.
 func lookup(v cue.Value, path []string) cue.Value {
 	var sel []cue.Selector
 	for _, name := range path {
@@ -96,8 +96,7 @@ func lookup(v cue.Value, path []string) cue.Value {
 	return v.LookupPath(cue.MakePath(sel...))
 }
 
-// isStruct tells whether a value is a struct, also one in which something is
-// wrong.
+// isStruct reports whether a value is a struct, even if it contains a mistake.
 func isStruct(v cue.Value) bool {
 	if kind := v.IncompleteKind(); kind != cue.BottomKind {
 		return kind == cue.StructKind && v.IsConcrete()
@@ -106,7 +105,7 @@ func isStruct(v cue.Value) bool {
 	return ok && it.Next() && it.Selector().LabelType() != cue.IndexLabel
 }
 
-// isList tells whether a value is a list, also one in which something is wrong.
+// isList reports whether a value is a list, even if it contains a mistake.
 func isList(v cue.Value) bool {
 	if kind := v.IncompleteKind(); kind != cue.BottomKind {
 		return kind == cue.ListKind
@@ -115,15 +114,16 @@ func isList(v cue.Value) bool {
 	return ok && it.Next() && it.Selector().LabelType() == cue.IndexLabel
 }
 
-// fields iterates over the fields of a struct or the elements of a list, hidden
-// ones, definitions and constraints among them, also where something is wrong
-// with it.
+// fields returns an iterator over the fields of a struct or the elements of a list,
+// including hidden fields, definitions and constraints. It works even if the value
+// contains a mistake.
 func fields(v cue.Value) (*cue.Iterator, bool) {
 	it, err := v.Fields(cue.Optional(true), cue.Hidden(true), cue.Definitions(true))
 	return it, err == nil
 }
 
-// isConstraint tells whether a field is no more than a constraint on one.
+// isConstraint reports whether a field only constrains a field and does not define
+// one.
 func isConstraint(sel cue.Selector) bool {
 	return sel.ConstraintType() == cue.OptionalConstraint || sel.ConstraintType() == cue.RequiredConstraint
 }
@@ -177,7 +177,7 @@ func (g *grammar) object(schema, value cue.Value, path []string) {
 		}
 	}
 	if g.own(schema, value, path) || g.partial {
-		return // what is missing here could be what cannot be evaluated
+		return // the part that cannot be evaluated may contain the missing field
 	}
 	for _, name := range required {
 		if !given[name] && !meant[name] {
@@ -192,8 +192,8 @@ func (g *grammar) object(schema, value cue.Value, path []string) {
 	}
 }
 
-// disallowed reports a field that a closed definition of the user's own does
-// not have, and tells whether it is one.
+// disallowed reports a field that a closed definition of the user does not allow,
+// and returns whether there is one.
 func (g *grammar) disallowed(value cue.Value, path []string) bool {
 	for _, e := range cueerrors.Errors(value.Err()) {
 		if format, _ := e.Msg(); strings.HasPrefix(format, notAllowed) && slices.Equal(pathOf(e, path), path) {
@@ -204,8 +204,8 @@ func (g *grammar) disallowed(value cue.Value, path []string) bool {
 	return false
 }
 
-// own reports what is wrong with a struct itself rather than with a field of
-// it, and tells whether anything is.
+// own reports mistakes of a struct itself, not of its fields, and returns whether
+// there are any.
 func (g *grammar) own(schema, value cue.Value, path []string) bool {
 	var definite, incomplete cueerrors.Error
 	inner := false
@@ -232,16 +232,16 @@ func (g *grammar) own(schema, value cue.Value, path []string) bool {
 	return definite != nil || incomplete != nil
 }
 
-// aside reports what is wrong with a hidden field or a definition, such as a
-// blueprint's own checks.
+// aside reports mistakes in a hidden field or a definition, such as a check of the
+// blueprint itself.
 func (g *grammar) aside(value cue.Value, path []string) {
 	if err := value.Validate(); err != nil {
 		g.evaluation(err, cue.Value{}, path)
 	}
 }
 
-// demanded reports fields that the blueprint itself requires and does not give,
-// and tells whether there are any.
+// demanded reports fields that the blueprint itself requires and does not give, and
+// returns whether there are any.
 func (g *grammar) demanded(value cue.Value, given map[string]bool, required []string, path []string) bool {
 	it, err := value.Fields(cue.Optional(true))
 	if err != nil {
@@ -270,7 +270,7 @@ func (g *grammar) demanded(value cue.Value, given map[string]bool, required []st
 
 func (g *grammar) list(schema, value cue.Value, path []string) {
 	if g.own(schema, value, path) {
-		return // its elements are those of several lists
+		return // its elements come from several lists
 	}
 	before := g.mistakes
 	element := elementOf(schema)
@@ -279,7 +279,7 @@ func (g *grammar) list(schema, value cue.Value, path []string) {
 		at := append(slices.Clip(path), diag.Index(i))
 		g.walk(element, items.Value(), at)
 		if clash(items.Value()) {
-			break // two lists, which one mistake has made one
+			break // a mistake merged two lists into one
 		}
 	}
 	if g.mistakes == before {
@@ -287,9 +287,9 @@ func (g *grammar) list(schema, value cue.Value, path []string) {
 	}
 }
 
-// scalar reports a value that does not meet its constraint.
+// scalar reports a value that does not satisfy its constraint.
 func (g *grammar) scalar(schema, value cue.Value, path []string) {
-	if !value.IsConcrete() && g.bare().Exists() { // it can refer to a default of the schema's
+	if !value.IsConcrete() && g.bare().Exists() { // the value can refer to a default of the schema
 		evaluated, _ := lookup(g.locate.value, path).Default()
 		err := evaluated.Validate()
 		switch {
@@ -334,7 +334,7 @@ func (g *grammar) scalar(schema, value cue.Value, path []string) {
 	g.add(f)
 }
 
-// badKey reports a name that may not be a label.
+// badKey reports a name that is not a valid label.
 func (g *grammar) badKey(label cue.Value, name string, path []string) {
 	g.add(diag.Finding{
 		Code: "E0105", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.place(true, path...),
@@ -342,8 +342,8 @@ func (g *grammar) badKey(label cue.Value, name string, path []string) {
 	})
 }
 
-// unknown reports a field that the schema does not have, and returns the one
-// that is probably meant, or "".
+// unknown reports a field that the schema does not have. It returns the name of the
+// field that is probably meant, or "".
 func (g *grammar) unknown(name string, names []string, path []string) string {
 	parent := diag.Path(path[:len(path)-1])
 	if parent == "" {
@@ -380,12 +380,12 @@ func (g *grammar) missing(schema cue.Value, name string, path []string) {
 	f := lacks(name, path)
 	f.Span, f.Help = g.locate.place(true, at...), "add "+name+", "+want(schema)
 	if f.Span.Valid() && g.again(f.Span.Spot(name)) {
-		return // a template lacks it, and many entities are made of that
+		return // a template lacks the field, and many entities are made from the template
 	}
 	g.add(f)
 }
 
-// lacks is the finding that the struct at a path has no field of a name.
+// lacks returns the finding that the struct at a path does not have the named field.
 func lacks(name string, path []string) diag.Finding {
 	where := "the blueprint"
 	if len(path) > 0 {
@@ -397,7 +397,7 @@ func lacks(name string, path []string) diag.Finding {
 	}
 }
 
-// choice reports a one-of that has none or several of its fields.
+// choice reports a one-of in which none or several of the fields are set.
 func (g *grammar) choice(names, chosen, path []string) {
 	message := fmt.Sprintf("%s sets no option", diag.Path(path))
 	if len(chosen) > 1 {

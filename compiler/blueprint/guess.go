@@ -9,9 +9,9 @@ import (
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
-// guess returns, as CUE writes it, the value that a field probably shall have
-// instead of a wrong one: of the right type, or a member of the enumeration.
-// It returns "" where there is none that the schema accepts.
+// guess returns CUE source of the value that is probably meant instead of a wrong
+// one: a value of the right type, or a member of the enumeration. It returns "" if
+// there is no such value that the schema accepts.
 func (g *grammar) guess(schema, value cue.Value) string {
 	var guesses []string
 	if s, err := value.String(); err == nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
-// indefinite reports a field that is written and has no definite value: where
-// it depends on another one, that one, once for all that depend on it. err is
-// what CUE says of it, or nil.
+// indefinite reports a field that is written and has no definite value. If the field
+// depends on another field, the finding is at that field, once for all dependent
+// fields. err is CUE's error, or nil.
 func (g *grammar) indefinite(err error, schema cue.Value, path []string) {
 	errs := cueerrors.Errors(err)
 	if slices.ContainsFunc(errs, g.follows) || g.partial {
@@ -51,8 +51,8 @@ func (g *grammar) undecided(err error, condition diag.Span) {
 	}, "this condition", errs)
 }
 
-// unsettled reports that something has no definite value, or else what it
-// depends on: CUE's errors point there.
+// unsettled adds a finding about something without a definite value. The finding is
+// at the value that it depends on, if CUE's errors point there.
 func (g *grammar) unsettled(f diag.Finding, what string, errs []cueerrors.Error) {
 	here := g.locate.fieldAt(f.Span)
 	var cause, clause *field

@@ -9,8 +9,8 @@ import (
 	"cuelang.org/go/cue"
 )
 
-// jsonSchema is a JSON Schema, of draft 7: editors know no later one as well.
-// Fields that are zero say nothing.
+// jsonSchema is a JSON Schema of draft 7, which editors support better than later
+// drafts. A zero field is omitted.
 type jsonSchema struct {
 	Schema      string          `json:"$schema,omitempty"`
 	Title       string          `json:"title,omitempty"`
@@ -22,7 +22,7 @@ type jsonSchema struct {
 	Enum  []string      `json:"enum,omitempty"`
 
 	Pattern string `json:"pattern,omitempty"`
-	// PatternErrorMessage is what editors say instead of showing the pattern.
+	// PatternErrorMessage is the message that editors show instead of the pattern.
 	// Source: vscode-json-languageservice, src/jsonSchema.ts.
 	PatternErrorMessage string `json:"patternErrorMessage,omitempty"`
 
@@ -36,16 +36,16 @@ type jsonSchema struct {
 	MinProperties int                    `json:"minProperties,omitempty"`
 	MaxProperties int                    `json:"maxProperties,omitempty"`
 	Properties    map[string]*jsonSchema `json:"properties,omitempty"`
-	// PatternProperties are the entities of a map.
+	// PatternProperties describe the entities of a map.
 	PatternProperties map[string]*jsonSchema `json:"patternProperties,omitempty"`
-	// AdditionalProperties is false, or a *jsonSchema for all others.
+	// AdditionalProperties is false, or a *jsonSchema for all other properties.
 	AdditionalProperties any `json:"additionalProperties,omitempty"`
 }
 
 // JSONSchema returns the grammar of a blueprint as a JSON Schema, for editors of
-// YAML and JSON. It accepts what the compiler accepts in one file, and refuses
-// what does not fit the grammar; what the rules hold against each other it does
-// not know.
+// YAML and JSON. The schema accepts every blueprint in one file that the compiler
+// accepts, and rejects values that do not fit the grammar. It does not contain the
+// rules between fields.
 func JSONSchema() ([]byte, error) {
 	definition, err := blueprintDefinition(newContext())
 	if err != nil {
@@ -57,13 +57,13 @@ func JSONSchema() ([]byte, error) {
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	err = enc.Encode(s) // sorts the keys of maps
+	err = enc.Encode(s) // Encode sorts the keys of maps
 	return out.Bytes(), err
 }
 
-// jsonSchemaOf says what a constraint of the schema says. The grammar has no
-// recursion, and everything stands where it is used: editors follow references,
-// and some drop what stands beside one.
+// jsonSchemaOf converts a constraint of the schema. The grammar has no recursion, so
+// each part is written out at the place of its use, without references: some editors
+// ignore keywords beside a reference.
 func jsonSchemaOf(constraint cue.Value) *jsonSchema {
 	var s *jsonSchema
 	switch constraint.IncompleteKind() {
@@ -105,7 +105,7 @@ func jsonObject(constraint cue.Value) *jsonSchema {
 	return s
 }
 
-// jsonScalar says what a constraint on strings, numbers or truth values says.
+// jsonScalar converts a constraint on strings, numbers or booleans.
 func jsonScalar(constraint cue.Value) *jsonSchema {
 	var constants, others []cue.Value
 	for _, arm := range arms(constraint) {
@@ -117,7 +117,7 @@ func jsonScalar(constraint cue.Value) *jsonSchema {
 	}
 	var words []string
 	for _, c := range constants {
-		// A default that the other arm accepts as well says nothing more.
+		// A default that the other arm also accepts adds no information.
 		text, err := c.String()
 		if err == nil && !slices.ContainsFunc(others, func(arm cue.Value) bool { return arm.Unify(c).Err() == nil }) {
 			words = append(words, text)
@@ -149,7 +149,7 @@ func arms(constraint cue.Value) []cue.Value {
 	return out
 }
 
-// jsonConjuncts says what all parts of a conjunction say.
+// jsonConjuncts converts a conjunction, with the constraints of all its parts.
 func jsonConjuncts(constraint cue.Value) *jsonSchema {
 	s := &jsonSchema{Type: map[cue.Kind]string{
 		cue.StringKind: "string", cue.BoolKind: "boolean", cue.IntKind: "integer",
@@ -182,6 +182,6 @@ func jsonConjuncts(constraint cue.Value) *jsonSchema {
 }
 
 func jsonNumber(v cue.Value) json.Number {
-	text, _ := v.MarshalJSON() // of a bound, which is a number
+	text, _ := v.MarshalJSON() // the value of a bound, which is a number
 	return json.Number(text)
 }

@@ -14,64 +14,65 @@ import (
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
-// locator finds where in the user's files a field of the blueprint was
-// written. It reads the syntax trees, because an evaluated value remembers
-// only some of the places it came from; and it is built at the first question,
-// because a blueprint without findings asks none.
+// locator finds the place in the user's files where a field of the blueprint is
+// written. It reads the syntax trees, because an evaluated value remembers only some
+// of the places that it came from. It is built on first use, because a blueprint
+// without findings needs no places.
 type locator struct {
 	sources *load.Sources
 	inst    *build.Instance
-	value   cue.Value // of the instance
+	value   cue.Value // value of the instance
 
 	root     *place
 	packages map[*build.Instance]*pkg
 }
 
-// pkg is a package of which the blueprint consists, or that it imports.
+// pkg is a package that is part of the blueprint or that the blueprint imports.
 type pkg struct {
 	names   map[string][]written // top-level fields, definitions and lets
-	targets map[string]*place    // what those say, for references to them
+	targets map[string]*place    // places of these names, for references to them
 }
 
-// written is an expression in its file.
+// written is an expression with its file.
 type written struct {
 	expr ast.Expr
 	file scope
 }
 
-// scope is what the names in a file can mean.
+// scope holds the meanings of names in a file.
 type scope struct {
 	pkg     *pkg
 	imports map[string]*build.Instance
-	schema  string // the name of the schema, ""
+	schema  string // name under which the file imports the schema, or ""
 	dir     string
 }
 
-// place is a field of the blueprint as the files write it: possibly several
-// times, possibly through patterns.
+// place is a field of the blueprint as the files write it. It can be written several
+// times, and by patterns.
 type place struct {
 	fields map[string]*place
 	any    []*place    // patterns and computed labels
-	keys   []diag.Span // where its label stands
-	values []diag.Span // where its value stands
-	refs   []ref       // what its value refers to
-	// Its name or its value is more than can be read from the files.
+	keys   []diag.Span // spans of its label
+	values []diag.Span // spans of its value
+	refs   []ref       // references in its value
+	// Its name or its value cannot be read completely from the files.
 	computedKey, computed bool
 }
 
-// ref refers to a top-level name of a package, or to a field below it.
+// ref is a reference to a top-level name of a package, or to a field below such a
+// name.
 type ref struct {
 	pkg  *pkg
 	name string
 	path string // elements joined by dots, "" for the name itself
 }
 
-// place returns where a field was written; a field that stands nowhere is at
-// its nearest parent. With key the span is the label's, else the value's where
-// that is a scalar.
+// place returns the span where a field is written or, if it is written nowhere, the
+// span of its nearest parent. If key is true, it is the span of the label;
+// otherwise, for a scalar, the span of the value.
 //
-// Where the files do not tell by themselves, because the field is computed, it
-// is where CUE found its value.
+// If the files alone do not show the place, because the field is computed, place
+// returns the span where CUE found its value.
 func (l *locator) place(key bool, path ...string) diag.Span {
 	span, exact := l.find(key, path)
 	if exact {
@@ -87,8 +88,8 @@ func (l *locator) place(key bool, path ...string) diag.Span {
 	return found
 }
 
-// find is place, and tells whether the span is where the field itself is
-// written.
+// find does the same as place, and reports whether the span belongs to the field
+// itself.
 func (l *locator) find(key bool, path []string) (span diag.Span, exact bool) {
 	if l.root == nil {
 		l.build()
@@ -109,7 +110,7 @@ func (l *locator) find(key bool, path []string) (span diag.Span, exact bool) {
 				exact = !found[0].computedKey
 			}
 		}
-		for _, p := range slices.Backward(found) { // the most exact one wins
+		for _, p := range slices.Backward(found) { // the most specific place wins
 			if last && !key && len(p.values) > 0 {
 				span = p.values[0]
 			} else if len(p.keys) > 0 {
@@ -125,8 +126,9 @@ func (l *locator) find(key bool, path []string) (span diag.Span, exact bool) {
 	return span, exact
 }
 
-// literal is where a field's value was written as that text, else its place: a
-// field may be written several times.
+// literal returns the span of the value that is written with the given text. A field
+// may be written several times. If no value has the text, literal returns the
+// field's place.
 func (l *locator) literal(as string, path []string) diag.Span {
 	plain, err := literal.Unquote(as)
 	for _, span := range l.values(path) {
@@ -137,7 +139,8 @@ func (l *locator) literal(as string, path []string) diag.Span {
 	return l.place(false, path...)
 }
 
-// values returns wherever the value of a field stands, and what it refers to.
+// values returns all spans of the value of a field, and of the values that it refers
+// to.
 func (l *locator) values(path []string) []diag.Span {
 	var spans []diag.Span
 	for _, p := range l.reach(l.places(path)) {
@@ -146,7 +149,7 @@ func (l *locator) values(path []string) []diag.Span {
 	return spans
 }
 
-// keys returns wherever the name of a field stands.
+// keys returns all spans of the name of a field.
 func (l *locator) keys(path []string) []diag.Span {
 	var spans []diag.Span
 	for _, p := range l.places(path) {
@@ -155,7 +158,7 @@ func (l *locator) keys(path []string) []diag.Span {
 	return spans
 }
 
-// places returns a field as the files write it.
+// places returns the places of a field.
 func (l *locator) places(path []string) []*place {
 	if l.root == nil {
 		l.build()
@@ -167,10 +170,10 @@ func (l *locator) places(path []string) []*place {
 	return found
 }
 
-// written tells whether a field stands in the files.
+// written reports whether the files contain a field.
 func (l *locator) written(path ...string) bool { return len(l.places(path)) > 0 }
 
-// step returns the fields of that name, exact ones before patterns.
+// step returns the fields with the given name: exact ones first, then patterns.
 func (l *locator) step(from []*place, name string) []*place {
 	var exact, any []*place
 	for _, p := range l.reach(from) {
@@ -182,8 +185,8 @@ func (l *locator) step(from []*place, name string) []*place {
 	return append(exact, any...)
 }
 
-// reach adds what the places refer to, each name once: references can share
-// much, and form circles.
+// reach adds the places that the given places refer to, each once: references can
+// have much in common, and can form circles.
 func (l *locator) reach(from []*place) []*place {
 	seen := map[ref]bool{}
 	for i := 0; i < len(from); i++ {
@@ -197,7 +200,7 @@ func (l *locator) reach(from []*place) []*place {
 	return from
 }
 
-// follow returns the places of what a reference names.
+// follow returns the places that a reference refers to.
 func (l *locator) follow(r ref) []*place {
 	found := []*place{l.target(r.pkg, r.name)}
 	if r.path == "" {
@@ -227,7 +230,8 @@ func (l *locator) target(in *pkg, name string) *place {
 	return p
 }
 
-// start is the first line of the first file, for what is missing altogether.
+// start returns the first line of the first file, which is the place of mistakes
+// without a place of their own.
 func (l *locator) start() diag.Span {
 	f := l.inst.Files[0]
 	src := l.sources.Get(f.Filename)
@@ -239,13 +243,13 @@ func (l *locator) start() diag.Span {
 	return diag.Span{Source: src, End: load.TokenEnd(src.Content, 0)}
 }
 
-// span returns the range of a node, no further than the end of its line.
+// span returns the range of a node, at most to the end of its first line.
 func (l *locator) span(n ast.Node) diag.Span {
 	s := l.sources.Span(n.Pos())
 	if !s.Valid() {
 		return s
 	}
-	// Nodes of YAML and JSON know their start only, and their text.
+	// Nodes of YAML and JSON have only their start and their text.
 	if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
 		plain, err := literal.Unquote(lit.Value)
 		if rest := s.Source.Content[s.Start:]; err == nil &&

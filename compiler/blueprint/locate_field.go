@@ -15,14 +15,14 @@ import (
 
 // field is a field, a let clause or a condition as it is written.
 type field struct {
-	name   string    // with the names of those that it stands in
-	value  diag.Span // its value
-	tag    string    // whose value it takes, or ""
+	name   string    // name, prefixed by the names of the fields around it
+	value  diag.Span // span of its value
+	tag    string    // tag that sets its value, or ""
 	clause bool      // part of a comprehension, or a computed name
-	depth  int       // how many fields it stands in, itself included
+	depth  int       // number of fields around it, including itself
 }
 
-// fieldAt returns the innermost field that holds a place, nil for none.
+// fieldAt returns the innermost field that contains a span, nil for none.
 func (l *locator) fieldAt(span diag.Span) *field {
 	var found *field
 	for _, f := range l.inst.Files {
@@ -66,7 +66,8 @@ func (l *locator) fieldAt(span diag.Span) *field {
 	return found
 }
 
-// later compares two places by the order in which the files are read.
+// later compares two places by the order in which the files are read. The result is
+// positive if a is later.
 func (l *locator) later(a, b diag.Span) int {
 	file := func(s diag.Span) int {
 		return slices.IndexFunc(l.inst.Files, func(f *ast.File) bool { return l.sources.Get(f.Filename) == s.Source })
@@ -74,8 +75,9 @@ func (l *locator) later(a, b diag.Span) int {
 	return cmp.Or(cmp.Compare(file(a), file(b)), cmp.Compare(a.Start, b.Start))
 }
 
-// nearField returns the field that a reference to a field probably means, by
-// where the reference ends; "" where it cannot be told.
+// nearField returns the field that is probably meant by a reference to an unknown
+// field. pos is the position of the last name of the reference. It returns "" if
+// there is no such field.
 func (l *locator) nearField(pos token.Pos, name string) string {
 	if l.root == nil {
 		l.build()

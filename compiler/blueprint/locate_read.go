@@ -27,7 +27,7 @@ func (l *locator) build() {
 	}
 }
 
-// load takes in a package.
+// load reads a package.
 func (l *locator) load(inst *build.Instance) *pkg {
 	p := l.packages[inst]
 	if p != nil {
@@ -98,7 +98,7 @@ func (l *locator) decls(in scope, into *place, decls []ast.Decl) {
 	}
 }
 
-// embedded takes in what @embed(file=...) or @embed(glob=...) stands for.
+// embedded reads the files that @embed(file=...) or @embed(glob=...) refers to.
 func (l *locator) embedded(in scope, into *place, a *ast.Attribute) {
 	m := embedArgument.FindStringSubmatch(a.Text)
 	if m == nil {
@@ -118,7 +118,7 @@ func (l *locator) embedded(in scope, into *place, a *ast.Attribute) {
 	for _, name := range names {
 		content, err := fs.ReadFile(files, name)
 		if err != nil {
-			continue // CUE says so
+			continue // CUE reports the error
 		}
 		absolute := filepath.Join(root, filepath.FromSlash(name))
 		file, err := load.ParseData(strings.TrimPrefix(path.Ext(name), "."), absolute, content)
@@ -157,7 +157,7 @@ func (l *locator) expr(in scope, into *place, e ast.Expr) {
 	case *ast.Ident, *ast.SelectorExpr, *ast.IndexExpr:
 		if s, ok := e.(*ast.SelectorExpr); ok && in.schema != "" {
 			if x, ok := s.X.(*ast.Ident); ok && x.Name == in.schema {
-				return // nothing that the user wrote
+				return // the user wrote no such value
 			}
 		}
 		into.computed = !l.refer(in, into, e) || into.computed
@@ -183,8 +183,8 @@ func (l *locator) expr(in scope, into *place, e ast.Expr) {
 	}
 }
 
-// refer notes that a value is what a top-level name or a field below it is. It
-// tells whether that is all there is to know.
+// refer records that a value refers to a top-level name or to a field below it. It
+// reports whether the reference describes the value completely.
 func (l *locator) refer(in scope, into *place, e ast.Expr) bool {
 	var path []string
 	for {

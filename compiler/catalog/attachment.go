@@ -11,33 +11,34 @@ import (
 //go:embed attachments.jsonl
 var attachments string
 
-// Attachment is a number of GPUs that can be attached to machines of a family.
+// Attachment is a number of GPUs of one type that can be attached to the machines of
+// a family.
 type Attachment struct {
 	Family      string `json:"family"`
 	Accelerator string `json:"accelerator"` // the GKE accelerator type
 	Count       int    `json:"count"`
 
-	// MaxVCPUs and MaxMemoryGiB are the largest machine that takes them; 0
-	// means unverified.
+	// MaxVCPUs and MaxMemoryGiB are the size of the largest machine that takes the
+	// GPUs; 0 means unverified.
 	MaxVCPUs     int     `json:"maxVCPUs"`
 	MaxMemoryGiB float64 `json:"maxMemoryGiB,omitzero"`
 
-	// AcceleratorMemoryGiB is of one GPU, 0 where it is unverified.
+	// AcceleratorMemoryGiB is the memory of one GPU; 0 means unverified.
 	AcceleratorMemoryGiB int `json:"acceleratorMemoryGiB,omitzero"`
 
-	// SSDs are those of a machine with the GPUs attached, and Options the ways
-	// to obtain it.
+	// SSDs are the local SSDs of a machine with the GPUs attached. Options are the
+	// ways to obtain the machine.
 	SSDs    SSDs    `json:"ssds,omitzero"`
 	Options Options `json:"options"`
 
-	// Withheld and Note are as of a Machine.
+	// Withheld and Note have the same meaning as in Machine.
 	Withheld string `json:"withheld,omitzero"`
 	Note     string `json:"note,omitzero"`
 }
 
-// Attachments returns the GPUs that can be attached to a machine type and that
-// a blueprint can use: those whose range holds its vCPUs and memory. They are
-// ordered by accelerator and then count; nil means none.
+// Attachments returns the GPUs that can be attached to a machine type and that a
+// blueprint can use: the machine type's vCPUs and memory are in their range. They
+// are ordered by accelerator, then by count. The result is nil if there are none.
 func Attachments(machineType string) []Attachment {
 	m, ok := Lookup(machineType)
 	if !ok {
@@ -53,8 +54,8 @@ func Attachments(machineType string) []Attachment {
 	return out
 }
 
-// AllAttachments returns every attachment, by family, accelerator and count,
-// withheld ones as well.
+// AllAttachments returns every attachment, including the withheld ones, by family,
+// accelerator and count.
 func AllAttachments() []Attachment {
 	var out []Attachment
 	for row := range strings.Lines(attachments) {
@@ -63,10 +64,10 @@ func AllAttachments() []Attachment {
 	return out
 }
 
-// Find returns the machine type of that name that a blueprint can use, with so
-// many GPUs of an accelerator type attached to it; "" attaches none. What the
-// GPUs change of the machine is then theirs: the ways to obtain it, its local
-// SSDs and its note.
+// Find returns the machine type of the given name with count GPUs of the accelerator
+// type attached; an accelerator of "" attaches none. The attachment then decides the
+// ways to obtain the machine, its local SSDs and its note. Find reports false if a
+// blueprint cannot use the combination.
 func Find(machineType, accelerator string, count int) (Machine, bool) {
 	m, ok := Usable(machineType)
 	if !ok || accelerator == "" {

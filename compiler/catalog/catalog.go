@@ -1,8 +1,8 @@
-// Package catalog knows the hardware Google Kubernetes Engine offers: machine
-// types with what they hold and how they can be obtained, the shapes of TPU
-// slices, GPUs to attach, zones, and the quotas all of it counts against.
+// Package catalog holds facts about the hardware of Google Kubernetes Engine:
+// machine types and how to obtain them, the shapes of TPU slices, the GPUs that can
+// be attached, zones, and the quotas that each of them counts against.
 //
-// The facts stand in data files, one row a line, sorted:
+// The facts are in data files with one row a line, sorted:
 //
 //	machines.jsonl     machine types
 //	attachments.jsonl  GPUs that can be attached to machines of a family
@@ -11,10 +11,10 @@
 //	families.jsonl     what all machines of a family have in common
 //	quotas.jsonl       quota metrics by accelerator, disk type and family
 //
-// They were read off Google's documentation, the GKE cluster autoscaler's
-// sources, Google's Cluster Toolkit and the Terraform provider in 2026. A fact
-// that could not be verified is left out of its row, and read as unknown rather
-// than guessed. Where sources contradict each other the row's note says so.
+// The facts were collected in 2026 from Google's documentation, the sources of the
+// GKE cluster autoscaler, Google's Cluster Toolkit and the Terraform provider. A row
+// omits a fact that could not be verified; readers must treat it as unknown and not
+// guess. If sources contradict each other, the row's note says so.
 package catalog
 
 import (
@@ -37,82 +37,83 @@ type Machine struct {
 	VCPUs     int     `json:"vcpus"`
 	MemoryGiB float64 `json:"memoryGiB"`
 
-	// Accelerator is the GKE accelerator type, for TPUs the value of the node
-	// label gke-tpu-accelerator, "" without one; Count of them come with the
-	// machine, for TPUs the chips of one VM. AcceleratorMemoryGiB is of one of
-	// them, 0 where it is unverified.
+	// Accelerator is the GKE accelerator type, "" without accelerators. For TPUs it
+	// is the value of the node label gke-tpu-accelerator. Count is the number of
+	// accelerators that come with the machine; for TPUs, the chips of one VM.
+	// AcceleratorMemoryGiB is the memory of one accelerator; 0 means unverified.
 	Accelerator          string `json:"accelerator,omitzero"`
 	Count                int    `json:"count,omitzero"`
 	AcceleratorMemoryGiB int    `json:"acceleratorMemoryGiB,omitzero"`
 
 	SSDs SSDs `json:"ssds,omitzero"`
 
-	// Disks are the boot disk types it takes and Disk is its default. None
-	// means unverified.
+	// Disks are the boot disk types that the machine takes, and Disk is its default
+	// type. An empty list means unverified.
 	Disks []string `json:"disks,omitzero"`
 	Disk  string   `json:"disk,omitzero"`
 
-	// CompactNodes is how many nodes a compact placement holds: 0 means the
-	// machine has no compact placement, nil that it is unverified.
+	// CompactNodes is the number of nodes that a compact placement holds: 0 means
+	// that the machine has no compact placement, nil means unverified.
 	CompactNodes *int `json:"compactNodes,omitzero"`
 
-	// CompactFlexStart reports that flex-start can place the nodes compactly. Source:
-	// GKE documentation, "About GPU and TPU provisioning with flex-start".
+	// CompactFlexStart reports whether flex-start can place the nodes compactly.
+	// Source: GKE documentation, "About GPU and TPU provisioning with flex-start".
 	CompactFlexStart bool `json:"compactFlexStart,omitzero"`
 
 	Networks Networks `json:"networks,omitzero"`
 	Options  Options  `json:"options"`
 
-	// MinVersion is the lowest GKE version that takes the machine, "" where
-	// none is known. AutoFrom are the lowest versions whose auto-provisioning
-	// does, one for each of the minor versions it came to.
+	// MinVersion is the lowest GKE version that supports the machine, "" if none is
+	// known. AutoFrom lists the lowest versions whose auto-provisioning supports the
+	// machine, one for each minor version that received the support.
 	MinVersion string   `json:"minVersion,omitzero"`
 	AutoFrom   []string `json:"autoFrom,omitzero"`
 
 	// Withheld says why a blueprint cannot use the machine, "" if it can.
 	Withheld string `json:"withheld,omitzero"`
 
-	// Note is what an administrator should know besides, "" for nothing.
+	// Note is a remark for an administrator, or "".
 	Note string `json:"note,omitzero"`
 }
 
 // SSDs are a machine's local SSDs.
 type SSDs struct {
-	// Bundled come with the machine.
+	// Bundled is the number of local SSDs that come with the machine.
 	Bundled int `json:"bundled,omitzero"`
 
-	// Allowed are the counts that can be asked for besides 0. Where none
-	// come with the machine, empty means that it takes none, and nil that it is
+	// Allowed are the counts that can be requested in addition to 0. If Bundled is
+	// 0, an empty list means that the machine takes no local SSDs, and nil means
 	// unverified.
 	Allowed []int `json:"allowed,omitzero"`
 
-	// SizeGB is the size of one, 0 without any.
+	// SizeGB is the size of one local SSD, 0 if there are none.
 	SizeGB int `json:"sizeGB,omitzero"`
 }
 
-// Verified reports whether the local SSDs are known, be it that there are none.
+// Verified reports whether the local SSDs are known, including the fact that there
+// are none.
 func (s SSDs) Verified() bool { return s.Bundled > 0 || s.Allowed != nil }
 
-// Networks are the networks a machine's additional interfaces can be in,
-// besides the primary one.
+// Networks are the networks that a machine's interfaces can be in, in addition to
+// the primary network.
 type Networks struct {
 	GVNIC int `json:"gvnic,omitzero"`
 	RDMA  int `json:"rdma,omitzero"`
 
-	// Direct is the GPUDirect variant the machine's GPUs reach each other by:
-	// "TCPX", "TCPXO", "RDMA", or "" for none.
+	// Direct is the GPUDirect variant that connects the machine's GPUs to GPUs of
+	// other machines: "TCPX", "TCPXO", "RDMA", or "" for none.
 	Direct string `json:"direct,omitzero"`
 
-	// From are the lowest GKE versions that have the variant, one for each of
-	// the minor versions it came to by a patch, nil where all have it that a
-	// blueprint can ask for.
+	// From lists the lowest GKE versions that have the variant, one for each minor
+	// version that received it in a patch. It is nil if every version that a
+	// blueprint can name has the variant.
 	From []string `json:"from,omitzero"`
 
-	// Unverified tells that the numbers are not known, wherever they are 0.
+	// Unverified reports whether the numbers that are 0 are unknown.
 	Unverified bool `json:"unverified,omitzero"`
 }
 
-// Options tells which consumption options a machine type has; nil means
+// Options reports which consumption options a machine type has; nil means
 // unverified. Calendar is a future reservation in calendar mode.
 type Options struct {
 	OnDemand    *bool `json:"onDemand,omitzero"`
@@ -123,8 +124,8 @@ type Options struct {
 	Calendar    *bool `json:"calendar,omitzero"`
 }
 
-// Lookup returns the machine type of that name, also if it is withheld. It
-// reads one row, so that a blueprint of two machines costs two rows.
+// Lookup returns the machine type of the given name, even if it is withheld. It
+// reads a single row, so a blueprint with two machine types costs two rows.
 func Lookup(name string) (Machine, bool) {
 	row := rows(machines, "type", name)
 	if row == "" {
@@ -133,7 +134,7 @@ func Lookup(name string) (Machine, bool) {
 	return decodeMachine(row), true
 }
 
-// Usable returns the machine type of that name if a blueprint can use it.
+// Usable returns the machine type of the given name if a blueprint can use it.
 func Usable(name string) (Machine, bool) {
 	if m, ok := Lookup(name); ok && m.Withheld == "" {
 		return m, true
@@ -141,7 +142,7 @@ func Usable(name string) (Machine, bool) {
 	return Machine{}, false
 }
 
-// All returns every machine type, by name. It reads all rows.
+// All returns every machine type, sorted by name. It reads all rows.
 func All() []Machine {
 	var all []Machine
 	for row := range strings.Lines(machines) {
@@ -150,7 +151,7 @@ func All() []Machine {
 	return all
 }
 
-// Names returns the names of the machine types a blueprint can use, sorted. It
+// Names returns the names of the machine types that a blueprint can use, sorted. It
 // reads all rows.
 func Names() []string {
 	var names []string
@@ -162,9 +163,9 @@ func Names() []string {
 	return names
 }
 
-// Accelerators returns the GKE accelerator types that come with a machine type
-// a blueprint can use or can be attached to one, sorted. It is on the path of a
-// compile, so it searches the rows' text and decodes none.
+// Accelerators returns the sorted GKE accelerator types that a blueprint can use,
+// whether they come with a machine type or can be attached to one. Every compile
+// calls it, so it searches the text of the rows and decodes none.
 func Accelerators() []string {
 	var types []string
 	for _, file := range []string{machines, attachments} {
@@ -191,20 +192,21 @@ func decodeMachine(row string) Machine {
 	return m
 }
 
-// Allocatable returns what GKE leaves of a machine for pods, in thousandths of
-// a vCPU and in MiB.
+// Allocatable returns the resources that GKE leaves for pods on a machine, in
+// thousandths of a vCPU and in MiB.
 //
-// Source: GKE documentation, "Plan node sizes": of the CPU, 6% of the first
-// core, 1% of the second, 0.5% of the next two and 0.25% of the others are
-// reserved; of the memory, 25% of the first 4 GiB, 20% of the next 4, 10% of
-// the next 8, 6% of the next 112 and 2% of the rest, and 100 MiB for eviction.
+// Source: GKE documentation, "Plan node sizes". Of the CPU, GKE reserves 6% of the
+// first core, 1% of the second, 0.5% of the next two and 0.25% of the others. Of the
+// memory, it reserves 25% of the first 4 GiB, 20% of the next 4, 10% of the next 8,
+// 6% of the next 112 and 2% of the rest, and 100 MiB for eviction.
 func (m Machine) Allocatable() (milliCPU, memoryMiB int64) {
 	reservedCPU := bands(float64(m.VCPUs), []band{{1, .06}, {1, .01}, {2, .005}, {0, .0025}})
 	reservedGiB := bands(m.MemoryGiB, []band{{4, .25}, {4, .20}, {8, .10}, {112, .06}, {0, .02}})
 	return int64(1000 * (float64(m.VCPUs) - reservedCPU)), int64(1024*(m.MemoryGiB-reservedGiB)) - 100
 }
 
-// band reserves a share of an amount's next width; a width of 0 is the rest.
+// band is the reserved share of the next width units of an amount; a width of 0
+// means the rest.
 type band struct{ width, share float64 }
 
 func bands(amount float64, bs []band) float64 {

@@ -5,14 +5,15 @@ import (
 	"strings"
 )
 
-// Channel holds what the release notes said of a GKE release channel on the date
-// that channels states. Versions only rise: by now the channel's default version is
-// Default or a later one.
+// Channel holds the versions that the release notes state for a GKE release channel
+// on the date that the comment of channels names. Versions only rise: today the
+// channel's default version is Default or later.
 type Channel struct {
 	Name string
-	// Default is the version that a cluster is created with if it names none.
+	// Default is the version of a new cluster that names no version.
 	Default string
-	// Oldest and Newest are the minor versions that a cluster can be created with.
+	// Oldest and Newest are the lowest and the highest minor version that a new
+	// cluster can have.
 	Oldest, Newest string
 }
 
@@ -26,7 +27,8 @@ var channels = []Channel{
 	{Name: "EXTENDED", Default: "1.35.6-gke.1127000", Oldest: "1.30", Newest: "1.36"},
 }
 
-// LookupChannel returns the release channel of that name.
+// LookupChannel returns the release channel of the given name, and reports whether
+// there is one.
 func LookupChannel(name string) (Channel, bool) {
 	for _, c := range channels {
 		if c.Name == name {
@@ -36,38 +38,41 @@ func LookupChannel(name string) (Channel, bool) {
 	return Channel{}, false
 }
 
-// The GKE versions that features came with.
+// Lowest GKE versions of features.
 const (
-	// Source: GKE documentation, "About GPU and TPU provisioning with
-	// flex-start"; of two versions that it states for GPUs this is the later.
+	// FlexStartFrom is the lowest version with flex-start. Source: GKE
+	// documentation, "About GPU and TPU provisioning with flex-start"; it states two
+	// versions for GPUs, and this is the later one.
 	FlexStartFrom = "1.33.0-gke.1712000"
 
-	// Before, GKE answers "Flex start node pools don't support TPUs with queued
+	// QueuedTPUsFrom is the lowest version with queued provisioning of TPUs. An
+	// older GKE answers "Flex start node pools don't support TPUs with queued
 	// provisioning." Sources: AI-Hypercomputer/xpk, pull request 900, and
 	// GoogleCloudPlatform/cluster-toolkit, pull request 5218.
 	QueuedTPUsFrom = "1.35.0"
 
-	// AnyReservationOnlyFrom is of reservation affinity "any, then fail", of node
-	// pools and of ComputeClasses. Source: GKE release notes, June 2026.
+	// AnyReservationOnlyFrom is the lowest version with the reservation affinity
+	// "any, then fail", in node pools and in ComputeClasses. Source: GKE release
+	// notes, June 2026.
 	AnyReservationOnlyFrom = "1.36.0-gke.3204000"
 
-	// AcceleratorNetworksFrom is of GKE's managed DRANET. The API
-	// resource.k8s.io/v1, by which pods claim the networks, came with Kubernetes
-	// 1.34. Sources: Google's Cluster Toolkit, module gke-node-pool; Kubernetes
-	// changelog, 1.34.
+	// AcceleratorNetworksFrom is the lowest version with GKE's managed DRANET. The
+	// API resource.k8s.io/v1, through which pods claim the networks, came with
+	// Kubernetes 1.34. Sources: Google's Cluster Toolkit, module gke-node-pool;
+	// Kubernetes changelog, 1.34.
 	AcceleratorNetworksFrom = "1.34.1-gke.1829001"
 )
 
 // Metrics is a component of GKE whose metrics Cloud Monitoring can collect.
 type Metrics struct {
 	Component string // as monitoring_config.enable_components names it
-	// From is the lowest GKE version that has the component, "" if all have it
-	// that a blueprint can ask for.
+	// From is the lowest GKE version that has the component, "" if every version
+	// that a blueprint can name has it.
 	From string
 }
 
-// MetricsComponents returns the components that the dashboards and alerts read,
-// by name. GKE refuses a component that its version does not have.
+// MetricsComponents returns the components whose metrics the dashboards and alerts
+// read, sorted by name. GKE rejects a component that its version does not have.
 //
 // Sources: GKE documentation, "Collect and view kube state metrics" (1.27.2; of
 // JobSets 1.32.1), "Collect and view cAdvisor/Kubelet metrics" (1.29.3), "Collect
@@ -91,8 +96,8 @@ func MetricsComponents() []Metrics {
 	}
 }
 
-// OlderGKE reports whether GKE version a is older than b. Versions are such as
-// 1.33, 1.33.5 and 1.33.5-gke.1308000; a part that is left out may be any.
+// OlderGKE reports whether GKE version a is older than b. A version has the form
+// 1.33, 1.33.5 or 1.33.5-gke.1308000; a missing part matches any value.
 func OlderGKE(a, b string) bool {
 	x, y := gkeParts(a), gkeParts(b)
 	for i := range min(len(x), len(y)) {
@@ -103,10 +108,10 @@ func OlderGKE(a, b string) bool {
 	return false
 }
 
-// SameMinorGKE returns the version among from that has the same minor version as
-// a GKE version. from are in order, one for each minor version that has a feature
-// from a patch on. If the version is older than all of them, the first is
-// returned; if it is newer, "".
+// SameMinorGKE returns the element of from that has the same minor version as the
+// given GKE version. from is in ascending order and has one patch version, the first
+// with some feature, for each minor version. If the version is older than all
+// elements, SameMinorGKE returns the first; if it is newer, "".
 func SameMinorGKE(version string, from []string) string {
 	for _, f := range from {
 		if x, y := gkeParts(version), gkeParts(f); x[1] <= y[1] {

@@ -1,13 +1,13 @@
 package catalog
 
-// pin is the SHA-256 of the manifest or the image of one version. The name is that
-// of the field in a blueprint's versions.
+// pin is the SHA-256 of the manifest or the image of one version. Its name is the
+// name of the field in a blueprint's versions.
 type pin struct{ name, version, sha256 string }
 
 // pins lists the SHA-256 of each default version of a blueprint. It has no row for
-// the Google Cloud CLI, whose digest no public repository pins.
+// the Google Cloud CLI, because no public repository pins its digest.
 //
-// Sources: for Kueue and JobSet, the manifest that the target artifacts of their
+// Sources: for Kueue and JobSet, the manifest that the artifacts target of their
 // Makefile builds from config/default in the Go module of that version, which
 // conformance/cluster builds again and compares; for images, the digest that public
 // repositories of several owners pin for the tag.
@@ -18,7 +18,7 @@ var pins = [...]pin{
 	{"terraform", "1.13.5", "6bbb82d575aa7bd4f0a2c6e3a0838ab9590426c08a71d7a2783643f01004d356"},
 }
 
-// Pin returns the SHA-256 of a version, "" if it is not known.
+// Pin returns the SHA-256 of a version, "" if it is unknown.
 func Pin(name, version string) string {
 	for _, p := range pins {
 		if p.name == name && p.version == version {

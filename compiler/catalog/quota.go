@@ -2,30 +2,31 @@ package catalog
 
 import _ "embed"
 
-// Source: the classic GPU metrics, vCPU metrics of a name of their own and that
-// of standard persistent disks are of the Compute Engine API's Quota.metric; those of newer GPUs and of TPUs are
-// of Google's Cluster Toolkit and the Cloud Quotas documentation. That e2 and n1
-// count in CPUS, that the other families count in the metric of their name, and
-// that balanced persistent disks count as SSDs, is of Google's Cluster Toolkit
-// (pkg/validators/quota.go). cpus_per_vm_family and its dimension vm_family were
-// read off projects.
+// Sources: the classic GPU metrics, the vCPU metrics with a name of their own and
+// the metric of standard persistent disks are from the Compute Engine API's
+// Quota.metric; the metrics of newer GPUs and of TPUs are from Google's Cluster
+// Toolkit and the Cloud Quotas documentation. Google's Cluster Toolkit
+// (pkg/validators/quota.go) says that e2 and n1 count in CPUS, that the other
+// families count in the metric of their name, and that balanced persistent disks
+// count as SSDs. cpus_per_vm_family and its dimension vm_family were read from
+// projects.
 //
 //go:embed quotas.jsonl
 var quotas string
 
-// Quota is the quota metrics something counts against; "" is a metric that no
-// source names.
+// Quota names the quota metrics that a resource counts against. A metric is "" if no
+// source names it.
 type Quota struct {
 	Standard string `json:"standard,omitzero"`
 
-	// Preemptible is for Spot and flex-start.
+	// Preemptible is the metric for Spot and flex-start.
 	Preemptible string `json:"preemptible,omitzero"`
 
-	// Note is about the standard metric's name, "" for nothing.
+	// Note is a remark on the name of the standard metric, or "".
 	Note string `json:"note,omitzero"`
 }
 
-// quotaRow has one of the three subjects.
+// quotaRow is a row of quotas.jsonl. Exactly one of its three subjects is set.
 type quotaRow struct {
 	Accelerator string `json:"accelerator,omitzero"`
 	Disk        string `json:"disk,omitzero"`
@@ -41,12 +42,13 @@ func quotaOf(kind, name string) Quota {
 	return decode[quotaRow](row).Quota
 }
 
-// QuotaMetrics returns the metrics of a GKE accelerator type.
+// QuotaMetrics returns the quota metrics of a GKE accelerator type.
 func QuotaMetrics(accelerator string) Quota { return quotaOf("accelerator", accelerator) }
 
-// CPUQuota returns the vCPU metric of a machine family, which is "" if no source
+// CPUQuota returns the vCPU metrics of a machine family. A metric is "" if no source
 // names it.
 func CPUQuota(family string) Quota { return quotaOf("family", family) }
 
-// DiskMetric returns the metric of a disk type's size, "" if no source names it.
+// DiskMetric returns the quota metric of a disk type's size, "" if no source names
+// it.
 func DiskMetric(diskType string) string { return quotaOf("disk", diskType).Standard }

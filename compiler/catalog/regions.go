@@ -2,8 +2,9 @@ package catalog
 
 import "slices"
 
-// infrastructureManager are the regions that Infrastructure Manager is known in.
-// Source: Google Cloud documentation, "Infrastructure Manager locations".
+// infrastructureManager lists the regions where Infrastructure Manager is known to
+// be available. Source: Google Cloud documentation, "Infrastructure Manager
+// locations".
 var infrastructureManager = [...]string{
 	"asia-east1", "asia-east2", "asia-northeast1", "asia-northeast2", "asia-northeast3",
 	"asia-south1", "asia-south2", "asia-southeast1", "asia-southeast2", "asia-southeast3",
@@ -16,8 +17,8 @@ var infrastructureManager = [...]string{
 	"us-west1", "us-west2", "us-west3", "us-west4",
 }
 
-// HasInfrastructureManager tells whether Infrastructure Manager is known in a
-// region. There may be more such regions.
+// HasInfrastructureManager reports whether Infrastructure Manager is known to be
+// available in a region. The list may be incomplete.
 func HasInfrastructureManager(region string) bool {
 	return slices.Contains(infrastructureManager[:], region)
 }

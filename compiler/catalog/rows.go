@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// rows returns the rows of a data file whose first field has that value, "" if
-// there are none. It searches the text, halving it, because the files are
-// sorted: a compile pays for the few rows it needs.
+// rows returns the rows of a data file whose first field has the given value, "" if
+// there are none. It searches the text by bisection, which is possible because the
+// files are sorted. A compile therefore pays only for the few rows it needs.
 func rows(file, field, value string) string {
 	if value == "" || strings.ContainsAny(value, "\"\\\n") {
 		return ""
@@ -28,8 +28,8 @@ func rows(file, field, value string) string {
 	return file[start:end]
 }
 
-// decode reads a row of an embedded file. The files are part of the program: a
-// row that does not decode is a bug, which the package's tests would show.
+// decode decodes a row of an embedded file. The files are part of the program, so a
+// row that does not decode is a bug, and the package's tests would find it.
 func decode[T any](row string) T {
 	var v T
 	if err := json.Unmarshal([]byte(row), &v); err != nil {

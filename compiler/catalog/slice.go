@@ -5,16 +5,17 @@ import (
 	"strings"
 )
 
-// Source: GKE documentation, "TPU topologies"; the GKE cluster autoscaler, xpk
-// and Google's Cluster Toolkit for the shapes that it leaves out.
+// Sources: GKE documentation, "TPU topologies"; for the shapes that it omits, the
+// GKE cluster autoscaler, xpk and Google's Cluster Toolkit.
 //
 //go:embed slices.jsonl
 var tpuSlices string
 
-// Slice is the shape of a TPU slice on a machine type. A node pool of it has
-// Hosts nodes, or none.
+// Slice is the shape of a TPU slice on a machine type. A node pool for the slice has
+// either Hosts nodes or none.
 type Slice struct {
-	// Topology is the chips along each dimension, such as "4x4" or "2x2x4".
+	// Topology is the number of chips along each dimension, such as "4x4" or
+	// "2x2x4".
 	Topology string `json:"topology"`
 	Chips    int    `json:"chips"`
 	Hosts    int    `json:"hosts"`
@@ -25,8 +26,8 @@ type sliceRow struct {
 	Slice
 }
 
-// Slices returns the slices the machine type can form, by chips and then
-// topology; nil without TPUs, or where no shape is verified.
+// Slices returns the slices that the machine type can form, ordered by chips, then
+// by topology. It returns nil if the machine has no TPUs or if no shape is verified.
 func (m Machine) Slices() []Slice {
 	var out []Slice
 	for row := range strings.Lines(rows(tpuSlices, "type", m.Type)) {
@@ -35,7 +36,8 @@ func (m Machine) Slices() []Slice {
 	return out
 }
 
-// Slice returns the slice of that topology, if the machine type can form it.
+// Slice returns the slice with the given topology, and reports whether the machine
+// type can form it.
 func (m Machine) Slice(topology string) (Slice, bool) {
 	for row := range strings.Lines(rows(tpuSlices, "type", m.Type)) {
 		if strings.Contains(row, `"topology":"`+topology+`"`) {

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Source of the zones that have a machine: the public catalogue of the SkyPilot
-// project, read off Google's price lists. It tells where a machine type is
-// listed, not where there is capacity or quota; some zones of TPU v6e have a
-// placeholder for a price there. Source of the zones of flex-start and of
-// calendar mode: Google's documentation of the two, which names them for TPUs.
+// Source of the zones of a machine: the public catalogue of the SkyPilot project,
+// which takes them from Google's price lists. It shows where a machine type is
+// listed, not where there is capacity or quota; in some zones of TPU v6e the price
+// is a placeholder. Source of the zones of flex-start and of calendar mode: Google's
+// documentation of these two options, which lists zones for TPUs.
 //
 //go:embed zones.jsonl
 var zones string
 
-// zoneRow is the zones of a machine type, of a series such as "a2-highgpu", or
-// of an accelerator that the machines of several types have.
+// zoneRow holds the zones of a machine type, of a series such as "a2-highgpu", or of
+// an accelerator that the machines of several types have.
 type zoneRow struct {
 	Of        string   `json:"of"`
 	Zones     []string `json:"zones,omitzero"`
@@ -38,23 +38,24 @@ func (m Machine) zones() zoneRow {
 	return zonesOf(m.Type, series, m.Accelerator)
 }
 
-// Zones returns the zones that are known to have the machine type, sorted; nil
-// where no table exists. The tables are partial: that a zone is not in one
-// proves nothing.
+// Zones returns the zones that are known to have the machine type, sorted. It
+// returns nil if no table has the machine type. The tables are partial: a missing
+// zone proves nothing.
 func (m Machine) Zones() []string { return m.zones().Zones }
 
-// FlexStartZones returns the zones in which Google states flex-start for the
-// machine type's TPUs, sorted; nil where it states none.
+// FlexStartZones returns the sorted zones for which Google documents flex-start with
+// the machine type's TPUs. It returns nil if Google documents none.
 func (m Machine) FlexStartZones() []string { return m.zones().FlexStart }
 
-// CalendarZones returns the zones in which Google states calendar mode for the
-// machine type's TPUs, sorted; nil where it states none.
+// CalendarZones returns the sorted zones for which Google documents calendar mode
+// with the machine type's TPUs. It returns nil if Google documents none.
 func (m Machine) CalendarZones() []string { return m.zones().Calendar }
 
-// Zones returns the zones that are known to have the GPU, as Machine.Zones does.
+// Zones returns the sorted zones that are known to have the GPU, with the same
+// limits as Machine.Zones.
 func (a Attachment) Zones() []string { return zonesOf(a.Accelerator).Zones }
 
-// Regions returns the regions that occur in any table, sorted. There are others.
+// Regions returns the regions that occur in any table, sorted. Other regions exist.
 func Regions() []string {
 	var regions []string
 	for row := range strings.Lines(zones) {

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// MostAnnotations is how many annotations of one kind GitHub takes from a step;
-// it drops the others without a word.
-// Source: GitHub, actions/toolkit, docs/problem-matchers.md, "Limitations".
+// MostAnnotations is the number of annotations of one kind that GitHub accepts from
+// a step; it drops the others silently. Source: GitHub, actions/toolkit,
+// docs/problem-matchers.md, "Limitations".
 const MostAnnotations = 10
 
-// Command is a workflow command of GitHub Actions that makes an annotation.
-// GitHub finds its file by the name from the root of the repository. The
-// workflow's log shows neither file nor line: a message should say them too.
+// Command is a workflow command of GitHub Actions that creates an annotation. GitHub
+// finds the file by its name relative to the root of the repository. The workflow's
+// log shows neither file nor line, so the message should contain them too.
 //
 // Source: GitHub documentation, "Workflow commands for GitHub Actions".
 type Command struct {
@@ -21,12 +21,12 @@ type Command struct {
 	File    string // or ""
 	Line    int    // from 1, or 0
 	EndLine int    // or 0
-	Column  int    // or 0; GitHub takes none where the lines differ
+	Column  int    // or 0; GitHub accepts a column only if Line and EndLine are equal
 	Title   string // or ""
-	Message string // in one line or several
+	Message string // one line or several
 }
 
-// String returns the command and a line end.
+// String returns the command, followed by a line feed.
 func (c Command) String() string {
 	var b strings.Builder
 	b.WriteString("::" + c.Name)
@@ -55,15 +55,15 @@ func (c Command) String() string {
 	return b.String()
 }
 
-// How the runner reads values. Source: actions/runner,
+// Escapes of values, as the runner reads them. Source: actions/runner,
 // src/Runner.Common/ActionCommand.cs.
 
-// escapeData makes a text fit to stand behind a workflow command.
+// escapeData escapes the message of a workflow command.
 func escapeData(s string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)
 }
 
-// escapeProperty makes a text fit to be a property of a workflow command.
+// escapeProperty escapes the value of a property of a workflow command.
 func escapeProperty(s string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(s)
 }

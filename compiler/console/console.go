@@ -1,9 +1,9 @@
-// Package console writes what a terminal, and the log of a workflow, can be
-// trusted with, whatever stands in a blueprint: text of one line, colours, JSON,
-// and the workflow commands of GitHub Actions.
+// Package console writes output that is safe for a terminal and for the log of a
+// workflow, whatever text a blueprint contains: text of one line, colours, JSON, and
+// the workflow commands of GitHub Actions.
 //
-// All of it is valid UTF-8 without control and formatting characters: nothing
-// steers a terminal, hides text or reverses it.
+// All output is valid UTF-8 without control or formatting characters, so that it
+// cannot control a terminal, and cannot hide or reverse text.
 package console
 
 import (
@@ -14,8 +14,8 @@ import (
 	"golang.org/x/text/width"
 )
 
-// Style is how text looks: a parameter list of SGR, what stands between
-// "\x1b[" and "m".
+// Style is the style of a text: the parameters of an SGR sequence, which stand
+// between "\x1b[" and "m".
 type Style string
 
 // Styles.
@@ -28,7 +28,7 @@ const (
 	Cyan   Style = "1;36"
 )
 
-// Paint gives text a style if colours are wanted.
+// Paint returns text in the style if color is true, and otherwise the text itself.
 func (s Style) Paint(color bool, text string) string {
 	if !color || text == "" {
 		return text
@@ -36,7 +36,7 @@ func (s Style) Paint(color bool, text string) string {
 	return "\x1b[" + string(s) + "m" + text + "\x1b[0m"
 }
 
-// Inline makes a text fit to stand in one line of output.
+// Inline returns the text in a form that is safe in one line of output.
 func Inline(s string) string {
 	var b strings.Builder
 	for len(s) > 0 {
@@ -54,10 +54,9 @@ func Inline(s string) string {
 
 const tab = "    "
 
-// Glyph returns what a terminal can be trusted to show for a character, and
-// how many columns that takes. Control characters become their pictures;
-// formatting characters, which can reverse or hide text, and anything else
-// without a shape become U+FFFD.
+// Glyph returns the text that is safe to show for a character, and its width in
+// columns. A control character becomes its picture. Formatting characters, which can
+// reverse or hide text, and all other characters without a shape become U+FFFD.
 func Glyph(r rune) (text string, columns int) {
 	const pictures, deletePicture = '\u2400', '\u2421'
 	switch {

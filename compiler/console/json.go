@@ -9,8 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// EncodeJSON writes a value as JSON and a line end: in one line, or indented.
-// What a terminal should not be sent is escaped, so that a reader gets it back.
+// EncodeJSON appends a value as JSON and a line feed to buf: in one line if indent
+// is "", otherwise indented. It escapes characters that are unsafe for a terminal,
+// so that a JSON reader restores them.
 func EncodeJSON(buf *bytes.Buffer, v any, indent string) error {
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
@@ -19,9 +20,9 @@ func EncodeJSON(buf *bytes.Buffer, v any, indent string) error {
 	if err := enc.Encode(v); err != nil {
 		return err
 	}
-	// Outside of strings JSON has ASCII only, and encoding/json has escaped
-	// what is below U+0020 in them: line ends apart, all that is left stands
-	// in a string.
+	// Outside of strings, JSON has only ASCII characters; inside, encoding/json has
+	// escaped the characters below U+0020. Except for line feeds, every remaining
+	// unsafe character is therefore in a string.
 	for _, r := range text.String() {
 		switch {
 		case r == '\n' || r == utf8.RuneError || unicode.IsGraphic(r):

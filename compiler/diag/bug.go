@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// Bug returns an error that says what a panic came with and where it arose. The
-// deferred function that recovers calls Bug itself; input names what was read.
+// Bug returns an error with the value of a panic and the place where it arose. The
+// deferred function that recovers must call Bug itself. input names the input of the
+// failed function.
 func Bug(input string, bug any) error {
 	pcs := make([]uintptr, 32)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])

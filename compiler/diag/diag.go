@@ -1,9 +1,9 @@
-// Package diag holds findings: mistakes in a blueprint, each with the place it
-// was made and the way to mend it.
+// Package diag holds findings. A finding is a mistake in a blueprint, with its place
+// and a way to correct it.
 //
-// Stages of the compiler add findings to a List and go on, so that one run
-// shows them all. A finding carries its positions from the moment it is made;
-// rendering looks nothing up but the excerpt.
+// Stages of the compiler add findings to a List and go on, so that one run shows all
+// of them. A finding has its positions from the start; rendering looks up nothing
+// except the excerpt.
 package diag
 
 import (
@@ -15,10 +15,11 @@ import (
 	"github.com/batchwright/batchwright/compiler/secret"
 )
 
-// Severity says how bad a finding is.
+// Severity is the severity of a finding.
 type Severity int
 
-// Severities, by rising weight. Only an Error keeps the compiler from writing.
+// Severities, in ascending order. Only an Error keeps the compiler from writing
+// files.
 const (
 	Note Severity = iota
 	Warning
@@ -37,44 +38,46 @@ func (s Severity) String() string {
 	}
 }
 
-// Code is a kind of finding, as tables of them show it.
+// Code describes a kind of finding, for tables of codes.
 type Code struct {
-	ID       string // stable, such as "E0104": the severity's letter and a number of its own
+	ID       string // stable, such as "E0104": the severity's letter and a unique number
 	Severity Severity
 	Title    string // lower case, no full stop
-	// Acceptable tells that a blueprint can accept such findings, with a reason.
+	// Acceptable reports whether a blueprint can accept such findings, with a
+	// reason.
 	Acceptable bool
 }
 
-// Compare orders codes by number.
+// Compare compares codes by number. The result is negative if c comes first.
 func (c Code) Compare(d Code) int { return cmp.Compare(c.ID[1:], d.ID[1:]) }
 
-// Source is a file that findings point into.
+// Source is a file that findings refer to.
 type Source struct {
-	// as the user would write it: relative to the working directory where possible, "-" for standard input
+	// as the user would write it: relative to the working directory if possible, "-"
+	// for standard input
 	Name    string
 	Content []byte
 
-	// Made on first use: the byte offset of each line's start, and the number
-	// of characters before every stride bytes.
+	// Computed on first use: the byte offset of each line's start, and the number of
+	// characters before every multiple of stride bytes.
 	lines, before []int
-	// Made on first use: the content as it is shown, with secrets masked.
+	// Computed on first use: the content with its secrets masked.
 	shown string
 }
 
-// stride is how many bytes a column is counted over at most: a line may have
-// megabytes, and thousands of findings.
+// stride is the most bytes in which characters are counted to find a column. Without
+// it, a line of megabytes with thousands of findings would take too long.
 const stride = 4096
 
-// Position is a place in a source. Line and Column count from 1; a column
-// counts characters, not bytes.
+// Position is a place in a source. Line and Column start at 1; Column counts
+// characters, not bytes.
 type Position struct {
 	Line   int `json:"line"`
 	Column int `json:"column"`
 }
 
-// Position returns the line and column of a byte offset. Offsets outside the
-// content are moved to its nearest end.
+// Position returns the line and column of a byte offset. An offset outside the
+// content is moved to the nearest end.
 func (s *Source) Position(offset int) Position {
 	offset = max(0, min(offset, len(s.Content)))
 	s.index()
@@ -83,7 +86,7 @@ func (s *Source) Position(offset int) Position {
 	return Position{Line: line, Column: 1 + s.characters(offset) - s.characters(start)}
 }
 
-// characters counts the characters that begin before a byte offset.
+// characters returns the number of characters that begin before a byte offset.
 func (s *Source) characters(offset int) int {
 	n := s.before[offset/stride]
 	for _, b := range s.Content[offset/stride*stride : offset] {
@@ -94,7 +97,7 @@ func (s *Source) characters(offset int) int {
 	return n
 }
 
-// Shown returns the content with an asterisk for each byte of the secrets in it.
+// Shown returns the content with an asterisk in place of each byte of a secret.
 func (s *Source) Shown() string {
 	if s.shown == "" {
 		s.shown = secret.Mask(string(s.Content))
@@ -102,8 +105,8 @@ func (s *Source) Shown() string {
 	return s.shown
 }
 
-// Line returns the text of a line, counted from 1, as Shown has it and without
-// its line end; "" for a line the source does not have.
+// Line returns the text of line n, from 1, with secrets masked as in Shown and
+// without the line end. It returns "" if the source has no such line.
 func (s *Source) Line(n int) string {
 	s.index()
 	if n < 1 || n > len(s.lines) {
@@ -139,17 +142,17 @@ func (s *Source) index() {
 	}
 }
 
-// Span is a half-open range of bytes of a source. The zero Span, and one
-// without a source, stand for "nowhere in particular".
+// Span is a half-open range of bytes of a source. A Span without a source, such as
+// the zero Span, has no place.
 type Span struct {
 	Source     *Source
 	Start, End int // byte offsets
 }
 
-// Valid tells whether the span points somewhere.
+// Valid reports whether the span has a place.
 func (s Span) Valid() bool { return s.Source != nil }
 
-// String writes where a span starts as compilers do: file:line:column.
+// String returns the start of the span in the form of compilers: file:line:column.
 func (s Span) String() string {
 	if !s.Valid() {
 		return ""
@@ -157,24 +160,24 @@ func (s Span) String() string {
 	return place(s)
 }
 
-// Spot is a field at the place where it is written. A pattern writes a field of
-// many entities at one spot, where a mistake is one mistake.
+// Spot is a field together with the place where it is written. A pattern writes a
+// field of many entities at one spot; a mistake there is one mistake.
 type Spot struct {
 	source *Source
 	start  int
 	field  string
 }
 
-// Spot returns the spot of a field that the span stands for.
+// Spot returns the spot of a field that is written at the span.
 func (s Span) Spot(field string) Spot { return Spot{s.Source, s.Start, field} }
 
-// Related is another place that a finding speaks of.
+// Related is a further place that a finding refers to.
 type Related struct {
 	Span    Span
 	Message string
 }
 
-// Edit is a change that mends a finding: the text that replaces its span.
+// Edit is a change that corrects a finding: the new text replaces the span.
 type Edit struct {
 	Span Span
 	Text string
@@ -182,23 +185,23 @@ type Edit struct {
 
 // Finding is one mistake.
 //
-// Message is lower case without a full stop and says what is wrong. Label
-// stands beside the caret and names the valid values. Help says what to do.
-// Label and Help may be empty. Accepted is the blueprint's reason for leaving
-// a mistake as it is, which makes it a Note; "" where nothing was accepted.
+// Message is lower case without a full stop, and says what is wrong. Label is
+// printed beside the caret and names the valid values. Help says what to do. Label
+// and Help may be empty. Accepted is the blueprint's reason for accepting the
+// mistake, which makes it a Note; it is "" if the mistake is not accepted.
 type Finding struct {
 	Code     string // stable, such as "E0104"
 	Severity Severity
-	Path     string // of the blueprint's field, such as "teams.team-a.quota", or ""
+	Path     string // path of the blueprint's field, such as "teams.team-a.quota", or ""
 	Message  string
 	Span     Span
 	Label    string
 	Related  []Related
 	Help     string
-	Edit     *Edit // nil where there is no single cure
+	Edit     *Edit // nil if there is no single correction
 	Accepted string
-	// Secret reports whether the text of Span is a secret, so that no excerpt
-	// shows it. Secrets that Source.Shown finds need no telling.
+	// Secret reports whether the text of Span is a secret that no excerpt may show.
+	// It need not be set for a secret that Source.Shown finds itself.
 	Secret bool
 }
 
@@ -207,7 +210,7 @@ type List struct {
 	findings []Finding
 }
 
-// Add appends a finding. Secrets in its texts are masked.
+// Add appends a finding, with the secrets in its texts masked.
 func (l *List) Add(f Finding) {
 	for _, text := range []*string{&f.Message, &f.Label, &f.Help, &f.Accepted} {
 		*text = secret.Mask(*text)
@@ -221,7 +224,7 @@ func (l *List) Add(f Finding) {
 // Len returns the number of findings.
 func (l *List) Len() int { return len(l.findings) }
 
-// Count returns the number of findings of a severity.
+// Count returns the number of findings with the severity.
 func (l *List) Count(s Severity) int {
 	n := 0
 	for _, f := range l.findings {
@@ -232,10 +235,10 @@ func (l *List) Count(s Severity) int {
 	return n
 }
 
-// HasErrors tells whether any finding is an Error.
+// HasErrors reports whether any finding is an Error.
 func (l *List) HasErrors() bool { return l.Count(Error) > 0 }
 
-// Filter returns the findings to keep.
+// Filter returns a new list with the findings for which keep is true.
 func (l *List) Filter(keep func(Finding) bool) *List {
 	out := &List{}
 	for _, f := range l.findings {
@@ -246,7 +249,7 @@ func (l *List) Filter(keep func(Finding) bool) *List {
 	return out
 }
 
-// Named returns the findings with other names for their sources.
+// Named returns the findings with each source renamed by the function name.
 func (l *List) Named(name func(string) string) *List {
 	renamed := map[*Source]*Source{}
 	rename := func(s *Span) {
@@ -275,17 +278,17 @@ func (l *List) Named(name func(string) string) *List {
 	return out
 }
 
-// gravest returns the findings of highest severity, at most so many of them,
-// those of one severity in the order they have.
+// gravest returns the findings of the highest severities, at most most of them.
+// Findings of one severity keep their order.
 func gravest(findings []Finding, most int) []Finding {
 	out := slices.Clone(findings)
 	slices.SortStableFunc(out, func(a, b Finding) int { return cmp.Compare(b.Severity, a.Severity) })
 	return out[:min(most, len(out))]
 }
 
-// Sorted returns the findings by source, place, code, message and falling
-// severity, each once: of findings that are the same in all of these the first
-// stays. Findings without a place come first.
+// Sorted returns the findings sorted by source, place, code, message and falling
+// severity, without duplicates: if several findings are equal in all of these, the
+// first stays. Findings without a place come first.
 func (l *List) Sorted() []Finding {
 	out := slices.Clone(l.findings)
 	slices.SortStableFunc(out, compare)

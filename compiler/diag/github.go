@@ -8,15 +8,15 @@ import (
 	"github.com/batchwright/batchwright/compiler/console"
 )
 
-// WriteGitHub renders findings as workflow commands, which GitHub Actions shows
-// as annotations: the ten gravest, errors before warnings before notes, each
-// severity in the order of List.Sorted. A plain line that counts them and the
-// rest ends it. Of an empty list it writes nothing.
+// WriteGitHub renders findings as workflow commands, which GitHub Actions shows as
+// annotations: the ten gravest, errors before warnings before notes, each severity
+// in the order of List.Sorted. The last line is plain text that counts the shown and
+// the omitted findings. For an empty list it writes nothing.
 //
-// GitHub finds the file of an annotation by its name from the root of the
-// repository: see List.Named. The workflow's log shows neither file nor line of
-// a command, so its message begins with them. As with WriteText the output is
-// valid UTF-8 without control characters.
+// GitHub finds the file of an annotation by its name relative to the root of the
+// repository: see List.Named. The workflow's log shows neither file nor line of a
+// command, so its message begins with them. As with WriteText, the output is valid
+// UTF-8 without control characters.
 func WriteGitHub(w io.Writer, l *List) error {
 	all := l.Sorted()
 	if len(all) == 0 {
@@ -32,7 +32,7 @@ func WriteGitHub(w io.Writer, l *List) error {
 	return err
 }
 
-// command is the workflow command of one finding.
+// command returns the workflow command of one finding.
 func (f Finding) command() console.Command {
 	c := console.Command{Name: f.Severity.String(), File: f.Span.name(), Title: f.Code, Message: f.lines()}
 	if f.Severity == Note {
@@ -42,14 +42,14 @@ func (f Finding) command() console.Command {
 		start := f.Span.Source.Position(f.Span.Start)
 		last := f.Span.Source.Position(max(f.Span.Start, f.Span.End-1))
 		c.Line, c.EndLine = start.Line, last.Line
-		if start.Line == last.Line { // else GitHub takes no column
+		if start.Line == last.Line { // GitHub accepts a column only within one line
 			c.Column = start.Column
 		}
 	}
 	return c
 }
 
-// lines is all that is to be said of a finding.
+// lines returns the message of the finding's annotation: all its texts, one a line.
 func (f Finding) lines() string {
 	lines := []string{f.Span.at() + console.Inline(f.Message)}
 	add := func(before, text string) {
@@ -60,7 +60,7 @@ func (f Finding) lines() string {
 	}
 	add("", f.Label)
 	add("help: ", f.Help)
-	if f.Edit != nil && f.Help == "" { // help says the same in words
+	if f.Edit != nil && f.Help == "" { // Help, if set, describes the edit in words
 		add("edit: ", suggestion(*f.Edit, f.Span))
 	}
 	add("accepted: ", f.Accepted)
@@ -70,7 +70,7 @@ func (f Finding) lines() string {
 	return strings.Join(lines, "\n")
 }
 
-// at writes where a span starts, to stand before what is said of it.
+// at returns the start of a span as a prefix for a message.
 func (s Span) at() string {
 	if !s.Valid() {
 		return ""

@@ -8,7 +8,8 @@ import (
 	"github.com/batchwright/batchwright/compiler/console"
 )
 
-// jsonVersion counts changes to the JSON form that would break a reader.
+// jsonVersion is the version of the JSON form. It rises with each change that would
+// break a reader.
 const jsonVersion = 1
 
 type jsonFinding struct {
@@ -50,15 +51,15 @@ type jsonSummary struct {
 	Notes    int    `json:"notes"`
 }
 
-// WriteJSON renders findings for programs: one JSON object a line and finding,
-// in the order of List.Sorted, with "type": "finding", then a line with
-// "type": "summary" that counts them, also of an empty list. Lines and columns
-// are Positions, "end" is where the span has just ended; both are missing where
-// a file as a whole is meant. Keys without a value are left out. Readers should
-// skip types and keys they do not know.
+// WriteJSON renders findings for programs: one JSON object per line and finding, in
+// the order of List.Sorted, with "type": "finding". The last line has "type":
+// "summary" and counts the findings, even for an empty list. Lines and columns are
+// Positions, and "end" is the position after the span; both are omitted if the
+// finding is about a file as a whole. Keys without a value are omitted. Readers
+// should skip unknown types and keys.
 //
-// Invalid UTF-8 is replaced by U+FFFD, and control and formatting characters
-// are escaped, so that the output is safe to show on a terminal.
+// Invalid UTF-8 is replaced by U+FFFD, and control and formatting characters are
+// escaped, so that the output is safe to show on a terminal.
 func WriteJSON(w io.Writer, l *List) error {
 	var buf bytes.Buffer
 	all := l.Sorted()
@@ -99,8 +100,8 @@ func (f Finding) json() jsonFinding {
 	return out
 }
 
-// MarshalJSON writes a span as WriteJSON does: its file, and where it starts and
-// ends. The zero Span is null.
+// MarshalJSON returns the span in the form that WriteJSON writes: its file, start
+// and end. The zero Span is null.
 func (s Span) MarshalJSON() ([]byte, error) { return json.Marshal(s.json()) }
 
 func (s Span) json() *jsonSpan {

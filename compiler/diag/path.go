@@ -5,11 +5,10 @@ import (
 	"strings"
 )
 
-// Index is the element of a path that stands for the ith element of a list,
-// counted from 0.
+// Index returns the element of a path for element i of a list, from 0.
 func Index(i int) string { return fmt.Sprintf("[%d]", i) }
 
-// Path writes a field's path as people do: teams.team-a.roles[0].
+// Path returns a field's path in the form that people write: teams.team-a.roles[0].
 func Path(elements []string) string {
 	return strings.ReplaceAll(strings.Join(elements, "."), ".[", "[")
 }

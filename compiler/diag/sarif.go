@@ -12,26 +12,26 @@ import (
 	"github.com/batchwright/batchwright/compiler/console"
 )
 
-// SARIFOptions says what a SARIF log tells beside the findings.
+// SARIFOptions says what a SARIF log contains besides the findings.
 type SARIFOptions struct {
 	Tool  string // the program's name
-	Codes []Code // every code that it knows; findings refer to them
-	// Help returns what explains a code, as plain text and as Markdown, "" for
-	// nothing; nil explains none. An empty line ends the text's first
-	// paragraph, which should say what the code is about.
+	Codes []Code // every code that the tool knows; findings refer to them
+	// Help returns the explanation of a code, as plain text and as Markdown, "" if
+	// there is none. A nil Help explains no code. An empty line ends the text's
+	// first paragraph, which should say what the code is about.
 	Help func(code string) (text, markdown string)
 }
 
-// WriteSARIF renders findings as a SARIF 2.1.0 log with one run, in the order
-// of List.Sorted; no findings make a log without results. A finding that was
-// accepted is a suppressed result. As with WriteJSON the output is safe to show
-// on a terminal.
+// WriteSARIF renders findings as a SARIF 2.1.0 log with one run, in the order of
+// List.Sorted. An empty list becomes a log without results. An accepted finding
+// becomes a suppressed result. As with WriteJSON, the output is safe to show on a
+// terminal.
 //
-// Names of sources are relative to %SRCROOT%, which viewers take for the root
-// of the repository: see List.Named. The log names no machine, time or version,
-// so that the same findings make the same log.
+// Names of sources are relative to %SRCROOT%, which viewers interpret as the root of
+// the repository: see List.Named. The log contains no machine, time or version, so
+// that the same findings always produce the same log.
 //
-// Source: OASIS, SARIF version 2.1.0 plus errata 01; what GitHub makes of it:
+// Sources: OASIS, SARIF version 2.1.0 plus errata 01; for GitHub's interpretation,
 // GitHub documentation, "SARIF support for code scanning".
 func WriteSARIF(w io.Writer, l *List, opt SARIFOptions) error {
 	var buf bytes.Buffer
@@ -46,17 +46,17 @@ const (
 	sarifVersion = "2.1.0"
 	sarifSchema  = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
-	// sourceRoot stands for the directory that relative names start from.
+	// sourceRoot stands for the directory that names are relative to.
 	sourceRoot = "%SRCROOT%"
 
-	// fingerprint names how fingerprints are made, for when that changes.
-	// GitHub's own, primaryLocationLineHash, its upload action adds.
+	// fingerprint names the method of computing fingerprints, and changes with it.
+	// GitHub's upload action adds its own fingerprint, primaryLocationLineHash.
 	fingerprint = "finding/v1"
 )
 
-// The objects of a log, as far as findings need them. The Go modules with types
-// for all of SARIF leave out what is zero, such as the index of the first rule,
-// or write every key that is unset.
+// The objects of a log, with the fields that findings need. The Go modules with
+// types for all of SARIF either omit zero values, such as the index of the first
+// rule, or write every unset key.
 type (
 	sarifLog struct {
 		Schema  string     `json:"$schema"`
@@ -99,10 +99,10 @@ type (
 		Related      []sarifLocation    `json:"relatedLocations,omitempty"`
 		Fingerprints map[string]string  `json:"partialFingerprints"`
 		Fixes        []sarifFix         `json:"fixes,omitempty"`
-		Suppressions []sarifSuppression `json:"suppressions"` // of all results, or of none
+		Suppressions []sarifSuppression `json:"suppressions"` // set on all results or on none
 	}
 	sarifLocation struct {
-		ID       int            `json:"id,omitempty"` // from 1, of related ones
+		ID       int            `json:"id,omitempty"` // from 1, for related locations
 		Physical sarifPhysical  `json:"physicalLocation"`
 		Logical  []sarifLogical `json:"logicalLocations,omitempty"`
 		Message  *sarifText     `json:"message,omitempty"`
@@ -120,7 +120,7 @@ type (
 		StartLine   int `json:"startLine"`
 		StartColumn int `json:"startColumn"`
 		EndLine     int `json:"endLine"`
-		EndColumn   int `json:"endColumn"` // where the region has just ended
+		EndColumn   int `json:"endColumn"` // column after the end of the region
 	}
 	sarifLogical struct {
 		Name string `json:"fullyQualifiedName"`
@@ -164,7 +164,7 @@ func (opt SARIFOptions) log(l *List) sarifLog {
 		if i, ok := index[f.Code]; ok {
 			r.RuleIndex = &i
 		}
-		// Of findings that are otherwise alike the first, the second, ...
+		// Equal fingerprints are numbered: 1, 2, ...
 		key := f.fingerprint()
 		seen[key]++
 		r.Fingerprints = map[string]string{fingerprint: fmt.Sprintf("%s:%d", key, seen[key])}
@@ -173,8 +173,8 @@ func (opt SARIFOptions) log(l *List) sarifLog {
 	return sarifLog{Schema: sarifSchema, Version: sarifVersion, Runs: []sarifRun{run}}
 }
 
-// rule describes a code. GitHub wants all three texts, and shows the first two
-// in a line each.
+// rule returns the SARIF rule of a code. GitHub demands all three texts, and shows
+// the first two on one line each.
 func (opt SARIFOptions) rule(c Code) sarifRule {
 	r := sarifRule{
 		ID: c.ID, Short: sarifText{Text: c.Title}, Full: sarifText{Text: c.Title}, Help: sarifText{Text: c.Title},
@@ -212,7 +212,7 @@ func (f Finding) sarif() sarifResult {
 			text += "\nnote: " + unlinked(r.Message)
 			continue
 		}
-		// GitHub shows a related location only where the message links to it.
+		// GitHub shows a related location only if the message links to it.
 		id := len(out.Related) + 1
 		text += fmt.Sprintf("\nnote: [%s](%d)", linkText(r.Message), id)
 		out.Related = append(out.Related,
@@ -232,9 +232,9 @@ func (f Finding) sarif() sarifResult {
 	return out
 }
 
-// sarif returns where a span is. One that is nowhere is in the source root:
-// GitHub refuses a whole log for one result without a place.
-// Source: github/codeql-action, issue 1738.
+// sarif returns the location of a span. For a span without a place it is the source
+// root, because GitHub rejects a whole log if one result has no location. Source:
+// github/codeql-action, issue 1738.
 func (s Span) sarif() sarifPhysical {
 	if !s.Valid() {
 		return sarifPhysical{Artifact: artifact(".")}
@@ -247,8 +247,8 @@ func (s Span) sarif() sarifPhysical {
 	return out
 }
 
-// artifact names a source: a relative one from the source root, an absolute one
-// as a URI of its own.
+// artifact returns the location of a source: relative to the source root for a
+// relative name, a complete URI for an absolute one.
 func artifact(name string) sarifArtifact {
 	if path.IsAbs(name) {
 		return sarifArtifact{URI: (&url.URL{Scheme: "file", Path: name}).String()}
@@ -256,9 +256,9 @@ func artifact(name string) sarifArtifact {
 	return sarifArtifact{URI: (&url.URL{Path: name}).String(), BaseID: sourceRoot}
 }
 
-// fingerprint tells a finding from others and stays the same when lines move:
-// it is made of the code and of the field, or where there is none of the file
-// and the message.
+// fingerprint returns a string that identifies the finding and stays the same when
+// lines move. It consists of the code and the field or, without a field, of the
+// code, the file and the message.
 func (f Finding) fingerprint() string {
 	about := f.Code + "\x00" + f.Path
 	if f.Path == "" {
@@ -267,10 +267,11 @@ func (f Finding) fingerprint() string {
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(about)))[:16]
 }
 
-// unlinked makes a text fit for a message, in which "[text](place)" is a link.
+// unlinked returns the text without links for use in a message, in which
+// "[text](place)" would be a link.
 func unlinked(s string) string { return strings.ReplaceAll(s, "](", "] (") }
 
-// linkText makes a text fit to stand between the brackets of a link.
+// linkText returns the text escaped for use between the brackets of a link.
 func linkText(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`).Replace(s)
 }

@@ -15,16 +15,16 @@ import (
 
 // TextOptions says how WriteText renders findings.
 type TextOptions struct {
-	Color   bool   // with ANSI colours
-	Limit   int    // most findings shown, the gravest ones; 0 shows all
-	Explain string // command line that, before a code, explains it: shown once a code; "" shows none
+	Color   bool   // use ANSI colours
+	Limit   int    // number of findings to show at most, the gravest ones; 0 shows all
+	Explain string // command that explains a code if the code is appended; shown once for each code; "" shows none
 }
 
-// WriteText renders findings for people, in the order of List.Sorted, and ends
-// with a line that counts them. Of an empty list it writes nothing.
+// WriteText renders findings for people, in the order of List.Sorted, and ends with
+// a line that counts them. For an empty list it writes nothing.
 //
-// Whatever a blueprint holds, the output is valid UTF-8 in which only the
-// options' colours are control sequences.
+// Whatever text a blueprint contains, the output is valid UTF-8 whose only control
+// sequences are the colours.
 func WriteText(w io.Writer, l *List, opt TextOptions) error {
 	all := l.Sorted()
 	if len(all) == 0 {
@@ -45,7 +45,8 @@ func WriteText(w io.Writer, l *List, opt TextOptions) error {
 	return err
 }
 
-// WriteExcerpt shows a place with a remark, as WriteText does a finding.
+// WriteExcerpt writes the excerpt of a span with a remark, in the form that
+// WriteText uses for a finding.
 func WriteExcerpt(w io.Writer, at Span, remark string, color bool) error {
 	p := printer{color: color, gutter: gutter(Finding{Span: at})}
 	p.buf.WriteString(p.paint(console.Bold, place(at)+":") + " " + console.Inline(remark) + "\n")
@@ -54,7 +55,7 @@ func WriteExcerpt(w io.Writer, at Span, remark string, color bool) error {
 	return err
 }
 
-// countLine counts the findings shown and those that are not.
+// countLine returns the line that counts the shown and the hidden findings.
 func countLine(shown []Finding, hidden int) string {
 	var parts []string
 	for s := Error; s >= Note; s-- {
@@ -89,10 +90,10 @@ func (s Severity) style() console.Style {
 type printer struct {
 	buf    bytes.Buffer
 	color  bool
-	gutter int // columns of the line numbers of the finding at hand
+	gutter int // width in columns of the line numbers of the current finding
 
 	explain   string
-	explained map[string]bool // by code
+	explained map[string]bool // codes whose explanation is already shown
 }
 
 func (p *printer) paint(s console.Style, text string) string { return s.Paint(p.color, text) }
@@ -106,7 +107,7 @@ func (p *printer) finding(f Finding) {
 	p.headline(f.Span, p.paint(f.Severity.style(), title), p.paint(console.Bold, console.Inline(f.Message)))
 	p.excerpt(f.Span, f.Severity, f.Label, f.Secret)
 	p.footer("help", f.Help)
-	if f.Edit != nil && f.Help == "" { // help says the same in words
+	if f.Edit != nil && f.Help == "" { // Help, if set, describes the edit in words
 		p.footer("edit", suggestion(*f.Edit, f.Span))
 	}
 	p.footer("accepted", f.Accepted)
@@ -134,8 +135,8 @@ func gutter(f Finding) int {
 	return len(strconv.Itoa(last))
 }
 
-// hasText tells whether a span points at a place in a file rather than at a
-// file as a whole: one that is empty or could not be read.
+// hasText reports whether a span refers to a place in a file. A span of a file that
+// is empty or unreadable refers to the file as a whole.
 func (s Span) hasText() bool { return s.Valid() && len(s.Source.Content) > 0 }
 
 func (p *printer) headline(at Span, title, message string) {
@@ -145,7 +146,7 @@ func (p *printer) headline(at Span, title, message string) {
 	fmt.Fprintf(&p.buf, "%s: %s\n", title, message)
 }
 
-// place writes a span's start as compilers do: file:line:column.
+// place returns a span's start in the form of compilers: file:line:column.
 func place(at Span) string {
 	if !at.hasText() {
 		return console.Inline(at.Source.Name)
@@ -154,9 +155,9 @@ func place(at Span) string {
 	return fmt.Sprintf("%s:%d:%d", console.Inline(at.Source.Name), pos.Line, pos.Column)
 }
 
-// excerpt shows the line in which a span starts, with carets under the part of
-// the span that stands on it. With secret, that part is masked unless Shown masks
-// the secret in it already.
+// excerpt writes the line in which a span starts, with carets under the part of the
+// span that is on the line. If secret is true, that part is masked unless Shown
+// already masks it.
 func (p *printer) excerpt(at Span, severity Severity, label string, secret bool) {
 	if !at.hasText() {
 		if label != "" {
@@ -193,7 +194,7 @@ func (p *printer) margin(number, sign string) {
 	p.buf.WriteString(p.paint(console.Blue, fmt.Sprintf("%*s %s", p.gutter, number, sign)))
 }
 
-// footer writes a remark that may have several lines; of "" it writes nothing.
+// footer writes a remark of one or several lines. For "" it writes nothing.
 func (p *printer) footer(name, text string) {
 	if text == "" {
 		return
@@ -209,7 +210,8 @@ func (p *printer) footer(name, text string) {
 	}
 }
 
-// suggestion words an edit, with its place where that is not the finding's.
+// suggestion describes an edit in words, with its place if that differs from the
+// finding's.
 func suggestion(e Edit, finding Span) string {
 	if !e.Span.hasText() {
 		return ""
@@ -232,7 +234,7 @@ func suggestion(e Edit, finding Span) string {
 	}
 }
 
-// quote shows the beginning of some source text between backquotes.
+// quote returns the beginning of a source text between backquotes.
 func quote(s string) string {
 	const most = 61
 	if first, rest, more := strings.Cut(s, "\n"); more && strings.TrimSpace(rest) != "" {
@@ -243,14 +245,15 @@ func quote(s string) string {
 
 const excerptWidth = 100 // columns
 
-// fit renders a line in at most excerptWidth columns and an ellipsis at either
-// end. The bytes from start to end, which may lie beyond the line, stand in
-// the result at a column, counted from 0, for a run of at least one column.
+// fit shortens a line to at most excerptWidth columns, with an ellipsis at each end
+// that it cuts. start and end are byte offsets in the line, and may lie beyond it.
+// column, from 0, and run, at least 1, are their place and width in the result, in
+// columns.
 func fit(line string, start, end int) (text string, column, run int) {
 	start = min(max(start, 0), len(line))
 	end = min(max(end, start), len(line))
 
-	// No more than this can be shown: a line may have megabytes.
+	// At most this many bytes can be shown: a line may have megabytes.
 	const reach = utf8.UTFMax * excerptWidth
 	low, high := max(0, start-reach), min(len(line), start+reach)
 	for low > 0 && low < start && !utf8.RuneStart(line[low]) {
@@ -281,7 +284,7 @@ func fit(line string, start, end int) (text string, column, run int) {
 	}
 	run = max(1, stop-column)
 
-	first, last := 0, total // columns shown
+	first, last := 0, total // the range of columns to show
 	if low > 0 || high < len(line) || total > excerptWidth {
 		if column+min(run, excerptWidth/2) > excerptWidth || low > 0 {
 			first = max(0, column-excerptWidth/3)
@@ -302,7 +305,7 @@ func fit(line string, start, end int) (text string, column, run int) {
 		switch {
 		case c.column >= first && next <= last:
 			b.WriteString(c.text)
-		case c.column < first && next > first: // cut in two by the edge
+		case c.column < first && next > first: // the edge cuts the character in two
 			b.WriteString(strings.Repeat(" ", next-first))
 		}
 	}

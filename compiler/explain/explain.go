@@ -1,15 +1,14 @@
-// Package explain holds a text for every code a finding can have: what would
-// happen on the cluster, what to do about it, and an example of the mistake
-// and of its cure.
+// Package explain holds a text for every code that a finding can have: what would
+// happen on the cluster, what to do about it, and an example of the mistake and of
+// its correction.
 //
-// A text is one file, CODE.txtar. Its comment is the prose, laid out as it is
-// printed, then a "Source: " line for everything it rests on. Two members show
-// the mistake and the cure: failing.cue and fixed.cue, or .yaml, are the part
-// of a blueprint that matters, laid over testdata/base.txtar by the test;
-// failing.console and fixed.console are commands, run one after the other in a
-// directory that holds a blueprint. Where a blueprint can accept the finding,
-// accepted.cue is what has to be added to failing.cue. No example is there that
-// no test runs.
+// A text is one file, CODE.txtar. Its comment is the prose as it is printed,
+// followed by a "Source: " line for every source of its facts. Two members show the
+// mistake and the correction. failing.cue and fixed.cue, or .yaml, are the relevant
+// part of a blueprint; the test lays them over testdata/base.txtar. failing.console
+// and fixed.console are commands that run one after the other in a directory with a
+// blueprint. If a blueprint can accept the finding, accepted.cue is the part to add
+// to failing.cue. A test runs every example.
 package explain
 
 import (
@@ -25,28 +24,29 @@ import (
 //go:embed *.txtar
 var files embed.FS
 
-// Text explains a code. Every string is whole lines, each ending in a line
+// Text explains a code. Every string consists of whole lines, each ending in a line
 // feed; only Accepted can be empty.
 type Text struct {
-	// Why says what would happen if it were applied all the same, and what to
-	// do. Empty lines part its paragraphs.
+	// Why says what would happen if the blueprint were applied with the mistake, and
+	// what to do. Empty lines separate its paragraphs.
 	Why string `json:"why"`
-	// Language is that of the examples: "cue", "yaml", or "console" for
+	// Language is the language of the examples: "cue", "yaml", or "console" for
 	// commands, each after "$ ".
 	Language string `json:"language"`
-	// Failing is the mistake, and Fixed its cure.
+	// Failing shows the mistake, and Fixed its correction.
 	Failing string `json:"failing"`
 	Fixed   string `json:"fixed"`
-	// Accepted, added to Failing, accepts the finding; "" where that cannot be.
+	// Accepted is the part that accepts the finding if it is added to Failing, "" if
+	// the finding cannot be accepted.
 	Accepted string `json:"accepted,omitempty"`
-	// Sources name where the facts come from, without line feeds.
+	// Sources name the sources of the facts, without line feeds.
 	Sources []string `json:"sources"`
 }
 
-// Example is one of a text's examples, with what to say before it.
+// Example is one example of a text, with its heading.
 type Example struct{ Heading, Source string }
 
-// Examples returns the examples in the order in which they are to be read.
+// Examples returns the examples in reading order.
 func (t Text) Examples() []Example {
 	all := []Example{{"Leads to it:", t.Failing}, {"Mends it:", t.Fixed}}
 	if t.Accepted != "" {
@@ -55,7 +55,8 @@ func (t Text) Examples() []Example {
 	return all
 }
 
-// Lookup returns the text of a code, such as "E0401".
+// Lookup returns the text of a code, such as "E0401", and reports whether there is
+// one.
 func Lookup(code string) (Text, bool) {
 	content, err := files.ReadFile(code + ".txtar")
 	if err != nil {
@@ -65,7 +66,7 @@ func Lookup(code string) (Text, bool) {
 	return text, err == nil // the package's test reads every file
 }
 
-// Codes returns the codes that have a text, by number.
+// Codes returns the codes that have a text, sorted by number.
 func Codes() []string {
 	entries, _ := files.ReadDir(".") // embedded, so it is there
 	var codes []string

@@ -6,8 +6,8 @@ import (
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
-// Unit returns the name of one unit of a resource: "CPU", "GPU" or "TPU chip".
-// Any other resource is its own unit.
+// Unit returns the name of one unit of a resource: "CPU", "GPU" or "TPU chip". For
+// any other resource it returns the resource's own name.
 func Unit(resourceName string) string {
 	switch resourceName {
 	case CPU:
@@ -20,8 +20,8 @@ func Unit(resourceName string) string {
 	return resourceName
 }
 
-// PrintQuantity returns a quantity of a resource without its unit: memory as
-// Kubernetes writes it, and anything else as a decimal number.
+// PrintQuantity returns a quantity of a resource without its unit: memory in the
+// notation of Kubernetes, any other resource as a decimal number.
 func PrintQuantity(resourceName string, q resource.Quantity) string {
 	if resourceName == Memory {
 		return q.String()
@@ -29,8 +29,9 @@ func PrintQuantity(resourceName string, q resource.Quantity) string {
 	return words.Decimal(q)
 }
 
-// PrintAmount returns a quantity of a resource with its unit: "4 GPUs",
-// "10Gi of memory". A resource without a unit follows as it is named.
+// PrintAmount returns a quantity of a resource with its unit: "4 GPUs", "10Gi of
+// memory". A resource without a unit is printed with the resource's name after the
+// number.
 func PrintAmount(resourceName string, q resource.Quantity) string {
 	switch resourceName {
 	case Memory:

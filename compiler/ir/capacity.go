@@ -6,15 +6,15 @@ import (
 	"strconv"
 )
 
-// HasAccelerators tells whether the machines have any.
+// HasAccelerators reports whether the machines have accelerators.
 func (c Capacity) HasAccelerators() bool { return c.Machine.Resource != "" }
 
-// CountedIn is the resource that quota of the capacity is counted in: its
-// accelerators, or CPU.
+// CountedIn returns the resource in which quota of the capacity is counted: the
+// resource of its accelerators, or CPU without accelerators.
 func (c Capacity) CountedIn() string { return cmp.Or(c.Machine.Resource, CPU) }
 
-// CountedIn is the resource that quota of the capacity of some name is counted in,
-// or "" if there is no such capacity.
+// CountedIn returns the resource in which quota of the named capacity is counted, or
+// "" if there is no such capacity.
 func (p *Platform) CountedIn(name string) string {
 	for _, c := range p.Capacities {
 		if c.Name == name {
@@ -24,29 +24,29 @@ func (p *Platform) CountedIn(name string) string {
 	return ""
 }
 
-// HasGPUs tells whether the machines have NVIDIA GPUs.
+// HasGPUs reports whether the machines have NVIDIA GPUs.
 func (c Capacity) HasGPUs() bool { return c.Machine.Resource == GPU }
 
-// HasTPUs tells whether the machines have Cloud TPUs.
+// HasTPUs reports whether the machines have Cloud TPUs.
 func (c Capacity) HasTPUs() bool { return c.Machine.Resource == TPU }
 
-// HasAcceleratorNetworks tells whether pods claim the networks of the machines'
+// HasAcceleratorNetworks reports whether pods claim the networks of the machines'
 // accelerators by dynamic resource allocation.
 func (c Capacity) HasAcceleratorNetworks() bool { return c.Machine.AcceleratorNetworks }
 
-// Queued tells whether the capacity starts all nodes of a workload at once.
+// Queued reports whether the capacity starts all nodes of a workload at once.
 func (c Capacity) Queued() bool { return c.Flex != nil && c.Flex.Queued }
 
-// OwnsPools tells whether the platform makes the capacity's node pools, rather
-// than GKE as pods need them.
+// OwnsPools reports whether the platform itself creates the capacity's node pools.
+// If not, GKE creates them when pods need them.
 func (c Capacity) OwnsPools() bool { return !c.AutoProvisioned && !c.ComputeClass }
 
-// SSDs is how many local SSDs a node has: those that come with its machine, and
-// those that are asked for.
+// SSDs returns the number of local SSDs of a node: those that come with its machine
+// plus those that the blueprint asks for.
 func (c Capacity) SSDs() int { return c.Machine.BundledSSDs + c.LocalSSDs }
 
-// Pools returns the names of a capacity's node pools: none where GKE creates
-// them, one for each slice of multi-host TPUs, else the capacity's own.
+// Pools returns the names of a capacity's node pools: none if GKE creates the pools,
+// one for each slice of multi-host TPUs, otherwise the capacity's own name.
 func (c Capacity) Pools() []string {
 	switch {
 	case !c.OwnsPools():
@@ -61,52 +61,52 @@ func (c Capacity) Pools() []string {
 	return []string{c.Name}
 }
 
-// Sliced tells whether the capacity consists of multi-host TPU slices.
+// Sliced reports whether the capacity consists of multi-host TPU slices.
 func (c Capacity) Sliced() bool { return c.Machine.Slice != nil && c.Machine.Slice.Hosts > 1 }
 
-// ByCalendar tells whether the capacity consumes a reservation that was booked
-// for some days.
+// ByCalendar reports whether the capacity consumes a reservation that was booked for
+// a number of days.
 func (c Capacity) ByCalendar() bool {
 	return c.Reservation != nil && c.Reservation.Kind == CalendarReservation
 }
 
-// OwnsReservation tells whether the capacity consumes a reservation of the
-// platform's own project. Cloud Monitoring keeps the metrics of a reservation
-// in the project that owns it.
+// OwnsReservation reports whether the capacity consumes a reservation of the
+// platform's own project. Cloud Monitoring keeps the metrics of a reservation in the
+// project that owns it.
 func (c Capacity) OwnsReservation() bool {
 	return c.Reservation != nil && c.Reservation.Owner == ""
 }
 
-// HasReservationMetrics tells whether Cloud Monitoring keeps metrics of what the
-// capacity consumes in the platform's own project: of the reservation that it
-// names, or of the project's, of which it takes any.
+// HasReservationMetrics reports whether Cloud Monitoring keeps metrics of the
+// capacity's reservations in the platform's own project. A capacity consumes either
+// the reservation that it names or any reservation of the project.
 func (c Capacity) HasReservationMetrics() bool {
 	return c.OwnsReservation() || c.AnyReservation != nil
 }
 
-// OnlyReserved tells whether all nodes of the capacity come from reservations.
+// OnlyReserved reports whether all nodes of the capacity come from reservations.
 func (c Capacity) OnlyReserved() bool {
 	return c.Reservation != nil || c.AnyReservation != nil && !c.AnyReservation.OnDemand
 }
 
-// Borrows tells whether some of the resource may be borrowed.
+// Borrows reports whether the queue may borrow the resource.
 func (q ResourceQuota) Borrows() bool {
 	return q.BorrowsAll || q.Borrowing != nil && !q.Borrowing.IsZero()
 }
 
-// AnyCapacity tells whether some capacity of the platform satisfies f.
+// AnyCapacity reports whether f is true for at least one capacity of the platform.
 func (p *Platform) AnyCapacity(f func(Capacity) bool) bool {
 	return slices.ContainsFunc(p.Capacities, f)
 }
 
-// NonPreemptible tells whether KAI Scheduler never evicts jobs of a PriorityClass.
+// NonPreemptible reports whether KAI Scheduler never evicts jobs of a PriorityClass.
 func (p *Platform) NonPreemptible(class string) bool {
 	i := slices.IndexFunc(p.PriorityClasses, func(c PriorityClass) bool { return c.Name == class })
 	return i >= 0 && p.PriorityClasses[i].Value >= KAINonPreemptible
 }
 
-// CountedResources are the resources that quota is counted in, sorted: the
-// accelerators of the platform, or cpu on a platform without any.
+// CountedResources returns the resources in which quota is counted, sorted: those of
+// the platform's accelerators, or cpu on a platform without accelerators.
 func (p *Platform) CountedResources() []string {
 	var names []string
 	for _, c := range p.Capacities {

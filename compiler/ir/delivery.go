@@ -1,11 +1,11 @@
 package ir
 
-// Monitoring says what is watched.
+// Monitoring says how the platform is monitored.
 type Monitoring struct {
 	NotificationChannels []string // full resource names
 	Grafana              bool
 	GrafanaNamespace     string
-	// TensorBoard is the region of the Vertex AI TensorBoard, "" without.
+	// TensorBoard is the region of the Vertex AI TensorBoard, "" if there is none.
 	TensorBoard string
 	// MemberRoles are the project roles with which the members of the teams'
 	// groups open the dashboards and the TensorBoard, sorted.
@@ -13,7 +13,7 @@ type Monitoring struct {
 	Alerts      []Alert // by group, then name
 }
 
-// Alert is a condition somebody should know of.
+// Alert is a condition that an administrator should know about.
 type Alert struct {
 	Name  string // such as KueueQueueStuck
 	Group string // rule group
@@ -31,29 +31,30 @@ type Alert struct {
 
 // Delivery says how the platform is built.
 type Delivery struct {
-	// Region of the builds, the bucket and the repository.
+	// Region is the region of the builds, the bucket and the repository.
 	Region      string
 	StateBucket string
 	StatePrefix string
-	// InfrastructureManager runs Terraform and keeps its state, instead of the
-	// build, and StateBucket has none.
+	// InfrastructureManager reports whether Infrastructure Manager, and not the
+	// build, runs Terraform and keeps its state. StateBucket then holds no state.
 	InfrastructureManager bool
-	// Account runs the build.
+	// Account is the service account that runs the build.
 	Account ServiceAccount
-	// Permissions are what the build needs beside the roles of Account, because
-	// only far wider predefined roles hold them, sorted; nil for none.
+	// Permissions are the permissions that the build needs in addition to the roles
+	// of Account, because only far wider predefined roles hold them. They are
+	// sorted; nil means none.
 	Permissions []string
-	// NarrowRoles are further roles of Account, each narrowed by a condition, by
-	// role.
+	// NarrowRoles are further roles of Account, each narrowed by a condition. They
+	// are sorted by role.
 	NarrowRoles []NarrowRole
 	// GrantableRoles are the roles that the build may grant and revoke, sorted.
 	GrantableRoles []string
-	// CustomRoles are the project's own roles of the teams' jobs and members. They
-	// are made before the build, which only grants them.
+	// CustomRoles are the project's own roles for the teams' jobs and members. They
+	// are created before the build, and the build only grants them.
 	CustomRoles []CustomRole
 	// Repository is the Artifact Registry repository of the teams' images.
 	Repository string
-	// APIs are the services the project needs, sorted.
+	// APIs are the services that the project needs, sorted.
 	APIs []string
 }
 
@@ -66,7 +67,7 @@ const (
 	BucketScope  Scope = "buckets" // the buckets of the platform's teams
 )
 
-// NarrowRole is a role that its holder has only where a condition is true.
+// NarrowRole is a role that its holder has only while a condition is true.
 type NarrowRole struct {
 	Role  string
 	Scope Scope  // of the condition
@@ -75,26 +76,26 @@ type NarrowRole struct {
 	Condition string
 }
 
-// CustomRole is a role that belongs to the project.
+// CustomRole is a role that is defined in the project.
 type CustomRole struct {
 	ID, Title   string
 	Permissions []string // sorted
 }
 
-// Name returns the role's name in the policy of a project.
+// Name returns the role's name as a project's allow policy spells it.
 func (r CustomRole) Name(project string) string { return "projects/" + project + "/roles/" + r.ID }
 
-// Demand is the Google Cloud quota the platform needs in its region.
+// Demand is the Google Cloud quota that the platform needs in its region.
 type Demand struct {
 	Rows []DemandRow
-	// VCPUs and MemoryGiB are of all nodes the teams' quotas can ever admit,
-	// and of the system pool. The limits of node auto-provisioning are held
-	// against them: those bound the whole cluster.
+	// VCPUs and MemoryGiB are the totals of all nodes that the teams' quotas can
+	// ever admit, and of the system pool. They are compared with the limits of node
+	// auto-provisioning, which bound the whole cluster.
 	VCPUs, MemoryGiB int
 	IAM              IAMDemand
 }
 
-// IAMDemand is what the platform adds to the project in things that IAM limits.
+// IAMDemand counts what the platform adds to the project and IAM limits.
 type IAMDemand struct {
 	// Principals are the members of all bindings of the project's allow policy,
 	// each counted as often as it appears. Groups are the Google groups among them.
@@ -104,8 +105,9 @@ type IAMDemand struct {
 }
 
 // Limits of IAM in a project, for all its platforms together. The number of service
-// accounts is a quota that can be raised, the others cannot (IAM documentation:
-// "Quotas and limits"). IAM may take fewer principals if their identifiers are long.
+// accounts is a quota that can be raised; the other limits are fixed (IAM
+// documentation: "Quotas and limits"). IAM may accept fewer principals if their
+// identifiers are long.
 const (
 	MaxPrincipals          = 1500
 	MaxGroups              = 250
@@ -113,7 +115,7 @@ const (
 	MaxCustomRoles         = 300
 )
 
-// Limits of a condition on the roles that a principal grants: a call of hasOnly
+// Limits of a condition on the roles that a principal may grant: a call of hasOnly
 // names at most MaxRolesPerCall roles, and the 12 logical operators of a condition
 // join at most 13 calls (IAM documentation: "Set limits on granting roles", "Quotas
 // and limits").
@@ -122,13 +124,13 @@ const (
 	MaxGrantableRoles = 13 * MaxRolesPerCall
 )
 
-// DemandRow is one quota metric.
+// DemandRow is the need for one quota metric.
 type DemandRow struct {
-	Metric string // name of the quota metric, "" where none is verified
-	What   string // in words
-	// Standing is in use as soon as the platform is built, Admitted is what the
-	// teams' quotas can ever admit, Ceiling what all pools at their maximum would
-	// take. Standing <= Admitted <= Ceiling. Counted in Unit.
+	Metric string // name of the quota metric, "" if none is verified
+	What   string // description of the metric in words
+	// Standing is used as soon as the platform is built. Admitted is the most that
+	// the teams' quotas can ever admit. Ceiling is the need of all pools at their
+	// maximum size. Standing <= Admitted <= Ceiling. All three are counted in Unit.
 	Standing, Admitted, Ceiling int
 	Unit                        string
 	Note                        string // caveat, or ""

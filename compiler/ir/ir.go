@@ -1,13 +1,12 @@
-// Package ir is the plan: a platform with every default filled in, every
-// reference resolved and every derived name decided.
+// Package ir defines the plan: a platform in which every default is filled in, every
+// reference is resolved and every derived name is decided.
 //
-// The compiler lowers a checked blueprint into one Platform; each emitter
-// reads it and renders its own format. The plan knows nothing of CUE, HCL or
-// YAML. Amounts are Kubernetes quantities, because those have one canonical
-// form.
+// The compiler lowers a checked blueprint into one Platform; each emitter reads the
+// Platform and renders its own format. The plan knows nothing of CUE, HCL or YAML.
+// Amounts are Kubernetes quantities, because a quantity has one canonical form.
 //
-// Every slice is in the order in which it is to be written: by name, unless
-// its comment says otherwise. Emitters never sort, and never change a plan.
+// Every slice is in the order in which it must be written: by name, unless its
+// comment says otherwise. Emitters never sort and never change a plan.
 package ir
 
 import (
@@ -16,12 +15,12 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Platform is one cluster with everything around it.
+// Platform is one cluster with all that belongs to it.
 type Platform struct {
-	Name    string   // deploy folder, cluster, and prefix of derived names
+	Name    string   // name of the deploy folder and the cluster, and prefix of derived names
 	Project string   // project ID
-	Region  string   // of the control plane
-	Zones   []string // of the nodes, sorted
+	Region  string   // region of the control plane
+	Zones   []string // zones of the nodes, sorted
 
 	Versions   Versions
 	Scheduler  Scheduler
@@ -32,13 +31,14 @@ type Platform struct {
 
 	// NodeAccount is the service account of every node.
 	NodeAccount ServiceAccount
-	// JobRoles are the project roles that every pod of the cluster has as its
+	// JobRoles are the project roles that every pod of the cluster holds through its
 	// Kubernetes service account, sorted.
 	JobRoles []string
 
-	// Capacities are all of the platform's, also the auto-provisioned ones.
+	// Capacities are all capacities of the platform, including the auto-provisioned
+	// ones.
 	Capacities []Capacity
-	// AutoProvisioning bounds what GKE may create by itself.
+	// AutoProvisioning bounds the nodes that GKE may create by itself.
 	AutoProvisioning AutoProvisioning
 
 	PriorityClasses []PriorityClass // by rising value
@@ -52,18 +52,18 @@ type Platform struct {
 	Delivery   Delivery
 	Demand     Demand
 
-	// Notes are what the administrator wants to be known besides: paragraphs, in
-	// their order.
+	// Notes are further remarks of the administrator: paragraphs, in the order of
+	// the blueprint.
 	Notes []string
 }
 
-// Scheduler is what starts the teams' jobs.
+// Scheduler is the software that starts the teams' jobs.
 type Scheduler string
 
-// The schedulers. What sets them apart is in the plan already: how a workload
-// names its queue (Workload.Queueing), and which capacities need an admission
-// check. Beyond that each has an emitter of its own for its queues, and the other
-// emitters say what differs in their schedulerOf.
+// The schedulers. Most of their differences are already in the plan: how a workload
+// names its queue (Workload.Queueing), and which capacities need an admission check.
+// In addition, each scheduler has its own emitter for its queues, and the other
+// emitters describe their differences in schedulerOf.
 const (
 	Kueue Scheduler = "kueue"
 	KAI   Scheduler = "kai"
@@ -72,7 +72,7 @@ const (
 // Versions are release numbers without a leading v.
 type Versions struct {
 	Kueue, JobSet, KAI, Helm, GIB, Terraform, GoogleProvider, Gcloud string
-	// SHA256 holds what the build must get at these versions.
+	// SHA256 holds the digests of the downloads at these versions.
 	SHA256 Pins
 }
 
@@ -83,44 +83,44 @@ type Pins struct{ Kueue, JobSet, Helm, Terraform, Gcloud string }
 
 // Network holds IPv4 ranges in CIDR notation.
 type Network struct {
-	Name         string // of the VPC
+	Name         string // name of the VPC
 	Subnet       string
 	Nodes        string
 	Pods         string
 	Services     string
 	ControlPlane string
 
-	// GPUs are the networks that GPUs of different nodes reach each other over,
-	// in the order in which nodes have them: those of GPUDirect-TCPX and TCPXO,
-	// then those of GPUDirect RDMA. nil without.
+	// GPUs are the networks that connect GPUs of different nodes, in the order of
+	// the nodes' interfaces: first those of GPUDirect-TCPX and TCPXO, then those of
+	// GPUDirect RDMA. It is nil if there are none.
 	GPUs []GPUNetwork
-	// GPURanges are the ranges that the subnets of GPUs are cut from.
+	// GPURanges are the ranges from which the subnets of GPUs are cut.
 	GPURanges []NamedRange
 }
 
-// GPUNetwork is a VPC network beside the cluster's own.
+// GPUNetwork is a VPC network in addition to the cluster's own.
 type GPUNetwork struct {
-	Short string // what sets it apart from the platform's others
-	Name  string // of the VPC network
-	// Profile is the network profile it is made with, which binds it to a zone
-	// and takes no firewall rules, or "".
+	Short string // suffix that distinguishes it from the platform's other networks
+	Name  string // name of the VPC network
+	// Profile is the network profile of the network, or "". A profile binds the
+	// network to a zone and excludes firewall rules.
 	Profile string
 	MTU     int // bytes
-	// Subnets are in the order in which nodes have them.
+	// Subnets are in the order of the nodes' interfaces.
 	Subnets []GPUSubnet
 }
 
-// GPUSubnet is a subnet that a device of a node is in.
+// GPUSubnet is a subnet for one device of each node.
 type GPUSubnet struct {
-	Name    string // of the subnet
+	Name    string // name of the subnet
 	Range   string // in CIDR notation
-	Cut     Cut    // how it comes about
-	Network string // of the Network that stands for it in the cluster, and of its GKENetworkParamSet
-	RDMA    bool   // the device is one of GPUDirect RDMA, which pods use past the kernel
+	Cut     Cut    // how Range is cut from a larger range
+	Network string // name of its Network object in the cluster, and of its GKENetworkParamSet
+	RDMA    bool   // the device belongs to GPUDirect RDMA, and pods use it without the kernel
 }
 
-// Cut is a part of a range: that of the number Index, from 0, of 1<<Bits equal
-// ones.
+// Cut is one part of a range that is divided into 1<<Bits equal parts. Index is the
+// number of the part, from 0.
 type Cut struct {
 	Of          string // name of one of Network.GPURanges
 	Bits, Index int
@@ -130,8 +130,8 @@ type Cut struct {
 type Cluster struct {
 	Name               string
 	ReleaseChannel     string
-	MinVersion         string       // that it starts with; "" leaves it to the release channel
-	AuthorizedNetworks []NamedRange // none: the IP endpoint has no public address
+	MinVersion         string       // version that a new cluster starts with; "" leaves it to the release channel
+	AuthorizedNetworks []NamedRange // if empty, the IP endpoint has no public address
 	DNSEndpoint        bool         // reachable from outside the VPC
 	SecurityGroup      string       // "" switches Google Groups for RBAC off
 	DeletionProtection bool
@@ -144,35 +144,35 @@ type Cluster struct {
 	Metrics []string
 }
 
-// Security is what the cluster has besides the safe defaults.
+// Security holds the cluster's security settings beyond the safe defaults.
 type Security struct {
-	KMSKey              string // of boot disks and etcd, "" for keys that Google manages
-	BinaryAuthorization bool   // the project's policy admits images
-	FlowLogs            bool   // of the cluster's subnet
+	KMSKey              string // key of boot disks and etcd, "" for keys that Google manages
+	BinaryAuthorization bool   // the project's policy decides which images are admitted
+	FlowLogs            bool   // flow logs of the cluster's subnet
 	Posture             bool   // GKE reports insecure settings of workloads
-	DataAccessLogs      bool   // of GKE and Cloud Storage in the whole project
+	DataAccessLogs      bool   // audit logs of data access in GKE and Cloud Storage, for the whole project
 }
 
-// NamedRange is a CIDR range with the name an administrator gave it.
+// NamedRange is a CIDR range with a name.
 type NamedRange struct{ Name, CIDR string }
 
-// Maintenance is a weekly window.
+// Maintenance is a weekly window, with exclusions.
 type Maintenance struct {
 	Days  []string // MO..SU, as in the blueprint
 	Start string   // hh:mm, UTC
-	Hours int      // length
+	Hours int      // length of the window
 
 	Exclusions []Exclusion
 }
 
-// Exclusion is a time in which GKE holds upgrades back.
+// Exclusion is a period in which GKE does not upgrade.
 type Exclusion struct {
 	Name       string
 	Start, End string // days, from 00:00 UTC to 00:00 UTC
 	Scope      string // as GKE's API spells it
 }
 
-// SystemPool is the pool of everything which is not a team's job.
+// SystemPool is the node pool for all pods except the teams' jobs.
 type SystemPool struct {
 	Name         string
 	Machine      string  // machine type
@@ -185,18 +185,19 @@ type SystemPool struct {
 	CountsNoSSDs bool // see Machine.CountsNoSSDs
 }
 
-// HasGroups reports whether the members of some team are a Google group that the
-// cluster knows.
+// HasGroups reports whether at least one team has a Google group that the cluster
+// knows.
 func (p *Platform) HasGroups() bool {
 	return p.Cluster.SecurityGroup != "" && slices.ContainsFunc(p.Teams, func(t Team) bool { return t.Group != "" })
 }
 
-// HasBuckets reports whether some team has a bucket.
+// HasBuckets reports whether at least one team has a bucket.
 func (p *Platform) HasBuckets() bool {
 	return slices.ContainsFunc(p.Teams, func(t Team) bool { return t.Bucket != "" })
 }
 
-// TeamsWithAccount returns the teams whose jobs act as a Google service account.
+// TeamsWithAccount returns the teams whose jobs act as a Google service account, in
+// the order of Teams.
 func (p *Platform) TeamsWithAccount() []Team {
 	return slices.DeleteFunc(slices.Clone(p.Teams), func(t Team) bool { return t.Account == nil })
 }
@@ -204,19 +205,20 @@ func (p *Platform) TeamsWithAccount() []Team {
 // ServiceAccount is a Google service account.
 type ServiceAccount struct {
 	ID      string   // account_id: the part before the @
-	Display string   // what it is for
+	Display string   // display name
 	Roles   []string // roles on the project
 }
 
-// Email returns the account's address in a project.
+// Email returns the account's email address in a project.
 func (a ServiceAccount) Email(project string) string {
 	return a.ID + "@" + project + ".iam.gserviceaccount.com"
 }
 
-// Option is how machines are obtained.
+// Option is a consumption option: the way in which machines are obtained.
 type Option string
 
-// The consumption options. The value is also the node label resource-type.
+// The consumption options. Each value is also the value of the node label
+// resource-type.
 const (
 	OnDemand       Option = "ondemand"
 	Spot           Option = "spot"
@@ -225,125 +227,129 @@ const (
 	FlexStart      Option = "flex-start"
 )
 
-// Capacity is some hardware obtained through one option: a node pool, or one
-// for each TPU slice, or what GKE may create by itself, and the ResourceFlavor
-// that stands for it.
+// Capacity is a hardware class that is obtained through one consumption option. It
+// stands for one node pool, for one pool for each TPU slice, or for the pools that
+// GKE may create by itself. One ResourceFlavor represents it.
 type Capacity struct {
-	Name     string // of the ResourceFlavor, and of the node pool or ComputeClass
-	Hardware string // the blueprint's name of the class
+	Name     string // name of the ResourceFlavor, and of the node pool or ComputeClass
+	Hardware string // name of the hardware class in the blueprint
 	Machine  Machine
 	Option   Option
 	Zones    []string // sorted
 
-	// Static is true for a fixed number of nodes (MaxNodes), false for a pool
-	// that scales between MinNodes and MaxNodes. Counts are totals over all
-	// zones.
+	// Static reports whether the number of nodes is fixed (MaxNodes). If not, the
+	// pool scales between MinNodes and MaxNodes. Counts are totals over all zones.
 	Static             bool
 	MinNodes, MaxNodes int
 
-	// Slices are the TPU slices of a capacity of multi-host TPUs, all alike,
-	// each a node pool of its own: all of them stand if it is Static, else each
-	// has all its nodes or none. 0 without multi-host TPUs.
+	// Slices is the number of TPU slices of a capacity with multi-host TPUs; it is 0
+	// for any other capacity. The slices are alike, and each is a separate node
+	// pool. If the capacity is Static, all slices always exist; otherwise each has
+	// either all its nodes or none.
 	Slices int
 
-	// AutoProvisioned capacities have no node pool of their own: GKE creates
-	// pools for pods that ask for such nodes by their labels.
+	// AutoProvisioned reports whether the capacity has no node pool of its own: GKE
+	// creates pools for pods that ask for such nodes by their labels.
 	AutoProvisioned bool
-	// ComputeClass capacities have none either: GKE creates pools for pods that
-	// select the ComputeClass of the capacity's name.
+	// ComputeClass reports whether GKE creates the pools for pods that select the
+	// ComputeClass with the capacity's name. Such a capacity has no node pool of its
+	// own either.
 	ComputeClass bool
-	// KeepsVersion capacities have pools that GKE upgrades only when the support
-	// of their version ends.
+	// KeepsVersion reports whether GKE upgrades the capacity's pools only when
+	// support for their version ends.
 	KeepsVersion bool
-	// Compact puts the nodes close together, in one zone. Multi-host TPU slices
-	// are always together, and not Compact.
+	// Compact reports whether the nodes are placed close together, in one zone. The
+	// nodes of a multi-host TPU slice are always close together, and Compact is
+	// false for them.
 	Compact bool
 
 	Reservation    *ReservationUse    // with Option Reservation
 	AnyReservation *AnyReservationUse // with Option AnyReservation
 	Flex           *FlexUse           // with Option FlexStart
-	// Waiting capacities have a reservation that has not begun: their pool has
-	// no nodes yet, and does not scale. All else is as it will be.
+	// Waiting reports whether the capacity's reservation has not begun. The pool
+	// then has no nodes and does not scale; everything else is already as it will be
+	// when the reservation begins.
 	Waiting bool
 
 	DiskType    string
 	DiskSizeGiB int
-	LocalSSDs   int    // asked for as ephemeral storage, besides Machine.BundledSSDs
+	LocalSSDs   int    // requested as ephemeral storage, in addition to Machine.BundledSSDs
 	GPUDriver   string // DEFAULT, LATEST or DISABLED; "" without GPUs
 
-	// GPUDirect is how the GPUs of different nodes reach each other past the
-	// CPUs, "" for not.
+	// GPUDirect is the transport between the GPUs of different nodes that bypasses
+	// the CPUs, "" for none.
 	GPUDirect GPUDirect
-	// Networks are those that the nodes have besides the cluster's own, as
-	// GPUSubnet.Network names them, in the order of their devices.
+	// Networks are the nodes' networks in addition to the cluster's own, named as in
+	// GPUSubnet.Network, in the order of the nodes' devices.
 	Networks []string
 
-	// PoolLabels are the node labels the pool sets itself, beside those that
-	// GKE adds.
+	// PoolLabels are the node labels that the pool sets itself, in addition to those
+	// that GKE adds.
 	PoolLabels []KeyValue
-	// NodeLabels tell the nodes of this capacity from all others: the
-	// ResourceFlavor's labels. GKE sets some of them, PoolLabels the others.
+	// NodeLabels distinguish the nodes of this capacity from all others. They are
+	// the ResourceFlavor's labels. GKE sets some of them; the others are PoolLabels.
 	NodeLabels []KeyValue
-	// PoolTaints are the taints the pool sets itself.
+	// PoolTaints are the taints that the pool sets itself.
 	PoolTaints []Taint
-	// NodeTaints are all taints the nodes carry: the ResourceFlavor's taints.
+	// NodeTaints are all taints of the nodes. They are the ResourceFlavor's taints.
 	NodeTaints []Taint
 
-	// AdmissionCheck names the check a workload must pass before it starts on
-	// this capacity, or is "".
+	// AdmissionCheck is the name of the check that a workload must pass before it
+	// starts on this capacity, or "".
 	AdmissionCheck string
 
-	// PerNode is what one node offers to pods, less what GKE reserves: cpu,
-	// memory, then accelerators where there are any.
+	// PerNode holds the amounts that one node offers to pods, after GKE's
+	// reservations: cpu, memory, then accelerators if the machine has any.
 	PerNode []Amount
-	// Guaranteed is the nominal quota of all teams together, in the resources
-	// and order of PerNode.
+	// Guaranteed is the sum of all teams' nominal quotas, in the resources and the
+	// order of PerNode.
 	Guaranteed []Amount
-	// Overcommit is the administrator's reason why Guaranteed exceeds the
+	// Overcommit is the administrator's reason for a Guaranteed that exceeds the
 	// nodes, or "".
 	Overcommit string
 }
 
-// GPUDirect is a way of GPUs to those of other nodes.
+// GPUDirect is the transport between the GPUs of different nodes.
 type GPUDirect string
 
-// The ways. Source: GKE documentation, "Maximize GPU network bandwidth in
+// The transports. Source: GKE documentation, "Maximize GPU network bandwidth in
 // Standard mode clusters".
 const (
-	TCPX  GPUDirect = "TCPX"  // of a3-highgpu-8g: four networks
-	TCPXO GPUDirect = "TCPXO" // of a3-megagpu-8g: eight networks
-	// of a3-ultragpu-8g and A4: nine networks, eight of them RDMA; of A4X by AcceleratorNetworks
+	TCPX  GPUDirect = "TCPX"  // for a3-highgpu-8g: four networks
+	TCPXO GPUDirect = "TCPXO" // for a3-megagpu-8g: eight networks
+	// for a3-ultragpu-8g and A4: nine networks, eight of them RDMA; for A4X through
+	// AcceleratorNetworks
 	RDMA GPUDirect = "RDMA"
 )
 
-// Machine is what the catalogue knows of a machine type, with what the
-// hardware class adds to it.
+// Machine holds the catalogue's facts of a machine type, and the settings that the
+// hardware class adds.
 type Machine struct {
 	Type             string
 	Family           string
 	VCPUs            int
 	MemoryGiB        float64
-	Arm              bool   // takes images for arm64, and pods that tolerate it
-	Accelerator      string // GKE accelerator type, "" without
+	Arm              bool   // runs images for arm64, and only pods that tolerate its taint
+	Accelerator      string // GKE accelerator type, "" without accelerators
 	AcceleratorCount int
-	Resource         string // Kubernetes resource of the accelerator, "" without
-	Slice            *Slice // with TPUs
+	Resource         string // Kubernetes resource of the accelerator, "" without accelerators
+	Slice            *Slice // nil without TPUs
 	BundledSSDs      int    // local SSDs that come with every machine
-	SSDSizeGB        int    // of each local SSD
-	// PlacementTopology is the accelerator topology that a workload policy must
-	// name for the nodes to be linked with each other, or "".
+	SSDSizeGB        int    // size of each local SSD
+	// PlacementTopology is the accelerator topology that a workload policy must name
+	// so that the nodes are linked with each other, or "".
 	PlacementTopology string
-	// AcceleratorNetworks tells that GKE itself attaches the accelerators'
-	// networks to the nodes, and pods claim them by dynamic resource allocation.
+	// AcceleratorNetworks reports whether GKE itself attaches the accelerators'
+	// networks to the nodes, so that pods claim them by dynamic resource allocation.
 	AcceleratorNetworks bool
-	// LinkedNodes is how many machines NVLink joins, 0 for none.
+	// LinkedNodes is the number of machines that NVLink joins, 0 for none.
 	LinkedNodes int
-	// SteadyGPUs reports that healthy GPUs keep above 1 GHz under any load.
+	// SteadyGPUs reports whether healthy GPUs stay above 1 GHz under any load.
 	SteadyGPUs bool
-	// CountsNoSSDs reports that GKE fills in a count of local SSDs for a node pool
-	// that has none.
+	// CountsNoSSDs reports whether GKE fills in a count of local SSDs for a node
+	// pool that has none.
 	CountsNoSSDs bool
-	// TPUType is how Cloud TPU calls the slices, such as "v5litepod-16", "" without
+	// TPUType is Cloud TPU's name for the slices, such as "v5litepod-16", "" without
 	// TPUs.
 	TPUType string
 }
@@ -352,23 +358,23 @@ type Machine struct {
 type Slice struct {
 	Topology string // such as "4x4"
 	Chips    int
-	Hosts    int // nodes; above 1 the slice is one node pool, which has all of them or none
+	Hosts    int // nodes; if above 1, the slice is a node pool with either all its nodes or none
 }
 
 // ReservationUse says which reservation a capacity consumes.
 type ReservationUse struct {
 	Name            string
-	Create          bool   // the platform creates it
-	Owner           string // project that owns it, "" for the platform's own project
-	Block, SubBlock string // part of it, "" for all
+	Create          bool   // the platform creates the reservation
+	Owner           string // project that owns the reservation, "" for the platform's own project
+	Block, SubBlock string // part of the reservation, "" for all of it
 	Kind            string // standard, future or CalendarReservation
-	Days            int    // of a calendar reservation, 0 where not given
+	Days            int    // length of a calendar reservation, 0 if not given
 }
 
-// AnyReservationUse says how a capacity consumes whichever reservation matches.
+// AnyReservationUse describes a capacity that consumes any matching reservation.
 type AnyReservationUse struct {
-	// OnDemand tells that nodes are started on demand where no reservation has
-	// machines left.
+	// OnDemand reports whether GKE starts nodes on demand if no matching reservation
+	// has machines left.
 	OnDemand bool
 }
 
@@ -378,13 +384,13 @@ type FlexUse struct {
 	MaxRunSeconds int
 }
 
-// KeyValue is a label.
+// KeyValue is a pair of a name and a value, such as a label.
 type KeyValue struct{ Key, Value string }
 
-// Taint is a node taint; Effect is spelt as Kubernetes does ("NoSchedule").
+// Taint is a node taint. Effect is spelt as in Kubernetes ("NoSchedule").
 type Taint struct{ Key, Value, Effect string }
 
-// Amount is some of a resource.
+// Amount is a quantity of a resource.
 type Amount struct {
 	Resource string // "cpu", "memory", "nvidia.com/gpu"
 	Quantity resource.Quantity
@@ -393,13 +399,14 @@ type Amount struct {
 // AutoProvisioning bounds node auto-provisioning.
 type AutoProvisioning struct {
 	Profile string // OPTIMIZE_UTILIZATION or BALANCED
-	// Create is true when GKE makes the pools of some capacity, or limits are
-	// given: otherwise only the profile applies and GKE makes none.
+	// Create reports whether GKE may create node pools: GKE creates the pools of
+	// some capacity, or the blueprint gives limits. Otherwise only the profile
+	// applies.
 	Create bool
 	Limits []ResourceLimit // cpu, memory, then accelerator types by name
 }
 
-// ResourceLimit bounds a resource over the whole cluster.
+// ResourceLimit bounds a resource in the whole cluster.
 type ResourceLimit struct {
 	Type     string // "cpu", "memory" (GiB), or a GKE accelerator type
 	Min, Max int

@@ -1,31 +1,32 @@
 package ir
 
-// What KAI Scheduler calls itself, and where it is installed from. Source: KAI
-// Scheduler's documentation, "Installation", v0.17.
+// Names that KAI Scheduler uses for itself, and the place from which it is
+// installed. Source: KAI Scheduler's documentation, "Installation", v0.17.
 const (
 	KAISchedulerName = "kai-scheduler"
 	KAIChart         = "oci://ghcr.io/kai-scheduler/kai-scheduler/kai-scheduler"
 )
 
-// Services of KAI Scheduler that tell metrics, which are also the values of the
-// label app of their pods. Source: KAI Scheduler 0.17,
+// Services of KAI Scheduler that export metrics. The names are also the values of
+// the label app of their pods. Source: KAI Scheduler 0.17,
 // pkg/operator/operands/scheduler and queue_controller.
 const (
 	KAISchedulerService = "kai-scheduler-default"
 	KAIQueueService     = "queue-controller"
 )
 
-// KAINonPreemptible is the value of a PriorityClass from which on KAI Scheduler
-// never evicts a job, and so never gives it more than its queue's quota. Source:
-// KAI Scheduler's documentation, "Workload priority".
+// KAINonPreemptible is the lowest value of a PriorityClass whose jobs KAI Scheduler
+// never evicts. Such a job never gets more than its queue's quota. Source: KAI
+// Scheduler's documentation, "Workload priority".
 const KAINonPreemptible = 100
 
-// KAIDefaultClass is the class that KAI Scheduler gives a Job or JobSet whose pods
-// name none.
+// KAIDefaultClass is the PriorityClass that KAI Scheduler gives to a Job or JobSet
+// whose pods name none.
 const KAIDefaultClass = "train"
 
-// KAIClass returns the value of a PriorityClass that KAI Scheduler's chart brings
-// along. Source: KAI Scheduler's documentation, "Workload priority".
+// KAIClass returns the value of a PriorityClass that KAI Scheduler's chart installs,
+// and reports whether the chart installs the class. Source: KAI Scheduler's
+// documentation, "Workload priority".
 func KAIClass(name string) (value int, known bool) {
 	switch name {
 	case KAIDefaultClass:
@@ -40,16 +41,16 @@ func KAIClass(name string) (value int, known bool) {
 	return 0, false
 }
 
-// GPUShare is what a queue has of the GPUs, as KAI Scheduler counts them: whatever
-// their type.
+// GPUShare is a queue's share of the GPUs. KAI Scheduler counts GPUs of all types
+// together.
 type GPUShare struct {
 	Guaranteed int64
-	Most       int64 // with what it may borrow at most
-	All        bool  // it may borrow all that is idle, beyond Most
+	Most       int64 // guaranteed and borrowed GPUs together, at most
+	All        bool  // the queue may borrow all idle GPUs, beyond Most
 }
 
-// GPUs adds up what a queue has of all capacities. There is nothing of a capacity
-// whose reservation has not begun.
+// GPUs returns the sum of the queue's shares of all capacities. A capacity whose
+// reservation has not begun counts as none.
 func (q Queue) GPUs() GPUShare {
 	var out GPUShare
 	for _, f := range q.Flavors {
@@ -71,8 +72,8 @@ func (q Queue) GPUs() GPUShare {
 	return out
 }
 
-// KAIDefaultQueue tells whether a queue's name is one that KAI Scheduler's chart
-// gives to queues of its own. Jobs that name no queue are in the second. Source:
+// KAIDefaultQueue reports whether KAI Scheduler's chart gives the name to a queue of
+// its own. Jobs that name no queue are in the second of these queues. Source:
 // values.yaml of the chart.
 func KAIDefaultQueue(name string) bool {
 	return name == "default-parent-queue" || name == "default-queue"

@@ -2,7 +2,7 @@ package ir
 
 import "fmt"
 
-// Resources as Kubernetes names them.
+// Names of resources in Kubernetes.
 const (
 	CPU    = "cpu"
 	Memory = "memory"
@@ -10,29 +10,30 @@ const (
 	TPU    = "google.com/tpu"
 )
 
-// Namespaces of what is installed beside the teams.
+// Namespaces of the software that is installed beside the teams.
 const (
 	KueueNamespace  = "kueue-system"
 	KAINamespace    = "kai-scheduler"
 	JobSetNamespace = "jobset-system"
-	// KAIReservationNamespace is where KAI Scheduler holds GPUs that pods share.
+	// KAIReservationNamespace is the namespace in which KAI Scheduler holds GPUs
+	// that pods share.
 	KAIReservationNamespace = "kai-resource-reservation"
 )
 
-// KueueWebhooks is the folder below kubernetes/ with the kustomize component that
-// narrows the webhooks of Kueue's release.
+// KueueWebhooks is the folder below kubernetes/ that holds the kustomize component
+// which narrows the webhooks of Kueue's release.
 const KueueWebhooks = "system/kueue-webhooks"
 
-// PodsReadyMinutes is how long Kueue gives the pods of an admitted workload to
-// be ready, before it evicts them and queues the workload again: longer than a
-// GPU node takes to start and to pull an image.
+// PodsReadyMinutes is the time in which the pods of an admitted workload must become
+// ready. After it, Kueue evicts them and queues the workload again. It is longer
+// than a GPU node takes to start and to pull an image.
 const PodsReadyMinutes = 30
 
-// CalendarReservation is the kind of reservation that was booked for some days,
-// after which Compute Engine takes the machines back.
+// CalendarReservation is the kind of a reservation that is booked for a number of
+// days. Afterwards Compute Engine takes the machines back.
 const CalendarReservation = "calendar"
 
-// LabelKueueQueue names a job's LocalQueue, LabelKAIQueue a workload's queue.
+// LabelKueueQueue names a job's LocalQueue, and LabelKAIQueue a workload's queue.
 // Source: Kueue, pkg/controller/constants; KAI Scheduler's documentation,
 // "Scheduling queues".
 const (
@@ -40,7 +41,7 @@ const (
 	LabelKAIQueue   = "kai.scheduler/queue"
 )
 
-// QueueLabel is the label by which a job names its queue.
+// QueueLabel returns the label by which a job names its queue.
 func (p *Platform) QueueLabel() string {
 	if p.Scheduler == KAI {
 		return LabelKAIQueue
@@ -48,40 +49,40 @@ func (p *Platform) QueueLabel() string {
 	return LabelKueueQueue
 }
 
-// AnnotationMaxRun of a job tells how long, in seconds, its nodes are wanted that
-// start on request: Kueue hands it to the ProvisioningRequest as a parameter.
-// AnnotationKAIMembers of a Job tells KAI Scheduler how many of its pods start
-// together. Source: Kueue, pkg/controller/constants; KAI Scheduler 0.17,
+// AnnotationMaxRun holds the time, in seconds, for which a job wants its flex-start
+// nodes; Kueue passes it to the ProvisioningRequest as a parameter.
+// AnnotationKAIMembers holds the number of a Job's pods that KAI Scheduler must
+// start together. Source: Kueue, pkg/controller/constants; KAI Scheduler 0.17,
 // pkg/podgrouper/podgrouper/plugins/constants.
 const (
 	AnnotationMaxRun     = "provreq.kueue.x-k8s.io/maxRunDurationSeconds"
 	AnnotationKAIMembers = "kai.scheduler/batch-min-member"
 )
 
-// LabelNodePool is the label that GKE gives nodes with the name of their pool.
+// LabelNodePool is the label in which GKE gives nodes the name of their pool.
 const LabelNodePool = "cloud.google.com/gke-nodepool"
 
-// LabelPlacementGroup is the label by which pods ask node auto-provisioning for
+// LabelPlacementGroup is the label with which pods ask node auto-provisioning for
 // nodes close together. Source: GKE documentation, "Compact placement".
 const LabelPlacementGroup = "cloud.google.com/gke-placement-group"
 
-// Names of a team's queues are these prefixes and the same TEAM-TIER.
+// Prefixes of the names of a team's queues. TEAM-TIER follows the prefix.
 const (
 	ClusterQueuePrefix = "cq-"
 	LocalQueuePrefix   = "lq-"
 )
 
-// Labels of every object in the cluster, by the recommendation of the
-// Kubernetes documentation ("Recommended Labels"), and of a team's namespace.
+// Labels of every object in the cluster, as the Kubernetes documentation recommends
+// ("Recommended Labels"), and labels of a team's namespace.
 const (
 	LabelManagedBy = "app.kubernetes.io/managed-by"
 	LabelPartOf    = "app.kubernetes.io/part-of"
 	LabelTeam      = "team"
 )
 
-// ReplicatedJob is the name of a JobSet's replicated job of the workload's own
-// pods: "slice" where each of its Jobs has a TPU slice. A pod of it is named, as
-// host too, WORKLOAD-REPLICATEDJOB-JOB-POD.
+// ReplicatedJob returns the name of the JobSet's replicated job with the workload's
+// own pods. It is "slice" if each of its Jobs has a TPU slice. The name of a pod,
+// and its host name, is WORKLOAD-REPLICATEDJOB-JOB-POD.
 func (w Workload) ReplicatedJob() string {
 	if w.Slices > 0 {
 		return "slice"
@@ -89,8 +90,8 @@ func (w Workload) ReplicatedJob() string {
 	return "worker"
 }
 
-// Environment of pods that find each other, by the names that PyTorch gives
-// it, and the number of the pod's Job where a workload has several.
+// Environment variables of pods that find each other, with the names that PyTorch
+// uses, and the number of the pod's Job if a workload has several.
 const (
 	EnvMasterAddr = "MASTER_ADDR"
 	EnvMasterPort = "MASTER_PORT"
@@ -98,38 +99,37 @@ const (
 	EnvJobIndex   = "JOB_INDEX"
 )
 
-// Environment of pods whose team has a bucket, and of those of a platform with
-// a TensorBoard: the bucket's name, and the TensorBoard's resource name.
+// Environment variables with the name of the team's bucket, and with the resource
+// name of the platform's TensorBoard.
 const (
 	EnvBucket      = "BUCKET"
 	EnvTensorBoard = "TENSORBOARD"
 )
 
 // TensorBoardConfig is the ConfigMap in each team's namespace that holds the
-// TensorBoard's resource name under TensorBoardKey: Google Cloud gives it a
-// number, so that the build writes it.
+// TensorBoard's resource name under TensorBoardKey. The build writes the ConfigMap,
+// because the resource name has a number that Google Cloud assigns.
 const (
 	TensorBoardConfig = "tensorboard"
 	TensorBoardKey    = "name"
 )
 
 // InfrastructureManagerTerraform is the version of Terraform that Infrastructure
-// Manager runs, the latest it has. Source: its documentation, "Terraform and
+// Manager runs, the latest that it offers. Source: its documentation, "Terraform and
 // Infrastructure Manager".
 const InfrastructureManagerTerraform = "1.5.7"
 
-// Deployment is the full name of the platform's deployment of Infrastructure
-// Manager.
+// Deployment returns the full name of the platform's Infrastructure Manager
+// deployment.
 func (p *Platform) Deployment() string {
 	return "projects/" + p.Project + "/locations/" + p.Delivery.Region + "/deployments/" + p.Name
 }
 
-// SourcePrefix is where the sources of the builds are in the platform's bucket.
+// SourcePrefix returns the prefix of the build sources in the platform's bucket.
 func (p *Platform) SourcePrefix() string { return p.Name + "/source" }
 
-// CloudDashboards is the folder of the dashboards for Cloud Monitoring, which
-// Terraform reads. Infrastructure Manager gets Terraform's own folder and no
-// other.
+// CloudDashboards returns the folder of the Cloud Monitoring dashboards, which
+// Terraform reads. Infrastructure Manager receives only Terraform's own folder.
 func (p *Platform) CloudDashboards() string {
 	if p.Delivery.InfrastructureManager {
 		return "terraform/dashboards"
@@ -137,20 +137,20 @@ func (p *Platform) CloudDashboards() string {
 	return "dashboards/cloud-monitoring"
 }
 
-// HelmImage is the image that the build takes Helm from.
+// HelmImage returns the image from which the build takes Helm.
 func (v Versions) HelmImage() string { return pinImage("alpine/helm:"+v.Helm, v.SHA256.Helm) }
 
-// TerraformImage is the image that the build runs Terraform in.
+// TerraformImage returns the image in which the build runs Terraform.
 func (v Versions) TerraformImage() string {
 	return pinImage("hashicorp/terraform:"+v.Terraform, v.SHA256.Terraform)
 }
 
-// GcloudImage is the image of the Google Cloud CLI.
+// GcloudImage returns the image of the Google Cloud CLI.
 func (v Versions) GcloudImage() string {
 	return pinImage("gcr.io/google.com/cloudsdktool/google-cloud-cli:"+v.Gcloud, v.SHA256.Gcloud)
 }
 
-// pinImage adds a digest, unless it is "", to an image with a tag.
+// pinImage appends the digest, unless it is "", to an image with a tag.
 func pinImage(image, digest string) string {
 	if digest == "" {
 		return image
@@ -158,12 +158,12 @@ func pinImage(image, digest string) string {
 	return image + "@sha256:" + digest
 }
 
-// KueueManifest is the address of the manifest of a Kueue release.
+// KueueManifest returns the URL of the manifest of a Kueue release.
 func (v Versions) KueueManifest() string {
 	return fmt.Sprintf("https://github.com/kubernetes-sigs/kueue/releases/download/v%s/manifests.yaml", v.Kueue)
 }
 
-// JobSetManifest is the address of the manifest of a JobSet release.
+// JobSetManifest returns the URL of the manifest of a JobSet release.
 func (v Versions) JobSetManifest() string {
 	return fmt.Sprintf("https://github.com/kubernetes-sigs/jobset/releases/download/v%s/manifests.yaml", v.JobSet)
 }

@@ -6,97 +6,98 @@ import "k8s.io/apimachinery/pkg/api/resource"
 type PriorityClass struct {
 	Name     string
 	Value    int32
-	Default  bool // of the whole cluster
+	Default  bool // default class of the whole cluster
 	Preempts bool
 	Tier     string
 	Note     string // description
-	// BuiltIn classes come with the scheduler.
+	// BuiltIn reports whether the class comes with the scheduler.
 	BuiltIn bool
 }
 
 // AdmissionCheck makes a workload wait for a ProvisioningRequest.
 type AdmissionCheck struct {
-	Name      string   // also of its ProvisioningRequestConfig
+	Name      string   // also the name of its ProvisioningRequestConfig
 	Class     string   // provisioning class
 	Resources []string // resources that need the request, nil for all
-	Topology  string   // of the TPU slice that is asked for, "" without
+	Topology  string   // topology of the requested TPU slice, "" without TPUs
 }
 
 // Cohort groups queues and cohorts that lend to each other.
 type Cohort struct {
 	Name, Parent string
-	Priority     int // of the queue it is, with KAI
+	Priority     int // priority of its queue in KAI Scheduler
 }
 
-// SharedQueue is the queue of a tier that teams share.
+// SharedQueue is the queue of a tier that several teams share.
 type SharedQueue struct {
 	Queue // its LocalQueue is ""
-	// Teams are those that share it, each by a Queue of its own with Shared set.
+	// Teams are the teams that share the queue. Each has its own Queue with Shared
+	// set.
 	Teams []SharingTeam
 }
 
 // SharingTeam is a team that shares a queue.
 type SharingTeam struct{ Name, Namespace string }
 
-// Team is a tenant.
+// Team is a tenant of the platform.
 type Team struct {
 	Name        string
 	Namespace   string
 	Cohort      string // "" for none
-	Priority    int    // of its queue, with KAI
+	Priority    int    // priority of its queue in KAI Scheduler
 	Group       string // Google group of its members, "" for none
 	KubeAccount string // Kubernetes service account of its jobs
-	// Account is the Google service account that the jobs act as. It is nil if they
-	// have their rights as KubeAccount.
+	// Account is the Google service account that the jobs act as. It is nil if the
+	// jobs hold their rights as KubeAccount.
 	Account *TeamAccount
-	// Roles are the project roles of Account, or of KubeAccount without one, sorted.
-	// KubeAccount has Platform.JobRoles besides.
+	// Roles are the project roles of Account, or of KubeAccount if Account is nil,
+	// sorted. KubeAccount has Platform.JobRoles in addition.
 	Roles  []string
 	Bucket string // Cloud Storage bucket, "" for none
-	// NodesListBucket lets the nodes' account list the bucket, too.
+	// NodesListBucket reports whether the nodes' account may list the bucket, too.
 	NodesListBucket bool
-	// Allow are the fields of pods, and kinds of volumes, that its jobs may use and
-	// others may not, as in the blueprint, sorted.
+	// Allow lists the fields of pods and the kinds of volumes that the team's jobs
+	// may use and other teams' jobs may not, spelt as in the blueprint, sorted.
 	Allow  []string
 	Queues []Queue // by tier
 }
 
-// TeamAccount is the Google service account of a team. Its roles are the team's.
+// TeamAccount is the Google service account of a team. The roles are in Team.Roles.
 type TeamAccount struct {
 	ID      string // account_id: the part before the @
-	Display string // what it is for
+	Display string // display name
 }
 
-// Email returns the account's address in a project.
+// Email returns the account's email address in a project.
 func (a TeamAccount) Email(project string) string { return ServiceAccount{ID: a.ID}.Email(project) }
 
-// Queue is a team's share of one tier: a ClusterQueue, and the LocalQueue
-// through which the team's namespace uses it. With KAI it is one queue, of which
-// both are the name.
+// Queue is a team's share of one tier: a ClusterQueue, and the LocalQueue through
+// which the team's namespace uses it. In KAI Scheduler it is one queue, whose name
+// is in both fields.
 type Queue struct {
 	Tier string
-	// Classes are the PriorityClasses its jobs can have, by rising value.
+	// Classes are the PriorityClasses that its jobs can have, by rising value.
 	Classes      []string
 	ClusterQueue string
 	LocalQueue   string
-	// Shared tells that the ClusterQueue is that of a SharedQueue, and what
-	// follows is of all its teams.
+	// Shared reports whether the ClusterQueue belongs to a SharedQueue. The fields
+	// below then hold for all teams that share it.
 	Shared   bool
-	Cohort   string // it lends to and borrows from, "" for none
+	Cohort   string // cohort with which it lends and borrows, "" for none
 	Strategy string // StrictFIFO or BestEffortFIFO
 	Preempts bool
-	// MaxGraceSeconds is the longest time that pods may take to end.
+	// MaxGraceSeconds is the longest time that pods may take to stop.
 	MaxGraceSeconds int
 	Resources       []string      // covered resources, in the order of every FlavorQuota
-	Flavors         []FlavorQuota // in the order in which they are tried
+	Flavors         []FlavorQuota // in the order in which the scheduler tries them
 }
 
 // FlavorQuota is a queue's quota of one capacity.
 type FlavorQuota struct {
 	Flavor         string // name of the capacity
 	AdmissionCheck string // "" for none
-	// Waiting quotas are for a capacity whose reservation has not begun: until
-	// then the queue has nothing of them.
+	// Waiting reports whether the capacity's reservation has not begun. Until then
+	// the queue has none of this quota.
 	Waiting bool
 	Quotas  []ResourceQuota
 }
@@ -105,11 +106,12 @@ type FlavorQuota struct {
 type ResourceQuota struct {
 	Resource string
 	Nominal  resource.Quantity
-	// Borrowing is the most that may be borrowed; nil where there is no cohort
-	// to borrow from, and with BorrowsAll.
+	// Borrowing is the most that the queue may borrow. It is nil if there is no
+	// cohort to borrow from, and if BorrowsAll is set.
 	Borrowing *resource.Quantity
-	// BorrowsAll tells that all that is idle in the cohort may be borrowed.
+	// BorrowsAll reports whether the queue may borrow everything that is idle in the
+	// cohort.
 	BorrowsAll bool
-	// Lending is the most that may be lent; nil means all.
+	// Lending is the most that the queue may lend; nil means all.
 	Lending *resource.Quantity
 }

@@ -9,67 +9,70 @@ const (
 	JobSet Kind = "JobSet"
 )
 
-// Workload is one object a team submits.
+// Workload is one object that a team submits.
 type Workload struct {
-	Template      string // the blueprint's name of it
-	Name          string // of the object
+	Template      string // name in the blueprint
+	Name          string // name of the object
 	Kind          Kind
 	Team          string
 	Namespace     string
 	KubeAccount   string
-	Queue         string // LocalQueue
+	Queue         string // name of the LocalQueue
 	PriorityClass string
-	// Capacities are those of the queue it can run on, in the queue's order.
+	// Capacities are the capacities of the queue that the workload can run on, in
+	// the queue's order.
 	Capacities []string
-	// Queueing is what the queued object bears for its scheduler.
+	// Queueing holds the labels and annotations for the workload's scheduler.
 	Queueing Queueing
 	Pods     int
-	// Slices are the TPU slices a copy runs on, each with an equal share of
-	// Pods, one for each host; 0 without multi-host TPUs.
+	// Slices is the number of TPU slices that a copy runs on. Each slice has an
+	// equal share of Pods, one for each host. It is 0 without multi-host TPUs.
 	Slices    int
-	Requests  []Amount // of each pod; but for cpu also its limits
+	Requests  []Amount // requests of each pod; also its limits, except for cpu
 	Image     string
-	Command   []string    // nil leaves it to the image
+	Command   []string    // nil means the image's command
 	Env       []KeyValue  // by name
 	SecretEnv []SecretEnv // by name
-	// Bucket is the team's Cloud Storage bucket, "" without.
+	// Bucket is the team's Cloud Storage bucket, "" if it has none.
 	Bucket string
-	// TensorBoard tells that the pods get the name of the platform's TensorBoard.
+	// TensorBoard reports whether the pods get the name of the platform's
+	// TensorBoard.
 	TensorBoard  bool
 	Files        []KeyValue // name and content, by name
-	ConfigMap    string     // that holds Files, "" without
-	Port         int        // of the rendezvous, 0 without
+	ConfigMap    string     // name of the ConfigMap that holds Files, "" without Files
+	Port         int        // port of the rendezvous, 0 for none
 	Retries      int
 	NodeSelector []KeyValue // by key
 	Tolerations  []Taint    // by key
-	// PlacementGroup is the group in which auto-provisioning places the nodes,
-	// one of NodeSelector's values, or "".
+	// PlacementGroup is the group in which auto-provisioning places the nodes, or
+	// "". It is one of NodeSelector's values.
 	PlacementGroup string
-	// Networks tells that each pod, which has a node to itself, claims the
-	// networks of the node's accelerators.
+	// Networks reports whether each pod claims the networks of its node's
+	// accelerators. The pod then has the node to itself.
 	Networks bool
-	// GPUDirect is how pods, each with a node to itself, reach the GPUs of others,
-	// "" for not.
+	// GPUDirect is the transport between the GPUs of the pods, each of which has a
+	// node to itself; "" for none.
 	GPUDirect GPUDirect
-	// Interfaces are those that each pod has besides its first, by their number:
-	// of the networks of its node, in the same order.
+	// Interfaces are the network interfaces of each pod after its first, by number.
+	// They are in the networks of its node, in the same order.
 	Interfaces []Interface
-	// HostNetwork gives pods the network of their node.
+	// HostNetwork reports whether pods use the network of their node.
 	HostNetwork bool
-	// Auxiliaries are pods beside those of a JobSet, by name.
+	// Auxiliaries are the pods of a JobSet in addition to the workload's own, by
+	// name.
 	Auxiliaries []Auxiliary
-	// MaxRunSeconds bounds the run: what the workload asks for, and what its
-	// flex-start nodes last. 0 for no bound.
+	// MaxRunSeconds bounds the run, and the lifetime of its flex-start nodes. 0
+	// means no bound.
 	MaxRunSeconds int
-	// GraceSeconds is how long a pod may take to stop; 0 leaves the default.
+	// GraceSeconds is the time that a pod may take to stop; 0 means the default.
 	GraceSeconds int
 }
 
-// Queueing is how a job is known to its scheduler.
+// Queueing holds the fields by which the scheduler recognises a job.
 type Queueing struct {
-	Labels, Annotations []KeyValue // of the object that is queued, by key
+	Labels, Annotations []KeyValue // of the queued object, by key
 	PodLabels           []KeyValue // of its pods, by key
-	SchedulerName       string     // of its pods, "" for the cluster's own
+	SchedulerName       string     // of its pods, "" for the cluster's default scheduler
 }
 
 // SecretEnv is an environment variable whose value is in a Secret.
@@ -78,16 +81,16 @@ type SecretEnv struct{ Name, Secret, Key string }
 // Interface is a network interface of a pod.
 type Interface struct{ Name, Network string }
 
-// Auxiliary is a pod beside a workload's. It has the workload's files, and no
-// part in its rendezvous.
+// Auxiliary is a pod in addition to a workload's own. It has the workload's files,
+// and takes no part in its rendezvous.
 type Auxiliary struct {
-	Name         string   // also of its replicated job
-	Capacity     string   // it runs on, of the workload's queue
-	Requests     []Amount // but for cpu also its limits
+	Name         string   // also the name of its replicated job
+	Capacity     string   // capacity of the workload's queue that it runs on
+	Requests     []Amount // also its limits, except for cpu
 	Image        string
-	Command      []string   // nil leaves it to the image
+	Command      []string   // nil means the image's command
 	Env          []KeyValue // by name
 	NodeSelector []KeyValue // by key
 	Tolerations  []Taint    // by key
-	GraceSeconds int        // as the workload's
+	GraceSeconds int        // as in Workload
 }

@@ -24,19 +24,20 @@ const (
 	alertCritical = "critical"
 )
 
-// alerts returns the conditions somebody should know of, by group, then name:
-// only those that can come true on this platform, so nothing on reservations
-// without a reservation, on TPUs without TPUs, on admission checks without one.
+// alerts returns the conditions that an administrator should know about, sorted by
+// group, then by name. It includes only conditions that can come true on this
+// platform: nothing about reservations without a reservation, about TPUs without
+// TPUs, or about admission checks without one.
 //
-// The expressions hold on Google Managed Prometheus and, unless CloudOnly, on
-// any Prometheus that scrapes the scheduler and JobSet: a missing cluster label
-// satisfies the matcher of it.
+// The expressions work on Google Managed Prometheus and, unless CloudOnly is set, on
+// any Prometheus that scrapes the scheduler and JobSet: a series without the cluster
+// label matches too.
 //
-// Kueue and JobSet create a counter at 1, never at 0, and Managed Prometheus
-// drops the first sample of a counter. increase() therefore never sees the
-// first event of a series: see ir.Events. Where it only matters whether there
-// was one, the expression also asks for series that were not there an hour ago:
-// (m unless m offset 1h) or (increase(m[1h]) > 0).
+// Kueue and JobSet create a counter at 1, never at 0, and Managed Prometheus drops
+// the first sample of a counter. increase() therefore never sees the first event of
+// a series: see ir.Events. If it only matters whether there was an event, the
+// expression also selects series that did not exist an hour ago: (m unless m offset
+// 1h) or (increase(m[1h]) > 0).
 func alerts(p *ir.Platform) []ir.Alert {
 	list := slices.Concat(jobSetAlerts(), nodeAlerts())
 	if p.Scheduler == ir.KAI {
@@ -81,8 +82,8 @@ func alerts(p *ir.Platform) []ir.Alert {
 	return list
 }
 
-// kaiAlerts are on KAI Scheduler's own metrics, which do not tell what waits in
-// which queue.
+// kaiAlerts returns the alerts on KAI Scheduler's own metrics. These metrics do not
+// show which jobs wait in which queue.
 func kaiAlerts() []ir.Alert {
 	return []ir.Alert{
 		{
@@ -109,7 +110,8 @@ func kaiAlerts() []ir.Alert {
 		},
 		{
 			Name: "KAINothingStarts", Group: alertsKAI, For: 30 * 60, Severity: alertWarning,
-			// Every cycle counts the jobs that it tries.
+			// In every cycle the metric counts each job that the scheduler tries to
+			// place.
 			Expr: `sum(increase(kai_podgroups_acted_on_by_action{@scraped}[30m])) > 0` +
 				` unless sum(increase(kai_podgroups_scheduled_by_action{@scraped}[1h])) > 0`,
 			Summary: "Jobs wait and KAI Scheduler has started nothing for an hour.",
@@ -163,8 +165,8 @@ func queueAlerts() []ir.Alert {
 		},
 		{
 			Name: "KueueIdleQuotaWhileWaiting", Group: alertsQueues, For: 30 * 60, Severity: alertWarning,
-			// Compared queue by queue: what one queue leaves idle another
-			// may have no right to.
+			// The comparison is made for each queue: another queue may have no right
+			// to the resources that one queue leaves idle.
 			Expr: `(sum by (cluster_queue, resource) (kueue_cluster_queue_resource_pending{@kueue,@resource}) > 0)` +
 				` <= on (cluster_queue, resource)` +
 				` (sum by (cluster_queue, resource) (kueue_cluster_queue_nominal_quota{@kueue,@resource})` +
@@ -181,7 +183,8 @@ func serviceAlerts() []ir.Alert {
 	return []ir.Alert{
 		{
 			Name: "KueueAdmissionWaitHigh", Group: alertsService, For: 15 * 60, Severity: alertWarning,
-			// The buckets end at 40960 s: a threshold above it could not fire.
+			// The largest bucket ends at 40960 s: an alert with a higher threshold
+			// could not fire.
 			Expr: `histogram_quantile(0.95, sum by (le, cluster_queue) (rate(` +
 				`kueue_admission_wait_time_seconds_bucket{@kueue}[1h]))) > 7200`,
 			Summary: "One workload in twenty waits longer than two hours to be admitted.",
@@ -246,7 +249,7 @@ func controllerAlerts() []ir.Alert {
 func jobSetAlerts() []ir.Alert {
 	return []ir.Alert{{
 		Name: "JobSetFailures", Group: alertsJobSet, Severity: alertWarning,
-		// One series a JobSet, so that increase() alone is always 0.
+		// Each JobSet has its own series, so increase() alone is always 0.
 		Expr:    `count by (exported_namespace) (` + bornOrRisen(`jobset_failed_total{@scraped}`) + `) > 0`,
 		Summary: "JobSets failed within the last hour.",
 		Action: "Look at the JobSets of namespace {{exported_namespace}}: the condition Failed names the job that " +
@@ -265,8 +268,9 @@ func nodeAlerts() []ir.Alert {
 	}}
 }
 
-// checkAlerts leaves out quota that is held and not admitted: with these
-// checks it is the same condition.
+// checkAlerts returns the alerts for a platform with admission checks. It omits the
+// alert on quota that is reserved and not admitted, because with these checks that
+// is the same condition.
 func checkAlerts() []ir.Alert {
 	return []ir.Alert{{
 		Name: "KueueAdmissionCheckStuck", Group: alertsQueues, For: 60 * 60, Severity: alertWarning,
@@ -288,7 +292,7 @@ func acceleratorAlerts() []ir.Alert {
 	}}
 }
 
-// gpuAlerts are of GPUs that keep up 1 GHz.
+// gpuAlerts returns the alerts on GPUs that stay above 1 GHz.
 func gpuAlerts() []ir.Alert {
 	return []ir.Alert{{
 		Name: "GPUSilentThrottle", Group: alertsCapacity, For: 5 * 60, Severity: alertWarning,
@@ -300,9 +304,9 @@ func gpuAlerts() []ir.Alert {
 	}}
 }
 
-// standingSlices returns matchers of the node pools whose nodes are always to be
-// there together: those of static multi-host slices. Slices that scale have none
-// for most of the time, and single hosts are not told of.
+// standingSlices returns matchers of the node pools whose nodes must always exist
+// together: the pools of static multi-host slices. Slices that scale have no nodes
+// most of the time, and pools of single hosts are omitted.
 func standingSlices(p *ir.Platform) []string {
 	var out []string
 	for _, c := range p.Capacities {
@@ -339,16 +343,17 @@ func reservationAlerts() []ir.Alert {
 	const resource = `monitored_resource="compute.googleapis.com/Reservation"`
 	return []ir.Alert{{
 		Name: "ReservationIdle", Group: alertsCapacity, Severity: alertWarning, CloudOnly: true,
-		// Points may come only every 30 minutes, and a point counts for 5 minutes as
-		// it is: the hours are counted, each by the average of its points. Alert
-		// policies refuse to look back much further than 23 hours.
+		// The metric may have a point only every 30 minutes, and a point is valid
+		// for 5 minutes. The expression therefore averages the points of each hour
+		// and counts the hours. Alert policies reject a range much longer than 23
+		// hours.
 		Expr: `count_over_time(((` +
 			`sum by (reservation_id, reserved_resource_type) (avg_over_time(compute_googleapis_com:reservation_used{` +
 			resource + `}[1h]))` +
 			` / sum by (reservation_id, reserved_resource_type) ` +
 			`(avg_over_time(compute_googleapis_com:reservation_reserved{` + resource + `}[1h]))` +
 			`) <= 0.5)[22h:1h]) > 12`,
-		// The metrics do not say whose a reservation is.
+		// The metrics do not show who owns a reservation.
 		Summary: "At least half of a reservation of the project stood idle for more than 12 of the last 23 hours.",
 		Action: "Reservation {{reservation_id}} is paid for and not used. It may be one that this platform does not " +
 			"consume: all of the project are watched. If it is the platform's, give its capacity to more tiers, let " +
@@ -356,8 +361,8 @@ func reservationAlerts() []ir.Alert {
 	}}
 }
 
-// bornOrRisen selects the series of a counter that counted something within
-// the last hour, be it their first event.
+// bornOrRisen returns an expression for the series of a counter that counted an
+// event within the last hour, including the first event of a series.
 func bornOrRisen(selector string) string {
 	return `(` + selector + ` unless ` + selector + ` offset 1h) or (increase(` + selector + `[1h]) > 0)`
 }

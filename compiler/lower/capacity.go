@@ -13,7 +13,7 @@ import (
 	"github.com/batchwright/batchwright/schema"
 )
 
-// Node labels and taints of GKE. Source: GKE documentation, "Provisioning
+// Node labels and taints that GKE defines. Source: GKE documentation, "Provisioning
 // models", "Node auto-provisioning", "Compact placement" and "GPU node pools".
 const (
 	labelAccelerator   = "cloud.google.com/gke-accelerator"
@@ -27,19 +27,20 @@ const (
 	labelArchitecture  = "kubernetes.io/arch"
 	labelDRANetworks   = "cloud.google.com/gke-networking-dra-driver"
 
-	// labelCapacity tells the pools of one capacity from those of another. It
-	// is on all of them, though GKE labels a single pool by its name: what a
-	// flavor has no label for, Kueue does not ask of it. See rules.chosenApart.
+	// labelCapacity distinguishes the pools of one capacity from those of another.
+	// All pools have it, although GKE labels a single pool with its name: Kueue
+	// ignores a label in a pod's node selector if the flavor does not have that
+	// label. See rules.chosenApart.
 	labelCapacity = "capacity"
 
-	// labelResourceType tells how a node was obtained.
+	// labelResourceType says how a node was obtained.
 	labelResourceType = "resource-type"
 
 	noSchedule = "NoSchedule"
 )
 
-// optionTaint is the key of the taint that keeps other pods off the nodes of
-// an option's pools; its value is "true".
+// optionTaint maps an option to the key of the taint that keeps other pods off the
+// nodes of its pools. The value of the taint is "true".
 var optionTaint = map[ir.Option]string{
 	ir.OnDemand:       "ondemand",
 	ir.Spot:           "spot",
@@ -48,7 +49,7 @@ var optionTaint = map[ir.Option]string{
 	ir.FlexStart:      "flex-start",
 }
 
-// lowerCapacities resolves the capacities, by name. Nothing is guaranteed of them
+// lowerCapacities resolves the capacities, sorted by name. Guaranteed is not set
 // yet.
 func lowerCapacities(b *schema.Blueprint, zones []string) []ir.Capacity {
 	var out []ir.Capacity
@@ -118,7 +119,7 @@ func lowerCapacity(b *schema.Blueprint, name string, zones []string) ir.Capacity
 		c.Option = ir.OnDemand
 	}
 	upgrades := "window"
-	if c.ByCalendar() { // its nodes last for days that are counted
+	if c.ByCalendar() { // its nodes exist for a booked number of days
 		upgrades = "endOfSupport"
 	}
 	c.KeepsVersion = value(in.Upgrades, upgrades) == "endOfSupport" && c.OwnsPools() && c.Flex == nil
@@ -127,7 +128,8 @@ func lowerCapacity(b *schema.Blueprint, name string, zones []string) ir.Capacity
 	return c
 }
 
-// sizeCapacity sets how many nodes a capacity has. TPUs are given in slices.
+// sizeCapacity sets the number of nodes of a capacity. The blueprint gives TPUs in
+// slices.
 func sizeCapacity(c *ir.Capacity, in schema.Capacity) {
 	fixed, most, least := in.Nodes, in.MaxNodes, in.MinNodes
 	hosts := 1
@@ -146,8 +148,8 @@ func sizeCapacity(c *ir.Capacity, in schema.Capacity) {
 	}
 }
 
-// machineFacts returns what the catalogue knows of a hardware class's machine, with
-// the GPUs that are attached to it; the zero Machine where it knows nothing.
+// machineFacts returns the catalogue's facts of a hardware class's machine with its
+// attached GPUs, or the zero Machine if the catalogue has no such machine.
 func machineFacts(h schema.Hardware) catalog.Machine {
 	accelerator, count := h.Attached()
 	machine, _ := catalog.Find(h.Machine, accelerator, count)
@@ -181,8 +183,8 @@ func lowerMachine(h schema.Hardware, m catalog.Machine) ir.Machine {
 	return out
 }
 
-// defaultDisk prefers pd-balanced to the machine's own default, which is a
-// hard disk for some.
+// defaultDisk returns the default boot disk type. It prefers pd-balanced to the
+// machine's own default, which is a hard disk for some machines.
 func defaultDisk(m catalog.Machine) string {
 	if m.Disk == "" || slices.Contains(m.Disks, "pd-balanced") {
 		return "pd-balanced"
@@ -190,8 +192,8 @@ func defaultDisk(m catalog.Machine) string {
 	return m.Disk
 }
 
-// markNodes decides by which labels nodes of a capacity are known, and
-// which taints keep other pods off.
+// markNodes sets the labels that identify the nodes of a capacity, and the taints
+// that keep other pods off them.
 func markNodes(c *ir.Capacity) {
 	labels, taints := map[string]string{}, []ir.Taint{}
 	poolLabels := map[string]string{}
@@ -207,16 +209,16 @@ func markNodes(c *ir.Capacity) {
 	case c.HasGPUs():
 		labels[labelAccelerator] = c.Machine.Accelerator
 	}
-	if c.Machine.Arm { // by GKE itself
+	if c.Machine.Arm { // GKE itself sets this taint
 		taints = append(taints, ir.Taint{Key: labelArchitecture, Value: "arm64", Effect: noSchedule})
 	}
 	switch {
 	case c.ComputeClass:
-		// Pods select the class and nothing else: the class says the rest.
+		// Pods select only the class: the class defines everything else.
 		labels = map[string]string{labelComputeClass: c.Name}
 		taints = append(taints, ir.Taint{Key: labelComputeClass, Value: c.Name, Effect: noSchedule})
 	case c.AutoProvisioned && c.Option == ir.Spot:
-		// Auto-provisioning taints a Spot pool by itself, for pods that both
+		// Auto-provisioning itself sets the taint of a Spot pool, for pods that both
 		// select and tolerate the key.
 		labels[labelMachineFamily] = c.Machine.Family
 		labels[labelSpot] = "true"
@@ -231,7 +233,7 @@ func markNodes(c *ir.Capacity) {
 		taints = append(taints, c.PoolTaints...)
 	}
 	if c.Queued() {
-		// GKE adds the taint by itself, but not the label.
+		// GKE itself adds the taint, but not the label.
 		poolLabels[labelQueued] = "true"
 		taints = append(taints, ir.Taint{Key: labelQueued, Value: "true", Effect: noSchedule})
 	}
@@ -244,7 +246,7 @@ func markNodes(c *ir.Capacity) {
 	c.NodeTaints = taints
 }
 
-// perNode returns what one node offers to pods.
+// perNode returns the amounts that one node offers to pods.
 func perNode(m ir.Machine, facts catalog.Machine) []ir.Amount {
 	if facts.Type == "" {
 		return nil
@@ -260,8 +262,8 @@ func perNode(m ir.Machine, facts catalog.Machine) []ir.Amount {
 	return out
 }
 
-// perUnitShare is what a team gets with one unit of quota, a unit being an
-// accelerator or, on machines without, a vCPU.
+// perUnitShare returns the amounts that a team gets with one unit of quota. A unit
+// is an accelerator or, on machines without accelerators, a vCPU.
 func perUnitShare(h schema.Hardware, m ir.Machine) []ir.Amount {
 	facts := machineFacts(h)
 	if facts.VCPUs == 0 {
@@ -282,12 +284,13 @@ func perUnitShare(h schema.Hardware, m ir.Machine) []ir.Amount {
 	}
 	if per := h.PerAccelerator; per != nil {
 		out[0].Quantity = vcpus(per.CPU)
-		out[1].Quantity = resource.MustParse(per.Memory) // the schema admits only what parses
+		out[1].Quantity = resource.MustParse(per.Memory) // the schema admits only valid quantities
 	}
 	return out
 }
 
-// roundDown rounds an amount down to whole units; less than one is left as it is.
+// roundDown rounds an amount down to a multiple of unit. An amount below one unit
+// stays as it is.
 func roundDown(amount, unit int64) int64 {
 	if amount < unit {
 		return amount
@@ -312,12 +315,12 @@ func lowerSystemPool(in schema.SystemPool) ir.SystemPool {
 	}
 }
 
-// lowerAutoProvisioning bounds the cluster of a plan whose teams are lowered.
-// Limits that are not given hold all that the teams are guaranteed: GKE starts
-// no node beyond them, in any pool.
+// lowerAutoProvisioning bounds the cluster of a plan whose teams are already
+// lowered. A limit that the blueprint does not give is large enough for everything
+// that the teams are guaranteed: GKE starts no node beyond the limits, in any pool.
 func lowerAutoProvisioning(in schema.AutoProvisioning, p *ir.Platform) ir.AutoProvisioning {
 	out := ir.AutoProvisioning{Profile: in.Profile}
-	// The limits bound the whole cluster, so node pools count as well.
+	// The limits bound the whole cluster, so node pools count too.
 	inUse, created := map[string]int{}, map[string]bool{}
 	for _, c := range p.Capacities {
 		inUse[c.Machine.Accelerator] += c.MaxNodes * c.Machine.AcceleratorCount
@@ -362,7 +365,7 @@ func lowerAdmissionChecks(capacities []ir.Capacity) []ir.AdmissionCheck {
 	return out
 }
 
-// keyValues returns labels by key.
+// keyValues returns the entries of a map, sorted by key.
 func keyValues(m map[string]string) []ir.KeyValue {
 	var out []ir.KeyValue
 	for _, k := range slices.Sorted(maps.Keys(m)) {

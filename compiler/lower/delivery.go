@@ -8,12 +8,13 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// delivery completes how a platform is built, of which the blueprint says the
-// region, the bucket, and who runs Terraform: it decides where in the bucket the
-// state lies, and what the build may do, by the parts of the plan that it makes.
+// delivery completes the description of how a platform is built. The blueprint gives
+// the region, the bucket, and who runs Terraform. delivery decides where in the
+// bucket the state is, and derives the rights of the build from the parts of the
+// plan that the build creates.
 func delivery(p *ir.Platform) ir.Delivery {
 	d := p.Delivery
-	d.StatePrefix = p.Name + "/terraform" // platforms that share a bucket keep apart
+	d.StatePrefix = p.Name + "/terraform" // keeps platforms that share a bucket apart
 	d.Account = ir.ServiceAccount{ID: p.Name + "-build", Display: "Builds " + p.Name, Roles: buildRoles(p)}
 	d.NarrowRoles = narrowRoles(p)
 	d.Permissions = buildPermissions(p)
@@ -24,9 +25,9 @@ func delivery(p *ir.Platform) ir.Delivery {
 	return d
 }
 
-// nodeRoles returns the roles of the nodes' service account: what GKE demands,
-// pulling the teams' images, and streaming them (GKE documentation: "Configure
-// GKE node service accounts", "Use Image streaming").
+// nodeRoles returns the roles of the nodes' service account: those that GKE demands,
+// and the rights to pull and to stream the teams' images (GKE documentation:
+// "Configure GKE node service accounts", "Use Image streaming").
 func nodeRoles() []string {
 	return []string{
 		"roles/artifactregistry.reader",
@@ -35,7 +36,7 @@ func nodeRoles() []string {
 	}
 }
 
-// jobRoles returns what every job needs: it writes logs and metrics.
+// jobRoles returns the roles that every job needs to write logs and metrics.
 func jobRoles() []string {
 	return []string{"roles/logging.logWriter", "roles/monitoring.metricWriter"}
 }
@@ -52,9 +53,9 @@ func memberRoles(p *ir.Platform) []string {
 	return sortedUnique(roles)
 }
 
-// customRoles returns the roles that predefined ones are too wide for:
-// roles/aiplatform.user, which Google recommends for writing to a TensorBoard, runs
-// machines in Vertex AI past every queue.
+// customRoles returns the custom roles, which exist because the predefined roles are
+// too wide: roles/aiplatform.user, which Google recommends for writing to a
+// TensorBoard, can run machines in Vertex AI without passing any queue.
 func customRoles(p *ir.Platform) []ir.CustomRole {
 	if p.Monitoring.TensorBoard == "" {
 		return nil
@@ -66,12 +67,12 @@ func customRoles(p *ir.Platform) []ir.CustomRole {
 	return roles
 }
 
-// roleID returns the ID of a custom role of a platform. It has no dashes (IAM
+// roleID returns the ID of a platform's custom role. An ID has no dashes (IAM
 // documentation: "Create and manage custom roles").
 func roleID(platform, role string) string { return strings.ReplaceAll(platform, "-", "_") + "_" + role }
 
-// tensorBoardReads returns the permissions to look at a TensorBoard, and at the
-// experiment that the uploader makes for it in Vertex ML Metadata.
+// tensorBoardReads returns the permissions to view a TensorBoard, and the experiment
+// that the uploader creates for it in Vertex ML Metadata.
 func tensorBoardReads() []string {
 	return []string{
 		"aiplatform.artifacts.get",
@@ -100,10 +101,11 @@ func tensorBoardReads() []string {
 	}
 }
 
-// tensorBoardWrites returns the permissions to add to a TensorBoard, as the uploader of
-// google-cloud-aiplatform does: it makes an experiment in the project's metadata
-// store, and the store if there is none yet. Source: googleapis/python-aiplatform,
-// google/cloud/aiplatform/tensorboard/uploader.py and metadata/.
+// tensorBoardWrites returns the permissions to add data to a TensorBoard in the way
+// of the uploader of google-cloud-aiplatform: it creates an experiment in the
+// project's metadata store, and the store itself if there is none yet. Source:
+// googleapis/python-aiplatform, google/cloud/aiplatform/tensorboard/uploader.py and
+// metadata/.
 func tensorBoardWrites() []string {
 	return []string{
 		"aiplatform.artifacts.create",
@@ -145,11 +147,11 @@ func tensorBoardWriter(platform string) ir.CustomRole {
 }
 
 // buildRoles returns the roles of the build's service account on the whole project
-// (IAM documentation: "IAM roles and permissions index"). They do not include
-// rights on a single resource, which create-platform.sh grants there, the roles of
-// narrowRoles, and the right to grant roles, which ir.Delivery.GrantableRoles
-// bounds. The build administers no service accounts: whoever may set their
-// policies can become any account of the project.
+// (IAM documentation: "IAM roles and permissions index"). They do not include the
+// rights on single resources, which create-platform.sh grants on these resources,
+// the roles of narrowRoles, or the right to grant roles, which
+// ir.Delivery.GrantableRoles bounds. The build administers no service accounts: an
+// account that can set their policies can become any account of the project.
 func buildRoles(p *ir.Platform) []string {
 	roles := []string{
 		"roles/compute.networkAdmin",  // network, subnet, router, NAT
@@ -160,8 +162,9 @@ func buildRoles(p *ir.Platform) []string {
 	if len(p.Monitoring.Alerts) > 0 {
 		roles = append(roles, "roles/monitoring.alertPolicyEditor")
 	}
-	// Whoever has Infrastructure Manager apply something may manage deployments
-	// (roles/config.admin), and it acts as an account with roles/config.agent.
+	// An account that lets Infrastructure Manager apply a configuration must be able
+	// to manage deployments (roles/config.admin); Infrastructure Manager then acts
+	// as an account with roles/config.agent.
 	if p.Delivery.InfrastructureManager {
 		roles = append(roles, "roles/config.admin", "roles/config.agent")
 	}
@@ -169,12 +172,13 @@ func buildRoles(p *ir.Platform) []string {
 }
 
 // narrowRoles returns the roles of the build that a condition narrows to the
-// cluster, and to buckets of the teams' prefix. A platform whose name begins with
-// this one's and a dash has buckets of the same prefix.
+// cluster, and to buckets with the prefix of the teams' buckets. If another
+// platform's name begins with this platform's name and a dash, its buckets have the
+// same prefix.
 //
-// Cloud Storage names the bucket that it checks a permission for (IAM
-// documentation: "Resource attributes for IAM Conditions"). The right to create one
-// is among buildPermissions, without a condition: no source says whether it is
+// For a permission on a bucket, Cloud Storage gives IAM the name of that bucket (IAM
+// documentation: "Resource attributes for IAM Conditions"). The right to create a
+// bucket is in buildPermissions, without a condition: no source says whether it is
 // checked on the new bucket or on the project.
 func narrowRoles(p *ir.Platform) []ir.NarrowRole {
 	roles := []ir.NarrowRole{{
@@ -191,15 +195,16 @@ func narrowRoles(p *ir.Platform) []ir.NarrowRole {
 	return roles
 }
 
-// buildPermissions returns what the build needs beside its roles. Of the
-// predefined roles only roles/compute.admin and wider ones may create and
-// delete a reservation, and those that may make a resource policy or a
-// TensorBoard may much else (Vertex AI documentation: "Access control with IAM").
+// buildPermissions returns the permissions that the build needs in addition to its
+// roles. Among the predefined roles, only roles/compute.admin and wider roles may
+// create and delete a reservation. The roles that may create a resource policy or a
+// TensorBoard include many other rights (Vertex AI documentation: "Access control
+// with IAM").
 func buildPermissions(p *ir.Platform) []string {
 	var out []string
 	if p.Monitoring.TensorBoard != "" {
 		out = append(out,
-			"aiplatform.locations.get", // the operation that makes it
+			"aiplatform.locations.get", // reads the operation that creates the TensorBoard
 			"aiplatform.tensorboards.create",
 			"aiplatform.tensorboards.delete",
 			"aiplatform.tensorboards.get",
@@ -207,7 +212,7 @@ func buildPermissions(p *ir.Platform) []string {
 			"aiplatform.tensorboards.update",
 		)
 	}
-	out = append(out, "cloudbuild.builds.list") // a build waits for an older one of the platform
+	out = append(out, "cloudbuild.builds.list") // a build waits for an older build of the platform
 	if p.AnyCapacity(func(c ir.Capacity) bool { return c.Reservation != nil && c.Reservation.Create }) {
 		out = append(out,
 			"compute.reservationBlocks.get",
@@ -245,9 +250,9 @@ func grantableRoles(p *ir.Platform) []string {
 	return sortedUnique(granted)
 }
 
-// apis returns the services behind everything the platform consists of (GKE
-// documentation: "Use Image streaming", "Access Filestore instances with the
-// Filestore CSI driver"; the others by the documentation of their products).
+// apis returns the services that the platform needs (GKE documentation: "Use Image
+// streaming", "Access Filestore instances with the Filestore CSI driver"; for the
+// others, the documentation of their products).
 func apis(p *ir.Platform) []string {
 	names := []string{
 		"artifactregistry.googleapis.com",

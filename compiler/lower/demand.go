@@ -11,22 +11,22 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// demand returns the Google Cloud quota a platform needs in its region, from
-// its capacities, its system pool and the limits of node auto-provisioning.
+// demand returns the Google Cloud quota that a platform needs in its region,
+// computed from its capacities, its system pool and the limits of node
+// auto-provisioning.
 //
-// Rows are ordered by kind (accelerators, vCPUs, boot disks, local SSDs,
-// everything else), then by metric, then by what is counted; nameless metrics
-// come last. A metric that no source names stays empty and its row says so: the
-// amount is known even where the name is not. Disk types whose metric is not
-// certain have no row.
+// Rows are sorted by kind (accelerators, vCPUs, boot disks, local SSDs, everything
+// else), then by metric, then by what is counted; rows without a metric come last.
+// If no source names the metric, it stays empty and the row says so: the amount is
+// known even if the name is not. Disk types whose metric is uncertain have no row.
 func demand(p *ir.Platform) ir.Demand {
 	var t demandTally
 	for _, c := range append(slices.Clone(p.Capacities), systemCapacity(p)) {
 		n := countNodes(p, c)
 		t.addDisks(c, n)
 		if c.ByCalendar() {
-			// Of calendar mode Google charges no quota but for disks. Source: AI
-			// Hypercomputer documentation, "Capacity overview".
+			// For calendar mode, Google charges no quota except for disks. Source:
+			// AI Hypercomputer documentation, "Capacity overview".
 			continue
 		}
 		t.addAccelerators(c, n)
@@ -47,12 +47,12 @@ func demand(p *ir.Platform) ir.Demand {
 	return d
 }
 
-// iamDemand counts what create-platform.sh and Terraform add to the project's allow
-// policy, and the accounts and roles they make. The policies of buckets and service
-// accounts are their own, and hold few.
+// iamDemand counts the bindings that create-platform.sh and Terraform add to the
+// project's allow policy, and the accounts and roles that they create. Buckets and
+// service accounts have policies of their own, which hold few bindings.
 func iamDemand(p *ir.Platform) ir.IAMDemand {
 	d := p.Delivery
-	// The last is the build's right to grant roles.
+	// The 1 is the build's right to grant roles.
 	principals := len(d.Account.Roles) + len(d.NarrowRoles) + 1 + len(p.NodeAccount.Roles)
 	demand := ir.IAMDemand{ServiceAccounts: 2, CustomRoles: len(d.CustomRoles)}
 	if len(d.Permissions) > 0 {
@@ -75,7 +75,7 @@ func iamDemand(p *ir.Platform) ir.IAMDemand {
 	return demand
 }
 
-// systemCapacity is the system pool, as if it were a capacity.
+// systemCapacity returns the system pool in the form of a capacity.
 func systemCapacity(p *ir.Platform) ir.Capacity {
 	return ir.Capacity{
 		Option: ir.OnDemand, Static: true, MaxNodes: p.SystemPool.NodesPerZone * len(p.Zones),
@@ -84,9 +84,9 @@ func systemCapacity(p *ir.Platform) ir.Capacity {
 	}
 }
 
-// autoProvisioningNeed returns what auto-provisioning must allow the cluster
-// for all that the teams' quotas can ever admit to get its nodes: the vCPUs and
-// the memory of those nodes, whole ones, and of the system pool.
+// autoProvisioningNeed returns the limits that auto-provisioning needs so that
+// everything that the teams' quotas can ever admit gets its nodes: the vCPUs and the
+// memory of these nodes, counted as whole nodes, and of the system pool.
 func autoProvisioningNeed(p *ir.Platform) (vcpus, memoryGiB int) {
 	memory := 0.0
 	for _, c := range append(slices.Clone(p.Capacities), systemCapacity(p)) {
@@ -97,23 +97,25 @@ func autoProvisioningNeed(p *ir.Platform) (vcpus, memoryGiB int) {
 	return vcpus, int(math.Ceil(memory))
 }
 
-// nodeCount is how many nodes of a pool stand always, can be admitted to by
-// the teams' quotas, and exist at the pool's maximum.
+// nodeCount holds three numbers of nodes of a pool: those that always exist, those
+// that the teams' quotas can admit workloads to, and those at the pool's maximum
+// size.
 type nodeCount struct{ standing, admitted, ceiling int }
 
 // countNodes counts a capacity's nodes. KAI Scheduler counts the GPUs of all
-// capacities together, and gives what is idle away, so that all can run. Kueue never admits more to a flavor than
-// the nominal quota of all its queues together, because borrowing only moves
-// what others leave unused: so the scarcest resource's quota, in whole nodes or
-// TPU slices, bounds what can run.
+// capacities together and lends what is idle, so all nodes can be in use. Kueue
+// never admits more to a flavor than the nominal quota of all its queues together,
+// because borrowing only moves what other queues leave unused. The quota of the
+// scarcest resource, in whole nodes or TPU slices, therefore bounds the nodes in
+// use.
 func countNodes(p *ir.Platform, c ir.Capacity) nodeCount {
 	standing := c.MinNodes
 	switch {
 	case c.Waiting:
 		standing = 0
 	case c.Static, c.OwnsReservation():
-		// A reservation takes up its project's quota from the day it begins,
-		// used or not.
+		// A reservation uses its project's quota from the day on which it begins,
+		// even while it is idle.
 		standing = c.MaxNodes
 	}
 	if p.Scheduler == ir.KAI {
@@ -130,10 +132,11 @@ func countNodes(p *ir.Platform, c ir.Capacity) nodeCount {
 	return nodeCount{standing, max(standing, min(needed, c.MaxNodes)), c.MaxNodes}
 }
 
-// wholeNodes returns how many nodes offer the total when each offers one.
+// wholeNodes returns the number of nodes that offer the total, if each node offers
+// one.
 func wholeNodes(total, one ir.Amount) int {
 	a, b := total.Quantity.Value(), one.Quantity.Value()
-	if total.Resource == ir.CPU { // the only resource that comes in fractions
+	if total.Resource == ir.CPU { // the only resource with fractions
 		a, b = total.Quantity.MilliValue(), one.Quantity.MilliValue()
 	}
 	if b <= 0 {
@@ -142,7 +145,7 @@ func wholeNodes(total, one ir.Amount) int {
 	return int((a + b - 1) / b)
 }
 
-// demandKind orders the rows.
+// demandKind is the kind of a row. Its values are in the order of the rows.
 type demandKind int
 
 const (
@@ -153,17 +156,17 @@ const (
 	demandOthers
 )
 
-// demandMetric is a quota metric under way to its row.
+// demandMetric is a quota metric whose row is not finished.
 type demandMetric struct {
 	kind     demandKind
 	row      ir.DemandRow
-	subjects []string // what is counted: accelerators, families, disk types
+	subjects []string // what the metric counts: accelerators, families, disk types
 	notes    []string
-	limit    string // type of the auto-provisioning limit that bounds it, "" for none
+	limit    string // type of the auto-provisioning limit that bounds the metric, "" for none
 	gpu      bool
 }
 
-// addNote adds a remark, each once.
+// addNote adds a remark unless the metric already has it.
 func (m *demandMetric) addNote(s string) {
 	if s != "" && !slices.Contains(m.notes, s) {
 		m.notes = append(m.notes, s)
@@ -173,8 +176,8 @@ func (m *demandMetric) addNote(s string) {
 // demandTally collects metrics.
 type demandTally struct{ metrics []*demandMetric }
 
-// metric returns the metric of that name, made on first use. A nameless one
-// is told apart by its subject.
+// metric returns the metric with the given name, and creates it on first use.
+// Metrics without a name are distinguished by their subject.
 func (t *demandTally) metric(k demandKind, name, subject string) *demandMetric {
 	for _, m := range t.metrics {
 		if m.kind == k && m.row.Metric == name && (name != "" || slices.Contains(m.subjects, subject)) {
@@ -189,7 +192,7 @@ func (t *demandTally) metric(k demandKind, name, subject string) *demandMetric {
 	return m
 }
 
-// addNodes adds the nodes of one pool, with so many units each.
+// addNodes adds the nodes of one pool, each of which needs perNode units.
 func (m *demandMetric) addNodes(n nodeCount, perNode int) {
 	m.row.Standing += n.standing * perNode
 	m.row.Admitted += n.admitted * perNode
@@ -203,8 +206,8 @@ func (t *demandTally) addAccelerators(c ir.Capacity, n nodeCount) {
 	}
 	metrics := catalog.QuotaMetrics(a)
 	name, subject := metrics.Standard, a+", on demand and reserved"
-	// Flex-start spends preemptible quota too (Google Cloud documentation:
-	// "Compute Engine instances provisioning models").
+	// Flex-start uses preemptible quota too (Google Cloud documentation: "Compute
+	// Engine instances provisioning models").
 	preemptible := c.Option == ir.Spot || c.Option == ir.FlexStart
 	if preemptible {
 		name, subject = metrics.Preemptible, a+", Spot and flex-start"
@@ -229,7 +232,7 @@ func (t *demandTally) addAccelerators(c ir.Capacity, n nodeCount) {
 	m.noteReservation(c)
 }
 
-// noteReservation says what is special about a reservation's part in a metric.
+// noteReservation adds a remark on a reservation's part in a metric.
 func (m *demandMetric) noteReservation(c ir.Capacity) {
 	if c.AnyReservation != nil {
 		m.addNote("includes " + c.Name +
@@ -285,8 +288,8 @@ func (t *demandTally) addDisks(c ir.Capacity, n nodeCount) {
 	m.addNodes(n, c.DiskSizeGiB)
 }
 
-// addLocalSSDs counts local SSDs, those that come with a machine too. Source:
-// Google's Cluster Toolkit (pkg/validators/quota.go); of the other metrics, the
+// addLocalSSDs counts local SSDs, including those that come with a machine. Source:
+// Google's Cluster Toolkit (pkg/validators/quota.go); for the other metrics, the
 // Cloud Quotas documentation and the Compute Engine API's Quota.metric.
 func (t *demandTally) addLocalSSDs(c ir.Capacity, n nodeCount) {
 	if c.SSDs() == 0 || n.ceiling == 0 {
@@ -301,9 +304,9 @@ func (t *demandTally) addLocalSSDs(c ir.Capacity, n nodeCount) {
 	}
 }
 
-// addResizeRequests counts the requests queued provisioning can have open:
-// Kueue makes one for a workload that has its quota reserved, and a workload
-// holds one accelerator at least, or one TPU slice.
+// addResizeRequests counts the requests that queued provisioning can have open:
+// Kueue creates one for each workload with reserved quota, and a workload has at
+// least one accelerator, or one TPU slice.
 func (t *demandTally) addResizeRequests(c ir.Capacity) {
 	if !c.Queued() {
 		return
@@ -329,7 +332,7 @@ func (t *demandTally) addResizeRequests(c ir.Capacity) {
 	m.addNote("projects start with 100")
 }
 
-// addAllRegions sums up all GPUs: call it last.
+// addAllRegions adds the metric for the sum of all GPUs. It must be called last.
 func (t *demandTally) addAllRegions() {
 	var sum ir.DemandRow
 	for _, m := range t.metrics {
@@ -348,8 +351,8 @@ func (t *demandTally) addAllRegions() {
 	m.addNote("newer projects do not have it; whether Spot counts is not verified")
 }
 
-// addNetworks counts VPC networks where nodes have several: a project starts
-// with few. Source: Compute Engine API, Quota.metric; Compute Engine
+// addNetworks counts VPC networks if nodes have several, because the default quota
+// of a project is small. Source: Compute Engine API, Quota.metric; Compute Engine
 // documentation, "Allocation quotas".
 func (t *demandTally) addNetworks(p *ir.Platform) {
 	if len(p.Network.GPUs) == 0 {
@@ -361,10 +364,10 @@ func (t *demandTally) addNetworks(p *ir.Platform) {
 	m.addNote("the default network, where the project has it, counts too")
 }
 
-// capAutoscaling applies a limit of node auto-provisioning, which holds for the
+// capAutoscaling applies a limit of node auto-provisioning, which bounds the
 // autoscaling of all node pools (Terraform provider documentation,
-// google_container_cluster, cluster_autoscaling.resource_limits). Nodes that
-// always stand are no matter of autoscaling.
+// google_container_cluster, cluster_autoscaling.resource_limits). It does not bound
+// nodes that always exist, because they are not autoscaled.
 func (t *demandTally) capAutoscaling(limit ir.ResourceLimit) {
 	for _, m := range t.metrics {
 		if m.limit != limit.Type || m.row.Ceiling <= limit.Max {
@@ -376,7 +379,7 @@ func (t *demandTally) capAutoscaling(limit ir.ResourceLimit) {
 	}
 }
 
-// finishRows returns the finished rows.
+// finishRows returns the finished rows in their order.
 func (t *demandTally) finishRows() []ir.DemandRow {
 	for _, m := range t.metrics {
 		slices.Sort(m.subjects)
@@ -394,7 +397,7 @@ func (t *demandTally) finishRows() []ir.DemandRow {
 	slices.SortFunc(t.metrics, func(a, b *demandMetric) int {
 		return cmp.Or(
 			cmp.Compare(a.kind, b.kind),
-			// "~" comes after every name: what has none stands last.
+			// "~" sorts after every name, so that metrics without a name come last.
 			cmp.Compare(cmp.Or(a.row.Metric, "~"), cmp.Or(b.row.Metric, "~")),
 			cmp.Compare(a.row.What, b.row.What),
 		)

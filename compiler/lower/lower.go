@@ -21,7 +21,7 @@ import (
 )
 
 // Blueprint returns the plan of the blueprint's platform, which is never nil. It
-// lowers a blueprint that the rules will refuse as far as possible: a part that
+// lowers a blueprint that the rules will reject as far as possible: a part that
 // refers to an unknown name is left out.
 func Blueprint(b *schema.Blueprint) *ir.Platform {
 	zones := sortedUnique(b.Zones)
@@ -99,7 +99,7 @@ func derive(b *schema.Blueprint, p *ir.Platform) {
 }
 
 // lowerTensorBoard returns the region of the platform's TensorBoard, "" for none,
-// and the roles that every job's pods have.
+// and the roles that the pods of every job have.
 func lowerTensorBoard(b *schema.Blueprint) (region string, podRoles []string) {
 	podRoles = jobRoles()
 	if t := b.Monitoring.TensorBoard; t != nil {
@@ -109,7 +109,7 @@ func lowerTensorBoard(b *schema.Blueprint) (region string, podRoles []string) {
 	return region, podRoles
 }
 
-// lowerCluster resolves the cluster; gpuNetworks reports whether nodes have networks
+// lowerCluster resolves the cluster. gpuNetworks reports whether nodes have networks
 // between their GPUs.
 func lowerCluster(b *schema.Blueprint, gpuNetworks bool) ir.Cluster {
 	c := b.Cluster
@@ -147,8 +147,8 @@ func lowerCluster(b *schema.Blueprint, gpuNetworks bool) ir.Cluster {
 }
 
 func lowerPriorityClasses(b *schema.Blueprint) []ir.PriorityClass {
-	// KAI Scheduler goes by the values alone: in a queue the higher evicts the
-	// lower, unless that is never evicted.
+	// KAI Scheduler uses only the values: in a queue, a job with a higher value
+	// evicts one with a lower value, unless the latter is non-preemptible.
 	kai := b.Scheduler == string(ir.KAI)
 	var out []ir.PriorityClass
 	for tier, t := range b.Tiers {
@@ -172,8 +172,8 @@ func lowerPriorityClasses(b *schema.Blueprint) []ir.PriorityClass {
 	return out
 }
 
-// lowerCohorts puts parents before children; a circle, which the rules refuse,
-// is left out.
+// lowerCohorts returns the cohorts, parents before children. It omits cohorts in a
+// circle, which the rules reject.
 func lowerCohorts(cohorts map[string]schema.Cohort) []ir.Cohort {
 	depths := map[string]int{}
 	var depth func(name string) int
@@ -181,7 +181,7 @@ func lowerCohorts(cohorts map[string]schema.Cohort) []ir.Cohort {
 		if d, known := depths[name]; known {
 			return d
 		}
-		depths[name] = -1 // while it is being found: a circle
+		depths[name] = -1 // -1 marks a cohort whose depth is being computed: meeting it again means a circle
 		d := 0
 		if parent := cohorts[name].Parent; parent != nil {
 			if d = depth(*parent); d >= 0 {
@@ -204,7 +204,7 @@ func lowerCohorts(cohorts map[string]schema.Cohort) []ir.Cohort {
 	return out
 }
 
-// value returns what a pointer points to, or a default for nil.
+// value returns the value that a pointer points to, or the default for nil.
 func value[T any](p *T, otherwise T) T {
 	if p == nil {
 		return otherwise
@@ -212,12 +212,12 @@ func value[T any](p *T, otherwise T) T {
 	return *p
 }
 
-// sortedUnique returns the strings in order, each once.
+// sortedUnique returns the strings sorted and without duplicates.
 func sortedUnique(in []string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(in)))
 }
 
-// uniqueInOrder returns the strings in their order, each once.
+// uniqueInOrder returns the strings without duplicates, in their original order.
 func uniqueInOrder(in []string) []string {
 	var out []string
 	for _, s := range in {

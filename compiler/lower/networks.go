@@ -10,19 +10,20 @@ import (
 	"github.com/batchwright/batchwright/schema"
 )
 
-// Sizes of packets in bytes. Source: Google's Cluster Toolkit, examples
+// Packet sizes (MTU) in bytes. Source: Google's Cluster Toolkit, examples
 // gke-a3-megagpu and gke-a3-ultragpu.
 const (
 	tcpxMTU = 8244
 	rdmaMTU = 8896
 )
 
-// partBits says how many parts a range is cut into, eight, whatever number of
-// them the machines have: a further machine must not move those of others.
+// partBits says that a range is cut into 1<<partBits parts. The number of parts does
+// not depend on the machines' number of networks, so that a new machine never moves
+// the parts of other machines.
 const partBits = 3
 
-// networksOf returns the networks, by the names they have in the cluster, of a
-// machine's nodes in the order of its devices.
+// networksOf returns the networks of a machine's nodes, by their names in the
+// cluster, in the order of the nodes' devices.
 func networksOf(n catalog.Networks) []string {
 	prefix := "vpc"
 	if n.RDMA > 0 {
@@ -38,12 +39,13 @@ func networksOf(n catalog.Networks) []string {
 	return out
 }
 
-// lowerGPUNetworks returns the networks that the capacities' nodes have besides
-// the cluster's own, and the ranges that these take. Those of RDMA are bound to
-// a zone, the first that one of them is in: the rules refuse another.
+// lowerGPUNetworks returns the networks that the capacities' nodes have in addition
+// to the cluster's own, and their address ranges. RDMA networks are bound to one
+// zone, the zone of the first capacity that uses them: the rules reject capacities
+// in other zones.
 func lowerGPUNetworks(b *schema.Blueprint,
 	capacities []ir.Capacity) (networks []ir.GPUNetwork, ranges []ir.NamedRange) {
-	most := map[ir.GPUDirect][]string{} // names of the networks
+	most := map[ir.GPUDirect][]string{} // names of the networks, for the machine with the most of them
 	zone := ""
 	for _, c := range capacities {
 		if len(c.Networks) > len(most[c.GPUDirect]) {
@@ -60,7 +62,7 @@ func lowerGPUNetworks(b *schema.Blueprint,
 			RDMA: cut.Of == "rdma",
 		}
 	}
-	tcpx := most[ir.TCPX] // which begin as those of TCPXO
+	tcpx := most[ir.TCPX] // the names of the TCPX networks are the first of the TCPXO networks
 	if len(most[ir.TCPXO]) > len(tcpx) {
 		tcpx = most[ir.TCPXO]
 	}
@@ -72,7 +74,7 @@ func lowerGPUNetworks(b *schema.Blueprint,
 				ir.GPUNetwork{Short: s.Network, Name: s.Name, MTU: tcpxMTU, Subnets: []ir.GPUSubnet{s}})
 		}
 	}
-	if names := most[ir.RDMA]; names != nil { // the first is the kernel's
+	if names := most[ir.RDMA]; names != nil { // the first network is for the kernel's interface
 		take("gvnic", b.Network.GVNIC)
 		take("rdma", b.Network.RDMA)
 		gvnic := subnet(names[0], b.Network.GVNIC, ir.Cut{Of: "gvnic"})
@@ -87,8 +89,8 @@ func lowerGPUNetworks(b *schema.Blueprint,
 	return networks, ranges
 }
 
-// partOfRange returns a part of an IPv4 range; all of it if it is none, or too small,
-// which the rules refuse.
+// partOfRange returns a part of an IPv4 range. If the text is no range, or the range
+// is too small, it returns the text unchanged; the rules reject it.
 func partOfRange(cidr string, cut ir.Cut) string {
 	whole, err := netip.ParsePrefix(cidr)
 	length := whole.Bits() + cut.Bits
@@ -101,8 +103,9 @@ func partOfRange(cidr string, cut ir.Cut) string {
 	return netip.PrefixFrom(netip.AddrFrom4(a), length).String()
 }
 
-// interfaces returns those of a pod that has all the networks of its node: the
-// first is the cluster's own.
+// interfaces returns the interfaces of a pod that uses all networks of its node. The
+// first additional interface has number 1, because the pod's first interface is in
+// the cluster's own network.
 func interfaces(networks []string) []ir.Interface {
 	var out []ir.Interface
 	for i, n := range networks {
@@ -111,8 +114,8 @@ func interfaces(networks []string) []ir.Interface {
 	return out
 }
 
-// sameGPUDirect returns how the nodes of all capacities, of which there is one at
-// least, reach each other's GPUs, "" if they differ.
+// sameGPUDirect returns the GPUDirect transport that all capacities use, "" if they
+// differ. There must be at least one capacity.
 func sameGPUDirect(capacities []*ir.Capacity) ir.GPUDirect {
 	for _, c := range capacities {
 		if c.GPUDirect != capacities[0].GPUDirect {

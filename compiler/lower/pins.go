@@ -6,8 +6,8 @@ import (
 	"github.com/batchwright/batchwright/schema"
 )
 
-// lowerPins returns the SHA-256 of each version. The blueprint's comes first, then
-// the catalogue's; without either it is "".
+// lowerPins returns the SHA-256 of each version: the blueprint's if it is set,
+// otherwise the catalogue's, otherwise "".
 func lowerPins(v schema.Versions) ir.Pins {
 	pin := func(given *string, name, version string) string {
 		if given != nil {

@@ -7,14 +7,15 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// kaiPreemptibility is a label that tells whether KAI Scheduler may evict a job. It
-// reads labels and annotations of a Job or JobSet before those of its pods. Source:
-// KAI Scheduler 0.17, pkg/podgrouper/podgrouper/plugins/constants and
+// kaiPreemptibility is a label that says whether KAI Scheduler may evict a job. KAI
+// Scheduler prefers the labels and annotations of a Job or JobSet to those of its
+// pods. Source: KAI Scheduler 0.17, pkg/podgrouper/podgrouper/plugins/constants and
 // defaultgrouper.
 const kaiPreemptibility = "kai.scheduler/preemptibility"
 
-// queueing returns how a workload is known to the platform's scheduler. The
-// workload has all but its name; on are the capacities it can run on.
+// queueing returns the labels and annotations by which the platform's scheduler
+// recognises a workload. The workload must be complete except for its name; on holds
+// the capacities that it can run on.
 func queueing(p *ir.Platform, w ir.Workload, on []*ir.Capacity) ir.Queueing {
 	if p.Scheduler == ir.KAI {
 		return kaiQueueing(p, w)
@@ -26,9 +27,10 @@ func queueing(p *ir.Platform, w ir.Workload, on []*ir.Capacity) ir.Queueing {
 	return q
 }
 
-// kaiQueueing puts the labels on the pods, too, so that they can be selected by
-// them. A Job starts with any of its pods unless told how many it takes; those of
-// a JobSet start together.
+// kaiQueueing also puts the labels on the pods, so that selectors can use them. By
+// default KAI Scheduler starts a Job as soon as one of its pods can start, so the
+// result states how many pods must start together; the pods of a JobSet always start
+// together.
 func kaiQueueing(p *ir.Platform, w ir.Workload) ir.Queueing {
 	preemptibility := "preemptible"
 	if p.NonPreemptible(w.PriorityClass) {

@@ -11,17 +11,17 @@ import (
 	"github.com/batchwright/batchwright/schema"
 )
 
-// queuePriority is that of a queue which is given none. Source: KAI Scheduler's
-// CRD of queues, v0.17.
+// queuePriority is the default priority of a queue. Source: KAI Scheduler's CRD of
+// queues, v0.17.
 const queuePriority = 100
 
-// offer is a capacity with what a unit of its quota holds.
+// offer is a capacity together with the amounts of one unit of its quota.
 type offer struct {
 	capacity *ir.Capacity
 	share    []ir.Amount
 }
 
-// units is how many units of quota a capacity ever holds.
+// units returns the most units of quota that a capacity ever holds.
 func (o offer) units() int {
 	c := o.capacity
 	if c.HasAccelerators() {
@@ -32,7 +32,7 @@ func (o offer) units() int {
 	return int(held.MilliValue() / 1000)
 }
 
-// offersOf returns what quota can be given of, by capacity.
+// offersOf returns the offers that quotas can refer to, by the name of the capacity.
 func offersOf(b *schema.Blueprint, capacities []ir.Capacity) map[string]*offer {
 	offers := map[string]*offer{}
 	for i := range capacities {
@@ -58,8 +58,8 @@ func queuesOf(shared []ir.SharedQueue, teams []ir.Team) []ir.Queue {
 	return out
 }
 
-// withGuarantees returns the capacities with the sum of the nominal quotas that the
-// queues have of each.
+// withGuarantees returns the capacities with Guaranteed set to the sum of the
+// queues' nominal quotas.
 func withGuarantees(capacities []ir.Capacity, queues []ir.Queue) []ir.Capacity {
 	out := slices.Clone(capacities)
 	byName := map[string]*ir.Capacity{}
@@ -86,8 +86,8 @@ func withGuarantees(capacities []ir.Capacity, queues []ir.Queue) []ir.Capacity {
 	return out
 }
 
-// lowerTeams resolves the teams. A Google service account of a team gets the roles
-// of the pods itself: the grant to the cluster's pods does not reach it.
+// lowerTeams resolves the teams. A team's Google service account gets podRoles
+// itself, because the roles that are granted to the cluster's pods do not reach it.
 func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.SharedQueue, podRoles []string) []ir.Team {
 	sharedBy := map[string][]*ir.SharedQueue{}
 	for i := range shared {
@@ -140,7 +140,7 @@ func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.Share
 	return out
 }
 
-// bucketPrefix returns what the names of all the teams' buckets begin with.
+// bucketPrefix returns the common prefix of the names of all teams' buckets.
 func bucketPrefix(project, platform string) string { return project + "-" + platform + "-" }
 
 // lowerSharedQueues resolves the queues that teams share.
@@ -230,7 +230,7 @@ func lowerQueue(
 	return q
 }
 
-// multiplyShare returns n units' worth of a resource.
+// multiplyShare returns the amount of a resource in n units of quota.
 func multiplyShare(share []ir.Amount, res string, n int) resource.Quantity {
 	for _, a := range share {
 		if a.Resource != res {

@@ -17,7 +17,7 @@ func lowerWorkloads(b *schema.Blueprint, p *ir.Platform) []ir.Workload {
 	for i := range p.Capacities {
 		capacities[p.Capacities[i].Name] = &p.Capacities[i]
 	}
-	byTeam := map[string][]string{} // "" has those of every team
+	byTeam := map[string][]string{} // the key "" holds the workloads of every team
 	for name, in := range b.Workloads {
 		if len(in.Teams) == 0 {
 			byTeam[""] = append(byTeam[""], name)
@@ -46,13 +46,13 @@ func lowerWorkloads(b *schema.Blueprint, p *ir.Platform) []ir.Workload {
 	return out
 }
 
-// spotGrace is how long pods on Spot nodes may take to end, in seconds: GKE
-// documents less than 30 from the notice to the end of the machine.
+// spotGrace is the time in seconds that pods on Spot nodes may take to stop. GKE
+// documents less than 30 seconds between the notice and the end of the machine.
 const spotGrace = 25
 
-// usableCapacities returns the capacities of a queue that a workload can run on, in the
-// queue's order: those it names, else those that have accelerators if it asks
-// for some, else all.
+// usableCapacities returns the capacities of a queue that a workload can run on, in
+// the queue's order: those that it names; otherwise, if it asks for accelerators,
+// those that have accelerators; otherwise all.
 func usableCapacities(in schema.Workload, q *ir.Queue, capacities map[string]*ir.Capacity) []*ir.Capacity {
 	var all, named, accelerated []*ir.Capacity
 	for _, f := range q.Flavors {
@@ -74,8 +74,8 @@ func usableCapacities(in schema.Workload, q *ir.Queue, capacities map[string]*ir
 	return all
 }
 
-// lowerWorkload resolves what all copies of a workload have in common, but for the
-// pods beside its own; on are the capacities it can run on.
+// lowerWorkload resolves the parts that all copies of a workload have in common,
+// except its auxiliary pods. on holds the capacities that it can run on.
 func lowerWorkload(p *ir.Platform, in schema.Workload, name string, team *ir.Team, q *ir.Queue,
 	on []*ir.Capacity) ir.Workload {
 	w := ir.Workload{
@@ -114,7 +114,7 @@ func lowerWorkload(p *ir.Platform, in schema.Workload, name string, team *ir.Tea
 		if c.Sliced() {
 			w.Slices = in.Slices
 			w.Pods = value(in.Pods, in.Slices*c.Machine.Slice.Hosts)
-			break // all of them are alike, or the rules refuse
+			break // all slices are alike, or the rules reject the workload
 		}
 	}
 	connectGPUs(&w, in, on)
@@ -137,8 +137,8 @@ func lowerWorkload(p *ir.Platform, in schema.Workload, name string, team *ir.Tea
 	return w
 }
 
-// lowerAuxiliaries resolves the pods beside a workload's own, but for those on a
-// capacity that is not there.
+// lowerAuxiliaries resolves a workload's auxiliary pods. It omits pods on a capacity
+// that does not exist.
 func lowerAuxiliaries(all map[string]schema.Auxiliary, capacities map[string]*ir.Capacity) []ir.Auxiliary {
 	var out []ir.Auxiliary
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -160,16 +160,17 @@ func lowerAuxiliaries(all map[string]schema.Auxiliary, capacities map[string]*ir
 	return out
 }
 
-// requests returns cpu and memory, which the schema has checked to parse.
+// requests returns amounts of cpu and memory. The schema has already checked that
+// they parse.
 func requests(cpu float64, memory string) []ir.Amount {
 	return []ir.Amount{
 		{Resource: ir.CPU, Quantity: vcpus(cpu)}, {Resource: ir.Memory, Quantity: resource.MustParse(memory)},
 	}
 }
 
-// connectGPUs gives pods that have a node to themselves its networks between
-// GPUs, where there is another pod to reach. Those on their node's network see
-// all of them as they are.
+// connectGPUs gives pods that have a node to themselves the node's networks between
+// GPUs, if there is another pod to reach. Pods with the host network already see all
+// networks of the node.
 func connectGPUs(w *ir.Workload, in schema.Workload, on []*ir.Capacity) {
 	whole := len(on) > 0 &&
 		!slices.ContainsFunc(on, func(c *ir.Capacity) bool {
@@ -187,8 +188,8 @@ func connectGPUs(w *ir.Workload, in schema.Workload, on []*ir.Capacity) {
 	}
 }
 
-// acceleratorOf returns the resource of the capacities' accelerators; GPUs where
-// their nodes have none, which the rules refuse.
+// acceleratorOf returns the resource of the capacities' accelerators. If their nodes
+// have none, which the rules reject, it returns GPUs.
 func acceleratorOf(on []*ir.Capacity) string {
 	for _, c := range on {
 		if c.Machine.Resource != "" {
@@ -198,9 +199,9 @@ func acceleratorOf(on []*ir.Capacity) string {
 	return ir.GPU
 }
 
-// nodeReach returns how pods get to all of some capacities: the labels that the
-// nodes of all of them have, and the taints that those of any have. Kueue adds
-// the labels of the flavor it chooses.
+// nodeReach returns the selector and the tolerations with which pods reach every one
+// of the capacities: the labels that the nodes of all capacities have, and the
+// taints of any of them. Kueue adds the labels of the flavor that it chooses.
 func nodeReach(on []*ir.Capacity) (selector []ir.KeyValue, tolerations []ir.Taint) {
 	for i, c := range on {
 		if i == 0 {
@@ -220,15 +221,15 @@ func nodeReach(on []*ir.Capacity) (selector []ir.KeyValue, tolerations []ir.Tain
 	return selector, tolerations
 }
 
-// copyOf names one copy of a workload, and gives it a placement group of its
-// own where its nodes are to stand together.
+// copyOf returns one copy of a workload with its name, and with its own placement
+// group if its nodes must be close together.
 func copyOf(w ir.Workload, n, copies int, on []*ir.Capacity) ir.Workload {
 	w.Name = w.Template
 	if copies > 1 {
 		w.Name += "-" + strconv.Itoa(n)
 	}
 	if slices.ContainsFunc(on, func(c *ir.Capacity) bool { return c.AutoProvisioned && c.Compact }) {
-		// Auto-provisioning uses it as the name of a node pool.
+		// Auto-provisioning uses the group as the name of a node pool.
 		w.PlacementGroup = w.Team + "-" + strconv.Itoa(n) + "-" + w.Template
 		w.NodeSelector = append(slices.Clone(w.NodeSelector),
 			ir.KeyValue{Key: ir.LabelPlacementGroup, Value: w.PlacementGroup})

@@ -10,7 +10,8 @@ import (
 	"github.com/batchwright/batchwright/schema"
 )
 
-// Rules on what a blueprint accepts: that it can be accepted, and is there.
+// Rules on the findings that a blueprint accepts: the finding must be acceptable,
+// and must exist.
 
 func acceptRules() []Rule {
 	return []Rule{
@@ -22,19 +23,19 @@ func acceptRules() []Rule {
 	}
 }
 
-// acceptance is a struct of the blueprint, and the code of a finding that it
+// acceptance is a struct of the blueprint, and the code of a finding that the struct
 // accepts.
 type acceptance struct {
 	by   accepter
 	code string
 }
 
-// accepter is a struct that can accept findings on itself and on what it holds:
-// an entity such as teams and team-a; a field such as cluster, without an entity;
-// or the blueprint itself, without either.
+// accepter is a struct that can accept findings on itself and on its fields: an
+// entity, such as teams and team-a; a field such as cluster, with an empty entity;
+// or the blueprint itself, with both empty.
 type accepter struct{ field, entity string }
 
-// path is where the acceptance stands.
+// path returns the path of the acceptance in the blueprint.
 func (a acceptance) path() []string {
 	var path []string
 	if a.by.field != "" {
@@ -46,7 +47,7 @@ func (a acceptance) path() []string {
 	return append(path, "accept", a.code)
 }
 
-// acceptances returns what the blueprint accepts, with the reasons.
+// acceptances returns the acceptances of the blueprint, with their reasons.
 func acceptances(b *schema.Blueprint) map[acceptance]string {
 	out := map[acceptance]string{}
 	add := func(field, entity string, reasons map[string]string) {
@@ -82,8 +83,8 @@ func acceptances(b *schema.Blueprint) map[acceptance]string {
 	return out
 }
 
-// accepterOf returns the struct nearest to a field that can accept findings on
-// it.
+// accepterOf returns the nearest struct around a field that can accept findings on
+// the field.
 func accepterOf(path []string) accepter {
 	switch path[0] {
 	case "cluster", "network", "security", "versions", "monitoring", "delivery":
@@ -96,8 +97,8 @@ func accepterOf(path []string) accepter {
 	return accepter{}
 }
 
-// accepts returns the blueprint's reason for accepting what the rule finds on a
-// field, "" where it does not.
+// accepts returns the blueprint's reason for accepting the rule's finding on a
+// field, "" if the blueprint does not accept it.
 func (r *report) accepts(path []string) string {
 	a := acceptance{accepterOf(path), r.rule.Code}
 	reason, ok := r.reasons[a]
@@ -108,7 +109,8 @@ func (r *report) accepts(path []string) string {
 	return reason
 }
 
-// sortedAcceptances returns what the blueprint accepts, by place and code.
+// sortedAcceptances returns the blueprint's acceptances, sorted by place, then by
+// code.
 func (r *report) sortedAcceptances() []acceptance {
 	return slices.SortedFunc(maps.Keys(r.reasons), func(a, b acceptance) int {
 		return cmp.Or(cmp.Compare(a.by.field, b.by.field), cmp.Compare(a.by.entity, b.by.entity),
@@ -116,8 +118,8 @@ func (r *report) sortedAcceptances() []acceptance {
 	})
 }
 
-// acceptableCodes returns the codes of the rules whose findings can be
-// accepted, and of all, sorted.
+// acceptableCodes returns the codes of the rules whose findings can be accepted, and
+// the codes of all rules, both sorted.
 func acceptableCodes() (can, all []string) {
 	for _, r := range All() {
 		all = append(all, r.Code)
@@ -146,14 +148,16 @@ func acceptable(r *report) {
 	}
 }
 
-// idleAcceptances: where something is wrong, what is accepted may only be out of
-// sight.
+// idleAcceptances reports acceptances without a finding. It reports none if the
+// blueprint has errors, because an error can keep the accepted finding from being
+// found.
 func idleAcceptances(r *report) {
 	if r.Findings.Count(diag.Error) > 0 {
 		return
 	}
 	can, _ := acceptableCodes()
-	// A pattern accepts for many entities at one place: one of them is enough.
+	// A pattern accepts a finding for many entities at one place. One finding on any
+	// of them is enough.
 	used := map[diag.Spot]bool{}
 	for a := range r.accepted {
 		used[r.Place(true, a.path()...).Spot(a.code)] = true

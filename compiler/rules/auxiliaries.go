@@ -8,8 +8,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// Rules on pods beside a workload's, and on pods that have the network of their
-// node.
+// Rules on auxiliary pods of a workload, and on pods with the host network.
 
 func auxiliaryRules() []Rule {
 	return []Rule{
@@ -45,7 +44,7 @@ func auxiliariesOfJobs(r *report) {
 	capacities := capacitiesByName(r.Plan)
 	severalHosts := func(c string) bool { s := capacities[c].Machine.Slice; return s != nil && s.Hosts > 1 }
 	for _, name := range names(r.Blueprint.Workloads) {
-		// wholeSlices reports those
+		// wholeSlices reports workloads on slices
 		if w := r.Blueprint.Workloads[name]; len(w.Auxiliary) > 0 && w.Kind != string(ir.JobSet) &&
 			!slices.ContainsFunc(r.runsOn(w, capacities), severalHosts) {
 			r.addKey(at("workloads", name, "auxiliary"),
@@ -89,8 +88,8 @@ func auxiliaryCapacity(r *report) {
 	}
 }
 
-// eachAuxiliary visits the pods beside each workload as each team submits them,
-// but for those whose capacity is reported already.
+// eachAuxiliary calls visit for the auxiliary pods of each workload, as each team
+// submits them. It skips pods whose capacity another rule reports.
 func (r *report) eachAuxiliary(visit func(s submission, a ir.Auxiliary, c ir.Capacity)) {
 	capacities := capacitiesByName(r.Plan)
 	all := r.submissions()
@@ -116,7 +115,8 @@ func auxiliaryFitsNode(r *report) {
 	})
 }
 
-// auxiliaryFitsQuota: Kueue admits a workload with all its pods, or not at all.
+// auxiliaryFitsQuota reports auxiliary pods that exceed a quota, because Kueue
+// admits either all pods of a workload or none.
 func auxiliaryFitsQuota(r *report) {
 	pool := cohortPools(r.Plan)
 	r.eachAuxiliary(func(s submission, a ir.Auxiliary, c ir.Capacity) {
@@ -137,7 +137,7 @@ func auxiliaryFitsQuota(r *report) {
 			return
 		}
 		if slices.Contains(s.workload.Capacities, c.Name) || r.Plan.Scheduler == ir.KAI {
-			return // the workload's own pods count against the same quota; KAI Scheduler counts GPUs
+			return // the workload's own pods use the same quota; KAI Scheduler counts only GPUs
 		}
 		var requests []ir.Amount
 		for _, other := range s.workload.Auxiliaries {
@@ -154,7 +154,7 @@ func auxiliaryFitsQuota(r *report) {
 	})
 }
 
-// sum adds amounts of resources.
+// sum returns the sums of two lists of amounts, by resource.
 func sum(a, b []ir.Amount) []ir.Amount {
 	out := slices.Clone(a)
 	for _, add := range b {
@@ -170,8 +170,8 @@ func sum(a, b []ir.Amount) []ir.Amount {
 	return out
 }
 
-// sharedHostNetwork: what listens on a port of the node keeps it from the other
-// pods there.
+// sharedHostNetwork reports pods with the host network that could share a node: a
+// port that one of them uses is not available to the others.
 func sharedHostNetwork(r *report) {
 	capacities := capacitiesByName(r.Plan)
 	all := r.submissions()
@@ -201,9 +201,9 @@ func sharedHostNetwork(r *report) {
 	}
 }
 
-// Ports of a node, by who listens there. Source: Kubernetes documentation, "Ports
-// and Protocols"; GKE documentation, "Deploy TPU workloads in GKE Standard" and
-// "Deploy TPU Multislices in GKE", for those of TPUs.
+// Ports of a node that other software uses. Source: Kubernetes documentation, "Ports
+// and Protocols"; for TPUs, GKE documentation, "Deploy TPU workloads in GKE
+// Standard" and "Deploy TPU Multislices in GKE".
 const (
 	tpuHosts       = "the hosts of a TPU slice"
 	tpuCoordinator = "the coordinator of several TPU slices"
@@ -235,8 +235,9 @@ func takenPorts(r *report) {
 	}
 }
 
-// nodeIdentity: GKE leads what such pods ask the metadata server to that of
-// Compute Engine, which knows only the node. Source: GKE documentation, "About
+// nodeIdentity reports pods with the host network that need their team's identity.
+// GKE sends their requests for credentials to Compute Engine's metadata server,
+// which knows only the identity of the node. Source: GKE documentation, "About
 // Workload Identity Federation for GKE", restrictions.
 func nodeIdentity(r *report) {
 	all := r.submissions()

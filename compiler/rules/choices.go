@@ -9,10 +9,11 @@ import (
 	"github.com/batchwright/batchwright/schema"
 )
 
-// Rules on what a workload chooses of its tier: capacities and a priority.
+// Rules on the capacities and the priority that a workload chooses from its tier.
 
-// runsOn returns the capacities that a workload names, else those of its tier
-// that have accelerators if it asks for some, else all.
+// runsOn returns the capacities that a workload names. If it names none, runsOn
+// returns the capacities of its tier: those with accelerators if the workload asks
+// for some, otherwise all.
 func (r *report) runsOn(w schema.Workload, capacities map[string]ir.Capacity) []string {
 	if w.Capacity != nil {
 		return w.Capacity
@@ -56,7 +57,8 @@ func priorityOutsideTier(r *report) {
 	}
 }
 
-// chosenQuota: a workload would wait for ever for what its team has nothing of.
+// chosenQuota reports a chosen capacity of which the team has no quota: the workload
+// would wait forever.
 func chosenQuota(r *report) {
 	all := r.submissions()
 	for _, name := range names(all) {
@@ -85,14 +87,16 @@ func chosenQuota(r *report) {
 	}
 }
 
-// chosenApart: pods select the node labels that all chosen capacities have, and
-// those beside a workload's own the labels of their one.
+// chosenApart reports pods that could start on a capacity that the workload did not
+// choose. Pods select the node labels that all chosen capacities have in common;
+// auxiliary pods select the labels of their one capacity.
 func chosenApart(r *report) {
 	all := r.submissions()
 	for _, name := range names(all) {
 		chosen := r.Blueprint.Workloads[name].Capacity
 		for _, s := range all[name] {
-			// else chosen are none, or such as its team has nothing of
+			// otherwise the team has no quota of the chosen capacities, or none is
+			// chosen
 			if slices.Contains(chosen, s.workload.Capacities[0]) {
 				r.apart(s, at("workloads", name, "capacity"), chosen, s.workload.Requests, s.workload.NodeSelector)
 			}
@@ -104,10 +108,11 @@ func chosenApart(r *report) {
 	})
 }
 
-// apart reports the queue's other capacities where pods for the chosen could be
-// sent. Of what pods select, Kueue holds against a flavor the labels that it has,
-// and passes over the others, which the nodes then lack; KAI Scheduler places pods
-// on nodes that have all. Source: Kueue 0.19, pkg/scheduler/flavorassigner.
+// apart reports the queue's other capacities to which pods for the chosen ones could
+// be sent. Kueue compares a pod's node selector only with those labels that the
+// flavor has, and ignores the other labels, although the nodes then lack them. KAI
+// Scheduler places pods on nodes that have all labels. Source: Kueue 0.19,
+// pkg/scheduler/flavorassigner.
 func (r *report) apart(s submission, path []string, chosen []string, requests []ir.Amount, selector []ir.KeyValue) {
 	capacities := capacitiesByName(r.Plan)
 	for _, f := range s.queue.Flavors {
@@ -123,7 +128,7 @@ func (r *report) apart(s submission, path []string, chosen []string, requests []
 			continue
 		}
 		cure := "choose one capacity, or define a tier of the capacities that the workload can run on"
-		if len(chosen) == 1 { // node pools always differ
+		if len(chosen) == 1 { // node pools always have different labels
 			cure = "remove autoProvisioned and computeClass, which gives both capacities their own node pools"
 		}
 		r.addKey(path,
@@ -132,8 +137,8 @@ func (r *report) apart(s submission, path []string, chosen []string, requests []
 	}
 }
 
-// offers tells whether a capacity's nodes have the accelerators that pods request:
-// where they have none, there is no quota of them either.
+// offers reports whether a capacity's nodes have the accelerators that pods request.
+// If they have none, there is no quota of them either.
 func offers(c ir.Capacity, requests []ir.Amount) bool {
 	return !slices.ContainsFunc(requests, func(a ir.Amount) bool {
 		return (a.Resource == ir.GPU || a.Resource == ir.TPU) && a.Resource != c.Machine.Resource

@@ -58,7 +58,7 @@ func consumptionRules() []Rule {
 	}
 }
 
-// optionField is the consumption field of an option, and its name in a
+// optionField maps an option to its consumption field, and to its name in a
 // sentence.
 var optionField = map[ir.Option][2]string{
 	ir.OnDemand:       {"onDemand", "on demand"},
@@ -68,8 +68,8 @@ var optionField = map[ir.Option][2]string{
 	ir.FlexStart:      {"flexStart", "with flex-start"},
 }
 
-// supports returns whether a machine is offered as a capacity asks; nil is
-// unverified.
+// supports reports whether Google offers a machine with the capacity's option; nil
+// means unverified.
 func supports(c ir.Capacity, m catalog.Machine) *bool {
 	switch {
 	case c.Option == ir.OnDemand:
@@ -89,12 +89,12 @@ func supports(c ir.Capacity, m catalog.Machine) *bool {
 	}
 }
 
-// anyReservation returns whether machines are had from whichever reservation
-// matches. Those that are not to be had on demand are not when none is left
-// either, and what is reserved of them is bound to a reservation by name, as
-// TPUs are: whether a pool gets any without naming it nobody verified. Sources:
-// Google Cloud documentation, AI Hypercomputer, "Consumption options"; GKE
-// documentation, "About custom ComputeClasses".
+// anyReservation reports whether machines are available from any matching
+// reservation; nil means unverified. A machine that is not offered on demand cannot
+// fall back to on demand. Reservations of such machines, and of TPUs, are consumed
+// by name: nobody has verified whether a pool gets machines without naming the
+// reservation. Sources: Google Cloud documentation, AI Hypercomputer, "Consumption
+// options"; GKE documentation, "About custom ComputeClasses".
 func anyReservation(c ir.Capacity, m catalog.Machine) *bool {
 	switch {
 	case is(m.Options.Reservation, false):
@@ -106,10 +106,10 @@ func anyReservation(c ir.Capacity, m catalog.Machine) *bool {
 	return m.Options.Reservation
 }
 
-// is tells whether something is verified, and so.
+// is reports whether known is set and equals so.
 func is(known *bool, so bool) bool { return known != nil && *known == so }
 
-// eachCapacity visits the capacities whose machines are known.
+// eachCapacity calls visit for the capacities whose machines the catalogue knows.
 func (r *report) eachCapacity(visit func(c ir.Capacity, m catalog.Machine)) {
 	for _, c := range r.Plan.Capacities {
 		if m, ok := find(r.Blueprint.Hardware[c.Hardware]); ok {
@@ -118,8 +118,8 @@ func (r *report) eachCapacity(visit func(c ir.Capacity, m catalog.Machine)) {
 	}
 }
 
-// optionSpan names the field that says how a capacity is obtained, and how
-// that reads in a sentence.
+// optionSpan returns the path of the field that decides how a capacity is obtained,
+// and the field's name in a sentence.
 func optionSpan(c ir.Capacity) (path []string, words string) {
 	field := optionField[c.Option]
 	path, words = at("capacity", c.Name, "consumption", field[0]), field[1]
@@ -170,8 +170,9 @@ func unverified(r *report) {
 	})
 }
 
-// reservationZones: a reservation belongs to one zone. Of nodes that are linked
-// with each other linkedZone says so.
+// reservationZones reports a capacity that names a reservation and has several
+// zones, because a reservation is in one zone. For nodes that are linked with each
+// other, linkedZone reports it.
 func reservationZones(r *report) {
 	for _, c := range r.Plan.Capacities {
 		if c.Option == ir.Reservation && !linked(c) && len(r.Blueprint.Capacity[c.Name].Zones) == 0 &&
@@ -222,7 +223,7 @@ func createdReservations(r *report) {
 		case c.MaxNodes == 0:
 			r.add(at("capacity", c.Name, "nodes"), "a reservation needs at least 1 machine",
 				label("want at least 1"))
-		case len(c.Zones) > 1 && len(r.Blueprint.Capacity[c.Name].Zones) == 0: // reservationZones tells
+		case len(c.Zones) > 1 && len(r.Blueprint.Capacity[c.Name].Zones) == 0: // reservationZones reports it
 		case len(c.Zones) > 1:
 			r.add(path,
 				fmt.Sprintf("a reservation is in one zone, but capacity %q has %d zones", c.Name, len(c.Zones)),
@@ -237,8 +238,8 @@ func createdReservations(r *report) {
 	usedUp(r, creator)
 }
 
-// usedUp reports the capacities that name a reservation which is created for
-// another one, and exactly as large as that.
+// usedUp reports the capacities that name a reservation which the platform creates
+// for another capacity, and which is exactly as large as that capacity.
 func usedUp(r *report, creator map[zonal]string) {
 	for _, c := range r.Plan.Capacities {
 		if c.Reservation == nil || c.Reservation.Create || c.Reservation.Owner != "" {
@@ -256,10 +257,11 @@ func usedUp(r *report, creator map[zonal]string) {
 	}
 }
 
-// zonal names a reservation: another zone can have one of the same name.
+// zonal identifies a reservation: another zone can have a reservation of the same
+// name.
 type zonal struct{ name, zone string }
 
-// reservationParts: what is said of a reservation beyond its name.
+// reservationParts checks the fields of a reservation other than its name.
 func reservationParts(r *report) {
 	for _, name := range names(r.Blueprint.Capacity) {
 		in := r.Blueprint.Capacity[name].Consumption.Reservation
@@ -278,8 +280,9 @@ func reservationParts(r *report) {
 	}
 }
 
-// optionZones: TPUs can be booked by calendar, or started by flex-start, in a few
-// zones only. Where the machine is not known at all, machineZones tells.
+// optionZones reports TPUs in zones where their option is unavailable: TPUs can be
+// booked in calendar mode or started by flex-start only in a few zones. If no zone
+// is known to have the machine, machineZones reports it.
 func optionZones(r *report) {
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
 		var known []string
@@ -307,7 +310,7 @@ func flexCounts(r *report) {
 	for _, c := range r.Plan.Capacities {
 		in := r.Blueprint.Capacity[c.Name]
 		if c.Flex == nil || in.Nodes != nil && in.MaxNodes != nil || in.Slices != nil && in.MaxSlices != nil {
-			continue // oneCount tells of both
+			continue // oneCount reports both
 		}
 		if c.Static {
 			fixed, most := "nodes", "maxNodes"
@@ -356,15 +359,16 @@ func autoProvisioned(r *report) {
 	}
 }
 
-// ownClass tells whether GKE keeps a ComputeClass's name for itself: how names
-// begin, and the one that pods without a class get (GKE documentation: "About
-// custom ComputeClasses", "About GKE ComputeClasses").
+// ownClass reports whether GKE reserves the name of a ComputeClass: a prefix, or the
+// name of the class for pods without one (GKE documentation: "About custom
+// ComputeClasses", "About GKE ComputeClasses").
 func ownClass(name string) bool {
 	return name == "default" || strings.HasPrefix(name, "autopilot") || strings.HasPrefix(name, "gke")
 }
 
-// computeClasses: what GKE creates by a ComputeClass comes and goes, and is
-// what the class's one priority says.
+// computeClasses reports settings that a capacity with a ComputeClass cannot have:
+// GKE creates and removes its nodes, and the class's one priority rule describes
+// them.
 func computeClasses(r *report) {
 	for _, c := range r.Plan.Capacities {
 		if !c.ComputeClass || c.AutoProvisioned {
@@ -416,7 +420,7 @@ func compact(r *report) {
 		}
 		path := at("capacity", c.Name, "placement")
 		switch {
-		case c.ComputeClass: // reported there
+		case c.ComputeClass: // computeClasses reports it
 		case m.HasTPUs():
 			r.add(path, "placement is unnecessary: GKE always places the nodes of a TPU slice together",
 				help("remove placement"))
@@ -424,8 +428,8 @@ func compact(r *report) {
 			r.add(path, fmt.Sprintf("compact placement is unavailable for %s", m.Type),
 				help(`remove placement, or choose another machine type`))
 		case c.Reservation != nil && c.Reservation.Create:
-			// The provider cannot create a reservation with a placement policy, and GKE
-			// makes a policy of its own for the pool.
+			// The provider cannot create a reservation with a placement policy, and
+			// GKE creates a policy of its own for the pool.
 			r.add(path,
 				fmt.Sprintf("compact placement is unavailable for %q, because the platform creates its reservation", c.Name),
 				label("the new reservation has no placement policy"), help("remove placement"))
@@ -450,8 +454,8 @@ func compact(r *report) {
 	})
 }
 
-// sameNodes: two flavors of the same labels and taints would each be taken for
-// the other, and both quotas would draw on the same nodes.
+// sameNodes reports two capacities with the same labels and taints: the scheduler
+// could not distinguish their nodes, and both quotas would use the same nodes.
 func sameNodes(r *report) {
 	first := map[string]string{}
 	for _, c := range r.Plan.Capacities {
@@ -470,8 +474,9 @@ func sameNodes(r *report) {
 	}
 }
 
-// sharedByAutoProvisioning: node auto-provisioning has one set of zones, disks
-// and drivers for the whole cluster. A ComputeClass says its own.
+// sharedByAutoProvisioning reports capacities that need different settings of node
+// auto-provisioning, which has one set of zones, disks and drivers for the whole
+// cluster. A ComputeClass has its own settings.
 func sharedByAutoProvisioning(r *report) {
 	var first ir.Capacity
 	for _, c := range r.Plan.Capacities {
@@ -503,8 +508,8 @@ func sharedByAutoProvisioning(r *report) {
 	}
 }
 
-// unqueuedFlex: Kueue admits such a workload at once, and takes it back when
-// its pods are not ready in time.
+// unqueuedFlex reports flex-start without queued provisioning: Kueue admits such a
+// workload at once, and evicts it if its pods are not ready in time.
 func unqueuedFlex(r *report) {
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
 		if c.Flex != nil && !c.Flex.Queued && !is(m.Options.FlexStart, false) {

@@ -24,8 +24,9 @@ func countRules() []Rule {
 	}
 }
 
-// oneCount: TPUs are counted in slices and everything else in nodes, either a
-// fixed number or the most of them.
+// oneCount checks that a capacity has one valid count: TPUs are counted in slices
+// and all other machines in nodes, and the count is either a fixed number or a
+// maximum.
 func oneCount(r *report) {
 	for _, name := range names(r.Blueprint.Capacity) {
 		c := r.Blueprint.Capacity[name]
@@ -98,10 +99,10 @@ func evenNodes(r *report) {
 	}
 }
 
-// linked tells whether a capacity's nodes are wired together.
+// linked reports whether a capacity's nodes are linked by a network of their own.
 func linked(c ir.Capacity) bool { return c.Sliced() || c.Machine.PlacementTopology != "" }
 
-// linkedZone: nodes that are wired together stand in one zone.
+// linkedZone reports linked nodes in several zones: they must be in one zone.
 func linkedZone(r *report) {
 	for _, c := range r.Plan.Capacities {
 		if !linked(c) || len(c.Zones) < 2 {
@@ -118,13 +119,14 @@ func linkedZone(r *report) {
 	}
 }
 
-// linkedNodes: the GPUs of so many machines are one NVLink domain, and a pool is
-// one of those. Source: Compute Engine documentation, "A4X", and Google's
+// linkedNodes reports a capacity of linked machines whose number of nodes is not
+// fixed or exceeds one NVLink domain. A domain has at most LinkedNodes machines, and
+// a pool is one domain. Source: Compute Engine documentation, "A4X", and Google's
 // Cluster Toolkit, example gke-a4x.
 func linkedNodes(r *report) {
 	for _, c := range r.Plan.Capacities {
 		switch {
-		case c.Machine.LinkedNodes == 0 || c.ComputeClass || c.Flex != nil: // reported there
+		case c.Machine.LinkedNodes == 0 || c.ComputeClass || c.Flex != nil: // other rules report these
 		case !c.Static:
 			r.addKey(at("capacity", c.Name),
 				fmt.Sprintf("%s machines are linked with each other, so their number must be fixed", c.Machine.Type),

@@ -11,13 +11,14 @@ import (
 	"github.com/batchwright/batchwright/schema"
 )
 
-// unsetVariables: Kubernetes leaves $(NAME) as it is where nothing sets NAME.
-// Only the compiler's own variables are looked for: the image can set others,
-// and to a shell $(...) is a command.
+// unsetVariables reports references to variables that are not set: Kubernetes then
+// leaves $(NAME) unchanged. It looks only for the compiler's own variables, because
+// the image can set others, and $(...) is a command to a shell.
 func unsetVariables(r *report) {
-	without := map[string]string{} // a team without a bucket that submits it, by workload
+	without := map[string]string{} // for each workload, a team without a bucket that submits it
 	for _, w := range r.Plan.Workloads {
-		// listedBuckets reports a team that says otherwise of its bucket.
+		// For a team that sets nodesListBucket, listedBuckets reports the missing
+		// bucket.
 		known := !r.Broken[[2]string{"teams", w.Team}] && !r.Blueprint.Teams[w.Team].NodesListBucket
 		if w.Bucket == "" && without[w.Template] == "" && known {
 			without[w.Template] = w.Team
@@ -59,11 +60,12 @@ func unsetVariables(r *report) {
 	}
 }
 
-// unset tells why a variable is not set; the zero value is of one that is.
+// unset says why a variable is not set, and the correction. The zero value means
+// that the variable is set.
 type unset struct{ why, cure string }
 
-// unset reports what a container refers to and does not have, but for what has
-// been said.
+// unset reports the variables that a container refers to and that are not set,
+// except those in said.
 func (r *report) unset(container, command []string, env map[string]string, secrets map[string]schema.SecretKey,
 	missing map[string]unset, beside []option, said map[string]bool) {
 	check := func(path []string, text string) {
@@ -89,8 +91,8 @@ func (r *report) unset(container, command []string, env map[string]string, secre
 	}
 }
 
-// refers tells whether Kubernetes would replace a variable in a text: $$(NAME)
-// it would not.
+// refers reports whether a text has a reference that Kubernetes would replace with
+// the variable. It would not replace $$(NAME).
 func refers(text, variable string) bool {
 	reference := "$(" + variable + ")"
 	for {
@@ -105,12 +107,12 @@ func refers(text, variable string) bool {
 	}
 }
 
-// mounted finds what commands name of the directory that a workload's files are
-// in.
+// mounted matches the names of files in the directory of a workload's files.
 var mounted = regexp.MustCompile(`(?:^|[^-\w./])/workload/(\w[-\w.]*)`)
 
-// missingFiles: where a workload has files, the directory holds them and nothing
-// else. Without any it can be the image's.
+// missingFiles reports files that a command names and the workload does not have. If
+// a workload has files, the directory contains only these. If it has none, the
+// directory can be part of the image.
 func missingFiles(r *report) {
 	for _, name := range names(r.Blueprint.Workloads) {
 		w := r.Blueprint.Workloads[name]

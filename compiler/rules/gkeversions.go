@@ -9,7 +9,7 @@ import (
 )
 
 // Rules on the GKE version that a cluster starts with: minVersion, or the release
-// channel's default. GKE refuses what its version does not have.
+// channel's default. GKE rejects a feature that its version does not have.
 
 func gkeVersionRules() []Rule {
 	return []Rule{
@@ -24,11 +24,11 @@ func gkeVersionRules() []Rule {
 	}
 }
 
-// versionNeed is a GKE version that a capacity needs.
+// versionNeed is the GKE version that a capacity needs, with the reason.
 type versionNeed struct{ version, capacity, reason string }
 
-// newerNeed returns the newest version that some capacity needs, of those that
-// are newer than a cluster's version.
+// newerNeed returns the newest version that a capacity needs. It considers only
+// versions that are newer than the given one, and reports whether there is any.
 func (r *report) newerNeed(version string) (newest versionNeed, found bool) {
 	newest.version = version
 	need := func(c ir.Capacity, from, reason string) {
@@ -60,8 +60,8 @@ func (r *report) newerNeed(version string) (newest versionNeed, found bool) {
 	return newest, found
 }
 
-// oldestStart returns the older bound of the version that a new cluster can start
-// with: minVersion, or the oldest of its channel if that is newer.
+// oldestStart returns the oldest version that a new cluster can start with:
+// minVersion, or the oldest version of its channel if that is newer.
 func (r *report) oldestStart(channel catalog.Channel) string {
 	lowest := r.Plan.Cluster.MinVersion
 	if catalog.OlderGKE(lowest, channel.Oldest) {
@@ -70,9 +70,9 @@ func (r *report) oldestStart(channel catalog.Channel) string {
 	return lowest
 }
 
-// minVersionTooOld reports one need, the highest, however many capacities have
-// one: a version that meets it meets them all. It is a warning because GKE may
-// have upgraded a standing cluster since.
+// minVersionTooOld reports only the highest version that the capacities need,
+// because it satisfies all of them. It is a warning, because GKE may have upgraded
+// an existing cluster since.
 func minVersionTooOld(r *report) {
 	channel, known := catalog.LookupChannel(r.Plan.Cluster.ReleaseChannel)
 	if r.Plan.Cluster.MinVersion == "" || !known {
@@ -104,13 +104,13 @@ func channelTooOld(r *report) {
 	r.addKey(at("capacity", need.capacity), message, options...)
 }
 
-// startWith says what to write so that a cluster starts with a version.
+// startWith returns the advice for a cluster that starts with a version.
 func startWith(version string, channel catalog.Channel) string {
 	minor := catalog.MinorGKE(version)
 	if !catalog.OlderGKE(channel.Newest, minor) {
 		return fmt.Sprintf("write cluster: minVersion: %q", minor)
 	}
-	// REGULAR before RAPID: the slower of the channels that have it.
+	// Of the channels that have the version, the slower one is first.
 	for _, name := range []string{"REGULAR", "RAPID"} {
 		if other, _ := catalog.LookupChannel(name); !catalog.OlderGKE(other.Newest, minor) {
 			return fmt.Sprintf(
@@ -121,8 +121,8 @@ func startWith(version string, channel catalog.Channel) string {
 	return fmt.Sprintf("no channel is known to have GKE %s", minor)
 }
 
-// minVersionOfChannel reports a version that GKE refuses for a new cluster. If
-// a capacity needs another one anyway, minVersionTooOld reports that.
+// minVersionOfChannel reports a version that GKE rejects for a new cluster. If a
+// capacity needs a different version, minVersionTooOld reports it instead.
 func minVersionOfChannel(r *report) {
 	channel, known := catalog.LookupChannel(r.Plan.Cluster.ReleaseChannel)
 	version := r.Plan.Cluster.MinVersion
@@ -145,8 +145,8 @@ func minVersionOfChannel(r *report) {
 	}
 }
 
-// missingMetrics reports the components that the plan leaves out of the cluster's
-// metrics, where nothing else asks to raise minVersion.
+// missingMetrics reports the components that the plan omits from the cluster's
+// metrics, unless another rule already asks for a higher minVersion.
 func missingMetrics(r *report) {
 	channel, known := catalog.LookupChannel(r.Plan.Cluster.ReleaseChannel)
 	version := r.Plan.Cluster.MinVersion

@@ -10,7 +10,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
-// Rules on the networks over which GPUs of different nodes reach each other.
+// Rules on the networks between GPUs of different nodes.
 
 func gpuNetworkRules() []Rule {
 	return []Rule{
@@ -56,8 +56,7 @@ func noGPUDirect(r *report) {
 	}
 }
 
-// directMachines are the machine types that have GPUDirect where it is asked
-// for.
+// directMachines returns the machine types with which GPUDirect can be requested.
 func directMachines() []string {
 	var out []string
 	for _, m := range catalog.All() {
@@ -68,12 +67,13 @@ func directMachines() []string {
 	return out
 }
 
-// createdWithoutNetworks: node auto-provisioning and ComputeClasses know nothing
-// of additional networks. Source: GKE documentation, "Maximize GPU network
-// bandwidth in Standard mode clusters": the pools are made with them.
+// createdWithoutNetworks reports additional networks for nodes that GKE creates:
+// node auto-provisioning and ComputeClasses do not support them. Source: GKE
+// documentation, "Maximize GPU network bandwidth in Standard mode clusters", which
+// creates the pools with the networks.
 func createdWithoutNetworks(r *report) {
 	r.eachCapacity(func(c ir.Capacity, _ catalog.Machine) {
-		// autoProvisioned reports those
+		// autoProvisioned reports such machines
 		if len(c.Networks) == 0 || c.OwnsPools() ||
 			c.AutoProvisioned && c.Option != ir.OnDemand && c.Option != ir.Spot {
 			return
@@ -88,10 +88,10 @@ func createdWithoutNetworks(r *report) {
 	})
 }
 
-// oneRDMAZone: a network's profile names its zone, and the platform has one such
-// network.
+// oneRDMAZone reports RDMA capacities in several zones: the network's profile names
+// one zone, and the platform has one such network.
 func oneRDMAZone(r *report) {
-	first := "" // capacity whose zone it is
+	first := "" // the first capacity, whose zone all others must have
 	var zone []string
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
 		if c.GPUDirect != ir.RDMA || len(c.Networks) == 0 {
@@ -118,7 +118,8 @@ func oneRDMAZone(r *report) {
 	})
 }
 
-// likeliest returns the first of some zones that is known, or else the first.
+// likeliest returns the first zone that is also among known, or otherwise the first
+// zone.
 func likeliest(zones, known []string) string {
 	if i := slices.IndexFunc(zones, func(z string) bool { return slices.Contains(known, z) }); i >= 0 {
 		return zones[i]
@@ -142,8 +143,8 @@ func multiNetworkingOff(r *report) {
 	}
 }
 
-// unconnectedPods: interfaces are named in the pod, before it is known which of
-// the capacities it goes to.
+// unconnectedPods reports a workload whose capacities have different networks. A pod
+// names its interfaces before the scheduler chooses one of the capacities.
 func unconnectedPods(r *report) {
 	capacities := capacitiesByName(r.Plan)
 	for _, w := range r.Plan.Workloads {
@@ -179,10 +180,11 @@ func unconnectedPods(r *report) {
 	}
 }
 
-// noComputeDomains: memory is shared over NVLink between nodes by an IMEX domain,
-// which NVIDIA's DRA driver makes for each ComputeDomain. The folder has neither.
-// Capacities that are refused anyway are left to linkedNodes and the others.
-// Source: Google's Cluster Toolkit, example gke-a4x.
+// noComputeDomains reports GPUs that share memory over NVLink across nodes. They
+// need an IMEX domain, which NVIDIA's DRA driver creates for each ComputeDomain, and
+// the folder contains neither the driver nor the domain. Capacities that are
+// rejected for another reason are left to linkedNodes and the other rules. Source:
+// Google's Cluster Toolkit, example gke-a4x.
 func noComputeDomains(r *report) {
 	for _, c := range r.Plan.Capacities {
 		linked := c.Machine.LinkedNodes

@@ -17,7 +17,7 @@ import (
 	"github.com/batchwright/batchwright/schema"
 )
 
-// Rules on machines and where they stand.
+// Rules on machines and their zones.
 
 func hardwareRules() []Rule {
 	return []Rule{
@@ -60,8 +60,8 @@ func hardwareRules() []Rule {
 	}
 }
 
-// machine reports a machine type that is not one of those of the catalogue,
-// which are asked for only then.
+// machine reports a machine type that is not in the catalogue. It calls all, which
+// returns the known names, only in that case.
 func (r *report) machine(path []string, name string, all func() []string) {
 	if m, ok := catalog.Lookup(name); ok {
 		if m.Withheld != "" {
@@ -92,15 +92,15 @@ func machineTypes(r *report) {
 	r.machine(at("cluster", "systemPool", "machine"), r.Blueprint.Cluster.SystemPool.Machine, all)
 }
 
-// find returns what the catalogue knows of a hardware class's machine, with the
-// GPUs that are attached to it, and whether it knows it.
+// find returns the catalogue's facts of a hardware class's machine with its attached
+// GPUs, and reports whether the catalogue has them.
 func find(h schema.Hardware) (catalog.Machine, bool) {
 	accelerator, count := h.Attached()
 	return catalog.Find(h.Machine, accelerator, count)
 }
 
-// systemPool: accelerators and Arm nodes are tainted, and GKE's own pods and
-// Kueue would find no node.
+// systemPool reports a system pool with accelerators or Arm machines: such nodes are
+// tainted, so GKE's own pods and Kueue would find no node.
 func systemPool(r *report) {
 	name := r.Blueprint.Cluster.SystemPool.Machine
 	m, known := catalog.Usable(name)
@@ -116,7 +116,8 @@ func systemPool(r *report) {
 		help("choose an x86 machine without accelerators, such as e2-standard-4"))
 }
 
-// attachedGPUs: some machine types take a number of GPUs that is chosen.
+// attachedGPUs checks the number of GPUs on machine types whose number can be
+// chosen.
 func attachedGPUs(r *report) {
 	for _, name := range names(r.Blueprint.Hardware) {
 		h := r.Blueprint.Hardware[name]
@@ -159,8 +160,7 @@ func attachedGPUs(r *report) {
 	}
 }
 
-// topologies: a TPU machine type is part of a slice, whose shape must be one
-// that such machines form.
+// topologies checks that a TPU machine type has a topology that it can form.
 func topologies(r *report) {
 	for _, name := range names(r.Blueprint.Hardware) {
 		h := r.Blueprint.Hardware[name]
@@ -183,8 +183,8 @@ func topologies(r *report) {
 	}
 }
 
-// topology reports a topology that a machine type does not form, with the
-// nearest ones that it does.
+// topology reports a topology that a machine type cannot form, and names the nearest
+// ones that it can.
 func (r *report) topology(path []string, m catalog.Machine, topology string) {
 	all := m.Slices()
 	chips := 1
@@ -208,7 +208,8 @@ func (r *report) topology(path []string, m catalog.Machine, topology string) {
 	r.add(path, fmt.Sprintf("topology %q is not available for %s", topology, m.Type), shapes(all, near-3), cure)
 }
 
-// shapes names the topologies of slices, or a few of them from one on.
+// shapes returns a label that names the topologies of slices. If there are too many,
+// it names a few of them, beginning at index from.
 func shapes(all []catalog.Slice, from int) option {
 	const most = 8
 	var topologies []string
@@ -222,8 +223,8 @@ func shapes(all []catalog.Slice, from int) option {
 	return label("want one of %s", quoted(topologies))
 }
 
-// localSSDs: the number of a machine's local SSDs is bundled with it, or one of
-// few.
+// localSSDs checks the number of a machine's local SSDs: it is fixed by the machine,
+// or one of a few values.
 func localSSDs(r *report) {
 	for _, name := range names(r.Blueprint.Hardware) {
 		h := r.Blueprint.Hardware[name]
@@ -250,7 +251,8 @@ func localSSDs(r *report) {
 	}
 }
 
-// knownRegion: the tables are partial, so that what they lack may exist.
+// knownRegion reports a region that occurs in no table. It is not an error, because
+// the tables are partial.
 func knownRegion(r *report) {
 	check := func(region string, path ...string) {
 		known := catalog.Regions()
@@ -273,12 +275,12 @@ func knownRegion(r *report) {
 	}
 }
 
-// machineZones: GKE refuses a pool in a zone without such machines. Where it
-// creates the pools itself, one of the zones will do.
+// machineZones reports zones without the machine, where GKE rejects a node pool. If
+// GKE creates the pools itself, one zone with the machine is enough.
 func machineZones(r *report) {
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
 		known := m.Zones()
-		// zonesInRegion reports those
+		// zonesInRegion reports zones of another region
 		unknown := slices.DeleteFunc(without(c.Zones, known), func(z string) bool {
 			return !strings.HasPrefix(z, r.Plan.Region+"-")
 		})
@@ -306,8 +308,8 @@ func machineZones(r *report) {
 	})
 }
 
-// unknownZones reports zones of a capacity: each where the capacity names it, or
-// all of them at the capacity where they are the platform's.
+// unknownZones reports zones of a capacity: each one if the capacity names them, or
+// all of them together at the capacity if they are the platform's zones.
 func (r *report) unknownZones(c ir.Capacity, unknown []string, message string, options ...option) {
 	written := r.Blueprint.Capacity[c.Name].Zones
 	for i, z := range written {
@@ -320,7 +322,7 @@ func (r *report) unknownZones(c ir.Capacity, unknown []string, message string, o
 	}
 }
 
-// without returns the names that are not among others, in their order.
+// without returns the names that are not in others, in their order.
 func without(names, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return slices.Contains(others, n) })
 }

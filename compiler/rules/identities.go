@@ -9,7 +9,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// Rules on what the teams' jobs are to Google Cloud, and what they may do there.
+// Rules on the identities of the teams' jobs in Google Cloud, and on their rights.
 
 func identityRules() []Rule {
 	return []Rule{
@@ -30,14 +30,14 @@ func identityRules() []Rule {
 	}
 }
 
-// wideRole is a family of predefined roles that no team's jobs can have: a job runs
-// what any member submits.
+// wideRole is a family of predefined roles that no team's jobs may have, because a
+// job can run any code that a member submits.
 type wideRole struct {
 	pattern *regexp.Regexp
-	gives   string // what the role gives whoever has it
+	gives   string // the right that the role gives to its holder
 }
 
-// wideRoleFamilies returns the families. The first that matches counts.
+// wideRoleFamilies returns the families. The first one that matches a role applies.
 //
 // Source: IAM documentation, "IAM roles and permissions index".
 func wideRoleFamilies() []wideRole {
@@ -96,8 +96,8 @@ func wideRoleFamilies() []wideRole {
 	}
 }
 
-// handsOver returns what a role gives beyond a team's own, or "" for a role that a
-// team can have. It knows no custom roles.
+// handsOver returns the rights beyond a team's own that a role gives, or "" for a
+// role that a team may have. It does not know custom roles.
 func handsOver(families []wideRole, role string) string {
 	for _, w := range families {
 		if w.pattern.MatchString(role) {
@@ -121,8 +121,8 @@ func wideRoles(r *report) {
 	}
 }
 
-// sharedAccounts checks that nobody else acts as a team's Google service account:
-// whoever does has the team's rights.
+// sharedAccounts checks that only the team's jobs act as the team's Google service
+// account: any other user of the account would have the team's rights.
 func sharedAccounts(r *report) {
 	owners := map[string]string{
 		r.Plan.NodeAccount.ID: "the account of the nodes", r.Plan.Delivery.Account.ID: "the account of the build",
@@ -141,8 +141,8 @@ func sharedAccounts(r *report) {
 	}
 }
 
-// principals checks the project's allow policy, of which Google Cloud raises no
-// limit.
+// principals checks the project's allow policy against the limits of IAM, which
+// cannot be raised.
 func principals(r *report) {
 	d := r.Plan.Demand.IAM
 	if d.Principals <= ir.MaxPrincipals {

@@ -11,7 +11,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// Rules on KAI Scheduler: that nothing is asked of it which it does not do.
+// Rules on KAI Scheduler: the blueprint must not use a feature that it lacks.
 // Sources: KAI Scheduler 0.17's documentation and code, and runs of its scheduler.
 
 func kaiRules() []Rule {
@@ -56,8 +56,9 @@ func kaiRules() []Rule {
 	}
 }
 
-// oneTier: a team has one queue, in which jobs differ by their priority. Of more
-// tiers nobody can say whose quota it has.
+// oneTier reports a team with several tiers. With KAI Scheduler a team has one
+// queue, in which jobs differ by priority, so it would be unclear to which tier a
+// quota belongs.
 func oneTier(r *report) {
 	if tiers := names(r.Blueprint.Tiers); len(tiers) > 1 {
 		r.addKey(at("tiers", tiers[1]),
@@ -67,9 +68,9 @@ func oneTier(r *report) {
 	}
 }
 
-// noEquivalent: what is written would be without effect, or worse. Of node pools
-// that GKE creates its documentation says that custom scheduling with filters of
-// its own is not supported ("About node pool auto-creation").
+// noEquivalent reports fields that would have no effect, or a bad one. For node
+// pools that GKE creates, GKE's documentation says that custom scheduling with its
+// own filters is not supported ("About node pool auto-creation").
 func noEquivalent(r *report) {
 	b := r.Blueprint
 	for _, name := range names(b.Tiers) {
@@ -137,7 +138,8 @@ func noEquivalent(r *report) {
 	}
 }
 
-// unordered: of the nodes that a pod can run on KAI Scheduler takes the fullest.
+// unordered reports a tier whose order of capacities has no effect: KAI Scheduler
+// places a pod on the fullest node that it can run on.
 func unordered(r *report) {
 	for _, w := range r.Plan.Workloads {
 		if len(w.Capacities) > 1 {
@@ -149,7 +151,8 @@ func unordered(r *report) {
 	}
 }
 
-// gpuCapacities are those of a tier that have GPUs, in its order.
+// gpuCapacities returns the capacities of a tier that have GPUs, in the tier's
+// order.
 func (r *report) gpuCapacities(tier string) []string {
 	capacities := capacitiesByName(r.Plan)
 	return slices.DeleteFunc(slices.Clone(r.Blueprint.Tiers[tier].Capacity), func(name string) bool {
@@ -167,7 +170,8 @@ func countedTogether(r *report) {
 	}
 }
 
-// uncounted: the queues bound GPUs, and leave everything else free.
+// uncounted reports capacities without GPUs of which a team has quota: KAI
+// Scheduler's queues limit only GPUs, and leave everything else unlimited.
 func uncounted(r *report) {
 	capacities := capacitiesByName(r.Plan)
 	reported := map[string]bool{} // one mistake, however many teams
@@ -187,8 +191,8 @@ func uncounted(r *report) {
 	}
 }
 
-// queuePriorities: however many queues have one, it is one mistake, and most
-// likely that of the scheduler.
+// queuePriorities reports queues with a priority. It reports one mistake, however
+// many queues have one: most likely the wrong scheduler was chosen.
 func queuePriorities(r *report) {
 	var paths [][]string
 	for _, name := range names(r.Blueprint.Cohorts) {
@@ -231,7 +235,8 @@ func ownClasses(r *report) {
 	}
 }
 
-// queueNames: the queues of cohorts and of teams are objects of one kind.
+// queueNames reports cohorts and teams of the same name: both become queues, which
+// are objects of one kind.
 func queueNames(r *report) {
 	for _, kind := range []struct {
 		field string
@@ -252,9 +257,9 @@ func queueNames(r *report) {
 	}
 }
 
-// idleNodes: KAI Scheduler marks every pod that waits as unschedulable, and the
-// cluster autoscaler starts nodes for those that are. Source: issue 9828 of
-// kubernetes/autoscaler.
+// idleNodes reports capacities that scale: KAI Scheduler marks every waiting pod as
+// unschedulable, and the cluster autoscaler starts nodes for unschedulable pods.
+// Source: issue 9828 of kubernetes/autoscaler.
 func idleNodes(r *report) {
 	for _, c := range r.Plan.Capacities {
 		if in := r.Blueprint.Capacity[c.Name]; in.MaxNodes != nil && c.OwnsPools() {
@@ -265,8 +270,10 @@ func idleNodes(r *report) {
 	}
 }
 
-// startable tells whether a copy of a workload can ever start: its GPUs, side by
-// side, within what KAI Scheduler gives its queue, and within all that there are.
+// startable reports whether a copy of a workload can ever start: all its GPUs must
+// be available at the same time, within the limit of its queue in KAI Scheduler and
+// within the platform's total. If not, short says what is missing. A capacity
+// without nodes or without a valid size counts as startable.
 func startable(p *ir.Platform, s submission, capacities map[string]ir.Capacity) (short []string, ok bool) {
 	var most, all resource.Quantity
 	unlimited := false
@@ -277,7 +284,7 @@ func startable(p *ir.Platform, s submission, capacities map[string]ir.Capacity) 
 			}
 			most.Add(q.Nominal)
 			if p.NonPreemptible(s.workload.PriorityClass) {
-				continue // never more than what is guaranteed
+				continue // a non-preemptible job never gets more than the guarantee
 			}
 			unlimited = unlimited || q.BorrowsAll
 			if q.Borrowing != nil {

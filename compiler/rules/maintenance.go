@@ -10,7 +10,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
-// Rules on when GKE upgrades the cluster and its nodes. Source: GKE
+// Rules on the times at which GKE upgrades the cluster and its nodes. Source: GKE
 // documentation, "Maintenance windows and exclusions".
 
 func maintenanceRules() []Rule {
@@ -26,8 +26,8 @@ func maintenanceRules() []Rule {
 	}
 }
 
-// maintenanceTime: GKE wants 48 hours in any 32 days, which hold at least four
-// of every weekday.
+// maintenanceTime reports windows that are too short. GKE demands 48 hours in any 32
+// days, which contain every weekday at least four times.
 func maintenanceTime(r *report) {
 	m := r.Plan.Cluster.Maintenance
 	if hours := 4 * len(m.Days) * m.Hours; hours < 48 {
@@ -39,21 +39,21 @@ func maintenanceTime(r *report) {
 
 // Limits of maintenance exclusions.
 const (
-	mostExclusions     = 20 // of a cluster
-	mostFullExclusions = 3  // of them with scope NO_UPGRADES
-	mostFullDays       = 30 // of one with scope NO_UPGRADES
+	mostExclusions     = 20 // of one cluster
+	mostFullExclusions = 3  // of one cluster, with scope NO_UPGRADES
+	mostFullDays       = 30 // of one exclusion with scope NO_UPGRADES
 
-	// In any leastIn days the windows outside NO_UPGRADES must be open for
-	// leastHours.
+	// In any leastIn days, windows outside exclusions with scope NO_UPGRADES must be
+	// open for at least leastHours hours.
 	leastIn, leastHours = 92, 48
 )
 
 const noUpgrades = "NO_UPGRADES"
 
-// dates are the days of an exclusion.
+// dates are the days of an exclusion: from start, and before end.
 type dates struct{ start, end time.Time }
 
-// holds reports whether a day is among them.
+// holds reports whether a day is in the exclusion.
 func (d dates) holds(day time.Time) bool { return !day.Before(d.start) && day.Before(d.end) }
 
 func exclusionLimits(r *report) {
@@ -114,9 +114,10 @@ func exclusionLimits(r *report) {
 	}
 }
 
-// shortestMaintenance returns the leastIn days in which exclusions leave the
-// fewest hours of maintenance windows: their first day, and the hours. Without
-// exclusions it returns enough hours, for maintenanceTime reports too few.
+// shortestMaintenance returns the period of leastIn days in which exclusions leave
+// the fewest hours of maintenance windows: its first day, and the hours. Without
+// exclusions it returns enough hours, because maintenanceTime reports windows that
+// are too short.
 func shortestMaintenance(m ir.Maintenance, exclusions []dates) (from time.Time, hours int) {
 	hours = leastHours
 	for _, e := range exclusions {
@@ -137,12 +138,12 @@ func shortestMaintenance(m ir.Maintenance, exclusions []dates) (from time.Time, 
 	return from, hours
 }
 
-// weekday spells days as RFC 5545 does, in time.Weekday's order.
+// weekday holds the names of the days in RFC 5545, in the order of time.Weekday.
 var weekday = [...]string{"SU", "MO", "TU", "WE", "TH", "FR", "SA"}
 
-// upgradesOfOwnPools: GKE makes the pools of other capacities as it likes, and it
-// has a way of its own for flex-start: it upgrades no node that runs. Source: GKE
-// documentation, "Node upgrade strategies", short-lived upgrades.
+// upgradesOfOwnPools reports upgrade settings of capacities without node pools of
+// the platform, where GKE decides, and of flex-start, where GKE upgrades no running
+// node. Source: GKE documentation, "Node upgrade strategies", short-lived upgrades.
 func upgradesOfOwnPools(r *report) {
 	for _, c := range r.Plan.Capacities {
 		if r.Blueprint.Capacity[c.Name].Upgrades == nil {
@@ -162,8 +163,8 @@ func upgradesOfOwnPools(r *report) {
 	}
 }
 
-// runsBeyondWindows: a run that is longer than the time between two windows meets
-// one of them, whenever it starts, and the upgrade of a node ends its pods.
+// runsBeyondWindows reports runs that are longer than the time between two windows.
+// Such a run always meets a window, and the upgrade of a node ends its pods.
 func runsBeyondWindows(r *report) {
 	between := timeBetweenWindows(r.Plan.Cluster.Maintenance)
 	capacities := capacitiesByName(r.Plan)
@@ -193,11 +194,11 @@ func runsBeyondWindows(r *report) {
 	}
 }
 
-// printHours writes a duration in whole hours, rounded down.
+// printHours returns a duration in whole hours, rounded down.
 func printHours(seconds int) string { return words.Count(seconds/3600, "hour") }
 
-// timeBetweenWindows returns the longest time from the end of a weekly window to
-// the start of the next.
+// timeBetweenWindows returns the longest time from the end of a weekly window to the
+// start of the next.
 func timeBetweenWindows(m ir.Maintenance) time.Duration {
 	const week = 7
 	var longest time.Duration

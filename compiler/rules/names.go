@@ -11,8 +11,8 @@ import (
 	"github.com/batchwright/batchwright/schema"
 )
 
-// Rules on names: that they resolve, are used, and lead to names that Google
-// Cloud and Kubernetes accept.
+// Rules on names: they must resolve, must be used, and must lead to names that
+// Google Cloud and Kubernetes accept.
 
 func nameRules() []Rule {
 	return []Rule{
@@ -41,8 +41,7 @@ func nameRules() []Rule {
 	}
 }
 
-// resolve reports a reference that leads to none of the known names, which are
-// sorted.
+// resolve reports a reference whose name is not in known, which must be sorted.
 func (r *report) resolve(path []string, kind, name string, known []string) {
 	if !has(known, name) {
 		message, options := r.dangling(kind, name, known)
@@ -50,7 +49,7 @@ func (r *report) resolve(path []string, kind, name string, known []string) {
 	}
 }
 
-// resolveKey is resolve for a reference that is a field's name.
+// resolveKey does the same as resolve for a reference that is the name of a field.
 func (r *report) resolveKey(path []string, kind, name string, known []string) {
 	if !has(known, name) {
 		message, options := r.dangling(kind, name, known)
@@ -75,7 +74,7 @@ func (r *report) dangling(kind, name string, known []string) (string, []option) 
 	return fmt.Sprintf("there is no %s named %q", kind, name), options
 }
 
-// has tells whether sorted names have one.
+// has reports whether sorted contains name.
 func has(sorted []string, name string) bool {
 	_, ok := slices.BinarySearch(sorted, name)
 	return ok
@@ -148,11 +147,11 @@ func quotaOutsideTier(r *report) {
 	}
 }
 
-// capacitiesOf returns the capacities of a tier, sorted; not ok where it is not
-// known what the tier means.
+// capacitiesOf returns the capacities of a tier, sorted. ok is false if the tier's
+// capacities are not known.
 func (r *report) capacitiesOf(tier string) (known []string, ok bool) {
 	b := r.Blueprint
-	t := b.Tiers[tier] // none is empty
+	t := b.Tiers[tier] // a tier cannot be empty
 	if len(t.Capacity) == 0 ||
 		slices.ContainsFunc(t.Capacity, func(c string) bool { _, ok := b.Capacity[c]; return !ok }) {
 		return nil, false
@@ -163,8 +162,8 @@ func (r *report) capacitiesOf(tier string) (known []string, ok bool) {
 func unused(r *report) {
 	b := r.Blueprint
 	uses := map[string]map[string]bool{"hardware": {}, "capacity": {}, "tiers": {}, "cohorts": {}}
-	granted := map[string]bool{}   // capacities that some team has quota on
-	submitted := map[string]bool{} // tiers that workloads name: workloadTeams reports those that no team has
+	granted := map[string]bool{}   // capacities of which some team has quota
+	submitted := map[string]bool{} // tiers that workloads name; workloadTeams reports those that no team has
 	for _, w := range b.Workloads {
 		submitted[w.Tier] = true
 		for _, a := range w.Auxiliary {
@@ -235,7 +234,7 @@ func unused(r *report) {
 
 func cohortCircle(r *report) {
 	cohorts := r.Blueprint.Cohorts
-	seen := map[string]string{} // cohort to the one whose chain it was met in
+	seen := map[string]string{} // maps each visited cohort to the cohort at which its chain started
 	for _, start := range names(cohorts) {
 		var chain []string
 		name := start
@@ -250,7 +249,7 @@ func cohortCircle(r *report) {
 		}
 		last := len(chain) - 1
 		if last < 0 || seen[name] != start || cohorts[chain[last]].Parent == nil {
-			continue // met before, or it ends
+			continue // already visited, or the chain ends
 		}
 		circle := append(slices.Clone(chain[slices.Index(chain, name):]), name)
 		r.add(at("cohorts", chain[last], "parent"),
@@ -259,8 +258,8 @@ func cohortCircle(r *report) {
 	}
 }
 
-// reserved tells whether a namespace belongs to the cluster itself, or has a
-// prefix that Kubernetes and GKE keep for themselves.
+// reserved reports whether a namespace belongs to the cluster itself, or has a
+// prefix that Kubernetes or GKE reserves.
 func reserved(namespace string) bool {
 	return namespace == "default" || namespace == ir.KueueNamespace || namespace == ir.JobSetNamespace ||
 		namespace == ir.KAINamespace || namespace == ir.KAIReservationNamespace ||
@@ -298,9 +297,10 @@ func namespaces(r *report) {
 	}
 }
 
-// derivedNames checks what names become: the limits are the APIs' own.
+// derivedNames checks the names that are derived from the blueprint's names. The
+// limits are those of the APIs.
 func derivedNames(r *report) {
-	reported := map[string]bool{} // once for each field, however many objects
+	reported := map[string]bool{} // one report for each field, however many objects
 	tooLong := func(path []string, what, name string, most int) {
 		if key := diag.Path(path) + what; len(name) > most && !reported[key] {
 			reported[key] = true
@@ -321,8 +321,8 @@ func derivedNames(r *report) {
 			if q.Shared {
 				path = at("tiers", q.Tier)
 			}
-			// A LocalQueue's name is the value of a label. The ClusterQueue's is no
-			// longer.
+			// The name of a LocalQueue is used as the value of a label. The name of
+			// the ClusterQueue is not longer.
 			tooLong(path, "the LocalQueue", q.LocalQueue, 63)
 		}
 	}
@@ -330,9 +330,9 @@ func derivedNames(r *report) {
 		tooLong(at("name"), "the bucket of the Terraform state", r.Plan.Delivery.StateBucket, 63)
 	}
 	for _, w := range r.Plan.Workloads {
-		// A Job's pods have their names as host names, and a JobSet checks the
-		// names of its pods, which end in five random characters. The last
-		// pod's is the longest.
+		// The names of a Job's pods are also their host names. A JobSet checks the
+		// names of its pods, which end in five random characters. The last pod has
+		// the longest name.
 		host := w.Name + "-" + strconv.Itoa(w.Pods-1)
 		if w.Kind == ir.JobSet {
 			jobs := max(1, w.Slices)
@@ -341,7 +341,7 @@ func derivedNames(r *report) {
 		tooLong(at("workloads", w.Template), "its last pod", host, 63)
 		for _, a := range w.Auxiliaries {
 			if len(host) > 63 {
-				break // the workload's own name has to be shorter first
+				break // the workload's own name must be shortened first
 			}
 			tooLong(at("workloads", w.Template, "auxiliary", a.Name), "its pod", w.Name+"-"+a.Name+"-0-0-abcde", 63)
 		}
@@ -365,7 +365,7 @@ func collisions(r *report) {
 			pools[pool] = c.Name
 		}
 	}
-	queues := map[string][]string{} // whose they are
+	queues := map[string][]string{} // queue name to its owners
 	for _, q := range r.Plan.SharedQueues {
 		queues[q.ClusterQueue] = at("tiers", q.Tier)
 	}
@@ -383,7 +383,7 @@ func collisions(r *report) {
 			queues[q.ClusterQueue] = at("teams", t.Name)
 		}
 	}
-	// The objects of a team stand in files of their names.
+	// The files of a team's objects have the names of the objects.
 	type object struct{ team, name string }
 	templates := map[object]string{}
 	for _, w := range r.Plan.Workloads {
@@ -412,7 +412,8 @@ func collisions(r *report) {
 	}
 }
 
-// poolPrefixes: an instance is named after the first 16 characters of its pool.
+// poolPrefixes reports node pools whose names have the same first 16 characters,
+// because the names of instances contain only these.
 func poolPrefixes(r *report) {
 	const seen = 16
 	first := map[string]string{}

@@ -9,7 +9,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// Rules on address ranges and the cluster's surroundings.
+// Rules on address ranges and on the resources around the cluster.
 
 func networkRules() []Rule {
 	return []Rule{
@@ -36,11 +36,11 @@ func networkRules() []Rule {
 type namedRange struct {
 	field  string
 	text   string
-	prefix netip.Prefix // invalid where the text is no range
+	prefix netip.Prefix // invalid if the text is not a range
 }
 
-// ranges returns the ranges that the platform takes: those between GPUs only
-// where there are some.
+// ranges returns the address ranges of the platform. It includes the ranges between
+// GPUs only if there are such networks.
 func (r *report) ranges() []namedRange {
 	n := r.Blueprint.Network
 	out := []namedRange{
@@ -58,14 +58,14 @@ func (r *report) ranges() []namedRange {
 	return out
 }
 
-// private are the ranges GKE takes without further settings: RFC 1918 and the
-// shared address space of RFC 6598.
+// private holds the ranges that GKE accepts without further settings: RFC 1918 and
+// the shared address space of RFC 6598.
 var private = []netip.Prefix{
 	netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("172.16.0.0/12"),
 	netip.MustParsePrefix("192.168.0.0/16"), netip.MustParsePrefix("100.64.0.0/10"),
 }
 
-// cidr reports a text that is no range, and returns whether it is one.
+// cidr reports a text that is not a valid range, and returns whether it is valid.
 func (r *report) cidr(path []string, text string) bool {
 	p, err := netip.ParsePrefix(text)
 	if err != nil {
@@ -105,7 +105,7 @@ func overlappingRanges(r *report) {
 			if !a.prefix.IsValid() || !b.prefix.IsValid() || !a.prefix.Overlaps(b.prefix) {
 				continue
 			}
-			if !r.Written("network", a.field) { // point at what somebody wrote
+			if !r.Written("network", a.field) { // point at a range that the user wrote
 				a, b = b, a
 			}
 			options := []option{help("choose ranges that do not overlap")}
@@ -124,13 +124,13 @@ func rangeSizes(r *report) {
 	for _, c := range r.Plan.Capacities {
 		nodes += c.MaxNodes
 	}
-	direct := map[ir.GPUDirect]int{} // nodes
+	direct := map[ir.GPUDirect]int{} // number of nodes by transport
 	for _, c := range r.Plan.Capacities {
 		if len(c.Networks) > 0 {
 			direct[c.GPUDirect] += c.MaxNodes
 		}
 	}
-	cuts := map[string]int{} // bits by which a range is cut
+	cuts := map[string]int{} // number of bits by which each range is cut
 	for _, n := range r.Plan.Network.GPUs {
 		for _, s := range n.Subnets {
 			cuts[s.Cut.Of] = s.Cut.Bits
@@ -144,14 +144,14 @@ func rangeSizes(r *report) {
 		addresses := 1 << (32 - bits)
 		switch n.field {
 		case "nodes":
-			// Google Cloud keeps four addresses of every primary range.
+			// Google Cloud reserves four addresses of every primary range.
 			if nodes > addresses-4 {
 				r.add(at("network", n.field),
 					fmt.Sprintf("network.nodes, %s, has room for %d nodes, but the platform can have %d", n.text,
 						max(0, addresses-4), nodes), help("set a larger range: network: nodes: \"ADDRESS/BITS\""))
 			}
 		case "pods":
-			// A node takes a /24, for at most 110 pods.
+			// A node needs a /24 for up to 110 pods.
 			if room := addresses / 256; nodes > room {
 				r.add(at("network", n.field),
 					fmt.Sprintf("network.pods, %s, has room for the pods of %d nodes, but the platform can have %d",
@@ -176,11 +176,10 @@ func rangeSizes(r *report) {
 	}
 }
 
-// subnetSize reports a range that is cut into parts with less room than so many
-// nodes take.
+// subnetSize reports a range whose parts have too few addresses for the nodes.
 func (r *report) subnetSize(n namedRange, parts, nodes int) {
-	// Of every range Google Cloud keeps four addresses, and takes none narrower
-	// than a /29.
+	// Google Cloud reserves four addresses of every range, and rejects ranges
+	// smaller than a /29.
 	room := max(0, 1<<(32-n.prefix.Bits())/parts-4)
 	if room < max(nodes, 4) {
 		of := "has"
@@ -210,8 +209,8 @@ func openControlPlane(r *report) {
 	}
 }
 
-// autoProvisioningLimits: the limits bound the whole cluster, its node pools
-// as well.
+// autoProvisioningLimits reports accelerator limits that are lower than the need of
+// the capacities. The limits bound the whole cluster, including its node pools.
 func autoProvisioningLimits(r *report) {
 	if len(r.Blueprint.Cluster.AutoProvisioning.Accelerators) == 0 {
 		return
@@ -236,8 +235,8 @@ func autoProvisioningLimits(r *report) {
 	}
 }
 
-// clusterLimits: where auto-provisioning is on, the autoscaler starts no node
-// beyond the limits, in any pool.
+// clusterLimits checks the limits of the whole cluster: with auto-provisioning, the
+// autoscaler starts no node beyond the limits, in any pool.
 func clusterLimits(r *report) {
 	if !r.Plan.AutoProvisioning.Create {
 		return

@@ -12,7 +12,8 @@ import (
 	"github.com/batchwright/batchwright/schema"
 )
 
-// Rules on quota: that limits make sense and guarantees can be kept.
+// Rules on quota: the limits must make sense, and the guarantees must be possible to
+// keep.
 
 func quotaRules() []Rule {
 	return []Rule{
@@ -35,18 +36,18 @@ func quotaRules() []Rule {
 	}
 }
 
-// grant is a quota as it is written: a team's, or that of the queue that teams
-// share.
+// grant is a quota as the blueprint writes it: the quota of a team, or of the queue
+// that teams share.
 type grant struct {
 	schema.Quota
-	path           []string // of the quota
-	holder         []string // of the team, or of the tier's shared
-	who            string   // the holder, for a message
-	cohort         *string  // the holder's
+	path           []string // path of the quota
+	holder         []string // path of the team, or of the tier's shared queue
+	who            string   // name of the holder, for a message
+	cohort         *string  // cohort of the holder
 	tier, capacity string
 }
 
-// eachQuota visits every quota whose tier uses its capacity.
+// eachQuota calls visit for every quota on a capacity that its tier uses.
 func (r *report) eachQuota(visit func(grant)) {
 	b := r.Blueprint
 	all := func(g grant, tier string, quota map[string]schema.Quota, path []string) {
@@ -77,7 +78,7 @@ func (r *report) eachQuota(visit func(grant)) {
 	}
 }
 
-// nominal is the guaranteed part of a quota, in its own unit.
+// nominal returns the guaranteed part of a quota, in its own unit.
 func nominal(q schema.Quota) int {
 	n := 0
 	if q.Accelerators != nil {
@@ -92,7 +93,7 @@ func nominal(q schema.Quota) int {
 func below(path []string, field string) []string { return append(slices.Clip(path), field) }
 
 func loneBorrowers(r *report) {
-	reported := map[string]bool{} // one mistake, however many limits it spoils
+	reported := map[string]bool{} // one mistake, however many limits it affects
 	r.eachQuota(func(q grant) {
 		if q.cohort != nil || reported[q.who] || q.Borrow == 0 && q.Lend == nil {
 			return
@@ -121,7 +122,7 @@ func quotaUnit(r *report) {
 	r.eachQuota(func(q grant) {
 		m := capacities[q.capacity].Machine
 		switch {
-		case m.VCPUs == 0: // an unknown machine
+		case m.VCPUs == 0: // the machine is unknown
 		case m.Accelerator == "" && q.Accelerators != nil:
 			r.addKey(below(q.path, "accelerators"), fmt.Sprintf("%s has no accelerators", m.Type), label("want cpus"))
 		case m.Accelerator != "" && q.CPUs != nil:
@@ -134,7 +135,7 @@ func quotaUnit(r *report) {
 }
 
 func overcommit(r *report) {
-	guarantees := map[string][]option{} // the first few of each capacity
+	guarantees := map[string][]option{} // by capacity, the first few guarantees
 	guarantee := func(capacity string, path []string, format string, args ...any) {
 		if len(guarantees[capacity]) < 3 {
 			guarantees[capacity] = append(guarantees[capacity], related(path, format, args...))
@@ -159,7 +160,7 @@ func overcommit(r *report) {
 		if !ok || !sized(c, r.Blueprint.Capacity[c.Name]) {
 			continue
 		}
-		n, unit := c.MaxNodes, "node" // a single host is a slice
+		n, unit := c.MaxNodes, "node" // a slice of one host is one node
 		if c.HasTPUs() {
 			n, unit = c.MaxNodes/c.Machine.Slice.Hosts, "slice"
 		}
@@ -175,7 +176,7 @@ func overcommit(r *report) {
 	}
 }
 
-// sized tells whether a capacity says how large it is, be it that it is empty.
+// sized reports whether the blueprint gives a capacity's size, which can be zero.
 func sized(c ir.Capacity, in schema.Capacity) bool {
 	if c.HasTPUs() {
 		return c.Machine.Slice != nil && (in.Slices != nil || in.MaxSlices != nil)
@@ -188,8 +189,9 @@ type excess struct {
 	guaranteed, held resource.Quantity
 }
 
-// firstExcess returns the resource of which a capacity guarantees more than it
-// ever holds: accelerators first, as people count in them.
+// firstExcess returns the first resource of which a capacity guarantees more than it
+// ever holds, and reports whether there is one. Accelerators come first, because
+// people count in them.
 func firstExcess(c ir.Capacity) (excess, bool) {
 	order := slices.Clone(c.PerNode)
 	if n := len(order); c.HasAccelerators() {
@@ -228,7 +230,7 @@ func deadQueues(r *report) {
 		t := b.Tiers[tier]
 		if t.Shared == nil ||
 			slices.ContainsFunc(t.Capacity, func(c string) bool { _, given := t.Shared.Quota[c]; return !given }) {
-			continue // it has all of a capacity
+			continue // the quota covers all of a capacity
 		}
 		if dead(t, t.Shared.Quota) {
 			r.addKey(at("tiers", tier, "shared", "quota"),
@@ -239,8 +241,8 @@ func deadQueues(r *report) {
 	}
 }
 
-// dead tells whether a quota in a tier gives nothing; none that tells of more
-// than the tier's capacities is.
+// dead reports whether a quota in a tier gives nothing. A quota that names
+// capacities outside the tier is not dead.
 func dead(t schema.Tier, quota map[string]schema.Quota) bool {
 	for c, q := range quota {
 		if nominal(q) > 0 || q.Borrow != 0 || !slices.Contains(t.Capacity, c) {
@@ -250,8 +252,8 @@ func dead(t schema.Tier, quota map[string]schema.Quota) bool {
 	return true
 }
 
-// sliceQuota: a workload takes whole slices, or hosts, so that the rest of a
-// quota is never used.
+// sliceQuota reports a quota of which a part can never be used, because a workload
+// uses whole slices or hosts.
 func sliceQuota(r *report) {
 	capacities := capacitiesByName(r.Plan)
 	r.eachQuota(func(q grant) {
@@ -298,7 +300,7 @@ func nothingToBorrow(r *report) {
 	}
 }
 
-// pools is what the queues under each root cohort lend together.
+// pools holds the amounts that the queues under each root cohort lend together.
 type pools struct {
 	root map[string]string
 	lent map[poolKey]resource.Quantity
@@ -308,7 +310,7 @@ type poolKey struct{ root, flavor, resource string }
 
 func cohortPools(p *ir.Platform) pools {
 	out := pools{root: map[string]string{}, lent: map[poolKey]resource.Quantity{}}
-	for _, c := range p.Cohorts { // parents come first
+	for _, c := range p.Cohorts { // parents come before children
 		out.root[c.Name] = c.Name
 		if c.Parent != "" {
 			out.root[c.Name] = out.root[c.Parent]
@@ -337,7 +339,7 @@ func cohortPools(p *ir.Platform) pools {
 	return out
 }
 
-// lendable is what a queue lends at most.
+// lendable returns the most that a queue lends.
 func lendable(q ir.ResourceQuota) resource.Quantity {
 	if q.Lending != nil && q.Lending.Cmp(q.Nominal) < 0 {
 		return *q.Lending
@@ -345,8 +347,8 @@ func lendable(q ir.ResourceQuota) resource.Quantity {
 	return q.Nominal
 }
 
-// others returns what the other queues under a cohort's root lend to the one
-// whose quota is given.
+// others returns the amount that the other queues under a cohort's root lend to the
+// queue with the given quota.
 func (p pools) others(cohort, flavor string, own ir.ResourceQuota) resource.Quantity {
 	sum := p.lent[poolKey{p.root[cohort], flavor, own.Resource}].DeepCopy()
 	sum.Sub(lendable(own))

@@ -1,12 +1,12 @@
-// Package rules holds what must be true of a blueprint beyond its grammar:
-// that names resolve, machines can be had the way they are asked for, and
-// guarantees can be kept.
+// Package rules holds the rules that a blueprint must obey beyond its grammar: names
+// must resolve, machines must be available in the requested way, and guarantees must
+// be possible to keep.
 //
-// A rule is one function. It reads the blueprint as it was written and the
-// plan it was lowered to, and reports each mistake at the field that has to
-// change, once for each spot. Rules know nothing of each other; the few on what
-// names mean come first, and where they find a mistake those that build on
-// them are left out.
+// A rule is one function. It reads the blueprint as it was written and the plan that
+// it was lowered to, and reports each mistake at the field that must change, once
+// for each spot. Rules do not depend on each other, with one exception: the few
+// rules on the meaning of names run first, and if they find a mistake, the rules
+// that build on resolved names are skipped.
 package rules
 
 import (
@@ -21,26 +21,27 @@ import (
 	"github.com/batchwright/batchwright/schema"
 )
 
-// Rule is one thing that must be true.
+// Rule is one requirement on a blueprint.
 type Rule struct {
-	Code     string // stable
+	Code     string // stable, such as "E0401"
 	Severity diag.Severity
 	Title    string
-	// Acceptable tells that a blueprint can accept the rule's findings though
-	// they are errors. Warnings and notes can be accepted, save those on
+	// Acceptable reports whether a blueprint can accept the rule's findings although
+	// they are errors. Warnings and notes can always be accepted, except those about
 	// acceptances.
 	Acceptable bool
 	check      func(*report)
 	whole      bool         // needs every entity of the blueprint
-	basic      bool         // on what names mean
-	resolved   bool         // needs all that basic rules hold
-	last       bool         // on what the others found
-	only       ir.Scheduler // about this scheduler alone; "" for any
-	except     schedulers   // does not hold for these
+	basic      bool         // checks the meaning of names
+	resolved   bool         // runs only if all basic rules found no mistake
+	last       bool         // checks the findings of the other rules
+	only       ir.Scheduler // runs only for this scheduler; "" means any
+	except     schedulers   // does not hold for these schedulers
 }
 
-// schedulers are some of the schedulers of jobs. A rule lists the schedulers that it
-// does not hold for, so that it holds for a further one until somebody decides.
+// schedulers are the schedulers that a rule does not hold for. The list names
+// exceptions, so that a rule holds for a new scheduler until somebody decides
+// otherwise.
 type schedulers []ir.Scheduler
 
 // holdsFor reports whether the rule is applied to platforms with the scheduler.
@@ -48,10 +49,10 @@ func (r Rule) holdsFor(s ir.Scheduler) bool {
 	return (r.only == "" || r.only == s) && !slices.Contains(r.except, s)
 }
 
-// CanAccept tells whether a blueprint can accept the rule's findings.
+// CanAccept reports whether a blueprint can accept the rule's findings.
 func (r Rule) CanAccept() bool { return !r.last && (r.Acceptable || r.Severity != diag.Error) }
 
-// All returns every rule, by code.
+// All returns every rule, sorted by code.
 func All() []Rule {
 	all := slices.Concat(
 		nameRules(), identityRules(), hardwareRules(), consumptionRules(), countRules(), tierRules(), quotaRules(),
@@ -62,31 +63,31 @@ func All() []Rule {
 	return all
 }
 
-// Pass is what rules look at.
+// Pass is the input of the rules.
 type Pass struct {
 	Blueprint *schema.Blueprint
 	// Plan is lowered from Blueprint as far as its mistakes allow.
 	Plan *ir.Platform
-	// Place returns where a field is written; with key its label, else its
+	// Place returns the span of a field's label if key is true, otherwise of its
 	// value.
 	Place func(key bool, path ...string) diag.Span
-	// Written tells whether a field stands in the files at all.
+	// Written reports whether the files contain the field.
 	Written  func(path ...string) bool
 	Findings *diag.List
-	// Broken names the entities, by field and name, whose grammar is wrong:
-	// they are empty in Blueprint. Nothing is reported of them, and nothing
-	// that only the whole blueprint can tell.
+	// Broken contains the entities, by field and name, that do not fit the grammar:
+	// they are empty in Blueprint. Rules report nothing about them, and nothing that
+	// requires the whole blueprint.
 	Broken map[[2]string]bool
-	// NamesOnly tells that more than entities is broken, such as the region or
-	// the cluster. Only rules on what names mean are applied then.
+	// NamesOnly reports whether a part other than an entity is broken, such as the
+	// region or the cluster. Only the rules on the meaning of names then run.
 	NamesOnly bool
 
-	reasons  map[acceptance]string // of what the blueprint accepts
-	accepted map[acceptance]bool   // what of it was found
+	reasons  map[acceptance]string // the blueprint's acceptances, with their reasons
+	accepted map[acceptance]bool   // the acceptances that matched a finding
 }
 
-// Run applies every rule: those on what names mean first, because what depends
-// on a misspelt name is not worth reporting.
+// Run runs every rule and adds the findings. The rules on the meaning of names run
+// first, because findings that depend on a misspelt name are not worth reporting.
 func Run(p *Pass) {
 	p.reasons, p.accepted = acceptances(p.Blueprint), map[acceptance]bool{}
 	var basic, others, last []Rule
@@ -110,7 +111,8 @@ func Run(p *Pass) {
 	p.run(last, resolved)
 }
 
-// run applies rules, those that need all names resolved only if they are.
+// run runs the given rules. It skips those that need resolved names unless resolved
+// is true.
 func (p *Pass) run(rules []Rule, resolved bool) {
 	for _, r := range rules {
 		if r.holdsFor(p.Plan.Scheduler) && (resolved || !r.resolved) && (len(p.Broken) == 0 || !r.whole) {
@@ -119,28 +121,29 @@ func (p *Pass) run(rules []Rule, resolved bool) {
 	}
 }
 
-// report is a Pass in the hands of one rule.
+// report is a Pass for one rule.
 type report struct {
 	*Pass
 	rule    Rule
-	said    map[remark]bool // what the rule has reported
-	guesses int             // how often it asked for the nearest name
+	said    map[remark]bool // the remarks that the rule has made
+	guesses int             // number of searches for the nearest name
 }
 
-// remark is what one rule says of a field where it is written. Of the entities
-// that a pattern writes there, some may accept it and others not.
+// remark identifies a finding of one rule on a field, at the place where the field
+// is written. If a pattern writes the field for several entities, some of them may
+// accept the finding and others not.
 type remark struct {
 	at       diag.Spot
 	accepted bool
 }
 
-// maxGuesses is how many misspelt names a rule looks for the right one of: ten
-// thousand names, each compared with ten thousand others, would take minutes,
-// and nobody reads so many.
+// maxGuesses is the number of misspelt names for which a rule searches the right
+// name. Comparing ten thousand names with ten thousand others would take minutes,
+// and nobody reads so many findings.
 const maxGuesses = 100
 
-// nearest returns the name that is probably meant, "" for none or after
-// maxGuesses.
+// nearest returns the name that is probably meant, "" if there is none or after
+// maxGuesses searches.
 func (r *report) nearest(name string, known []string) string {
 	if r.guesses++; r.guesses > maxGuesses {
 		return ""
@@ -148,10 +151,11 @@ func (r *report) nearest(name string, known []string) string {
 	return diag.Nearest(name, known)
 }
 
-// at names a field by its path. Elements of lists are named by their index.
+// at returns the path of a field. An element of a list is named by its index.
 func at(path ...string) []string { return path }
 
-// add reports a finding at the value of a field. The options fill in the rest.
+// add reports a finding at the value of a field. The options add further parts to
+// the finding.
 func (r *report) add(path []string, message string, options ...option) {
 	r.finding(r.Place(false, path...), path, message, options)
 }
@@ -181,20 +185,20 @@ func (r *report) finding(span diag.Span, path []string, message string, options 
 	r.Findings.Add(f)
 }
 
-// option fills in part of a finding.
+// option sets a part of a finding.
 type option func(*report, *diag.Finding)
 
-// label is the text beside the caret: the valid values.
+// label sets the text beside the caret, which names the valid values.
 func label(format string, args ...any) option {
 	return func(_ *report, f *diag.Finding) { f.Label = fmt.Sprintf(format, args...) }
 }
 
-// help says what to do.
+// help sets the text that says what to do.
 func help(format string, args ...any) option {
 	return func(_ *report, f *diag.Finding) { f.Help = fmt.Sprintf(format, args...) }
 }
 
-// related points at the name of another field.
+// related adds a reference to the name of another field.
 func related(path []string, format string, args ...any) option {
 	return func(r *report, f *diag.Finding) {
 		add := diag.Related{Span: r.Place(true, path...), Message: fmt.Sprintf(format, args...)}
@@ -204,10 +208,10 @@ func related(path []string, format string, args ...any) option {
 	}
 }
 
-// names returns the keys of a map in order.
+// names returns the keys of a map, sorted.
 func names[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// quoted lists names for a message.
+// quoted returns the names as a list for a message.
 func quoted(names []string) string {
 	const most = 12
 	return words.Quoted(names, most)

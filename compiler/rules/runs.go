@@ -9,10 +9,11 @@ import (
 	"github.com/batchwright/batchwright/schema"
 )
 
-// Rules on the shape and the length of runs: TPU slices, and nodes that end.
+// Rules on the shape and the length of runs: TPU slices, and nodes with a limited
+// lifetime.
 
-// wholeSlices: a pod takes all chips of its host, and a copy all hosts of its
-// slices.
+// wholeSlices checks that a pod uses all chips of its host, and a copy all hosts of
+// its slices.
 func wholeSlices(r *report) {
 	capacities := capacitiesByName(r.Plan)
 	for _, name := range names(r.Blueprint.Workloads) {
@@ -61,8 +62,9 @@ func wholeSlices(r *report) {
 	}
 }
 
-// mixedShapes reports a workload that can run on TPU slices of different shapes:
-// its pods are counted for one.
+// mixedShapes reports a workload that can run on TPU slices of different shapes,
+// because its number of pods fits only one shape. It returns whether the shapes
+// differ.
 func (r *report) mixedShapes(name string, w schema.Workload, on []string, capacities map[string]ir.Capacity) bool {
 	first := ""
 	for _, c := range on {
@@ -89,7 +91,8 @@ func shape(s *ir.Slice) string {
 	return fmt.Sprintf("%d chips on %s", s.Chips, words.Count(s.Hosts, "host"))
 }
 
-// runTimes: flex-start ends a node when its time is over, whatever runs on it.
+// runTimes reports runs that can outlast their nodes: flex-start ends a node when
+// its time is over, even if pods run on it.
 func runTimes(r *report) {
 	capacities := capacitiesByName(r.Plan)
 	for _, name := range names(r.Blueprint.Workloads) {
@@ -110,16 +113,16 @@ func runTimes(r *report) {
 	}
 }
 
-// anyBroken tells whether the grammar of some capacity or of its hardware is
-// wrong, so that nothing is known of it.
+// anyBroken reports whether the grammar of one of the capacities or of its hardware
+// is wrong, so that its properties are unknown.
 func (r *report) anyBroken(capacities []string) bool {
 	return slices.ContainsFunc(capacities, func(c string) bool {
 		return r.Broken[[2]string{"capacity", c}] || r.Broken[[2]string{"hardware", r.Blueprint.Capacity[c].Hardware}]
 	})
 }
 
-// unequipped tells whether a workload asks for accelerators where there are none,
-// which podFitsNode reports.
+// unequipped reports whether a workload asks for accelerators on capacities without
+// any. podFitsNode reports such a workload.
 func unequipped(w schema.Workload, on []string, capacities map[string]ir.Capacity) bool {
 	return w.PerPod.Accelerators > 0 &&
 		!slices.ContainsFunc(on, func(c string) bool { return capacities[c].HasAccelerators() })

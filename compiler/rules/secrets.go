@@ -9,8 +9,8 @@ import (
 	"github.com/batchwright/batchwright/compiler/secret"
 )
 
-// Rules on secrets that are typed into a blueprint: whoever reads the repository
-// or the folder has them. No finding shows one.
+// Rules on secrets that are written in a blueprint: everybody who can read the
+// repository or the folder can read them. No finding shows a secret.
 
 func secretRules() []Rule {
 	return []Rule{
@@ -25,17 +25,17 @@ func secretRules() []Rule {
 	}
 }
 
-// freeText is text of the blueprint in which somebody could type a secret.
+// freeText is a text of the blueprint in which a user could write a secret.
 type freeText struct {
 	path []string
 	text string
-	name string // what the text is the value of: an environment variable, a flag; or ""
-	what string // the field, for a message
+	name string // name of the text's environment variable or flag, or ""
+	what string // description of the field, for a message
 	cure string
 }
 
-// eachFreeText visits the texts of workloads, of the pods beside them, and of the
-// notes.
+// eachFreeText calls visit for the texts of workloads, of their auxiliary pods, and
+// of the notes.
 func (r *report) eachFreeText(visit func(freeText)) {
 	const revoke = "; then revoke the secret, because the history of the repository keeps it"
 	for i, note := range r.Blueprint.Notes {
@@ -79,8 +79,7 @@ func (r *report) eachFreeText(visit func(freeText)) {
 	}
 }
 
-// shapedSecrets reports secrets whose shape says what they are, one for each
-// field.
+// shapedSecrets reports secrets whose shape identifies them, one for each field.
 func shapedSecrets(r *report) {
 	r.eachFreeText(func(f freeText) {
 		for _, m := range secret.Find(f.text) {
@@ -92,8 +91,8 @@ func shapedSecrets(r *report) {
 	})
 }
 
-// namedSecrets reports secrets of which only the name and the randomness tell, in
-// fields that shapedSecrets leaves out.
+// namedSecrets reports secrets that only their name and their randomness identify.
+// It skips fields that shapedSecrets reports.
 func namedSecrets(r *report) {
 	r.eachFreeText(func(f freeText) {
 		matches := secret.Find(f.text)
@@ -114,7 +113,8 @@ func namedSecrets(r *report) {
 	})
 }
 
-// place names the field that holds a secret, and the line of a text with several.
+// place returns the name of the field with a secret and, for a text of several
+// lines, the line.
 func (f freeText) place(m secret.Match) string {
 	if lines := strings.Count(strings.TrimSuffix(f.text, "\n"), "\n"); lines == 0 {
 		return f.what
@@ -122,7 +122,8 @@ func (f freeText) place(m secret.Match) string {
 	return fmt.Sprintf("line %d of %s", 1+strings.Count(f.text[:m.Start], "\n"), f.what)
 }
 
-// hidden keeps the text that a finding points at from being shown.
+// hidden marks the text at the finding's span as a secret, so that no excerpt shows
+// it.
 func hidden() option {
 	return func(_ *report, f *diag.Finding) { f.Secret = true }
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
-// Rules on what an organisation demands of the cluster.
+// Rules on the security requirements of an organisation.
 
 func securityRules() []Rule {
 	return []Rule{
@@ -16,8 +16,9 @@ func securityRules() []Rule {
 	}
 }
 
-// keyLocation reports a key of another region: Compute Engine and GKE accept only
-// keys of the region of the disk or the cluster. Source: GKE documentation, "Use customer-managed encryption keys".
+// keyLocation reports a key in another region: Compute Engine and GKE accept only
+// keys in the region of the disk or the cluster. Source: GKE documentation, "Use
+// customer-managed encryption keys".
 func keyLocation(r *report) {
 	key := r.Blueprint.Security.KMSKey
 	if key == nil {

@@ -55,7 +55,7 @@ func defaultTier(r *report) {
 	}
 	switch {
 	case len(tiers) == 0:
-	case len(defaults) == 0 && r.Plan.Scheduler == ir.KAI: // which has a default itself
+	case len(defaults) == 0 && r.Plan.Scheduler == ir.KAI: // KAI Scheduler has a default class of its own
 	case len(defaults) == 0:
 		r.addKey(at("tiers"), "no tier is the default for pods without a PriorityClass",
 			help("set default: true in the tier whose priority these pods get"))
@@ -68,15 +68,16 @@ func defaultTier(r *report) {
 	}
 }
 
-// preemptsNothing: what a tier evicts has a lower priority, in its own queues or
-// in others.
+// preemptsNothing reports a tier that can preempt and has nothing to evict: an
+// evicted workload must have a lower priority, in the tier's own queues or in
+// others.
 func preemptsNothing(r *report) {
 	tiers := r.Blueprint.Tiers
 	lowest := math.MaxInt
 	for name, t := range tiers {
 		classes := t.PriorityClasses(name)
 		if len(classes) == 0 {
-			return // onePriority reports it, and it may be the lowest
+			return // onePriority reports it, and it may be the lowest priority
 		}
 		lowest = min(lowest, classes[0].Value)
 	}
@@ -93,7 +94,7 @@ func preemptsNothing(r *report) {
 	}
 }
 
-// namedTwice: a list of names that is a set.
+// namedTwice reports names that occur twice in a list that is a set.
 func namedTwice(r *report) {
 	b := r.Blueprint
 	check := func(path, list []string, format string) {
@@ -120,8 +121,9 @@ func namedTwice(r *report) {
 	}
 }
 
-// compactAlone: a pod asks auto-provisioning for its placement group by a node
-// selector, which no other capacity's nodes meet.
+// compactAlone reports a compact, auto-provisioned capacity in a tier with other
+// capacities. A pod requests its placement group with a node selector, which matches
+// no node of another capacity.
 func compactAlone(r *report) {
 	for _, name := range names(r.Blueprint.Tiers) {
 		tier := r.Blueprint.Tiers[name]
@@ -137,7 +139,7 @@ func compactAlone(r *report) {
 }
 
 func flavorLimit(r *report) {
-	const most = 64 // of a ClusterQueue's resource group, kueue v1beta2
+	const most = 64 // flavors in a resource group of a ClusterQueue, kueue v1beta2
 	for _, name := range names(r.Blueprint.Tiers) {
 		if n := len(r.Blueprint.Tiers[name].Capacity); n > most {
 			r.addKey(at("tiers", name, "capacity"),
@@ -146,9 +148,9 @@ func flavorLimit(r *report) {
 	}
 }
 
-// reservedPriority: Kubernetes keeps a prefix for itself, and Managed Prometheus
-// has a class of its own in every cluster. Source: prometheus-engine,
-// manifests/operator.yaml.
+// reservedPriority reports reserved names of PriorityClasses: Kubernetes reserves a
+// prefix, and Managed Prometheus has its own class in every cluster. Source:
+// prometheus-engine, manifests/operator.yaml.
 func reservedPriority(r *report) {
 	check := func(path []string, class, cure string) {
 		switch {
@@ -170,9 +172,9 @@ func reservedPriority(r *report) {
 	}
 }
 
-// mixedAccelerators: all flavors of a ClusterQueue that cover cpu and memory
-// cover the same resources, so one queue has GPUs or TPUs, beside machines
-// without either.
+// mixedAccelerators reports a tier with both GPUs and TPUs. All flavors of a
+// ClusterQueue that cover cpu and memory must cover the same resources, so a queue
+// can have either GPUs or TPUs, together with machines without accelerators.
 func mixedAccelerators(r *report) {
 	capacities := capacitiesByName(r.Plan)
 	for _, name := range names(r.Blueprint.Tiers) {
@@ -210,7 +212,8 @@ func onePriority(r *report) {
 	}
 }
 
-// sameClass: PriorityClasses belong to the whole cluster.
+// sameClass reports PriorityClasses that several tiers define, because
+// PriorityClasses belong to the whole cluster.
 func sameClass(r *report) {
 	first := map[string][]string{}
 	claim := func(class string, path []string) {
@@ -223,7 +226,7 @@ func sameClass(r *report) {
 		first[class] = path
 	}
 	tiers := r.Blueprint.Tiers
-	for _, name := range names(tiers) { // first, because their names mean more
+	for _, name := range names(tiers) { // first, because their names are more specific
 		if tiers[name].Priorities == nil {
 			claim(name, at("tiers", name))
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// Rules on versions: the folder uses what older releases do not have.
+// Rules on versions: the folder uses features that older releases lack.
 
 func versionRules() []Rule {
 	return []Rule{
@@ -29,9 +29,9 @@ func versionRules() []Rule {
 
 func versionFloors(r *report) {
 	v := r.Blueprint.Versions
-	// Kueue 0.19.2 closed two ways past the quota: a pod group that names another's
-	// Workload, and an owner with a wrong UID. Source: Kueue, CHANGELOG-0.19, pull
-	// requests 14630, 14658 and 14666.
+	// Kueue 0.19.2 closed two ways to exceed the quota: a pod group that names
+	// another group's Workload, and an owner with a wrong UID. Source: Kueue,
+	// CHANGELOG-0.19, pull requests 14630, 14658 and 14666.
 	for _, f := range []struct{ field, name, version, floor, below string }{
 		{"kueue", "Kueue", v.Kueue, "0.19.2", ""},
 		{"jobset", "JobSet", v.JobSet, "0.12.0", ""},
@@ -49,18 +49,18 @@ func versionFloors(r *report) {
 				label("want %s", want))
 		}
 	}
-	// These two are older than 0.12, and were taken back.
+	// These two releases are older than 0.12, and were withdrawn.
 	if v.KAI == "0.20.0" || v.KAI == "0.20.1" {
 		r.add(at("versions", "kai"), fmt.Sprintf("KAI Scheduler %s was retracted after its release", v.KAI),
 			label("want 0.16.0 or later, except 0.20.0 and 0.20.1"))
 	}
 }
 
-// unpinnedVersions reports versions that the blueprint chooses and nothing pins: the
-// build trusts whoever can change what it downloads.
+// unpinnedVersions reports versions that the blueprint chooses without a SHA-256:
+// the build then trusts everybody who can change its downloads.
 func unpinnedVersions(r *report) {
 	if r.Findings.HasErrors() {
-		return // the version may be one that has to change
+		return // another rule may demand a different version
 	}
 	pins := r.Plan.Versions.SHA256
 	for _, version := range []struct {
@@ -81,7 +81,8 @@ func unpinnedVersions(r *report) {
 	}
 }
 
-// unusedTerraform: Infrastructure Manager has the Terraform that it has.
+// unusedTerraform reports a version of Terraform that has no effect, because
+// Infrastructure Manager uses its own version.
 func unusedTerraform(r *report) {
 	if r.Blueprint.Delivery.InfrastructureManager && r.Written("versions", "terraform") {
 		r.add(at("versions", "terraform"),
@@ -92,10 +93,11 @@ func unusedTerraform(r *report) {
 	}
 }
 
-// managerRegion: Infrastructure Manager is not where all machines are.
+// managerRegion reports a region in which Infrastructure Manager is not known to be
+// available.
 func managerRegion(r *report) {
 	region := r.Plan.Delivery.Region
-	// knownRegion reports those
+	// knownRegion reports unknown regions
 	if !r.Plan.Delivery.InfrastructureManager || catalog.HasInfrastructureManager(region) ||
 		!has(catalog.Regions(), region) {
 		return
@@ -109,7 +111,8 @@ func managerRegion(r *report) {
 			"W0838: \"REASON\""))
 }
 
-// older compares releases of three numbers each; the schema admits no others.
+// older reports whether release a is older than b. Each release consists of three
+// numbers; the schema admits no other form.
 func older(a, b string) bool {
 	x, y := strings.Split(a, "."), strings.Split(b, ".")
 	for i := range min(len(x), len(y)) {

@@ -12,7 +12,8 @@ import (
 	"github.com/batchwright/batchwright/schema"
 )
 
-// Rules on workloads: that they can be admitted and can run.
+// Rules on workloads: the scheduler must be able to admit them, and they must be
+// able to run.
 
 func workloadRules() []Rule {
 	return []Rule{
@@ -84,8 +85,8 @@ func (s submission) flavors() []ir.FlavorQuota {
 	})
 }
 
-// quotaPath returns where the quota of a capacity is written, or with "" that of
-// the whole queue.
+// quotaPath returns the path of the quota of a capacity. For the capacity "" it
+// returns the path of the quota of the whole queue.
 func (r *report) quotaPath(s submission, capacity string) []string {
 	if !s.queue.Shared {
 		path := at("teams", s.team.Name, "quota", s.queue.Tier)
@@ -102,11 +103,11 @@ func (r *report) quotaPath(s submission, capacity string) []string {
 	case capacity == "" && len(quota) > 0:
 		return at("tiers", s.queue.Tier, "shared", "quota")
 	}
-	return at("tiers", s.queue.Tier, "capacity") // all that it can have
+	return at("tiers", s.queue.Tier, "capacity") // all capacities that it can have
 }
 
-// submissions returns the first copy of each workload of each team, by
-// template, then team.
+// submissions returns, by template, the first copy of each workload for each team.
+// The copies of a template are sorted by team.
 func (r *report) submissions() map[string][]submission {
 	p := r.Plan
 	teams := map[string]*ir.Team{}
@@ -137,8 +138,8 @@ func capacitiesByName(p *ir.Platform) map[string]ir.Capacity {
 	return out
 }
 
-// fits tells whether requests are within what is offered, and of which
-// resource there is too little.
+// fits reports whether times copies of the requests are within the offered amounts.
+// If not, short names the resource that is too scarce.
 func fits(requests []ir.Amount, times int64,
 	offered func(res string) (resource.Quantity, bool)) (short string, ok bool) {
 	for _, a := range slices.Backward(requests) {
@@ -173,7 +174,7 @@ func podFitsNode(r *report) {
 				lack, ok := fits(s.workload.Requests, 1, node(capacities[f.Flavor]))
 				fitting = fitting || ok
 				if r.Blueprint.Workloads[name].PerPod.Accelerators > 0 && !capacities[f.Flavor].HasAccelerators() {
-					lack = "no accelerators" // whichever they would be
+					lack = "no accelerators" // whichever accelerators they would be
 				}
 				short = append(short, fmt.Sprintf("%s: %s", f.Flavor, lack))
 			}
@@ -201,7 +202,7 @@ func copyFitsQuota(r *report) {
 	all := r.submissions()
 	for _, name := range names(all) {
 		var stuck []string
-		var first submission // of those
+		var first submission // of the first team in stuck
 		var short []string
 		for _, s := range all[name] {
 			if r.spoilt(s) {
@@ -223,8 +224,8 @@ func copyFitsQuota(r *report) {
 	}
 }
 
-// spoilt tells whether a queue has nothing, or would borrow without a cohort:
-// deadQueues and loneBorrowers report that.
+// spoilt reports whether a queue has no quota, or would borrow without a cohort.
+// deadQueues and loneBorrowers report these mistakes.
 func (r *report) spoilt(s submission) bool {
 	t := r.Blueprint.Tiers[s.queue.Tier]
 	if s.queue.Shared {
@@ -244,9 +245,10 @@ func borrows(quota map[string]schema.Quota) bool {
 	return false
 }
 
-// admissible tells whether a copy fits its quota on some capacity whose nodes
-// take its pods, with all that could be borrowed, or waits for one that has been
-// emptied.
+// admissible reports whether a copy fits its quota, including everything that it
+// could borrow, on a capacity whose nodes can run its pods. It also reports true for
+// a capacity that has been emptied, for which the copy waits. short says, for each
+// capacity, what is missing.
 func admissible(s submission, capacities map[string]ir.Capacity, pool pools) (short []string, ok bool) {
 	anyNode := false
 	for _, f := range s.flavors() {
@@ -263,19 +265,18 @@ func admissible(s submission, capacities map[string]ir.Capacity, pool pools) (sh
 		}
 		short = append(short, fmt.Sprintf("%s: %s", f.Flavor, lack))
 	}
-	return short, !anyNode // podFitsNode reports what fits no node
+	return short, !anyNode // podFitsNode reports pods that fit no node
 }
 
-// emptied tells whether a capacity was given no nodes for the time being: what
-// runs on it waits until it has some again.
+// emptied reports whether a capacity has no nodes for the time being. Its workloads
+// wait until it has nodes again.
 func emptied(c ir.Capacity) bool { return c.Static && c.MaxNodes == 0 }
 
-// unsized tells whether a capacity does not say how large it is, which oneCount
-// reports.
+// unsized reports whether a capacity has no size, which oneCount reports.
 func unsized(c ir.Capacity) bool { return !c.Static && c.MaxNodes == 0 }
 
-// quota is what a queue can ever have of one capacity, with all that could be
-// borrowed.
+// quota returns a function that returns the most of a resource that a queue can ever
+// have of one capacity, including everything that it could borrow.
 func quota(s submission, f ir.FlavorQuota, pool pools) func(string) (resource.Quantity, bool) {
 	return func(res string) (resource.Quantity, bool) {
 		i := slices.IndexFunc(f.Quotas, func(q ir.ResourceQuota) bool { return q.Resource == res })
@@ -294,8 +295,8 @@ func quota(s submission, f ir.FlavorQuota, pool pools) func(string) (resource.Qu
 	}
 }
 
-// strandedPods: Kueue takes the first capacity that has quota to spare, however
-// small its nodes are.
+// strandedPods reports pods that a capacity's nodes are too small for. Kueue takes
+// the first capacity with free quota, however small its nodes are.
 func strandedPods(r *report) {
 	capacities, pool := capacitiesByName(r.Plan), cohortPools(r.Plan)
 	all := r.submissions()
@@ -309,7 +310,7 @@ func strandedPods(r *report) {
 			for _, f := range s.flavors() {
 				lack, fitsNode := fits(requests, 1, node(capacities[f.Flavor]))
 				_, admitted := fits(requests, int64(s.workload.Pods), quota(s, f, pool))
-				if !fitting || fitsNode || !admitted { // podFitsNode reports what fits no node
+				if !fitting || fitsNode || !admitted { // podFitsNode reports pods that fit no node
 					continue
 				}
 				r.addKey(at("workloads", name, "perPod"),
@@ -384,9 +385,10 @@ func (r *report) pinned(path []string, image string) {
 	}
 }
 
-// setTwice: of two values of a variable the pod would have one.
+// setTwice reports variables that are set twice, because the pod would have only one
+// of the two values.
 func setTwice(r *report) {
-	buckets := map[string]string{} // a team with a bucket that submits it, by workload
+	buckets := map[string]string{} // for each workload, a team with a bucket that submits it
 	for _, w := range r.Plan.Workloads {
 		if w.Bucket != "" && buckets[w.Template] == "" {
 			buckets[w.Template] = w.Team
@@ -416,7 +418,7 @@ func setTwice(r *report) {
 				r.addKey(at("workloads", name, "env", v), v+" is set by "+s.by, help("%s", s.cure))
 			}
 		}
-		for _, a := range names(w.Auxiliary) { // which have no part in a rendezvous
+		for _, a := range names(w.Auxiliary) { // auxiliary pods take no part in a rendezvous
 			for _, v := range []string{ir.EnvBucket, ir.EnvTensorBoard} {
 				if _, given := w.Auxiliary[a].Env[v]; given && set[v].by != "" {
 					r.addKey(at("workloads", name, "auxiliary", a, "env", v), v+" is set by "+set[v].by,
@@ -436,7 +438,8 @@ func setTwice(r *report) {
 	}
 }
 
-// fileSizes: Kubernetes keeps no ConfigMap above 1 MiB.
+// fileSizes reports files that are too large: Kubernetes rejects a ConfigMap above 1
+// MiB.
 func fileSizes(r *report) {
 	const most = 1 << 20
 	for _, name := range names(r.Blueprint.Workloads) {

@@ -1,5 +1,6 @@
-// Package secret finds keys, tokens and passwords in text: by their shape, as
-// vendors document it, or by a name that says so and a value that looks random.
+// Package secret finds keys, tokens and passwords in text. It recognises a secret
+// either by a shape that a vendor documents, or by a name that announces a secret
+// together with a value that looks random.
 //
 // The time is proportional to the length of the text.
 package secret
@@ -12,9 +13,9 @@ import (
 // Match is a secret in a text.
 type Match struct {
 	Start, End int    // byte offsets
-	What       string // such as "a GitHub token", or "the value of DB_PASSWORD"
-	// Shaped reports whether the shape alone says that it is a secret. Otherwise
-	// its name and its randomness do.
+	What       string // description, such as "a GitHub token" or "the value of DB_PASSWORD"
+	// Shaped reports whether the shape alone identifies the secret. Otherwise its
+	// name and its randomness do.
 	Shaped bool
 }
 
@@ -45,11 +46,11 @@ func Find(text string) []Match {
 	return s.found
 }
 
-// IsValue reports whether a value is a secret that its name tells: the name says
-// that it is one, and the value looks random.
+// IsValue reports whether a value is a secret, judged by its name: the name
+// announces a secret, and the value looks random.
 func IsValue(name, value string) bool { return saysSecret(name) && looksRandom(value) }
 
-// Mask returns a text with an asterisk for each byte of the secrets in it.
+// Mask returns a text with an asterisk in place of each byte of a secret.
 func Mask(text string) string {
 	matches := Find(text)
 	if len(matches) == 0 {
@@ -58,7 +59,7 @@ func Mask(text string) string {
 	out := []byte(text)
 	for _, m := range matches {
 		for i := m.Start; i < m.End; i++ {
-			if out[i] != '\n' { // lines stay where they are
+			if out[i] != '\n' { // keeps the line structure
 				out[i] = '*'
 			}
 		}
@@ -70,7 +71,7 @@ func Mask(text string) string {
 type scanner struct {
 	text  string
 	found []Match
-	end   int // where the next end of a private key stands; -1 before it is looked for
+	end   int // offset of the next end of a private key; -1 before the first search
 }
 
 func isAlphanumeric(c byte) bool {
@@ -79,8 +80,8 @@ func isAlphanumeric(c byte) bool {
 
 func isWord(c byte) bool { return isAlphanumeric(c) || c == '_' }
 
-// word returns the word that begins at an offset: letters, digits and what joins
-// them. In "\nghp_" the escape is not part of it.
+// word returns the word that begins at an offset: letters, digits and the characters
+// that join them. An escape such as "\n" before "ghp_" is not part of the word.
 func (s *scanner) word(at int) (start, end int) {
 	if at > 0 && s.text[at-1] == '\\' || !isWord(s.text[at]) {
 		return at, at
@@ -104,9 +105,9 @@ const (
 	keyLongest = 10_000
 )
 
-// privateKey returns the private key that begins at an offset, in the textual
-// encoding. What only names it, as in a search for the first line, is none.
-// Source: RFC 7468, sections 2, 10 and 11.
+// privateKey returns the private key, in the textual encoding, that begins at an
+// offset. A text that only mentions the first line of a key, such as a search
+// command, is not a key. Source: RFC 7468, sections 2, 10 and 11.
 func (s *scanner) privateKey(at int) (Match, bool) {
 	text := s.text[at:]
 	if text[0] != '-' || !strings.HasPrefix(text, keyBegin) {
@@ -155,11 +156,11 @@ func (s *scanner) valueOf(start, end int) (Match, bool) {
 	}
 	at = s.skip(s.skip(at, " \t", 4), `\"'#`, 4)
 	if _, ok := shapeAt(s.text, at); ok {
-		return Match{}, false // found by its shape
+		return Match{}, false // already found by its shape
 	}
 	last := at
 	for last < len(s.text) && s.text[last] > ' ' && strings.IndexByte("\\\"'`,;:=(){}[]<>|", s.text[last]) < 0 {
-		last++ // a value has no assignment in it, so none is read twice
+		last++ // a value ends at an assignment, so that no text is read twice
 	}
 	if !looksRandom(s.text[at:last]) {
 		return Match{}, false
@@ -167,7 +168,7 @@ func (s *scanner) valueOf(start, end int) (Match, bool) {
 	return Match{at, last, "the value of " + name, false}, true
 }
 
-// skip returns the offset after at most so many of the given bytes.
+// skip returns the offset after at most most of the given bytes.
 func (s *scanner) skip(at int, bytes string, most int) int {
 	for ; most > 0 && at < len(s.text) && strings.IndexByte(bytes, s.text[at]) >= 0; most-- {
 		at++
@@ -175,8 +176,8 @@ func (s *scanner) skip(at int, bytes string, most int) int {
 	return at
 }
 
-// saysSecret reports whether a name says that its value is a secret. A name for a
-// place of it, such as TOKEN_FILE, does not.
+// saysSecret reports whether a name announces that its value is a secret. The name
+// of a secret's place, such as TOKEN_FILE, does not.
 func saysSecret(name string) bool {
 	words := splitName(name)
 	if len(words) == 0 {
@@ -203,10 +204,10 @@ func saysSecret(name string) bool {
 	return false
 }
 
-// splitName returns the words of a name in lower case: of apiKey, API_KEY and
-// api-key, "api" and "key".
+// splitName returns the words of a name in lower case. For apiKey, API_KEY and
+// api-key it returns "api" and "key".
 func splitName(name string) []string {
-	const longest = 100 // of a name: what is longer is text
+	const longest = 100 // longest name in bytes: anything longer is text
 	if len(name) > longest {
 		return nil
 	}
@@ -218,7 +219,7 @@ func splitName(name string) []string {
 			word = nil
 		}
 	}
-	lower := false // the byte before is lower case
+	lower := false // the previous byte is lower case
 	for i := range len(name) {
 		c := name[i]
 		switch {
@@ -241,12 +242,12 @@ func splitName(name string) []string {
 	return words
 }
 
-// longestValue is the most bytes of a value that is a secret by its name.
+// longestValue is the most bytes of a value that its name marks as a secret.
 const longestValue = 1000
 
-// looksRandom reports whether a value looks like one that a machine made: it has a
-// long run of letters and digits that changes between them, or a long one of
-// hexadecimal digits. References, paths, versions and words do not.
+// looksRandom reports whether a value looks machine-made: it has a long run that
+// alternates between letters and digits, or a long run of hexadecimal digits.
+// References, paths, versions and words do not look random.
 func looksRandom(value string) bool {
 	const shortest = 16
 	switch {
@@ -276,8 +277,8 @@ func looksRandom(value string) bool {
 func isRandomRun(run string) bool {
 	const (
 		shortest    = 12
-		leastBits   = 3.0 // of entropy a byte; 16 hexadecimal digits have 3.4 on average
-		leastChange = 4   // of digits to letters, and of lower to upper case
+		leastBits   = 3.0 // bits of entropy per byte; 16 hexadecimal digits have 3.4 on average
+		leastChange = 4   // changes between digits and letters, and between lower and upper case
 	)
 	if len(run) < shortest || entropy(run) < leastBits {
 		return false
@@ -301,7 +302,7 @@ func isRandomRun(run string) bool {
 	return digits && changes >= leastChange
 }
 
-// isPlaceholder reports whether a value only stands for a secret.
+// isPlaceholder reports whether a value is a placeholder for a secret.
 func isPlaceholder(value string) bool {
 	upper := strings.ToUpper(value)
 	for _, word := range []string{"EXAMPLE", "PLACEHOLDER", "REDACTED", "CHANGEME", "XXXXXX"} {
@@ -312,7 +313,7 @@ func isPlaceholder(value string) bool {
 	return false
 }
 
-// entropy returns Shannon's entropy of a text in bits a byte.
+// entropy returns Shannon's entropy of a text in bits per byte.
 func entropy(text string) float64 {
 	var counts [256]int
 	for i := range len(text) {

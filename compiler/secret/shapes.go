@@ -2,7 +2,7 @@ package secret
 
 import "strings"
 
-// An alphabet is what the part of a token after its prefix is made of.
+// alphabet is the set of characters of a token after its prefix.
 type alphabet int
 
 const (
@@ -10,7 +10,7 @@ const (
 	upper                        // upper-case letters and digits
 	hexadecimal                  // lower case
 	joined                       // letters, digits, underscores and hyphens
-	dotted                       // these, and dots
+	dotted                       // letters, digits, underscores, hyphens and dots
 )
 
 func (a alphabet) has(c byte) bool {
@@ -27,20 +27,20 @@ func (a alphabet) has(c byte) bool {
 	return isAlphanumeric(c)
 }
 
-// shape is how the tokens of a service begin and go on.
+// shape describes the tokens of a service.
 type shape struct {
 	prefix   string
-	alphabet alphabet // of the rest
-	least    int      // bytes of the rest
+	alphabet alphabet // of the part after the prefix
+	least    int      // least bytes of the part after the prefix
 	what     string
 }
 
-// shapes are the tokens that are known by their prefix. The least length is at most
-// the documented one: tokens get longer.
+// shapes are the tokens that a prefix identifies. The least length is at most the
+// documented one, because tokens get longer.
 //
-// Sources: for those of GitHub its documentation, "About authentication to
-// GitHub", token formats; of GitLab, "GitLab token overview", token prefixes; of
-// AWS, "IAM identifiers", unique identifiers; of Slack, "Tokens"; of Stripe, "API
+// Sources: for GitHub's tokens its documentation, "About authentication to GitHub",
+// token formats; for GitLab's, "GitLab token overview", token prefixes; for AWS's,
+// "IAM identifiers", unique identifiers; for Slack's, "Tokens"; for Stripe's, "API
 // keys"; for the lengths and for all others gitleaks, config/gitleaks.toml.
 var shapes = [...]shape{
 	{"hf_", alphanumeric, 30, "a Hugging Face token"},
@@ -95,9 +95,11 @@ var shapes = [...]shape{
 	{"dop_v1_", hexadecimal, 64, "a DigitalOcean token"},
 }
 
-// shapeAt returns the token that begins at an offset of a text.
+// shapeAt returns the token that begins at an offset of a text, and reports whether
+// there is one.
 func shapeAt(text string, at int) (Match, bool) {
-	// Fewer bits a byte than any random token has: a placeholder such as ghp_xxxx.
+	// Every random token has more bits per byte. A placeholder such as ghp_xxxx has
+	// fewer.
 	const leastBits = 2.5
 	rest := text[at:]
 	for _, s := range &shapes {
@@ -109,7 +111,8 @@ func shapeAt(text string, at int) (Match, bool) {
 		for n < len(after) && s.alphabet.has(after[n]) {
 			n++
 		}
-		// A token that goes on with other letters is another word.
+		// If a word character follows the token, the text is a longer word and not a
+		// token.
 		if n < len(after) && isWord(after[n]) {
 			continue
 		}

@@ -2,18 +2,18 @@ package words
 
 import "strings"
 
-// unquotedShell holds the characters that mean nothing to a shell within an
-// argument. The equals sign is one of them: only a command's first word can be
+// unquotedShell holds the characters without a special meaning for a shell within an
+// argument. The equals sign is one of them: only the first word of a command can be
 // an assignment.
 const unquotedShell = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,@%+"
 
-// ShellArgument returns s as one argument of a command that a person reads: a
-// word of harmless characters stays as it is, and any other is quoted as
-// ShellString does.
+// ShellArgument returns s as one argument of a command that a person reads. It
+// returns a word of harmless characters unchanged, and any other text quoted by
+// ShellString.
 //
-// Quote of mvdan.cc/sh/v3/syntax is not used. It quotes each argument with an
-// equals sign, such as --project=p, and for POSIX shells it refuses characters
-// that are not printable, which a blueprint's text may have.
+// Quote of mvdan.cc/sh/v3/syntax is not used. It quotes each argument with an equals
+// sign, such as --project=p, and for POSIX shells it rejects unprintable characters,
+// which a blueprint's text may have.
 func ShellArgument(s string) string {
 	if s != "" && strings.Trim(s, unquotedShell) == "" {
 		return s
@@ -21,8 +21,8 @@ func ShellArgument(s string) string {
 	return ShellString(s)
 }
 
-// ShellString returns s in single quotes, always, as a POSIX shell reads it. It
-// is for the assignments of a script: their form stays the same whatever the
-// value is, so that a change of a value changes nothing else. The text must not
-// contain the byte 0, which no shell can hold.
+// ShellString returns s in single quotes for a POSIX shell. It always quotes, for
+// assignments in a script: the form of an assignment is then the same for every
+// value, and a changed value changes nothing else. The text must not contain the
+// byte 0, which no shell can hold.
 func ShellString(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

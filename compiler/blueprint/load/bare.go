@@ -16,9 +16,9 @@ import (
 	"github.com/batchwright/batchwright/schema"
 )
 
-// buildBare evaluates the files without what refers to the schema: the values
-// that the user wrote, which say what is wrong with them better than those that
-// the schema has spoiled. It returns a value that does not exist where no file
+// BuildBare evaluates the files without their references to the schema. The result
+// has the values that the user wrote, which explain a mistake better than values
+// that are already unified with the schema. The result does not exist if no file
 // refers to the schema.
 func (l *Loader) BuildBare(cc *cue.Context) cue.Value {
 	if !l.refers {
@@ -33,7 +33,7 @@ func (l *Loader) BuildBare(cc *cue.Context) cue.Value {
 	return value
 }
 
-// schemaNames returns the names by which a file imports the schema.
+// schemaNames returns the names under which a file imports the schema.
 func schemaNames(file *ast.File) map[string]bool {
 	names := map[string]bool{}
 	for s := range file.ImportSpecs() {
@@ -49,7 +49,8 @@ func isSchema(s *ast.ImportSpec) bool {
 	return err == nil && path == schema.ImportPath
 }
 
-// withoutSchema puts "any value" where a file refers to the schema.
+// withoutSchema replaces each reference to the schema in a file with _, which means
+// any value.
 func withoutSchema(file *ast.File, names map[string]bool) {
 	for _, d := range file.Decls {
 		if d, ok := d.(*ast.ImportDecl); ok {
@@ -65,8 +66,8 @@ func withoutSchema(file *ast.File, names map[string]bool) {
 	}, nil)
 }
 
-// schemaReference returns a node that refers to a definition of the schema,
-// nil for any other.
+// schemaReference returns the node if it is a reference to a definition of the
+// schema, and nil otherwise.
 func schemaReference(n ast.Node, names map[string]bool) *ast.SelectorExpr {
 	if s, ok := n.(*ast.SelectorExpr); ok {
 		if x, ok := s.X.(*ast.Ident); ok && names[x.Name] {
@@ -76,8 +77,9 @@ func schemaReference(n ast.Node, names map[string]bool) *ast.SelectorExpr {
 	return nil
 }
 
-// unknownDefinitions reports definitions that the schema does not have: to CUE
-// they are only not there yet.
+// unknownDefinitions reports references to definitions that the schema does not
+// have. CUE does not report them, because it treats such a definition as not yet
+// defined.
 func (l *Loader) unknownDefinitions(file *ast.File, names map[string]bool) {
 	known := l.definitions()
 	ast.Walk(file, func(n ast.Node) bool {
@@ -104,7 +106,7 @@ func (l *Loader) unknownDefinitions(file *ast.File, names map[string]bool) {
 	}, nil)
 }
 
-// definitions returns the names of the schema's definitions, in order.
+// definitions returns the names of the schema's definitions, sorted.
 func (l *Loader) definitions() []string { return slices.Sorted(maps.Keys(l.schemaDefinitions())) }
 
 // blueprintFields returns the names of the fields of a blueprint.
@@ -128,7 +130,7 @@ func (l *Loader) schemaDefinitions() map[string]ast.Expr {
 	for name, content := range l.schema {
 		file, err := parser.ParseFile(name, content)
 		if err != nil {
-			continue // it is ours, and tested
+			continue // the schema is part of the program and tested
 		}
 		for _, d := range file.Decls {
 			if f, ok := d.(*ast.Field); ok {

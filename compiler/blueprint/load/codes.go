@@ -2,7 +2,7 @@ package load
 
 import "github.com/batchwright/batchwright/compiler/diag"
 
-// loadCodes returns the codes of findings about files that cannot be loaded.
+// Codes returns the codes of findings about files that cannot be loaded.
 func Codes() []diag.Code {
 	return []diag.Code{
 		{ID: "E0001", Severity: diag.Error, Title: "path has no readable blueprint"},

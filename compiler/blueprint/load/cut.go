@@ -15,19 +15,19 @@ import (
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
-// A cut is something that CUE cannot compile, by where it stands.
+// cut is the kind of a part that CUE cannot compile.
 type cut int
 
 const (
-	cutName   cut = iota // a name that leads nowhere
-	cutImport            // an import that cannot be had, or is not used
-	cutLet               // a let clause or an alias that is not used
-	cutAttr              // an attribute that cannot be followed
+	cutName   cut = iota // a name that is not defined
+	cutImport            // an import that is unavailable or unused
+	cutLet               // a let clause or an alias that is unused
+	cutAttr              // an attribute that cannot be resolved
 )
 
-// cutOut takes out of a file what stands at some offsets. Instead of a value it
-// puts bottom, which stands at the same place: what follows from it is no
-// mistake of its own.
+// cutOut removes the parts at the given offsets from a file. It replaces a value
+// with bottom at the same position, so that consequences of the cut can be
+// recognised and are not reported as mistakes.
 func cutOut(file *ast.File, cuts map[int]cut) {
 	gone := map[string]*ast.ImportSpec{}
 	for _, d := range file.Decls {
@@ -82,7 +82,7 @@ func cutOut(file *ast.File, cuts map[int]cut) {
 	}, nil)
 }
 
-// isDecl tells whether a node is a declaration of a file or a struct.
+// isDecl reports whether a node is a declaration of a file or a struct.
 func isDecl(c astutil.Cursor) bool {
 	switch c.Parent().Node().(type) {
 	case *ast.File, *ast.StructLit:
@@ -91,7 +91,7 @@ func isDecl(c astutil.Cursor) bool {
 	return false
 }
 
-// importName is the name by which a file refers to an import.
+// ImportName returns the name by which a file refers to an import.
 func ImportName(s *ast.ImportSpec) string {
 	if s.Name != nil {
 		return s.Name.Name
@@ -103,8 +103,8 @@ func ImportName(s *ast.ImportSpec) string {
 	return ast.ParseImportPath(path).Qualifier
 }
 
-// compileErrors reports what of an instance CUE cannot compile, and notes it
-// to be cut out. It tells whether anything can be.
+// compileErrors reports the parts of an instance that CUE cannot compile, and marks
+// them to be cut out. It returns whether any part was marked.
 func (l *Loader) compileErrors(err error) bool {
 	again, echoes := false, l.Partial || len(l.Sources.Cuts) > 0
 	written, fields := l.names(), l.blueprintFields()
@@ -117,7 +117,7 @@ func (l *Loader) compileErrors(err error) bool {
 		switch {
 		case strings.HasPrefix(format, "reference %q not found"):
 			kind = cutName
-			quiet = l.Partial // it can stand in a file that does not parse
+			quiet = l.Partial // the name may be defined in a file that does not parse
 			name, _ := args[0].(string)
 			f.Span.End = f.Span.Start + len(name)
 			f.Help = l.unresolved(name, pos.Filename(), written, fields)
@@ -160,7 +160,7 @@ func (l *Loader) compileErrors(err error) bool {
 	return again
 }
 
-// cut notes that something is to be cut out, and tells whether it is new.
+// cut marks a part to be cut out, and returns whether the mark is new.
 func (l *Loader) cut(pos token.Pos, kind cut) bool {
 	name := pos.Filename()
 	if !pos.IsValid() || name == "" || ours(name) {
@@ -181,9 +181,8 @@ func (l *Loader) cut(pos token.Pos, kind cut) bool {
 	return true
 }
 
-// unresolved says what to do about a name in a file that leads nowhere. written
-// are those that the input's files have, in order, and fields those that a
-// blueprint can have.
+// unresolved returns the advice about an undefined name in a file. written are the
+// names that the input's files define, sorted. fields are the fields of a blueprint.
 func (l *Loader) unresolved(name, file string, written, fields []string) string {
 	for _, path := range builtins() {
 		if ast.ParseImportPath(path).Qualifier == name {
@@ -205,7 +204,7 @@ func (l *Loader) unresolved(name, file string, written, fields []string) string 
 	return "define the name in this package, or write quotes if it is a string"
 }
 
-// names returns what the input's files define at their top level, in order.
+// names returns the names that the input's files define at their top level, sorted.
 func (l *Loader) names() []string {
 	known := map[string]bool{}
 	for _, f := range l.Instance.Files {
@@ -223,7 +222,7 @@ func (l *Loader) names() []string {
 	return slices.Sorted(maps.Keys(known))
 }
 
-// builtins are CUE's packages that a blueprint can have a use for.
+// builtins returns CUE's own packages that can be useful in a blueprint.
 func builtins() []string {
 	return []string{
 		"crypto/sha256", "encoding/base64", "encoding/json", "encoding/yaml", "list", "math", "net", "path", "regexp",

@@ -15,7 +15,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
-// decode parses a file that CUE's loader does not take by itself.
+// decode parses a file that CUE's loader does not read by itself.
 func (l *Loader) decode(format, path, name string, content []byte) {
 	display := path
 	if path != "-" {
@@ -49,26 +49,26 @@ func (l *Loader) decode(format, path, name string, content []byte) {
 	l.data = append(l.data, file)
 }
 
-// parseData parses YAML or JSON into the fields of a file.
+// ParseData parses YAML or JSON into the fields of a file.
 func ParseData(format, name string, content []byte) (*ast.File, error) {
 	if format != "json" {
 		return parseYAML(name, content)
 	}
 	expr, err := json.Extract(name, content)
-	if err != nil && stdjson.Valid(content) { // then only CUE's parser says what it dislikes
+	if err != nil && stdjson.Valid(content) { // then only CUE's parser can explain the error
 		if _, reason := parser.ParseExpr(name, content); reason != nil {
 			err = reason
 		}
 	}
 	if err != nil {
-		if stdjson.Valid(content) { // and CUE's parser says what it dislikes
+		if stdjson.Valid(content) { // and only CUE's parser can explain the error
 			if _, reason := parser.ParseExpr(name, content); reason != nil {
 				err = reason
 			}
 		}
 		return nil, err
 	}
-	// JSON is CUE, and only CUE's parser knows where every key starts.
+	// JSON is CUE, and only CUE's parser has the position of every key.
 	if exact, err := parser.ParseExpr(name, content); err == nil {
 		expr = exact
 	}
@@ -78,11 +78,11 @@ func ParseData(format, name string, content []byte) (*ast.File, error) {
 	return &ast.File{Filename: name, Decls: []ast.Decl{&ast.EmbedDecl{Expr: expr}}}, nil
 }
 
-// oddLineEnds end a line to YAML, and not to CUE's decoder of it.
+// oddLineEnds are characters that end a line in YAML, but not in CUE's YAML decoder.
 const oddLineEnds = "\u0085\u2028\u2029"
 
-// parseYAML parses YAML. CUE's decoder looks for places by line and column, and
-// panics where the file has fewer lines than YAML says.
+// parseYAML parses YAML. CUE's decoder computes positions by line and column, and
+// panics if the file has fewer lines than the YAML parser counts.
 func parseYAML(name string, content []byte) (file *ast.File, err error) {
 	if bytes.ContainsAny(content, oddLineEnds) {
 		defer func() {
@@ -93,7 +93,7 @@ func parseYAML(name string, content []byte) (file *ast.File, err error) {
 		}()
 	}
 	content = bytes.Clone(content)
-	for i, c := range content { // so does a carriage return by itself
+	for i, c := range content { // a carriage return by itself is such a line end, too
 		if c == '\r' && (i+1 == len(content) || content[i+1] != '\n') {
 			content[i] = '\n'
 		}
@@ -101,8 +101,7 @@ func parseYAML(name string, content []byte) (file *ast.File, err error) {
 	return yaml.Extract(name, content)
 }
 
-// secondDocument returns where the second document of a YAML file begins, or
-// -1.
+// secondDocument returns the offset of the second document of a YAML file, or -1.
 func secondDocument(content []byte) int {
 	first := bytes.HasPrefix(content, []byte("---"))
 	at := 0
@@ -115,7 +114,7 @@ func secondDocument(content []byte) int {
 	return -1
 }
 
-// isMapping tells whether a data file's top level consists of fields.
+// isMapping reports whether the top level of a data file consists of fields.
 func isMapping(f *ast.File) bool {
 	for _, d := range f.Decls {
 		switch d.(type) {
@@ -127,9 +126,9 @@ func isMapping(f *ast.File) bool {
 	return true
 }
 
-// duplicates reports keys that a YAML or JSON mapping has twice: CUE would
-// merge them, and other readers take the last. It returns the fields without
-// them.
+// duplicates reports keys that occur twice in a YAML or JSON mapping: CUE would
+// merge the values, and other readers take the last one. It returns the fields
+// without the duplicates.
 func (l *Loader) duplicates(decls []ast.Decl, above *trail) []ast.Decl {
 	first := map[string]*ast.Field{}
 	return slices.DeleteFunc(decls, func(d ast.Decl) bool {
@@ -169,9 +168,9 @@ func (l *Loader) nested(e ast.Expr, at *trail) {
 	}
 }
 
-// trail is the last of a path, whose others stand above it; nil is the path
-// of the whole. Paths are spelt out only where they are needed: a deep file has
-// many long ones.
+// trail is the last element of a path, linked to the elements above it. nil is the
+// path of the whole file. The full path is computed only when it is needed, because
+// a deeply nested file has many long paths.
 type trail struct {
 	above *trail
 	name  string

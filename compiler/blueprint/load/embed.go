@@ -12,10 +12,10 @@ import (
 	"cuelang.org/go/cue/token"
 )
 
-// embedFrom lets @embed read the files of a module, and nothing else: no file
-// that a symbolic link leads to outside of it, none that is larger than a
-// blueprint may be, and nothing that is not a file, which might never end. A
-// file outside of the module embeds from its own directory.
+// embedFrom lets @embed read only the files of a module. It excludes files that a
+// symbolic link leads to outside of the module, files that are larger than a
+// blueprint may be, and everything that is not a regular file, because reading it
+// might never end. A file outside of the module embeds from its own directory.
 func embedFrom(files files, root string, inst *build.Instance) {
 	for _, i := range append(inst.Dependencies(), inst) {
 		for _, f := range i.Files {
@@ -27,8 +27,8 @@ func embedFrom(files files, root string, inst *build.Instance) {
 			name, err := filepath.Rel(base, source.Name())
 			if err != nil || !filepath.IsLocal(name) {
 				base, name = filepath.Split(source.Name())
-				// CUE takes directories of equal paths for the same, whatever
-				// they are in.
+				// CUE treats directories with equal paths as the same, even if they
+				// are in different file systems.
 				at = strings.Trim(filepath.ToSlash(base), "/")
 			}
 			source.SetFSLoc(token.FSLoc{FS: moduleFiles{files, base, at}, Path: path.Join(at, filepath.ToSlash(name))})
@@ -36,19 +36,19 @@ func embedFrom(files files, root string, inst *build.Instance) {
 	}
 }
 
-// moduleFiles are the files below a directory, for embedding. They are known by
-// their paths in it, below the one that at is.
+// moduleFiles is a file system of the files that may be embedded from a directory.
+// The name of a file is its path below dir, prefixed by at.
 type moduleFiles struct {
 	files   files
 	dir, at string
 }
 
-// below returns the files below a directory that may be embedded.
+// EmbeddableFiles returns the files below a directory that may be embedded.
 func (s *Sources) EmbeddableFiles(dir string) fs.FS { return moduleFiles{files: s.files, dir: dir} }
 
-// Open opens a directory, or a file that may be embedded. Of another one it
-// returns what cannot be read and says why: an error would be taken for a
-// missing file.
+// Open opens a directory, or a file that may be embedded. For any other file it
+// returns a file whose reads fail with the reason: CUE would treat an error of Open
+// as a missing file.
 func (m moduleFiles) Open(name string) (fs.File, error) {
 	if m.at != "" {
 		name = path.Join(".", strings.TrimPrefix(strings.TrimPrefix(name, m.at), "/"))
@@ -75,7 +75,7 @@ func (m moduleFiles) Open(name string) (fs.File, error) {
 	return fsys.Open(name)
 }
 
-// refused is a file that must not be read.
+// refused is a file whose Stat and Read fail with a reason.
 type refused struct{ reason error }
 
 func (r refused) Stat() (fs.FileInfo, error) { return nil, r.reason }

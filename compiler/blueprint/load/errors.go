@@ -15,12 +15,13 @@ import (
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
-// message returns a CUE error's own words, without its path.
+// Message returns the text of a CUE error without its path.
 func Message(e cueerrors.Error) string {
 	return strings.TrimPrefix(cueerrors.String(e), strings.Join(e.Path(), ".")+": ")
 }
 
-// say returns an error's words for a finding: without paths of this machine.
+// say returns the text of an error for a finding, without file paths of this
+// machine.
 func (l *Loader) say(e cueerrors.Error) string {
 	text := strings.ReplaceAll(Message(e), l.in.Dir+string(filepath.Separator), "")
 	return invalidJSON.ReplaceAllString(text, "")
@@ -28,7 +29,7 @@ func (l *Loader) say(e cueerrors.Error) string {
 
 var invalidJSON = regexp.MustCompile(`^invalid JSON for file "[^"]*": `)
 
-// unusedTag reports a tag that the blueprint does not have.
+// unusedTag reports a tag of the input that no file of the blueprint declares.
 func (l *Loader) unusedTag(tag string) {
 	name, _, valued := strings.Cut(tag, "=")
 	f := diag.Finding{
@@ -54,13 +55,13 @@ func (l *Loader) unusedTag(tag string) {
 	l.findings.Add(f)
 }
 
-// tags returns the tags that the input's files have.
+// tags returns the tags that the input's files declare.
 func (l *Loader) tags() []string {
 	var known []string
 	for _, name := range l.cue {
 		for _, m := range tagAttribute.FindAllSubmatch(l.Sources.Get(name).Content, -1) {
 			names := m[2]
-			if string(m[1]) == "tag" { // after the name are its options
+			if string(m[1]) == "tag" { // options follow the name
 				names, _, _ = bytes.Cut(names, []byte(","))
 			}
 			for _, word := range tagWord.FindAll(names, -1) {
@@ -72,7 +73,7 @@ func (l *Loader) tags() []string {
 	return slices.Compact(known)
 }
 
-// tagged returns where a field takes the value of a tag.
+// tagged returns the place where a field takes the value of a tag.
 func (l *Loader) tagged(tag string) diag.Span {
 	for _, name := range l.cue {
 		src := l.Sources.Get(name)
@@ -91,8 +92,8 @@ var (
 	tagWord      = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`)
 )
 
-// loadErrors reports what CUE's loader found. It tells whether the files can be
-// loaded without what is wrong.
+// loadErrors reports the errors of CUE's loader. It returns whether the files can be
+// loaded without the wrong parts.
 func (l *Loader) loadErrors(err error) bool {
 	again, fatal := false, false
 	seen := map[string]bool{}
@@ -117,7 +118,7 @@ func (l *Loader) loadErrors(err error) bool {
 			}
 			continue
 		case strings.Contains(text, "no package name"):
-			if !l.Partial { // else it can stand in what does not parse
+			if !l.Partial { // otherwise a file that does not parse may declare it
 				for _, name := range l.cue {
 					l.fail("E0004", l.Sources.display(name), "has no package clause",
 						"start the file with a clause such as package platform, or pass the file itself as a PATH")
@@ -169,7 +170,8 @@ func (l *Loader) loadErrors(err error) bool {
 	return again && !fatal
 }
 
-// badCondition returns the @if that is no expression.
+// badCondition returns the span of the @if whose condition is not a valid
+// expression.
 func (l *Loader) badCondition() diag.Span {
 	for _, name := range l.cue {
 		src := l.Sources.Get(name)

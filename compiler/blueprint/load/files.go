@@ -13,14 +13,14 @@ import (
 	"cuelang.org/go/cue/parser"
 )
 
-// files are what a blueprint is read from: those of the disk, or of Input.Files.
-// They go by absolute names.
+// files is the source of a blueprint's files: the disk, or Input.Files. File names
+// are absolute.
 type files struct {
 	fsys fs.FS  // nil for the disk
-	root string // what fsys is called
+	root string // absolute name of the root of fsys
 }
 
-// within returns what a file is called in the file system.
+// within returns the name of a file in fsys.
 func (f files) within(op, name string) (string, error) {
 	rel, err := filepath.Rel(f.root, name)
 	if err != nil || !filepath.IsLocal(rel) {
@@ -62,8 +62,8 @@ func (f files) readFile(name string) ([]byte, error) {
 	return fs.ReadFile(f.fsys, name)
 }
 
-// below returns the files of a directory, from which no symbolic link leads
-// out, until they are closed.
+// below returns the files below a directory as a file system that no symbolic link
+// leads out of. The caller must close it.
 func (f files) below(dir string) (fs.FS, io.Closer, error) {
 	if f.fsys == nil {
 		root, err := os.OpenRoot(dir)
@@ -80,12 +80,12 @@ func (f files) below(dir string) (fs.FS, io.Closer, error) {
 	return sub, io.NopCloser(nil), err
 }
 
-// nowhere returns a directory that the disk does not have, to call those of
-// Input.Files by. CUE's loader can read a file system other than the disk, but
-// then finds no package below cue.mod/pkg; what is laid over directories that
-// do not exist, on the other hand, is all that it sees there.
+// nowhere returns the name of a directory that does not exist on the disk, to use as
+// the root of Input.Files. CUE's loader can read a file system other than the disk,
+// but then finds no package below cue.mod/pkg. In an overlay it finds everything, and
+// it sees nothing else if the directories do not exist on the disk.
 func nowhere() (string, error) {
-	name, err := filepath.Abs(string(filepath.Separator) + "batchwright") // on Windows of a volume
+	name, err := filepath.Abs(string(filepath.Separator) + "batchwright") // on Windows, with the name of a volume
 	for err == nil {
 		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
 			break
@@ -95,8 +95,8 @@ func nowhere() (string, error) {
 	return name, err
 }
 
-// layFiles lays the CUE files that can become part of the blueprint: where it
-// stands, in the packages that these import, and so on.
+// layFiles adds to the overlay the CUE files that can become part of the blueprint:
+// those in its directory, in the packages that these import, and so on.
 func (l *Loader) layFiles(root string) {
 	for _, name := range []string{"module.cue", "local-module.cue"} {
 		l.layFile(filepath.Join(root, "cue.mod", name))
@@ -109,14 +109,14 @@ func (l *Loader) layFiles(root string) {
 	}
 }
 
-// layPackage lays the CUE files of a directory, and of those above it in the
-// module: files of one package there belong to it.
+// layPackage adds to the overlay the CUE files of a directory and of the directories
+// above it in the module, because files of the same package there belong to it.
 func (l *Loader) layPackage(root, dir string) {
 	if rel, err := filepath.Rel(root, dir); err != nil || !filepath.IsLocal(rel) || l.laid[dir] {
 		return
 	}
 	l.laid[dir] = true
-	entries, _ := l.files.readDir(dir) // mostly there is none
+	entries, _ := l.files.readDir(dir) // most often the directory does not exist
 	for _, e := range entries {
 		if name := filepath.Join(dir, e.Name()); filepath.Ext(name) == ".cue" && l.layFile(name) {
 			l.layImports(root, name)
@@ -125,7 +125,8 @@ func (l *Loader) layPackage(root, dir string) {
 	l.layPackage(root, filepath.Dir(dir))
 }
 
-// layFile lays a file, unless that was done, and tells whether it is there.
+// layFile adds a file to the overlay, unless it is there already, and reports
+// whether the file exists.
 func (l *Loader) layFile(name string) bool {
 	if _, ok := l.overlay[name]; ok {
 		return true
@@ -142,18 +143,18 @@ func (l *Loader) layFile(name string) bool {
 	return true
 }
 
-// layImports lays the packages that a file imports, from wherever they can be:
-// below cue.mod, or in the module itself, whose own path any part of an import
-// path may be.
+// layImports adds to the overlay the packages that a file imports, from every
+// possible place: below cue.mod, or in the module itself. The module's own path can
+// be any leading part of the import path.
 func (l *Loader) layImports(root, name string) {
 	file, err := ParseCUE(name, l.overlay[name], parser.ImportsOnly)
 	if err != nil {
-		return // the loader says so
+		return // the loader reports the error
 	}
 	for spec := range file.ImportSpecs() {
 		written, err := strconv.Unquote(spec.Path.Value)
 		if err != nil {
-			continue // not for the parser
+			continue // the parser does not accept such a path
 		}
 		imported := ast.ParseImportPath(written).Path
 		for _, local := range []string{"gen", "usr", "pkg"} {

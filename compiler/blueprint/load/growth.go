@@ -14,45 +14,46 @@ import (
 )
 
 const (
-	// maxRounds is how often the bounds of all names are computed. Names that
-	// are defined before they are used take one round.
+	// maxRounds is the number of times that the bounds of all names are computed.
+	// Names that are defined before their use need one round.
 	maxRounds = 40
 
-	// maxRepeat is the highest count that CUE repeats a string or a list by:
+	// maxRepeat is the highest number of times that CUE repeats a string or a list:
 	// adt.MaxRepeatCount.
 	maxRepeat = 1_000_000
 
-	// maxTag is the length of the longest command line argument, which a @tag
-	// becomes: MAX_ARG_STRLEN of Linux.
+	// maxTag is the length of the longest command line argument, and so of the
+	// longest value of a @tag: MAX_ARG_STRLEN of Linux.
 	maxTag = 128 << 10
 
-	// maxDefault is longer than any text in the schema.
+	// maxDefault is greater than the length of any text in the schema.
 	maxDefault = 4 << 10
 
-	// stepsInLimit is how many times the longest single text fits into the
-	// memory limit. One that is evaluated takes as much again wherever it is
-	// copied, and six times as much in JSON.
+	// stepsInLimit is the number of times that the longest single text fits into the
+	// memory limit. An evaluated text takes its length again wherever it is copied,
+	// and six times its length in JSON.
 	stepsInLimit = 64
 )
 
 // growth bounds the length of the texts in a blueprint without evaluating them.
 // Structs and lists are evaluated value by value, slowly enough for the guard to
-// stop them in time; one concatenation can ask for more memory than there is.
+// stop the process in time; a single concatenation can ask for more memory than
+// there is.
 //
-// The bounds go by names: a reference is as long as the longest value of any
-// field, let clause or loop variable of its name. They can be far too high, and
-// never too low.
+// The bounds are per name: a reference is as long as the longest value of any field,
+// let clause or loop variable of its name. A bound can be far too high, and is never
+// too low.
 type growth struct {
 	sources *Sources
-	named   map[string][]ast.Expr // by field, let clause, alias or variable
-	names   []string              // the keys of named, as they are written
-	fields  map[string]bool       // names that patterns and computed labels can stand for
+	named   map[string][]ast.Expr // values by name of a field, let clause, alias or variable
+	names   []string              // keys of named, in the order of the files
+	fields  map[string]bool       // names that patterns and computed labels can match
 	dynamic []ast.Expr            // values of patterns and computed labels
-	labels  []ast.Expr            // computed labels, which loop variables and aliases can hold
-	imports map[string]string     // path of an import, by its name in a file
+	labels  []ast.Expr            // computed labels, which loop variables and aliases can contain
+	imports map[string]string     // path of an import by its name in a file
 
 	bounds  map[bounded]float64
-	changed bool // a bound, in this round
+	changed bool // a bound rose in this round
 
 	crossing diag.Span
 }
@@ -65,15 +66,15 @@ type bounded struct {
 	inner bool
 }
 
-// Names under which bounds keeps the bounds of dynamic and of labels.
+// Names under which bounds holds the bounds of dynamic and of labels.
 const (
 	dynamicName = "[]"
 	labelsName  = "[]:"
 )
 
-// boundGrowth looks for texts in the instance that can become longer than a small
-// part of the memory limit, in bytes, and returns where; the zero Span if there
-// are none.
+// BoundGrowth searches the instance for texts that can become longer than a small
+// part of the memory limit, which is in bytes. It returns the span of one such text,
+// or the zero Span if there is none.
 func (l *Loader) BoundGrowth(maxMemory int64) diag.Span {
 	g := &growth{
 		sources: l.Sources, named: map[string][]ast.Expr{}, fields: map[string]bool{},
@@ -110,15 +111,15 @@ func (l *Loader) BoundGrowth(maxMemory int64) diag.Span {
 	g.findCrossing(files, total, math.MaxFloat64)
 	g.findCrossing(files, total, math.Inf(1))
 	g.findCrossing(files, step, math.Inf(1))
-	if g.changed { // a circle: each round makes its texts longer, also the operands
+	if g.changed { // a circle: each round makes its texts longer, including the operands
 		g.findLonger(files, step)
 		g.findLonger(files, 0)
 	}
 	return g.crossing
 }
 
-// canGrow reports whether a file has an expression whose value can be longer
-// than its operands.
+// canGrow reports whether a file has an expression whose value can be longer than
+// its operands.
 func canGrow(f *ast.File) bool {
 	found := false
 	ast.Walk(f, func(n ast.Node) bool {
@@ -138,7 +139,7 @@ func isGrowth(n ast.Node) bool {
 	return false
 }
 
-// collect notes what each name of a file stands for.
+// collect records the values of each name in a file.
 func (g *growth) collect(f *ast.File) {
 	for s := range f.ImportSpecs() {
 		if written, err := strconv.Unquote(s.Path.Value); err == nil {
@@ -195,7 +196,7 @@ func (g *growth) collectField(f *ast.Field) {
 	}
 	g.dynamic = append(g.dynamic, values...)
 	switch label := label.(type) {
-	case *ast.ListLit: // a pattern, whose alias holds the labels that match
+	case *ast.ListLit: // a pattern, whose alias holds the matching labels
 		for _, e := range label.Elts {
 			if alias, ok := e.(*ast.Alias); ok {
 				g.bindLabel(alias.Ident)
@@ -206,14 +207,14 @@ func (g *growth) collectField(f *ast.Field) {
 	}
 }
 
-// bindIdent notes that an identifier, if there is one, stands for a value.
+// bindIdent records that an identifier, if it is not nil, stands for a value.
 func (g *growth) bindIdent(id *ast.Ident, value ast.Expr) {
 	if id != nil {
 		g.bindName(id.Name, value)
 	}
 }
 
-// bindName notes that a name stands for values.
+// bindName records that a name stands for values.
 func (g *growth) bindName(name string, values ...ast.Expr) {
 	if _, ok := g.named[name]; !ok {
 		g.names = append(g.names, name)
@@ -221,21 +222,21 @@ func (g *growth) bindName(name string, values ...ast.Expr) {
 	g.named[name] = append(g.named[name], values...)
 }
 
-// bindLabel notes that a name stands for a field's label.
+// bindLabel records that a name stands for the label of a field.
 func (g *growth) bindLabel(id *ast.Ident) {
 	g.bindIdent(id, &ast.Ident{Name: labelsName})
 }
 
-// lengthOf returns an expression that is as long as a text of n bytes.
+// lengthOf returns an expression with the length of a text of n bytes.
 func lengthOf(n int) ast.Expr { return &knownLength{length: float64(n)} }
 
-// knownLength is a text whose length alone is known.
+// knownLength is a text of which only the length is known.
 type knownLength struct {
 	ast.BadExpr
 	length float64
 }
 
-// raise notes a bound, which never falls.
+// raise raises a bound. A bound never falls.
 func (g *growth) raise(of bounded, bound float64) {
 	if bound > g.bounds[of] {
 		g.bounds[of] = bound
@@ -243,7 +244,7 @@ func (g *growth) raise(of bounded, bound float64) {
 	}
 }
 
-// longest returns the bound of the longest of some values.
+// longest returns the highest bound of some values.
 func (g *growth) longest(values []ast.Expr, inner bool) float64 {
 	bound := 0.0
 	for _, v := range values {
@@ -252,8 +253,8 @@ func (g *growth) longest(values []ast.Expr, inner bool) float64 {
 	return bound
 }
 
-// bound returns how long a text can be, in bytes, as far as the rounds have come:
-// a value itself, or with inner also the longest text in it.
+// bound returns the most bytes that a text can have, according to the rounds so far.
+// The text is the value itself or, if inner is true, also any text inside the value.
 func (g *growth) bound(e ast.Expr, inner bool) float64 {
 	switch e := e.(type) {
 	case nil, *ast.BottomLit, *ast.BadExpr:
@@ -300,19 +301,19 @@ func (g *growth) bound(e ast.Expr, inner bool) float64 {
 	case *ast.CallExpr:
 		return g.boundCall(e)
 	}
-	return math.Inf(1) // an expression that a later CUE has
+	return math.Inf(1) // an expression of a later version of CUE
 }
 
-// boundName returns the bound of all that a name can stand for.
+// boundName returns the bound of all values that a name can stand for.
 func (g *growth) boundName(name string, inner bool) float64 {
 	if name == labelsName {
-		return max(g.bounds[bounded{labelsName, inner}], maxTag) // a label that is written is short
+		return max(g.bounds[bounded{labelsName, inner}], maxTag) // a label that is not computed is short
 	}
 	if _, ok := g.named[name]; !ok {
 		if slices.Contains([]string{"self", "__self"}, name) {
 			return math.Inf(1)
 		}
-		return 0 // a type, or a name that leads nowhere
+		return 0 // a type, or an undefined name
 	}
 	if !g.fields[name] {
 		return g.bounds[bounded{name, inner}]
@@ -330,7 +331,7 @@ func (g *growth) boundSelector(e *ast.SelectorExpr, inner bool) float64 {
 			return maxDefault
 		}
 	}
-	// The schema's defaults have no name here.
+	// named does not contain the schema's defaults.
 	return max(g.bounds[bounded{name, inner}], g.bounds[bounded{dynamicName, inner}], maxDefault)
 }
 
@@ -345,7 +346,8 @@ func (g *growth) boundBinary(e *ast.BinaryExpr, inner bool) float64 {
 	return x + y
 }
 
-// repetitions returns how often at most an expression repeats another one.
+// repetitions returns the most times that an expression repeats another one as a
+// factor.
 func repetitions(e ast.Expr) float64 {
 	if lit, ok := e.(*ast.BasicLit); ok {
 		var number literal.NumInfo
@@ -391,13 +393,13 @@ func (g *growth) boundDecls(decls []ast.Decl, inner bool) float64 {
 	return bound
 }
 
-// boundCall returns the bound of what a function returns. Functions that can
-// return more than they are given have none.
+// boundCall returns the bound of the result of a function. The bound is infinite if
+// the result can be longer than the arguments.
 func (g *growth) boundCall(e *ast.CallExpr) float64 {
 	longest := g.longest(e.Args, true)
 	switch fun := e.Fun.(type) {
 	case *ast.Ident:
-		return longest // of CUE's own names none makes a text longer
+		return longest // no function in CUE's own scope returns a longer text
 	case *ast.SelectorExpr:
 		pkg, ok := fun.X.(*ast.Ident)
 		name, _, err := ast.LabelName(fun.Sel)
@@ -412,24 +414,23 @@ func (g *growth) boundCall(e *ast.CallExpr) float64 {
 			return longest
 		case slices.Contains(shortFunctions(), called),
 			slices.Contains(shortPackages(), path.Base(g.imports[pkg.Name])):
-			return longest*4 + maxDefault // upper case, quotes
+			return longest*4 + maxDefault // changing to upper case, or quoting
 		}
 	}
 	return math.Inf(1)
 }
 
-// isLong reports whether an argument of list.Range can be more than a small
-// number.
+// isLong reports whether an argument of list.Range can be more than a small number.
 func isLong(e ast.Expr) bool {
 	lit, ok := e.(*ast.BasicLit)
 	return !ok || lit.Kind != token.INT || len(lit.Value) > 5
 }
 
-// shortPackages are packages of CUE whose functions return a text of about the
-// length of their arguments, or none.
+// shortPackages returns CUE's packages whose functions return no text, or a text
+// that is about as long as their arguments.
 func shortPackages() []string { return []string{"math", "net", "path", "strconv", "struct", "time"} }
 
-// shortFunctions are functions of the same kind in other packages.
+// shortFunctions returns functions of the same kind from other packages.
 func shortFunctions() []string {
 	return []string{
 		"list.Avg", "list.Contains", "list.Drop", "list.IsSorted", "list.IsSortedStrings", "list.MatchN", "list.Max",
@@ -446,8 +447,9 @@ func shortFunctions() []string {
 	}
 }
 
-// findCrossing notes, unless one is noted, the first expression that can be
-// longer than a limit though none of its operands can, and no longer than most.
+// findCrossing records, unless one is recorded already, the first expression whose
+// bound exceeds a limit, and is at most most, although the bound of none of its
+// operands does.
 func (g *growth) findCrossing(files []*ast.File, limit, most float64) {
 	g.find(files, func(e ast.Expr) bool {
 		_, isCall := e.(*ast.CallExpr)
@@ -456,8 +458,8 @@ func (g *growth) findCrossing(files []*ast.File, limit, most float64) {
 	})
 }
 
-// findLonger notes, unless one is noted, the first expression that can grow and
-// can be longer than a limit.
+// findLonger records, unless one is recorded already, the first expression that can
+// grow and whose bound exceeds a limit.
 func (g *growth) findLonger(files []*ast.File, limit float64) {
 	g.find(files, func(e ast.Expr) bool { return g.bound(e, false) > limit })
 }
@@ -473,7 +475,7 @@ func (g *growth) find(files []*ast.File, matches func(ast.Expr) bool) {
 	}
 }
 
-// operands returns what an expression that can grow is made of.
+// operands returns the operands of an expression that can grow.
 func operands(e ast.Expr) []ast.Expr {
 	switch e := e.(type) {
 	case *ast.BinaryExpr:

@@ -17,8 +17,9 @@ import (
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
-// build evaluates what was read. What does not even compile is reported and cut
-// out, so that the rest can be evaluated; false tells that it cannot.
+// Build evaluates the files. It reports the parts that do not compile and cuts them
+// out, so that the rest can be evaluated. It also returns the conditions of the
+// files, and false if the rest cannot be evaluated.
 func (l *Loader) Build(cc *cue.Context) (cue.Value, []ast.Expr, bool) {
 	for {
 		conditions := keepConditions(l.Instance)
@@ -35,7 +36,7 @@ func (l *Loader) Build(cc *cue.Context) (cue.Value, []ast.Expr, bool) {
 	}
 }
 
-// instance makes one instance of what was read.
+// instance returns one CUE instance of all files.
 func (l *Loader) instance() *build.Instance {
 	root := l.moduleRoot()
 	l.layModule(root)
@@ -43,7 +44,7 @@ func (l *Loader) instance() *build.Instance {
 		for _, tag := range l.in.Tags {
 			l.unusedTag(tag)
 		}
-		return l.addData(build.NewContext().NewInstance(root, nil)) // data imports nothing
+		return l.addData(build.NewContext().NewInstance(root, nil)) // data files have no imports
 	}
 	if l.files.fsys != nil {
 		l.layFiles(root)
@@ -51,8 +52,8 @@ func (l *Loader) instance() *build.Instance {
 	args := l.cue
 	dir := root
 	if len(l.dirs) == 1 {
-		// As a package: with its files in the directories above, and those
-		// that @if chooses.
+		// As a package, the blueprint includes its files in the directories above,
+		// and the files that @if selects.
 		dir, args = l.dirs[0], []string{"."}
 		l.hideDevices(dir, root)
 	}
@@ -77,7 +78,7 @@ func (l *Loader) instance() *build.Instance {
 			strings.Contains(f.ExcludeReason.Error(), "no package name") {
 			file, err := ParseCUE(f.Filename, l.overlay[f.Filename], parser.PackageClauseOnly)
 			if err == nil && file.PackageName() != "" {
-				continue // a syntax error hides it, such as an experiment too new for the module
+				continue // a syntax error hides the import, for example an experiment that the module's version does not support
 			}
 			l.findings.Add(diag.Finding{
 				Code: "E0004", Severity: diag.Error,
@@ -87,14 +88,14 @@ func (l *Loader) instance() *build.Instance {
 			})
 		}
 	}
-	if inst.Module == "" { // files named one by one embed others as a package does
+	if inst.Module == "" { // files that are named one by one embed other files like a package
 		inst.Module, inst.Root = localModule, root
 	}
 	embedFrom(l.files, inst.Root, inst)
 	return l.addData(inst)
 }
 
-// parseCUE parses CUE source that is not nested too deep for it.
+// ParseCUE parses CUE source, unless it is nested too deeply.
 func ParseCUE(name string, content []byte, option parser.Option) (*ast.File, error) {
 	if err := nesting(name, content); err != nil {
 		return nil, err
@@ -102,9 +103,9 @@ func ParseCUE(name string, content []byte, option parser.Option) (*ast.File, err
 	return parser.ParseFile(name, content, option)
 }
 
-// config is CUE's configuration for what has been read and laid over it: no
-// environment, so that nothing but the blueprint decides, and no registry, so
-// that nothing is fetched.
+// config returns CUE's configuration for the files and the overlay. It has no
+// environment, so that the result depends on the blueprint alone, and no registry,
+// so that nothing is downloaded.
 func (l *Loader) config(root string) *cueload.Config {
 	cfg := &cueload.Config{
 		Dir:        root,
@@ -120,11 +121,11 @@ func (l *Loader) config(root string) *cueload.Config {
 	return cfg
 }
 
-// hideDevices lays empty files over what is neither a file nor a directory, in
-// the directories whose files make a package: the loader would read it, whatever
-// its name, and a device or a pipe may have no end.
+// hideDevices lays an empty file over everything that is neither a file nor a
+// directory, in the directories whose files are a package: the loader would read it,
+// whatever its name, and a device or a pipe may have no end.
 func (l *Loader) hideDevices(dir, root string) {
-	entries, _ := l.files.readDir(dir) // the loader says why it cannot be read
+	entries, _ := l.files.readDir(dir) // the loader reports an unreadable directory
 	for _, e := range entries {
 		name := filepath.Join(dir, e.Name())
 		if info, err := l.files.stat(name); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
@@ -140,14 +141,14 @@ func (l *Loader) hideDevices(dir, root string) {
 	}
 }
 
-// filesOutside returns the CUE files that are not a directory's own.
+// filesOutside returns the CUE files that are not in a directory.
 func (l *Loader) filesOutside(dir string) []string {
 	return slices.DeleteFunc(slices.Clone(l.cue), func(name string) bool {
 		return filepath.Dir(name) == dir && filepath.Base(name) != "-.cue"
 	})
 }
 
-// addData adds YAML and JSON to an instance, in its package.
+// addData adds the YAML and JSON files to an instance, in its package.
 func (l *Loader) addData(inst *build.Instance) *build.Instance {
 	for _, f := range l.data {
 		if f.PackageName() == "" && inst.PkgName != "" {
@@ -167,8 +168,8 @@ func (l *Loader) addData(inst *build.Instance) *build.Instance {
 	return inst
 }
 
-// moduleRoot is the nearest directory at or above the first file that holds a
-// cue.mod, or the first file's own.
+// moduleRoot returns the nearest directory at or above the first file that contains
+// a cue.mod, or the directory of the first file if there is none.
 func (l *Loader) moduleRoot() string {
 	start := l.in.Dir
 	switch {
@@ -183,8 +184,8 @@ func (l *Loader) moduleRoot() string {
 	return root
 }
 
-// layModule lays the schema, and a module around it where the user has none,
-// over the file system, so that a blueprint can import it offline.
+// layModule adds the schema to the overlay, and a module around it if the user has
+// none, so that a blueprint can import the schema offline.
 func (l *Loader) layModule(root string) {
 	module := filepath.Join(root, filepath.FromSlash(moduleFile))
 	if _, err := l.files.stat(module); err != nil {
@@ -194,7 +195,7 @@ func (l *Loader) layModule(root string) {
 	for name, content := range l.schema {
 		l.overlay[filepath.Join(dir, name)] = content
 	}
-	vendored, _ := l.files.readDir(dir) // mostly there is none
+	vendored, _ := l.files.readDir(dir) // most often the directory does not exist
 	if slices.ContainsFunc(vendored, func(v fs.DirEntry) bool {
 		there, err := l.files.readFile(filepath.Join(dir, v.Name()))
 		return err != nil || !bytes.Equal(there, l.schema[v.Name()])
@@ -208,12 +209,13 @@ func (l *Loader) layModule(root string) {
 	}
 }
 
-// conditionPrefix begins the names of the hidden fields that hold conditions.
+// ConditionPrefix is the prefix of the names of the hidden fields that hold
+// conditions.
 const ConditionPrefix = "_batchwrightCondition"
 
-// keepConditions gives the conditions at the top of the files names, under
-// which their values can be asked for: CUE leaves out what depends on a
-// condition that is not known, without a word.
+// keepConditions stores the conditions at the top level of the files in hidden
+// fields, so that their values can be checked: CUE silently omits everything that
+// depends on an unknown condition.
 func keepConditions(inst *build.Instance) []ast.Expr {
 	var conditions []ast.Expr
 	for _, f := range inst.Files {

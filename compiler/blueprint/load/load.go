@@ -1,10 +1,10 @@
 // Package load reads the files of a blueprint into one CUE instance.
 //
 // Paths come in: directories, files and standard input. A Loader goes out, which
-// builds the CUE value and knows the source of every position. What does not parse or
-// does not compile is reported and cut out, so that the rest can be checked. The
-// package reads no file outside the blueprint's module, and bounds sizes and depths
-// before CUE evaluates anything.
+// builds the CUE value and knows the source of every position. Parts that do not
+// parse or do not compile are reported and cut out, so that the rest can be checked.
+// The package reads no file outside the blueprint's module, and limits sizes and
+// depths before CUE evaluates anything.
 package load
 
 import (
@@ -27,23 +27,23 @@ import (
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
-// byteOrderMark is what some editors put in front of UTF-8.
+// byteOrderMark is the mark that some editors write before UTF-8 text.
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
 const (
-	// MaxFile is the largest file that is read, in bytes: ten thousand teams
-	// written out take some 5 MiB.
+	// MaxFile is the size of the largest file that is read, in bytes. Ten thousand
+	// teams, written out, take about 5 MiB.
 	MaxFile = 16 << 20
 
-	// schemaMarker is part of the name of every schema file, wherever it is
-	// laid.
+	// SchemaMarker is part of the name of every file of the schema, wherever the
+	// overlay contains it.
 	SchemaMarker = SchemaDir + "/"
 
-	// localModule is the module of a blueprint that belongs to none.
+	// localModule is the module of a blueprint that belongs to no module.
 	localModule = "blueprint.local@v0"
 )
 
-// request names the files of a blueprint.
+// Input names the files of a blueprint.
 type Input struct {
 	// Dir is the working directory, absolute. The names of files in findings are
 	// relative to it.
@@ -61,9 +61,9 @@ type Input struct {
 	Stdin Stdin
 }
 
-// load reads the files and builds a CUE instance of them. If a file cannot be read
-// or the files do not load, load adds findings and returns nil. The error is for
-// trouble that is not the user's.
+// Read reads the files and builds a CUE instance from them. If a file cannot be read
+// or the files do not load, Read adds findings and returns nil. The error is a
+// failure of the compiler.
 func Read(in Input, findings *diag.List) (*Loader, error) {
 	schema, err := SchemaFiles()
 	if err != nil {
@@ -93,27 +93,27 @@ func Read(in Input, findings *diag.List) (*Loader, error) {
 	return l, nil
 }
 
-// loader reads files into CUE instances.
+// Loader reads files into CUE instances.
 type Loader struct {
 	in       Input
 	Sources  *Sources
 	findings *diag.List
 	schema   map[string][]byte // the embedded schema, by file name
 
-	parsing  *sync.Mutex // CUE's loader parses in several goroutines
+	parsing  *sync.Mutex // held while CUE's loader, which has several goroutines, parses a file
 	Instance *build.Instance
-	failed   bool            // there is nothing to go on with
-	Partial  bool            // a file does not parse, and is left out
+	failed   bool            // nothing can be evaluated
+	Partial  bool            // a file does not parse and is omitted
 	parsed   map[string]bool // CUE files by absolute name
 	refers   bool            // a file refers to the schema
-	bare     bool            // leave out what does
+	bare     bool            // omit references to the schema
 
 	files   files
-	overlay map[string][]byte // what is laid over them, by absolute name
-	laid    map[string]bool   // directories of Input.Files whose CUE files are laid, absolute
-	cue     []string          // CUE files, absolute
-	dirs    []string          // directories named, absolute
-	data    []*ast.File       // YAML and JSON
+	overlay map[string][]byte // content of the overlay, by absolute name
+	laid    map[string]bool   // directories of Input.Files whose CUE files are in the overlay, absolute
+	cue     []string          // names of CUE files, absolute
+	dirs    []string          // directories among the paths, absolute
+	data    []*ast.File       // parsed YAML and JSON files
 }
 
 // fail reports an error about a file as a whole.
@@ -125,7 +125,7 @@ func (l *Loader) fail(code, display, message, help string) {
 	})
 }
 
-// read takes in one path of the input.
+// read adds one path of the input.
 func (l *Loader) read(path string) {
 	switch path {
 	case "-":
@@ -168,7 +168,7 @@ func (l *Loader) unreadable(path string, err error) {
 		"pass a directory that contains a blueprint, or the files of a blueprint")
 }
 
-// directory takes in the CUE files of a directory.
+// directory adds the CUE files of a directory.
 func (l *Loader) directory(path, dir string) {
 	entries, err := l.files.readDir(dir)
 	if err != nil {
@@ -202,9 +202,9 @@ func (l *Loader) directory(path, dir string) {
 	l.dirs = append(l.dirs, dir)
 }
 
-// leadsOut reports whether a file of a directory is a symbolic link that leads
-// out of the directory's module: reading it would show, in findings, what is not
-// the blueprint's.
+// leadsOut reports whether a file of a directory is a symbolic link that leads out
+// of the directory's module. Findings would show the content of such a file, which
+// does not belong to the blueprint.
 func (l *Loader) leadsOut(name, dir string) bool {
 	if l.files.fsys != nil {
 		return false // see Input.Files
@@ -214,7 +214,7 @@ func (l *Loader) leadsOut(name, dir string) bool {
 	}
 	target, err := filepath.EvalSymlinks(name)
 	if err != nil {
-		return false // it leads nowhere, and cannot be read
+		return false // it leads nowhere and cannot be read
 	}
 	root, _ := moduleRoot(dir, l.files.stat)
 	if root, err = filepath.EvalSymlinks(root); err != nil {
@@ -229,7 +229,7 @@ func (l *Loader) foreignLink(display string) {
 		"copy the file here, or pass the target of the link as a separate PATH")
 }
 
-// file takes in one regular file.
+// file adds one regular file.
 func (l *Loader) file(path, name string, size int64) {
 	if size > MaxFile {
 		l.tooLarge(path)
@@ -258,14 +258,14 @@ func (l *Loader) file(path, name string, size int64) {
 	}
 }
 
-// stdin is what standard input held, up to a byte more than a file may have, and
-// the error that ended it.
+// Stdin is the content of standard input, at most one byte more than a file may
+// have, and the error that ended reading.
 type Stdin struct {
 	content []byte
 	err     error
 }
 
-// readStdin reads standard input if a path names it; a nil reader is empty.
+// ReadStdin reads standard input if a path names it. A nil reader is empty.
 func ReadStdin(r io.Reader, paths []string) (s Stdin) {
 	if r != nil && (slices.Contains(paths, "-") || slices.Contains(paths, "yaml:-")) {
 		s.content, s.err = io.ReadAll(io.LimitReader(r, MaxFile+1))
@@ -273,7 +273,7 @@ func ReadStdin(r io.Reader, paths []string) (s Stdin) {
 	return s
 }
 
-// standardInput takes in standard input.
+// standardInput adds standard input.
 func (l *Loader) standardInput(format string) {
 	content := l.in.Stdin.content
 	if l.in.Stdin.err != nil {
@@ -292,8 +292,8 @@ func (l *Loader) standardInput(format string) {
 		l.decode(format, "-", filepath.Join(l.in.Dir, "-"), content)
 		return
 	}
-	// As a file of the working directory, it can import, embed and be chosen
-	// by tags like any other.
+	// As a file of the working directory, standard input can import, embed and be
+	// selected by tags like any other file.
 	name := filepath.Join(l.in.Dir, "-.cue")
 	l.Sources.add(name, "-", content)
 	if l.text("-", content) {
@@ -307,8 +307,8 @@ func (l *Loader) tooLarge(path string) {
 		"check that this is the right file: even a blueprint of ten thousand teams is smaller")
 }
 
-// text tells whether content is text that can be parsed, and adds a finding
-// where it is not.
+// text reports whether content is text that can be parsed. If it is not, text adds a
+// finding.
 func (l *Loader) text(path string, content []byte) bool {
 	switch {
 	case len(bytes.TrimSpace(content)) == 0:

@@ -14,37 +14,38 @@ import (
 	"github.com/batchwright/batchwright/schema"
 )
 
-// SchemaDir is where a CUE module holds its copy of the schema, by a
-// slash-separated path below its root.
+// SchemaDir is the directory of a CUE module that contains its copy of the schema,
+// as a slash-separated path below the module's root.
 const SchemaDir = "cue.mod/pkg/" + schema.ImportPath
 
 // moduleFile is the file that makes a directory a CUE module.
 const moduleFile = "cue.mod/module.cue"
 
-// localModuleText is the module of a blueprint that belongs to none. The
-// language's version is the oldest with which CUE's own tools read the schema.
+// localModuleText is the module file of a blueprint that belongs to no module. The
+// version of the language is the oldest one in which CUE's own tools can read the
+// schema.
 const localModuleText = "module: \"" + localModule + "\"\nlanguage: version: \"" + SchemaLanguage + "\"\n"
 
 // SchemaLanguage is the version of CUE's language that the schema is written in.
 const SchemaLanguage = "v0.17.0"
 
-// Module is what lets CUE's own tools, such as its language server, check the
-// blueprint of a directory as the compiler does.
+// Module describes the files that CUE's own tools, such as its language server, need
+// to check the blueprint of a directory as the compiler does.
 type Module struct {
-	Root  string            // the root of its CUE module; the directory itself where there is none
+	Root  string            // root of the CUE module; the directory itself if there is no module
 	Dir   string            // the directory, slash-separated below Root
-	Files map[string][]byte // what is to be there: by slash-separated path below Root
-	Found bool              // there is a module, or a blueprint to make one of
-	// Language is the version of CUE's language that a module asks for, "" where
-	// there is none, or it cannot be read. With one before SchemaLanguage the
-	// files are no valid CUE.
+	Files map[string][]byte // content of the needed files, by slash-separated path below Root
+	Found bool              // there is a module, or a blueprint for which one can be made
+	// Language is the version of CUE's language that the module requests. It is ""
+	// if there is no module or its file cannot be read. In a version before
+	// SchemaLanguage, the files are not valid CUE.
 	Language string
 }
 
-// FindModule tells what the blueprint of a directory needs of files to be
-// checked by CUE's own tools: the schema of this version, a module around it
-// where there is none, and a file of the blueprint's package that refers to the
-// schema where none does. The directory need not exist.
+// FindModule returns the files that CUE's own tools need to check the blueprint of a
+// directory: the schema of this version, a module if there is none, and a file of
+// the blueprint's package that refers to the schema if no file does. The directory
+// need not exist.
 func FindModule(dir string) (Module, error) {
 	root, found := moduleRoot(dir, os.Stat)
 	m := Module{Root: root, Found: found}
@@ -78,9 +79,9 @@ func FindModule(dir string) (Module, error) {
 	return m, err
 }
 
-// SchemaReference returns a CUE file that holds its package against the schema.
-// Without the experiment CUE takes a struct that embeds a definition for open,
-// and finds no misspelt field.
+// SchemaReference returns a CUE file that makes CUE check its package against the
+// schema. The file enables an experiment, without which CUE treats a struct that
+// embeds a definition as open, and finds no misspelt field.
 func SchemaReference(pkg string) []byte {
 	return []byte(`// Lets editors and "cue vet" check the blueprint; batchwright does without.
 @experiment(explicitopen)
@@ -93,8 +94,8 @@ schema.#Blueprint
 `)
 }
 
-// blueprintPackage returns the package of a directory's CUE files, "" where it
-// has none, and whether one of them imports the schema.
+// blueprintPackage returns the package of a directory's CUE files, "" if it has
+// none, and reports whether one of the files imports the schema.
 func blueprintPackage(dir string) (pkg string, refers bool, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !os.IsNotExist(err) {
@@ -112,7 +113,7 @@ func blueprintPackage(dir string) (pkg string, refers bool, err error) {
 		}
 		f, err := ParseCUE(name, bytes.TrimPrefix(content, byteOrderMark), parser.ImportsOnly)
 		if err != nil || f.PackageName() == "" {
-			continue // vet says what is wrong with it
+			continue // vet reports the error
 		}
 		pkg = f.PackageName()
 		refers = refers || len(schemaNames(f)) > 0
@@ -120,8 +121,8 @@ func blueprintPackage(dir string) (pkg string, refers bool, err error) {
 	return pkg, refers, nil
 }
 
-// moduleRoot returns the nearest directory at or above one that is the root of a
-// CUE module, or the directory itself where there is none.
+// moduleRoot returns the nearest directory at or above start that is the root of a
+// CUE module, and reports whether there is one. If not, it returns start.
 func moduleRoot(start string, stat func(string) (fs.FileInfo, error)) (root string, found bool) {
 	for dir := start; ; dir = filepath.Dir(dir) {
 		if _, err := stat(filepath.Join(dir, filepath.FromSlash(moduleFile))); err == nil {
@@ -133,7 +134,7 @@ func moduleRoot(start string, stat func(string) (fs.FileInfo, error)) (root stri
 	}
 }
 
-// schemaFiles returns the embedded schema, by file name.
+// SchemaFiles returns the embedded schema, by file name.
 func SchemaFiles() (map[string][]byte, error) {
 	entries, err := fs.ReadDir(schema.Files, ".")
 	if err != nil {

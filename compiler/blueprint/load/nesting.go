@@ -10,25 +10,25 @@ import (
 )
 
 const (
-	// maxNesting is how deep a file may be nested: what CUE's parser and the
-	// YAML and JSON decoders allow of brackets. Parsers, evaluator and printers
-	// recurse, and a stack that overflows ends the process.
+	// MaxNesting is the deepest allowed nesting of a file: the depth of brackets
+	// that CUE's parser and the YAML and JSON decoders allow. Parsers, evaluator and
+	// printers are recursive, and a stack overflow ends the process.
 	MaxNesting = 10_000
 
-	// maxAttribute is the longest attribute, such as @tag(name), in bytes: in
-	// them the scanner itself recurses.
+	// maxAttribute is the length in bytes of the longest attribute, such as
+	// @tag(name), because the scanner itself is recursive within attributes.
 	maxAttribute = 16 << 10
 )
 
-// nesting returns an error, with its position, where CUE source is nested too
-// deep to be parsed. CUE's parser counts brackets and what stands before an
-// operand; this also counts what nests without either: a: b: c: 1, a.b.c,
-// a[0][0] and 1 + 1 + 1. An error in the brackets is returned as well, since
-// the count is worth nothing behind it.
+// nesting returns an error with its position if CUE source is nested too deeply for
+// the parser. CUE's parser counts brackets and the operators before an operand.
+// nesting also counts nesting without either: a: b: c: 1, a.b.c, a[0][0] and 1 + 1 +
+// 1. Mismatched brackets are an error, too, because the count after them would be
+// wrong.
 func nesting(name string, content []byte) error {
 	file := token.NewFile(name, -1, len(content))
 	levels := []level{{}}
-	depth := 0 // of levels and links
+	depth := 0 // number of open levels and links
 	interpolation := false
 	var s scanner.Scanner
 	s.Init(file, content, nil, scanner.ScanComments)
@@ -53,7 +53,7 @@ func nesting(name string, content []byte) error {
 			interpolation = false
 		case token.RPAREN, token.RBRACK, token.RBRACE:
 			switch {
-			case len(levels) == 1: // the parser says it better
+			case len(levels) == 1: // the parser gives a better message
 				return nil
 			case top.closer != tok:
 				return cueerrors.Newf(pos, "expected '%s', found '%s'", top.closer, tok)
@@ -77,18 +77,18 @@ func nesting(name string, content []byte) error {
 	}
 }
 
-// level is a bracket that is open, and the file around all of them.
+// level is an open bracket, or the file around all brackets.
 type level struct {
 	closer        token.Token
 	interpolation bool // the bracket begins an expression in a string
-	links         int  // of the chain, such as a.b.c, that stands in it now
+	links         int  // number of links of the current chain, such as a.b.c
 }
 
 var closers = map[token.Token]token.Token{
 	token.LPAREN: token.RPAREN, token.LBRACK: token.RBRACK, token.LBRACE: token.RBRACE,
 }
 
-// longAttribute tells whether source begins with an attribute that is too long.
+// longAttribute reports whether source begins with an attribute that is too long.
 func longAttribute(source []byte) bool {
 	source = bytes.TrimLeft(source, " \t\r\n")
 	if len(source) <= maxAttribute || source[0] != '@' {

@@ -11,9 +11,9 @@ import (
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
-// parse reads a CUE file for CUE's loader: one of the input's, or of a package
-// that it imports. What is no CUE is reported and left empty, and what was
-// found not to compile is cut out, so that neither hides other mistakes.
+// parse reads a CUE file for CUE's loader: a file of the input, or of an imported
+// package. A file that is not valid CUE is reported and becomes empty. Parts that do
+// not compile are cut out. Neither then hides other mistakes.
 func (l *Loader) parse(name string, source any, cfg parser.Config) (*ast.File, error) {
 	content, ok := source.([]byte)
 	if !ok {
@@ -66,8 +66,7 @@ func (l *Loader) parse(name string, source any, cfg parser.Config) (*ast.File, e
 	return file, nil
 }
 
-// lostAttributes reports attributes that CUE ignores because of where they
-// stand.
+// lostAttributes reports attributes that CUE ignores because of their position.
 func (l *Loader) lostAttributes(file *ast.File) {
 	extern, inBody := false, false
 	lost := func(a *ast.Attribute, why, help string) {
@@ -103,9 +102,9 @@ func (l *Loader) lostAttributes(file *ast.File) {
 	}, nil)
 }
 
-// refusedImports reports imports of math/bits. Its Lsh shifts by any number: it
-// asks for more memory at once than there is, which ends a process before any
-// limit can.
+// refusedImports reports imports of math/bits. Its function Lsh shifts by any
+// number: it can ask for more memory at once than there is, which ends the process
+// before any limit can.
 func (l *Loader) refusedImports(file *ast.File) {
 	for s := range file.ImportSpecs() {
 		if path, err := strconv.Unquote(s.Path.Value); err == nil && path == "math/bits" {

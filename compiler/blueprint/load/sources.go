@@ -11,15 +11,15 @@ import (
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
-// sources are the files findings point into, by the name CUE has for them.
+// Sources holds the files that findings refer to, by CUE's name for them.
 type Sources struct {
 	dir    string // working directory
 	files  files
 	byName map[string]*diag.Source
-	Cuts   map[string]map[int]cut // by file and offset: what does not compile
+	Cuts   map[string]map[int]cut // parts that do not compile, by file and offset
 }
 
-// add registers a file whose content is known.
+// add registers a file with its content.
 func (s *Sources) add(name, display string, content []byte) *diag.Source {
 	if s.byName == nil {
 		s.byName = map[string]*diag.Source{}
@@ -29,18 +29,18 @@ func (s *Sources) add(name, display string, content []byte) *diag.Source {
 	return src
 }
 
-// get returns the source of that name, reading a file that was not added:
-// CUE loads imported packages by itself.
+// Get returns the source with the given name. It reads a file that is not registered
+// yet, because CUE itself loads imported packages.
 func (s *Sources) Get(name string) *diag.Source {
 	if src := s.byName[name]; src != nil {
 		return src
 	}
-	content, _ := s.files.readFile(name) // an excerpt that cannot be shown is left out
+	content, _ := s.files.readFile(name) // without content, the excerpt is omitted
 	return s.add(name, s.display(name), content)
 }
 
-// display returns a file name as the user would write it: relative to the
-// working directory, unless that leads far away.
+// display returns a file name as the user would write it: relative to the working
+// directory, unless that path leads far away.
 func (s *Sources) display(name string) string {
 	rel, err := filepath.Rel(s.dir, name)
 	if err != nil || strings.HasPrefix(rel, filepath.Join("..", "..", "..")) {
@@ -49,13 +49,13 @@ func (s *Sources) display(name string) string {
 	return filepath.ToSlash(rel)
 }
 
-// ours tells whether a file is the schema's rather than the user's.
+// ours reports whether a file belongs to the schema, and not to the user.
 func ours(name string) bool {
 	return strings.Contains(filepath.ToSlash(name), SchemaMarker)
 }
 
-// span returns the token at a position; the zero Span where there is none or
-// it lies in the schema.
+// Span returns the token at a position. It returns the zero Span if there is no
+// token, or if the position is in the schema.
 func (s *Sources) Span(pos token.Pos) diag.Span {
 	if !pos.IsValid() || pos.Filename() == "" || ours(pos.Filename()) {
 		return diag.Span{}
@@ -65,7 +65,7 @@ func (s *Sources) Span(pos token.Pos) diag.Span {
 	return diag.Span{Source: src, Start: start, End: TokenEnd(src.Content, start)}
 }
 
-// line returns the text of a line of a file, counted from 1.
+// line returns the span of a line of a file, counted from 1.
 func (s *Sources) line(name string, n int) diag.Span {
 	src := s.Get(name)
 	start := 0
@@ -83,8 +83,8 @@ func (s *Sources) line(name string, n int) diag.Span {
 	return diag.Span{Source: src, Start: start, End: end}
 }
 
-// tokenEnd returns the end of the token that starts at an offset: a quoted
-// string, or all up to the next space or punctuation.
+// TokenEnd returns the end of the token that starts at an offset: a quoted string,
+// or the text up to the next space or punctuation.
 func TokenEnd(content []byte, start int) int {
 	if start >= len(content) {
 		return start
@@ -103,7 +103,7 @@ func TokenEnd(content []byte, start int) int {
 	for end < len(content) && !strings.ContainsRune(" \t\r\n,:{}[]()", rune(content[end])) {
 		end++
 	}
-	if end == start { // punctuation: show that
+	if end == start { // punctuation is a token of its own
 		_, n := utf8.DecodeRune(content[start:])
 		end = start + n
 	}

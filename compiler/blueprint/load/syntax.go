@@ -15,9 +15,9 @@ import (
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
-// syntax reports the syntax errors of a file, the first of each line: others
-// there are mostly its echoes. The file of that name is meant where an error
-// does not say which.
+// syntax reports the syntax errors of a file: only the first one of each line,
+// because the others are mostly its consequences. name is the file of errors that
+// name no file.
 func (l *Loader) syntax(name string, err error) {
 	last := 0
 	for _, e := range cueerrors.Errors(err) {
@@ -30,12 +30,12 @@ func (l *Loader) syntax(name string, err error) {
 			continue
 		}
 		if last = pos.Line(); strings.Contains(text, "found newline") {
-			last++ // the parser is back in step on the line after the next
+			last++ // the parser has recovered on the line after the next
 		}
 		if m := yamlPosition.FindStringSubmatch(text); m != nil && !span.Valid() {
 			line, _ := strconv.Atoi(m[2])
 			if strings.HasPrefix(m[3], "did not find expected") {
-				line++ // of these the YAML parser counts lines from 0
+				line++ // for these errors, the YAML parser counts lines from 0
 			}
 			text, span = m[3], l.Sources.line(filepath.Join(l.in.Dir, m[1]), line)
 		} else if m := yamlAnchor.FindStringSubmatch(text); m != nil && !span.Valid() {
@@ -55,20 +55,22 @@ func (l *Loader) syntax(name string, err error) {
 	}
 }
 
-// yamlHint is for standard input that does not parse as CUE.
+// yamlHint is the advice about standard input that does not parse as CUE.
 const yamlHint = `if this is YAML, name it "yaml:-"`
 
-// yamlPosition is how the YAML parser says where: file, line, message.
+// yamlPosition matches an error of the YAML parser with a position: file, line,
+// message.
 var yamlPosition = regexp.MustCompile(`^(.+):([0-9]+): (.+)$`)
 
-// yamlAnchor is how it reports an alias without an anchor, and does not say
-// where.
+// yamlAnchor matches the YAML parser's error about an alias without an anchor, which
+// has no position.
 var yamlAnchor = regexp.MustCompile(`^([^:]+): (unknown anchor '([^']+)' referenced)$`)
 
-// mergeConflict is what version control leaves in a file.
+// mergeConflict matches the markers that version control leaves in a file.
 var mergeConflict = regexp.MustCompile(`(?m)^<<<<<<< .*$`)
 
-// syntaxFinding words a syntax error, whose text is the parser's.
+// SyntaxFinding returns the finding for a syntax error. text is the parser's
+// message.
 func SyntaxFinding(text string, span diag.Span) diag.Finding {
 	f := diag.Finding{
 		Code: "E0003", Severity: diag.Error, Message: "syntax error: " + text, Span: span,
@@ -96,11 +98,11 @@ func SyntaxFinding(text string, span diag.Span) diag.Finding {
 	return f
 }
 
-// equals is a field written as in other languages, at the end of what CUE could
-// read.
+// equals matches a field that is written with "=", as in other languages, at the end
+// of the text that CUE could read.
 var equals = regexp.MustCompile(`(?m)^[ \t]*[\w"-]+[ \t]*(=)[ \t]*[^\n]*\s*\z`)
 
-// syntaxHint says what to do about the usual mistakes, "" about others.
+// syntaxHint returns the advice about a common mistake, "" for any other.
 func syntaxHint(text string, span diag.Span) string {
 	content := span.Source.Content
 	before := content[lineStart(content, span.Start):span.Start]
@@ -143,12 +145,12 @@ func syntaxHint(text string, span diag.Span) string {
 	return ""
 }
 
-// dashed is a name that needs quotes.
+// dashed matches a name that must be quoted because of its dashes.
 var dashed = regexp.MustCompile(`[A-Za-z0-9_]+(-[A-Za-z0-9_]+)+$`)
 
-// unclosed returns where the bracket stands that a file of CUE lacks the other
-// one for, going by how the lines are indented; -1 if that is not the mistake.
-// text and end are what CUE says, and where.
+// unclosed returns the offset of the bracket in a CUE file that is never closed,
+// judged by the indentation of the lines. It returns -1 if the mistake is a
+// different one. text and end are the message and the position of CUE's error.
 func unclosed(content []byte, text string, end int) int {
 	atEnd := strings.Contains(text, "found 'EOF'") && strings.Contains(text, "expected '")
 	atField := strings.Contains(text, "missing ',' in list") && end < len(content) && content[end] == ':'
@@ -194,10 +196,11 @@ func unclosed(content []byte, text string, end int) int {
 	}
 }
 
-// lineStart returns the offset at which the line of an offset begins.
+// lineStart returns the offset of the start of the line that contains an offset.
 func lineStart(content []byte, at int) int { return bytes.LastIndexByte(content[:at], '\n') + 1 }
 
-// indent returns how many spaces and tabs begin the line of an offset.
+// indent returns the number of spaces and tabs at the start of the line that
+// contains an offset.
 func indent(content []byte, at int) int {
 	line := content[lineStart(content, at):]
 	return len(line) - len(bytes.TrimLeft(line, " \t"))
