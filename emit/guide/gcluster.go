@@ -41,7 +41,7 @@ func gclusterDestroy(d *document, p *ir.Platform) {
 	}
 	d.Para("The script also destroys a platform that `gcluster` has deployed. `gcluster destroy` deletes only the ",
 		"resources of Terraform. It leaves the disks of the teams' volumes behind, because only the cluster can delete ",
-		"them: use it only if nobody has submitted a job yet.", protection(p))
+		"them: use `gcluster destroy` only if nobody has submitted a job yet.", protection(p))
 	lines := []string{"gcluster destroy ."}
 	if p.Cluster.DeletionProtection {
 		lines = append([]string{

@@ -41,7 +41,7 @@ func identities(d *document, p *ir.Platform) {
 	if i := slices.IndexFunc(p.Teams, func(t ir.Team) bool { return t.Account == nil }); i >= 0 {
 		t := p.Teams[i]
 		d.Para("To give the jobs of ", code(t.Name), " access to another resource, such as a bucket of another project, ",
-			"grant a role on the resource to the following member. Replace NUMBER with the project's number: ",
+			"grant a role on the resource to this member, with the project's number for NUMBER: ",
 			code("principal://"+pool+"/subject/ns/"+t.Namespace+"/sa/"+t.KubeAccount), ".")
 		if !p.Delivery.InfrastructureManager {
 			d.Para("This command shows the members of all teams:")
@@ -139,7 +139,7 @@ func buildRights(d *document, p *ir.Platform) {
 // iamQuota compares the platform with the limits of IAM in a project.
 func iamQuota(d *document, p *ir.Platform) {
 	i := p.Demand.IAM
-	d.Para("IAM has limits for the whole project, and everything in the project counts. A member counts once for each of ",
+	d.Para("IAM limits the whole project, and everything in the project counts. A member counts once for each of ",
 		"its roles. You can request a higher limit only for service accounts: ", code("Service Account Count"),
 		" on the same page.")
 	rows := [][]markup{{"members in the project's allow policy", digits(i.Principals), digits(ir.MaxPrincipals)}}

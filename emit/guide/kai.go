@@ -33,7 +33,7 @@ func kaiGuarantees(d *document) {
 // kaiTeams lists the teams and their guarantees.
 func kaiTeams(d *document, p *ir.Platform) {
 	d.Para("A team has one queue of KAI Scheduler, with the name of the team, inside the queue of its cohort. A queue ",
-		"counts GPUs of all types together, and does not limit cpu or memory. The PriorityClasses of the tier decide ",
+		"counts GPUs of all types, and does not limit cpu or memory. The PriorityClasses of the tier decide ",
 		"which jobs of a queue can be evicted:")
 	var classes [][]markup
 	for _, c := range p.PriorityClasses {

@@ -97,7 +97,7 @@ func interrupted(d *document, p *ir.Platform) {
 	if p.Delivery.InfrastructureManager {
 		m += "Infrastructure Manager goes on when its build is cancelled, and the next build waits for it."
 	} else {
-		m += "If the log of the build says that somebody else holds the lock of the Terraform state, make sure that " +
+		m += "If the build's log says that somebody else holds the lock of the Terraform state, make sure that " +
 			"nobody works on the state. Then run the command that the log prints: it removes the lock."
 	}
 	d.Para(m)
@@ -213,8 +213,7 @@ func submit(d *document, p *ir.Platform) {
 			one = append(one, "-f", path.Join(folder, w.ConfigMap+".yaml"))
 		}
 		one = append(one, "-f", path.Join(folder, w.Name+".yaml"))
-		d.Para("Then submit the workloads that the blueprint has for your team: all of them, or one by its name, with the " +
-			"files that it mounts.")
+		d.Para("Then submit your team's workloads: all of them, or one by name with the files that it mounts.")
 		d.Code("sh", command("kubectl", "apply", "--server-side", "-k", folder), command(one...))
 		d.Para("Before you submit a Job again, delete it: run `kubectl delete` with the same `-k` or `-f` arguments.")
 		workloads(d, p)
