@@ -11,7 +11,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// capacities shows the hardware and how it is obtained.
+// capacities lists the capacities: their hardware and how it is obtained.
 func capacities(d *document, p *ir.Platform) {
 	d.Heading(2, "Capacities")
 	schedulerOf(p).named(d, p)
@@ -27,34 +27,34 @@ func capacities(d *document, p *ir.Platform) {
 			accelerators = digits(c.MaxNodes*c.Machine.AcceleratorCount) + " " + code(c.Machine.Accelerator)
 		}
 		rows = append(rows, []markup{
-			code(c.Name), code(c.Hardware), machine(c), obtained(c), zones, nodes(c), accelerators, usedBy(users[c.Name], len(p.Teams)),
+			code(c.Name), code(c.Hardware), machine(c), obtained(c), zones, nodes(c), accelerators,
+			usedBy(users[c.Name], len(p.Teams)),
 		})
 	}
 	d.Table([]markup{"Capacity", "Hardware", "Machine", "Obtained by", "Zones", "Nodes", "Accelerators at most",
 		"Used by"}, rows)
-	d.Para("Besides, the node pool ", code(p.SystemPool.Name), " of ", digits(p.SystemPool.NodesPerZone), " ", code(p.SystemPool.Machine),
-		" in each zone runs what is not a team's job.")
+	d.Para("The node pool ", code(p.SystemPool.Name), " has ", countNoun(p.SystemPool.NodesPerZone, "node"), " of type ",
+		code(p.SystemPool.Machine), " in each zone. It runs everything except the teams' jobs.")
 	remarks(d, p)
 }
 
-// kueueNamed says what has the name of a capacity.
+// kueueNamed explains which objects have the name of a capacity.
 func kueueNamed(d *document, p *ir.Platform) {
 	pools := markup("")
 	if p.AnyCapacity(ir.Capacity.Sliced) {
-		pools = "; those of TPU slices have a number besides"
+		pools = "; the node pools of TPU slices also have a number in their names"
 	}
-	d.Para("A capacity is some hardware obtained in one way. Its node pool, where it has one, and its ResourceFlavor "+
-		"have its name", pools, ".")
+	d.Para("A capacity is hardware of one kind that is obtained in one way. Its ResourceFlavor, and its node pool if ",
+		"there is one, have the same name", pools, ".")
 }
 
-// use is which teams have quota on a capacity in a tier.
+// use names a tier and the teams that have quota on a capacity in this tier.
 type use struct {
 	tier  string
 	teams []string
 }
 
-// users tells for every capacity who may use it, tier by tier in the order of
-// their priority.
+// users returns the uses of every capacity, by the priority of their tiers.
 func users(p *ir.Platform) map[string][]use {
 	found := map[string][]use{}
 	for _, t := range p.Teams {
@@ -75,15 +75,16 @@ func users(p *ir.Platform) map[string][]use {
 	return found
 }
 
+// usable reports whether a queue can use a resource: it has quota or can borrow it.
 func usable(q ir.ResourceQuota) bool { return !q.Nominal.IsZero() || q.Borrows() }
 
-// priority is a tier's place among the tiers.
+// priority returns the position of a tier among the tiers.
 func priority(p *ir.Platform, tier string) int {
 	return slices.IndexFunc(p.PriorityClasses, func(c ir.PriorityClass) bool { return c.Tier == tier })
 }
 
-// usedBy names tiers and their teams, tiers of the same teams together; of all
-// teams is how many the platform has.
+// usedBy returns a text that names the tiers and their teams, and joins tiers with
+// the same teams. The parameter all is the number of teams of the platform.
 func usedBy(uses []use, all int) markup {
 	var parts []string
 	for len(uses) > 0 {
@@ -105,7 +106,7 @@ func usedBy(uses []use, all int) markup {
 	return cmp.Or(markup(strings.Join(parts, "; ")), "nobody")
 }
 
-// guarantees holds the teams' quota against the hardware.
+// guarantees compares the teams' quota with the hardware.
 func guarantees(d *document, p *ir.Platform) {
 	d.Heading(2, "What is guaranteed and what exists")
 	schedulerOf(p).guarantees(d)
@@ -116,25 +117,25 @@ func guarantees(d *document, p *ir.Platform) {
 		existing := find(c.PerNode, counted)
 		existing.Mul(int64(c.MaxNodes))
 		rows = append(rows, []markup{
-			code(c.Name), code(counted), text(ir.PrintQuantity(counted, guaranteed)), text(ir.PrintQuantity(counted, existing)), balance(p, counted, guaranteed, existing), text(c.Overcommit),
+			code(c.Name), code(counted), text(ir.PrintQuantity(counted, guaranteed)),
+			text(ir.PrintQuantity(counted, existing)), balance(p, counted, guaranteed, existing), text(c.Overcommit),
 		})
 	}
 	d.Table([]markup{"Capacity", "Counted in", "Guaranteed", "Exist at most", "Balance",
 		"The administrator's reason to guarantee more"}, rows)
 }
 
-// kueueGuarantees says what becomes of guarantees that the nodes do not meet.
+// kueueGuarantees explains what happens if guarantees and nodes differ.
 func kueueGuarantees(d *document) {
-	d.Para("Guaranteed is the nominal quota of all queues together. Kueue admits by quota and does not know what a "+
-		"pool can hold. Where more is ",
-		"guaranteed than a pool at its maximum has, the jobs beyond it are admitted all the same: their pods stay "+
-			"Pending, nothing moves them to ",
-		"another capacity, and after ", podsReadyTimeout(),
-		" Kueue evicts them and queues them again. Where less is guaranteed, the rest never runs a ",
-		"job: Kueue admits no more than all quotas together, and borrowing only moves them.")
+	d.Para("Guaranteed is the sum of the nominal quotas of all queues. Kueue admits jobs by quota and does not know how ",
+		"many nodes a pool can have. If the guarantees on a pool exceed its maximum, Kueue still admits the excess jobs: ",
+		"their pods stay Pending, no other capacity takes them, and after ", podsReadyTimeout(),
+		" Kueue evicts them and queues them again. If the guarantees are below its maximum, the rest of the ",
+		"pool never runs a job: Kueue admits no more than the sum of all quotas, and borrowing only moves quota ",
+		"between queues.")
 }
 
-// find returns the amount of a resource, 0 where there is none.
+// find returns the amount of a resource, or 0 if the list does not have it.
 func find(amounts []ir.Amount, resourceName string) resource.Quantity {
 	for _, a := range amounts {
 		if a.Resource == resourceName {
@@ -144,6 +145,7 @@ func find(amounts []ir.Amount, resourceName string) resource.Quantity {
 	return resource.Quantity{}
 }
 
+// balance returns a text for the difference between the hardware and the guarantees.
 func balance(p *ir.Platform, counted string, guaranteed, existing resource.Quantity) markup {
 	rest := existing.DeepCopy()
 	rest.Sub(guaranteed)
@@ -158,17 +160,19 @@ func balance(p *ir.Platform, counted string, guaranteed, existing resource.Quant
 	}
 }
 
-// googleQuota shows what to request from Google Cloud.
+// googleQuota lists the quota to request from Google Cloud.
 func googleQuota(d *document, p *ir.Platform) {
 	d.Heading(2, "Google Cloud quota to request")
-	d.Para("In region ", code(p.Region), ", on the ", console("Quotas page", "iam-admin/quotas", p.Project), ". ",
-		"Standing is in use as soon as the platform is built. Admitted is the most that the teams' quotas can start, "+
-			"in whole nodes: request no less. ",
+	d.Para("Request this quota for region ", code(p.Region), " on the ",
+		console("Quotas page", "iam-admin/quotas", p.Project), ". ",
+		"Standing is in use as soon as the platform is built. Admitted is the most that the teams' quotas can start, ",
+		"in whole nodes: request at least this amount. ",
 		schedulerOf(p).ceiling)
 	var rows [][]markup
 	for _, r := range p.Demand.Rows {
 		rows = append(rows, []markup{
-			orElse(r.Metric, "not verified"), text(r.What), digits(r.Standing), digits(r.Admitted), digits(r.Ceiling), text(r.Unit), text(r.Note),
+			orElse(r.Metric, "not verified"), text(r.What), digits(r.Standing), digits(r.Admitted), digits(r.Ceiling),
+			text(r.Unit), text(r.Note),
 		})
 	}
 	d.Table([]markup{"Metric", "Counts", "Standing", "Admitted", "Ceiling", "Unit", "Note"}, rows)
@@ -176,8 +180,8 @@ func googleQuota(d *document, p *ir.Platform) {
 	iamQuota(d, p)
 }
 
-// limits warns where node auto-provisioning allows the cluster less than the
-// quotas admit.
+// limits warns if the quotas admit more than the limits of node auto-provisioning
+// allow.
 func limits(d *document, p *ir.Platform) {
 	if !p.AutoProvisioning.Create {
 		return
@@ -192,16 +196,14 @@ func limits(d *document, p *ir.Platform) {
 			need, unit, field = p.Demand.MemoryGiB, "GiB of memory", "maxMemoryGiB"
 		}
 		if need > l.Max {
-			d.Para("Mind node auto-provisioning: the quotas can admit nodes of ", digits(need), " ", unit,
-				", the system pool's included, but it holds the ",
-				"whole cluster at ", digits(l.Max),
-				". What is admitted beyond that waits for nodes. Raise `cluster.autoProvisioning.", field,
-				"` in the blueprint, or lower the quotas.")
+			d.Para("Node auto-provisioning limits the whole cluster to ", digits(l.Max), " ", unit, ". The nodes of the ",
+				"system pool and of all jobs that the quotas admit need ", digits(need), " ", unit, ". Jobs beyond the limit ",
+				"wait for nodes. Raise `cluster.autoProvisioning.", field, "` in the blueprint, or lower the quotas.")
 		}
 	}
 }
 
-// console links a page of the Google Cloud console.
+// console returns a link to a page of the Google Cloud console.
 func console(label markup, page, project string) markup {
 	return "[" + label + "](https://console.cloud.google.com/" + markup(page) + "?project=" +
 		markup(url.QueryEscape(project)) + ")"

@@ -40,8 +40,8 @@ func FuzzInline(f *testing.F) {
 	})
 }
 
-// readText reads a line of Markdown that must have nothing in it but text: what
-// could be markup is escaped.
+// readText reads a line of Markdown that must contain only text. All characters that
+// could be markup must be escaped.
 func readText(t *testing.T, m string) string {
 	t.Helper()
 	var b strings.Builder
@@ -71,7 +71,7 @@ func readText(t *testing.T, m string) string {
 	return b.String()
 }
 
-// readCode reads a code span (CommonMark, code spans), "" for none.
+// readCode reads a code span (CommonMark, "Code spans"), or "" if there is none.
 func readCode(t *testing.T, m string) string {
 	t.Helper()
 	body := strings.Trim(m, "`")
@@ -95,8 +95,8 @@ func readCode(t *testing.T, m string) string {
 	return body
 }
 
-// FuzzFiles: the texts of a plan leave the README's lines what they are, and
-// gcluster's artefact too.
+// FuzzFiles checks that the texts of a plan change neither the kinds of the README's
+// lines nor the structure of gcluster's artefact.
 func FuzzFiles(f *testing.F) {
 	hostile.Seed(f)
 	read := func(t testing.TB, s string) (lines []string, artefact any) {
@@ -127,7 +127,7 @@ func FuzzFiles(f *testing.F) {
 	})
 }
 
-// kinds says of each line of a Markdown document what it is.
+// kinds returns the kind of each line of a Markdown document.
 func kinds(document string) []string {
 	var out []string
 	fence := ""

@@ -6,13 +6,13 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// gclusterHeading is the title of the section on gcluster, to which
-// instructions.txt points.
+// gclusterHeading is the heading of the section on gcluster. instructions.txt
+// refers to it.
 const gclusterHeading = "With Cluster Toolkit"
 
-// gcluster says what `gcluster deploy` builds, and what remains to run. The
-// section is absent if Infrastructure Manager keeps the state: gcluster would
-// make a second state beside it.
+// gcluster explains what `gcluster deploy` builds, and which commands must follow.
+// The section is absent if Infrastructure Manager keeps the state, because gcluster
+// would create a second state.
 //
 // Source: Cluster Toolkit, cmd/deploy.go and pkg/shell/terraform.go.
 func gcluster(d *document, p *ir.Platform) {
@@ -20,28 +20,28 @@ func gcluster(d *document, p *ir.Platform) {
 		return
 	}
 	d.Heading(3, gclusterHeading)
-	d.Para("Cluster Toolkit's `gcluster` can run Terraform in place of the build. Both keep the same state, ",
-		"so that either can follow the other. `gcluster deploy` says how much it is about to change, and asks first. ",
-		"From this folder, with Terraform and its credentials as above:")
+	d.Para("Cluster Toolkit's `gcluster` can run Terraform instead of the build. Both use the same state, so you can ",
+		"run either after the other. `gcluster deploy` shows the size of the change and asks for confirmation. ",
+		"It needs Terraform and its credentials as above. Run in this folder:")
 	d.Code("sh",
 		"./create-platform.sh --prepare",
 		"gcluster deploy .")
-	d.Para("That makes the network, the cluster, its node pools, the identities, the dashboards and the alerts. ",
+	d.Para("`gcluster` creates the network, the cluster, its node pools, the identities, the dashboards and the alerts. ",
 		"The cluster is still empty: the scheduler, JobSet, the teams' namespaces and their queues are missing. ",
-		"Let the build add them, which leaves what stands as it is, or run the commands above by hand, from those of "+
-			"the project's identities on:")
+		"To add them, run the commands above that follow the `terraform` commands, or let the build add them. ",
+		"The build leaves existing resources as they are:")
 	d.Code("sh", "./create-platform.sh")
 }
 
-// gclusterDestroy says how gcluster takes down what Terraform made. Source of
-// what is left behind: GKE documentation, "Deleting a cluster".
+// gclusterDestroy explains how gcluster destroys the resources of Terraform. Source
+// for the disks that remain: GKE documentation, "Deleting a cluster".
 func gclusterDestroy(d *document, p *ir.Platform) {
 	if p.Delivery.InfrastructureManager {
 		return
 	}
-	d.Para("The script also takes down what `gcluster` has deployed. `gcluster destroy` deletes what Terraform made, ",
-		"and leaves behind the disks of the teams' volumes, which only the cluster could delete: use it if nobody has ",
-		"submitted a job yet.", protection(p))
+	d.Para("The script also destroys a platform that `gcluster` has deployed. `gcluster destroy` deletes only the ",
+		"resources of Terraform. It leaves the disks of the teams' volumes behind, because only the cluster can delete ",
+		"them: use `gcluster destroy` only if nobody has submitted a job yet.", protection(p))
 	lines := []string{"gcluster destroy ."}
 	if p.Cluster.DeletionProtection {
 		lines = append([]string{
@@ -52,40 +52,42 @@ func gclusterDestroy(d *document, p *ir.Platform) {
 	d.Code("sh", lines...)
 }
 
-// protection says why the deletion protection comes first. Source: documentation
-// of the Terraform provider hashicorp/google, google_container_cluster: the value
-// in the state counts; documentation of Terraform: terraform.tfvars goes before
-// variables of the environment.
+// protection explains why the deletion protection must be switched off first.
+// Source: documentation of the Terraform provider hashicorp/google,
+// google_container_cluster (the provider reads the value from the state), and
+// documentation of Terraform (terraform.tfvars takes precedence over environment
+// variables).
 func protection(p *ir.Platform) markup {
 	if !p.Cluster.DeletionProtection {
 		return ""
 	}
-	return " It stops at the cluster's deletion protection until a value of false has been applied; " +
-		"`TF_VAR_deletion_protection` has no effect, because " + file("terraform/terraform.tfvars") + " goes before it."
+	return " It fails while the cluster's deletion protection is on, so switch the protection off first. " +
+		"`TF_VAR_deletion_protection` has no effect, because " + file("terraform/terraform.tfvars") +
+		" takes precedence over it."
 }
 
-// instructions returns instructions.txt, to which gcluster points at the end of
-// `gcluster deploy`.
+// instructions returns instructions.txt. `gcluster deploy` prints its path at the
+// end.
 func instructions(p *ir.Platform) []byte {
 	lines := []string{
 		"Deploy folder of " + p.Name,
 		"",
-		"gcluster runs Terraform in the folder terraform: the network, the cluster, its node",
-		"pools, the identities, the dashboards and the alerts. The scheduler, JobSet and the",
-		"teams' queues come after that:",
+		"gcluster runs Terraform in the folder terraform. Terraform creates the network, the",
+		"cluster, its node pools, the identities, the dashboards and the alerts. To add the",
+		"scheduler, JobSet and the teams' queues, run:",
 		"",
 		"  ./create-platform.sh",
 		"",
-		"How to prepare the project, and how to take the platform down: README.md in this",
-		"folder, sections \"" + gclusterHeading + "\" and \"Undo it\".",
+		"README.md in this folder explains how to prepare the project and how to destroy the",
+		"platform: sections \"" + gclusterHeading + "\" and \"Undo it\".",
 	}
 	if p.Delivery.InfrastructureManager {
 		lines = []string{
 			"Deploy folder of " + p.Name,
 			"",
 			"Infrastructure Manager applies this platform and keeps its state. Do not deploy it with",
-			"gcluster, which would make a second state. How to build the platform, and how to take",
-			"it down: README.md in this folder, sections \"Build it\" and \"Undo it\".",
+			"gcluster, which would create a second state. README.md in this folder explains how to",
+			"build and how to destroy the platform: sections \"Build it\" and \"Undo it\".",
 		}
 	}
 	return []byte(strings.Join(lines, "\n") + "\n")

@@ -2,31 +2,31 @@ package guide
 
 import "sigs.k8s.io/yaml"
 
-// expandedBlueprint is what Cluster Toolkit's gcluster keeps of a blueprint in
-// a deploy folder (its pkg/config, type Blueprint): `gcluster deploy` decodes
-// it strictly, and runs Terraform in the folder of every group.
+// expandedBlueprint is the blueprint that Cluster Toolkit's gcluster stores in a
+// deploy folder (its pkg/config, type Blueprint). `gcluster deploy` rejects unknown
+// fields, and runs Terraform in the folder of every group.
 type expandedBlueprint struct {
 	BlueprintName    string            `json:"blueprint_name"`
 	Vars             map[string]string `json:"vars"`
 	DeploymentGroups []deploymentGroup `json:"deployment_groups"`
 }
 
-// deploymentGroup is a Terraform root: the folder of its name.
+// deploymentGroup is a Terraform root: the folder with the name of the group.
 type deploymentGroup struct {
 	Group   string          `json:"group"`
 	Modules []toolkitModule `json:"modules"`
 }
 
-// toolkitModule is a Terraform module of a group. A group needs one of them;
-// gcluster reads its kind and never opens its source.
+// toolkitModule is a Terraform module of a group. Every group needs at least one
+// module. gcluster reads the module's kind and never opens its source.
 type toolkitModule struct {
 	ID     string `json:"id"`
 	Kind   string `json:"kind"`
 	Source string `json:"source"`
 }
 
-// ghpc returns the artefact by which gcluster takes the deploy folder of a
-// platform for one of its own.
+// ghpc returns the artefact that makes gcluster accept the platform's folder as one
+// of its own deploy folders.
 func ghpc(name, project, region string) ([]byte, error) {
 	return yaml.Marshal(expandedBlueprint{
 		BlueprintName: name,

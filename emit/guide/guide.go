@@ -1,8 +1,7 @@
-// Package guide renders what people read: the deploy folder's README.md, for
-// the administrator who builds the platform and the developer who submits jobs
-// to it. Beside it stand the artefact by which Cluster Toolkit's gcluster knows
-// the folder, and the instructions that gcluster points to. A plan goes in, the
-// three files come out.
+// Package guide renders the deploy folder's README.md, for the administrator who
+// builds the platform and the developer who submits jobs to it. It also renders
+// two files for Cluster Toolkit's gcluster: the artefact by which gcluster
+// recognizes a deploy folder, and the instructions to which gcluster points.
 package guide
 
 import (
@@ -11,7 +10,7 @@ import (
 )
 
 // Files returns .ghpc/artifacts/expanded_blueprint.yaml, README.md and
-// instructions.txt. The README takes for granted that the other emitters' files stand beside it.
+// instructions.txt. The README refers to the files of the other emitters.
 func Files(p *ir.Platform) ([]emit.File, error) {
 	artefact, err := ghpc(p.Name, p.Project, p.Region)
 	if err != nil {

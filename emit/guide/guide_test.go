@@ -15,7 +15,7 @@ import (
 
 func quantity(s string) resource.Quantity { return resource.MustParse(s) }
 
-// gpus is a node's or a quota's worth of accelerators, cpu and memory.
+// gpus returns the accelerators, the cpu and the memory of a node or of a quota.
 func gpus(gpu, cpu, memory string) []ir.Amount {
 	return []ir.Amount{
 		{Resource: "cpu", Quantity: quantity(cpu)},
@@ -24,7 +24,7 @@ func gpus(gpu, cpu, memory string) []ir.Amount {
 	}
 }
 
-// share is a team's quota of a capacity: accelerators, with a cpu each.
+// share returns a team's quota on a capacity: accelerators, with one cpu for each.
 func share(flavor string, nominal, borrow int64) ir.FlavorQuota {
 	f := ir.FlavorQuota{Flavor: flavor}
 	for _, r := range []string{"cpu", ir.GPU} {
@@ -50,7 +50,7 @@ func team(name, cohort string) ir.Team {
 	}
 }
 
-// platform is a platform of n teams, two in each cohort.
+// platform returns a platform of n teams, with two teams in each cohort.
 func platform(n int) *ir.Platform {
 	l4 := ir.Machine{Type: "g2-standard-24", Accelerator: "nvidia-l4", AcceleratorCount: 2, Resource: ir.GPU}
 	p := &ir.Platform{
@@ -171,8 +171,8 @@ func TestManyTeamsFold(t *testing.T) {
 	}
 }
 
-// withShared is a platform in which two teams share the queue of a tier, which
-// has jobs of two priorities, on machines of two types.
+// withShared returns a platform in which two teams share the queue of a tier. The
+// tier has two PriorityClasses and machines of two types.
 func withShared(n int) *ir.Platform {
 	p := platform(n)
 	big := p.Capacities[1]
@@ -202,23 +202,23 @@ func withShared(n int) *ir.Platform {
 	return p
 }
 
-// TestSharedTier: a shared queue and its quota stand there once, and a team's
-// share of it is none.
+// TestSharedTier holds that the README shows a shared queue and its quota once, and
+// not again for each team.
 func TestSharedTier(t *testing.T) {
 	got := render(t, withShared(4))
 	for _, want := range []string{
-		"with a PriorityClass of its name, or with several, of which each job says which it has. In each tier that " +
-			"is not shared a team",
+		"It has one PriorityClass with the same name, or several PriorityClasses, of which each job names one. In each " +
+			"tier that is not shared, a team",
 		"| `dws` | `low` | 30 | no | no |\n| `dws` | `high` | 40 | no | no |\n",
 		"| `cq-dws` | `team-000`, `team-001` | `cohort-000` | `dws` | `h100` | 8 | 8 |\n| `cq-dws` | `team-000`, " +
 			"`team-001` | `cohort-000` | `dws` | `l4-spot` | 16 + all | 16 + all |\n",
-		"`4 + all` has no such limit.",
+		"`4 + all` has no borrowing limit.",
 		"`dws` of `team-000`, `team-001` |\n",
 		"    queue_cq_dws[\"cq-dws of 2 teams\"]\n",
 		"  queue_cq_dws --> capacity_h100 & capacity_l4_spot\n",
 		"| `tune` | Job | `dws`: `high` | `h100` | 2 |",
-		" A job that is made for one capacity of its tier selects that one's nodes",
-		"or of teams that share it one ClusterQueue, `cq-TIER`,",
+		" Only a job that needs one certain capacity of its tier sets a node selector",
+		"(for teams that share it, one ClusterQueue, `cq-TIER`)",
 		"kubectl delete priorityclasses CLASS\n",
 	} {
 		if !strings.Contains(got, want) {
@@ -235,19 +235,20 @@ func TestSharedTier(t *testing.T) {
 	}
 }
 
-// TestPriorities: a job by hand is told all classes that its queue takes.
+// TestPriorities holds that the settings of a job name all PriorityClasses that its
+// queue accepts.
 func TestPriorities(t *testing.T) {
 	p := withShared(2)
 	p.Teams[0].Queues = p.Teams[0].Queues[:1]
-	const want = "- in its pods, one of `priorityClassName: low`, `priorityClassName: high`, of which the last is " +
-		"served first; another tier's is refused\n"
+	const want = "- in its pods, one of `priorityClassName: low`, `priorityClassName: high` (the last has the highest " +
+		"priority); a PriorityClass of another tier is refused\n"
 	if got := render(t, p); !strings.Contains(got, want) {
 		t.Errorf("README lacks %q", want)
 	}
 }
 
-// TestSecrets: a command for each namespace, with no value in it; for one of
-// many teams a command in which the namespace is left open.
+// TestSecrets holds that the README has a command for each namespace, without the
+// value. For many teams it has one command with a placeholder for the namespace.
 func TestSecrets(t *testing.T) {
 	p := withShared(4)
 	p.Workloads[len(p.Workloads)-1].SecretEnv = []ir.SecretEnv{{Name: "A", Secret: "hub", Key: "read"},
@@ -258,7 +259,7 @@ func TestSecrets(t *testing.T) {
 		"| `hub` | `read` | `team-000` | `tune` |\n| `hub` | `it's`, `read` | `team-001` | `tune` |\n",
 		"tr -d '\\n' | kubectl create secret generic hub -n team-000 --from-file=read=/dev/stdin\n",
 		"kubectl create secret generic hub -n team-001 --from-env-file=/dev/stdin\n",
-		"or where a Secret has several values",
+		"For a Secret with several values, type one line",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("README lacks %q", want)
@@ -284,7 +285,7 @@ func TestManyGroupsAreCut(t *testing.T) {
 	for i := range p.Teams {
 		p.Teams[i].Queues[0].Flavors = []ir.FlavorQuota{share("l4-reserved", int64(i), 0)}
 	}
-	if got := render(t, p); !strings.Contains(got, "There are 5 smaller groups more.") {
+	if got := render(t, p); !strings.Contains(got, "The tables omit 5 smaller groups.") {
 		t.Error("README does not say that groups were left out")
 	}
 }
@@ -309,16 +310,17 @@ func TestOptions(t *testing.T) {
 		{ir.Capacity{Option: ir.OnDemand}, "on demand"},
 		{ir.Capacity{Option: ir.Spot, Compact: true}, "Spot, close together"},
 		{ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Name: "r", Create: true}},
-			"reservation `r`, made here"},
-		{ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Name: "r"}}, "reservation `r`, made before"},
+			"reservation `r`, created by the build"},
+		{ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Name: "r"}},
+			"reservation `r`, created before the build"},
 		{ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Name: "r", Owner: "other"}},
 			"reservation `r` of project `other`"},
 		{ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Name: "r", Owner: "other", Block: "b",
 			SubBlock: "s"}}, "reservation `r` of project `other`, block `b`, sub-block `s`"},
 		{ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Name: "r", Kind: "future"}, Waiting: true},
-			"reservation `r`, not begun"},
-		{ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Name: "r", Kind: "calendar", Days: 30}, Waiting: true}, "calendar " +
-			"reservation `r`, for 30 days, not begun"},
+			"reservation `r`, not yet begun"},
+		{ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Name: "r", Kind: "calendar", Days: 30},
+			Waiting: true}, "calendar reservation `r`, for 30 days, not yet begun"},
 		{ir.Capacity{Option: ir.AnyReservation, AnyReservation: &ir.AnyReservationUse{}}, "any reservation that matches"},
 		{ir.Capacity{Option: ir.AnyReservation, AnyReservation: &ir.AnyReservationUse{OnDemand: true}},
 			"any reservation that matches, else on demand"},
@@ -361,11 +363,12 @@ func TestMachinesAndNodes(t *testing.T) {
 	}
 }
 
-// What is said of a kind of capacity is said where there is one, of those alone.
+// TestRemarks holds that the README has the remark on a kind of capacity only if the
+// platform has such a capacity, and that the remark names no other capacity.
 func TestRemarks(t *testing.T) {
-	all := []string{"each TPU slice is a node pool", "must be there before the build", "must share it with",
+	all := []string{"each TPU slice is a node pool", "must exist before the build", "must share it with",
 		"has not begun", "takes the machines back",
-		"open to all instances", "GKE makes node pools", "images must be made for arm64", "local SSDs hold"}
+		"open to all instances", "GKE creates node pools", "images must be built for arm64", "local SSDs hold"}
 	reservation := func(r ir.ReservationUse) ir.Capacity { return ir.Capacity{Option: ir.Reservation, Reservation: &r} }
 	for _, tt := range []struct {
 		name string
@@ -416,8 +419,8 @@ func TestSlicesByHand(t *testing.T) {
 	p.Capacities[1].Slices = 2
 	p.Capacities[1].Machine = ir.Machine{AcceleratorCount: 4, Resource: ir.TPU, Slice: &ir.Slice{Topology: "4x4", Chips: 16, Hosts: 4}}
 	got := render(t, p)
-	for _, want := range []string{annotation, "(`l4-spot`: 4 pods of 4).", "at most 2 slices of 4 nodes",
-		"those of TPU slices have a number besides"} {
+	for _, want := range []string{annotation, "(`l4-spot`: 4 pods of 4 chips).", "at most 2 slices of 4 nodes",
+		"the node pools of TPU slices also have a number in their names"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("README lacks %q", want)
 		}
@@ -435,8 +438,8 @@ func TestQuotaLimits(t *testing.T) {
 	}
 }
 
-// A limit is worth a word only where auto-provisioning is on and the quotas
-// admit more.
+// TestAutoProvisioningLimits holds that the README warns of a limit only if
+// auto-provisioning is on and the quotas admit more than the limit.
 func TestAutoProvisioningLimits(t *testing.T) {
 	for _, tt := range []struct {
 		name             string
@@ -462,8 +465,8 @@ func TestAutoProvisioningLimits(t *testing.T) {
 	}
 }
 
-// The example is of the default tier, unless its jobs need a placement group
-// and another tier's do not.
+// TestJobByHand holds that the example is of the default tier, unless its jobs need
+// a placement group and the jobs of another tier do not.
 func TestJobByHand(t *testing.T) {
 	p := platform(2)
 	if got, want := render(t, p), "`priorityClassName: lp`"; !strings.Contains(got, want) {
@@ -493,7 +496,8 @@ func TestSubmitOneWithItsFiles(t *testing.T) {
 	}
 }
 
-// Whoever repeats the installation must end with the platform's configuration.
+// TestConfigurationFollowsRelease holds that the platform's configuration is applied
+// after the release, so that a repeated installation ends with it.
 func TestConfigurationFollowsRelease(t *testing.T) {
 	p := platform(1)
 	p.Monitoring.Grafana, p.Monitoring.GrafanaNamespace = true, "monitoring"
@@ -505,13 +509,14 @@ func TestConfigurationFollowsRelease(t *testing.T) {
 	} {
 		_, after, found := strings.Cut(rest, want)
 		if !found {
-			t.Fatalf("README lacks %q after what comes before it", want)
+			t.Fatalf("README lacks %q after the commands before it", want)
 		}
 		rest = after
 	}
 }
 
-// Numbers stand to the right, also where one of them is a decimal.
+// TestDecimalsStandRight holds that columns of numbers are aligned to the right, even
+// if one number is a decimal.
 func TestDecimalsStandRight(t *testing.T) {
 	p := platform(1)
 	p.Capacities = []ir.Capacity{
@@ -524,7 +529,7 @@ func TestDecimalsStandRight(t *testing.T) {
 	}
 }
 
-// Nobody is said to use a capacity who does not.
+// TestUsedBy holds that the users of a capacity are the teams that have quota on it.
 func TestUsedBy(t *testing.T) {
 	p := platform(6)
 	p.Teams[1].Queues = p.Teams[1].Queues[:1] // without lp
@@ -546,7 +551,7 @@ func TestUsedBy(t *testing.T) {
 	}
 }
 
-// A job's annotation is worth a word only where it is needed.
+// TestQueuedCapacity holds that the README names the annotation only if jobs need it.
 func TestQueuedCapacity(t *testing.T) {
 	const annotation = "`provreq.kueue.x-k8s.io/maxRunDurationSeconds`"
 	p := platform(2)
@@ -566,7 +571,7 @@ func TestGroupsMustExist(t *testing.T) {
 		p    *ir.Platform
 		want string
 	}{
-		{p, "are members\n- the group `team-000@example.com`\n\nOne command"},
+		{p, "are members\n- the group `team-000@example.com`\n\nRun one command"},
 		{platform(400), "`team-003@example.com` and 396 more\n"},
 	} {
 		_, got, found := strings.Cut(render(t, tt.p), "## Build it\n\nThese groups must exist first")
@@ -576,7 +581,7 @@ func TestGroupsMustExist(t *testing.T) {
 	}
 }
 
-// What holds something goes before what it holds on to.
+// TestRemoveInOrder holds that an object is deleted before the objects that it uses.
 func TestRemoveInOrder(t *testing.T) {
 	p := platform(1)
 	p.Teams[0].Bucket = "bucket"
@@ -622,8 +627,8 @@ func TestNestedCohorts(t *testing.T) {
 	}
 }
 
-// Names cannot hold such things, for the schema keeps them out; the guide does
-// not rely on it.
+// TestValuesStayValues holds that the guide escapes values. The schema allows no such
+// names, but the guide does not rely on the schema.
 func TestValuesStayValues(t *testing.T) {
 	const evil = "x`|<img src=x>](http://e.com) $(id) ; \"] --> n1\n# h\n```\n![a](b)"
 	p := platform(2)
@@ -683,9 +688,9 @@ vars:
 	}
 }
 
-// TestGcluster: instructions.txt leads to sections that the README has, and the
-// protection is switched off where there is one. Of what Infrastructure Manager
-// has deployed the guide has no command of gcluster.
+// TestGcluster holds that instructions.txt names sections that the README has, and
+// that the commands switch off the deletion protection if it is on. With
+// Infrastructure Manager the README has no command of gcluster.
 func TestGcluster(t *testing.T) {
 	const (
 		deploy    = "```sh\n./create-platform.sh --prepare\ngcluster deploy .\n```"
@@ -737,7 +742,7 @@ func TestGcluster(t *testing.T) {
 	}
 }
 
-// kaiPlatform is a platform of some teams with KAI Scheduler.
+// kaiPlatform returns a platform of n teams with KAI Scheduler.
 func kaiPlatform(n int) *ir.Platform {
 	p := platform(n)
 	p.Scheduler = ir.KAI
@@ -757,8 +762,8 @@ func kaiPlatform(n int) *ir.Platform {
 	return p
 }
 
-// TestKAI: the same sections in the same order, in the words of the other
-// scheduler.
+// TestKAI holds that the README for KAI Scheduler has the same sections in the same
+// order, and never names Kueue.
 func TestKAI(t *testing.T) {
 	headings := func(readme string) []string {
 		var out []string
@@ -781,7 +786,7 @@ func TestKAI(t *testing.T) {
 	got := render(t, kaiPlatform(2))
 	for _, want := range []string{
 		"KAI Scheduler 0.17.0 starts them",
-		"| `gpu` | `build` | 100 | never, and so never has more than its team is guaranteed |",
+		"| `gpu` | `build` | 100 | never, so such jobs cannot exceed the guarantee of their team |",
 		"| `team-000` | `team-000` | `cohort-000` | 100 | 4 | 6 | `l4-reserved` |",
 		"--version=v0.17.0",
 		"`kai.scheduler/queue: team-000`",
@@ -793,7 +798,7 @@ func TestKAI(t *testing.T) {
 	}
 	p := kaiPlatform(2)
 	p.Teams[0].Queues[0].Flavors[0].Quotas[1].BorrowsAll = true
-	if want := "| 4 | all that there are |"; !strings.Contains(render(t, p), want) {
+	if want := "| 4 | no limit |"; !strings.Contains(render(t, p), want) {
 		t.Errorf("README lacks %q", want)
 	}
 }

@@ -7,39 +7,39 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// What is different in the README of a platform whose jobs KAI Scheduler starts.
+// This file has the parts of the README that apply only to KAI Scheduler.
 
-// kaiStarts says that KAI Scheduler starts the teams' jobs.
+// kaiStarts explains how KAI Scheduler starts the teams' jobs.
 func kaiStarts(p *ir.Platform) markup {
-	return "A team submits Jobs and JobSets to a queue of its own; KAI Scheduler " + text(p.Versions.KAI) +
-		" starts them as quota allows, packs them onto nodes, and gives away what teams leave unused."
+	return "A team submits Jobs and JobSets to its own queue. KAI Scheduler " + text(p.Versions.KAI) +
+		" starts them as quota allows, packs them onto nodes, and gives the unused GPUs of a team to other teams."
 }
 
-// kaiApplied names what is in the folder kubernetes/.
+// kaiApplied lists the objects in the folder kubernetes/.
 func kaiApplied(markup) markup { return "rights, priorities, cohorts, teams" }
 
-// kaiNamed says what has the name of a capacity.
+// kaiNamed explains which objects have the name of a capacity.
 func kaiNamed(d *document, _ *ir.Platform) {
-	d.Para("A capacity is some hardware obtained in one way. Its node pool has its name.")
+	d.Para("A capacity is hardware of one kind that is obtained in one way. Its node pool has the same name.")
 }
 
-// kaiGuarantees says what becomes of guarantees that the nodes do not meet.
+// kaiGuarantees explains what happens if guarantees and nodes differ.
 func kaiGuarantees(d *document) {
-	d.Para("Guaranteed is the quota of all teams together. KAI Scheduler starts a job only on nodes that have room "+
-		"for it. Where more is guaranteed than there is, ",
-		"guarantees wait for each other; where less is, the rest goes to whoever asks for more than the guarantee.")
+	d.Para("Guaranteed is the sum of the quotas of all teams. KAI Scheduler starts a job only if nodes have room for it. ",
+		"If the guarantees exceed the nodes, guaranteed jobs wait for each other. If the nodes exceed the guarantees, ",
+		"the rest goes to teams that ask for more than their guarantee.")
 }
 
-// kaiTeams shows who the teams are and what each is guaranteed.
+// kaiTeams lists the teams and their guarantees.
 func kaiTeams(d *document, p *ir.Platform) {
-	d.Para("A team has one queue of KAI Scheduler, by its own name, in the queue of its cohort. A queue counts GPUs, "+
-		"whatever their type; cpu and memory are free. ",
-		"The tier's PriorityClasses tell the jobs of a queue apart:")
+	d.Para("A team has one queue of KAI Scheduler, with the name of the team, inside the queue of its cohort. A queue ",
+		"counts GPUs of all types, and does not limit cpu or memory. The PriorityClasses of the tier decide ",
+		"which jobs of a queue can be evicted:")
 	var classes [][]markup
 	for _, c := range p.PriorityClasses {
-		evicted := markup("for what other teams are guaranteed, and for higher values in its queue")
+		evicted := markup("if another team needs its guarantee, or for a job with a higher value in the same queue")
 		if c.Value >= ir.KAINonPreemptible {
-			evicted = "never, and so never has more than its team is guaranteed"
+			evicted = "never, so such jobs cannot exceed the guarantee of their team"
 		}
 		classes = append(classes, []markup{code(c.Tier), code(c.Name), digits(int(c.Value)), evicted})
 	}
@@ -59,7 +59,7 @@ func kaiTeams(d *document, p *ir.Platform) {
 	}
 	d.Table([]markup{"Cohort", "Priority", "GPUs guaranteed", "Teams"}, cohorts)
 	if more := len(p.Cohorts) - maxGroups; more > 0 {
-		d.Para("There are ", digits(more), " cohorts more, in ", file("kubernetes/cohorts.yaml"), ".")
+		d.Para(file("kubernetes/cohorts.yaml"), " has ", countNoun(more, "more cohort"), ".")
 	}
 	if len(p.Teams) <= fewTeams {
 		kaiEachTeam(d, p)
@@ -68,13 +68,12 @@ func kaiTeams(d *document, p *ir.Platform) {
 	}
 	access(d, p)
 	separation(d, p)
-	d.Para("GPUs that nobody needs go to the teams that ask for more than they are guaranteed: those of the cohort "+
-		"of the highest priority first, and in it to the team of the ",
-		"highest, up to what a team has at most. They come back when their owners need them: a job that has more "+
-			"than its team is guaranteed is evicted then.")
+	d.Para("KAI Scheduler gives unused GPUs to teams that ask for more than their guarantee, up to the maximum of each ",
+		"team. The cohort with the highest priority comes first, and in a cohort the team with the highest priority. ",
+		"When the owners need their GPUs again, KAI Scheduler evicts jobs that exceed the guarantee of their team.")
 }
 
-// kaiEachTeam shows every team with its quota.
+// kaiEachTeam lists every team with its quota.
 func kaiEachTeam(d *document, p *ir.Platform) {
 	var people, quota [][]markup
 	for _, t := range p.Teams {
@@ -85,10 +84,11 @@ func kaiEachTeam(d *document, p *ir.Platform) {
 			g := q.GPUs()
 			most := digits(int(g.Most))
 			if g.All {
-				most = "all that there are"
+				most = "no limit"
 			}
 			quota = append(quota, []markup{
-				code(t.Name), code(q.LocalQueue), orNone(t.Cohort), digits(t.Priority), digits(int(g.Guaranteed)), most, codes(flavors(q)),
+				code(t.Name), code(q.LocalQueue), orNone(t.Cohort), digits(t.Priority), digits(int(g.Guaranteed)), most,
+				codes(flavors(q)),
 			})
 		}
 	}
@@ -96,11 +96,10 @@ func kaiEachTeam(d *document, p *ir.Platform) {
 	d.Table([]markup{"Team", "Queue", "Cohort", "Priority", "GPUs guaranteed", "GPUs at most", "Capacities"}, quota)
 }
 
-// kaiInstall says how KAI Scheduler is installed by hand.
+// kaiInstall shows how to install KAI Scheduler by hand.
 func kaiInstall(d *document, p *ir.Platform) {
-	d.Para("Install KAI Scheduler with Helm, and wait until it runs. Without the chart's default queue a job that "+
-		"names no queue waits; with it, it would ",
-		"start past every quota.")
+	d.Para("Install KAI Scheduler with Helm, and wait until it runs. The command leaves out the chart's default queue. ",
+		"Without this queue, a job that names no queue waits; with it, such a job would bypass every quota.")
 	d.Code("sh",
 		command("helm", "upgrade", "kai-scheduler", ir.KAIChart, "--install", "--version=v"+p.Versions.KAI,
 			"--namespace="+ir.KAINamespace, "--create-namespace",
@@ -108,20 +107,20 @@ func kaiInstall(d *document, p *ir.Platform) {
 		"kubectl wait configs.kai.scheduler/kai-config --for=condition=Ready --timeout=600s")
 }
 
-// kaiByHand says what a job of a team needs that is not of the blueprint.
+// kaiByHand explains what a job of a team needs that is not in the blueprint.
 func kaiByHand(d *document, p *ir.Platform, t ir.Team) {
 	q := t.Queues[0]
-	d.Para("Any other Job or JobSet needs a queue, and what belongs to it. For ", code(t.Name), " that is:")
+	d.Para("Any other Job or JobSet of ", code(t.Name), " needs these settings:")
 	d.List(
-		"on the object, the label "+code(ir.LabelKAIQueue+": "+q.LocalQueue)+"; without the queue of its team a "+
-			"job is refused",
+		"on the object, the label "+code(ir.LabelKAIQueue+": "+q.LocalQueue)+"; a job without the queue of its "+
+			"team is refused",
 		"in its pods, "+code("schedulerName: "+ir.KAISchedulerName),
-		"in its pods, a "+code("priorityClassName")+": "+codes(q.Classes),
+		"in its pods, "+code("priorityClassName")+" with one of these values: "+codes(q.Classes),
 		"in its containers, requests of cpu, memory and "+code(ir.GPU),
-		"on a Job of several pods that need each other, the annotation "+code(ir.AnnotationKAIMembers)+": how "+
-			"many start together, as a string; those of a JobSet always do",
+		"on a Job whose pods must start together, the annotation "+code(ir.AnnotationKAIMembers)+" with the "+
+			"number of these pods, as a string; the pods of a JobSet always start together",
 		actsAs(t),
-		"in its pods, a node selector and the tolerations of the capacity it runs on: KAI Scheduler adds none")
+		"in its pods, the node selector and the tolerations of its capacity, because KAI Scheduler adds none")
 	var rows [][]markup
 	for _, f := range q.Flavors {
 		i := slices.IndexFunc(p.Capacities, func(c ir.Capacity) bool { return c.Name == f.Flavor })
@@ -138,31 +137,29 @@ func kaiByHand(d *document, p *ir.Platform, t ir.Team) {
 		rows = append(rows, []markup{code(f.Flavor), codes(selector), codes(tolerations)})
 	}
 	d.Table([]markup{"Capacity", "Node selector", "Tolerations"}, rows)
-	d.Para("To evict a job KAI Scheduler deletes its pods, be it to give GPUs back to their owner or to move the job "+
-		"to another node. A Job or JobSet makes them anew, which may ",
-		"count as a retry: let jobs save their progress.")
+	d.Para("KAI Scheduler evicts a job by deleting its pods, to return GPUs to their owner or to move the job to another ",
+		"node. The Job or JobSet then creates new pods, which can count as a retry: let jobs save their progress.")
 	cannot(d)
 }
 
-// cannot says what a team's people cannot do.
+// cannot lists what the members of a team cannot do.
 func cannot(d *document) {
-	d.Para("A team cannot make pods without a job, Secrets or PersistentVolumeClaims in its namespace, nor run "+
-		"`kubectl exec`: ask an administrator. ",
-		"Not even an administrator can make a Service that is not headless there, or Jobs through a CronJob: the "+
-			"admission policies refuse both to everybody.")
-	d.Para("Jobs are refused whose containers request no cpu or memory, or whose pods name a node, a RuntimeClass or "+
-		"another scheduler, tolerate or select the nodes of ",
-		"other capacities, mount claims, disks, file servers, folders of the node or others' buckets, or may take "+
-			"longer to end than `maxGraceSeconds` of their tier. ",
-		"An administrator allows some of that to a team by `allow` in the blueprint.")
+	d.Para("A team cannot create Secrets, PersistentVolumeClaims, or pods without a job in its namespace, and cannot run ",
+		"`kubectl exec`: ask an administrator. The admission policies refuse two things to everybody, administrators ",
+		"included: a Service that is not headless, and Jobs of a CronJob.")
+	d.Para("A job is refused if one of its containers does not request cpu and memory, or if its pods do one of the ",
+		"following: name a node, a RuntimeClass or another scheduler; tolerate or select the nodes of other capacities; ",
+		"mount claims, disks, file servers, folders of the node or buckets of others; have a longer grace ",
+		"period than `maxGraceSeconds` of their tier. An administrator can allow some of these to a team with `allow` ",
+		"in the blueprint.")
 }
 
-// kaiLook are the commands by which queues and jobs are looked at.
+// kaiLook returns the commands that show queues and jobs.
 func kaiLook(p *ir.Platform) [][]markup {
 	const admin, team = "administrators", "the team"
 	rows := [][]markup{
-		{admin, code("kubectl get queues.scheduling.run.ai"), "every queue: its priority, and its cohort"},
-		{admin, code("kubectl describe queues.scheduling.run.ai"), "what each queue is guaranteed, has and asks for"},
+		{admin, code("kubectl get queues.scheduling.run.ai"), "every queue, with its priority and its cohort"},
+		{admin, code("kubectl describe queues.scheduling.run.ai"), "the guarantee, the use and the requests of every queue"},
 		{admin, code("kubectl get nodes -L " + ir.LabelNodePool), "the nodes that exist now, by node pool"},
 	}
 	if len(p.Teams) > 0 {
@@ -173,30 +170,27 @@ func kaiLook(p *ir.Platform) [][]markup {
 			[]markup{team, code(command("kubectl", "describe", "podgroups.scheduling.run.ai", "-n", ns)),
 				"why a job waits"},
 			[]markup{team, code(command("kubectl", "get", "pods", "-n", ns, "-o", "wide")),
-				"which pods run, and on which nodes"},
+				"the pods, and the nodes on which they run"},
 		)
 	}
 	return rows
 }
 
-// kaiRemove says how a team, a cohort or a capacity is taken out.
+// kaiRemove explains how to remove a team, a cohort or a capacity.
 func kaiRemove(d *document, p *ir.Platform) {
 	d.Heading(2, "Remove a team, a cohort or a capacity")
-	d.Para("Take it out of the blueprint and compile: that removes its files, and what other files say of it. A "+
-		"build deletes a dropped team's bucket ",
-		"and revokes its roles, and deletes a dropped capacity's node pool with what runs on it. It lets nothing "+
-			"more start in queues that this folder no longer has, ",
-		"gives what they were guaranteed to the others, and prints how to delete them; it deletes nothing of what "+
-			"was dropped in the cluster.", buckets(p))
-	d.Para(
-		"Before the build drops a capacity, let nothing more start on its nodes, and wait until their jobs have ended:")
+	d.Para("Delete the team, cohort or capacity from the blueprint and compile: this removes its files, and every ",
+		"mention of it in other files. The next build deletes the bucket of a removed team and revokes its roles, and ",
+		"deletes the node pool of a removed capacity with every pod on it. The build starts nothing more in queues that ",
+		"this folder no longer has, gives their guarantees to the other queues, and prints the commands that delete ",
+		"these queues. It deletes no Kubernetes object of the removed team, cohort or capacity.", buckets(p))
+	d.Para("Before you build without a capacity, cordon its nodes, and wait until their jobs have ended:")
 	d.Code("sh",
 		"kubectl cordon -l "+ir.LabelNodePool+"=CAPACITY",
 		"kubectl get pods --all-namespaces -o wide")
-	d.Para("After the build an administrator deletes what is left, in this order and as far as it applies. A team "+
-		"leaves its namespace, which goes with all ",
-		"in it, and its queue; a cohort its queue, which cannot be deleted before those of its teams; and a priority "+
-			"its PriorityClass.")
+	d.Para("After the build an administrator deletes the objects that remain, in this order, with the commands that ",
+		"apply. Of a team, its namespace with everything in it and its queue remain. Of a cohort, its queue remains, ",
+		"which can be deleted only after the queues of its teams. Of a priority, its PriorityClass remains.")
 	d.Code("sh",
 		"kubectl delete namespaces NAMESPACE",
 		"kubectl delete queues.scheduling.run.ai TEAM",

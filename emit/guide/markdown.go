@@ -2,7 +2,7 @@ package guide
 
 import "github.com/batchwright/batchwright/emit/markdown"
 
-// The guide is mostly Markdown: these are what it is made of, by short names.
+// Short names for package markdown, which the whole guide uses.
 type (
 	document = markdown.Document
 	markup   = markdown.Markup

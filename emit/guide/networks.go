@@ -7,8 +7,8 @@ import (
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
-// gpuNetworks shows the networks over which GPUs of different nodes reach each
-// other, and who takes part in them.
+// gpuNetworks lists the networks between the GPUs of different nodes, and explains
+// which pods use them.
 func gpuNetworks(d *document, p *ir.Platform) {
 	var connected, claimed []string
 	for _, c := range p.Capacities {
@@ -24,11 +24,10 @@ func gpuNetworks(d *document, p *ir.Platform) {
 	}
 	d.Heading(2, "Networks between GPUs")
 	if connected != nil {
-		d.Para("Nodes of ", codes(connected), " have a network for each of their devices, besides the cluster's own, "+
-			"so that GPUs of different nodes reach ",
-			"each other past the CPUs. In the cluster each network has the name by which pods ask for it, and is the "+
-				"`Network` of that name in ",
-			file("kubernetes/networks.yaml"), ". The ranges are cut in ", file("terraform/gpu_networks.tf"), ".")
+		d.Para("Nodes of ", codes(connected), " have a network for each of their network devices, in addition to the ",
+			"network of the cluster. Over these networks the GPUs of different nodes exchange data without passing through the ",
+			"CPUs. Pods request a network by the name of its `Network` object in ", file("kubernetes/networks.yaml"), ". ",
+			file("terraform/gpu_networks.tf"), " sets the address ranges.")
 		var rows [][]markup
 		for _, n := range p.Network.GPUs {
 			for _, s := range n.Subnets {
@@ -42,11 +41,11 @@ func gpuNetworks(d *document, p *ir.Platform) {
 		d.Table([]markup{"Network", "VPC network", "Subnet", "Range", "Kind", "MTU"}, rows)
 	}
 	if claimed != nil {
-		d.Para("To nodes of ", codes(claimed), " GKE attaches such networks by itself, and pods claim them.")
+		d.Para("GKE itself attaches such networks to the nodes of ", codes(claimed), ", and pods claim them.")
 	}
-	d.Para("A pod gets them if its workload in the blueprint has several pods and each takes all GPUs of a node: its "+
-		"interfaces, in the order of the ",
-		"devices, and the libraries it takes, to which `LD_LIBRARY_PATH` leads. The rest is up to its command:")
+	d.Para("A pod gets these networks if its workload in the blueprint has several pods and each of them requests all ",
+		"GPUs of a node. The pod then has the network interfaces, in the order of the devices, and the libraries, to ",
+		"which `LD_LIBRARY_PATH` leads. The command of the pod must do the rest:")
 	var items []markup
 	for _, way := range []struct {
 		kind ir.GPUDirect
@@ -64,18 +63,17 @@ func gpuNetworks(d *document, p *ir.Platform) {
 	d.List(items...)
 	if i := slices.IndexFunc(p.Workloads, func(w ir.Workload) bool { return w.GPUDirect != "" }); i >= 0 {
 		w := p.Workloads[i]
-		d.Para("A job by hand takes the annotations, volumes and mounts of one such, ",
+		d.Para("If you write such a job by hand, copy the annotations, volumes and mounts of ",
 			file("workloads/"+w.Team+"/"+w.Name+".yaml"), ".")
 	}
 }
 
-// podSecurity names the Pod Security Standards of the teams' namespaces, and what
-// keeps pods off their nodes if no standard does.
+// podSecurity names the Pod Security Standards of the teams' namespaces, and the
+// policy that protects the nodes from pods in namespaces without a standard.
 func podSecurity(d *document, p *ir.Platform) {
 	if len(p.Teams) > 0 {
-		d.Para("The teams' namespaces enforce the `baseline` Pod Security Standard. They warn by the `restricted` "+
-			"standard: kubectl prints ",
-			"what a pod lacks of it, such as `runAsNonRoot`, and the pod is admitted.")
+		d.Para("The teams' namespaces enforce the `baseline` Pod Security Standard. They only warn about the `restricted` ",
+			"standard: kubectl prints the settings that a pod lacks, such as `runAsNonRoot`, and the pod is admitted.")
 	}
 	direct := p.AnyCapacity(func(c ir.Capacity) bool { return c.GPUDirect != "" })
 	hosts := slices.ContainsFunc(p.Workloads, func(w ir.Workload) bool { return w.HostNetwork })
@@ -89,12 +87,12 @@ func podSecurity(d *document, p *ir.Platform) {
 	if hosts {
 		what = append(what, "the network of the node")
 	}
-	d.Para("Some pods need of their nodes what the baseline standard keeps from all: ", words.And(what),
-		". The namespaces of teams that submit such pods, or have ",
-		"quota on nodes with GPUDirect, enforce no standard. In its place the policy `pods-keep-off-the-node` "+
-			"refuses there whatever else the standard would.")
+	d.Para("Some pods need access to their nodes that the baseline standard forbids: ", words.And(what),
+		". The namespaces of teams that submit such pods, or that have quota on nodes with GPUDirect, enforce no ",
+		"standard. In these namespaces the policy `pods-keep-off-the-node` refuses everything else that the standard ",
+		"forbids.")
 	if p.AnyCapacity(func(c ir.Capacity) bool { return c.GPUDirect == ir.TCPX || c.GPUDirect == ir.TCPXO }) {
-		d.Para("The daemon beside pods with GPUDirect-TCPX or TCPXO besides tunes the kernel of its node: who may " +
-			"submit such pods could have the node.")
+		d.Para("The daemon that runs beside pods with GPUDirect-TCPX or TCPXO also changes kernel settings of its node: ",
+			"whoever may submit such pods could take over the node.")
 	}
 }

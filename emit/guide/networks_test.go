@@ -32,11 +32,11 @@ func TestGPUNetworks(t *testing.T) {
 			"set_nccl_env.sh", "the libraries of GPUDirect, read-only. ", "pods-keep-off-the-node",
 		}, []string{"TCPX", "the network of the node"}},
 		{"TCPXO", func(p *ir.Platform) { p.Capacities[0].GPUDirect, p.Capacities[0].Networks = ir.TCPXO, []string{"vpc1"} },
-			[]string{"nccl-env-profile.sh", "could have the node"}, []string{"set_nccl_env.sh"}},
+			[]string{"nccl-env-profile.sh", "could take over the node"}, []string{"set_nccl_env.sh"}},
 		{"claimed", func(p *ir.Platform) { p.Capacities[0].GPUDirect = ir.RDMA },
-			[]string{"To nodes of `l4-reserved` GKE attaches such networks"}, []string{"gpu_networks.tf"}},
+			[]string{"GKE itself attaches such networks to the nodes of `l4-reserved`"}, []string{"gpu_networks.tf"}},
 		{"network of the node alone", func(p *ir.Platform) { p.Workloads = []ir.Workload{{Team: "team-a", HostNetwork: true}} },
-			[]string{"keeps from all: the network of the node. "}, []string{"Networks between GPUs"}},
+			[]string{"that the baseline standard forbids: the network of the node. "}, []string{"Networks between GPUs"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := platform(2)
@@ -49,7 +49,7 @@ func TestGPUNetworks(t *testing.T) {
 			}
 			for _, not := range test.not {
 				if strings.Contains(got, not) {
-					t.Errorf("%q stands there", not)
+					t.Errorf("%q must not be in the README", not)
 				}
 			}
 		})

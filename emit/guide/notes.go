@@ -6,7 +6,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// notes prints what the administrator wants to be known besides.
+// notes prints the notes of the blueprint.
 func notes(d *document, p *ir.Platform) {
 	if len(p.Notes) == 0 {
 		return
@@ -17,8 +17,8 @@ func notes(d *document, p *ir.Platform) {
 	}
 }
 
-// plain shows a text that begins a paragraph as it is: its first word starts no
-// other kind of block.
+// plain returns a text that can begin a paragraph: it escapes a first word that
+// would start another kind of block.
 func plain(s string) markup {
 	m := strings.Trim(string(text(s)), " ")
 	rest := strings.TrimLeft(m, "0123456789")

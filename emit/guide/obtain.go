@@ -4,7 +4,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// machine says what a node is.
+// machine describes the machine of a node.
 func machine(c ir.Capacity) markup {
 	m := code(c.Machine.Type)
 	if slice := c.Machine.Slice; slice != nil {
@@ -16,7 +16,7 @@ func machine(c ir.Capacity) markup {
 	return m
 }
 
-// obtained says how a capacity is obtained.
+// obtained describes how a capacity is obtained.
 func obtained(c ir.Capacity) markup {
 	var m markup
 	switch c.Option {
@@ -46,7 +46,8 @@ func obtained(c ir.Capacity) markup {
 	return m
 }
 
-// reservation names a capacity's reservation, and the part of it.
+// reservation names a capacity's reservation, and the block of it that the capacity
+// uses.
 func reservation(c ir.Capacity) markup {
 	r := c.Reservation
 	m := "reservation " + code(r.Name)
@@ -61,7 +62,7 @@ func reservation(c ir.Capacity) markup {
 	}
 	switch {
 	case r.Create:
-		m += ", made here"
+		m += ", created by the build"
 	case r.Kind == ir.CalendarReservation:
 		m = "calendar " + m
 		if r.Days > 0 {
@@ -69,15 +70,15 @@ func reservation(c ir.Capacity) markup {
 		}
 	case c.Waiting:
 	case r.Owner == "":
-		m += ", made before"
+		m += ", created before the build"
 	}
 	if c.Waiting {
-		m += ", not begun"
+		m += ", not yet begun"
 	}
 	return m
 }
 
-// nodes says how many nodes a capacity has.
+// nodes describes how many nodes a capacity has.
 func nodes(c ir.Capacity) markup {
 	m := digits(c.MaxNodes)
 	if !c.Static {
@@ -97,8 +98,8 @@ func nodes(c ir.Capacity) markup {
 	return m
 }
 
-// remarks says what an administrator does about capacities of some kinds: only
-// of those that there are.
+// remarks explains what an administrator must know about the kinds of capacity that
+// the platform has.
 func remarks(d *document, p *ir.Platform) {
 	var items []markup
 	about := func(is func(c ir.Capacity) bool, parts ...markup) {
@@ -121,33 +122,32 @@ func remarks(d *document, p *ir.Platform) {
 		return func(c ir.Capacity) bool { return c.Reservation != nil && is(c, c.Reservation) }
 	}
 
-	about(ir.Capacity.Sliced, "each TPU slice is a node pool, which has all of its nodes or none. Another number of "+
-		"slices in the blueprint, 0 too, makes or ",
-		"deletes the pools of the highest numbers, with what runs on them, and leaves the others alone. Where there "+
-			"are none, jobs wait in their queue.")
+	about(ir.Capacity.Sliced, "each TPU slice is a node pool, which has all of its nodes or none. If the number of ",
+		"slices in the blueprint changes, the build creates or deletes the pools with the highest numbers, and leaves ",
+		"the others alone. Deleting a pool ends every pod on it. The number can be 0: then jobs wait in their queue.")
 	about(kind(func(c ir.Capacity, r *ir.ReservationUse) bool { return !r.Create && !c.Waiting }),
-		"the reservation must be there before the build, in each zone of the ",
-		"capacity, for the same machine type, accelerators and local SSDs, and only for instances that name it. A "+
-			"node that differs gets no machine of it.")
+		"the reservation must exist before the build, in each zone of the capacity, with the same machine type, ",
+		"accelerators and local SSDs, and only for instances that name it. A node that differs gets no machine of the ",
+		"reservation.")
 	about(kind(func(_ ir.Capacity, r *ir.ReservationUse) bool { return r.Owner != "" }),
 		"the project that owns the reservation must share it with ", code(p.Project), ".")
-	about(func(c ir.Capacity) bool { return c.Waiting }, "the reservation has not begun, so that there are no nodes "+
-		"and no quota yet: jobs wait, or go to the other capacities of their ",
-		"tier. Once it has begun, set `active: true` on it in the blueprint, compile and build: the pool and the "+
-			"quotas get their size, and no pool is replaced.")
-	about(ir.Capacity.ByCalendar, "when the calendar reservation ends, Compute Engine deletes it and takes ",
-		"the machines back, with what runs on them. Stop the queues that use the capacity before that day, and then "+
-			"take it out of the blueprint or name the next reservation.")
+	about(func(c ir.Capacity) bool { return c.Waiting },
+		"the reservation has not begun, so there are no nodes and no quota yet. Jobs wait, or run on the other ",
+		"capacities of their tier. When the reservation has begun, set `active: true` on it in the blueprint, compile ",
+		"and build: the pool and the quotas get their size, and no pool is replaced.")
+	about(ir.Capacity.ByCalendar, "when the calendar reservation ends, Compute Engine deletes it and takes the machines ",
+		"back, with everything that runs on them. Before that day, stop the queues that use the capacity. Then delete ",
+		"the capacity from the blueprint, or name the next reservation.")
 	about(func(c ir.Capacity) bool { return c.AnyReservation != nil },
-		"nodes come from the reservations of this project that are open to all instances, and match in machine type, ",
-		"accelerators and local SSDs. One that only instances which name it may consume is left alone.")
-	about(func(c ir.Capacity) bool { return c.ComputeClass }, "GKE makes node pools, under names of its own, for "+
-		"pods that select the ComputeClass of the capacity's name, and removes them when they ",
-		"are empty. Jobs need not select it: Kueue lets their pods do so.")
+		"nodes come from the reservations of this project that are open to all instances and have the same machine ",
+		"type, accelerators and local SSDs. Nodes never use a reservation that accepts only instances which name it.")
+	about(func(c ir.Capacity) bool { return c.ComputeClass }, "GKE creates node pools, with names of its own, for pods ",
+		"that select the ComputeClass with the capacity's name, and deletes the pools when they are empty. Jobs need ",
+		"not select the ComputeClass: Kueue makes their pods select it.")
 	about(func(c ir.Capacity) bool { return c.Machine.Arm },
-		"the nodes are Arm machines, so that images must be made for arm64.")
+		"the nodes are Arm machines, so images must be built for arm64.")
 	about(func(c ir.Capacity) bool { return c.SSDs() > 0 },
-		"local SSDs hold the nodes' images, logs and `emptyDir` volumes, and are erased with the node.")
+		"local SSDs hold the nodes' images, logs and `emptyDir` volumes. They are erased when the node is deleted.")
 	if items != nil {
 		d.List(items...)
 	}

@@ -11,27 +11,24 @@ import (
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
-// podsReadyTimeout says ir.PodsReadyMinutes in words.
+// podsReadyTimeout returns ir.PodsReadyMinutes with its unit.
 func podsReadyTimeout() markup { return markup(strconv.Itoa(ir.PodsReadyMinutes) + " minutes") }
 
-// build says how the platform is built.
+// build explains how to build the platform.
 func build(d *document, p *ir.Platform) {
 	d.Heading(2, "Build it")
 	groups(d, p)
-	d.Para("One command, with the Google Cloud CLI signed in to project ", code(p.Project),
-		". It enables the services the platform needs, ",
-		"makes the service accounts of ", accountOwners(p), ", ", holds(p), " (",
-		code(p.Delivery.StateBucket), ") and the repository of the teams' images (", code(p.Delivery.Repository),
-		"), and submits ",
-		file("cloudbuild/provision.yaml"), ", which does the rest. It stops at the first error and can be run again "+
-			"at any time, also to apply a change.")
+	d.Para("Run one command, with the Google Cloud CLI signed in to project ", code(p.Project),
+		". The command enables the services that the platform needs. It creates the service accounts of ", accountOwners(p),
+		", ", holds(p), " (", code(p.Delivery.StateBucket), ") and the repository of the teams' images (",
+		code(p.Delivery.Repository), "). Then it submits ", file("cloudbuild/provision.yaml"), ", which builds the rest. ",
+		"The command stops at the first error. You can run it again at any time, also to apply a change.")
 	d.Code("sh", "./create-platform.sh")
 	interrupted(d, p)
 	if v := p.Cluster.MinVersion; v != "" {
 		d.Para("A new cluster starts with GKE ", text(v), ", and release channel ", text(p.Cluster.ReleaseChannel),
-			" upgrades it from there. A higher `minVersion` upgrades the control plane of a standing cluster at the "+
-				"next build; ",
-			"a lower one changes nothing.")
+			" upgrades it from this version. If you raise `minVersion`, the next build upgrades the control plane of an ",
+			"existing cluster. If you lower it, nothing changes.")
 	}
 	demanded(d, p)
 	logged(d, p)
@@ -42,27 +39,26 @@ func build(d *document, p *ir.Platform) {
 		d.Para(kept)
 	}
 	if !p.Cluster.DNSEndpoint {
-		d.Para("The control plane cannot be reached from outside its network: give both scripts a private worker "+
-			"pool inside it, `--worker-pool=POOL`, ",
-			"and run `kubectl` inside it too.")
+		d.Para("The control plane is reachable only from inside its network. Give both scripts a private worker pool in ",
+			"this network, `--worker-pool=POOL`, and run `kubectl` in this network too.")
 	}
 
 	d.Heading(3, "Step by step")
-	tools := "Terraform 1.9 or later, which finds its credentials after `gcloud auth application-default login`, " +
-		schedulerOf(p).tools + ","
-	if p.Delivery.InfrastructureManager {
-		tools = schedulerOf(p).tools
+	tools := schedulerOf(p).tools + " and `kubectl` with `gke-gcloud-auth-plugin`. "
+	if !p.Delivery.InfrastructureManager {
+		tools = "Terraform 1.9 or later, " + tools +
+			"`gcloud auth application-default login` gives Terraform its credentials. "
 	}
-	d.Para("The same by hand, from this folder. It takes ", tools,
-		" and `kubectl` with `gke-gcloud-auth-plugin`. Prepare the project: all of the above but the build.")
+	d.Para("These commands do the same by hand. Run them in this folder. You need ", tools,
+		"First prepare the project. This command does everything above except the build:")
 	d.Code("sh", "./create-platform.sh --prepare")
 	infrastructure(d, p)
 	actAs(d, p)
-	d.Para("Let `kubectl` speak to the cluster:")
+	d.Para("Connect `kubectl` to the cluster:")
 	d.Code("sh", credentials(p))
 	const jobset = "deployment/jobset-controller-manager"
-	// The field managers are those of the build, so that either may follow the
-	// other.
+	// The commands have the field managers of the build, so that the commands and the
+	// build can follow each other.
 	schedulerOf(p).install(d, p)
 	d.Para("Install JobSet, and wait until it runs:")
 	d.Code("sh",
@@ -76,15 +72,16 @@ func build(d *document, p *ir.Platform) {
 		if moved != "" {
 			does = "both"
 		}
-		d.Para("Where a tier's priority or preemption has changed, first delete its PriorityClass, for it cannot be "+
-			"changed: `kubectl delete priorityclasses ", class(p), "`. ",
-			"Pods that exist keep the priority they have. ", moved, "The build does ", does, " by itself.")
+		d.Para("If a tier's priority or preemption has changed, first delete its PriorityClass, because it is immutable: ",
+			"`kubectl delete priorityclasses ", class(p), "`. Existing pods keep their priority. ", moved,
+			"The build does ", does, " automatically.")
 	}
 	d.Para(schedulerOf(p).apply)
 	d.Code("sh", "kubectl apply --server-side --force-conflicts --field-manager=batchwright -k kubernetes")
 	tensorBoard(d, p)
 	if p.Monitoring.Grafana {
-		d.Para("Put the dashboards where a Grafana of the cluster looks for them, in namespace ", code(p.Monitoring.GrafanaNamespace), ":")
+		d.Para("Put the dashboards into namespace ", code(p.Monitoring.GrafanaNamespace),
+			", where a Grafana in the cluster looks for them:")
 		d.Code("sh",
 			command("kubectl", "create", "namespace", p.Monitoring.GrafanaNamespace, "--dry-run=client", "-o", "yaml")+
 				" | kubectl apply --server-side --field-manager=batchwright -f -",
@@ -93,21 +90,20 @@ func build(d *document, p *ir.Platform) {
 	gcluster(d, p)
 }
 
-// interrupted says what becomes of a build that did not end.
+// interrupted explains what happens after a cancelled build.
 func interrupted(d *document, p *ir.Platform) {
-	m := markup("A build waits until the older builds of the platform have ended, and repairs what one that was " +
-		"cancelled has left behind. ")
+	m := markup("A build waits until all older builds of the platform have ended, and repairs what a cancelled build " +
+		"has left behind. ")
 	if p.Delivery.InfrastructureManager {
-		m += "What Infrastructure Manager has begun goes on when the build is cancelled, and the next build waits " +
-			"for it."
+		m += "Infrastructure Manager goes on when its build is cancelled, and the next build waits for it."
 	} else {
-		m += "If its log names somebody else who holds the lock of the Terraform state, and nobody works on it any " +
-			"more, run the command that the log prints after it: the command removes the lock."
+		m += "If the build's log says that somebody else holds the lock of the Terraform state, make sure that " +
+			"nobody works on the state. Then run the command that the log prints: it removes the lock."
 	}
 	d.Para(m)
 }
 
-// upgrades says which upgrades GKE holds back.
+// upgrades lists the upgrades that GKE holds back.
 func upgrades(d *document, p *ir.Platform) {
 	var held []markup
 	for _, e := range p.Cluster.Maintenance.Exclusions {
@@ -127,15 +123,13 @@ func upgrades(d *document, p *ir.Platform) {
 	d.List(held...)
 }
 
-// kueueInstall says how Kueue is installed by hand.
+// kueueInstall shows how to install Kueue by hand.
 func kueueInstall(d *document, p *ir.Platform) {
 	const kueue = "deployment/kueue-controller-manager"
-	d.Para("Install Kueue and, after it, the platform's configuration of Kueue. The release brings a configuration "+
-		"of its own, so keep the order and leave ",
-		"nothing out when you repeat this; Kueue reads its configuration only when it starts. ",
-		file("kubernetes/"+ir.KueueWebhooks+"/"),
-		" lets Kueue's webhooks see the teams' namespaces alone: as the release has them, nobody in the cluster "+
-			"could create a pod while Kueue is down.")
+	d.Para("Install Kueue, then the platform's configuration of Kueue. The release overwrites this configuration with ",
+		"its own, and Kueue reads the configuration only when it starts: always run all commands, in this order. ",
+		file("kubernetes/"+ir.KueueWebhooks+"/"), " limits Kueue's webhooks to the teams' namespaces. With the webhooks of ",
+		"the release, nobody in the cluster could create a pod while Kueue is down.")
 	d.Code("sh",
 		"mkdir -p kueue-release",
 		download(p.Versions.KueueManifest(), "kueue-release/manifests.yaml"),
@@ -156,8 +150,8 @@ func download(manifest, file string) string {
 	return command("curl", "--fail", "--location", "--output", file, manifest)
 }
 
-// ifIntact returns a command that runs only if a file has a SHA-256, or without a
-// SHA-256 the command alone.
+// ifIntact returns a command that runs only if a file has the given SHA-256. If none
+// is given, it returns the command alone.
 func ifIntact(file, sha256, run string) string {
 	if sha256 == "" {
 		return run
@@ -165,7 +159,7 @@ func ifIntact(file, sha256, run string) string {
 	return command("echo", sha256+"  "+file) + " | sha256sum --check && " + run
 }
 
-// groups names the Google groups that must be there.
+// groups lists the Google groups that must exist before the build.
 func groups(d *document, p *ir.Platform) {
 	if !p.HasGroups() {
 		return
@@ -186,12 +180,12 @@ func groups(d *document, p *ir.Platform) {
 			items = append(items, "the group "+code(name))
 		}
 	}
-	d.Para("These groups must exist first: Google Cloud refuses to grant a role to a Google group that does not " +
-		"exist, and ignores a RoleBinding of one.")
+	d.Para("These groups must exist first. Google Cloud does not grant a role to a Google group that does not exist, " +
+		"and ignores a RoleBinding of such a group:")
 	d.List(items...)
 }
 
-// credentials is the command that lets kubectl speak to the cluster.
+// credentials returns the command that connects kubectl to the cluster.
 func credentials(p *ir.Platform) string {
 	words := []string{"gcloud", "container", "clusters", "get-credentials", p.Cluster.Name, "--region=" + p.Region,
 		"--project=" + p.Project}
@@ -201,15 +195,15 @@ func credentials(p *ir.Platform) string {
 	return command(words...)
 }
 
-// submit says how a developer gets a job to run.
+// submit explains how a developer submits a job.
 func submit(d *document, p *ir.Platform) {
 	d.Heading(2, "Submit a job")
 	who := markup("")
 	if p.HasGroups() {
-		who = ", as a member of your team's Google group, which must itself be a member of " +
-			code(p.Cluster.SecurityGroup)
+		who = " You must be a member of your team's Google group, and this group must be a member of " +
+			code(p.Cluster.SecurityGroup) + "."
 	}
-	d.Para("Get credentials once", who, "; it takes `kubectl` with `gke-gcloud-auth-plugin`:")
+	d.Para("You need `kubectl` with `gke-gcloud-auth-plugin`.", who, " Get credentials once:")
 	d.Code("sh", credentials(p))
 	if len(p.Workloads) > 0 {
 		w := p.Workloads[0]
@@ -219,10 +213,9 @@ func submit(d *document, p *ir.Platform) {
 			one = append(one, "-f", path.Join(folder, w.ConfigMap+".yaml"))
 		}
 		one = append(one, "-f", path.Join(folder, w.Name+".yaml"))
-		d.Para("Then submit what the blueprint has for your team: all of it, or one by its name, with the files it " +
-			"mounts.")
+		d.Para("Then submit your team's workloads: all of them, or one by name with the files that it mounts.")
 		d.Code("sh", command("kubectl", "apply", "--server-side", "-k", folder), command(one...))
-		d.Para("A Job that has run is deleted before it is submitted anew: `kubectl delete` with the same arguments.")
+		d.Para("Before you submit a Job again, delete it: run `kubectl delete` with the same `-k` or `-f` arguments.")
 		workloads(d, p)
 		beside(d, p)
 		secrets(d, p)
@@ -232,10 +225,11 @@ func submit(d *document, p *ir.Platform) {
 	}
 }
 
-// kueueByHand says what a job of a team needs that is not of the blueprint.
+// kueueByHand explains what a job of a team needs that is not in the blueprint.
 func kueueByHand(d *document, p *ir.Platform, t ir.Team) {
 	grouped := placementGroups(p)
-	// Of the default tier if possible, but rather not of one with more to it.
+	// The example is of a tier without placement groups if possible, and then of the
+	// default tier.
 	rank := func(q ir.Queue) int {
 		n := 0
 		if !slices.ContainsFunc(q.Flavors, func(f ir.FlavorQuota) bool { return slices.Contains(grouped, f.Flavor) }) {
@@ -247,34 +241,32 @@ func kueueByHand(d *document, p *ir.Platform, t ir.Team) {
 		return n
 	}
 	q := slices.MaxFunc(t.Queues, func(a, b ir.Queue) int { return cmp.Compare(rank(a), rank(b)) })
-	d.Para("Any other Job or JobSet needs a queue, and what belongs to it. In tier ", code(q.Tier), " of ", code(t.Name), " "+
-		"that is:")
+	d.Para("Any other Job or JobSet of ", code(t.Name), " in tier ", code(q.Tier), " needs these settings:")
 	d.List(
-		"on the object, the label "+code(p.QueueLabel()+": "+q.LocalQueue)+"; without a queue of its team a job "+
-			"is refused",
-		"in its pods, "+priorities(q)+"; another tier's is refused",
-		"in its containers, requests of what quota is counted in: "+codes(q.Resources),
+		"on the object, the label "+code(p.QueueLabel()+": "+q.LocalQueue)+"; a job without a queue of its "+
+			"team is refused",
+		"in its pods, "+priorities(q)+"; a PriorityClass of another tier is refused",
+		"in its containers, requests for the resources that have quota: "+codes(q.Resources),
 		actsAs(t))
 	queued(d, p)
 	slicesByHand(d, p)
-	d.Para("Leave out `suspend`, node selectors and tolerations: Kueue starts the job when quota is free, and sends "+
-		"its pods to the capacity it chose.", chosen(p))
+	d.Para("Do not set `suspend`, node selectors or tolerations: Kueue starts the job when quota is free, and sends its ",
+		"pods to the capacity that it has chosen.", chosen(p))
 	if len(grouped) > 0 {
 		example := markup("")
 		if i := slices.IndexFunc(p.Workloads, func(w ir.Workload) bool { return w.PlacementGroup != "" }); i >= 0 {
 			w := p.Workloads[i]
 			example = ", as in " + file(path.Join("workloads", w.Team, w.Name+".yaml"))
 		}
-		d.Para("On nodes auto-provisioned close together (", codes(grouped),
-			") each job besides selects and tolerates a placement group of its own, by the key ",
-			code(ir.LabelPlacementGroup), example, ".")
+		d.Para("On auto-provisioned nodes that are close together (", codes(grouped), ") each job has its own placement ",
+			"group, which its pods select and tolerate by the key ", code(ir.LabelPlacementGroup), example, ".")
 	}
-	d.Para("A job whose pods are not all ready ", podsReadyTimeout(),
-		" after its admission, as when nodes never come, is evicted and queued again.")
+	d.Para("If the pods of a job are not all ready ", podsReadyTimeout(), " after its admission, for example because no ",
+		"nodes are available, Kueue evicts the job and queues it again.")
 	cannot(d)
 }
 
-// priorities says which PriorityClass the jobs of a queue name.
+// priorities explains which PriorityClass the jobs of a queue name.
 func priorities(q ir.Queue) markup {
 	var names []string
 	for _, c := range q.Classes {
@@ -283,12 +275,12 @@ func priorities(q ir.Queue) markup {
 	if len(names) < 2 {
 		return codes(names)
 	}
-	return "one of " + codes(names) + ", of which the last is served first"
+	return "one of " + codes(names) + " (the last has the highest priority)"
 }
 
-// chosen says how a job chooses, where a queue leads to node pools of several
-// machine types. Kueue could send it to what GKE provisions by itself, whose
-// flavors lack the label of node pools.
+// chosen explains how a job chooses a capacity, if some queue leads to node pools of
+// several machine types. Queues with nodes that GKE creates by itself do not count:
+// their flavors lack the label of node pools, so Kueue could choose these nodes.
 func chosen(p *ir.Platform) markup {
 	capacities := map[string]ir.Capacity{}
 	for _, c := range p.Capacities {
@@ -303,16 +295,15 @@ func chosen(p *ir.Platform) markup {
 				several = several || c.Machine.Type != capacities[q.Flavors[0].Flavor].Machine.Type
 			}
 			if pools && several {
-				return " A job that is made for one capacity of its tier selects that one's nodes, by the node " +
-					"labels that it has in " + file("kubernetes/resource-flavors.yaml") + ": Kueue then passes over " +
-					"the others."
+				return " Only a job that needs one certain capacity of its tier sets a node selector, with the node labels " +
+					"of this capacity in " + file("kubernetes/resource-flavors.yaml") + ". Kueue then skips the other capacities."
 			}
 		}
 	}
 	return ""
 }
 
-// class is what stands for a PriorityClass in commands.
+// class returns the placeholder of a PriorityClass in commands.
 func class(p *ir.Platform) markup {
 	if manyClasses(p) {
 		return "CLASS"
@@ -320,9 +311,9 @@ func class(p *ir.Platform) markup {
 	return "TIER"
 }
 
-// queued says what a job needs where all its nodes start at once. Source of when
-// they are asked for again: Kueue v1beta2 API, ProvisioningRequestRetryStrategy,
-// whose defaults the platform has.
+// queued explains what a job needs if all its nodes start at once. Source for the
+// times of the retries: Kueue v1beta2 API, ProvisioningRequestRetryStrategy. The
+// platform uses its defaults.
 func queued(d *document, p *ir.Platform) {
 	var names []string
 	for _, c := range p.Capacities {
@@ -331,35 +322,34 @@ func queued(d *document, p *ir.Platform) {
 		}
 	}
 	if len(names) > 0 {
-		d.Para("In a queue that has ", codes(names), " the object also needs the annotation ", code(ir.AnnotationMaxRun), ": "+
-			"for how many seconds, as a string, ",
-			"it wants the nodes, which start all at once. They are the job's alone, even where its pods do not fill "+
-				"them. When the time is over they go, ",
-			"and Kueue deactivates a job that still runs. It asks again for nodes that cannot be had, after one, two "+
-				"and four minutes, and then deactivates the job.")
+		d.Para("In a queue that has ", codes(names), " the object also needs the annotation ", code(ir.AnnotationMaxRun),
+			". Its value is the number of seconds for which the job needs the nodes, as a string. All nodes start at once, ",
+			"and the job has them alone, even if its pods do not fill them. When the time is over, the nodes are removed, and ",
+			"Kueue deactivates a job that still runs. If no nodes are available, Kueue asks again after one, two and four ",
+			"minutes, and then deactivates the job.")
 	}
 }
 
-// slicesByHand says what a job needs that runs on TPU slices.
+// slicesByHand explains what a job on TPU slices needs.
 func slicesByHand(d *document, p *ir.Platform) {
 	var shapes []string
 	for _, c := range p.Capacities {
 		if c.Sliced() {
 			shapes = append(shapes, string(
-				code(c.Name)+": "+countNoun(c.Machine.Slice.Hosts, "pod")+" of "+digits(c.Machine.AcceleratorCount)))
+				code(c.Name)+": "+countNoun(c.Machine.Slice.Hosts, "pod")+" of "+
+					countNoun(c.Machine.AcceleratorCount, "chip")))
 		}
 	}
 	if shapes == nil {
 		return
 	}
 	d.Para("On TPU slices the object is a JobSet with the annotation `alpha.jobset.sigs.k8s.io/exclusive-topology: "+
-		ir.LabelNodePool+"`: one Job for each slice, ",
-		"and in it a pod for each of the slice's nodes, which requests all chips of the node (",
-		markup(strings.Join(shapes, "; ")), ").")
+		ir.LabelNodePool+"`. It has one Job for each slice, and each Job has one pod for each node of the slice. Each pod ",
+		"requests all chips of its node (", markup(strings.Join(shapes, "; ")), ").")
 }
 
-// placementGroups names the capacities whose jobs name the group in which
-// auto-provisioning places their nodes.
+// placementGroups names the capacities whose jobs must name a placement group, in
+// which auto-provisioning places their nodes.
 func placementGroups(p *ir.Platform) []string {
 	var names []string
 	for _, c := range p.Capacities {
@@ -370,7 +360,7 @@ func placementGroups(p *ir.Platform) []string {
 	return names
 }
 
-// workloads shows what the templates of the blueprint submit, by name.
+// workloads lists the workload templates of the blueprint, by name.
 func workloads(d *document, p *ir.Platform) {
 	type template struct {
 		ir.Workload
@@ -378,7 +368,8 @@ func workloads(d *document, p *ir.Platform) {
 	}
 	var templates []template
 	for _, w := range p.Workloads {
-		i, found := slices.BinarySearchFunc(templates, w.Template, func(t template, name string) int { return cmp.Compare(t.Template, name) })
+		i, found := slices.BinarySearchFunc(templates, w.Template,
+			func(t template, name string) int { return cmp.Compare(t.Template, name) })
 		if !found {
 			templates = slices.Insert(templates, i, template{w, 0})
 		}
@@ -398,23 +389,22 @@ func workloads(d *document, p *ir.Platform) {
 			requests = append(requests, ir.PrintQuantity(a.Resource, a.Quantity)+" "+a.Resource)
 		}
 		rows = append(rows, []markup{
-			code(t.Template), text(string(t.Kind)), tier[t.PriorityClass], codes(t.Capacities), digits(t.objects), digits(t.Pods), codes(requests), code(t.Image),
+			code(t.Template), text(string(t.Kind)), tier[t.PriorityClass], codes(t.Capacities), digits(t.objects),
+			digits(t.Pods), codes(requests), code(t.Image),
 		})
 	}
 	d.Table([]markup{"Workload", "Kind", "Tier", "Can run on", "In all teams", "Pods", "Each pod requests", "Image"}, rows)
 }
 
-// look says how to see what goes on.
+// look shows commands, dashboards and alerts for the running platform.
 func look(d *document, p *ir.Platform) {
 	d.Heading(2, "Look at it")
 	d.Table([]markup{"Who", "Command", "Shows"}, schedulerOf(p).look(p))
 	d.Para("Dashboards for the administrator and for the teams are in ", console("Cloud Monitoring",
-		"monitoring/dashboards", p.Project), ", from ",
-		file(p.CloudDashboards()+"/"), ".", grafana(p))
+		"monitoring/dashboards", p.Project), ". Their files are in ", file(p.CloudDashboards()+"/"), ".", grafana(p))
 	if p.Monitoring.TensorBoard != "" {
-		d.Para("What jobs log for TensorBoard is in ", console("Vertex AI", "vertex-ai/experiments/experiments", p.Project), ", "+
-			"region ", code(p.Monitoring.TensorBoard),
-			". Every team can read and write all of it.")
+		d.Para("The TensorBoard data of jobs is in ", console("Vertex AI", "vertex-ai/experiments/experiments", p.Project),
+			", region ", code(p.Monitoring.TensorBoard), ". Every team can read and write the data of all teams.")
 	}
 	var alerts [][]markup
 	for _, a := range p.Monitoring.Alerts {
@@ -422,78 +412,79 @@ func look(d *document, p *ir.Platform) {
 	}
 	if len(alerts) > 0 {
 		d.Para("These alerts are policies of Cloud Monitoring; ", file("dashboards/alert-rules.yaml"),
-			" has them for a Prometheus server.")
+			" has the same alerts for a Prometheus server.")
 	}
 	d.Table([]markup{"Alert", "Severity", "Says"}, alerts)
 }
 
-// kueueLook are the commands by which queues and jobs are looked at.
+// kueueLook returns the commands that show queues and jobs.
 func kueueLook(p *ir.Platform) [][]markup {
 	const admin, team = "administrators", "the team"
 	rows := [][]markup{
-		{admin, code("kubectl get clusterqueues -o wide"), "every queue: workloads pending and admitted"},
+		{admin, code("kubectl get clusterqueues -o wide"), "every queue, with its pending and admitted workloads"},
 		{admin, code("kubectl get resourceflavors"), "the capacities, as Kueue knows them"},
 		{admin, code("kubectl get nodes -L " + ir.LabelNodePool), "the nodes that exist now, by node pool"},
 	}
 	if p.AnyCapacity(func(c ir.Capacity) bool { return c.ComputeClass }) {
 		rows = append(rows, []markup{admin, code("kubectl describe computeclasses"),
-			"the ComputeClasses, and whether GKE takes them"})
+			"the ComputeClasses, and whether GKE accepts them"})
 	}
 	if len(p.Teams) > 0 {
 		ns := p.Teams[0].Namespace
 		rows = append(rows,
 			[]markup{team, code(command("kubectl", "get", "localqueues", "-n", ns)), "a team's queues"},
 			[]markup{team, code(command("kubectl", "get", "workloads", "-n", ns)),
-				"a team's jobs, and in which queue they wait or run"},
+				"a team's jobs, and the queue in which each waits or runs"},
 			[]markup{team, code(command("kubectl", "describe", "workloads", "-n", ns)), "why a job waits"},
 		)
 	}
 	return rows
 }
 
+// grafana names the folder of the dashboards for Grafana.
 func grafana(p *ir.Platform) markup {
 	if !p.Monitoring.Grafana {
 		return ""
 	}
-	return " The same for Grafana, in namespace " + code(p.Monitoring.GrafanaNamespace) + ", are in " +
+	return " The same dashboards for Grafana, in namespace " + code(p.Monitoring.GrafanaNamespace) + ", are in " +
 		file("dashboards/grafana/") + "."
 }
 
-// remove says how a team or a capacity is taken out: apply does not prune.
+// remove explains how to remove a team or a capacity. It is needed because the build
+// applies the folder without pruning.
 func remove(d *document, p *ir.Platform) {
 	if len(p.Teams) > 0 {
 		schedulerOf(p).remove(d, p)
 	}
 }
 
-// kueueRemove says how a team, a tier or a capacity is taken out.
+// kueueRemove explains how to remove a team, a tier or a capacity.
 func kueueRemove(d *document, p *ir.Platform) {
 	const patch = "kubectl patch clusterqueues QUEUE... --type=merge -p "
 	d.Heading(2, "Remove a team, a tier or a capacity")
-	d.Para("Take it out of the blueprint and compile: that removes its files, and what other files say of it. A "+
-		"build deletes a dropped team's bucket ",
-		"and revokes its roles, and deletes a dropped capacity's node pool with what runs on it. It stops the "+
-			"ClusterQueues that this folder no longer has, ",
-		"so that what runs in them is evicted, and prints how to delete them; it deletes nothing of what was dropped "+
-			"in the cluster.", buckets(p))
-	d.Para("Before the build drops a capacity, drain the queues that use it. The first command shows which they are, "+
-		"and later that they are drained, when ",
-		"they have 0 admitted:")
+	d.Para("Delete the team, tier or capacity from the blueprint and compile: this removes its files, and every mention ",
+		"of it in other files. The next build deletes the bucket of a removed team and revokes its roles, and deletes ",
+		"the node pool of a removed capacity with every pod on it. The build stops the ClusterQueues that this folder no ",
+		"longer has, which evicts their jobs, and prints the commands that delete these queues. It deletes no Kubernetes ",
+		"object of the removed team, tier or capacity.", buckets(p))
+	d.Para("Before you build without a capacity, drain the queues that use it. The first command shows which queues use ",
+		"it. A queue is drained when it has 0 admitted:")
 	d.Code("sh",
-		command("kubectl", "get", "clusterqueues", "-o", "custom-columns=QUEUE:.metadata.name,ADMITTED:.status.admittedWorkloads,CAPACITIES:.spec.resourceGroups[*].flavors[*].name"),
+		command("kubectl", "get", "clusterqueues", "-o", "custom-columns=QUEUE:.metadata.name,"+
+			"ADMITTED:.status.admittedWorkloads,CAPACITIES:.spec.resourceGroups[*].flavors[*].name"),
 		patch+words.ShellArgument(`{"spec":{"stopPolicy":"HoldAndDrain"}}`))
-	d.Para("Then build, and let the queues that remain start again:")
+	d.Para("Then build, and start the remaining queues again:")
 	d.Code("sh",
 		"./create-platform.sh",
 		patch+words.ShellArgument(`{"spec":{"stopPolicy":"None"}}`))
 	shared := markup("")
 	if len(p.SharedQueues) > 0 {
-		shared = ", or of teams that share it one ClusterQueue, " + code(ir.ClusterQueuePrefix+"TIER") + ","
+		shared = " (for teams that share it, one ClusterQueue, " + code(ir.ClusterQueuePrefix+"TIER") + ")"
 	}
-	d.Para("After the build an administrator deletes what is left, in this order and as far as it applies. A team "+
-		"leaves its namespace, which goes with all ",
-		"in it, and its queues; a tier leaves every team's two queues", shared,
-		" and its PriorityClass; a capacity leaves its flavor, which goes when no queue has it.")
+	d.Para("After the build an administrator deletes the objects that remain, in this order, with the commands that ",
+		"apply. Of a team, its namespace with everything in it and its queues remain. Of a tier, the two queues of every ",
+		"team", shared, " and its PriorityClass remain. Of a capacity, its flavor remains; its deletion waits until no ",
+		"queue uses it.")
 	d.Code("sh",
 		"kubectl delete namespaces NAMESPACE",
 		"kubectl delete localqueues -n NAMESPACE "+ir.LocalQueuePrefix+"TEAM-TIER",
@@ -503,36 +494,36 @@ func kueueRemove(d *document, p *ir.Platform) {
 		"kubectl delete resourceflavors CAPACITY")
 }
 
-// undo says how the platform is taken down, and what is left.
+// undo explains how to destroy the platform, and lists what remains.
 func undo(d *document, p *ir.Platform) {
 	d.Heading(2, "Undo it")
 	d.Code("sh", "./destroy-platform.sh")
-	cluster := markup("the cluster's deletion protection is switched off")
+	cluster := markup("switches off the cluster's deletion protection, and deletes the resources of Terraform")
 	if p.Delivery.InfrastructureManager {
-		cluster = "the cluster is deleted in spite of its deletion protection"
+		cluster = "and deletes the resources of Terraform, including a cluster with deletion protection"
 	}
-	d.Para("It asks first, then submits ", file("cloudbuild/destroy.yaml"), ": ", schedulerOf(p).stops,
-		"the teams' namespaces go with all jobs in them, ",
-		cluster, ", and what Terraform made is deleted.", buckets(p), " What stays:")
+	d.Para("The script asks for confirmation. Then it submits ", file("cloudbuild/destroy.yaml"), ", which ",
+		schedulerOf(p).stops, "deletes the teams' namespaces with all jobs in them, ", cluster, ".", buckets(p),
+		" These remain:")
 	d.List(
-		holds(p)+", "+code(p.Delivery.StateBucket)+", with all it holds",
+		holds(p)+", "+code(p.Delivery.StateBucket)+", with everything in it",
 		"the repository of images, "+code(p.Delivery.Repository),
-		"the service accounts of "+accountOwners(p)+", of which only the build's has roles left",
+		"the service accounts of "+accountOwners(p)+"; only the build's still has roles",
 		"the enabled services",
 		"logs and metrics, until their retention ends")
 	d.Para("The script prints the commands that remove the rest.")
 	gclusterDestroy(d, p)
 }
 
-// buckets says what becomes of the teams' buckets.
+// buckets explains how to delete or keep the teams' buckets.
 func buckets(p *ir.Platform) markup {
 	if !p.HasBuckets() {
 		return ""
 	}
-	empty := markup(" Deletion stops at a team's bucket that still holds objects: empty the bucket, old versions " +
-		"too, with `gcloud storage rm --recursive --all-versions \"gs://BUCKET/**\"`")
+	empty := markup(" The build stops at a team's bucket that still holds objects. Empty the bucket, including " +
+		"old versions: `gcloud storage rm --recursive --all-versions \"gs://BUCKET/**\"`.")
 	if p.Delivery.InfrastructureManager {
-		return empty + "."
+		return empty
 	}
-	return empty + ", or keep it, by taking it out of the state with `terraform state rm`."
+	return empty + " Or keep the bucket: remove it from the state with `terraform state rm`."
 }

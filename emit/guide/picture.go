@@ -12,7 +12,7 @@ import (
 // picture draws cohorts, queues and capacities.
 func picture(d *document, p *ir.Platform) {
 	d.Heading(2, "Picture")
-	d.Para("Arrows lead from a queue to the capacities it has quota on.")
+	d.Para("Arrows lead from a queue to the capacities on which it has quota.")
 	var chart drawing
 	if len(p.Teams) <= fewTeams {
 		chart.eachQueue(p)
@@ -22,13 +22,12 @@ func picture(d *document, p *ir.Platform) {
 	d.Code("mermaid", chart.Lines()...)
 }
 
-// drawing is a flowchart whose nodes are identified by their kind and name, so that
-// a change of one node leaves the lines of all others alone.
+// drawing is a flowchart that identifies its nodes by kind and name. So a change of
+// one node does not change the lines of the others.
 type drawing struct{ mermaid.Flowchart }
 
-// identify returns the identifier of a node. Names of the plan consist of
-// lower-case letters, digits and dashes, and Mermaid takes a dash for part of
-// an arrow.
+// identify returns the identifier of a node. It replaces dashes, which names can
+// have, because Mermaid reads a dash as part of an arrow.
 func identify(kind, name string) string {
 	return kind + "_" + strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
@@ -102,10 +101,10 @@ func (d *drawing) eachQueue(p *ir.Platform) {
 	}
 }
 
-// eachTier draws the queues of a tier as one.
+// eachTier draws all queues of a tier as one node.
 func (d *drawing) eachTier(p *ir.Platform) {
 	queues := map[string]int{}
-	shared := map[string]bool{}      // tiers whose queues lead into one
+	shared := map[string]bool{}      // tiers whose teams share one queue
 	reached := map[string][]string{} // capacities by tier, as first seen
 	for _, t := range p.Teams {
 		for _, q := range t.Queues {
@@ -139,7 +138,7 @@ func (d *drawing) eachTier(p *ir.Platform) {
 	}
 }
 
-// flavors names the capacities a queue has quota on.
+// flavors names the capacities on which a queue has quota.
 func flavors(q ir.Queue) []string {
 	var names []string
 	for _, f := range q.Flavors {
@@ -150,6 +149,7 @@ func flavors(q ir.Queue) []string {
 	return names
 }
 
+// pick returns the identifiers of names.
 func pick(ids map[string]string, names []string) []string {
 	picked := make([]string, len(names))
 	for i, name := range names {

@@ -9,25 +9,27 @@ import (
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
-// maxGroups is how many groups of teams with equal quota are shown.
+// maxGroups is the largest number of groups of teams with equal quota that the
+// README shows. It also limits the tables of cohorts.
 const maxGroups = 40
 
-// teams shows who the teams are and what each gets.
+// teams lists the teams and their quota.
 func teams(d *document, p *ir.Platform) {
 	d.Heading(2, "Teams, tiers and quota")
 	schedulerOf(p).teams(d, p)
 }
 
-// kueueTeams shows who the teams are and what each gets in every tier.
+// kueueTeams lists the tiers, the teams and their quota in every tier.
 func kueueTeams(d *document, p *ir.Platform) {
-	classes, queues := markup("with a PriorityClass of its name"), markup("In each tier a team has one ClusterQueue")
+	classes := markup("It has one PriorityClass with the same name")
+	queues := markup("In each tier a team has one ClusterQueue")
 	if manyClasses(p) {
-		classes += ", or with several, of which each job says which it has"
+		classes += ", or several PriorityClasses, of which each job names one"
 	}
 	if len(p.SharedQueues) > 0 {
-		queues = "In each tier that is not shared a team has one ClusterQueue"
+		queues = "In each tier that is not shared, a team has one ClusterQueue"
 	}
-	d.Para("A tier is a class of service, ", classes, ". ", queues, ", which holds its quota, ",
+	d.Para("A tier is a class of service. ", classes, ". ", queues, ", which holds its quota, ",
 		"and one LocalQueue in its namespace, which its jobs name.")
 	tiers(d, p)
 
@@ -50,15 +52,14 @@ func kueueTeams(d *document, p *ir.Platform) {
 	}
 	all := markup("")
 	if borrowsAll(p) {
-		all = "`4 + all` has no such limit. "
+		all = "`4 + all` has no borrowing limit. "
 	}
-	d.Para("Quota reads as `4 + 2`: 4 are guaranteed (nominalQuota), and 2 more at most can be borrowed from the "+
-		"cohort (borrowingLimit). ", all,
-		"A guarantee that lies unused is lent to the cohort and comes back when its owner needs it; where lending is "+
-			"limited, the limit is given.")
+	d.Para("A quota of `4 + 2` means: 4 are guaranteed (nominalQuota), and the queue can borrow at most 2 more from its ",
+		"cohort (borrowingLimit). ", all, "A queue lends its unused guarantee to the cohort, and gets it back when it ",
+		"needs it. If a queue lends only part of its guarantee, the table shows the limit.")
 }
 
-// tiers shows the tiers by their PriorityClasses.
+// tiers lists the tiers with their PriorityClasses.
 func tiers(d *document, p *ir.Platform) {
 	head := []markup{"Tier", "Priority", "Evicts lower priorities", "Default"}
 	named := manyClasses(p)
@@ -76,19 +77,19 @@ func tiers(d *document, p *ir.Platform) {
 	d.Table(head, rows)
 }
 
-// manyClasses tells whether some PriorityClass is not named like its tier, as
-// where a tier has several.
+// manyClasses reports whether the name of some PriorityClass differs from the name
+// of its tier. The names differ if a tier has several PriorityClasses.
 func manyClasses(p *ir.Platform) bool {
 	return slices.ContainsFunc(p.PriorityClasses, func(c ir.PriorityClass) bool { return c.Name != c.Tier })
 }
 
-// sharedQueues shows the queues that teams share.
+// sharedQueues lists the queues that teams share.
 func sharedQueues(d *document, p *ir.Platform, resources []string, head []markup) {
 	if len(p.SharedQueues) == 0 {
 		return
 	}
-	d.Para("In a shared tier teams have one ClusterQueue, and its quota, together. Each leads into it by a "+
-		"LocalQueue of its own, ", code(ir.LocalQueuePrefix+"TEAM-TIER"), ".")
+	d.Para("In a shared tier, teams use one ClusterQueue and its quota together. Each team submits jobs to its own ",
+		"LocalQueue, ", code(ir.LocalQueuePrefix+"TEAM-TIER"), ", which leads to this ClusterQueue.")
 	var rows [][]markup
 	for _, q := range p.SharedQueues {
 		var names []string
@@ -104,7 +105,7 @@ func sharedQueues(d *document, p *ir.Platform, resources []string, head []markup
 	d.Table(append([]markup{"ClusterQueue", "Shared by", "Cohort"}, head...), rows)
 }
 
-// eachTeam shows every team with its quota.
+// eachTeam lists every team with its quota.
 func eachTeam(d *document, p *ir.Platform, resources []string, head []markup) {
 	var people, quota [][]markup
 	for _, t := range p.Teams {
@@ -122,19 +123,18 @@ func eachTeam(d *document, p *ir.Platform, resources []string, head []markup) {
 	d.Table(append([]markup{"Team", "LocalQueue"}, head...), quota)
 }
 
-// access says what lets a team's people in.
+// access explains how the members of a team get access.
 func access(d *document, p *ir.Platform) {
 	if !p.HasGroups() {
 		return
 	}
-	d.Para("The members of a team's Google group submit its jobs. An administrator of the domain makes the team's "+
-		"group a member of the group ", code(p.Cluster.SecurityGroup),
-		". Through it they get the role ", code(ir.MemberRole), " on the cluster, to connect to it, and GKE ignores "+
-			"all groups that are not members of it. The RoleBinding in the ",
-		"team's namespace lets them submit jobs.")
+	d.Para("The members of a team's Google group submit its jobs. An administrator of the domain makes this group a ",
+		"member of ", code(p.Cluster.SecurityGroup), ", because GKE ignores groups that are not members of it. The role ",
+		code(ir.MemberRole), " of ", code(p.Cluster.SecurityGroup), " lets them connect to the cluster. The RoleBinding ",
+		"in the team's namespace lets them submit jobs.")
 }
 
-// separation says how the network separates the teams. Source of the bounds:
+// separation explains how the network separates the teams. Source for the exceptions:
 // Kubernetes documentation, "Network Policies" (pods with hostNetwork), and GKE
 // documentation, "About multi-network network policies".
 func separation(d *document, p *ir.Platform) {
@@ -142,22 +142,22 @@ func separation(d *document, p *ir.Platform) {
 		return
 	}
 	d.Para("The network separates the teams: in each team's namespace the NetworkPolicy `team-only` lets pods accept ",
-		"connections from that namespace alone. Egress stays open, and with it DNS, the metadata server and the API "+
-			"server.")
+		"connections only from the same namespace. Egress stays open, also to DNS, the metadata server and the API ",
+		"server.")
 	if slices.ContainsFunc(p.Workloads, func(w ir.Workload) bool { return w.HostNetwork }) {
 		d.Para("The policy does not cover pods that use the network of their nodes: every pod can reach them. ",
-			"Of the teams' pods they reach the pods on their own node and other such pods.")
+			"They can reach the teams' pods on their own node, and all other pods that use the network of a node.")
 	}
 	if p.AnyCapacity(func(c ir.Capacity) bool { return c.GPUDirect != "" }) {
 		d.Para("The policy does not cover the networks of GPUDirect, only the cluster's own network.")
 	}
 }
 
-// teamGroups shows teams of equal quota together: the largest group first,
-// groups of a size by their first team.
+// teamGroups lists groups of teams with equal quota: the largest group first, and
+// groups of the same size in the order of their first teams.
 func teamGroups(d *document, p *ir.Platform, resources []string, head []markup) {
 	groups := map[string][]ir.Team{}
-	var order []string // first seen, so that it depends on the plan alone
+	var order []string // of the first teams, so that the output depends only on the plan
 	for _, t := range p.Teams {
 		key := quotaKey(t)
 		if groups[key] == nil {
@@ -181,17 +181,16 @@ func teamGroups(d *document, p *ir.Platform, resources []string, head []markup) 
 			}
 		}
 	}
-	d.Para("Teams of equal quota make a group here. Every team by itself, with its namespace, people and identities, "+
-		"stands in ",
-		file("kubernetes/teams/"), ".")
+	d.Para("The tables show teams of equal quota as one group. ", file("kubernetes/teams/"),
+		" has one file per team, with its namespace, members and identities.")
 	d.Table([]markup{"Group", "Teams", "Which"}, members)
 	if more := len(order) - maxGroups; more > 0 {
-		d.Para("There are ", digits(more), " smaller groups more.")
+		d.Para("The tables omit ", countNoun(more, "smaller group"), ".")
 	}
 	d.Table(append([]markup{"Group"}, head...), quota)
 }
 
-// some shows the first few names.
+// some returns a text of the first few names and the number of the others.
 func some(names []string) markup {
 	const few = 4
 	spans := make([]markup, len(names))
@@ -201,7 +200,7 @@ func some(names []string) markup {
 	return words.First(spans, few)
 }
 
-// nesting shows which cohorts hold others.
+// nesting lists the cohorts that contain other cohorts.
 func nesting(d *document, p *ir.Platform) {
 	inside := map[string][]string{}
 	for _, c := range p.Cohorts {
@@ -219,13 +218,14 @@ func nesting(d *document, p *ir.Platform) {
 	}
 	d.Table([]markup{"Cohort", "Cohorts in it", "Teams of its own"}, rows[:min(len(rows), maxGroups)])
 	if more := len(rows) - maxGroups; more > 0 {
-		d.Para("There are ", digits(more), " such cohorts more, in ", file("kubernetes/cohorts.yaml"), ".")
+		d.Para(file("kubernetes/cohorts.yaml"), " has ", countNoun(more, "more such cohort"), ".")
 	}
-	d.Para("Lending follows this tree: what one cohort leaves unused, those it shares a parent with can borrow.")
+	d.Para("Lending follows this tree: cohorts with the same parent can borrow the unused quota of each other.")
 }
 
-// inCohorts counts the cohorts that have teams, and names the one at the top
-// of them all, or "" if there is no such or it has teams itself.
+// inCohorts returns the number of cohorts that have teams, and the name of the
+// cohort that contains all others. The name is "" if there is no such cohort, or if
+// it has teams itself.
 func inCohorts(p *ir.Platform) (count int, top string) {
 	members := members(p)
 	var tops []string
@@ -240,8 +240,8 @@ func inCohorts(p *ir.Platform) (count int, top string) {
 	return len(members), top
 }
 
-// lends tells whether quota can be lent: teams have ClusterQueues of their own, or
-// one that they share has a cohort.
+// lends reports whether queues can lend quota: teams have their own ClusterQueues, or
+// a shared ClusterQueue has a cohort.
 func lends(p *ir.Platform) bool {
 	return slices.ContainsFunc(p.SharedQueues, func(q ir.SharedQueue) bool { return q.Cohort != "" }) ||
 		slices.ContainsFunc(p.Teams, func(t ir.Team) bool {
@@ -249,7 +249,7 @@ func lends(p *ir.Platform) bool {
 		})
 }
 
-// members returns the teams of every cohort that has any.
+// members returns the teams of every cohort that has teams.
 func members(p *ir.Platform) map[string][]string {
 	teams := map[string][]string{}
 	for _, t := range p.Teams {
@@ -260,8 +260,8 @@ func members(p *ir.Platform) map[string][]string {
 	return teams
 }
 
-// quotaRows returns a row for every capacity of a queue, each led by the same
-// cells.
+// quotaRows returns a row for every capacity of a queue. Every row begins with the
+// cells of lead.
 func quotaRows(q ir.Queue, resources []string, lead []markup) [][]markup {
 	var rows [][]markup
 	for _, f := range q.Flavors {
@@ -274,7 +274,7 @@ func quotaRows(q ir.Queue, resources []string, lead []markup) [][]markup {
 	return rows
 }
 
-// borrowsAll tells whether some quota borrows without a limit.
+// borrowsAll reports whether some queue can borrow without a limit.
 func borrowsAll(p *ir.Platform) bool {
 	for _, t := range p.Teams {
 		for _, q := range t.Queues {
@@ -288,8 +288,8 @@ func borrowsAll(p *ir.Platform) bool {
 	return false
 }
 
-// quotaCell shows a queue's quota of one resource; nothing where the queue
-// does not cover it.
+// quotaCell returns a queue's quota of one resource, or "" if the queue does not
+// cover the resource.
 func quotaCell(f ir.FlavorQuota, resourceName string) markup {
 	i := slices.IndexFunc(f.Quotas, func(q ir.ResourceQuota) bool { return q.Resource == resourceName })
 	if i < 0 {
@@ -309,7 +309,7 @@ func quotaCell(f ir.FlavorQuota, resourceName string) markup {
 	return cell
 }
 
-// quotaKey is equal for teams of equal quota.
+// quotaKey returns a key that is equal for teams of equal quota.
 func quotaKey(t ir.Team) string {
 	var words []string
 	for _, q := range t.Queues {
@@ -325,8 +325,7 @@ func quotaKey(t ir.Team) string {
 	return strings.Join(words, "\n")
 }
 
-// resources returns the resources that quota is given in, in the order in
-// which the queues have them.
+// resources returns the resources that have quota, in the order of the queues.
 func resources(p *ir.Platform) []string {
 	var names []string
 	for _, t := range p.Teams {
@@ -341,6 +340,7 @@ func resources(p *ir.Platform) []string {
 	return names
 }
 
+// yes returns "yes" or "no".
 func yes(b bool) markup {
 	if b {
 		return "yes"
@@ -348,8 +348,10 @@ func yes(b bool) markup {
 	return "no"
 }
 
+// orNone returns a name, or "none" if it is "".
 func orNone(name string) markup { return orElse(name, "none") }
 
+// orElse returns a name, or without if it is "".
 func orElse(name string, without markup) markup {
 	if name == "" {
 		return without

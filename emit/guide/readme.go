@@ -7,9 +7,9 @@ import (
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
-// fewTeams is the number of teams up to which each is shown by itself. Above
-// it, teams of equal quota are shown together, and the README's length follows
-// the variety of the platform, not its size.
+// fewTeams is the largest number of teams that the README shows one by one. It
+// shows more teams in groups of equal quota. So the README's length depends on the
+// variety of the platform, not on its size.
 const fewTeams = 12
 
 // readme returns README.md.
@@ -35,7 +35,7 @@ func readme(p *ir.Platform) []byte {
 	return d.Bytes()
 }
 
-// intro says what the platform is.
+// intro describes the platform in one paragraph.
 func intro(d *document, p *ir.Platform) {
 	d.Heading(1, code(p.Name))
 	cohorts, top := inCohorts(p)
@@ -50,72 +50,72 @@ func intro(d *document, p *ir.Platform) {
 	d.Para("This is ", code(p.Name), ", a batch platform on Google Kubernetes Engine, in project ", code(p.Project),
 		" and region ", code(p.Region), " (", codes(p.Zones), "). ",
 		countNoun(len(p.Teams), "team"), grouped, " share ",
-		countNoun(len(p.Capacities), "capacity"), ". ", schedulerOf(p).starts(p), " JobSet is ", text(p.Versions.JobSet), ". "+
-			"Everything in this folder is compiled from one blueprint.")
+		countNoun(len(p.Capacities), "capacity"), ". ", schedulerOf(p).starts(p),
+		" The version of JobSet is ", text(p.Versions.JobSet), ". Everything in this folder is compiled from one blueprint.")
 }
 
-// kueueStarts says that Kueue starts the teams' jobs.
+// kueueStarts explains how Kueue starts the teams' jobs.
 func kueueStarts(p *ir.Platform) markup {
-	kueue := "A team submits Jobs and JobSets to queues of its own; Kueue " + text(p.Versions.Kueue) + " starts them " +
-		"as quota allows"
+	kueue := "A team submits Jobs and JobSets to its own queues. Kueue " + text(p.Versions.Kueue) +
+		" starts them as quota allows"
 	if cohorts, _ := inCohorts(p); cohorts == 0 {
 		return kueue + "."
 	}
-	return kueue + ", and lends within a cohort what its teams leave unused."
+	return kueue + ", and lends the unused quota of a team to the other teams of its cohort."
 }
 
-// edit says what may be changed in the folder.
+// edit explains which files of the folder may be edited.
 func edit(d *document) {
 	d.Heading(2, "What may be edited by hand")
-	d.Para("Nothing: change the blueprint and compile it again with `batchwright compile`. Only what the change "+
-		"touches is written anew. ",
-		"A generated file that was edited by hand is not overwritten: compiling stops and names it, unless `--force` "+
-			"says otherwise. ",
-		"Files of your own may stand in this folder; they are left alone.")
+	d.Para("No generated file. Change the blueprint and run `batchwright compile` again: it writes only the files ",
+		"that the change affects. If somebody has edited a generated file, `batchwright compile` stops and names the ",
+		"file; `--force` overwrites it. You may keep files of your own in this folder: `batchwright compile` leaves ",
+		"them alone.")
 }
 
-// files says where everything is.
+// files lists the files of the folder.
 func files(d *document, p *ir.Platform) {
 	d.Heading(2, "Files")
 	classes := markup("")
 	if p.AnyCapacity(func(c ir.Capacity) bool { return c.ComputeClass }) {
 		classes = "ComputeClasses, "
 	}
-	toolkit := markup("lets Cluster Toolkit's `gcluster` take this folder")
+	toolkit := markup("lets Cluster Toolkit's `gcluster` deploy this folder")
 	if p.Delivery.InfrastructureManager {
-		toolkit += ": with a state of its own, so not for what Infrastructure Manager has deployed"
+		toolkit += ", with a state of its own: do not use `gcluster` for a platform of Infrastructure Manager"
 	}
 	rows := [][]markup{
-		{file("create-platform.sh"), "builds everything, or brings it up to date"},
-		{file("destroy-platform.sh"), "takes it down"},
-		{file("cloudbuild/provision.yaml"), "the steps of building, for Cloud Build"},
-		{file("cloudbuild/destroy.yaml"), "the steps of taking down"},
-		{file("terraform/"), "network, cluster, node pools, roles, monitoring: one root"},
-		{file("terraform/modules/network/"), "the cluster's network, a module of that root: what a network team reviews"},
-		{file("terraform/terraform.tfvars"), "the values of its variables"},
-		{file("kubernetes/"), "what is applied to the cluster: " + schedulerOf(p).applied(classes)},
+		{file("create-platform.sh"), "builds or updates the platform"},
+		{file("destroy-platform.sh"), "destroys the platform"},
+		{file("cloudbuild/provision.yaml"), "the Cloud Build steps that build the platform"},
+		{file("cloudbuild/destroy.yaml"), "the Cloud Build steps that destroy the platform"},
+		{file("terraform/"), "one Terraform root: network, cluster, node pools, roles, monitoring"},
+		{file("terraform/modules/network/"), "the root's module of the cluster's network, for a network team to review"},
+		{file("terraform/terraform.tfvars"), "the values of the root's variables"},
+		{file("kubernetes/"), "the objects to apply to the cluster: " + schedulerOf(p).applied(classes)},
 	}
 	if len(p.Teams) > 0 {
-		rows = append(rows, []markup{file("kubernetes/teams/"), "one file a team: namespace, identities, roles, queues"})
+		rows = append(rows, []markup{file("kubernetes/teams/"), "one file per team: namespace, identities, roles, queues"})
 	}
 	if len(p.Workloads) > 0 {
-		rows = append(rows, []markup{file("workloads/"), "the Jobs and JobSets the teams submit, one folder a team"})
+		rows = append(rows, []markup{file("workloads/"), "the teams' Jobs and JobSets, one folder per team"})
 	}
 	rows = append(rows,
 		[]markup{file("dashboards/"), "dashboards and alert rules"},
 		[]markup{file(".ghpc/artifacts/expanded_blueprint.yaml"), toolkit},
-		[]markup{file("instructions.txt"), "where `gcluster` sends its reader: back to this file"},
+		[]markup{file("instructions.txt"), "the instructions to which `gcluster` points; they refer to this file"},
 	)
 	d.Table([]markup{"Path", "What it is"}, rows)
 }
 
-// kueueApplied names what is in the folder kubernetes/.
+// kueueApplied lists the objects in the folder kubernetes/.
 func kueueApplied(classes markup) markup {
 	return "Kueue's configuration, priorities, " + classes + "flavors, cohorts, teams"
 }
 
-// digits writes a number.
+// digits returns a number as markup.
 func digits(n int) markup { return markup(strconv.Itoa(n)) }
 
-// countNoun writes a number of things. The noun is the guide's own word.
+// countNoun returns a number with its noun, in the plural unless the number is 1.
+// The noun is trusted text of this package.
 func countNoun(n int, noun markup) markup { return markup(words.Count(n, string(noun))) }

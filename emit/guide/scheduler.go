@@ -2,27 +2,28 @@ package guide
 
 import "github.com/batchwright/batchwright/compiler/ir"
 
-// scheduler is what the README says of one scheduler of jobs, and not of another.
+// scheduler holds the parts of the README that differ between schedulers of jobs.
 type scheduler struct {
-	starts     func(*ir.Platform) markup              // who starts jobs
-	applied    func(classes markup) markup            // what is applied; classes is a list of ComputeClasses, with its comma, or ""
-	teams      func(*document, *ir.Platform)          // who they are and what each gets
-	named      func(*document, *ir.Platform)          // what has the name of a capacity
-	guarantees func(*document)                        // what becomes of those that the nodes do not meet
-	install    func(*document, *ir.Platform)          // how it is installed by hand
-	byHand     func(*document, *ir.Platform, ir.Team) // what a job needs that is not of the blueprint
-	look       func(*ir.Platform) [][]markup          // by which commands queues and jobs are looked at
-	remove     func(*document, *ir.Platform)          // how a team or a capacity is taken out
+	starts     func(*ir.Platform) markup              // how jobs start
+	applied    func(classes markup) markup            // objects in kubernetes/; classes is "" or "ComputeClasses, "
+	teams      func(*document, *ir.Platform)          // teams and their quota
+	named      func(*document, *ir.Platform)          // objects with the name of a capacity
+	guarantees func(*document)                        // what happens if guarantees and nodes differ
+	install    func(*document, *ir.Platform)          // installation by hand
+	byHand     func(*document, *ir.Platform, ir.Team) // settings of a job that is not in the blueprint
+	look       func(*ir.Platform) [][]markup          // commands that show queues and jobs
+	remove     func(*document, *ir.Platform)          // how to remove a team or a capacity
 
 	tools          markup // the programs that install needs
-	spare, lacking markup // what nodes are beyond the guarantees, or guarantees beyond the nodes
-	ceiling        markup // what the Google Cloud quota of that name is
-	kept           markup // what a build leaves as it is, "" for nothing
-	moved          markup // what to delete by hand where teams go to another queue, "" for nothing
-	apply          markup // how the queues are made
-	stops          markup // what else ends the teams' jobs, "" for nothing
+	spare, lacking markup // words after the number of spare nodes' resources, and of missing ones
+	ceiling        markup // the meaning of the column Ceiling
+	kept           markup // what a build leaves unchanged, or ""
+	moved          markup // what to delete by hand when teams change their queue, or ""
+	apply          markup // how to create the queues
+	stops          markup // what destroying does before it deletes namespaces, or ""
 }
 
+// schedulerOf returns the parts for the scheduler of a platform.
 func schedulerOf(p *ir.Platform) scheduler {
 	if p.Scheduler == ir.KAI {
 		return scheduler{
@@ -31,10 +32,10 @@ func schedulerOf(p *ir.Platform) scheduler {
 			tools:   "`helm` 3.8 or later",
 			spare:   " for whoever asks",
 			lacking: " too few",
-			ceiling: "Ceiling is all pools at their maximum, which is the same: KAI Scheduler gives idle GPUs to " +
-				"whoever asks.",
-			apply: "Make the cohorts and the teams with their queues. KAI Scheduler may run before its webhook " +
-				"answers: if it does not answer yet, repeat this.",
+			ceiling: "Ceiling is the use of all pools at their maximum. It equals Admitted, because KAI Scheduler gives " +
+				"idle GPUs to any team that asks.",
+			apply: "Create the cohorts and the teams with their queues. If the webhook of KAI Scheduler does not answer " +
+				"yet, repeat the command:",
 		}
 	}
 	return scheduler{
@@ -43,14 +44,15 @@ func schedulerOf(p *ir.Platform) scheduler {
 		tools:   "`curl`",
 		spare:   " beyond all quotas",
 		lacking: " can be admitted without a node",
-		ceiling: "Ceiling is all pools at their maximum, which only a change of the teams' quotas can reach.",
-		kept: "What an administrator has stopped stays so: a build keeps the `stopPolicy` that was set on a " +
-			"ClusterQueue by hand.",
-		moved: "Where teams begin or cease to share a tier, first delete their LocalQueues in it, for they cannot be " +
-			"led to another ClusterQueue: `kubectl delete localqueues -n NAMESPACE " + ir.LocalQueuePrefix +
+		ceiling: "Ceiling is the use of all pools at their maximum. The platform can reach it only if you change the " +
+			"teams' quotas.",
+		kept: "A build keeps the `stopPolicy` that an administrator has set on a ClusterQueue: a stopped queue stays " +
+			"stopped.",
+		moved: "If teams start or stop sharing a tier, first delete their LocalQueues in the tier, because a LocalQueue " +
+			"cannot move to another ClusterQueue: `kubectl delete localqueues -n NAMESPACE " + ir.LocalQueuePrefix +
 			"TEAM-TIER`. ",
-		apply: "Make the flavors, the cohorts and the teams with their queues. Kueue may run before its webhooks " +
-			"answer: if one does not answer yet, repeat this.",
-		stops: "the queues stop, ",
+		apply: "Create the flavors, the cohorts and the teams with their queues. If a webhook of Kueue does not answer " +
+			"yet, repeat the command:",
+		stops: "stops the queues, ",
 	}
 }

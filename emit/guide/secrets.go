@@ -7,8 +7,8 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// secret is a Secret that workloads take values from, in every namespace where
-// they take the same of it.
+// secret is a Secret from which workloads take values, in all namespaces in which
+// they take the same keys.
 type secret struct {
 	name       string
 	keys       []string // sorted
@@ -16,7 +16,7 @@ type secret struct {
 	workloads  []string // templates, sorted
 }
 
-// secrets says how to make what is not in the folder.
+// secrets explains how to create the Secrets, which are not in the folder.
 func secrets(d *document, p *ir.Platform) {
 	all := secretsOf(p)
 	if all == nil {
@@ -28,7 +28,7 @@ func secrets(d *document, p *ir.Platform) {
 	for _, s := range all {
 		rows = append(rows, []markup{code(s.name), codes(s.keys), some(s.namespaces), codes(s.workloads)})
 		if len(s.keys) > 1 {
-			lines = ", or where a Secret has several values a line `KEY=VALUE` for each"
+			lines = " For a Secret with several values, type one line `KEY=VALUE` for each value."
 		}
 		if len(s.namespaces) > fewTeams {
 			commands = append(commands, s.create("NAMESPACE"))
@@ -40,15 +40,15 @@ func secrets(d *document, p *ir.Platform) {
 	}
 	d.Para("Some workloads take values from Secrets, which are not in this folder:")
 	d.Table([]markup{"Secret", "Keys", "In namespaces", "Workloads"}, rows)
-	d.Para("An administrator makes them, one by one: each command reads the value from the keyboard", lines,
-		", up to Ctrl-D on a line of its own: it gets into no file and no shell's history.")
+	d.Para("An administrator creates the Secrets one by one. Each command reads the value from the keyboard until Ctrl-D ",
+		"on a line of its own, so that the value gets into no file and no shell history.", lines)
 	d.Code("sh", commands...)
-	d.Para("A job whose Secret is not there waits for it, and after ", podsReadyTimeout(),
-		" is evicted and queued again. To change a value, delete the Secret and make it anew.")
+	d.Para("A job whose Secret does not exist waits for it. After ", podsReadyTimeout(),
+		" the job is evicted and queued again. To change a value, delete the Secret and create it again.")
 }
 
-// secretsOf returns the Secrets by name, then by the first team that needs them
-// so.
+// secretsOf returns the Secrets, sorted by name. Secrets of the same name are in the
+// order of the first team that needs them with these keys.
 func secretsOf(p *ir.Platform) []secret {
 	var each []secret // of one namespace
 	place := map[[2]string]int{}
@@ -82,7 +82,7 @@ func secretsOf(p *ir.Platform) []secret {
 	return all
 }
 
-// with adds a name to sorted names, unless it is there.
+// with adds a name to sorted names, unless they already have it.
 func with(names []string, name string) []string {
 	at, found := slices.BinarySearch(names, name)
 	if found {
@@ -91,8 +91,8 @@ func with(names []string, name string) []string {
 	return slices.Insert(names, at, name)
 }
 
-// create is the command that makes the Secret in a namespace of what it reads:
-// of one value less its line end, or of lines.
+// create returns the command that creates the Secret in a namespace from its
+// standard input: one value without its line end, or lines of keys and values.
 func (s secret) create(namespace string) string {
 	words := []string{"kubectl", "create", "secret", "generic", s.name, "-n", namespace}
 	if len(s.keys) > 1 {

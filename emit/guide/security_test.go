@@ -10,8 +10,8 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// TestDemanded holds that the guide tells what must be there before the first
-// build of a platform with its own key, and nothing without.
+// TestDemanded holds that the guide explains what a platform with its own key needs
+// before the first build, and that it says nothing without such settings.
 func TestDemanded(t *testing.T) {
 	p := &ir.Platform{Project: "my-project", Scheduler: ir.Kueue}
 	guide := func() string {
@@ -34,8 +34,8 @@ func TestDemanded(t *testing.T) {
 	}
 }
 
-// TestLogged holds that the guide tells of the project's audit logs, and of nothing
-// without them.
+// TestLogged holds that the guide describes the audit logs of the project only if
+// the platform turns them on.
 func TestLogged(t *testing.T) {
 	p := &ir.Platform{Project: "my-project"}
 	d := &document{}
@@ -51,7 +51,7 @@ func TestLogged(t *testing.T) {
 	}
 }
 
-// TestIfIntact holds that a manifest whose SHA-256 differs is not applied by hand.
+// TestIfIntact holds that the command does not apply a manifest whose SHA-256 differs.
 func TestIfIntact(t *testing.T) {
 	folder := t.TempDir()
 	file := filepath.Join(folder, "a b.yaml")
@@ -67,7 +67,7 @@ func TestIfIntact(t *testing.T) {
 	}
 }
 
-// TestUpgrades holds that the guide names what GKE holds back.
+// TestUpgrades holds that the guide names the upgrades that GKE holds back.
 func TestUpgrades(t *testing.T) {
 	p := &ir.Platform{Capacities: []ir.Capacity{{Name: "h200", KeepsVersion: true}, {Name: "l4"}}}
 	p.Cluster.Maintenance = ir.Maintenance{Days: []string{"SU"}, Start: "03:00", Hours: 12, Exclusions: []ir.Exclusion{

@@ -6,8 +6,8 @@ import (
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
-// command joins arguments to a shell command that reads each of them as it is,
-// whatever it holds.
+// command returns a shell command with these arguments. It quotes each argument, so
+// that the shell changes none.
 func command(arguments ...string) string {
 	quoted := make([]string, len(arguments))
 	for i, w := range arguments {
