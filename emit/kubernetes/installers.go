@@ -30,7 +30,6 @@ const hostBin = "/home/kubernetes/bin"
 // manifests leave some images unpinned, and select nodes only by GPU. The installers
 // here do the same to the nodes of the platform's pools. They have the same names as
 // Google's, because two installers in one cluster would undo each other's work.
-// cluster's two installers each would undo the other's work.
 type installer struct {
 	name       string
 	pools      []string

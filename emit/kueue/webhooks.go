@@ -12,7 +12,6 @@ import (
 // podWebhook is the webhook in it whose namespaceSelector the release copies to the
 // webhooks of all kinds of jobs and pods (Kueue 0.19:
 // config/components/webhook/kustomization.yaml).
-// config/components/webhook/kustomization.yaml).
 const (
 	validatingWebhooks = "kueue-validating-webhook-configuration"
 	podWebhook         = "vpod.kb.io"
