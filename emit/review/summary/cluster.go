@@ -139,7 +139,6 @@ const inUse = "Google Cloud refuses to change a range that a cluster uses"
 //
 // Source: GKE documentation, "Vertically scale by changing the node machine
 // attributes".
-// attributes".
 const anew = "GKE makes the nodes anew for it"
 
 // replacedWithTopology is a note on how pools of linked machines get another
