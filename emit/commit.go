@@ -93,7 +93,7 @@ func (c *committer) keepLost() error {
 	return failed
 }
 
-// The names of rename are relative to the folder.
+// The names in rename, link and remove are relative to the folder.
 func (c *committer) rename(from, to string) error { return c.disk.rename(c.root, from, to) }
 func (c *committer) link(from, to string) error   { return c.disk.link(c.root, from, to) }
 func (c *committer) remove(name string) error     { return c.disk.remove(c.root, name) }

@@ -13,9 +13,8 @@ import (
 )
 
 const (
-	// allowAnnotation of a team's namespace lists the pod fields that only this
-	// team's jobs may use, because jobsStayInBounds refuses them by default: "csi,
-	// nfs".
+	// allowAnnotation of a team's namespace lists the pod fields that
+	// jobsStayInBounds refuses by default but admits in the team's jobs: "csi, nfs".
 	allowAnnotation = "allow"
 	allowSeparator  = ", "
 	// bucketAnnotation of a team's namespace is the name of the team's bucket.
