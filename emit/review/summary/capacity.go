@@ -289,8 +289,8 @@ func limit(t string, n int) string {
 // tally holds the amounts of each capacity that the queues of a plan are guaranteed.
 type tally struct {
 	capacities map[string]*ir.Capacity
-	cohorts    map[[2]string]*resource.Quantity // by cohort and capacity, in the resource in which the capacity is counted
-	ratios     map[[2]string]resource.Quantity  // by capacity and resource: the amount for each unit of the counted resource
+	cohorts    map[[2]string]*resource.Quantity // by cohort and capacity, in the capacity's counted resource
+	ratios     map[[2]string]resource.Quantity  // by capacity and resource: amount for each counted unit
 }
 
 func newTally(p *ir.Platform) tally {
