@@ -16,8 +16,8 @@ import (
 
 const (
 	stageDir = ownDir + "/stage"
-	// savedDir is what becomes of the stage where a commit could not be undone:
-	// it holds the only copy of what was replaced.
+	// savedDir is the new name of the stage after a commit that could not be undone.
+	// It holds the only copy of the replaced files.
 	savedDir = ownDir + "/saved"
 
 	defaultMode fs.FileMode = 0o644
@@ -26,26 +26,27 @@ const (
 // keptPath marks a stage that could not become savedDir: nothing may delete it.
 const keptPath = stageDir + "/kept"
 
-// disk has the operations that change a folder, except for what is written into
-// the stage.
+// disk has the operations that change a folder, except the writing of files in the
+// stage.
 type disk struct {
 	rename, link func(root *os.Root, from, to string) error
 	mkdir        func(root *os.Root, name string, mode fs.FileMode) error
 	remove       func(root *os.Root, name string) error
 }
 
-// osDisk is the disk of the operating system.
+// osDisk returns the disk of the operating system.
 func osDisk() disk {
 	return disk{rename: (*os.Root).Rename, link: (*os.Root).Link, mkdir: (*os.Root).Mkdir, remove: (*os.Root).Remove}
 }
 
-// commit carries a plan without conflicts out, or leaves the folder as it was.
+// commit carries out a plan without conflicts. If it fails, it leaves the folder as
+// it was.
 //
-// New contents are staged in the folder itself, so that every rename stays on
-// one file system, and are on the disk before the first one. So is the journal:
-// the manifest that is to be, after the one there is and those of unfinished
-// commits. After a crash it tells what is ours, whichever renames were done.
-// The manifest is the last file to change; then the journal goes.
+// New contents are staged in the folder itself, so that every rename stays on one
+// file system. They are on the disk before the first rename, and so is the journal:
+// the manifest there is, those of unfinished commits, and last the new manifest.
+// After a crash the journal tells which files are ours, whichever renames were done.
+// The manifest is the last file to change; then the journal is removed.
 func commit(root *os.Root, p plan, disk disk) error {
 	c := &committer{root: root, disk: disk}
 	return c.settle(c.run(p), !p.unfinished)
@@ -61,7 +62,7 @@ type committer struct {
 // savedFile is a file that was saved in the stage and could not be put back.
 type savedFile struct{ name, saved string }
 
-// settle ends a commit, and undoes one that failed.
+// settle ends a commit, and undoes the commit if err is not nil.
 func (c *committer) settle(err error, dropJournal bool) error {
 	if err == nil {
 		return c.root.RemoveAll(stageDir)
@@ -73,8 +74,8 @@ func (c *committer) settle(err error, dropJournal bool) error {
 	return errors.Join(err, c.root.RemoveAll(stageDir))
 }
 
-// keepLost keeps the stage, which holds the only copies of what is lost, from
-// the next Write, and says where they are.
+// keepLost protects the stage, which holds the only copies of the lost files, from
+// the next Write. The error that it returns says where the copies are.
 func (c *committer) keepLost() error {
 	var failed error
 	dir := savedDir
@@ -92,7 +93,7 @@ func (c *committer) keepLost() error {
 	return failed
 }
 
-// These are relative to the folder.
+// The names in rename, link and remove are relative to the folder.
 func (c *committer) rename(from, to string) error { return c.disk.rename(c.root, from, to) }
 func (c *committer) link(from, to string) error   { return c.disk.link(c.root, from, to) }
 func (c *committer) remove(name string) error     { return c.disk.remove(c.root, name) }
@@ -149,7 +150,7 @@ func (c *committer) run(p plan) error {
 	return c.remove(journalPath)
 }
 
-// move puts staged files in their places, and takes stale ones away.
+// move puts staged files in their places and moves stale files out of the folder.
 func (c *committer) move(changes, stale []target) error {
 	touched := map[string]bool{}
 	for i, t := range changes {
@@ -170,7 +171,7 @@ func (c *committer) move(changes, stale []target) error {
 	return c.sync(touched)
 }
 
-// touch notes the directories that a change of a file may change.
+// touch adds to dirs the directories that a change of the file may change.
 func touch(dirs map[string]bool, name string) {
 	for dir := range parents(name) {
 		if dirs[dir] {
@@ -183,8 +184,8 @@ func touch(dirs map[string]bool, name string) {
 
 func staged(i int) string { return path.Join(stageDir, strconv.Itoa(i)) }
 
-// stage writes the new contents beside their places, down to the disk. Many
-// wait for the disk at once, which costs little more than one.
+// stage writes the new contents to the stage and syncs them to the disk. Many files
+// are synced at once, which takes little longer than one.
 func (c *committer) stage(changes []target) error {
 	if err := c.mkdir(stageDir, 0o700); err != nil {
 		return err
@@ -218,8 +219,9 @@ func (c *committer) stageFile(name string, t target) (err error) {
 	return f.Sync()
 }
 
-// keptMode is the mode of the file that is replaced, executable by everyone
-// who may read it if the new file is to be executable, and by nobody if not.
+// keptMode returns the mode for a file that replaces another: the mode of the old
+// file, executable by everyone who may read it if the new file is executable, and by
+// nobody if not.
 func (t target) keptMode() fs.FileMode {
 	mode := t.old &^ 0o111
 	if executable(t.Mode) {
@@ -228,7 +230,7 @@ func (t target) keptMode() fs.FileMode {
 	return mode
 }
 
-// directories makes those that new files lie in.
+// directories creates the directories of new files.
 func (c *committer) directories(changes []target) error {
 	made := map[string]bool{}
 	for _, t := range changes {
@@ -251,7 +253,7 @@ func (c *committer) directories(changes []target) error {
 	return nil
 }
 
-// journal puts the list of contents that may be found after a crash in place.
+// journal puts the list of contents that a crash may leave behind in place.
 func (c *committer) journal(content []byte) error {
 	name := path.Join(stageDir, path.Base(journalPath))
 	if err := c.stageFile(name, target{File: File{Content: content}}); err != nil {
@@ -263,8 +265,8 @@ func (c *committer) journal(content []byte) error {
 	return c.sync(map[string]bool{ownDir: true})
 }
 
-// put moves a staged file to its place. Where the file system cannot link, the
-// file that was there is missing for a moment.
+// put moves a staged file to its place. On a file system without links, the old file
+// is missing for a moment.
 func (c *committer) put(i int, t target) error {
 	if t.action == create {
 		c.undo = append(c.undo, func() error { return c.remove(t.Path) })
@@ -280,14 +282,15 @@ func (c *committer) put(i int, t target) error {
 	return c.rename(staged(i), t.Path)
 }
 
-// take moves a file out of the folder.
+// take moves a file out of the folder into the stage.
 func (c *committer) take(i int, t target) error {
 	saved := staged(i) + ".stale"
 	c.undo = append(c.undo, func() error { return c.restore(saved, t.Path) })
 	return c.rename(t.Path, saved)
 }
 
-// restore puts a saved file back. One that was not saved yet is still there.
+// restore puts a saved file back. A file that was not saved yet is still in its
+// place.
 func (c *committer) restore(saved, name string) error {
 	err := c.rename(saved, name)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
@@ -297,7 +300,7 @@ func (c *committer) restore(saved, name string) error {
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// prune removes the directories that a file which is gone has left empty.
+// prune removes the directories that became empty when the file was removed.
 func (c *committer) prune(name string) {
 	for dir := range parents(name) {
 		if err := c.remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // not empty
@@ -306,8 +309,8 @@ func (c *committer) prune(name string) {
 	}
 }
 
-// sync brings changes of directories to the disk. Windows cannot, and keeps a
-// journal of its own.
+// sync writes changes of directories to the disk. Windows has no such operation; its
+// file system keeps a journal.
 func (c *committer) sync(dirs map[string]bool) error {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -321,8 +324,8 @@ func (c *committer) sync(dirs map[string]bool) error {
 				return err
 			}
 			defer f.Close()
-			// Some file systems have no such operation, and nothing to gain
-			// from it.
+			// Some file systems do not support syncing a directory, and do not need
+			// it.
 			if err := f.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) &&
 				!errors.Is(err, syscall.EINVAL) {
 				return err
@@ -333,7 +336,7 @@ func (c *committer) sync(dirs map[string]bool) error {
 	return group.Wait()
 }
 
-// rollBack undoes what was done, the latest first. The journal stays where it
+// rollBack undoes the finished operations, the latest first. The journal stays if it
 // is still needed: for an earlier crash, or if something cannot be undone.
 func (c *committer) rollBack(dropJournal bool) error {
 	var failed error

@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// Create puts a tree into a directory that is its user's, all of it or nothing,
-// and returns what it did. The tree must pass Check; it needs no manifest, and
-// nothing keeps in mind what was created. The directory is made where it does
-// not exist.
+// Create writes a tree into a directory that belongs to the user, all of it or
+// nothing, and reports what it did. The tree must pass Check. It needs no manifest,
+// and Create keeps no record of the created files. Create makes the directory if it
+// does not exist.
 //
-// Only files below own, a directory of the tree, are replaced, and removed where
-// the tree does not have them; "" is none. Elsewhere a file that holds the right
-// content already stays, and all that exists otherwise is listed as a conflict:
-// then Create returns ErrConflict and writes nothing. Modes other than 0644 are
-// not for it.
+// Create replaces files, and removes files that the tree does not have, only below
+// own, a directory of the tree. If own is "", there is no such directory. Elsewhere
+// a file that already holds the right content stays. Every other existing file is
+// listed as a conflict; then Create returns ErrConflict and writes nothing. Create
+// supports no mode except 0644.
 func Create(dir string, tree Tree, own string) (Report, error) {
 	report, err := lay(dir, tree, own, osDisk())
 	if err != nil {
@@ -69,7 +69,7 @@ func (c *committer) lay(p plan) error {
 	return c.move(changes, p.stale)
 }
 
-// survey compares a directory with a tree of which it knows nothing.
+// survey compares a directory that has no manifest with a tree.
 func survey(root *os.Root, tree Tree, own string) (plan, error) {
 	var p plan
 	below := func(name string) bool { return own != "" && strings.HasPrefix(name, own+"/") }

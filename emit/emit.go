@@ -23,12 +23,12 @@ type File struct {
 	Mode    fs.FileMode // 0 stands for 0644
 }
 
-// Tree is a deploy folder: files by path, each path once.
+// Tree is a deploy folder: its files sorted by path, each path once.
 type Tree []File
 
-// Check returns an error unless the tree can stand in any folder: sorted by
-// path, each path once, none of them a directory of another, none leading out
-// of the folder or into batchwright's own files.
+// Check returns an error unless the tree can be written to any folder. The files
+// must be sorted by path, and each path must occur once. No path may be a directory
+// of another, or lead out of the folder or into batchwright's own files.
 func (t Tree) Check() error {
 	files := make(map[string]bool, len(t))
 	for i, f := range t {
@@ -61,8 +61,8 @@ func checkPath(p string) error {
 	return nil
 }
 
-// parents yields the directories a path lies in, the nearest first, without
-// the folder itself.
+// parents yields the directories that contain a path, the nearest first, without the
+// folder itself.
 func parents(p string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {

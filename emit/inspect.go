@@ -19,12 +19,12 @@ const journalPath = ownDir + "/journal.json"
 // spent waiting for the disk.
 const workers = 16
 
-// plan is what has to be done to a folder.
+// plan lists the changes that bring a folder up to date.
 type plan struct {
-	files      []target // the tree's, by path
-	stale      []target // no longer the tree's, by path
+	files      []target // files of the tree, by path
+	stale      []target // files that only an earlier tree had, by path
 	history    history
-	past       []byte // the manifests that history is made of
+	past       []byte // the manifests from which history was built
 	unfinished bool   // a journal was left by a crash
 }
 
@@ -32,7 +32,7 @@ type plan struct {
 type target struct {
 	File
 	action  action
-	problem Problem // with conflict
+	problem Problem // set if there is a conflict
 	old     fs.FileMode
 }
 
@@ -43,7 +43,7 @@ const (
 	create
 	replace
 	remove
-	forget // it is gone already
+	forget // already removed
 	conflict
 )
 
@@ -56,7 +56,7 @@ func inspect(root *os.Root, tree Tree, opt WriteOptions) (plan, error) {
 	}
 	dirs := directories{root: root, seen: map[string]Problem{}}
 
-	// What earlier runs wrote.
+	// The files that earlier runs wrote.
 	var current manifest
 	for _, name := range []string{ManifestPath, journalPath} {
 		problem, err := dirs.problem(name)
@@ -122,7 +122,8 @@ func inspect(root *os.Root, tree Tree, opt WriteOptions) (plan, error) {
 		}
 	}
 
-	// Directories first and one by one, so that the files need no lock.
+	// Check the directories first, one by one, so that the concurrent checks of
+	// files need no lock.
 	for _, list := range [][]target{p.files, p.stale} {
 		for i := range list {
 			problem, err := dirs.problem(list[i].Path)
@@ -159,7 +160,8 @@ func inspect(root *os.Root, tree Tree, opt WriteOptions) (plan, error) {
 	return p, nil
 }
 
-// accepts reports whether manifests list only what can have been generated.
+// accepts reports whether the manifests list only paths that can have been
+// generated.
 func (opt WriteOptions) accepts(all []manifest) bool {
 	for _, m := range all {
 		for name := range m.Files {
@@ -171,9 +173,9 @@ func (opt WriteOptions) accepts(all []manifest) bool {
 	return true
 }
 
-// settled returns the manifest of the folder as an unfinished commit has left it:
-// every file that is not selected is listed with the content it has, if that
-// content is ours. The journal is not needed for them any more.
+// settled returns the manifest of the folder after an unfinished commit. It lists
+// every file that is not selected with its current content, if the content is ours.
+// These files then no longer need the journal.
 func (p plan) settled(root *os.Root, dirs *directories, current manifest,
 	selected func(string) bool) (manifest, error) {
 	m := manifest{manifestVersion, maps.Clone(current.Files)}
@@ -185,7 +187,7 @@ func (p plan) settled(root *os.Root, dirs *directories, current manifest,
 			continue
 		}
 		if problem, err := dirs.problem(name); err != nil || problem != "" {
-			continue // as for a file that was edited
+			continue // treated like an edited file
 		}
 		info, problem, err := lstat(root, name)
 		if err != nil {
@@ -211,8 +213,9 @@ func (t *target) force(a action) {
 	}
 }
 
-// lstat describes a file. What is no regular file is a problem; a file that
-// does not exist has neither.
+// lstat returns the information on a file. It returns a Problem for anything except
+// a regular file. For a file that does not exist, both the information and the
+// Problem are empty.
 func lstat(root *os.Root, name string) (fs.FileInfo, Problem, error) {
 	info, err := root.Lstat(name)
 	switch {
@@ -228,7 +231,7 @@ func lstat(root *os.Root, name string) (fs.FileInfo, Problem, error) {
 	return info, "", nil
 }
 
-// decideFile decides on a file of the tree.
+// decideFile sets the action for a file of the tree.
 func decideFile(root *os.Root, known history, t *target) error {
 	info, problem, err := lstat(root, t.Path)
 	switch {
@@ -263,8 +266,8 @@ func decideFile(root *os.Root, known history, t *target) error {
 	return nil
 }
 
-// decideStale decides on a file that the tree has no longer. What is no
-// regular file any more has been replaced by its owner and is left alone.
+// decideStale sets the action for a file that the tree no longer has. If it is no
+// longer a regular file, its owner has replaced it, and it stays.
 func decideStale(root *os.Root, known history, t *target) error {
 	info, problem, err := lstat(root, t.Path)
 	if err != nil {
@@ -288,14 +291,14 @@ func decideStale(root *os.Root, known history, t *target) error {
 
 func executable(mode fs.FileMode) bool { return mode&0o100 != 0 }
 
-// directories finds out whether files can lie where they should, looking at
-// each directory once.
+// directories reports whether files can be in their directories. It examines each
+// directory once.
 type directories struct {
 	root *os.Root
 	seen map[string]Problem
 }
 
-// problem returns what is wrong with the directories a path lies in, or "".
+// problem returns the problem of the directories that contain a path, or "".
 func (d *directories) problem(name string) (Problem, error) {
 	dir := path.Dir(name)
 	if dir == "." {
@@ -319,8 +322,9 @@ func (d *directories) problem(name string) (Problem, error) {
 	return problem, err
 }
 
-// within returns the selected files of a tree with the manifest of the folder
-// that has these files and otherwise what the current manifest lists.
+// within returns the selected files of a tree, together with a manifest. The
+// manifest lists these files, and for all other paths the entries of the current
+// manifest.
 func (t Tree) within(current manifest, selected func(string) bool) (Tree, error) {
 	m := manifest{manifestVersion, make(map[string]string, len(t))}
 	for p, sum := range current.Files {
@@ -338,7 +342,7 @@ func (t Tree) within(current manifest, selected func(string) bool) (Tree, error)
 	return part, err
 }
 
-// report sums a plan up.
+// report returns the summary of a plan.
 func (p plan) report() Report {
 	var r Report
 	for _, t := range slices.Concat(p.files, p.stale) {

@@ -20,15 +20,16 @@ const (
 // ErrLocked is returned while another process keeps writing to a folder.
 var ErrLocked = errors.New("another compile is writing to this folder")
 
-// lock keeps other processes from writing to a folder until the function it
-// returns is called. It makes the directory of batchwright's own files.
+// lock keeps other processes from writing to a folder until the caller calls unlock.
+// It creates the directory of batchwright's own files.
 func lock(root *os.Root) (unlock func(), err error) {
 	for deadline := time.Now().Add(lockPatience); ; time.Sleep(lockInterval) {
 		if err := root.Mkdir(ownDir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, err
 		}
 		for _, p := range []string{ownDir, lockPath} {
-			// Root follows links that stay inside; nothing of ours is one.
+			// Root follows links that stay inside the folder, but none of our own
+			// files is a link.
 			if info, err := root.Lstat(p); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 				return nil, fmt.Errorf("%s is a symbolic link", p)
 			}
@@ -37,7 +38,7 @@ func lock(root *os.Root) (unlock func(), err error) {
 		switch {
 		case err == nil:
 			return unlock, nil
-		case errors.Is(err, fs.ErrNotExist): // the other has just removed the directory
+		case errors.Is(err, fs.ErrNotExist): // another process has just removed the directory
 		case !errors.Is(err, ErrLocked):
 			return nil, fmt.Errorf("locking %s: %w", lockPath, err)
 		}

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// tryLock takes the lock with flock, which ends with the process: a crash
-// leaves a file, but no lock. It returns ErrLocked where another holds it.
+// tryLock takes the lock with flock. The lock ends with the process: a crash leaves
+// a file, but no lock. tryLock returns ErrLocked if another process holds the lock.
 func tryLock(root *os.Root) (unlock func(), err error) {
 	f, err := root.OpenFile(lockPath, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
@@ -27,13 +27,13 @@ func tryLock(root *os.Root) (unlock func(), err error) {
 		return nil, err
 	}
 	return func() {
-		root.Remove(lockPath) // while it is held: see current
+		root.Remove(lockPath) // while the lock is held: see current
 		f.Close()
 	}, nil
 }
 
-// current tells whether a file that was opened as the lock still is the lock,
-// and not one that its holder removed in between.
+// current reports whether a file that was opened as the lock is still the lock. The
+// holder may have removed the file in between.
 func current(root *os.Root, f *os.File) bool {
 	opened, err := f.Stat()
 	if err != nil {

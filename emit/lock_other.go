@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// tryLock takes the lock by creating its file. A crash leaves the file, which
-// then has to be removed by hand.
+// tryLock takes the lock by creating its file. After a crash the file remains, and
+// must be removed by hand.
 func tryLock(root *os.Root) (unlock func(), err error) {
 	f, err := root.OpenFile(lockPath, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if errors.Is(err, fs.ErrExist) {

@@ -15,21 +15,21 @@ import (
 const (
 	ownDir = ".batchwright"
 
-	// ManifestPath is the file that lists what batchwright has written into a
-	// folder.
+	// ManifestPath is the file that lists the files that batchwright has written to
+	// a folder.
 	ManifestPath = ownDir + "/manifest.json"
 
 	manifestVersion = 1
 )
 
-// manifest lists generated files and their hashes, without itself.
+// manifest lists generated files and their hashes. It does not list itself.
 type manifest struct {
 	Version int               `json:"version"`
 	Files   map[string]string `json:"files"` // "sha256:" and hexadecimal digits, by path
 }
 
-// Manifest returns the file that lists every other file of a tree with the
-// hash of its content, sorted.
+// Manifest returns the manifest of a tree: a file that lists every other file with
+// the hash of its content, sorted by path.
 func Manifest(t Tree) (File, error) {
 	m := manifest{manifestVersion, make(map[string]string, len(t))}
 	for _, f := range t {
@@ -49,7 +49,7 @@ func (m manifest) file() (File, error) {
 	return File{Path: ManifestPath, Content: b.Bytes()}, err
 }
 
-// parseManifests reads manifests that follow each other, at least one.
+// parseManifests reads one or more manifests that follow each other in content.
 func parseManifests(content []byte) ([]manifest, error) {
 	var all []manifest
 	dec := json.NewDecoder(bytes.NewReader(content))
@@ -82,7 +82,8 @@ func hash(content []byte) string {
 	return hashPrefix + hex.EncodeToString(sum[:])
 }
 
-// history is every content that batchwright may have left at a path.
+// history maps each path to the hash of every content that batchwright may have left
+// there.
 type history map[string][]string
 
 func (h history) add(m manifest) {

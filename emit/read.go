@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// What is wrong with a file that Write brings up to date, after its path.
+// The ways in which a file can differ from the tree. Each is printed after the
+// file's path.
 const (
 	Missing  Problem = "is missing"
 	Outdated Problem = "is out of date"
@@ -14,30 +15,31 @@ const (
 	Large    Problem = "is far larger than what is generated"
 )
 
-// tooLarge tells whether a file is too large to be one that was generated and
-// edited: to compare it would take long, and say nothing.
+// tooLarge reports whether a file is too large to be a generated file that somebody
+// edited. A comparison would take long and show nothing useful.
 func tooLarge(size int64, generated []byte) bool { return size > 1<<20+8*int64(len(generated)) }
 
-// Folder is what a deploy folder holds.
+// Folder is the content of a deploy folder.
 type Folder struct {
-	// Tree is sorted by path. It has the files that a tree has or an earlier one
-	// had, as they are in the folder, and no manifest and nothing Large.
+	// Tree holds the files of the folder that the tree or an earlier tree had,
+	// sorted by path, with their contents in the folder. It holds no manifest and no
+	// Large file.
 	Tree Tree
-	// Differences from a tree are sorted by path.
+	// Differences holds the differences from the tree, sorted by path.
 	Differences []Difference
 }
 
-// Difference is a file that is not as a tree has it. The manifest is one only
-// where no other file is, or where it cannot be read.
+// Difference is a file that differs from the file in the tree. The manifest is
+// listed only if no other file differs, or if the manifest cannot be read.
 type Difference struct {
 	Path    string
 	Problem Problem
 }
 
-// Read reads a folder and compares it with a tree, which must be as for Write.
-// Files that no Write has left there and that are not in the tree do not
-// matter. The error is fs.ErrNotExist where there is no folder, and
-// ErrNotFolder where it is something else.
+// Read reads a folder and compares it with a tree, which must satisfy the conditions
+// of Write. Read ignores files that no Write has left there and that are not in the
+// tree. The error is fs.ErrNotExist if there is no folder, and ErrNotFolder if dir
+// is not a directory.
 func Read(dir string, tree Tree) (Folder, error) {
 	folder, err := read(dir, tree)
 	if err != nil {
@@ -60,7 +62,7 @@ func read(dir string, tree Tree) (Folder, error) {
 	if err != nil {
 		return Folder{}, err
 	}
-	if len(p.files) < len(tree) { // a manifest cannot be used: nothing else was looked at
+	if len(p.files) < len(tree) { // a manifest is unusable, so no other file was examined
 		bad := p.files[0]
 		if bad.problem != Damaged {
 			return Folder{}, fmt.Errorf("%s %s", bad.Path, bad.problem)
@@ -113,7 +115,7 @@ func read(dir string, tree Tree) (Folder, error) {
 	return folder, nil
 }
 
-// difference tells what is wrong with a file, or "".
+// difference returns the Problem of a file, or "".
 func (t target) difference() Problem {
 	switch t.action {
 	case create:

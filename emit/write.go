@@ -8,24 +8,24 @@ import (
 	"slices"
 )
 
-// WriteOptions says how Write treats what it finds.
+// WriteOptions controls how Write treats existing files.
 type WriteOptions struct {
-	// Force overwrites and removes also what was edited by hand, and
-	// overwrites files that batchwright did not write. Directories and
-	// symbolic links are refused even so.
+	// Force also overwrites and removes files that were edited by hand, and
+	// overwrites files that batchwright did not write. Directories and symbolic
+	// links remain conflicts.
 	Force bool
-	// DryRun reports what would be done and leaves the disk alone.
+	// DryRun reports the changes without writing to the disk.
 	DryRun bool
-	// Only selects the paths to write and to remove; all others stay as they
-	// are. nil selects all.
+	// Only reports whether Write may write or remove a path; all other files stay as
+	// they are. nil selects all paths.
 	Only func(path string) bool
-	// Owns reports whether a path can be one that was generated: a manifest that
-	// lists another one is not followed. nil accepts all.
+	// Owns reports whether a path can have been generated. Write does not use a
+	// manifest that lists any other path. nil accepts all paths.
 	Owns func(path string) bool
 }
 
-// Report tells what Write did, or with DryRun would do. All paths are relative
-// to the folder, slash-separated and sorted.
+// Report lists what Write did, or would do with DryRun. All paths are relative to
+// the folder, slash-separated and sorted.
 type Report struct {
 	Written   []string
 	Unchanged []string
@@ -33,19 +33,19 @@ type Report struct {
 	Conflicts []Conflict
 }
 
-// Changed tells whether anything was, or would be, written or removed.
+// Changed reports whether any file was, or would be, written or removed.
 func (r Report) Changed() bool { return len(r.Written)+len(r.Removed) > 0 }
 
-// Conflict is something in the folder that Write will not touch.
+// Conflict is a path in the folder that Write refuses to change.
 type Conflict struct {
 	Path    string
 	Problem Problem
 }
 
-// Problem says, after a path, what is wrong with it.
+// Problem says what is wrong with a path. It is printed after the path.
 type Problem string
 
-// Problems. Force overcomes the first four.
+// The problems. Force overrides the first four.
 const (
 	Edited   Problem = "was edited by hand since it was generated"
 	Foreign  Problem = "exists already and was not generated"
@@ -55,38 +55,37 @@ const (
 	Linked   Problem = "is a symbolic link, or lies behind one"
 )
 
-// Forcible tells whether Force overcomes the problem.
+// Forcible reports whether Force overrides the problem.
 func (p Problem) Forcible() bool {
 	return slices.Contains([]Problem{Edited, Foreign, Damaged, Tampered}, p)
 }
 
 var (
-	// ErrConflict is returned when the report has conflicts. Nothing was
-	// written.
+	// ErrConflict is returned if the report has conflicts. Nothing was written.
 	ErrConflict = errors.New("the folder holds what would be lost")
-	// ErrSaved is returned as long as the folder holds what an earlier Write
+	// ErrSaved is returned as long as the folder holds files that an earlier Write
 	// could neither replace nor put back.
 	ErrSaved = errors.New("a write failed here, and what it could not put back has to be moved or deleted first")
-	// ErrNotFolder is returned when the folder is something else.
+	// ErrNotFolder is returned if the path is not a directory.
 	ErrNotFolder = errors.New("is not a directory")
 )
 
-// Write makes a folder hold a tree, all of it or nothing, and returns what it
-// did. The tree must pass Check and hold its Manifest. The folder is made
-// where it does not exist; a symbolic link to it is followed.
+// Write makes a folder hold a tree, all of it or nothing, and reports what it did.
+// The tree must pass Check and contain its Manifest. Write creates the folder if it
+// does not exist, and follows a symbolic link to it.
 //
-// Files that hold the right content already are not touched. Files that only
-// an earlier tree had are removed, with the directories this leaves empty. A
-// file is replaced or removed only if it is as an earlier Write left it;
-// otherwise, unless forced, Write lists all such conflicts, returns
-// ErrConflict and writes nothing. Other files in the folder are never touched.
+// Write does not touch files that already hold the right content. It removes files
+// that only an earlier tree had, and the directories that become empty. It replaces
+// or removes a file only if the file is as an earlier Write left it. Otherwise,
+// unless forced, Write lists all such conflicts, returns ErrConflict and writes
+// nothing. It never touches other files in the folder.
 //
-// New contents are put in place by renaming, the manifest last, after all of
-// them are on the disk. Where that fails midway everything is put back; where
-// that fails too, the error says where the originals are, and no Write touches
-// the folder until somebody has seen to them. After a crash midway the next
-// Write recognises what was already in place, and completes or replaces it.
-// Concurrent writers take turns.
+// Write first syncs all new contents to the disk, then renames them into place, the
+// manifest last. If a rename fails, Write puts everything back. If it cannot, the
+// error says where the originals are, and no Write touches the folder until somebody
+// has moved or deleted them. After a crash the next Write recognises the files that
+// are already in place, and completes or replaces them. Concurrent writers take
+// turns.
 func Write(dir string, tree Tree, opt WriteOptions) (Report, error) {
 	report, err := write(dir, tree, opt, osDisk())
 	if err != nil {
@@ -95,7 +94,7 @@ func Write(dir string, tree Tree, opt WriteOptions) (Report, error) {
 	return report, err
 }
 
-// write is Write with the operations that tests make fail.
+// write is Write with a disk whose operations tests can make fail.
 func write(dir string, tree Tree, opt WriteOptions, disk disk) (report Report, err error) {
 	if err := tree.Check(); err != nil {
 		return Report{}, err
@@ -140,7 +139,7 @@ func write(dir string, tree Tree, opt WriteOptions, disk disk) (report Report, e
 	return report, commit(root, p, disk)
 }
 
-// open opens a directory that exists.
+// open opens an existing directory.
 func open(dir string) (*os.Root, error) {
 	info, err := os.Stat(dir)
 	switch {
@@ -152,9 +151,9 @@ func open(dir string) (*os.Root, error) {
 	return os.OpenRoot(dir)
 }
 
-// enter opens a directory to write to it, and makes it where it does not exist.
-// Until leave is called no other process writes to it; that also removes again
-// what was made and is still empty.
+// enter opens a directory for writing, and creates it if it does not exist. No other
+// process writes to the directory until the caller calls leave, which also removes
+// directories that enter created and that are still empty.
 func enter(dir string) (root *os.Root, leave func(), err error) {
 	root, err = open(dir)
 	missing := errors.Is(err, fs.ErrNotExist)
@@ -174,7 +173,7 @@ func enter(dir string) (root *os.Root, leave func(), err error) {
 	}
 	leave = func() {
 		unlock()
-		if root.Remove(ownDir) == nil && missing { // where nothing was written
+		if root.Remove(ownDir) == nil && missing { // if nothing was written
 			os.Remove(dir)
 		}
 		root.Close()
@@ -186,8 +185,8 @@ func enter(dir string) (root *os.Root, leave func(), err error) {
 	return root, leave, nil
 }
 
-// clearStage removes a stage that a crash has left, unless it holds the only
-// copy of something.
+// clearStage removes the stage of a crashed commit, unless it holds the only copy of
+// a file.
 func clearStage(root *os.Root) error {
 	for name, dir := range map[string]string{savedDir: savedDir, keptPath: stageDir} {
 		if _, err := root.Lstat(name); err == nil {
@@ -197,7 +196,8 @@ func clearStage(root *os.Root) error {
 	return root.RemoveAll(stageDir)
 }
 
-// allNew reports on a folder that does not exist.
+// allNew reports every selected file of the tree as new, for a folder that does not
+// exist.
 func allNew(tree Tree, only func(string) bool) (report Report, err error) {
 	if only != nil {
 		tree, err = tree.within(manifest{}, only)

@@ -17,12 +17,11 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
-// The A3 Ultra reference system's own tables, written here by hand from Google's
-// Cluster Toolkit (examples/gke-consumption-options,
-// dws-flex-start-queued-provisioning), so that a change of the compiler cannot
-// change them.
+// The tables of the A3 Ultra reference system, written by hand from Google's Cluster
+// Toolkit (examples/gke-consumption-options, dws-flex-start-queued-provisioning), so
+// that a change of the compiler cannot change them.
 var (
-	// subnet, range, in a network with the profile
+	// subnet, range, and the profile of the network if it has one
 	a3UltraSubnets = []string{
 		"gvnic-1 192.168.64.0/18 ",
 		"rdma-0 192.168.128.0/21 us-central1-b-vpc-roce",
@@ -80,9 +79,10 @@ func TestA3UltraFlexNetworks(t *testing.T) {
 	}
 }
 
-// TestA3UltraFlexPool: one pool of 64 nodes, which the reference limits by quota
-// alone. It departs in one setting: automatic upgrades stay on, because a
-// release channel, which the cluster has here and there, demands them.
+// TestA3UltraFlexPool checks the pool of 64 nodes, which the reference limits only
+// by quota. The pool differs from the reference in one setting: automatic upgrades
+// stay on, because the cluster's release channel, which the reference also has,
+// requires them.
 func TestA3UltraFlexPool(t *testing.T) {
 	files := a3UltraFlex(t)
 	resources, err := tfResources(files, "terraform/node_pools.tf", "google_container_node_pool")
@@ -129,7 +129,7 @@ func TestA3UltraFlexPool(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := clusters[0]
-	// The reference names GKE 1.32. GKE makes no cluster of a version that has
+	// The reference names GKE 1.32. GKE creates no cluster with a version that has
 	// left its release channel, so the channel decides here.
 	if c.text("min_master_version") != "" || c.block("release_channel").text("channel") != "REGULAR" ||
 		!c.isTrue("enable_multi_networking") || c.text("datapath_provider") != "ADVANCED_DATAPATH" ||

@@ -16,9 +16,9 @@ import (
 	"github.com/batchwright/batchwright/emit/folder"
 )
 
-// TestAnotherFamily: a capacity of another family of GPUs is two lines, on any
-// of the reference systems. They make a node pool and what stands for it, move
-// nothing that was there, and one line more lets every team use all of it.
+// TestAnotherFamily checks that two lines add a capacity of another GPU family to
+// any of the reference systems. They add a node pool and the objects for it, and
+// change no existing line. One more line lets every team use the whole capacity.
 func TestAnotherFamily(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -61,7 +61,7 @@ capacity: more: {hardware: "t4", consumption: spot: {}, maxNodes: 2}
 			}
 			write(test.lines)
 			after, p, findings := compileMore(t, test.tags, append(slices.Clone(paths), more))
-			// It stands, and whom it is for nobody has said.
+			// The capacity exists, but no team can use it yet.
 			if want := []string{"W0203 capacity.more"}; !slices.Equal(findings, want) {
 				t.Errorf("two lines lead to %q, want %q", findings, want)
 			}
@@ -83,7 +83,7 @@ capacity: more: {hardware: "t4", consumption: spot: {}, maxNodes: 2}
 				linesStay(t, name, before, after)
 			}
 			if p.Scheduler == ir.KAI {
-				return // has one tier, whose list of capacities is the administrator's
+				return // has only one tier, whose list of capacities belongs to the administrator
 			}
 
 			write(test.lines + `tiers: more: {priority: 5, capacity: ["more"], shared: {}}` + "\n")
@@ -103,8 +103,8 @@ capacity: more: {hardware: "t4", consumption: spot: {}, maxNodes: 2}
 	}
 }
 
-// compileMore compiles a blueprint without errors, holds its folder against all
-// checks, and returns its warnings by code and path.
+// compileMore compiles a blueprint that must have no errors, runs all checks on its
+// folder, and returns its warnings by code and path.
 func compileMore(t *testing.T, tags, paths []string) (fs.FS, *ir.Platform, []string) {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -136,7 +136,7 @@ func compileMore(t *testing.T, tags, paths []string) (fs.FS, *ir.Platform, []str
 	return files, res.Plan, findings
 }
 
-// linesStay checks that a file still has the lines it had, in their order.
+// linesStay checks that a file still has all its earlier lines, in their order.
 func linesStay(t *testing.T, name string, before, after fs.FS) {
 	t.Helper()
 	was, err := fs.ReadFile(before, name)

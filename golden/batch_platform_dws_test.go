@@ -15,16 +15,16 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
-// The table of the batch platform with Dynamic Workload Scheduler, written by
-// hand from the reference.
+// The tables of the batch platform with Dynamic Workload Scheduler, written by hand
+// from the reference.
 var (
-	// Pool, machine, GPUs of a node, how obtained.
+	// Pool, machine, GPUs of a node, and how the nodes are obtained.
 	dwsPools = []string{
 		"a100-dws a2-highgpu-2g 2 nvidia-tesla-a100 queued flex-start",
 		"h100-dws a3-highgpu-8g 8 nvidia-h100-80gb queued flex-start",
 	}
-	// Flavor, nominal GPUs, the check that a job of the flavor waits for. There
-	// is one ClusterQueue for both, of 20 GPUs.
+	// Flavor, nominal GPUs, and the check for which a job of the flavor waits. One
+	// ClusterQueue has both flavors, with 20 GPUs in total.
 	dwsQuota = []string{
 		"a100-dws 4 dws-a100-dws",
 		"h100-dws 16 dws-h100-dws",
@@ -35,8 +35,8 @@ var (
 		"team-a/finetune-gemma-2b 2 google/gemma-2b a100-dws 14400",
 		"team-b/finetune-gemma-7b 8 google/gemma-7b h100-dws 14400",
 	}
-	// What must differ from the batch platform's own folder; all else is the
-	// same, byte for byte.
+	// The files that must differ from the batch platform's own folder. All other
+	// files are equal, byte for byte.
 	dwsChanges = []string{
 		".batchwright/manifest.json",
 		"README.md",
@@ -47,7 +47,7 @@ var (
 		"kubernetes/kustomization.yaml",             // more files
 		"kubernetes/priority-classes.yaml",          // dws
 		"kubernetes/resource-flavors.yaml",          // two more
-		"kubernetes/system/admission-policies.yaml", // what the tier leads to
+		"kubernetes/system/admission-policies.yaml", // limits of the tier's pods
 		"kubernetes/teams/team-a.yaml",              // the LocalQueue
 		"kubernetes/teams/team-b.yaml",              // the LocalQueue
 		"terraform/cluster.tf",                      // limits of auto-provisioning
@@ -155,8 +155,8 @@ func TestDWSQueue(t *testing.T) {
 	}
 }
 
-// TestBuildKeepsQueues: the build stops every ClusterQueue that it does not find
-// in the manifests it reads.
+// TestBuildKeepsQueues checks that the manifests that the build reads have all
+// ClusterQueues, because the build stops every other ClusterQueue.
 func TestBuildKeepsQueues(t *testing.T) {
 	files := dwsFolder(t)
 	build, err := fs.ReadFile(files, "cloudbuild/provision.yaml")
@@ -224,8 +224,8 @@ func TestDWSJobs(t *testing.T) {
 	}
 }
 
-// TestDWSLeavesTheRest: the overlay adds to the batch platform, and changes what
-// it has to.
+// TestDWSLeavesTheRest checks that the overlay adds to the batch platform and
+// changes only what it must.
 func TestDWSLeavesTheRest(t *testing.T) {
 	files := dwsFolder(t)
 	base := os.DirFS("batch-platform")

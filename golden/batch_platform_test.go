@@ -15,9 +15,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The batch reference platform's own table: quota of each team's ClusterQueues
-// as nominal + borrowing limit, and its preemption. It is written here by hand
-// from the reference, so that a change of the compiler cannot change it.
+// The table of the batch reference platform: the quota of each team's ClusterQueues
+// as nominal + borrowing limit, and their preemption. It is written by hand from the
+// reference, so that a change of the compiler cannot change it.
 var batchPlatformQueues = []string{
 	// queue, flavor, cpu, memory, nvidia.com/gpu, preemption
 	"cq-TEAM-hp l4-reserved 4+0 20Gi+0 4+0 LowerPriority",
@@ -48,7 +48,7 @@ func TestBatchPlatformQuota(t *testing.T) {
 	}
 }
 
-// queueRows writes a ClusterQueue as rows of the table.
+// queueRows returns a ClusterQueue as rows of the table.
 func queueRows(t *testing.T, cq kueue.ClusterQueue, team string) []string {
 	t.Helper()
 	if cq.Spec.QueueingStrategy != kueue.StrictFIFO {
@@ -81,7 +81,8 @@ func queueRows(t *testing.T, cq kueue.ClusterQueue, team string) []string {
 			t.Fatalf("%s covers %v", cq.Name, g.CoveredResources)
 		}
 		for _, f := range g.Flavors {
-			// The reference does not count pods. Here each GPU has all that a node holds.
+			// The reference does not count pods. Here each GPU comes with the number
+			// of pods that a node holds.
 			counted, pods := f.Resources[2], f.Resources[3]
 			if pods.NominalQuota.Value() != 110*counted.NominalQuota.Value() ||
 				pods.BorrowingLimit.Value() != 110*counted.BorrowingLimit.Value() {
@@ -138,8 +139,8 @@ func TestBatchPlatformQueuesAndPriorities(t *testing.T) {
 	}
 }
 
-// The batch reference platform's node pools: what they are made of, and by
-// which label and taint their nodes are known.
+// The node pools of the batch reference platform: their machines, and the label and
+// taint that identify their nodes.
 var batchPlatformPools = []string{
 	"l4-ondemand nvidia-l4 resource-type=ondemand ondemand=true:NoSchedule",
 	"l4-reserved nvidia-l4 resource-type=reservation reserved=true:NoSchedule",

@@ -22,8 +22,8 @@ import (
 	"github.com/batchwright/batchwright/emit/folder"
 )
 
-// TestBlueprints compiles every blueprint and compares its folder with the
-// golden one, once the checks have found nothing in it.
+// TestBlueprints compiles every blueprint, runs all checks on its folder, and
+// compares the folder with the golden one.
 func TestBlueprints(t *testing.T) {
 	for _, name := range blueprints(t) {
 		t.Run(name, func(t *testing.T) {
@@ -44,7 +44,7 @@ func TestBlueprints(t *testing.T) {
 	}
 }
 
-// checkFolder holds a folder against all checks of this module.
+// checkFolder runs all checks of this module on a folder.
 func checkFolder(t *testing.T, files fs.FS) {
 	t.Helper()
 	for _, err := range slices.Concat(checkTerraform(t, files), checkKubernetes(files), checkNodes(files),
@@ -53,8 +53,8 @@ func checkFolder(t *testing.T, files fs.FS) {
 	}
 }
 
-// TestProviderSchema says whether Terraform arguments are held against the
-// provider's own schema here; goldens are not updated without it.
+// TestProviderSchema reports whether the provider's own schema is available for
+// checking Terraform arguments. Without it, goldens are not updated.
 func TestProviderSchema(t *testing.T) {
 	if _, err := os.Stat(tfSchema); err == nil {
 		return
@@ -64,7 +64,7 @@ func TestProviderSchema(t *testing.T) {
 	t.Skipf("the provider's schema is not at %s: Terraform arguments are not checked", tfSchema)
 }
 
-// TestEveryGoldenHasAProducer fails on folders whose blueprint is gone.
+// TestEveryGoldenHasAProducer fails for folders whose blueprint no longer exists.
 func TestEveryGoldenHasAProducer(t *testing.T) {
 	entries, err := os.ReadDir(".")
 	if err != nil {
@@ -78,9 +78,8 @@ func TestEveryGoldenHasAProducer(t *testing.T) {
 	}
 }
 
-// TestDeterminism: the same blueprint gives the same bytes in another
-// directory, with its files named in another order, in another time zone and
-// locale.
+// TestDeterminism checks that a blueprint gives the same bytes in another directory,
+// with its files in another order, and in another time zone and locale.
 func TestDeterminism(t *testing.T) {
 	for _, name := range blueprints(t) {
 		here := directories(filepath.Join(root, "blueprints"), name)
@@ -115,8 +114,8 @@ func TestDeterminism(t *testing.T) {
 	}
 }
 
-// TestFromFileSystem: a blueprint compiled from a file system is the same as from
-// the disk.
+// TestFromFileSystem checks that a blueprint compiled from a file system gives the
+// same folder as from the disk.
 func TestFromFileSystem(t *testing.T) {
 	for _, name := range blueprints(t) {
 		t.Run(name, func(t *testing.T) {
@@ -157,13 +156,13 @@ func blueprints(t *testing.T) []string {
 	return names
 }
 
-// bases are the blueprints that others are laid over.
+// bases maps each overlay to the blueprints that it is laid over.
 var bases = map[string][]string{
 	"batch-platform-dws": {"batch-platform"},
 }
 
-// directories returns those that a blueprint is compiled from, below a folder:
-// what it is laid over, and its own.
+// directories returns the directories, below folder, from which a blueprint is
+// compiled: those of the blueprints that it is laid over, and its own.
 func directories(folder, name string) []string {
 	var out []string
 	for _, n := range append(slices.Clone(bases[name]), name) {
@@ -200,7 +199,8 @@ func compileInput(t *testing.T, in compiler.Input) (emit.Tree, []diag.Finding) {
 	return tree, res.Findings.Sorted()
 }
 
-// compileResult compiles a blueprint that must compile, and renders its folder.
+// compileResult compiles a blueprint that must have no errors, and renders its
+// folder.
 func compileResult(t *testing.T, in compiler.Input) (emit.Tree, *compiler.Result) {
 	t.Helper()
 	res, err := compiler.Compile(context.Background(), in)
@@ -228,8 +228,8 @@ func treeFS(tree emit.Tree) fs.FS {
 	return files
 }
 
-// conform runs the checks whose libraries are too heavy for this module. They
-// also run over the goldens, as the conformance module's own test.
+// conform runs the checks whose libraries are too heavy for this module. The
+// conformance module's own test also runs them on the goldens.
 func conform(t *testing.T, tree emit.Tree) {
 	t.Helper()
 	dir := t.TempDir()
@@ -243,8 +243,8 @@ func conform(t *testing.T, tree emit.Tree) {
 	}
 }
 
-// compareTree compares a folder with its golden, or replaces that with
-// -update.
+// compareTree compares a folder with its golden folder, or replaces the golden
+// folder with -update.
 func compareTree(t *testing.T, golden string, tree emit.Tree) {
 	t.Helper()
 	stale := map[string]bool{}

@@ -14,9 +14,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestCommandLine runs the scripts of golden/cli against the program itself.
-// Each starts in a directory that holds small.cue, the platform of
-// golden/cli/small.cue, and may use, beside testscript's own commands,
+// TestCommandLine runs the scripts of golden/cli against the program itself. Each
+// script starts in a directory with small.cue, the platform of golden/cli/small.cue.
+// In addition to testscript's own commands it may use
 //
 //	status CODE PROGRAM ARGS...   run a program that must exit with CODE
 //	append FILE LINE              add a line to a file
@@ -25,8 +25,8 @@ import (
 //	unchanged FILE                fail if the file changed since the last touch
 //	touch FILE                    set a file's time to 2001
 //
-// $ROOT is the repository. Commits of git have an author, and no configuration of
-// the user's has a say.
+// $ROOT is the repository. Git commits have an author, and ignore the user's
+// configuration.
 func TestCommandLine(t *testing.T) {
 	bin := filepath.Dir(buildBatchwright(t))
 	small, err := os.ReadFile("cli/small.cue")

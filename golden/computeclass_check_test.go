@@ -12,9 +12,9 @@ import (
 	"github.com/batchwright/batchwright/compiler/catalog"
 )
 
-// computeClass is GKE's ComputeClass, as far as a manifest may use it: the
-// fields that its documentation has for what a capacity can be. Pointers tell
-// what is written from what is not.
+// computeClass is the part of GKE's ComputeClass that a manifest may use: the
+// documented fields for the kinds of capacity. Pointers distinguish written fields
+// from missing ones.
 type computeClass struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -68,7 +68,7 @@ type classPriority struct {
 	} `json:"storage"`
 }
 
-// DeepCopyObject makes the type known to a scheme; nothing here copies.
+// DeepCopyObject makes the type usable in a scheme. Nothing here copies objects.
 func (c *computeClass) DeepCopyObject() runtime.Object { return c }
 
 func addComputeClass(scheme *runtime.Scheme) error {
@@ -79,8 +79,8 @@ func addComputeClass(scheme *runtime.Scheme) error {
 
 const computeClassLabel = "cloud.google.com/compute-class"
 
-// computeClass checks what the API server would of a ComputeClass, and that a
-// flavor stands for its nodes.
+// computeClass checks the rules of the API server for a ComputeClass, and that a
+// flavor represents its nodes.
 func (c *kubernetesCheck) computeClass(from objectKey, class *computeClass) {
 	if !class.Spec.NodePoolAutoCreation.Enabled || class.Spec.WhenUnsatisfiable != "DoNotScaleUp" ||
 		len(class.Spec.Priorities) != 1 {
@@ -119,8 +119,8 @@ func (c *kubernetesCheck) computeClass(from objectKey, class *computeClass) {
 	}
 }
 
-// classFlavor checks the flavor of a ComputeClass's nodes, which GKE marks by
-// the class's name. Pods select them by that and by nothing else.
+// classFlavor checks the flavor of a ComputeClass's nodes. GKE labels them with the
+// class's name, and pods must select them only by this label.
 func (c *kubernetesCheck) classFlavor(from objectKey, f *v1beta2.ResourceFlavor) {
 	name, isClass := f.Spec.NodeLabels[computeClassLabel]
 	if !isClass {

@@ -19,19 +19,19 @@ import (
 
 func diff(want, got string) string { return cmp.Diff(want, got) }
 
-// TestFindings holds every archive of golden/diag. Its first line names the
-// code of the one finding that is expected, or none for the golden alone; then
-// follow either
+// TestFindings runs every archive of golden/diag. Its first line names the code of
+// the only expected finding, or none if only the golden is compared. The following
+// files are
 //
 //	old and new   an edit of the batch platform's blueprint, or
-//	more          lines below those of the small platform of golden/cli, and
-//	other files   a blueprint of its own, or what stands beside those,
+//	more          lines to append to the small platform of golden/cli, and
+//	other files   a blueprint of its own, or additional files,
 //
-// and findings.txt, what a user sees. Arguments on the second line name the
-// files to compile; those that begin with -t are tags. Guillemets in the
-// blueprint enclose the place that the finding must point at; they are taken
-// out before compiling. All of it must be the same from a file system that is not
-// the disk.
+// and findings.txt, the output for the user. Arguments on the second line name the
+// files to compile; arguments that begin with -t are tags. Guillemets in the
+// blueprint enclose the position at which the finding must point; they are removed
+// before compiling. The result must be the same from a file system that is not the
+// disk.
 func TestFindings(t *testing.T) {
 	files, err := filepath.Glob("diag/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -108,8 +108,8 @@ func findingsCase(t *testing.T, file string, archive *txtar.Archive) {
 	}
 }
 
-// layCase writes a case's blueprint into a directory, and returns the code that
-// is expected and its place.
+// layCase writes a case's blueprint to a directory, and returns the expected code
+// and its position.
 func layCase(t *testing.T, archive *txtar.Archive) (code string, in compiler.Input, want place) {
 	t.Helper()
 	header, args, _ := strings.Cut(strings.TrimSpace(string(archive.Comment)), "\n")
@@ -155,7 +155,7 @@ func layCase(t *testing.T, archive *txtar.Archive) (code string, in compiler.Inp
 	return strings.TrimSpace(header), in, want
 }
 
-// place is where a finding is expected.
+// place is the position at which a finding is expected.
 type place struct {
 	file       string
 	start, end int
@@ -168,7 +168,7 @@ func placeOf(f diag.Finding) place {
 	return place{f.Span.Source.Name, f.Span.Start, f.Span.End}
 }
 
-// unmark takes the guillemets out of a file and returns what they enclosed.
+// unmark removes the guillemets from a file and returns the text between them.
 func unmark(name, content string) (string, place) {
 	start := strings.Index(content, "«")
 	if start < 0 {
@@ -224,7 +224,8 @@ func compareMember(t *testing.T, file string, archive *txtar.Archive, name strin
 	}
 }
 
-// TestEveryRuleHasACase: a rule without a case is a rule nobody has seen work.
+// TestEveryRuleHasACase checks that every rule has a case. Without a case, nobody
+// has seen the rule work.
 func TestEveryRuleHasACase(t *testing.T) {
 	files, err := filepath.Glob("diag/*.txtar")
 	if err != nil {

@@ -31,7 +31,7 @@ func documentNames(t *testing.T) []string {
 	return names
 }
 
-// TestDocumentation executes every document as runDocument says.
+// TestDocumentation executes every document; see runDocument.
 func TestDocumentation(t *testing.T) {
 	bin := buildBatchwright(t)
 	for _, name := range documentNames(t) {
@@ -44,7 +44,7 @@ func TestDocumentation(t *testing.T) {
 	}
 }
 
-// TestDocumentationNoticesLies runs documents with one mistake each.
+// TestDocumentationNoticesLies checks documents that have one mistake each.
 func TestDocumentationNoticesLies(t *testing.T) {
 	bin := buildBatchwright(t)
 	for _, test := range []struct{ name, document, problem string }{
@@ -75,17 +75,16 @@ func TestDocumentationNoticesLies(t *testing.T) {
 	}
 }
 
-// runDocument executes the blocks of a Markdown file in order, in a new
-// directory that holds the blueprints, and returns its problems, each with its
-// line.
+// runDocument executes the blocks of a Markdown file in order, in a new directory
+// that holds the blueprints. It returns the problems, each with its line.
 //
 //   - A cue or yaml block after a comment "file: NAME" is written to that file.
-//   - Of a console block, each line that starts with "$ " is run in a shell, and
-//     must print exactly the lines below it. "cd DIR" holds for the rest of the
+//   - In a console block, each line that starts with "$ " is run in a shell, and
+//     must print exactly the lines below it. "cd DIR" applies to the rest of the
 //     document.
 //   - A yaml block must parse, and the commands of its steps must succeed.
 //   - Each line of an sh block must be a target of the Makefile.
-//   - A text block is not executed. There are no blocks of other languages.
+//   - A text block is not executed. Blocks of other languages are problems.
 func runDocument(t *testing.T, bin, source string) []string {
 	t.Helper()
 	dir := t.TempDir()
@@ -158,7 +157,8 @@ func runDocument(t *testing.T, bin, source string) []string {
 	return problems
 }
 
-// TestReadmeIsShort keeps README.md to what a newcomer reads. docs/ holds the rest.
+// TestReadmeIsShort limits README.md to the text that a newcomer reads. The rest
+// belongs in docs/.
 func TestReadmeIsShort(t *testing.T) {
 	source := readText(t, filepath.Join(root, "README.md"))
 	if lines := strings.Count(source, "\n"); lines > 150 {
@@ -169,7 +169,8 @@ func TestReadmeIsShort(t *testing.T) {
 	}
 }
 
-// TestLinks follows every link from a document to a file, and to a heading in it.
+// TestLinks checks that every link in a document leads to an existing file, and to
+// an existing heading in it.
 func TestLinks(t *testing.T) {
 	for _, name := range documentNames(t) {
 		for _, problem := range brokenLinks(os.DirFS(root), name) {
@@ -178,7 +179,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestBrokenLinks follows links of which some lead nowhere.
+// TestBrokenLinks checks that brokenLinks finds links that lead nowhere.
 func TestBrokenLinks(t *testing.T) {
 	files := fstest.MapFS{
 		"a.md": {Data: []byte("# One `word`\n\n[a](#one-word) [b](docs/b.md#two-words) [c](docs) " +
@@ -198,8 +199,8 @@ func TestBrokenLinks(t *testing.T) {
 	}
 }
 
-// brokenLinks returns the relative links of a Markdown file that lead to no file,
-// or to no heading.
+// brokenLinks returns the relative links of a Markdown file that lead to a missing
+// file or heading.
 func brokenLinks(files fs.FS, name string) []string {
 	source, err := fs.ReadFile(files, name)
 	if err != nil {
@@ -232,7 +233,7 @@ func brokenLinks(files fs.FS, name string) []string {
 	return problems
 }
 
-// headings returns the fragments by which GitHub links to the headings of a
+// headings returns the fragments with which GitHub links to the headings of a
 // Markdown file.
 func headings(source string) []string {
 	var out []string
@@ -254,8 +255,7 @@ func prose(source string) string {
 	return regexp.MustCompile("(?ms)^ *```.*?^ *```$").ReplaceAllString(source, "")
 }
 
-// TestEveryModuleHasAReason: a dependency is a decision, and go.mod says why it
-// was taken.
+// TestEveryModuleHasAReason checks that go.mod gives a reason for every dependency.
 func TestEveryModuleHasAReason(t *testing.T) {
 	for _, name := range []string{
 		"go.mod", "conformance/go.mod", "conformance/cluster/go.mod", "conformance/repository/go.mod",
@@ -277,8 +277,8 @@ func TestEveryModuleHasAReason(t *testing.T) {
 	}
 }
 
-// shell runs a command line and returns what it prints; that it fails shows in
-// the output, as it does to a reader.
+// shell runs a command line and returns its output. If the command fails, the output
+// shows it, as it would to a reader.
 func shell(t *testing.T, dir, bin, command string) string {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", command)
@@ -291,7 +291,7 @@ func shell(t *testing.T, dir, bin, command string) string {
 	return string(out)
 }
 
-// isMakeTarget reports whether a line of a shell runs a target of the Makefile.
+// isMakeTarget reports whether a line of shell code runs a target of the Makefile.
 func isMakeTarget(t *testing.T, line string) bool {
 	t.Helper()
 	target, ok := strings.CutPrefix(line, "make ")

@@ -11,10 +11,11 @@ import (
 	"github.com/batchwright/batchwright/compiler/explain"
 )
 
-// TestExplainedCommands runs the console examples of the texts on codes, each
-// in a directory that holds small.cue, and another schema than this batchwright's in
-// old/schema. Only the last command of a mistake leads to a finding, one, of its
-// code; no command of the cure, which goes on from there, leads to any.
+// TestExplainedCommands runs the console examples in the explanations of codes. Each
+// example runs in a directory with small.cue, and with a schema other than this
+// batchwright's in old/schema. In the example of a mistake only the last command has
+// a finding: one, with the explained code. The example of the cure continues in the
+// same directory, and none of its commands has a finding.
 func TestExplainedCommands(t *testing.T) {
 	bin := buildBatchwright(t)
 	small, err := os.ReadFile("cli/small.cue")

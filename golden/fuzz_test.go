@@ -24,8 +24,8 @@ import (
 	"github.com/batchwright/batchwright/emit/folder"
 )
 
-// FuzzCompile: whatever is given as a blueprint in CUE, JSON or YAML leads to
-// findings that can be shown, or to a plan, in time.
+// FuzzCompile checks that every input in CUE, JSON or YAML leads to printable
+// findings or to a plan, within the time limit.
 func FuzzCompile(f *testing.F) {
 	addSources(f)
 	f.Fuzz(func(t *testing.T, source []byte, isYAML bool) {
@@ -37,9 +37,8 @@ func FuzzCompile(f *testing.F) {
 	})
 }
 
-// FuzzMutated: a blueprint whose fields were moved, removed, doubled, renamed
-// and given other values is found wrong, or becomes a folder that passes all
-// checks.
+// FuzzMutated moves, removes, doubles, renames and changes fields of a blueprint.
+// The result must have errors, or become a folder that passes all checks.
 func FuzzMutated(f *testing.F) {
 	for op := range byte(operations) {
 		f.Add(uint64(op), []byte{op, 3, 7})
@@ -53,8 +52,8 @@ func FuzzMutated(f *testing.F) {
 	})
 }
 
-// FuzzGenerated: a blueprint without errors becomes a folder that passes all
-// checks, whatever machines it has and whatever its texts hold.
+// FuzzGenerated checks that a random blueprint without errors becomes a folder that
+// passes all checks, for any machines and texts.
 func FuzzGenerated(f *testing.F) {
 	for seed := range uint64(12) {
 		f.Add(seed)
@@ -62,8 +61,8 @@ func FuzzGenerated(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64) { checkSource(t, generate(t, seed)) })
 }
 
-// TestGenerated: most blueprints that are made at random have no errors, or
-// FuzzGenerated would not show much.
+// TestGenerated checks that most random blueprints have no errors. Otherwise
+// FuzzGenerated would show little.
 func TestGenerated(t *testing.T) {
 	const all = 30
 	good := 0
@@ -86,8 +85,8 @@ func generate(t *testing.T, seed uint64) []byte {
 	return source
 }
 
-// checkSource compiles a blueprint in CUE or JSON, and holds its folder against
-// all checks of this module.
+// checkSource compiles a blueprint in CUE or JSON, and runs all checks of this
+// module on its folder.
 func checkSource(t *testing.T, source []byte) {
 	t.Helper()
 	res := compileSource(t, "-", source)
@@ -104,7 +103,8 @@ func checkSource(t *testing.T, source []byte) {
 	}
 }
 
-// compileSource compiles a blueprint and checks what is so of all findings.
+// compileSource compiles a blueprint and checks the properties that all findings
+// must have.
 func compileSource(t *testing.T, path string, source []byte) *compiler.Result {
 	t.Helper()
 	if len(source) > 16<<10 {
@@ -159,11 +159,11 @@ func compileSource(t *testing.T, path string, source []byte) *compiler.Result {
 	return res
 }
 
-// operations is how many ways there are to change a field.
+// operations is the number of ways to change a field.
 const operations = 8
 
-// mutate changes a blueprint: of every three bytes the first says how, the
-// second which field, and the third which other one, or which value.
+// mutate changes a blueprint. Of every three bytes in steps, the first selects the
+// operation, the second the field, and the third the other field or the new value.
 func mutate(t *testing.T, source []byte, steps []byte) []byte {
 	t.Helper()
 	file, err := parser.ParseFile("generated.json", source)
@@ -238,17 +238,17 @@ func text(t *testing.T, n ast.Node) string {
 	t.Helper()
 	source, err := format.Node(n)
 	if err != nil {
-		t.Skip(err) // two changes that do not go together
+		t.Skip(err) // two changes that exclude each other
 	}
 	return string(source)
 }
 
-// copied returns another tree of the same: a tree that stands in two places
-// could come to stand in itself.
+// copied returns a copy of an expression. An expression that is in two places could
+// later be inserted into itself.
 func copied(t *testing.T, e ast.Expr) ast.Expr { return parse(t, text(t, e)) }
 
-// addSources adds the repository's blueprints and cases to the corpus, and
-// some oddities.
+// addSources adds the repository's blueprints and cases, and some unusual texts, to
+// the corpus.
 func addSources(f *testing.F) {
 	files, err := filepath.Glob(filepath.Join(root, "blueprints/*/*.cue"))
 	if err != nil {

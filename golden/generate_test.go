@@ -12,15 +12,15 @@ import (
 	"github.com/batchwright/batchwright/emit/hostile"
 )
 
-// generator makes blueprints at random: machines of the catalogue as they can
-// be had, and texts that mean something to one format or another. What it
-// cannot know, such as whether two capacities can be told apart, it leaves to
-// the rules: most blueprints have no errors.
+// generator makes random blueprints, with machines of the catalogue in the options
+// that they are offered in, and texts that are special in one format or another. The
+// rules decide what the generator cannot know, such as whether two capacities can be
+// distinguished. Most blueprints have no errors.
 type generator struct{ *rand.Rand }
 
 type object = map[string]any
 
-// blueprint returns a blueprint, ready for JSON.
+// blueprint returns a random blueprint, ready for JSON.
 func (g generator) blueprint() object {
 	region := g.pick("us-central1", "us-east4", "europe-west4")
 	zones := []string{region + "-a", region + "-b", region + "-c"}[:1+g.IntN(3)]
@@ -72,7 +72,7 @@ func (g generator) blueprint() object {
 	}
 	tiers, use, classesOf := object{}, map[string]class{}, map[string][]string{}
 	count := 1 + g.IntN(4)
-	if kai { // which has one queue a team
+	if kai { // has one queue for each team
 		count = 1
 	}
 	for i := range count {
@@ -171,7 +171,7 @@ func (g generator) blueprint() object {
 	return b
 }
 
-// class is a class of hardware with its capacities.
+// class is a hardware class with its capacities.
 type class struct {
 	name     string
 	hardware object
@@ -266,7 +266,7 @@ func (g generator) classes(zones []string, kai bool) []class {
 func (g generator) workload(tier string, c class, teams []string) object {
 	pod := object{"cpu": 1, "memory": "1Gi"}
 	if c.unit == "accelerators" {
-		pod["accelerators"] = c.perNode // all of a TPU slice's host, and of a machine
+		pod["accelerators"] = c.perNode // all chips of a TPU slice's host, and all of a machine
 	}
 	w := object{
 		"tier": tier, "teams": teams[:1+g.IntN(len(teams))], "kind": g.pick("Job", "JobSet"), "copies": 1 + g.IntN(3),
@@ -304,17 +304,17 @@ func (g generator) workload(tier string, c class, teams []string) object {
 	return w
 }
 
-// text returns some hostile texts in a row.
+// text returns a random sequence of hostile texts.
 func (g generator) text() string {
 	texts := hostile.Texts()
 	var b strings.Builder
 	for range 1 + g.IntN(3) {
 		b.WriteString(texts[g.IntN(len(texts))])
 	}
-	return strings.ReplaceAll(b.String(), "\ufeff", "") // which CUE takes at the start of a file only
+	return strings.ReplaceAll(b.String(), "\ufeff", "") // CUE accepts it only at the start of a file
 }
 
-// reason returns a hostile text that the schema takes for a reason.
+// reason returns a hostile text that the schema accepts as a reason.
 func (g generator) reason() string {
 	for {
 		s := strings.ReplaceAll(g.text(), "\n", " ")
@@ -326,10 +326,10 @@ func (g generator) reason() string {
 
 func (g generator) pick(from ...string) string { return from[g.IntN(len(from))] }
 
-// chance is true once in n times.
+// chance returns true with probability 1/n.
 func (g generator) chance(n int) bool { return g.IntN(n) == 0 }
 
-// sorted ranges over a map by its keys.
+// sorted yields the entries of a map, sorted by key.
 func sorted[T any](m map[string]T) func(func(string, T) bool) {
 	return func(yield func(string, T) bool) {
 		keys := make([]string, 0, len(m))

@@ -16,10 +16,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// ghpcArtefact is by which gcluster takes a folder for one of its own.
+// ghpcArtefact is the file by which gcluster recognises its own folders.
 const ghpcArtefact = ".ghpc/artifacts/expanded_blueprint.yaml"
 
-// ghpcBlueprint has the keys that gcluster v1.95 decodes, and no others.
+// ghpcBlueprint has exactly the keys that gcluster v1.95 decodes.
 type ghpcBlueprint struct {
 	BlueprintName            string         `json:"blueprint_name"`
 	GhpcVersion              string         `json:"ghpc_version"`
@@ -54,13 +54,13 @@ var (
 	ghpcGroupName = regexp.MustCompile(`^\w(-*\w)*$`)
 )
 
-// checkGhpc checks what `gcluster deploy` demands of a deploy folder: the
-// artefact decodes strictly; every group has a name that gcluster takes, a
-// folder of that name with Terraform in it, and modules of kind terraform with
-// names of their own, which are in the folder; no value is one of gcluster's
-// expressions; and there is the file that gcluster points to in the end.
+// checkGhpc checks the requirements of `gcluster deploy` for a deploy folder. The
+// artefact decodes strictly. Every group has a name that gcluster accepts, a folder
+// of that name with Terraform in it, and modules of kind terraform with unique
+// names, which are in the folder. No value is one of gcluster's expressions. The
+// file to which gcluster points at the end exists.
 //
-// It also demands that every group calls a module: gcluster first tries
+// checkGhpc also requires that every group calls a module: gcluster first tries
 // `terraform init -backend=false -get=false`, and initializes the backend only if
 // that fails, as it does if a module has never been fetched. Source: Cluster
 // Toolkit, pkg/shell/terraform.go, needsInit.
@@ -130,7 +130,7 @@ func checkGhpc(folder fs.FS) []error {
 	return errs
 }
 
-// callsModule reports whether a file of Terraform has a module block.
+// callsModule reports whether a Terraform file has a module block.
 func callsModule(folder fs.FS, name string) bool {
 	source, err := fs.ReadFile(folder, name)
 	if err != nil {
@@ -202,8 +202,8 @@ vars:
 	wantError(t, "absent", checkGhpc(fstest.MapFS{}), "file does not exist")
 }
 
-// wantError holds the errors of a check against a part of one of them, "" for
-// no error at all.
+// wantError checks that one of the errors contains want, or that there are none if
+// want is "".
 func wantError(t *testing.T, name string, errs []error, want string) {
 	t.Helper()
 	if want == "" {

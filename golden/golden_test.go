@@ -1,11 +1,10 @@
-// Package golden holds what batchwright is known to print, and the tests that
-// say why that is right.
+// Package golden holds the expected output of batchwright, and the tests that show
+// why it is right.
 //
-// golden/<blueprint> is the deploy folder of blueprints/<blueprint>, laid over
-// others where it is an overlay. Nothing
-// is blessed because it is what the compiler prints: before a folder is
-// compared or updated it is held against the parsers, schemas and API types of
-// the tools that will read it.
+// golden/<blueprint> is the deploy folder of blueprints/<blueprint>, including the
+// blueprints that an overlay is laid over. No output is blessed just because the
+// compiler prints it: before a folder is compared or updated, it is checked against
+// the parsers, schemas and API types of the tools that will read it.
 //
 // To update: go test ./golden -update
 package golden_test
@@ -19,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "write the goldens anew")
 
-// root is the repository.
+// root is the path of the repository.
 const root = ".."
 
 // compareFile compares a golden file, or writes it with -update.

@@ -13,10 +13,10 @@ import (
 	"testing/fstest"
 )
 
-// checkGuide checks the README.md of a deploy folder: tables have as many
-// cells in every row, fences are closed, nothing trails, the Mermaid picture
-// follows its grammar, and every file that the text, a link or a command names
-// is in the folder.
+// checkGuide checks the README.md of a deploy folder. All rows of a table have the
+// same number of cells, fences are closed, no line has trailing spaces, and the
+// Mermaid drawing follows its grammar. Every file that the text, a link or a command
+// names is in the folder.
 func checkGuide(folder fs.FS) []error {
 	content, err := fs.ReadFile(folder, "README.md")
 	if err != nil {
@@ -51,7 +51,7 @@ type guideCheck struct {
 	errs   []error
 }
 
-// errorf adds an error of a line, counted from 0.
+// errorf adds an error at a line, counted from 0.
 func (c *guideCheck) errorf(line int, format string, args ...any) {
 	c.errs = append(c.errs, fmt.Errorf("README.md:%d: %w", line+1, fmt.Errorf(format, args...)))
 }
@@ -99,8 +99,8 @@ func (c *guideCheck) table(start int) int {
 	return end
 }
 
-// cells counts the cells of a table's row; a row that a bar does not close has
-// none.
+// cells returns the number of cells in a row of a table, or 0 if the row does not
+// end with a bar.
 func cells(row string) int {
 	row = strings.ReplaceAll(row, `\|`, "")
 	if !strings.HasSuffix(row, "|") {
@@ -143,8 +143,8 @@ func (c *guideCheck) text(i int) {
 	}
 }
 
-// codeSpans parts a line of Markdown from its code spans: a span ends with as
-// many backticks as it starts with. Escaped characters are left out of both.
+// codeSpans separates a line of Markdown from its code spans. A span ends with as
+// many backticks as it starts with. Escaped characters are in neither result.
 func codeSpans(line string) (rest string, spans []string) {
 	var b strings.Builder
 	for line != "" {
@@ -166,8 +166,8 @@ func codeSpans(line string) (rest string, spans []string) {
 	return b.String(), spans
 }
 
-// closing returns where a run of exactly as many backticks as the fence has
-// starts in a line, or -1.
+// closing returns the index in a line at which a run of exactly as many backticks as
+// in fence starts, or -1.
 func closing(line, fence string) int {
 	for _, run := range guideBackticks.FindAllStringIndex(line, -1) {
 		if run[1]-run[0] == len(fence) {
@@ -179,7 +179,7 @@ func closing(line, fence string) int {
 
 var guideBackticks = regexp.MustCompile("`+")
 
-// command checks the files that a shell command takes.
+// command checks the files that a shell command reads.
 func (c *guideCheck) command(i int, command string) {
 	before := ""
 	for word := range strings.FieldsSeq(command) {
@@ -196,7 +196,7 @@ func (c *guideCheck) command(i int, command string) {
 	}
 }
 
-// path checks that a file, or with a slash at its end a folder, is there.
+// path checks that a file exists, or a folder if the name ends with a slash.
 func (c *guideCheck) path(i int, name string) {
 	info, err := fs.Stat(c.folder, path.Clean(name))
 	if err == nil && strings.HasSuffix(name, "/") != info.IsDir() {
@@ -215,9 +215,9 @@ var (
 	mermaidArrow = regexp.MustCompile(`^(\w+) --> (\w+(?: & \w+)*)$`)
 )
 
-// mermaid checks a flowchart that starts at a line: its head, then groups,
-// nodes and arrows, a line each, in which every label is quoted and escaped and
-// every identifier is declared once, before an arrow names it.
+// mermaid checks the flowchart that starts at a line: its first line, then groups,
+// nodes and arrows, each on a line of its own. Every label must be quoted and
+// escaped, and every identifier must be declared once, before an arrow uses it.
 func (c *guideCheck) mermaid(start int, lines []string) {
 	if len(lines) == 0 || lines[0] != "flowchart LR" {
 		c.errorf(start, "no flowchart")

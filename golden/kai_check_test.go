@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
-// kaiQueue is KAI Scheduler's Queue, as far as a manifest may use it. Pointers
-// tell what is written from what is not.
+// kaiQueue is the part of KAI Scheduler's Queue that a manifest may use. Pointers
+// distinguish written fields from missing ones.
 type kaiQueue struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -38,7 +38,7 @@ type kaiShare struct {
 	Quota  *int64 `json:"quota"`
 }
 
-// DeepCopyObject makes the type known to a scheme; nothing here copies.
+// DeepCopyObject makes the type usable in a scheme. Nothing here copies objects.
 func (q *kaiQueue) DeepCopyObject() runtime.Object { return q }
 
 func addKAIQueue(scheme *runtime.Scheme) error {
@@ -53,8 +53,9 @@ const (
 	kaiMinMember           = "kai.scheduler/batch-min-member"
 )
 
-// kaiQueue checks that a queue gives what it guarantees, that its parent is there and
-// is nobody's child, and that what a parent guarantees is what its children do.
+// kaiQueue checks that a queue can give its guarantee, that its parent exists and
+// has no parent itself, and that the guarantee of a parent is the sum of its
+// children's.
 func (c *kubernetesCheck) kaiQueue(from objectKey, q *kaiQueue) {
 	r := q.Spec.Resources
 	for _, s := range []kaiShare{r.CPU, r.GPU, r.Memory} {
@@ -94,8 +95,8 @@ func (c *kubernetesCheck) kaiQueue(from objectKey, q *kaiQueue) {
 	}
 }
 
-// kaiWorkload checks that KAI Scheduler finds the queue, the priority and the
-// size of a job, and can start it.
+// kaiWorkload checks that KAI Scheduler finds the queue, the priority and the size
+// of a job, and can start the job.
 func (c *kubernetesCheck) kaiWorkload(from objectKey, m metav1.ObjectMeta, jobs int64, spec batchv1.JobSpec) {
 	pod, template := spec.Template.Spec, spec.Template.Labels
 	name := m.Labels[kaiQueueLabel]
@@ -155,16 +156,16 @@ func (c *kubernetesCheck) kaiWorkload(from objectKey, m metav1.ObjectMeta, jobs 
 	}
 }
 
-// kaiClassValues are the PriorityClasses of KAI Scheduler's chart. Source: KAI
-// Scheduler's documentation, "Workload priority".
+// kaiClassValues holds the values of the PriorityClasses in KAI Scheduler's chart.
+// Source: KAI Scheduler's documentation, "Workload priority".
 var kaiClassValues = map[string]int32{"train": 50, "build-preemptible": 75, "build": 100, "inference": 125}
 
-// checkKAINodes holds the pods of jobs against the nodes that Terraform makes:
-// nothing adds a node selector or a toleration to them.
+// checkKAINodes checks that the pods of jobs fit the nodes that Terraform creates.
+// Nothing adds a node selector or a toleration to the pods.
 func checkKAINodes(folder fs.FS, pools []nodePool) []error {
 	c, err := readKubernetes(folder)
 	if err != nil || len(c.errs) > 0 {
-		return nil // checkKubernetes tells
+		return nil // checkKubernetes reports it
 	}
 	check := func(from objectKey, pod corev1.PodSpec) {
 		selected := selectedPools(pod, pools)
@@ -195,7 +196,7 @@ func checkKAINodes(folder fs.FS, pools []nodePool) []error {
 	return c.errs
 }
 
-// selectedPools returns the node pools that a pod selects.
+// selectedPools returns the node pools whose nodes a pod selects.
 func selectedPools(pod corev1.PodSpec, pools []nodePool) []nodePool {
 	return slices.DeleteFunc(slices.Clone(pools), func(pool nodePool) bool {
 		for key, value := range pod.NodeSelector {
@@ -207,7 +208,7 @@ func selectedPools(pod corev1.PodSpec, pools []nodePool) []nodePool {
 	})
 }
 
-// TestCheckKAI breaks platforms whose jobs KAI Scheduler starts.
+// TestCheckKAI checks that broken platforms with KAI Scheduler are reported.
 func TestCheckKAI(t *testing.T) {
 	const (
 		cohorts       = "kubernetes/cohorts.yaml"

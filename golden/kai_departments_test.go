@@ -17,11 +17,11 @@ import (
 	"github.com/batchwright/batchwright/emit"
 )
 
-// The KAI Scheduler reference system's own table, written by hand from the
-// reference: two departments, and two projects in each that are guaranteed eight
-// GPUs and have no limit.
+// The table of the KAI Scheduler reference system, written by hand from the
+// reference: two departments with two projects each. Every project is guaranteed
+// eight GPUs and has no limit.
 var kaiDepartmentsQueues = []string{
-	// queue, parent, priority, GPUs guaranteed and at most
+	// queue, parent, priority, guaranteed GPUs and the limit
 	"department-1 - 200 16 -1",
 	"department-2 - 100 16 -1",
 	"project-a department-1 150 8 -1",
@@ -59,9 +59,9 @@ func TestKAIDepartmentsQueues(t *testing.T) {
 	}
 }
 
-// The jobs of the demonstration, each one pod.
+// The jobs of the demonstration, each with one pod.
 var kaiDepartmentsJobs = []string{
-	// project and job, GPUs, class, whether it may be evicted
+	// project and job, GPUs, class, and whether the job may be evicted
 	"project-a/training-job-1 4 train preemptible",
 	"project-a/training-job-b 3 train preemptible",
 	"project-b/training-job-3 6 train preemptible",
@@ -100,7 +100,8 @@ func TestKAIDepartmentsJobs(t *testing.T) {
 	}
 }
 
-// TestKAIDepartmentsHardware: four nodes of eight GPUs, which do not scale.
+// TestKAIDepartmentsHardware checks the four nodes of eight GPUs, whose number is
+// fixed.
 func TestKAIDepartmentsHardware(t *testing.T) {
 	pools, err := nodePools(treeFS(compileFolder(t, root+"/blueprints/kai-departments")))
 	if err != nil {
@@ -115,8 +116,8 @@ func TestKAIDepartmentsHardware(t *testing.T) {
 	}
 }
 
-// TestNothingOfKueueWithKAI: one scheduler's objects, installation, metrics and
-// words mean nothing on a platform of the other.
+// TestNothingOfKueueWithKAI checks that a platform with one scheduler has no
+// objects, installation, metrics or words of the other.
 func TestNothingOfKueueWithKAI(t *testing.T) {
 	for _, f := range compileFolder(t, root+"/blueprints/kai-departments") {
 		if strings.Contains(strings.ToLower(f.Path), "kueue") ||
@@ -132,8 +133,8 @@ func TestNothingOfKueueWithKAI(t *testing.T) {
 	}
 }
 
-// TestKAIDepartmentsNotes: the guide says under which conditions the
-// demonstration goes as it is told, and how it ends.
+// TestKAIDepartmentsNotes checks that the guide gives the conditions under which the
+// demonstration works as described, and its end.
 func TestKAIDepartmentsNotes(t *testing.T) {
 	content, err := fs.ReadFile(treeFS(compileFolder(t, root+"/blueprints/kai-departments")), "README.md")
 	if err != nil {
@@ -153,8 +154,8 @@ func TestKAIDepartmentsNotes(t *testing.T) {
 	}
 }
 
-// TestKAIPriorityClassesOfItsOwn: those that come with the chart are not applied
-// again, and others are.
+// TestKAIPriorityClassesOfItsOwn checks that PriorityClasses of the chart are not
+// applied again, and that other classes are.
 func TestKAIPriorityClassesOfItsOwn(t *testing.T) {
 	files := treeFS(compileFolder(t, root+"/blueprints/kai-departments"))
 	if _, err := fs.Stat(files, "kubernetes/priority-classes.yaml"); err == nil {
@@ -169,8 +170,8 @@ func TestKAIPriorityClassesOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestKAIDepartmentsChange: who changes one number sees the lines that say it, and
-// no others.
+// TestKAIDepartmentsChange checks that a change of one number changes only the lines
+// that state the number.
 func TestKAIDepartmentsChange(t *testing.T) {
 	before := compileFolder(t, root+"/blueprints/kai-departments")
 	dir := t.TempDir()

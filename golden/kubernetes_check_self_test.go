@@ -9,7 +9,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// manifests is a small deploy folder without a fault.
+// manifests is a small deploy folder without mistakes.
 const manifests = `
 -- kubernetes/kustomization.yaml --
 apiVersion: kustomize.config.k8s.io/v1beta1
@@ -141,7 +141,7 @@ spec:
         name: files
 `
 
-// TestCheckKubernetes breaks the folder in one place at a time.
+// TestCheckKubernetes breaks the folder in one place for each case.
 func TestCheckKubernetes(t *testing.T) {
 	const (
 		team    = "kubernetes/teams/team-a.yaml"
@@ -288,8 +288,8 @@ func TestCheckKubernetes(t *testing.T) {
 	}
 }
 
-// TestCheckChosenFlavors: a job that selects the nodes of one flavor has what that
-// one asks for, and nothing of the other.
+// TestCheckChosenFlavors checks a job that selects the nodes of one flavor: it needs
+// only what this flavor requires.
 func TestCheckChosenFlavors(t *testing.T) {
 	const job = "workloads/team-a/job.yaml"
 	two := strings.NewReplacer(
@@ -380,8 +380,8 @@ spec:
 	}
 }
 
-// breakManifest replaces one place in a file of a folder and expects the check
-// to find that, or nothing if want is "".
+// breakManifest replaces one place in a file of a folder. It expects the check to
+// report want, or nothing if want is "".
 func breakManifest(t *testing.T, folder, file, old, replacement, want string) {
 	t.Helper()
 	dir := fstest.MapFS{}

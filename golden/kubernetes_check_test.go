@@ -34,15 +34,15 @@ import (
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
-// checkKubernetes checks the Kubernetes manifests of a deploy folder: every
-// document under kubernetes/ and workloads/, but those for monitoring, whose
-// kinds belong to another API.
+// checkKubernetes checks the Kubernetes manifests of a deploy folder: every document
+// under kubernetes/ and workloads/, except the monitoring objects, whose kinds
+// belong to another API.
 //
-// A document must decode into the struct of its API, without a field that the
-// API does not have and without a key that stands twice, and print as what it
-// was read from: nothing superfluous, quantities canonical. No two documents
-// may be the same object; a kustomization must list what is in its folder; and
-// what an object refers to must be there and fit.
+// A document must decode into the struct of its API, without unknown fields and
+// duplicate keys. Printed again it must equal the text from which it was read,
+// without superfluous fields and with canonical quantities. No two documents may be
+// the same object. A kustomization must list the files of its folder. The objects to
+// which an object refers must exist and fit.
 func checkKubernetes(dir fs.FS) []error {
 	c, err := readKubernetes(dir)
 	if err != nil {
@@ -54,8 +54,8 @@ func checkKubernetes(dir fs.FS) []error {
 	return c.errs
 }
 
-// readKubernetes reads the manifests. What is wrong with one of them alone is
-// among the errors of what it returns.
+// readKubernetes reads the manifests. The errors of the result include the mistakes
+// within single manifests.
 func readKubernetes(dir fs.FS) (*kubernetesCheck, error) {
 	c := &kubernetesCheck{dir: dir, scheme: runtime.NewScheme(), objects: map[objectKey]runtime.Object{}}
 	for _, add := range []func(*runtime.Scheme) error{
@@ -77,7 +77,7 @@ func readKubernetes(dir fs.FS) (*kubernetesCheck, error) {
 	return c, nil
 }
 
-// monitoringFolder holds objects of other APIs and a kustomization of its own.
+// monitoringFolder holds objects of other APIs and its own kustomization.
 const monitoringFolder = "monitoring"
 
 type objectKey struct{ kind, namespace, name string }
@@ -133,9 +133,8 @@ func (c *kubernetesCheck) folder(root string) {
 	c.kustomization(path.Join(root, "kustomization.yaml"), files)
 }
 
-// component checks that a component of kustomize has no field which its struct
-// lacks. It changes a release, and the kustomization of the folder does not list
-// it.
+// component checks that a kustomize component has no unknown fields. The component
+// changes a release, and the kustomization of the folder does not list it.
 func (c *kubernetesCheck) component(name string) {
 	text, err := fs.ReadFile(c.dir, name)
 	if err != nil {
@@ -150,7 +149,7 @@ func (c *kubernetesCheck) component(name string) {
 	c.printsAs(name, text, &component)
 }
 
-// kustomization checks that a kustomization lists files, each once.
+// kustomization checks that a kustomization lists the files, each once.
 func (c *kubernetesCheck) kustomization(name string, files []string) {
 	text, err := fs.ReadFile(c.dir, name)
 	if err != nil {
@@ -174,7 +173,7 @@ func (c *kubernetesCheck) kustomization(name string, files []string) {
 	}
 }
 
-// file reads the documents of a file.
+// file decodes the documents of a file.
 func (c *kubernetesCheck) file(name string) {
 	text, err := fs.ReadFile(c.dir, name)
 	if err != nil {
@@ -205,7 +204,7 @@ func (c *kubernetesCheck) file(name string) {
 	}
 }
 
-// decode reads a document into the struct that its API version and kind name.
+// decode decodes a document into the struct of its API version and kind.
 func (c *kubernetesCheck) decode(document []byte) (runtime.Object, error) {
 	var kind metav1.TypeMeta
 	if err := yaml.Unmarshal(document, &kind); err != nil {
@@ -218,7 +217,7 @@ func (c *kubernetesCheck) decode(document []byte) (runtime.Object, error) {
 	return object, yaml.UnmarshalStrict(document, object)
 }
 
-// printsAs checks that objects print as the text that they were read from.
+// printsAs checks that objects print as the text from which they were read.
 func (c *kubernetesCheck) printsAs(name string, text []byte, objects ...any) {
 	printed, err := kubeyaml.Marshal(objects...)
 	if err != nil {
@@ -235,7 +234,7 @@ func keyOf(object runtime.Object) objectKey {
 	return objectKey{object.GetObjectKind().GroupVersionKind().Kind, m.GetNamespace(), m.GetName()}
 }
 
-// find returns the object that another one refers to.
+// find returns the object to which another object refers.
 func find[T runtime.Object](c *kubernetesCheck, from objectKey, kind, namespace, name string) (_ T, ok bool) {
 	object, ok := c.objects[objectKey{kind, namespace, name}].(T)
 	if !ok {
@@ -244,7 +243,7 @@ func find[T runtime.Object](c *kubernetesCheck, from objectKey, kind, namespace,
 	return object, ok
 }
 
-// references checks what an object refers to.
+// references checks the references of an object.
 func (c *kubernetesCheck) references(from objectKey) {
 	if from.namespace != "" && from.namespace != ir.KueueNamespace && from.namespace != metav1.NamespaceSystem {
 		find[*corev1.Namespace](c, from, "Namespace", "", from.namespace)
@@ -296,8 +295,8 @@ func (c *kubernetesCheck) references(from objectKey) {
 	}
 }
 
-// jobSet checks a JobSet: its first replicated job has the workload's own pods,
-// each of the others a pod beside them.
+// jobSet checks a JobSet. Its first replicated job has the workload's own pods; each
+// of the others has a pod that runs beside them.
 func (c *kubernetesCheck) jobSet(from objectKey, o *v1alpha2.JobSet) {
 	if o.Annotations[v1alpha2.ExclusiveKey] != "" {
 		c.errorf("%s keeps pods beside its own off each other's nodes, too", from)
@@ -322,8 +321,8 @@ func (c *kubernetesCheck) jobSet(from objectKey, o *v1alpha2.JobSet) {
 	}
 }
 
-// selected returns the namespaces that a selector names, one or several; nil
-// where it selects by anything else.
+// selected returns the namespaces that a selector names, or nil if it selects by
+// anything other than names.
 func selected(selector *metav1.LabelSelector) []string {
 	switch {
 	case selector == nil:
@@ -395,7 +394,8 @@ func (c *kubernetesCheck) flavor(name v1beta2.ResourceFlavorReference) *v1beta2.
 	return f
 }
 
-// request checks that what a check asks for are nodes of a flavor.
+// request checks that the nodes for which an admission check asks are nodes of the
+// flavor.
 func (c *kubernetesCheck) request(from objectKey, check string, f *v1beta2.ResourceFlavor) {
 	config, ok := c.objects[objectKey{"ProvisioningRequestConfig", "", check}].(*v1beta2.ProvisioningRequestConfig)
 	if !ok || f == nil {
@@ -411,9 +411,10 @@ func (c *kubernetesCheck) request(from objectKey, check string, f *v1beta2.Resou
 	}
 }
 
-// workload checks what a Job or a replicated job of a JobSet refers to, and
-// that its pods may go to every flavor of its queue that they reach, and all of
-// them to one. Those beside a workload's own say nothing of nodes on request.
+// workload checks the references of a Job or of a replicated job in a JobSet. It
+// also checks that its pods may use every flavor of the queue that they can reach,
+// and that at least one flavor has room for all of them. Pods beside a workload's
+// own pods must not refer to nodes that are started on request.
 func (c *kubernetesCheck) workload(from objectKey, m metav1.ObjectMeta, suspend *bool, jobs int64,
 	template batchv1.JobTemplateSpec, beside bool) {
 	spec, pod := template.Spec, template.Spec.Template.Spec
@@ -503,7 +504,7 @@ const (
 	maxRunAnnotation = constants.ProvReqAnnotationPrefix + "maxRunDurationSeconds"
 )
 
-// value is what a field holds, or what the API takes for one that is not given.
+// value returns the value of a field, or the API's default if the field is nil.
 func value[T any](field *T, otherwise T) T {
 	if field == nil {
 		return otherwise
@@ -511,7 +512,8 @@ func value[T any](field *T, otherwise T) T {
 	return *field
 }
 
-// admits tells whether some flavor of a queue has quota for so many pods.
+// admits reports whether some flavor of a queue has quota for the given number of
+// pods.
 func admits(queue *v1beta2.ClusterQueue, pod corev1.PodSpec, pods int64) bool {
 	holds := func(f v1beta2.FlavorQuotas) bool {
 		for _, r := range f.Resources {
@@ -525,7 +527,7 @@ func admits(queue *v1beta2.ClusterQueue, pod corev1.PodSpec, pods int64) bool {
 			case r.BorrowingLimit != nil:
 				most.Add(*r.BorrowingLimit)
 			case queue.Spec.CohortName != "":
-				continue // what the cohort has
+				continue // limited only by the quota of the cohort
 			}
 			if wanted.Cmp(most) > 0 {
 				return false
@@ -533,7 +535,7 @@ func admits(queue *v1beta2.ClusterQueue, pod corev1.PodSpec, pods int64) bool {
 		}
 		return true
 	}
-	held := true // all of the queue waits for reservations to begin
+	held := true // the whole queue waits for reservations to begin
 	for _, g := range queue.Spec.ResourceGroups {
 		for _, f := range g.Flavors {
 			for _, r := range f.Resources {
@@ -546,8 +548,8 @@ func admits(queue *v1beta2.ClusterQueue, pod corev1.PodSpec, pods int64) bool {
 	})
 }
 
-// takesSlices checks that each job takes a whole TPU slice of a topology, with a
-// pod for each host, and that a slice of several hosts is its own.
+// takesSlices checks that each job takes a whole TPU slice of a topology, with one
+// pod for each host, and that a job has a slice of several hosts for itself.
 func takesSlices(kind, exclusive string, spec batchv1.JobSpec, topology string) []error {
 	var errs []error
 	chips := int64(1)
@@ -593,10 +595,11 @@ func takesSlices(kind, exclusive string, spec batchv1.JobSpec, topology string) 
 	return errs
 }
 
-// reached parts the flavors of a queue as Kueue does by what a pod selects (Kueue
-// 0.19, pkg/scheduler/flavorassigner): of the labels that a flavor has, the pod
-// must select no other value. What else it selects does not count. The queue that
-// is returned has no others, and nothing is left of a pod that reaches none.
+// reached returns the queue without the flavors that a pod cannot reach, and the
+// names of those flavors. Like Kueue, it compares only labels that a flavor has: the
+// pod must not select another value of such a label (Kueue 0.19,
+// pkg/scheduler/flavorassigner). If the pod reaches no flavor, the queue has none
+// left.
 func (c *kubernetesCheck) reached(pod corev1.PodSpec,
 	queue *v1beta2.ClusterQueue) (_ *v1beta2.ClusterQueue, unreached []v1beta2.ResourceFlavorReference) {
 	queue = queue.DeepCopy()
@@ -619,12 +622,12 @@ func (c *kubernetesCheck) reached(pod corev1.PodSpec,
 	return queue, unreached
 }
 
-// fits checks that Kueue could give a pod any flavor of a queue, and that the pod
-// has nothing of those that it does not reach.
+// fits checks that Kueue could assign a pod any flavor of a queue, and that the pod
+// has nothing that only unreached flavors require.
 func fits(pod corev1.PodSpec, queue *v1beta2.ClusterQueue, unreached []v1beta2.ResourceFlavorReference,
 	flavor func(v1beta2.ResourceFlavorReference) *v1beta2.ResourceFlavor) []error {
 	var errs []error
-	var wanted []corev1.Toleration // of flavors that it reaches
+	var wanted []corev1.Toleration // for the flavors that the pod reaches
 	for _, group := range queue.Spec.ResourceGroups {
 		if len(group.Flavors) == 0 {
 			errs = append(errs, fmt.Errorf("selects nodes of none of its flavors, which are %v", unreached))
@@ -658,8 +661,8 @@ func fits(pod corev1.PodSpec, queue *v1beta2.ClusterQueue, unreached []v1beta2.R
 			if f == nil {
 				continue
 			}
-			// Kueue would add what is missing to the job, which could then not
-			// be applied again while it runs.
+			// Kueue would add a missing toleration to the job, and the job could
+			// then not be applied again while it runs.
 			for _, t := range f.Spec.Tolerations {
 				if !slices.Contains(pod.Tolerations, t) {
 					errs = append(errs,

@@ -9,7 +9,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/catalog"
 )
 
-// offer is a machine of the catalogue, obtained in a way that it is offered in.
+// offer is a machine of the catalogue with an option in which it is offered.
 type offer struct {
 	zone        string
 	machine     catalog.Machine
@@ -17,16 +17,16 @@ type offer struct {
 	consumption string
 }
 
-// TestEveryMachine compiles every machine that a blueprint can use with every
-// option that the catalogue offers it in, TPUs as one host and as a slice of
-// several, the others in a node pool and by a ComputeClass, and holds the folders
-// against the same checks as the goldens.
+// TestEveryMachine compiles every machine that a blueprint can use, with every
+// option in which the catalogue offers it: TPUs as a single host and as a slice of
+// several hosts, other machines in a node pool and through a ComputeClass. It runs
+// the same checks on the folders as on the goldens.
 func TestEveryMachine(t *testing.T) {
 	byZone := map[string][]offer{}
 	for _, o := range offers(t) {
 		byZone[o.zone] = append(byZone[o.zone], o)
 	}
-	const atOnce = 100 // more to a platform save little time
+	const atOnce = 100 // more in one platform save little time
 	for zone, all := range byZone {
 		for chunk := range slices.Chunk(all, atOnce) {
 			t.Run(zone, func(t *testing.T) {
@@ -37,11 +37,11 @@ func TestEveryMachine(t *testing.T) {
 	}
 }
 
-// offers returns every machine with every option.
+// offers returns every machine with each of its options.
 func offers(t *testing.T) []offer {
 	var out []offer
 	add := func(m catalog.Machine, hardware string) {
-		reserved := m.Options.Reservation // by anybody, rather than by Google on request
+		reserved := m.Options.Reservation // that anybody can make, not only Google on request
 		if m.HasTPUs() || m.Options.OnDemand == nil || !*m.Options.OnDemand {
 			reserved = nil
 		}
@@ -108,11 +108,11 @@ func offers(t *testing.T) []offer {
 	return out
 }
 
-// linked tells whether nodes of the machine are linked with each other.
+// linked reports whether nodes of the machine are linked with each other.
 func linked(m catalog.Machine) bool { return strings.HasPrefix(m.Type, "a4x-") }
 
-// near returns a zone of us-central1 if there is one among zones, and any of it
-// where none are known.
+// near returns a zone of us-central1 if there is one among zones, otherwise another
+// of them. If zones is empty, it returns any zone of us-central1.
 func near(zones []string) string {
 	if zones == nil {
 		return "us-central1-a"

@@ -17,8 +17,8 @@ import (
 // memoryLimit is the --max-memory of TestMemory, in MiB.
 const memoryLimit = 256
 
-// double returns lines that define _s0 to _s34, each made of the one before it
-// as the format says, in which %[1]d is its number.
+// double returns lines that define _s0 to _s34. Each is built from the one before it
+// with format, in which %[1]d is its number.
 func double(first, format string) string {
 	lines := "_s0: " + first + "\n"
 	for i := range 34 {
@@ -27,16 +27,16 @@ func double(first, format string) string {
 	return lines
 }
 
-// TestMemory compiles blueprints whose texts outgrow the memory limit, each in a
-// few lines, and measures the processes: they hold at most a fifth more than the
-// limit, and the finding is at the text.
+// TestMemory compiles blueprints of a few lines whose texts exceed the memory limit,
+// and measures the processes. They use at most a fifth more than the limit, and the
+// finding points at the text.
 func TestMemory(t *testing.T) {
 	bin := buildBatchwright(t)
 	kilobyte := `"` + strings.Repeat("x", 1000) + `"`
 	byteLiteral := "'" + strings.Repeat("x", 1000) + "'"
 	for _, tt := range []struct {
 		name, source string
-		line         int // of the finding; 0 if it is about the blueprint as a whole
+		line         int // line of the finding; 0 if it is about the blueprint as a whole
 	}{
 		{"concatenation", double(kilobyte, "_s%[1]d + _s%[1]d"), 21},
 		{"interpolation", double(kilobyte, `"\(_s%[1]d)\(_s%[1]d)"`), 21},
@@ -92,14 +92,15 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// measuredProcess is the variable that makes a process of this test binary start
-// the command in its arguments and report on descriptor 3.
+// measuredProcess is the environment variable that makes a process of this test
+// binary start the command in its arguments and report on descriptor 3.
 const measuredProcess = "BATCHWRIGHT_TEST_MEASURE"
 
-// measure runs the command and returns the most memory, in MiB, that it or a
-// process it waited for has held, and its exit code. A process begins with the
-// peak of the one that starts it, which for a test binary with the race detector
-// is hundreds of MiB: a second, small process of the binary starts the command.
+// measure runs the command. It returns the largest amount of memory, in MiB, that
+// the command or a process that it waited for has used, and the exit code. A process
+// starts with the peak of its parent, which for a test binary with the race detector
+// is hundreds of MiB. Therefore a second, small process of the binary starts the
+// command.
 func measure(t *testing.T, cmd *exec.Cmd) (peak int64, code int) {
 	t.Helper()
 	report, write, err := os.Pipe()
@@ -126,7 +127,7 @@ func measure(t *testing.T, cmd *exec.Cmd) (peak int64, code int) {
 	return peak, code
 }
 
-// TestMain is the second process of measure, or runs the tests.
+// TestMain runs the tests, or serves as the second process of measure.
 func TestMain(m *testing.M) {
 	if os.Getenv(measuredProcess) == "" {
 		os.Exit(m.Run())
@@ -142,8 +143,8 @@ func TestMain(m *testing.M) {
 	fmt.Fprintln(os.NewFile(3, "report"), usage.Maxrss>>10, cmd.ProcessState.ExitCode())
 }
 
-// blueprintWith makes a directory that holds the platform of golden/cli and a
-// second file of its package.
+// blueprintWith creates a directory with the platform of golden/cli and a second
+// file of its package.
 func blueprintWith(t *testing.T, source string) string {
 	t.Helper()
 	small, err := os.ReadFile("cli/small.cue")
@@ -159,8 +160,8 @@ func blueprintWith(t *testing.T, source string) string {
 	return dir
 }
 
-// TestConfinedInterrupt: a command that runs in a second process ends when the
-// first one is told to.
+// TestConfinedInterrupt checks that a command that runs in a second process ends
+// when the first process is interrupted.
 func TestConfinedInterrupt(t *testing.T) {
 	dir := blueprintWith(t,
 		"package platform\nimport \"list\"\n"+double("[1, 2, 3, 4, 5, 6, 7, 8]", "list.Concat([_s%[1]d, _s%[1]d])"))
@@ -175,13 +176,13 @@ func TestConfinedInterrupt(t *testing.T) {
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	_ = cmd.Wait() // the exit code says it
+	_ = cmd.Wait() // the exit code shows the error
 	if code := cmd.ProcessState.ExitCode(); code != 3 || errs.String() != "batchwright: interrupted\n" {
 		t.Errorf("exit code %d, standard error %q", code, errs.String())
 	}
 }
 
-// TestBoundedBlueprints: the reference blueprints need no second process.
+// TestBoundedBlueprints checks that the reference blueprints need no second process.
 func TestBoundedBlueprints(t *testing.T) {
 	for _, name := range blueprints(t) {
 		paths := directories(filepath.Join(root, "blueprints"), name)

@@ -11,9 +11,10 @@ import (
 	"github.com/batchwright/batchwright/schema"
 )
 
-// TestNamesAreHarmless: names stand in PromQL, in CEL and in paths as they are.
-// So every constraint of the schema on a string but #Reason and #Note, which are
-// for people, takes only characters that mean nothing there.
+// TestNamesAreHarmless checks that names are safe in PromQL, CEL and paths, where
+// they are written without escaping. Every constraint of the schema on a string,
+// except #Reason and #Note, which are for people, must accept only characters that
+// have no special meaning there.
 func TestNamesAreHarmless(t *testing.T) {
 	source, err := schema.Files.ReadFile("blueprint.cue")
 	if err != nil {

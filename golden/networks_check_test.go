@@ -24,9 +24,9 @@ import (
 	"github.com/batchwright/batchwright/compiler/catalog"
 )
 
-// checkNetworks holds the networks between GPUs against each other: those that
-// Terraform makes, those that the cluster knows, those that node pools have, and
-// those that pods name.
+// checkNetworks checks that the networks between GPUs are consistent: those that
+// Terraform creates, those that the cluster knows, those of node pools, and those
+// that pods name.
 func checkNetworks(folder fs.FS) []error {
 	var errs []error
 	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -76,7 +76,7 @@ func checkNetworks(folder fs.FS) []error {
 		}
 	}
 
-	installed := map[string]bool{} // pools that a plugin for NCCL is installed on
+	installed := map[string]bool{} // pools on which a plugin for NCCL is installed
 	for _, key := range c.order {
 		if d, ok := c.objects[key].(*appsv1.DaemonSet); ok && strings.HasPrefix(d.Name, "nccl-") {
 			affinity := d.Spec.Template.Spec.Affinity.NodeAffinity
@@ -144,9 +144,9 @@ func checkNetworks(folder fs.FS) []error {
 	return append(errs, c.errs...)
 }
 
-// interfaces checks that a pod with interfaces has those of the nodes it can go
-// to, in the order of their devices, and that its namespace lets it have what it
-// takes from its node. The labels are the job's.
+// interfaces checks that a pod with interfaces has those of its possible nodes, in
+// the order of their devices, and that its namespace permits what it takes from its
+// node. labels are the job's.
 func (c *kubernetesCheck) interfaces(from objectKey, labels map[string]string, pod corev1.PodTemplateSpec,
 	pools []nodePool, fail func(string, ...any)) {
 	if namespace, ok := c.objects[objectKey{"Namespace", "", from.namespace}].(*corev1.Namespace); ok {
@@ -182,7 +182,7 @@ func (c *kubernetesCheck) interfaces(from objectKey, labels map[string]string, p
 		}
 	}
 	if _, kai := labels[kaiQueueLabel]; kai {
-		for _, pool := range selectedPools(pod.Spec, pools) { // there are some, or checkKAINodes tells
+		for _, pool := range selectedPools(pod.Spec, pools) { // if there are none, checkKAINodes reports it
 			check(pool.label, pool)
 		}
 		return
@@ -202,7 +202,7 @@ func (c *kubernetesCheck) interfaces(from objectKey, labels map[string]string, p
 			if f == nil {
 				continue // reported elsewhere
 			}
-			var pool nodePool // without networks, unless it is there
+			var pool nodePool // has no networks, unless it is found
 			if i := slices.IndexFunc(pools, func(p nodePool) bool {
 				return p.labels[capacityLabel] != "" && p.labels[capacityLabel] == f.Spec.NodeLabels[capacityLabel]
 			}); i >= 0 {
@@ -213,8 +213,8 @@ func (c *kubernetesCheck) interfaces(from objectKey, labels map[string]string, p
 	}
 }
 
-// beyondBaseline says what of a pod the baseline Pod Security Standard refuses,
-// of what pods here may have; "" for nothing.
+// beyondBaseline returns the parts of a pod that the baseline Pod Security Standard
+// refuses, among the parts that pods here may have; "" if there are none.
 func beyondBaseline(pod corev1.PodSpec) string {
 	if pod.HostNetwork {
 		return "it has its node's network"
@@ -232,12 +232,12 @@ func beyondBaseline(pod corev1.PodSpec) string {
 	return ""
 }
 
-// gpuSubnet is a subnet between GPUs, as Terraform makes it.
+// gpuSubnet is a subnet between GPUs, as Terraform creates it.
 type gpuSubnet struct {
 	name, vpc, profile, cidr string
 }
 
-// checkRanges: no two subnets meet.
+// checkRanges checks that no two subnets overlap.
 func checkRanges(made map[string]gpuSubnet, fail func(string, ...any)) {
 	names := slices.Sorted(maps.Keys(made))
 	for i, a := range names {
@@ -254,8 +254,8 @@ func checkRanges(made map[string]gpuSubnet, fail func(string, ...any)) {
 	}
 }
 
-// gpuSubnets returns the subnets between GPUs by their keys, with the names that
-// their resources give them.
+// gpuSubnets returns the subnets between GPUs by their keys, with the names of their
+// resources.
 func gpuSubnets(folder fs.FS) (map[string]gpuSubnet, error) {
 	const file = "terraform/gpu_networks.tf"
 	source, err := fs.ReadFile(folder, file)
@@ -279,7 +279,7 @@ func gpuSubnets(folder fs.FS) (map[string]gpuSubnet, error) {
 		"module": cty.ObjectVal(map[string]cty.Value{"network": cty.ObjectVal(map[string]cty.Value{"name": name})}),
 	}}
 	locals := map[string]cty.Value{}
-	names := map[string]hclsyntax.Expression{} // of the resources, by kind
+	names := map[string]hclsyntax.Expression{} // names of the resources, by kind
 	for _, b := range parsed.Body.(*hclsyntax.Body).Blocks {
 		if b.Type == "resource" {
 			names[b.Labels[0]] = b.Body.Attributes["name"].Expr
@@ -357,8 +357,8 @@ func tfVars(folder fs.FS) (map[string]cty.Value, error) {
 	return vars, nil
 }
 
-// TestCheckNetworks breaks platforms in ways that each half alone would let
-// pass.
+// TestCheckNetworks breaks platforms in ways that a check of Terraform or of the
+// manifests alone would accept.
 func TestCheckNetworks(t *testing.T) {
 	const (
 		made, pools, cluster = "terraform/gpu_networks.tf", "terraform/node_pools.tf", "terraform/cluster.tf"

@@ -14,10 +14,10 @@ import (
 	"github.com/batchwright/batchwright/emit"
 )
 
-// checkNodes holds what Terraform makes against what Kueue believes of it: a
-// ResourceFlavor has exactly the taints of its node pools and only labels that
-// the pools or GKE give, and a pool is obtained as its label resource-type
-// says.
+// checkNodes checks that the nodes that Terraform creates match Kueue's description
+// of them. A ResourceFlavor must have exactly the taints of its node pools, and only
+// labels that the pools or GKE set. A pool must be obtained in the way that its
+// label resource-type names.
 func checkNodes(folder fs.FS) []error {
 	var errs []error
 	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -35,7 +35,7 @@ func checkNodes(folder fs.FS) []error {
 	served := map[string]bool{"system": true}
 	for _, f := range flavors {
 		if _, ok := f.Spec.NodeLabels[computeClassLabel]; ok {
-			continue // GKE makes its nodes: kubernetesCheck.classFlavor
+			continue // GKE creates its nodes; see kubernetesCheck.classFlavor
 		}
 		capacity, ok := f.Spec.NodeLabels[capacityLabel]
 		if !ok {
@@ -67,8 +67,8 @@ func checkNodes(folder fs.FS) []error {
 	return errs
 }
 
-// checkAutoProvisioned: the nodes come into being with the labels and taints
-// that GKE's documentation of node auto-provisioning promises.
+// checkAutoProvisioned checks that nodes are created with the labels and taints that
+// GKE's documentation of node auto-provisioning describes.
 func checkAutoProvisioned(f kueue.ResourceFlavor, fail func(string, ...any)) {
 	known := []string{
 		"cloud.google.com/gke-accelerator", "cloud.google.com/gke-spot", "cloud.google.com/machine-family",
@@ -91,7 +91,8 @@ func checkAutoProvisioned(f kueue.ResourceFlavor, fail func(string, ...any)) {
 	}
 }
 
-// checkOption holds a pool against the option its label names.
+// checkOption checks that a pool is obtained through the option that its label
+// names.
 func (p nodePool) checkOption(option string) []error {
 	affinity := map[string][]string{
 		"reservation":     {"SPECIFIC_RESERVATION"},
@@ -141,7 +142,8 @@ func equalSets(a, b []string) bool {
 	return slices.Equal(a, b)
 }
 
-// TestCheckNodes breaks platforms in ways that each half alone would let pass.
+// TestCheckNodes breaks platforms in ways that a check of Terraform or of the
+// manifests alone would accept.
 func TestCheckNodes(t *testing.T) {
 	const pools, flavors = "terraform/node_pools.tf", "kubernetes/resource-flavors.yaml"
 	breaks{
@@ -188,12 +190,12 @@ func TestCheckNodes(t *testing.T) {
 	}.run(t, checkNodes)
 }
 
-// breaks are edits of a platform's folder: of the batch platform's, of the KAI
-// Scheduler reference system's, or of an option's, by its name.
+// breaks are edits of a platform's folder. The platform is the batch platform, the
+// KAI Scheduler reference system, or the platform of an option, given by its name.
 type breaks []struct{ name, platform, file, old, new string }
 
-// run holds that a check has nothing against any of the platforms, and
-// something against each edit.
+// run checks that check reports nothing for the unchanged platforms, and an error
+// for each edit.
 func (b breaks) run(t *testing.T, check func(fs.FS) []error) {
 	for _, test := range b {
 		t.Run(test.name, func(t *testing.T) {

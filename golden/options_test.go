@@ -11,8 +11,8 @@ import (
 	"github.com/batchwright/batchwright/emit"
 )
 
-// option is a platform of one team with one way of obtaining machines, or
-// several that are tried one after the other.
+// option is a platform of one team with one way of obtaining machines, or with
+// several ways that are tried one after the other.
 type option struct {
 	name       string
 	hardware   string   // "" is two L4
@@ -45,7 +45,7 @@ const (
 	onA4X       = `kind: "JobSet", pods: 2, perPod: {accelerators: 4, cpu: 2, memory: "10Gi"}`
 )
 
-// options are all ways of obtaining machines.
+// options holds all ways of obtaining machines.
 var options = []option{
 	{name: "on demand", capacities: []string{`consumption: onDemand: {}, maxNodes: 4`}},
 	{name: "on demand, static", capacities: []string{`consumption: onDemand: {}, nodes: 4`}},
@@ -251,7 +251,7 @@ var options = []option{
 		}},
 }
 
-// kaiOptions are ways of obtaining machines for jobs that KAI Scheduler starts.
+// kaiOptions holds ways of obtaining machines for jobs that KAI Scheduler starts.
 var kaiOptions = []option{
 	{name: "KAI", capacities: []string{`consumption: onDemand: {}, nodes: 4`}},
 	{name: "KAI, JobSet", workload: `kind: "JobSet", pods: 2, perPod: {accelerators: 2, cpu: 2, memory: "10Gi"}`,
@@ -272,7 +272,7 @@ var kaiOptions = []option{
 		capacities: []string{`consumption: reservation: name: "ours", nodes: 2`}},
 }
 
-// blueprint returns the option's platform.
+// blueprint returns the blueprint of the option's platform.
 func (o option) blueprint() string {
 	or := func(s, otherwise string) string {
 		if s == "" {
@@ -324,8 +324,8 @@ func compileText(t *testing.T, blueprint string) emit.Tree {
 	return compileFolder(t, file)
 }
 
-// TestEveryOption compiles a small platform with each way of obtaining
-// machines, and holds the folder against the same checks as the goldens.
+// TestEveryOption compiles a small platform with each way of obtaining machines, and
+// runs the same checks on the folder as on the goldens.
 func TestEveryOption(t *testing.T) {
 	for _, o := range allOptions() {
 		t.Run(o.name, func(t *testing.T) {

@@ -17,10 +17,10 @@ import (
 	"github.com/batchwright/batchwright/compiler/catalog"
 )
 
-// checkPools holds node pools against what their machines are, and against the
-// reservations and policies that they refer to: what GKE would refuse, what
-// would get no machine from its reservation, and what Terraform would replace
-// at the next apply.
+// checkPools checks that node pools match their machines, and the reservations and
+// policies to which they refer. It reports pools that GKE would refuse, that would
+// get no machine from their reservation, or that Terraform would replace at the next
+// apply.
 func checkPools(folder fs.FS) []error {
 	pools, err := nodePools(folder)
 	if err != nil {
@@ -35,24 +35,24 @@ func checkPools(folder fs.FS) []error {
 	return append(errs, checkReservations(folder, pools)...)
 }
 
-// nodePool is what Terraform says of node pools: one, or several that are
-// alike.
+// nodePool holds Terraform's settings for one node pool, or for several identical
+// ones.
 type nodePool struct {
-	label string   // of the resource
-	names []string // of the pools
+	label string   // label of the resource
+	names []string // names of the pools
 	each  bool     // whether the names are those of a for_each
 
 	machine  hardware
 	labels   map[string]string
-	taints   []string // key=value:Effect, as Kubernetes spells it
+	taints   []string // key=value:Effect, spelled as in Kubernetes
 	zones    string   // source of node_locations
-	nodes    int      // node_count, -1 where the pool scales
-	perZone  [2]int   // fewest and most nodes of a zone, if the pool scales by zones
+	nodes    int      // node_count; -1 if the pool scales
+	perZone  [2]int   // fewest and most nodes in a zone, if the pool scales by zone
 	compact  bool
 	topology string // tpu_topology
 	policy   string // topology that a workload policy names
 
-	networks []string // besides the cluster's own, by their keys
+	networks []string // keys of the networks besides the cluster's own
 
 	spot, flexStart, queued bool
 
@@ -61,10 +61,11 @@ type nodePool struct {
 	reservation    string // source of its values
 }
 
-// noPolicy is the topology of a policy that is no workload policy, or absent.
+// noPolicy is the topology of a policy that is missing or not a workload policy.
 const noPolicy = "none"
 
-// hardware is what a reservation and the pool that consumes it have in common.
+// hardware holds the fields that a reservation and the pool that consumes it have in
+// common.
 type hardware struct {
 	Type        string
 	Accelerator string
@@ -72,7 +73,7 @@ type hardware struct {
 	SSDs        int
 }
 
-// nodeLabel returns a label of the pool's nodes: one it sets, or one GKE adds.
+// nodeLabel returns a label of the pool's nodes, which the pool sets or GKE adds.
 func (p nodePool) nodeLabel(key string) string {
 	m, _ := catalog.Lookup(p.machine.Type)
 	switch key {
@@ -102,7 +103,7 @@ func (p nodePool) nodeLabel(key string) string {
 	return p.labels[key]
 }
 
-// nodeTaints are the taints of the pool's nodes: those it sets, and those GKE
+// nodeTaints returns the taints of the pool's nodes, which the pool sets or GKE
 // adds.
 func (p nodePool) nodeTaints() []string {
 	out := slices.Clone(p.taints)
@@ -115,8 +116,8 @@ func (p nodePool) nodeTaints() []string {
 	return out
 }
 
-// checkMachine: accelerators and local SSDs are the machine's own, or such as
-// it takes.
+// checkMachine checks that accelerators and local SSDs belong to the machine type,
+// or can be attached to it.
 func (p nodePool) checkMachine() []error {
 	m, ok := catalog.Usable(p.machine.Type)
 	if !ok {
@@ -153,8 +154,8 @@ func (p nodePool) checkMachine() []error {
 	return errs
 }
 
-// checkSize: GKE holds the size of a TPU slice against the maximum of its zone,
-// and takes all of its hosts or none.
+// checkSize checks the number of nodes of a TPU slice: GKE requires the maximum of a
+// zone to equal the number of the slice's hosts, and creates all of them or none.
 func (p nodePool) checkSize() []error {
 	m, _ := catalog.Lookup(p.machine.Type)
 	hosts := 1
@@ -171,8 +172,8 @@ func (p nodePool) checkSize() []error {
 	return nil
 }
 
-// checkPlacement: a slice of several hosts has the pool to itself, and a
-// topology.
+// checkPlacement checks that a slice of several hosts has a topology, and the pool
+// for itself.
 func (p nodePool) checkPlacement() []error {
 	m, _ := catalog.Lookup(p.machine.Type)
 	slice, _ := m.Slice(p.topology + p.policy)
@@ -199,8 +200,8 @@ func (p nodePool) checkPlacement() []error {
 	return errs
 }
 
-// checkReservations: a reservation is consumed by one pool, which is as large,
-// stands in its zone and is of the same hardware.
+// checkReservations checks that each reservation is consumed by one pool, which has
+// the same size, zone and hardware.
 func checkReservations(folder fs.FS, pools []nodePool) []error {
 	resources, err := tfResources(folder, "terraform/reservations.tf", "google_compute_reservation")
 	if err != nil {
@@ -237,16 +238,16 @@ func checkReservations(folder fs.FS, pools []nodePool) []error {
 	return errs
 }
 
-// tfBody is the body of a block, with what its expressions may refer to.
+// tfBody is the body of a block, with the values to which its expressions may refer.
 type tfBody struct {
 	*hclsyntax.Body
-	label  string // of a resource
+	label  string // label of a resource
 	source []byte
 	ctx    *hcl.EvalContext
 }
 
-// tfResources returns the resources of a kind in a file, in their order; none
-// where the file is absent.
+// tfResources returns the resources of a kind in a file, in their order; none if the
+// file does not exist.
 func tfResources(folder fs.FS, name, kind string) ([]tfBody, error) {
 	source, err := fs.ReadFile(folder, name)
 	if err != nil {
@@ -265,7 +266,7 @@ func tfResources(folder fs.FS, name, kind string) ([]tfBody, error) {
 	return out, nil
 }
 
-// value returns an attribute's value, NilVal where it is absent or depends on
+// value returns the value of an attribute; NilVal if it is missing or depends on
 // something else.
 func (b tfBody) value(name string) cty.Value {
 	a := b.Attributes[name]
@@ -286,7 +287,7 @@ func (b tfBody) text(name string) string {
 	return ""
 }
 
-// number returns a number, -1 where it is absent.
+// number returns a number; -1 if it is missing.
 func (b tfBody) number(name string) int {
 	v := b.value(name)
 	if v == cty.NilVal {
@@ -301,7 +302,7 @@ func (b tfBody) isTrue(name string) bool {
 	return v != cty.NilVal && v.True()
 }
 
-// expression returns the source of an attribute, "" where it is absent.
+// expression returns the source text of an attribute; "" if it is missing.
 func (b tfBody) expression(name string) string {
 	if a := b.Attributes[name]; a != nil {
 		return string(a.Expr.Range().SliceBytes(b.source))
@@ -309,8 +310,8 @@ func (b tfBody) expression(name string) string {
 	return ""
 }
 
-// blocks returns the blocks of a kind, those of dynamic ones as often as they
-// come true.
+// blocks returns the blocks of a kind, and each dynamic block as often as it is
+// generated.
 func (b tfBody) blocks(kind string) []tfBody {
 	var out []tfBody
 	for _, block := range b.Blocks {
@@ -327,7 +328,7 @@ func (b tfBody) blocks(kind string) []tfBody {
 	return out
 }
 
-// block returns the first block of a kind, an empty one where there is none.
+// block returns the first block of a kind; an empty block if there is none.
 func (b tfBody) block(kind string) tfBody {
 	for _, found := range b.blocks(kind) {
 		return found
@@ -335,15 +336,15 @@ func (b tfBody) block(kind string) tfBody {
 	return tfBody{&hclsyntax.Body{}, "", b.source, b.ctx}
 }
 
-// hardware reads what a pool or a reservation says of its machines. Local SSDs
-// of another size or interface than the nodes' are not counted.
+// hardware returns the machine settings of a pool or a reservation. It does not
+// count local SSDs whose size or interface differs from the nodes'.
 func (b tfBody) hardware(accelerator, kind, count string) hardware {
 	out := hardware{Type: b.text("machine_type")}
 	if gpu := b.block(accelerator); len(gpu.Attributes) > 0 {
 		out.Accelerator, out.Count = gpu.text(kind), gpu.number(count)
 	}
 	m, ok := catalog.Find(out.Type, out.Accelerator, out.Count)
-	if !ok { // not attached to the machine, but its own
+	if !ok { // part of the machine type, not attached to it
 		m, _ = catalog.Lookup(out.Type)
 	}
 	if n := b.block("ephemeral_storage_local_ssd_config").number("local_ssd_count"); n > 0 {
@@ -379,7 +380,7 @@ func nodePools(folder fs.FS) ([]nodePool, error) {
 		}
 		if forEach := r.value("for_each"); forEach != cty.NilVal {
 			p.each, p.names = true, slices.Sorted(maps.Keys(instances(forEach, cty.DynamicVal).AsValueMap()))
-			slices.SortStableFunc(p.names, func(a, b string) int { return len(a) - len(b) }) // x-2 before x-10
+			slices.SortStableFunc(p.names, func(a, b string) int { return len(a) - len(b) }) // sort x-2 before x-10
 			if name := r.expression("name"); name != "each.key" {
 				return nil, fmt.Errorf("node pool %s: all its pools are named %s", r.label, name)
 			}
@@ -426,8 +427,7 @@ func nodePools(folder fs.FS) ([]nodePool, error) {
 	return out, nil
 }
 
-// TestCheckPools breaks platforms in ways that the provider's schema would let
-// pass.
+// TestCheckPools breaks platforms in ways that the provider's schema would accept.
 func TestCheckPools(t *testing.T) {
 	const (
 		pools        = "terraform/node_pools.tf"

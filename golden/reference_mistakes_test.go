@@ -19,16 +19,16 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// referenceMistakes are what the hand-written files of the reference systems got
-// wrong. A mistake that a folder could have is looked for in every golden, and
-// each check finds it in a golden that was broken for it; one that only the
-// compiler can tell has a case in golden/diag.
+// referenceMistakes lists mistakes in the hand-written files of the reference
+// systems. If a folder could contain a mistake, a check looks for it in every
+// golden, and must find it in a golden that was broken for it. If only the compiler
+// can notice a mistake, it has a case in golden/diag.
 var referenceMistakes = []struct {
 	name  string
 	check func(fs.FS) []error
-	// The break: a golden, a file of it, and an edit.
+	// The broken golden: its folder, a file in it, and an edit.
 	folder, file, old, new string
-	// The case, and the code it leads to.
+	// The case in golden/diag, and the code of its finding.
 	diag, code string
 }{
 	{
@@ -70,7 +70,7 @@ var referenceMistakes = []struct {
 		folder: "batch-platform", file: "cloudbuild/provision.yaml", old: "-lock-timeout=300s", new: "-lock=false",
 	},
 	{
-		// A || B && C || D runs D when C fails, and hides that B did.
+		// A || B && C || D runs D if C fails, and hides a failure of B.
 		name: "chains that hide failures",
 		check: absent(`(?m)^[^#\n]*\|\|[^\n]*&&|^[^#\n]*&&[^\n]*\|\|`, "cloudbuild", "create-platform.sh",
 			"destroy-platform.sh"),
@@ -127,7 +127,7 @@ var referenceMistakes = []struct {
 	},
 }
 
-// goldenFolders are the deploy folders that were blessed.
+// goldenFolders returns the names of the golden deploy folders.
 func goldenFolders(t *testing.T) []string {
 	t.Helper()
 	var out []string
@@ -186,8 +186,8 @@ func TestReferenceMistakes(t *testing.T) {
 	}
 }
 
-// texts returns what a function finds in every file below some of a folder's
-// files and folders; those that are not there are left out.
+// texts returns the errors that find returns for every file below the given files
+// and folders. It ignores paths that do not exist.
 func texts(folder fs.FS, below []string, find func(name, text string) []error) []error {
 	var errs []error
 	for _, root := range below {
@@ -208,7 +208,7 @@ func texts(folder fs.FS, below []string, find func(name, text string) []error) [
 	return errs
 }
 
-// absent is a check that nothing matches a pattern.
+// absent returns a check that no text matches a pattern.
 func absent(pattern string, below ...string) func(fs.FS) []error {
 	re := regexp.MustCompile(pattern)
 	return func(folder fs.FS) []error {
@@ -221,7 +221,7 @@ func absent(pattern string, below ...string) func(fs.FS) []error {
 	}
 }
 
-// documents is texts for the YAML documents of a kind.
+// documents is like texts, for the YAML documents of a kind.
 func documents(folder fs.FS, kind string, below []string, find func(name string, document []byte) []error) []error {
 	return texts(folder, below, func(name, text string) (errs []error) {
 		if path.Ext(name) != ".yaml" {
@@ -239,8 +239,8 @@ func documents(folder fs.FS, kind string, below []string, find func(name string,
 	})
 }
 
-// workloadIdentity: a service account of a team that acts as a Google one names it in
-// full.
+// workloadIdentity checks that a team's service account that acts as a Google
+// service account names it in full.
 func workloadIdentity(folder fs.FS) []error {
 	address := regexp.MustCompile(`^[a-z][-a-z0-9]{5,29}@[a-z][-a-z0-9]{4,28}[a-z0-9]\.iam\.gserviceaccount\.com$`)
 	return documents(folder, "ServiceAccount", []string{"kubernetes/teams"},
@@ -257,12 +257,12 @@ func workloadIdentity(folder fs.FS) []error {
 		})
 }
 
-// strictQueues: ClusterQueues are of v1beta2, have no field that it does not
-// have, and no check that holds up every flavor. A queue that leads to nodes on
-// request has a check on each of them.
+// strictQueues checks that ClusterQueues are valid v1beta2 objects without unknown
+// fields, and have no admission check that holds up every flavor. A queue that leads
+// to nodes on request must have a check on each such flavor.
 func strictQueues(folder fs.FS) []error {
 	requested := map[kueue.ResourceFlavorReference]bool{}
-	if flavors, err := resourceFlavors(folder); err == nil { // else another scheduler has none
+	if flavors, err := resourceFlavors(folder); err == nil { // otherwise another scheduler has no flavors
 		for _, f := range flavors {
 			requested[kueue.ResourceFlavorReference(
 				f.Name)] = f.Spec.NodeLabels["cloud.google.com/gke-queued"] == "true"
@@ -295,7 +295,7 @@ func strictQueues(folder fs.FS) []error {
 	})
 }
 
-// acceleratorTaints: GKE's taint of nodes with accelerators has the value
+// acceleratorTaints checks that GKE's taint of nodes with accelerators has the value
 // present.
 func acceleratorTaints(folder fs.FS) []error {
 	var errs []error
@@ -323,8 +323,8 @@ func acceleratorTaints(folder fs.FS) []error {
 	return errs
 }
 
-// privateRanges: the platform's own ranges are private, by RFC 1918 or as shared
-// space.
+// privateRanges checks that the platform's own ranges are private: of RFC 1918 or
+// the shared address space.
 func privateRanges(folder fs.FS) []error {
 	private := []netip.Prefix{
 		netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("172.16.0.0/12"),
@@ -352,7 +352,7 @@ func privateRanges(folder fs.FS) []error {
 	return errs
 }
 
-// build is what the checks read of a build.
+// build is the part of a build that the checks read.
 type build struct {
 	Steps []struct {
 		ID, Name, Script string
@@ -360,7 +360,7 @@ type build struct {
 	}
 }
 
-// builds is texts for the builds of a folder.
+// builds is like texts, for the builds of a folder.
 func builds(folder fs.FS, find func(name string, b build) []error) []error {
 	return texts(folder, []string{"cloudbuild"}, func(name, text string) []error {
 		var b build
@@ -371,8 +371,8 @@ func builds(folder fs.FS, find func(name string, b build) []error) []error {
 	})
 }
 
-// strictScripts: a script ends at the first error, also in a pipe, which sh knows
-// nothing of.
+// strictScripts checks that a script ends at the first error, including errors in a
+// pipe, which sh cannot detect.
 func strictScripts(folder fs.FS) []error {
 	strict := regexp.MustCompile(
 		`^(#!/usr/bin/env bash\n(?s:.*)\nset -euo pipefail\n|#!/bin/sh\n(?s:.*)\nset -euf?\n[^|]*$)`)
@@ -386,8 +386,8 @@ func strictScripts(folder fs.FS) []error {
 	})
 }
 
-// pinnedImages: images, of builds and of jobs, have a tag that is not moved, or a
-// digest.
+// pinnedImages checks that the images of builds and jobs have a digest, or a tag
+// that does not move.
 func pinnedImages(folder fs.FS) []error {
 	pinned := regexp.MustCompile(`(:[A-Za-z0-9_][A-Za-z0-9._-]*|@sha256:[0-9a-f]{64})$`)
 	check := func(name, image string) []error {
@@ -412,9 +412,9 @@ func pinnedImages(folder fs.FS) []error {
 	return slices.Concat(ofSteps, ofPods)
 }
 
-// webhooksFirst: before the manifests are applied a step has waited until the
-// controllers run, and until the API server gets an answer for an object of
-// theirs, and then they are applied once.
+// webhooksFirst checks that the manifests are applied only once, after a step that
+// waits until the controllers run and until the API server gets an answer for one of
+// their objects.
 func webhooksFirst(folder fs.FS) []error {
 	return builds(folder, func(name string, b build) (errs []error) {
 		if path.Base(name) != "provision.yaml" {
@@ -440,15 +440,15 @@ func webhooksFirst(folder fs.FS) []error {
 	})
 }
 
-// tile is what the checks read of a tile: its title, and each of its queries
-// with its unit.
+// tile is the part of a tile that the checks read: its title, and its queries with
+// their units.
 type tile struct {
 	dashboard, title string
 	queries          [][2]string
 }
 
-// tiles returns the tiles of the dashboards for Cloud Monitoring, of which every
-// folder has some.
+// tiles returns the tiles of the dashboards for Cloud Monitoring. Every folder has
+// some.
 func tiles(folder fs.FS) ([]tile, []error) {
 	var out []tile
 	errs := texts(folder, []string{"dashboards/cloud-monitoring"}, func(name, text string) (errs []error) {
@@ -489,7 +489,7 @@ func tiles(folder fs.FS) ([]tile, []error) {
 	return out, errs
 }
 
-// distinctTiles: no two tiles of a dashboard show the same.
+// distinctTiles checks that no two tiles of a dashboard show the same data.
 func distinctTiles(folder fs.FS) []error {
 	all, errs := tiles(folder)
 	seen := map[string]string{}
@@ -503,8 +503,8 @@ func distinctTiles(folder fs.FS) []error {
 	return errs
 }
 
-// leadersOnly: of Kueue's replicas one counts, wherever its metrics are read, but
-// for the values of a variable.
+// leadersOnly checks that queries of Kueue's metrics select only the leader among
+// Kueue's replicas, except queries for the values of a variable.
 func leadersOnly(folder fs.FS) []error {
 	selector := regexp.MustCompile(`(label_values\()?\bkueue_[a-z_]+\{[^}]*`)
 	return texts(folder, []string{"dashboards", "terraform/monitoring.tf"}, func(name, text string) (errs []error) {
@@ -517,8 +517,8 @@ func leadersOnly(folder fs.FS) []error {
 	})
 }
 
-// percentages: what is a part of a whole is multiplied by 100 where the unit is
-// a percent, and not where the unit does so itself.
+// percentages checks that a ratio is multiplied by 100 if its unit is percent, and
+// not if the unit itself implies the factor.
 func percentages(folder fs.FS) []error {
 	all, errs := tiles(folder)
 	for _, t := range all {
@@ -532,7 +532,8 @@ func percentages(folder fs.FS) []error {
 	return errs
 }
 
-// noSecrets: a Secret is empty, and a token of Hugging Face stands nowhere.
+// noSecrets checks that Secrets are empty, and that no file has a Hugging Face
+// token.
 func noSecrets(folder fs.FS) []error {
 	filled := documents(folder, "Secret", []string{"kubernetes", "workloads"},
 		func(name string, document []byte) []error {

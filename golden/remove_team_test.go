@@ -11,8 +11,9 @@ import (
 	"github.com/batchwright/batchwright/emit"
 )
 
-// TestRemoveTeam takes a team out of the batch platform: exactly its files go,
-// and of the others only the lines that name it or count it change.
+// TestRemoveTeam removes a team from the batch platform. Exactly the team's files
+// must disappear, and in other files only lines that name or count the team may
+// change.
 func TestRemoveTeam(t *testing.T) {
 	before := compileFolder(t, root+"/blueprints/batch-platform")
 	dir := t.TempDir()
@@ -22,12 +23,12 @@ func TestRemoveTeam(t *testing.T) {
 		}
 	}
 	after := map[string]emit.File{}
-	tree, _ := compile(t, dir) // its cohort's last team has nobody to borrow from
+	tree, _ := compile(t, dir) // the last team of its cohort has nobody from whom to borrow
 	for _, f := range tree {
 		after[f.Path] = f
 	}
 
-	// What is counted over all teams: the guide's totals.
+	// The numbers that count all teams: the totals in the guide.
 	counted := regexp.MustCompile(`^\| .*(nvidia\.com/gpu|GPUs|vCPUs|GB|16 \||members in the project|service ` +
 		`accounts \|).*\|$|^This is |^The nodes that|4 teams|GiB|^The jobs of .* act as`)
 	for _, old := range before {

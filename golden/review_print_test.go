@@ -16,8 +16,8 @@ import (
 	"github.com/batchwright/batchwright/emit/review/summary"
 )
 
-// printedReviews are reviews made by hand, by the archive of golden/review that
-// holds what each format makes of them.
+// printedReviews maps each archive of golden/review, which holds the output of every
+// format, to a function that returns its handwritten review.
 var printedReviews = map[string]func() *review.Review{
 	"empty": func() *review.Review { return &review.Review{Before: "origin/main", After: "the blueprint"} },
 	"formatting": func() *review.Review {
@@ -138,7 +138,7 @@ func replacementsReview() *review.Review {
 	}
 }
 
-// manyTeamsReview changes one number of n teams.
+// manyTeamsReview returns a review in which one number changed for n teams.
 func manyTeamsReview(n int) *review.Review {
 	r := &review.Review{Platform: "gke-batch", Before: "main", After: "HEAD", Formatting: n}
 	for i := range n {
@@ -163,8 +163,8 @@ func manyTeamsReview(n int) *review.Review {
 	return r
 }
 
-// hostileReview has in every place what means something to a terminal, to
-// Markdown, to HTML or to a runner.
+// hostileReview returns a review in which every text is special for a terminal,
+// Markdown, HTML or a runner.
 func hostileReview() *review.Review {
 	const evil = "@team #1 !2 \x1b[31m|`</code></details>\n::error::x\n<img src=x> [a](http://e.com) --> %0A ``` " +
 		"www.e.com \u202e"
@@ -183,7 +183,7 @@ func hostileReview() *review.Review {
 	}
 }
 
-// TestPrintedReviews holds what every format prints.
+// TestPrintedReviews checks the output of every format.
 func TestPrintedReviews(t *testing.T) {
 	for name, make := range printedReviews {
 		t.Run(name, func(t *testing.T) {

@@ -21,17 +21,18 @@ type edit struct {
 	blueprint string
 	tags      []string
 	file      string // below blueprints, "" for the blueprint's platform.cue
-	old, new  string // what stands there once, and what takes its place
-	// summary is what the change means, line by line, each after its topic.
+	old, new  string // old occurs once and is replaced by new
+	// summary holds the expected lines of the summary, each after its topic.
 	summary []string
-	// replaced are the addresses of what Terraform has to replace, removed those
-	// of clusters, reservations, buckets and node pools that are no longer.
+	// replaced holds the addresses of the resources that Terraform must replace.
+	// removed holds those of clusters, reservations, buckets and node pools that
+	// left the configuration.
 	replaced, removed []string
-	// state tells that Terraform's state is elsewhere.
+	// state reports whether the location of Terraform's state changes.
 	state bool
 }
 
-// TestReviewOfEdits holds what a review tells of edits against what they mean.
+// TestReviewOfEdits compares the reviews of edits with their known meaning.
 func TestReviewOfEdits(t *testing.T) {
 	states := map[string]review.State{}
 	for _, e := range slices.Concat(noEdits, edits) {
@@ -74,24 +75,25 @@ func TestReviewOfEdits(t *testing.T) {
 	}
 }
 
-// TestReviewOfOneNumber changes one number of the quota of 512 GPUs, and counts
-// what a reviewer has to read: the number itself and what follows from it.
+// TestReviewOfOneNumber changes one number of the quota of 512 GPUs, and counts the
+// lines that a reviewer must read: the number itself and everything that follows
+// from it.
 func TestReviewOfOneNumber(t *testing.T) {
 	const blueprint = "a3-ultra-flex"
 	for _, test := range []struct {
 		name     string
-		given    edit // says the same as the blueprint, with the number
+		given    edit // writes the blueprint's values with the number
 		old, new string
-		lines    []string // that changed in the folder's YAML, with their files
-		others   []string // files that changed
+		lines    []string // changed lines of the folder's YAML, with their files
+		others   []string // other changed files
 		summary  []string
 	}{
 		{
 			name:  "of accelerators",
 			given: edit{blueprint: blueprint, old: "shared: {}", new: `shared: quota: "a3-ultra": accelerators: 512`},
 			old:   "accelerators: 512", new: "accelerators: 256",
-			// cpu and memory follow, by what a pod needs with each GPU, and how many
-			// pods there can be.
+			// cpu and memory follow from the amounts that a pod needs for each GPU,
+			// and the number of pods follows from the GPUs.
 			lines: []string{
 				`kubernetes/shared-queues.yaml: nominalQuota: "6912"`,
 				"kubernetes/shared-queues.yaml: nominalQuota: 90Ti",
@@ -177,8 +179,8 @@ func TestReviewOfOneNumber(t *testing.T) {
 	}
 }
 
-// copyBlueprint copies a blueprint, with what it is laid over, into a folder of
-// its own.
+// copyBlueprint copies a blueprint, and the blueprints that it is laid over, to a
+// new folder.
 func copyBlueprint(t *testing.T, name string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -211,7 +213,7 @@ func (e edit) apply(t *testing.T, dir string) {
 	}
 }
 
-// compileState compiles a blueprint below a folder.
+// compileState compiles a blueprint in a folder.
 func compileState(t *testing.T, dir string, e edit) review.State {
 	t.Helper()
 	abs, err := filepath.Abs(dir)
@@ -222,7 +224,7 @@ func compileState(t *testing.T, dir string, e edit) review.State {
 	return review.State{Label: e.name, Plan: res.Plan, Tree: tree}
 }
 
-// noEdits change nothing but how the blueprint is written.
+// noEdits are edits that change only the spelling of the blueprint.
 var noEdits = []edit{
 	{
 		name: "a comment", blueprint: "batch-platform",
@@ -816,7 +818,7 @@ var edits = []edit{
 		},
 	},
 
-	// What jobs may say.
+	// Permissions of jobs.
 	{
 		name: "grace period", blueprint: "batch-platform", old: `lp: {priority: 10,`,
 		new: `lp: {priority: 10, maxGraceSeconds: 120,`,
@@ -916,7 +918,8 @@ var edits = []edit{
 		state: true,
 	},
 
-	// Other names: what stands at the top is what goes with the old one.
+	// Renames: the lines at the top report the objects that disappear with the old
+	// name.
 	{
 		name: "a team's name", blueprint: "batch-platform", old: `"team-b": cohort`, new: `"team-x": cohort`,
 		summary: []string{

@@ -19,8 +19,8 @@ import (
 
 const module = "github.com/batchwright/batchwright/"
 
-// rooms says which packages of the project each package may import: data flows
-// from the schema through the compiler and the plan to the emitters, and
+// rooms maps each package of the project to the packages that it may import. Data
+// flows from the schema through the compiler and the plan to the emitters, and
 // nothing flows back.
 var rooms = map[string][]string{
 	"blueprints":       {},
@@ -68,8 +68,8 @@ var rooms = map[string][]string{
 	},
 	"emit/review/delta": {},
 	"emit/review/graph": {"compiler/console", "compiler/ir", "compiler/words", "emit/mermaid"},
-	// emit/terraform holds the table of the arguments that replace a resource, beside
-	// the code that sets them.
+	// emit/terraform holds the table of the arguments that replace a resource, next
+	// to the code that sets them.
 	"emit/review/objects": {
 		"compiler/console", "compiler/ir", "compiler/words", "emit", "emit/review/delta", "emit/terraform",
 	},
@@ -82,13 +82,13 @@ var rooms = map[string][]string{
 	"golden/scale": {},
 }
 
-// blind are imports that could let an emitter or the plan depend on anything
-// but the blueprint.
+// blind lists imports with which the output of an emitter, or the plan, could depend
+// on something other than the blueprint.
 var blind = []string{
 	"os", "time", "math/rand", "math/rand/v2", "net", "net/http", "os/exec", "os/user", "runtime/debug",
 }
 
-// formats are libraries of one format, and the rooms that may know it.
+// formats maps libraries of one format to the packages that may import them.
 var formats = map[string][]string{
 	"cuelang.org/go":            {"compiler/blueprint", "compiler/blueprint/load"},
 	"github.com/hashicorp/hcl":  {"emit/review/objects", "emit/terraform"},
@@ -158,8 +158,8 @@ func TestRooms(t *testing.T) {
 	}
 }
 
-// TestFamiliesAreData: no code outside the catalogue knows a machine family by its
-// name. A further family is a row of data.
+// TestFamiliesAreData checks that no code outside the catalogue contains the name of
+// a machine family. A new family is a row of data.
 func TestFamiliesAreData(t *testing.T) {
 	quoted := regexp.MustCompile("\"(" + strings.Join(slices.Collect(maps.Keys(machineFamilies())), "|") + ")\"")
 	for _, name := range sourceFiles(t) {
@@ -185,8 +185,8 @@ func machineFamilies() map[string]bool {
 	return out
 }
 
-// sourceFiles returns the Go files of the program, by their names in the
-// repository: no tests.
+// sourceFiles returns the Go files of the program, without tests, by their paths in
+// the repository.
 func sourceFiles(t *testing.T) []string {
 	t.Helper()
 	var out []string

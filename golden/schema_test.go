@@ -32,8 +32,8 @@ func TestJSONSchema(t *testing.T) {
 	compareFile(t, jsonSchemaFile, got)
 }
 
-// TestJSONSchemaAcceptsBlueprints: every example fits as it is written, before
-// the compiler fills in defaults.
+// TestJSONSchemaAcceptsBlueprints checks that the schema accepts every example as it
+// is written, before the compiler fills in defaults.
 func TestJSONSchemaAcceptsBlueprints(t *testing.T) {
 	schema := blueprintSchema(t)
 	tags := map[string][][]string{"tpu-training": {{"type=v4", "perTeam"}, {"autoscaled=true", "managed=true"}}}
@@ -56,9 +56,9 @@ func TestJSONSchemaAcceptsBlueprints(t *testing.T) {
 	}
 }
 
-// TestJSONSchemaAgreesWithFindings holds the JSON Schema against the cases of
-// golden/diag, as far as they can be written as JSON: it must refuse what does
-// not fit the grammar, and nothing else.
+// TestJSONSchemaAgreesWithFindings compares the JSON Schema with those cases of
+// golden/diag that can be written as JSON. The schema must refuse blueprints that
+// violate the grammar, and no others.
 func TestJSONSchemaAgreesWithFindings(t *testing.T) {
 	files, err := filepath.Glob("diag/*.txtar")
 	if err != nil {
@@ -83,7 +83,7 @@ func TestJSONSchemaAgreesWithFindings(t *testing.T) {
 			})
 		}
 		if begins("E00", "E0106", "E0107") || name == "shared-references" {
-			continue // it has no values that could be exported, or far too many
+			continue // its values cannot be exported, or are far too many
 		}
 		text, err := exported(in)
 		if err != nil {
@@ -137,8 +137,9 @@ func validate(t *testing.T, schema *jsonschema.Schema, text []byte) error {
 	return schema.Validate(doc)
 }
 
-// exported returns a blueprint as JSON, as its user wrote it. What has no such
-// form is an error: it is not definite, or has the schema's defaults.
+// exported returns a blueprint as JSON, as its user wrote it. It returns an error
+// for a blueprint without such a form: one that is not concrete, or that contains
+// the schema's defaults.
 func exported(in compiler.Input) ([]byte, error) {
 	cue, data := []string{}, []string{}
 	for _, p := range in.Paths {
@@ -178,7 +179,8 @@ func exported(in compiler.Input) ([]byte, error) {
 	return value.MarshalJSON()
 }
 
-// TestJSONSchemaAcceptsGenerated: nothing that compiles is refused.
+// TestJSONSchemaAcceptsGenerated checks that the schema accepts every generated
+// blueprint that compiles.
 func TestJSONSchemaAcceptsGenerated(t *testing.T) {
 	schema := blueprintSchema(t)
 	held := 0

@@ -13,8 +13,9 @@ import (
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
-// TestSecretsUnseen: no format shows a secret of a blueprint, whether it is the
-// finding, stands beside another mistake, or in a file that cannot be read.
+// TestSecretsUnseen checks that no format shows a secret from a blueprint: neither
+// as the subject of the finding, nor next to another mistake, nor in a file that
+// cannot be parsed.
 func TestSecretsUnseen(t *testing.T) {
 	small, err := os.ReadFile("cli/small.cue")
 	if err != nil {

@@ -2,8 +2,8 @@ package golden_test
 
 import "testing"
 
-// shapes is a small deploy folder of a ComputeClass and of TPU slices, without a
-// fault.
+// shapes is a small deploy folder with a ComputeClass and TPU slices, without
+// mistakes.
 const shapes = `
 -- kubernetes/kustomization.yaml --
 apiVersion: kustomize.config.k8s.io/v1beta1
@@ -264,7 +264,7 @@ spec:
               value: present
 `
 
-// beside is another replicated job of slices.yaml.
+// beside is an additional replicated job for slices.yaml.
 const beside = `  - name: upload
     replicas: 1
     template:
@@ -283,7 +283,7 @@ const beside = `  - name: upload
               value: present
 `
 
-// TestCheckShapes breaks the folder in one place at a time.
+// TestCheckShapes breaks the folder in one place for each case.
 func TestCheckShapes(t *testing.T) {
 	const (
 		classes = "kubernetes/compute-classes.yaml"

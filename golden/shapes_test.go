@@ -11,9 +11,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestKubernetesOfEveryShape compiles platforms of TPU slices, of ComputeClasses
-// and of tiers that burst from one capacity into others, and holds their
-// manifests against the same checks as the goldens'.
+// TestKubernetesOfEveryShape compiles platforms of TPU slices, of ComputeClasses,
+// and of tiers that burst from one capacity into others. It runs the same checks on
+// their manifests as on the goldens.
 func TestKubernetesOfEveryShape(t *testing.T) {
 	for name, platform := range map[string]string{
 		"TPUs": `
@@ -132,7 +132,7 @@ workloads: {
 	}
 }
 
-// compileShape compiles a blueprint, given without its first lines.
+// compileShape compiles a blueprint that is given without its first lines.
 func compileShape(t *testing.T, platform string) fs.FS {
 	t.Helper()
 	dir := t.TempDir()
@@ -143,8 +143,8 @@ func compileShape(t *testing.T, platform string) fs.FS {
 	return treeFS(compileFolder(t, dir))
 }
 
-// TestRunTimes: a workload runs as long as it asks for and its nodes last, and
-// nodes that start on request are asked for as long.
+// TestRunTimes checks that a workload may run as long as it asks for and its nodes
+// exist, and that nodes on request are requested for the same time.
 func TestRunTimes(t *testing.T) {
 	for _, test := range []struct {
 		name, consumption, workload string

@@ -15,7 +15,7 @@ import (
 	"github.com/batchwright/batchwright/emit/terraform"
 )
 
-// tfMinimal is a root that is right.
+// tfMinimal is a root without mistakes.
 var tfMinimal = map[string]string{
 	"main.tf": `variable "name" {
   description = "Name."
@@ -68,8 +68,7 @@ func tfFolder(files map[string]string) fs.FS {
 	return folder
 }
 
-// TestTerraformCheckFails proves of every part of checkTerraform that it can
-// fail.
+// TestTerraformCheckFails checks that every part of checkTerraform can fail.
 func TestTerraformCheckFails(t *testing.T) {
 	schema, err := loadTFSchema(tfSchema)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -79,8 +78,8 @@ func TestTerraformCheckFails(t *testing.T) {
 		name   string
 		extra  string            // another .tf file
 		vars   string            // another .tfvars file
-		files  map[string]string // instead of files of tfMinimal
-		schema bool              // the provider's schema is what finds it
+		files  map[string]string // replace files of tfMinimal
+		schema bool              // only the provider's schema shows the mistake
 		want   string
 	}{
 		{name: "nothing wrong"},
@@ -304,7 +303,7 @@ func TestTerraformCheckFails(t *testing.T) {
 	}
 }
 
-// tfModuleMain is a module that is right.
+// tfModuleMain is a module without mistakes.
 const tfModuleMain = `variable "name" {
   description = "Name."
   type        = string
@@ -320,7 +319,7 @@ output "id" {
 }
 `
 
-// tfModule returns the files of tfMinimal that a module takes the place of.
+// tfModule returns the file of a module, to replace files of tfMinimal.
 func tfModule(main string) map[string]string { return map[string]string{"modules/m/main.tf": main} }
 
 // tfCalls returns a call of the module with arguments, and a use of its output.
@@ -333,13 +332,14 @@ func tfOutput(value string) string {
 	return "output \"y\" {\n  description = \"\"\n  value       = " + value + "\n}\n"
 }
 
-// tfNetwork is a network with one more thing in it.
+// tfNetwork returns a network with an additional line.
 func tfNetwork(more string) string {
 	return "resource \"google_compute_network\" \"y\" {\n  name = \"y\"\n\n  " + more + "\n}\n"
 }
 
-// TestTerraformPlans holds the roots of platforms that no blueprint shows
-// against the provider's schema: every consumption option, and nothing at all.
+// TestTerraformPlans checks the roots of platforms that no blueprint covers against
+// the provider's schema: a platform with every consumption option, and an empty
+// platform.
 func TestTerraformPlans(t *testing.T) {
 	for name, change := range map[string]func(p *ir.Platform){
 		"everything": func(p *ir.Platform) {},
@@ -386,7 +386,7 @@ func TestTerraformPlans(t *testing.T) {
 			for _, err := range checkTerraform(t, folder) {
 				t.Error(err)
 			}
-			// The check must see what it is given.
+			// The check must notice a mistake.
 			broken := folder["terraform/cluster.tf"]
 			broken.Data = bytes.Replace(broken.Data, []byte("var.node_account"), []byte("var.nodes_account"), 1)
 			if len(checkTerraform(t, folder)) == 0 {
@@ -396,7 +396,7 @@ func TestTerraformPlans(t *testing.T) {
 	}
 }
 
-// tfPlan is a platform with every consumption option.
+// tfPlan returns a platform with every consumption option.
 func tfPlan() *ir.Platform {
 	zones := []string{"us-central1-a", "us-central1-b"}
 	capacity := func(name string, option ir.Option, change func(c *ir.Capacity)) ir.Capacity {

@@ -29,15 +29,15 @@ import (
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 )
 
-// tfSchema is where the schema of the provider is expected.
+// tfSchema is the expected path of the provider's schema.
 const tfSchema = "../../shared/terraform/google-schema.json"
 
-// checkTerraform holds terraform/*.tf and *.tfvars of a deploy folder, and the
-// modules that they call, against what terraform validate and terraform plan would
-// say without a cloud: it parses them, and evaluates all twice, once with unknown variables
-// and once with the values of the tfvars. Resources, data sources and the
-// provider's block must fit the provider's schema; where that is absent, their
-// names and arguments are taken as they are, and t says so.
+// checkTerraform checks terraform/*.tf and *.tfvars of a deploy folder, and the
+// modules that they call, like terraform validate and terraform plan without a
+// cloud. It parses the files and evaluates them twice: with unknown variables and
+// with the values of the tfvars. Resources, data sources and the provider's block
+// must fit the provider's schema. If the schema is unavailable, the check accepts
+// all of their names and arguments, and reports this through t.
 func checkTerraform(t testing.TB, folder fs.FS) []error {
 	t.Helper()
 	schema, err := loadTFSchema(tfSchema)
@@ -49,33 +49,33 @@ func checkTerraform(t testing.TB, folder fs.FS) []error {
 	return (&tfRoot{folder: folder, schema: schema}).check()
 }
 
-// tfRoot is a Terraform root under check, or a module that one calls.
+// tfRoot is a Terraform root that is checked, or a module that it calls.
 type tfRoot struct {
 	folder    fs.FS
 	dir       string
-	caller    *tfRoot     // nil of the root
-	schema    *tfProvider // nil without
+	caller    *tfRoot     // nil for the root
+	schema    *tfProvider // nil if it is unavailable
 	bodies    []*hclsyntax.Body
 	variables map[string]*tfVariable
 	locals    map[string]*hclsyntax.Attribute
 	resources map[string]*tfResource // by address
 	outputs   map[string]*hclsyntax.Block
 	calls     map[string]*tfCall
-	errs      []error // the root's, with those of modules
+	errs      []error // errors of the root and its modules
 }
 
 type tfVariable struct {
 	block    *hclsyntax.Block
 	kind     cty.Type
 	defaults *typeexpr.Defaults
-	value    cty.Value // cty.NilVal without
+	value    cty.Value // cty.NilVal if it has none
 }
 
 type tfResource struct {
 	address string // "google_x.name" or "data.google_x.name"
 	kind    string
 	body    *hclsyntax.Body
-	schema  *tfBlock // nil without
+	schema  *tfBlock // nil if it is unavailable
 }
 
 func (r *tfRoot) check() []error {
@@ -99,7 +99,7 @@ func (r *tfRoot) check() []error {
 	})
 }
 
-// load reads the root, or the module, and what it calls, and returns the
+// load reads the root or module, and the modules that it calls, and returns the
 // attributes of the root's tfvars.
 func (r *tfRoot) load() map[string]*hclsyntax.Attribute {
 	r.variables, r.locals = map[string]*tfVariable{}, map[string]*hclsyntax.Attribute{}
@@ -132,9 +132,9 @@ func (r *tfRoot) diags(diags hcl.Diagnostics) {
 	}
 }
 
-// older checks a root that Infrastructure Manager is to apply, which has Terraform
-// 1.5 and keeps the state itself: no backend, and no condition of a variable that
-// looks at another, which is of 1.9.
+// older checks a root for Infrastructure Manager, which has Terraform 1.5 and keeps
+// the state itself. The root must have no backend, and no condition of a variable
+// that refers to another variable, because that requires Terraform 1.9.
 func (r *tfRoot) older() {
 	var backend *hclsyntax.Block
 	old := false
@@ -172,7 +172,7 @@ func (r *tfRoot) older() {
 	}
 }
 
-// parse reads the root and returns the attributes of its tfvars.
+// parse parses the root and returns the attributes of its tfvars.
 func (r *tfRoot) parse() map[string]*hclsyntax.Attribute {
 	values := map[string]*hclsyntax.Attribute{}
 	patterns := []string{"*.tf"}
@@ -213,7 +213,7 @@ func (r *tfRoot) parse() map[string]*hclsyntax.Attribute {
 	return values
 }
 
-// declare collects what the blocks of a file declare.
+// declare records the declarations in a file.
 func (r *tfRoot) declare(body *hclsyntax.Body) {
 	for _, a := range body.Attributes {
 		r.errorf(a.SrcRange, "an argument outside any block")
@@ -325,7 +325,7 @@ func (r *tfRoot) assign(values map[string]*hclsyntax.Attribute) {
 	}
 }
 
-// references returns the addresses that a node refers to: "var.x", "local.x",
+// references returns the addresses to which a node refers: "var.x", "local.x",
 // "google_x.y", "data.google_x.y", "module.x" and "module.x.y".
 func references(node hclsyntax.Node) map[string]hcl.Range {
 	out := map[string]hcl.Range{}
@@ -351,7 +351,7 @@ func references(node hclsyntax.Node) map[string]hcl.Range {
 	return out
 }
 
-// used reports variables, locals and outputs of modules that nothing refers to.
+// used reports variables, locals and outputs of modules to which nothing refers.
 func (r *tfRoot) used() {
 	used := map[string]bool{}
 	for _, body := range r.bodies {
@@ -377,7 +377,7 @@ func (r *tfRoot) used() {
 	r.outputsUsed(used)
 }
 
-// acyclic reports references that lead back to where they start.
+// acyclic reports cycles of references.
 func (r *tfRoot) acyclic() {
 	nodes := map[string]hclsyntax.Node{}
 	for name, a := range r.locals {
@@ -413,8 +413,8 @@ func (r *tfRoot) acyclic() {
 	}
 }
 
-// evaluate checks every expression, with variables as given, and returns the
-// outputs.
+// evaluate checks every expression with the given values of variables, and returns
+// the outputs.
 func (r *tfRoot) evaluate(value func(name string, v *tfVariable) cty.Value) cty.Value {
 	vars, outputs := map[string]cty.Value{}, map[string]cty.Value{}
 	for name, v := range r.variables {
@@ -450,7 +450,7 @@ func (r *tfRoot) evaluate(value func(name string, v *tfVariable) cty.Value) cty.
 				}
 				r.walk(block.Body, ctx)
 			case "terraform":
-				r.walk(block.Body, nil) // takes literals only
+				r.walk(block.Body, nil) // accepts only literals
 			case "output":
 				r.expression(block.Body, "description", ctx, cty.String)
 				outputs[block.Labels[0]] = r.expression(block.Body, "value", ctx, cty.DynamicPseudoType)
@@ -480,7 +480,7 @@ func (r *tfRoot) expression(body *hclsyntax.Body, name string, ctx *hcl.EvalCont
 	return v
 }
 
-// instances checks a resource, once for every key of its for_each.
+// instances checks a resource once for each key of its for_each.
 func (r *tfRoot) instances(resource *tfResource, ctx *hcl.EvalContext) {
 	r.meta(resource)
 	if resource.schema != nil {
@@ -519,7 +519,7 @@ func (r *tfRoot) instances(resource *tfResource, ctx *hcl.EvalContext) {
 	}
 }
 
-// Arguments and blocks that Terraform itself gives a resource.
+// The arguments and blocks of a resource that belong to Terraform itself.
 var tfMeta = []string{"for_each", "depends_on", "lifecycle"}
 
 func withoutMeta(body *hclsyntax.Body) *hclsyntax.Body {
@@ -588,14 +588,14 @@ func (r *tfRoot) meta(resource *tfResource) {
 	}
 }
 
-// block holds a body against its schema.
+// block checks a body against its schema.
 func (r *tfRoot) block(body *hclsyntax.Body, schema *tfBlock, ctx *hcl.EvalContext) {
 	_, diags := hcldec.Decode(dynblock.Expand(body, ctx), schema.spec(), ctx)
 	r.diags(diags)
 }
 
-// walk evaluates every expression of a body, whatever its schema; also those
-// in dynamic blocks that nothing makes come true.
+// walk evaluates every expression of a body, whatever its schema, including dynamic
+// blocks that are never generated.
 func (r *tfRoot) walk(body *hclsyntax.Body, ctx *hcl.EvalContext) {
 	for _, a := range body.Attributes {
 		_, diags := a.Expr.Value(ctx)
@@ -617,14 +617,14 @@ func (r *tfRoot) walk(body *hclsyntax.Body, ctx *hcl.EvalContext) {
 	}
 }
 
-// literals reports what evaluation would let pass: arguments that do not exist
-// in dynamic blocks, deprecated ones, and literals of another type than the
+// literals reports mistakes that evaluation would accept: unknown arguments in
+// dynamic blocks, deprecated arguments, and literals whose type differs from the
 // argument's.
 func (r *tfRoot) literals(body *hclsyntax.Body, schema *tfBlock) {
 	for name, a := range body.Attributes {
 		argument := schema.Attributes[name]
 		if argument == nil {
-			// Also in a dynamic block that nothing makes come true.
+			// This includes dynamic blocks that are never generated.
 			r.errorf(a.SrcRange, "there is no argument %s", name)
 			continue
 		}
@@ -651,15 +651,14 @@ func (r *tfRoot) literals(body *hclsyntax.Body, schema *tfBlock) {
 	}
 }
 
-// tfScope evaluates locals, resources and modules when something asks for them.
+// tfScope evaluates locals, resources and modules on demand.
 type tfScope struct {
 	root   *tfRoot
 	vars   map[string]cty.Value
 	values map[string]cty.Value // by address
 }
 
-// value returns what an address stands for in expressions. References are
-// known to be acyclic.
+// value returns the value of an address in expressions. References must be acyclic.
 func (s *tfScope) value(address string) cty.Value {
 	if v, ok := s.values[address]; ok {
 		return v
@@ -697,7 +696,7 @@ func (s *tfScope) value(address string) cty.Value {
 	return v
 }
 
-// follow evaluates what a node refers to.
+// follow evaluates the values to which a node refers.
 func (s *tfScope) follow(node hclsyntax.Node) {
 	for next := range references(node) {
 		kind, name, _ := strings.Cut(next, ".")
@@ -708,7 +707,7 @@ func (s *tfScope) follow(node hclsyntax.Node) {
 	}
 }
 
-// instances returns what a resource with for_each stands for.
+// instances returns the value of a resource with for_each in expressions.
 func instances(forEach, instance cty.Value) cty.Value {
 	if !forEach.IsKnown() || !forEach.CanIterateElements() {
 		if instance == cty.DynamicVal {
@@ -725,7 +724,7 @@ func instances(forEach, instance cty.Value) cty.Value {
 	return cty.ObjectVal(out)
 }
 
-// context returns everything evaluated so far.
+// context returns a context with everything that was evaluated so far.
 func (s *tfScope) context() *hcl.EvalContext {
 	locals, modules, data := map[string]cty.Value{}, map[string]cty.Value{}, map[string]map[string]cty.Value{}
 	resources := map[string]map[string]cty.Value{}
@@ -766,7 +765,7 @@ func (s *tfScope) context() *hcl.EvalContext {
 	return ctx
 }
 
-// tfFunctions are Terraform's functions that we use.
+// tfFunctions returns the Terraform functions that the folders use.
 func tfFunctions(folder fs.FS) map[string]function.Function {
 	text := func(n int, f func(args []string) (cty.Value, error), kind cty.Type) function.Function {
 		params := slices.Repeat([]function.Parameter{{Name: "s", Type: cty.String}}, n)
@@ -848,14 +847,14 @@ func tfFunctions(folder fs.FS) map[string]function.Function {
 	}
 }
 
-// tfProvider is a provider's schema, as terraform providers schema -json
-// prints it.
+// tfProvider is a provider's schema, in the format of terraform providers schema
+// -json.
 type tfProvider struct {
 	provider        *tfBlock
 	resources, data map[string]*tfBlock
 }
 
-// tfData is the schema of terraform_data, a resource of Terraform's own.
+// tfData is the schema of terraform_data, a resource of Terraform itself.
 //
 // Source: Terraform documentation, "The terraform_data managed resource type".
 var tfData = &tfBlock{Attributes: map[string]*tfAttribute{
@@ -942,8 +941,8 @@ func (b *tfBlock) has(name string) bool {
 	return b.Attributes[name] != nil || b.BlockTypes[name] != nil
 }
 
-// spec returns what may be written in a block. Attributes that the provider
-// alone computes may not.
+// spec returns the arguments that may be set in a block. It omits attributes that
+// only the provider computes.
 func (b *tfBlock) spec() hcldec.ObjectSpec {
 	out := hcldec.ObjectSpec{}
 	for name, a := range b.Attributes {
@@ -968,7 +967,7 @@ func (b *tfBlock) spec() hcldec.ObjectSpec {
 	return out
 }
 
-// object returns the type by which expressions see a block.
+// object returns the type of a block in expressions.
 func (b *tfBlock) object() cty.Type {
 	out := map[string]cty.Type{}
 	for name, a := range b.Attributes {

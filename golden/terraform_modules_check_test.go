@@ -15,13 +15,13 @@ import (
 // tfDir is the folder of the root module.
 const tfDir = "terraform"
 
-// tfCall is a call of a module that is in a folder below its caller's.
+// tfCall is a call of a module whose folder is below its caller's.
 type tfCall struct {
 	block  *hclsyntax.Block
 	module *tfRoot
 }
 
-// call reads the module that a block calls, and holds the block against the
+// call reads the module that a block calls, and checks the block against the
 // module's variables.
 func (r *tfRoot) call(block *hclsyntax.Block) {
 	name := block.Labels[0]
@@ -57,8 +57,8 @@ func (r *tfRoot) call(block *hclsyntax.Block) {
 	}
 }
 
-// evaluate checks every expression of the module with the arguments of the call,
-// and returns the module's outputs.
+// evaluate checks every expression of the module with the arguments of the call, and
+// returns the module's outputs.
 func (c *tfCall) evaluate(caller *tfRoot, ctx *hcl.EvalContext) cty.Value {
 	return c.module.evaluate(func(name string, v *tfVariable) cty.Value {
 		a, ctx := c.block.Body.Attributes[name], ctx
@@ -66,7 +66,7 @@ func (c *tfCall) evaluate(caller *tfRoot, ctx *hcl.EvalContext) cty.Value {
 			a, ctx = v.block.Body.Attributes["default"], nil
 		}
 		if a == nil {
-			return cty.UnknownVal(v.kind) // said before
+			return cty.UnknownVal(v.kind) // already reported
 		}
 		value, diags := a.Expr.Value(ctx)
 		caller.diags(diags)
@@ -82,7 +82,7 @@ func (c *tfCall) evaluate(caller *tfRoot, ctx *hcl.EvalContext) cty.Value {
 	})
 }
 
-// outputsUsed reports outputs of called modules that nothing refers to.
+// outputsUsed reports outputs of called modules to which nothing refers.
 func (r *tfRoot) outputsUsed(used map[string]bool) {
 	for name, c := range r.calls {
 		for output, block := range c.module.outputs {

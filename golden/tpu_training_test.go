@@ -23,8 +23,8 @@ import (
 	"github.com/batchwright/batchwright/emit/folder"
 )
 
-// compileTPUs compiles the TPU training environment with tags. There must be
-// no errors or warnings.
+// compileTPUs compiles the TPU training environment with tags. There must be no
+// errors or warnings.
 func compileTPUs(t *testing.T, tags ...string) emit.Tree {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -48,14 +48,14 @@ func compileTPUs(t *testing.T, tags ...string) emit.Tree {
 	return tree
 }
 
-// tpuForms are the ways in which the blueprint can be compiled.
+// tpuForms lists the combinations of tags with which the blueprint can be compiled.
 var tpuForms = [][]string{
 	nil, {"type=v4"}, {"slices=0"}, {"autoscaled=true"}, {"managed=true"}, {"perTeam"},
 	{"type=v4", "autoscaled=true", "managed=true", "perTeam"}, {"slices=0", "perTeam"},
 }
 
-// TestTPUForms holds every form against the checks of the goldens, those of the
-// conformance module as well where goldens are updated.
+// TestTPUForms runs the checks of the goldens on every form. If goldens are updated,
+// it also runs the checks of the conformance module.
 func TestTPUForms(t *testing.T) {
 	for _, tags := range tpuForms {
 		t.Run(strings.Join(tags, ","), func(t *testing.T) {
@@ -68,19 +68,20 @@ func TestTPUForms(t *testing.T) {
 	}
 }
 
-// TestTPUPools: the node pools by hand. Every slice is a pool of its own, with
-// as many nodes as it has hosts, whatever each has of chips.
+// TestTPUPools compares the node pools with handwritten ones. Every slice is a pool
+// of its own, with as many nodes as the slice has hosts, whatever the number of
+// chips in a host.
 //
-// The reference labels its pools MultisliceGroup and MultisliceGroupSize where
-// there are several. Neither GKE's documentation nor xpk, JobSet or Kueue read
-// them, and with the size in the nodes' labels one slice more would change all
-// the others: the label capacity tells the capacities from each other, and
-// none of them counts.
+// The reference labels its pools MultisliceGroup and MultisliceGroupSize if there
+// are several. Neither GKE's documentation nor xpk, JobSet or Kueue reads the
+// labels, and with the size in the nodes' labels an additional slice would change
+// all other slices. Here the label capacity distinguishes the capacities, and no
+// label contains a count.
 func TestTPUPools(t *testing.T) {
 	const system, cpu = "system: n1-standard-4, 3 nodes", "cpu: n1-standard-4, scales"
 	for _, test := range []struct {
 		tags []string
-		want string // of the slices
+		want string // the expected slices
 	}{
 		{nil, "slices-0 slices-1: ct5lp-hightpu-4t, 4 nodes, compact 4x4, capacity=slices resource-type=ondemand"},
 		{[]string{"slices=0"}, ": ct5lp-hightpu-4t, 4 nodes, compact 4x4, capacity=slices resource-type=ondemand"},
@@ -132,9 +133,9 @@ func describePool(p nodePool) string {
 	return out
 }
 
-// tpuTypes are the slices of the reference: v4-16 to v4-4096 and v5litepod-16
-// to v5litepod-256, and one of each newer kind. Each VM has 4 chips; the hosts
-// are counted by hand.
+// tpuTypes are the slices of the reference: v4-16 to v4-4096 and v5litepod-16 to
+// v5litepod-256, and one of each newer kind. Each VM has 4 chips; the hosts are
+// counted by hand.
 var tpuTypes = []struct {
 	name, machine, topology string
 	hosts                   int
@@ -159,10 +160,10 @@ var tpuTypes = []struct {
 	{"tpu7x-32", "tpu7x-standard-4t", "2x2x4", 4},
 }
 
-// TestTPUTypes: max_node_count and node_count are the hosts of a slice, and
+// TestTPUTypes checks that max_node_count and node_count are the hosts of a slice,
 // never the chips of a VM.
 func TestTPUTypes(t *testing.T) {
-	zones := map[string]string{ // that have some
+	zones := map[string]string{ // zones that have the type
 		"ct4p-hightpu-4t": "us-central2-b", "ct5lp-hightpu-4t": "us-west4-a", "ct5p-hightpu-4t": "us-east5-a",
 		"ct6e-standard-4t": "us-east5-a", "tpu7x-standard-4t": "us-central1-c",
 	}
@@ -210,8 +211,8 @@ workloads: train: {tier: "batch", kind: "JobSet", image: "python:3.13.1", perPod
 	}
 }
 
-// TestTPUQueues: one ClusterQueue over all chips and a LocalQueue for each team,
-// or one of each, and the reference's priorities.
+// TestTPUQueues checks that there is one ClusterQueue for all chips and a LocalQueue
+// for each team, or one of each, with the reference's priorities.
 func TestTPUQueues(t *testing.T) {
 	shared, perTeam := treeFS(compileTPUs(t)), treeFS(compileTPUs(t, "perTeam"))
 	local := func(files fs.FS, team string) string {
@@ -259,9 +260,9 @@ func TestTPUQueues(t *testing.T) {
 	}
 }
 
-// TestTPUWorkloads: the shape of the reference's JobSets. That slices on the
-// network of their nodes are not those that write to the bucket is not the
-// reference's: there they act as the nodes.
+// TestTPUWorkloads checks the shape of the JobSets against the reference. Only one
+// thing differs: slices that use the network of their nodes are not the slices that
+// write to the bucket. In the reference they act with the nodes' identity.
 func TestTPUWorkloads(t *testing.T) {
 	files := treeFS(compileTPUs(t))
 	for name, want := range map[string][]string{
@@ -285,7 +286,7 @@ func TestTPUWorkloads(t *testing.T) {
 	} {
 		set := objects[v1alpha2.JobSet](t, files, "workloads/tpu-training/"+name+".yaml", "JobSet")[0]
 		got := describeJobSet(set)
-		if name != "tensorboard" { // the others do not look at them
+		if name != "tensorboard" { // the other JobSets do not use them
 			for i := range got {
 				got[i], _, _ = strings.Cut(got[i], ", BUCKET")
 			}
@@ -336,8 +337,9 @@ func describeJobSet(set v1alpha2.JobSet) []string {
 	return append(out, fmt.Sprintf("restarts %d, priority %s", set.Spec.FailurePolicy.MaxRestarts, priority))
 }
 
-// TestTPUIdentities: who may do what with the bucket, and as whom jobs act. The
-// reference's storage.objectAdmin could also set the rights on every object.
+// TestTPUIdentities checks who has which permissions on the bucket, and with which
+// identities jobs act. The reference's storage.objectAdmin could also set the
+// permissions of every object.
 func TestTPUIdentities(t *testing.T) {
 	files := treeFS(compileTPUs(t))
 	text, err := fs.ReadFile(files, "terraform/storage.tf")
@@ -399,8 +401,8 @@ func tpuBuild(t *testing.T, files fs.FS) cloudBuild {
 	return b
 }
 
-// TestTPUSubstitutions: what a user of the reference sets, with this folder's
-// values. _NAMESPACE is there with one team only.
+// TestTPUSubstitutions checks the substitutions that a user of the reference sets,
+// with this folder's values. _NAMESPACE exists only with one team.
 func TestTPUSubstitutions(t *testing.T) {
 	want := map[string]string{
 		"_TF_STATE_BUCKET": "my-project-tpu-training-tfstate", "_TF_STATE_PREFIX": "tpu-training/terraform",
@@ -413,8 +415,8 @@ func TestTPUSubstitutions(t *testing.T) {
 	}
 }
 
-// TestTPUInfrastructureManager: no state in Terraform, nothing outside its
-// folder, and a build that runs none.
+// TestTPUInfrastructureManager checks that Terraform has no state and uses nothing
+// outside its folder, and that the build does not run Terraform.
 func TestTPUInfrastructureManager(t *testing.T) {
 	files := treeFS(compileTPUs(t, "managed=true"))
 	for _, s := range tpuBuild(t, files).Steps {
@@ -440,9 +442,9 @@ func TestTPUInfrastructureManager(t *testing.T) {
 	}
 }
 
-// TestSlicesOffAndOn takes the slices away and brings them back. Between the two
-// nothing differs but what counts them, named here file by file; after it
-// everything is as it was, byte for byte.
+// TestSlicesOffAndOn removes the slices and brings them back. Without the slices
+// only their counts differ, listed here file by file. After that everything is as
+// before, byte for byte.
 func TestSlicesOffAndOn(t *testing.T) {
 	counted := map[string]*regexp.Regexp{
 		"terraform/node_pools.tf":       regexp.MustCompile(`^  for_each       = toset\(\[.*\]\)$`),

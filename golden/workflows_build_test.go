@@ -14,15 +14,15 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// What a program says that was built of the version that a workflow names, and
-// what it says if somebody else's code was built into it.
+// The output of a program that was built from the version that a workflow names, and
+// its output if foreign code was built into it.
 const (
 	genuine = "genuine"
 	foreign = "foreign"
 )
 
-// standInSource is the repository that workflows build batchwright from: a
-// program that says what its dependency says.
+// standInSource is the repository from which workflows build batchwright: a program
+// that prints the text of its dependency.
 const standInSource = `
 -- go.mod --
 module github.com/batchwright/batchwright
@@ -48,12 +48,13 @@ package dependency
 const Name = "genuine"
 `
 
-// insideWorkspace is where the old form of the workflows had batchwright's source.
+// insideWorkspace is the path of batchwright's source in the old form of the
+// workflows.
 const insideWorkspace = ".batchwright-source"
 
-// hostileWorkspace is what a pull request can bring: a go.work that replaces the
-// dependency, and a program that go runs in place of the compiler, which notes that
-// it ran.
+// hostileWorkspace holds files that a pull request can contain: a go.work that
+// replaces the dependency, and a program that go runs instead of the compiler and
+// that records that it ran.
 const hostileWorkspace = `
 -- go.work --
 go 1.21
@@ -81,8 +82,9 @@ type attack struct {
 	prepare func(t *testing.T, r *run)
 }
 
-// attacks are the ways in which go can be told to build other code. A pull request
-// can do the first; for the others something else must have set a variable.
+// attacks returns the ways in which go can be made to build other code. A pull
+// request can use the first way; the other ways need a variable that something else
+// has set.
 func attacks() []attack {
 	return []attack{
 		{"go.work in the workspace", func(t *testing.T, r *run) {}},
@@ -119,7 +121,7 @@ func writeFile(t *testing.T, name, content string) {
 	}
 }
 
-// extract writes the files of an archive below a directory.
+// extract writes the files of an archive to a directory.
 func extract(t *testing.T, dir, archive string) {
 	t.Helper()
 	for _, f := range txtar.Parse([]byte(archive)).Files {
@@ -127,17 +129,17 @@ func extract(t *testing.T, dir, archive string) {
 	}
 }
 
-// builder is a workflow or hook as far as it builds batchwright: the scripts that
-// put a program in place, and the same in the old form, which builds in the
-// workspace and leaves go's environment as it is.
+// builder is the part of a workflow or hook that builds batchwright: the scripts
+// that install the program, and the same scripts in the old form, which build in the
+// workspace and do not change go's environment.
 type builder struct {
 	name string
 	// scripts run in the workspace, each in a shell of its own.
 	scripts, old []string
-	program      string // below the temporary directory, or absolute
+	program      string // relative to the temporary directory, or absolute
 }
 
-// builders returns those of all templates and of the hooks.
+// builders returns the builders of all templates and of the hooks.
 func builders(t *testing.T) []builder {
 	t.Helper()
 	var github workflow
@@ -171,7 +173,7 @@ func builders(t *testing.T) []builder {
 	}
 	for i, b := range all {
 		for j, script := range b.scripts {
-			// Programs are installed where the test looks.
+			// Install programs to the directory that the test examines.
 			script = strings.ReplaceAll(script, "/usr/local/bin/", `"$RUNNER_TEMP"/bin/`)
 			all[i].scripts[j] = script
 			script = regexp.MustCompile(`(?m)^ *export GOENV.*\n`).ReplaceAllString(script, "")
@@ -181,9 +183,9 @@ func builders(t *testing.T) []builder {
 		}
 	}
 
-	// A cache of pre-commit may be in the workspace, as it is in GitLab's.
+	// The cache of pre-commit may be in the workspace, as it is on GitLab.
 	const clone = `git clone -q "$BATCHWRIGHT_REPOSITORY" ` + insideWorkspace + "\n"
-	// What pre-commit does for the language golang.
+	// The commands that pre-commit runs for the language golang.
 	const install = clone + "cd " + insideWorkspace + `
 		GOPATH="$PWD/golangenv" go install ./...
 		mkdir bin && mv golangenv/bin/batchwright bin`
@@ -191,8 +193,8 @@ func builders(t *testing.T) []builder {
 	return append(all, builder{"pre-commit", hook, []string{install}, insideWorkspace + "/bin/batchwright"})
 }
 
-// newAttackedRun returns a run whose workspace has the files of a hostile pull
-// request, and whose go is the real one.
+// newAttackedRun returns a run with the real go, whose workspace has the files of a
+// hostile pull request.
 func newAttackedRun(t *testing.T) *run {
 	t.Helper()
 	r := newRun(t, nil)
@@ -210,7 +212,8 @@ func newAttackedRun(t *testing.T) *run {
 	}
 	writeFile(t, r.path("bin/apt-get"), "#!/bin/bash\n")
 	extract(t, r.dir, hostileWorkspace)
-	// The caches of this machine, so that the standard library is compiled once.
+	// Use the caches of this machine, so that the standard library is compiled only
+	// once.
 	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPROXY"} {
 		value, err := exec.Command("go", "env", name).Output()
 		if err != nil {
@@ -229,8 +232,8 @@ func newAttackedRun(t *testing.T) *run {
 	return r
 }
 
-// builtCode runs scripts that build batchwright, and returns whose code was built
-// or run meanwhile.
+// builtCode runs scripts that build batchwright, and returns whose code was built or
+// run.
 func (r *run) builtCode(t *testing.T, scripts []string, program string) string {
 	t.Helper()
 	for _, script := range scripts {
@@ -252,9 +255,9 @@ func (r *run) builtCode(t *testing.T, scripts []string, program string) string {
 }
 
 // TestBuildAttack builds batchwright as each workflow and the hooks do, in the
-// workspace of a hostile pull request: what is built is the version that they
-// name. The old form of each builds foreign code in every case, so each attack is a
-// real one.
+// workspace of a hostile pull request. The result must be the version that they
+// name. The old form of each builds foreign code in every case, which shows that
+// each attack is real.
 func TestBuildAttack(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("go is not installed")
@@ -282,8 +285,8 @@ func TestBuildAttack(t *testing.T) {
 	}
 }
 
-// TestBuildOrder: the workflow of GitHub builds batchwright before the files of the
-// pull request are there.
+// TestBuildOrder checks that the GitHub workflow builds batchwright before it checks
+// out the files of the pull request.
 func TestBuildOrder(t *testing.T) {
 	var w workflow
 	readYAML(t, templates+"github.yml", &w)
@@ -299,7 +302,7 @@ func TestBuildOrder(t *testing.T) {
 	}
 }
 
-// TestHooks: every hook runs the script that builds batchwright by itself.
+// TestHooks checks that every hook runs the script that builds batchwright itself.
 func TestHooks(t *testing.T) {
 	content, err := os.ReadFile(root + "/.pre-commit-hooks.yaml")
 	if err != nil {

@@ -13,10 +13,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// templates are what "batchwright init" writes for a service that runs reviews.
+// templates is the folder of the files that "batchwright init" writes for services
+// that run reviews.
 const templates = root + "/cmd/batchwright/templates/"
 
-// workflow is one of GitHub Actions, as far as its tests read it.
+// workflow is the part of a GitHub Actions workflow that the tests read.
 type workflow struct {
 	Jobs map[string]struct {
 		Strategy struct {
@@ -42,8 +43,9 @@ func readYAML(t *testing.T, name string, into any) {
 	}
 }
 
-// TestOwnWorkflow: the reference systems are reviewed by the workflow that users
-// get, but for what is reviewed and which batchwright does it.
+// TestOwnWorkflow checks that the workflow for the reference systems equals the
+// workflow that users get, except for the reviewed files and the source of
+// batchwright.
 func TestOwnWorkflow(t *testing.T) {
 	read := func(name string) (all map[string]any, include []any) {
 		readYAML(t, name, &all)
@@ -74,8 +76,8 @@ func TestOwnWorkflow(t *testing.T) {
 	}
 }
 
-// The stand-ins for what the scripts run: each writes a line to the file CALLS
-// for every call and ends as the test says.
+// The stand-ins for the programs that the scripts run. Each writes a line to the
+// file CALLS for every call, and exits as the test says.
 const (
 	standInBatchwright = `#!/bin/bash
 echo "batchwright $*" >> "$CALLS"
@@ -106,8 +108,8 @@ echo "go $*" >> "$CALLS"
 `
 )
 
-// run are the scripts of a workflow in a repository of their own: a commit of a
-// pull request that was merged into main.
+// run holds the scripts of a workflow in a repository of their own, with a commit of
+// a pull request that was merged into main.
 type run struct {
 	dir, home string
 	env       map[string]string
@@ -158,7 +160,7 @@ func newRun(t *testing.T, env map[string]string) *run {
 
 func (r *run) path(name string) string { return filepath.Join(r.home, name) }
 
-// bash runs a script as a step of a workflow does.
+// bash runs a script like a step of a workflow.
 func (r *run) bash(script string) (string, error) {
 	cmd := exec.Command("bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", script)
 	cmd.Dir = r.dir
@@ -169,8 +171,8 @@ func (r *run) bash(script string) (string, error) {
 	return string(out), err
 }
 
-// read is a file that scripts have written, "" for none. Revisions and paths
-// that differ from run to run are named.
+// read returns the content of a file that scripts have written; "" if it does not
+// exist. It replaces revisions and paths that differ between runs by names.
 func (r *run) read(t *testing.T, name string) string {
 	t.Helper()
 	content, err := os.ReadFile(r.path(name))
@@ -185,8 +187,8 @@ func (r *run) read(t *testing.T, name string) string {
 	return strings.NewReplacer(base, "BASE", base[:12]+" ", "BASE ", r.home, "TEMP").Replace(string(content))
 }
 
-// steps runs the scripts of a workflow's job, and returns the log, and the name
-// of the step that failed.
+// steps runs the scripts of a workflow's job, and returns the log and the name of
+// the step that failed.
 func (r *run) steps(t *testing.T, pullRequest bool) (log, failed string) {
 	t.Helper()
 	var w workflow
@@ -388,8 +390,8 @@ func TestGitLabScript(t *testing.T) {
 	}
 }
 
-// TestCloudBuildScript runs the steps in a clone of one commit, as Cloud Build
-// makes it.
+// TestCloudBuildScript runs the steps in a clone of one commit, like those of Cloud
+// Build.
 func TestCloudBuildScript(t *testing.T) {
 	var build struct {
 		Steps []struct{ ID, Script string }
@@ -408,7 +410,7 @@ func TestCloudBuildScript(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRun(t, map[string]string{"_BLUEPRINT": "-t region=us-east4 .", "_FOLDER": "deploy"})
-			// Of a branch that main has not been merged into, one commit.
+			// A clone with one commit of a branch into which main was not merged.
 			if out, err := r.bash(
 				`git reset -q --hard HEAD^1 && ` +
 					`git clone -q --depth 1 --branch change "file://$PWD" "$HOME/clone"`); err != nil {
@@ -425,7 +427,7 @@ func TestCloudBuildScript(t *testing.T) {
 			}
 			for _, step := range build.Steps {
 				script := step.Script
-				if step.ID == "review" { // what builds batchwright is not run
+				if step.ID == "review" { // the step that builds batchwright is not run
 					_, rest, ok := strings.Cut(script, "./cmd/batchwright\n")
 					if !ok {
 						t.Fatal("batchwright is not built")
@@ -449,8 +451,8 @@ func TestCloudBuildScript(t *testing.T) {
 	}
 }
 
-// TestTemplates: a template has no placeholder but those that init replaces, and
-// one line a placeholder.
+// TestTemplates checks that a template has only placeholders that init replaces,
+// each on only one line.
 func TestTemplates(t *testing.T) {
 	for _, name := range []string{"github.yml", "gitlab-ci.yml", "cloudbuild.yaml"} {
 		content, err := os.ReadFile(templates + name)

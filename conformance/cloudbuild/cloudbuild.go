@@ -1,7 +1,7 @@
-// Package cloudbuild checks what builds and destroys a platform: the Cloud
-// Build builds of a deploy folder against Cloud Build's own API, and they and
-// the scripts that submit them against rules of least privilege. A folder goes
-// in, what is wrong with it comes out.
+// Package cloudbuild checks the files that build and destroy a platform. It checks
+// the Cloud Build builds of a deploy folder against Cloud Build's own API, and the
+// builds and the scripts that submit them against rules of least privilege. A folder
+// goes in; the mistakes in it come out.
 package cloudbuild
 
 import (
@@ -17,20 +17,20 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// expected are the files a deploy folder has at least.
+// expected lists the files that every deploy folder has.
 var expected = []string{
 	"cloudbuild/provision.yaml", "cloudbuild/destroy.yaml", "create-platform.sh", "destroy-platform.sh",
 }
 
 // Check checks the folder cloudbuild/ and the two scripts of a deploy folder:
 //
-//   - every build decodes strictly, and keeps the limits and rules of Cloud
+//   - every build decodes strictly, and satisfies the limits and rules of Cloud
 //     Build that are known before it runs;
-//   - every image is pinned, every step and build bounded in time, and every
-//     build runs as an account of its own;
-//   - nobody is given the roles of an owner or editor, the build can neither
-//     become another account nor grant roles without a limit, and the Terraform
-//     state is locked.
+//   - every image is pinned, every step and build has a timeout, and every build
+//     runs as an account of its own;
+//   - nobody gets the roles of an owner or editor, the build can neither become
+//     another account nor grant roles without a limit, and the Terraform state is
+//     locked.
 func Check(folder fs.FS) []error {
 	files, err := fs.Glob(folder, "cloudbuild/*")
 	if err != nil {
@@ -60,7 +60,8 @@ func Check(folder fs.FS) []error {
 	return errs
 }
 
-// forbidden are what no build and no script holds, with the reason.
+// forbidden lists the texts that no build and no script may contain, with the
+// reasons.
 var forbidden = []struct {
 	pattern *regexp.Regexp
 	problem string
@@ -87,8 +88,8 @@ func checkText(text string) []string {
 	return problems
 }
 
-// decode reads a build as Cloud Build's API defines it. Keys that stand twice,
-// fields that are unknown and values of another type are errors.
+// decode reads a build as Cloud Build's API defines it. It returns an error for
+// duplicate keys, unknown fields and values of a wrong type.
 func decode(text []byte) (*cloudbuildpb.Build, error) {
 	json, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {
@@ -115,7 +116,7 @@ func checkBuild(text []byte) []string {
 	return problems
 }
 
-// step names a step in a message.
+// step returns the name of a step for messages.
 func step(i int, s *cloudbuildpb.BuildStep) string {
 	if s.GetId() == "" {
 		return fmt.Sprintf("step %d", i)
@@ -123,8 +124,8 @@ func step(i int, s *cloudbuildpb.BuildStep) string {
 	return fmt.Sprintf("step %q", s.GetId())
 }
 
-// isPinned tells whether an image always stands for the same content, as far as
-// its publisher keeps to tags with a version in them.
+// isPinned reports whether an image always has the same content, if its publisher
+// does not move tags with a version.
 func isPinned(image string) bool {
 	if digest.MatchString(image) {
 		return true

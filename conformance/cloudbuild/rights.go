@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// narrowed are roles that a build has only under a condition, and what the
-// condition has to speak of.
+// narrowed maps roles that a build may have only under a condition to a text that
+// the condition must contain.
 var narrowed = map[string]string{
 	"roles/container.admin":                 "/clusters/",
 	"roles/storage.admin":                   "projects/_/buckets/",
 	"roles/resourcemanager.projectIamAdmin": "modifiedGrantsByRole",
 }
 
-// checkRights checks the rights on the project that create-platform.sh gives the
+// checkRights checks the roles on the project that create-platform.sh grants to the
 // build.
 func checkRights(script string) []string {
 	roles, conditions := array(script, "BUILD_ROLES"), array(script, "BUILD_CONDITIONS")

@@ -11,9 +11,9 @@ import (
 	"cloud.google.com/go/cloudbuild/apiv1/v2/cloudbuildpb"
 )
 
-// account demands an account of the build's own and what Cloud Build then
-// demands of the log (Cloud Build documentation: "Configure user-specified
-// service accounts").
+// account checks that the build has its own account and the log settings that Cloud
+// Build then requires (Cloud Build documentation: "Configure user-specified service
+// accounts").
 func account(b *cloudbuildpb.Build) []string {
 	var problems []string
 	if !ownAccount.MatchString(b.GetServiceAccount()) {
@@ -36,11 +36,11 @@ func account(b *cloudbuildpb.Build) []string {
 
 var ownAccount = regexp.MustCompile(`^projects/[^/]+/serviceAccounts/[^/@]+@[^/@]+\.iam\.gserviceaccount\.com$`)
 
-// longest is the most time a build may take.
+// longest is the largest timeout of a build.
 const longest = 24 * time.Hour
 
-// times demands a bound on every step and on the build, and room for each step
-// in the build.
+// times checks that the build and every step have a timeout, and that the build's
+// timeout is long enough for each step.
 func times(b *cloudbuildpb.Build) []string {
 	var problems []string
 	total := b.GetTimeout().AsDuration()
@@ -57,8 +57,7 @@ func times(b *cloudbuildpb.Build) []string {
 	return problems
 }
 
-// order demands that steps have names of their own and wait for earlier ones
-// only.
+// order checks that steps have unique names and wait only for earlier steps.
 func order(b *cloudbuildpb.Build) []string {
 	var problems []string
 	if len(b.GetSteps()) == 0 {
@@ -90,8 +89,8 @@ func images(b *cloudbuildpb.Build) []string {
 	return problems
 }
 
-// commands demands of every step that it runs either arguments or a script that
-// says what reads it, and that no failure of it is passed over.
+// commands checks that every step runs either arguments or a script that names its
+// interpreter, and that no failure of a step is ignored.
 func commands(b *cloudbuildpb.Build) []string {
 	var problems []string
 	for i, s := range b.GetSteps() {

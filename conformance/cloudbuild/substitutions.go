@@ -10,15 +10,15 @@ import (
 	"cloud.google.com/go/cloudbuild/apiv1/v2/cloudbuildpb"
 )
 
-// reference is what Cloud Build's substitution looks at: an escaped dollar, or
-// a name in upper case after a dollar, bare or in braces. Any other dollar stays
-// as it is.
+// reference matches the texts that Cloud Build's substitution replaces: an escaped
+// dollar, or a name in upper case after a dollar, bare or in braces. Any other
+// dollar stays unchanged.
 var reference = regexp.MustCompile(`\$\$|\$([A-Z_][A-Z0-9_]*)|\$\{([A-Z_][A-Z0-9_]*)\}`)
 
-// ownName is the form of a substitution that a build declares itself.
+// ownName matches the names of substitutions that a build declares itself.
 var ownName = regexp.MustCompile(`^_[A-Z0-9_]{1,99}$`)
 
-// builtIn are the substitutions that Cloud Build brings along (Cloud Build
+// builtIn lists the substitutions that Cloud Build provides (Cloud Build
 // documentation: "Substitute variable values").
 var builtIn = []string{
 	"BRANCH_NAME", "BUILD_ID", "COMMIT_SHA", "LOCATION", "PROJECT_ID", "PROJECT_NUMBER", "REF_NAME", "REPO_FULL_NAME",
@@ -27,9 +27,9 @@ var builtIn = []string{
 	"TRIGGER_NAME",
 }
 
-// substitutions demands that every name a build uses is built in or declared,
-// and that every name it declares is used. An upper-case variable of a shell is
-// such a name too, unless its dollar is doubled.
+// substitutions checks that every name that a build uses is built in or declared,
+// and that every declared name is used. An upper-case shell variable is also such a
+// name, unless its dollar is doubled.
 func substitutions(b *cloudbuildpb.Build) []string {
 	var problems []string
 	used := map[string]bool{}
@@ -68,7 +68,7 @@ func substitutions(b *cloudbuildpb.Build) []string {
 	return problems
 }
 
-// place is a text in which substitution takes place. Scripts are none.
+// place is a text in which Cloud Build substitutes, which excludes scripts.
 type place struct{ name, text string }
 
 func substituted(b *cloudbuildpb.Build) []place {

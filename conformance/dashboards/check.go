@@ -1,7 +1,7 @@
-// Package dashboards checks what watches a platform: dashboards, alert rules,
-// alert policies and scraping objects of a deploy folder, each against the
-// library or schema that its consumer reads it with, and every query in them
-// against the metrics Kueue really exports.
+// Package dashboards checks the monitoring of a platform: the dashboards, alert
+// rules, alert policies and scraping objects of a deploy folder. It checks each
+// against the library or schema with which its consumer reads it, and every query in
+// them against the metrics that Kueue really exports.
 package dashboards
 
 import (
@@ -9,9 +9,9 @@ import (
 	"io/fs"
 )
 
-// Check returns what is wrong in a deploy folder, file by file. Every error
-// begins with the file's path. A folder without dashboards is wrong, too: those
-// for Cloud Monitoring are in Terraform's own folder where nobody else reads them.
+// Check returns the errors in a deploy folder, file by file. Every error begins with
+// the file's path. A folder without dashboards is also an error: those for Cloud
+// Monitoring are in Terraform's own folder, where nobody else reads them.
 func Check(folder fs.FS) []error {
 	var errs []error
 	cloud := "dashboards/cloud-monitoring"

@@ -105,7 +105,7 @@ func checkGrafanaPanel(panel dashboard.Panel, variables map[string]string) []err
 	return errs
 }
 
-// checkDatasource refuses a data source that only one Grafana has.
+// checkDatasource reports a data source that exists only in one Grafana.
 func checkDatasource(ref *common.DataSourceRef, variables map[string]string) []error {
 	if ref == nil || ref.Uid == nil {
 		return []error{errors.New("no data source")}
@@ -121,7 +121,7 @@ func checkDatasource(ref *common.DataSourceRef, variables map[string]string) []e
 // expression.
 var grafanaVariable = regexp.MustCompile(`\$\{?([A-Za-z_]\w*)\}?`)
 
-// grafanaVariables returns what is chosen of each variable at first.
+// grafanaVariables returns the values of the variables that are selected at first.
 func grafanaVariables(board classic) map[string]string {
 	variables := map[string]string{}
 	for _, v := range board.Templating.List {

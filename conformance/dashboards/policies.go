@@ -14,8 +14,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// checkPolicies checks the alert policies in a Terraform file. What they refer
-// to has to be constant and stand in the same file.
+// checkPolicies checks the alert policies in a Terraform file. The values to which
+// they refer must be constants in the same file.
 func checkPolicies(content []byte) []error {
 	file, diags := hclsyntax.ParseConfig(content, "", hcl.InitialPos)
 	if diags.HasErrors() {

@@ -11,15 +11,15 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// checkQuery parses PromQL, whose variables have been filled, and holds it
-// against the metrics the schedulers export.
+// checkQuery parses PromQL, whose variables must be replaced, and checks it against
+// the metrics that the schedulers export.
 func checkQuery(query string) []error {
 	_, errs := queryLabels(query)
 	return errs
 }
 
-// queryLabels is checkQuery. It also returns the labels that the result can
-// have, or nil where they are not known.
+// queryLabels is like checkQuery, and also returns the labels that the result can
+// have, or nil if they are unknown.
 func queryLabels(query string) (map[string]bool, []error) {
 	expr, err := parser.NewParser(parser.Options{}).ParseExpr(query)
 	if err != nil {
@@ -42,8 +42,8 @@ func (c *checker) errorf(format string, args ...any) {
 	c.errs = append(c.errs, fmt.Errorf(format, args...))
 }
 
-// labels returns the labels that series of an expression can have, or nil
-// where they are not known, and reports what the expression gets wrong.
+// labels returns the labels that series of an expression can have, or nil if they
+// are unknown. It reports the mistakes in the expression.
 func (c *checker) labels(expr parser.Expr) map[string]bool {
 	switch e := expr.(type) {
 	case *parser.VectorSelector:
@@ -117,8 +117,7 @@ func (c *checker) ownSelector(scheduler, name string, matchers []*labels.Matcher
 	return have
 }
 
-// metric finds a metric by the name it is queried under, which for histograms
-// has a suffix.
+// metric finds a metric by its name in queries, which for histograms has a suffix.
 func (c *checker) metric(name string) (m metric, suffix string, ok bool) {
 	if m, ok := c.metrics[name]; ok && m.kind != "histogram" {
 		return m, "", true

@@ -21,19 +21,20 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 )
 
-// A Query is what one panel or alert asks for, with the values in the place of
-// variables that are chosen at first.
+// Query is the query of one panel or alert. Its variables are replaced by the values
+// that are selected at first.
 type Query struct {
 	File  string
 	Name  string // of the panel or alert
 	Alert bool
 	Expr  string
-	// Selectors are the series that it reads: matchers without a range or offset.
+	// Selectors are the series that the query reads: matchers without a range or
+	// offset.
 	Selectors []string
 }
 
-// Queries lists all that a deploy folder asks of a Prometheus, file by file.
-// Check tells whether the files are well made.
+// Queries returns all queries of a deploy folder to a Prometheus, file by file.
+// Check reports whether the files are valid.
 func Queries(folder fs.FS) ([]Query, error) {
 	var out []Query
 	for _, kind := range []struct {
@@ -71,7 +72,7 @@ func Queries(folder fs.FS) ([]Query, error) {
 	return out, nil
 }
 
-// selectors returns what an expression selects, in its order.
+// selectors returns the selectors in an expression, in its order.
 func selectors(query string) ([]string, error) {
 	expr, err := parser.NewParser(parser.Options{}).ParseExpr(query)
 	if err != nil {
@@ -109,7 +110,7 @@ func cloudQueries(content []byte) ([]Query, error) {
 	return out, nil
 }
 
-// labelValues is how Grafana is told to ask for what a variable may be.
+// labelValues matches the query with which Grafana lists the values of a variable.
 var labelValues = regexp.MustCompile(`^label_values\((.+), *(\w+)\)$`)
 
 func grafanaQueries(content []byte) ([]Query, error) {

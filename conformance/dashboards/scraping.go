@@ -77,8 +77,8 @@ func checkScraping(content []byte) []error {
 	return errs
 }
 
-// strict decodes as an API server does that validates fields: it refuses
-// duplicate and unknown keys, and tells upper from lower case.
+// strict decodes a document like an API server that validates fields: it refuses
+// duplicate and unknown keys, and distinguishes upper and lower case.
 func strict(document []byte, into any) []error {
 	encoded, err := yaml.YAMLToJSONStrict(document)
 	if err != nil {
@@ -91,8 +91,8 @@ func strict(document []byte, into any) []error {
 	return errs
 }
 
-// checkPodMonitoring holds an object against the CRD that Managed Prometheus
-// ships, as an API server would, and returns the Secret it reads, or "".
+// checkPodMonitoring checks an object against the CRD that Managed Prometheus ships,
+// like an API server. It returns the Secret that the object reads, or "".
 func checkPodMonitoring(document []byte) (token string, errs []error) {
 	encoded, err := yaml.YAMLToJSONStrict(document)
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package kaiqueues checks the queues of KAI Scheduler in a deploy folder against
-// the schema that the API server holds them against.
+// the schema that the API server uses.
 package kaiqueues
 
 import (
@@ -21,8 +21,8 @@ import (
 //go:embed queue.yaml
 var definition []byte
 
-// Check holds every object of KAI Scheduler's API under kubernetes/ against the
-// schema of a Queue: there are none of other kinds.
+// Check checks every object of KAI Scheduler's API under kubernetes/ against the
+// schema of a Queue. Other kinds are errors.
 func Check(folder fs.FS) []error {
 	c, err := newChecker()
 	if err != nil {

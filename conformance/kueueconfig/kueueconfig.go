@@ -1,6 +1,6 @@
-// Package kueueconfig checks the configuration of Kueue's controller in a
-// deploy folder as the controller itself reads it. A folder goes in, what is
-// wrong with it comes out.
+// Package kueueconfig checks the configuration of Kueue's controller in a deploy
+// folder as the controller itself reads it. A folder goes in; the mistakes in it
+// come out.
 package kueueconfig
 
 import (
@@ -29,13 +29,12 @@ const (
 	flavors = "kubernetes/resource-flavors.yaml"
 )
 
-// Check checks the configuration in a deploy folder: that Kueue decodes it
-// strictly and knows its feature gates; that it differs from Kueue's defaults
-// in nothing but the frameworks, the metrics, the concurrency of the release,
-// the managed jobs, the resources that are not counted and how long pods are
-// waited for; and that the managed jobs
-// are those of the teams' namespaces. A folder without Kueue's flavors is one
-// without Kueue.
+// Check checks the configuration in a deploy folder. Kueue must decode it strictly
+// and know its feature gates. It may differ from Kueue's defaults only in the
+// frameworks, the metrics, the concurrency of the release, the managed jobs, the
+// resources that are not counted, and how long Kueue waits for pods. The managed
+// jobs must be those of the teams' namespaces. A folder without Kueue's flavors has
+// no Kueue, and nothing to check.
 func Check(folder fs.FS) []error {
 	if _, err := fs.Stat(folder, flavors); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -71,7 +70,7 @@ func Check(folder fs.FS) []error {
 	if !got.Metrics.EnableClusterQueueResources {
 		errorf("metrics of quota and usage are off")
 	}
-	// A copy, because the gates are the whole process's.
+	// Use a copy, because the gates belong to the whole process.
 	if err := utilfeature.DefaultMutableFeatureGate.DeepCopy().SetFromMap(got.FeatureGates); err != nil {
 		errorf("feature gates: %w", err)
 	}
@@ -119,8 +118,7 @@ func load(text []byte) (*configapi.Configuration, error) {
 	return configuration, nil
 }
 
-// checkNamespaces checks that jobs are managed in the teams' namespaces and in
-// no other.
+// checkNamespaces checks that jobs are managed only in the teams' namespaces.
 func checkNamespaces(folder fs.FS, configuration *configapi.Configuration) []error {
 	if !configuration.ManageJobsWithoutQueueName {
 		return []error{fmt.Errorf("%s: jobs without a queue are not managed", file)}

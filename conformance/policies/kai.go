@@ -15,12 +15,12 @@ const (
 	kaiDefault   = "train"             // PriorityClass of jobs that name none
 )
 
-// kaiCapacity are the labels of the nodes of the golden folder's one capacity.
+// kaiCapacity holds the labels of the nodes of the golden folder's only capacity.
 var kaiCapacity = map[string]any{
 	"capacity": "h100-reserved", "cloud.google.com/gke-accelerator": "nvidia-h100-80gb", "resource-type": "reservation",
 }
 
-// usesKAI tells whether policies are on KAI Scheduler's queues.
+// usesKAI reports whether the policies are for KAI Scheduler's queues.
 func usesKAI(policies []policy) bool {
 	return slices.ContainsFunc(policies, func(p policy) bool {
 		return slices.ContainsFunc(p.Spec.Validations, func(v admissionv1.Validation) bool {
@@ -29,8 +29,8 @@ func usesKAI(policies []policy) bool {
 	})
 }
 
-// asKAI makes the requests what they are where KAI Scheduler starts jobs: a queue
-// has another label, and pods name the scheduler.
+// asKAI changes the requests for KAI Scheduler: a queue has another label, and pods
+// name the scheduler.
 func asKAI(requests []request) []request {
 	for i, r := range requests {
 		requests[i].object, requests[i].old = kaiObject(r.object), kaiObject(r.old)

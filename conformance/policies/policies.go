@@ -1,6 +1,6 @@
-// Package policies checks the admission policies of a deploy folder with the
-// API server's own evaluator. A folder goes in, what the policies wrongly let
-// through or refuse comes out.
+// Package policies checks the admission policies of a deploy folder with the API
+// server's own evaluator. A folder goes in; the requests that the policies wrongly
+// admit or refuse come out.
 package policies
 
 import (
@@ -47,10 +47,9 @@ const (
 	collector = "system:serviceaccount:kube-system:generic-garbage-collector"
 )
 
-// Check evaluates the policies of a deploy folder for every queue of every
-// team: jobs with the queue and its priority are admitted and no others,
-// Services only if they are headless. What the folder itself has a team submit
-// is admitted.
+// Check evaluates the policies of a deploy folder for every queue of every team.
+// They must admit only jobs with the queue and its priority, and only headless
+// Services. They must admit everything that the folder itself lets a team submit.
 func Check(folder fs.FS) []error {
 	policies, err := load(folder)
 	if err != nil {
@@ -161,7 +160,7 @@ func load(folder fs.FS) ([]policy, error) {
 	return out, nil
 }
 
-// compile does what the API server does with a policy (k8s.io/apiserver:
+// compile compiles a policy like the API server (k8s.io/apiserver:
 // pkg/admission/plugin/policy/validating.compilePolicy), for policies without
 // parameters and audit annotations.
 func compile(p *admissionv1.ValidatingAdmissionPolicy) (validating.Validator, error) {
@@ -207,10 +206,10 @@ func compile(p *admissionv1.ValidatingAdmissionPolicy) (validating.Validator, er
 // queue is a LocalQueue with the PriorityClass of its jobs.
 type queue struct{ name, class string }
 
-// readTeam returns a team's namespace and its queues, each once for each
-// PriorityClass of its tier. A LocalQueue's name ends in its tier. The classes of
-// a queue of KAI Scheduler, whose own are in no file, are those that the namespace
-// lists.
+// readTeam returns a team's namespace and its queues. Each queue is returned once
+// for each PriorityClass of its tier. A LocalQueue's name ends with its tier. The
+// classes of a queue of KAI Scheduler are those that the namespace lists, because
+// KAI's own classes are in no file.
 func readTeam(folder fs.FS, team string, classes map[string][]string) (*corev1.Namespace, []queue, error) {
 	text, err := fs.ReadFile(folder, team)
 	if err != nil {
@@ -309,8 +308,8 @@ func pods(r request) ([]request, error) {
 	return out, nil
 }
 
-// escapes are requests for pods that could have their node, which are refused
-// also where no Pod Security Standard does.
+// escapes returns requests for pods that could take over their node. They must also
+// be refused in namespaces without a Pod Security Standard.
 func escapes() []request {
 	var out []request
 	escape := func(name string, edit func(*corev1.PodSpec)) {
@@ -371,9 +370,9 @@ type classes struct {
 	of       map[string][]string // of a tier, by rising value
 }
 
-// readClasses reads the PriorityClasses, of whose tiers their descriptions tell.
-// KAI Scheduler has some of its own, one of them the default where the cluster
-// has none.
+// readClasses reads the PriorityClasses; their descriptions name their tiers. KAI
+// Scheduler has classes of its own, one of which is the default if the cluster has
+// none.
 func readClasses(folder fs.FS, kai bool) (classes, error) {
 	const file = "kubernetes/priority-classes.yaml"
 	out := classes{of: map[string][]string{}}
@@ -404,7 +403,7 @@ func readClasses(folder fs.FS, kai bool) (classes, error) {
 	return out, nil
 }
 
-// with returns the classes of the tier that has one.
+// with returns the classes of the tier that has class.
 func (c classes) with(class string) []string {
 	for _, tier := range slices.Sorted(maps.Keys(c.of)) {
 		if slices.Contains(c.of[tier], class) {
@@ -414,7 +413,7 @@ func (c classes) with(class string) []string {
 	return nil
 }
 
-// without returns a class of a tier that has not one, or of no tier.
+// without returns a class of another tier than class, or of no tier.
 func (c classes) without(class string) string {
 	for _, tier := range slices.Sorted(maps.Keys(c.of)) {
 		if !slices.Contains(c.of[tier], class) {
@@ -424,7 +423,7 @@ func (c classes) without(class string) string {
 	return otherClass
 }
 
-// request is what somebody asks of the API server.
+// request is a request to the API server.
 type request struct {
 	name        string
 	user        string
@@ -449,7 +448,7 @@ func unqueued() []request {
 	}
 }
 
-// cases are the requests that the policies are there for, with a queue.
+// cases returns the requests for which the policies were written, with a queue.
 func cases(q queue, all classes) []request {
 	var (
 		other   = queue{q.name, otherClass}

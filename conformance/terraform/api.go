@@ -18,26 +18,27 @@ type cloud struct {
 	sync.Mutex
 	resources map[string]map[string]map[string]any // by type and name
 	pools     []nodePoolRequest                    // every pool that was asked for
-	// standing are the values that unsent arguments were created with, by the type
-	// and name of the resource and by path.
+	// standing holds the values with which unsent arguments were created, by the
+	// type and name of the resource and by path.
 	standing map[[2]string]map[string]tftypes.Value
 }
 
-// unsent are the arguments that the provider neither sends to a resource that
-// stands, nor replaces the resource for, by type. Only the updates of node pools and
-// of resource policies were read for this table. Other types, such as the cluster,
-// can have such arguments too.
+// unsent lists, by type, the arguments that the provider does not send to an
+// existing resource, although it does not replace the resource either. Only the
+// updates of node pools and of resource policies were read for this table. Other
+// types, such as the cluster, can have such arguments too.
 //
 // Source: hashicorp/terraform-provider-google, resource_container_node_pool.go: the
-// schema of placement_policy, and nodePoolUpdate; resource_compute_resource_policy.go:
-// the update of a renamed policy asks for the new name, which does not exist.
+// schema of placement_policy, and nodePoolUpdate;
+// resource_compute_resource_policy.go: the update of a renamed policy asks for the
+// new name, which does not exist.
 var unsent = map[string][]string{
 	"google_compute_resource_policy": {"name"},
 	"google_container_node_pool":     {"placement_policy.type", "placement_policy.tpu_topology"},
 }
 
-// apply makes a resource, or changes the prior one, as the API would: it returns the
-// API's error if the API refuses the request.
+// apply creates a resource, or changes the prior one, like the API. If the API
+// refuses the request, apply returns the API's error.
 func (c *cloud) apply(kind string, prior, state tftypes.Value) error {
 	arguments, ok := plain(state).(map[string]any)
 	if !ok {
@@ -75,8 +76,8 @@ func (c *cloud) apply(kind string, prior, state tftypes.Value) error {
 	return nil
 }
 
-// read returns a resource as the API gives it back: with the values that stand, and
-// with the fields that the API fills in.
+// read returns a resource as the API returns it: with the values of the existing
+// resource, and with the fields that the API fills in.
 func (c *cloud) read(kind string, state tftypes.Value) (tftypes.Value, error) {
 	arguments, _ := plain(state).(map[string]any)
 	name, _ := arguments["name"].(string)
@@ -135,8 +136,7 @@ func (c *cloud) refuse(kind string, arguments map[string]any) error {
 var errOtherPlacement = errors.New(
 	"the reservation has no placement policy, so it does not match instances that have one")
 
-// nodePoolRequest is what the rules read of the NodePool that the provider sends
-// to GKE.
+// nodePoolRequest is the part of the NodePool request to GKE that the rules read.
 //
 // Source: expandNodePool and expandNodeNetworkConfig of the provider's
 // resource_container_node_pool.go.

@@ -1,13 +1,12 @@
 // Package terraform lets Terraform itself validate, plan and apply the roots of
-// deploy folders, without a network and a cloud: it stands in for the provider
-// hashicorp/google with a server of Terraform's plugin protocol that has the
-// real provider's schema and no code behind it.
+// deploy folders, without a network and a cloud. It replaces the provider
+// hashicorp/google by a server of Terraform's plugin protocol that has the real
+// provider's schema and none of its code.
 //
-// Terraform holds every argument against the schema and evaluates all of its
-// language. Google's APIs refuse more than the schema does: api.go has those of
-// their rules that a compiled folder once broke, each with its source. What the
-// provider's code says beside them, such as that two arguments exclude each other,
-// is not said here.
+// Terraform checks every argument against the schema and evaluates its entire
+// language. Google's APIs refuse more than the schema does: api.go has the rules
+// that a compiled folder once violated, each with its source. Additional rules in
+// the provider's code, such as arguments that exclude each other, are not checked.
 package terraform
 
 import (
@@ -25,8 +24,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// double answers as a provider does whose cloud does what it is told. What is
-// computed is unknown in a plan, and made up when it is applied or read.
+// double answers like a provider whose cloud does everything that it is told.
+// Computed attributes are unknown in a plan, and get invented values when they are
+// applied or read.
 type double struct {
 	// Nil: it would answer about functions, imports and ephemeral resources, of
 	// which Terraform asks nothing here.
@@ -36,13 +36,13 @@ type double struct {
 	// replacing are the arguments whose change replaces a resource, by type, as
 	// in "node_config.spot".
 	replacing map[string][]string
-	made      atomic.Int64 // values made up
+	made      atomic.Int64 // number of invented values
 	rights    rights       // of the build
 	cloud     cloud
 }
 
-// serve starts the double and returns what TF_REATTACH_PROVIDERS has to be for
-// Terraform to use it, any number of times. The double ends with ctx.
+// serve starts the double and returns the value of TF_REATTACH_PROVIDERS with which
+// Terraform uses it, any number of times. The double ends with ctx.
 func (d *double) serve(ctx context.Context, opts ...tf5server.ServeOpt) (string, error) {
 	started := make(chan *plugin.ReattachConfig, 1)
 	opts = append(opts, tf5server.WithDebug(ctx, started, nil), tf5server.WithGoPluginLogger(hclog.NewNullLogger()))
@@ -74,7 +74,7 @@ func (d *double) GetProviderSchema(context.Context,
 	}, nil
 }
 
-// GetResourceIdentitySchemas is what Terraform asks from version 1.12 on.
+// GetResourceIdentitySchemas is called by Terraform from version 1.12 on.
 func (d *double) GetResourceIdentitySchemas(context.Context,
 	*tfprotov5.GetResourceIdentitySchemasRequest) (*tfprotov5.GetResourceIdentitySchemasResponse, error) {
 	return &tfprotov5.GetResourceIdentitySchemasResponse{}, nil
@@ -107,8 +107,8 @@ func (d *double) ValidateDataSourceConfig(_ context.Context,
 	return &tfprotov5.ValidateDataSourceConfigResponse{Diagnostics: diags}, err
 }
 
-// validate says what Terraform's library for providers says of a schema, and
-// Terraform itself does not.
+// validate returns the diagnostics of Terraform's library for providers that
+// Terraform itself does not report.
 func validate(config *tfprotov5.DynamicValue, schema *tfprotov5.Schema) ([]*tfprotov5.Diagnostic, error) {
 	v, err := config.Unmarshal(schema.ValueType())
 	if err != nil {
@@ -148,7 +148,7 @@ func (d *double) UpgradeResourceState(_ context.Context,
 	return &tfprotov5.UpgradeResourceStateResponse{UpgradedState: &state}, err
 }
 
-// ReadResource finds everything as the cloud gives it back, if the build may read
+// ReadResource returns every resource as the cloud returns it, if the build may read
 // it.
 func (d *double) ReadResource(_ context.Context,
 	r *tfprotov5.ReadResourceRequest) (*tfprotov5.ReadResourceResponse, error) {
@@ -170,7 +170,7 @@ func (d *double) ReadResource(_ context.Context,
 	return out, err
 }
 
-// refusal returns an API's error as Terraform is told of it.
+// refusal returns an API's error as diagnostics for Terraform.
 func refusal(err error) []*tfprotov5.Diagnostic {
 	return []*tfprotov5.Diagnostic{{Severity: tfprotov5.DiagnosticSeverityError, Summary: err.Error()}}
 }
@@ -193,8 +193,8 @@ func (d *double) ReadDataSource(_ context.Context,
 	return &tfprotov5.ReadDataSourceResponse{State: state}, err
 }
 
-// PlanResourceChange plans what is asked for, and says strictly that and no
-// more: the real provider has leave to plan something else.
+// PlanResourceChange plans exactly the requested values. The real provider may plan
+// others.
 func (d *double) PlanResourceChange(_ context.Context,
 	r *tfprotov5.PlanResourceChangeRequest) (*tfprotov5.PlanResourceChangeResponse, error) {
 	out := &tfprotov5.PlanResourceChangeResponse{PlannedState: r.ProposedNewState, PlannedPrivate: r.PriorPrivate}
@@ -217,8 +217,8 @@ func (d *double) PlanResourceChange(_ context.Context,
 	return out, err
 }
 
-// replaced returns the arguments that differ and can only be had by making the
-// resource anew.
+// replaced returns the arguments that differ and that can only be changed by
+// replacing the resource.
 func (d *double) replaced(kind string, prior, planned *tfprotov5.DynamicValue) ([]*tftypes.AttributePath, error) {
 	if creates, err := prior.IsNull(); creates || err != nil {
 		return nil, err
@@ -246,8 +246,8 @@ func (d *double) replaced(kind string, prior, planned *tfprotov5.DynamicValue) (
 	return out, err
 }
 
-// within tells whether a path leads to an attribute or into one, as to an element
-// of a set.
+// within reports whether a path leads to an attribute or into one, such as to an
+// element of a set.
 func within(block *tfprotov5.SchemaBlock, path *tftypes.AttributePath) bool {
 	for ; path != nil && len(path.Steps()) > 0; path = path.WithoutLastStep() {
 		if attribute(block, path) != nil {
@@ -257,9 +257,9 @@ func within(block *tfprotov5.SchemaBlock, path *tftypes.AttributePath) bool {
 	return false
 }
 
-// moves tells whether a difference is one of a subnet's range that does not hold
-// the one before: no schema says that, but the provider makes another subnet.
-// Source: its resource_compute_subnetwork.go.
+// moves reports whether a difference changes a subnet's range to one that does not
+// contain the earlier range. No schema says so, but the provider then replaces the
+// subnet. Source: its resource_compute_subnetwork.go.
 func moves(kind, path string, diff tftypes.ValueDiff) bool {
 	if kind != "google_compute_subnetwork" || path != "ip_cidr_range" {
 		return false
@@ -276,8 +276,8 @@ func moves(kind, path string, diff tftypes.ValueDiff) bool {
 	return err == nil && !(now.Bits() <= old.Bits() && now.Contains(old.Addr()))
 }
 
-// blocks returns how many blocks a value stands for, and -1 if it is not known
-// or nothing of blocks.
+// blocks returns the number of blocks in a value, or -1 if it is unknown or the
+// value does not consist of blocks.
 func blocks(v *tftypes.Value) int {
 	var list []tftypes.Value
 	if v == nil || !v.IsKnown() || v.As(&list) != nil {
@@ -286,7 +286,7 @@ func blocks(v *tftypes.Value) int {
 	return len(list)
 }
 
-// ApplyResourceChange does what was planned.
+// ApplyResourceChange applies the planned values.
 func (d *double) ApplyResourceChange(_ context.Context,
 	r *tfprotov5.ApplyResourceChangeRequest) (*tfprotov5.ApplyResourceChangeResponse, error) {
 	out := &tfprotov5.ApplyResourceChangeResponse{NewState: r.PlannedState, Private: r.PlannedPrivate}
@@ -327,8 +327,9 @@ func (d *double) ApplyResourceChange(_ context.Context,
 	return out, err
 }
 
-// protected says whether a resource has deletion_protection in its state, which
-// alone counts. Source: the provider's guide to google_container_cluster.
+// protected reports whether a resource has deletion_protection in its state. The
+// configuration does not count. Source: the provider's guide to
+// google_container_cluster.
 func protected(state tftypes.Value) bool {
 	var arguments map[string]tftypes.Value
 	if state.As(&arguments) != nil {
@@ -339,8 +340,8 @@ func protected(state tftypes.Value) bool {
 	return ok && v.As(&protection) == nil && protection != nil && *protection
 }
 
-// value makes up a value of an attribute: of texts no two are the same, and of
-// lists, sets and maps all are empty.
+// value invents the value of an attribute. No two texts are equal; lists, sets and
+// maps are empty.
 func (d *double) value(resource string, a *tfprotov5.SchemaAttribute) (tftypes.Value, error) {
 	switch {
 	case a.Type.Is(tftypes.String):
@@ -371,8 +372,8 @@ func transform(in *tfprotov5.DynamicValue, schema *tfprotov5.Schema,
 	return &out, err
 }
 
-// attribute returns the attribute at a path into a block. It is nil for a block,
-// and for what is inside of an attribute.
+// attribute returns the attribute at a path into a block. It returns nil for a
+// block, and for a value inside an attribute.
 func attribute(block *tfprotov5.SchemaBlock, path *tftypes.AttributePath) *tfprotov5.SchemaAttribute {
 	var out *tfprotov5.SchemaAttribute
 	for _, step := range path.Steps() {

@@ -20,11 +20,11 @@ var deploymentScript string
 //go:embed scripts/manifest.bash
 var manifestScript string
 
-// manifestMark is the line of a script that gives way to the download of a
-// release's manifest into the folder $work, and to the check of its SHA-256.
+// manifestMark is the line of a script that is replaced by commands. The commands
+// download a release's manifest to the folder $work and check its SHA-256.
 const manifestMark = "# MANIFEST\n"
 
-// deploymentMark is the line of a script that gives way to the functions which
+// deploymentMark is the line of a script that is replaced by the functions that
 // follow a deployment of Infrastructure Manager.
 const deploymentMark = "# DEPLOYMENT\n"
 
@@ -43,9 +43,9 @@ type options struct {
 	Logging string `json:"logging"`
 }
 
-// step runs either Args, after Entrypoint or the image's own entry point, or
-// Script. Steps run one after the other; /workspace, which is the deploy
-// folder, and the home directory pass from each to the next.
+// step runs either Args, after Entrypoint or the image's own entry point, or Script.
+// Steps run one after the other. The home directory and /workspace, which is the
+// deploy folder, are passed from step to step.
 type step struct {
 	ID         string   `json:"id"`
 	Name       string   `json:"name"` // image
@@ -57,15 +57,15 @@ type step struct {
 	Timeout    string   `json:"timeout"`
 }
 
-// task is a step with its longest time in seconds.
+// task is a step with its timeout in seconds.
 type task struct {
 	seconds int
 	step
 }
 
 // newBuild returns the build of tasks, run by the platform's own account. The
-// build's time is that of its tasks together, so that a task that hangs is
-// always what is reported.
+// build's timeout is the sum of its tasks' timeouts, so that Cloud Build always
+// reports the task that hangs.
 func newBuild(p *ir.Platform, kind string, tasks ...task) build {
 	b := build{
 		ServiceAccount: literal("projects/" + p.Project + "/serviceAccounts/" + p.Delivery.Account.Email(p.Project)),
@@ -84,7 +84,7 @@ func newBuild(p *ir.Platform, kind string, tasks ...task) build {
 	return b
 }
 
-// terraform returns a step that runs Terraform in the folder of that name.
+// terraform returns a step that runs Terraform in the folder terraform.
 func terraform(p *ir.Platform, seconds int, id string, args ...string) task {
 	return task{seconds, step{
 		ID:   id,
@@ -95,7 +95,8 @@ func terraform(p *ir.Platform, seconds int, id string, args ...string) task {
 	}}
 }
 
-// terraformInit returns the step that finds the state.
+// terraformInit returns the step that initialises Terraform with the location of the
+// state.
 func terraformInit(p *ir.Platform) task {
 	return terraform(p, 600, "terraform-init", "init", "-input=false", "-backend-config=bucket=$"+stateBucket,
 		"-backend-config=prefix=$"+statePrefix)
@@ -112,8 +113,8 @@ func infrastructureManager(p *ir.Platform, seconds int, id, body string, variabl
 	}, variables...)...)
 }
 
-// installRelease returns a step that installs the manifest of a release: body has
-// manifestMark in it. Without sha256 any manifest is right.
+// installRelease returns a step that installs the manifest of a release. body must
+// contain manifestMark. If sha256 is "", any content of the manifest is accepted.
 func installRelease(p *ir.Platform, id, body, manifest, sha256 string, variables ...variable) task {
 	body = strings.Replace(body, manifestMark, manifestScript, 1)
 	return script(p, 1200, id, body, append([]variable{
@@ -121,7 +122,7 @@ func installRelease(p *ir.Platform, id, body, manifest, sha256 string, variables
 	}, variables...)...)
 }
 
-// takeTurn returns the step that lets an older build of the platform end first.
+// takeTurn returns the step that waits for older builds of the platform to end.
 func takeTurn(p *ir.Platform) task {
 	t := script(p, 3600, "turn", turnScript,
 		variable{"PROJECT", p.Project}, variable{"BUILD_REGION", p.Delivery.Region}, variable{"NAME", p.Name})
@@ -138,8 +139,8 @@ func unlockState(p *ir.Platform) task {
 	return t
 }
 
-// command returns a step that runs a program of the Google Cloud CLI's image,
-// which has gcloud, kubectl and GKE's credential plugin for it.
+// command returns a step that runs a program in the Google Cloud CLI's image. The
+// image has gcloud, kubectl and GKE's credential plugin for kubectl.
 func command(p *ir.Platform, seconds int, id, program string, args ...string) task {
 	t := task{seconds, step{ID: id, Name: cli(p), Entrypoint: program}}
 	for _, arg := range args {
@@ -165,9 +166,9 @@ func cli(p *ir.Platform) string {
 	return literal(p.Versions.GcloudImage())
 }
 
-// endpoint is the flag of "gcloud container clusters get-credentials" for the
-// way the build takes into the cluster. Without the DNS endpoint that is the
-// control plane's private address, and the build has to run in a worker pool
+// endpoint returns the flag of "gcloud container clusters get-credentials" that
+// selects the control plane's endpoint for the build. Without the DNS endpoint it is
+// the control plane's private address, and the build must run in a worker pool
 // inside the network.
 func endpoint(p *ir.Platform) string {
 	if p.Cluster.DNSEndpoint {
@@ -176,8 +177,8 @@ func endpoint(p *ir.Platform) string {
 	return "--internal-ip"
 }
 
-// literal returns a text that Cloud Build's substitution turns back into s.
-// Substitution takes place everywhere but in scripts.
+// literal escapes s so that Cloud Build's substitution yields s. Cloud Build
+// substitutes everywhere except in scripts.
 func literal(s string) string { return strings.ReplaceAll(s, "$", "$$") }
 
 func duration(seconds int) string { return strconv.Itoa(seconds) + "s" }

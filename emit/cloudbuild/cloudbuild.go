@@ -1,13 +1,13 @@
-// Package cloudbuild renders what builds and destroys a platform: two Cloud
-// Build builds, and the scripts with which a person prepares the project and
-// submits them. A plan goes in; the folder cloudbuild/, create-platform.sh,
+// Package cloudbuild renders the files that build and destroy a platform: two Cloud
+// Build builds, and the scripts with which a person prepares the project and submits
+// the builds. A plan goes in; the folder cloudbuild/, create-platform.sh,
 // destroy-platform.sh and .gcloudignore come out.
 //
 // The deploy folder itself is the source of the builds.
 //
-// The shell scripts stand as files in scripts/. Values of the plan reach a step
-// of a build as environment variables, and the two scripts at the root as
-// quoted assignments: no value is ever read as shell.
+// The shell scripts are files in scripts/. Values of the plan reach a build step as
+// environment variables, and the two scripts at the root as quoted assignments: the
+// shell never parses a value as code.
 package cloudbuild
 
 import (

@@ -17,15 +17,16 @@ var releaseScript string
 //go:embed scripts/unprotect.sh
 var unprotectScript string
 
-// stopMark is the line of drain.sh that gives way to what stops the queues.
+// stopMark is the line of drain.sh that is replaced by the commands that stop the
+// queues.
 const stopMark = "# STOP\n"
 
-// destroy returns the build that empties the cluster and deletes all that
-// Terraform has created. It copes with a platform of which only a part was ever
-// built, and keeps the bucket of the state.
+// destroy returns the build that empties the cluster and deletes everything that
+// Terraform has created. It also works for a platform that was built only in part.
+// It keeps the bucket of the state.
 func destroy(p *ir.Platform) build {
 	scheduler := schedulerOf(p)
-	// "--prepare", because the whole script would build the platform again.
+	// "--prepare", because the script without it would build the platform again.
 	access := awaitAccess(p, destroyPermissions(p), "./create-platform.sh --prepare")
 	drain := script(p, 5400, "drain", strings.Replace(drainScript, stopMark, scheduler.stop, 1), append([]variable{
 		{"PROJECT", p.Project}, {"REGION", p.Region}, {"CLUSTER", p.Cluster.Name}, {"ENDPOINT", endpoint(p)}, {"TEAMS", teamSelector(p)},
@@ -43,7 +44,7 @@ func destroy(p *ir.Platform) build {
 	)
 }
 
-// destroyRolePermissions is rolePermissions for the build that destroys.
+// destroyRolePermissions is rolePermissions for the destroying build.
 var destroyRolePermissions = map[string]string{
 	"roles/compute.networkAdmin":         "compute.networks.delete",
 	"roles/compute.securityAdmin":        "compute.firewalls.delete",
@@ -53,8 +54,8 @@ var destroyRolePermissions = map[string]string{
 	"roles/monitoring.dashboardEditor":   "monitoring.dashboards.delete",
 }
 
-// destroyPermissions returns what the build that destroys waits for: what
-// testedPermissions returns, except what makes or changes something.
+// destroyPermissions returns the permissions for which the destroying build waits:
+// those of testedPermissions, except permissions to create or change something.
 func destroyPermissions(p *ir.Platform) []string {
 	return slices.DeleteFunc(testedPermissions(p, destroyRolePermissions), func(permission string) bool {
 		verb := permission[strings.LastIndex(permission, ".")+1:]

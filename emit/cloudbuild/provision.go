@@ -26,12 +26,12 @@ var infrastructureScript string
 //go:embed scripts/tensorboard.sh
 var tensorBoardScript string
 
-// provision returns the build that makes the platform, or changes it to what
-// the deploy folder says.
+// provision returns the build that creates the platform, or changes it to match the
+// deploy folder.
 //
-// The bucket of the state exists: creating a bucket takes a right on the whole
-// project, which the person has who runs create-platform.sh and the build does
-// not need. The build sees to it that the bucket is safe to keep state in.
+// The bucket of the state must exist: creating a bucket takes a permission on the
+// whole project. The person who runs create-platform.sh has it; the build does not
+// need it. The build ensures that the bucket is safe for keeping state.
 func provision(p *ir.Platform) build {
 	tasks := []task{
 		checkSettings(p),
@@ -51,9 +51,9 @@ func provision(p *ir.Platform) build {
 	tasks = append(tasks, command(p, 300, "credentials",
 		"gcloud", "container", "clusters", "get-credentials", p.Cluster.Name, "--project="+p.Project,
 		"--location="+p.Region, endpoint(p)))
-	// The scheduler comes before JobSet: a scheduler that is down or half
-	// installed may refuse the Deployment of JobSet, and this step repairs it.
-	// Kueue waits for the kinds that are not there yet.
+	// The scheduler comes before JobSet: a scheduler that is down or partly
+	// installed may refuse the Deployment of JobSet, and this step repairs the
+	// scheduler. Kueue waits for kinds that do not exist yet.
 	scheduler := schedulerOf(p)
 	tasks = append(tasks, scheduler.install...)
 	tasks = append(tasks,
@@ -76,10 +76,10 @@ func provision(p *ir.Platform) build {
 	return newBuild(p, "provision", tasks...)
 }
 
-// rolePermissions names, for each role that the build can have, a permission that
-// Google Cloud checks on the project (IAM documentation: "IAM roles and permissions
-// index"). It has no row for logging.logWriter and config.agent, which other steps
-// do not begin with, nor for storage.admin, whose condition names buckets.
+// rolePermissions maps each role that the build can have to a permission that Google
+// Cloud checks on the project (IAM documentation: "IAM roles and permissions
+// index"). It omits logging.logWriter and config.agent, because no other step needs
+// them at its start, and storage.admin, because its condition names buckets.
 var rolePermissions = map[string]string{
 	"roles/compute.networkAdmin":         "compute.networks.create",
 	"roles/compute.securityAdmin":        "compute.firewalls.create",
@@ -89,17 +89,17 @@ var rolePermissions = map[string]string{
 	"roles/monitoring.dashboardEditor":   "monitoring.dashboards.create",
 }
 
-// awaitAccess returns the step that waits for permissions of the build; command
-// is what grants them.
+// awaitAccess returns the step that waits until the build has the permissions.
+// command is the command that grants them.
 func awaitAccess(p *ir.Platform, permissions []string, command string) task {
 	return script(p, 900, "access", accessScript,
 		variable{"PROJECT", p.Project}, variable{"PERMISSIONS", strings.Join(permissions, " ")}, variable{"COMMAND", command})
 }
 
-// testedPermissions returns the permissions by which a build notices that its
-// roles have arrived: all of its custom role, and the one of each role in
-// ofRoles. The API takes 100 at once (Resource Manager API:
-// projects.testIamPermissions).
+// testedPermissions returns the permissions that show whether the build's roles have
+// taken effect: all permissions of its custom role, and the permission in ofRoles
+// for each of its roles. The API tests at most 100 permissions in one call (Resource
+// Manager API: projects.testIamPermissions).
 func testedPermissions(p *ir.Platform, ofRoles map[string]string) []string {
 	tested := slices.Clone(p.Delivery.Permissions)
 	roles := slices.Clone(p.Delivery.Account.Roles)

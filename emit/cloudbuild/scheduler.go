@@ -24,19 +24,21 @@ var kaiScript string
 //go:embed scripts/kai-queues.sh
 var kaiQueuesScript string
 
-// scheduler is what sets one scheduler of jobs apart from another in the builds.
+// scheduler holds the differences between the builds for one scheduler and another.
 type scheduler struct {
-	// version is what its release is called among the settings.
+	// version is the setting with the version of the scheduler's release.
 	version setting
-	// install are the tasks that install it.
+	// install holds the tasks that install the scheduler.
 	install []task
-	// prepare are the tasks that take away what cannot be changed, before the
-	// queues are applied.
+	// prepare holds the tasks that delete objects that cannot be changed in place,
+	// before the queues are applied.
 	prepare []task
-	// queues looks after its queues once they are applied.
+	// queues is the task for the scheduler's queues that runs after they are
+	// applied.
 	queues task
-	// stop is the part of drain.sh that stops the queues, and variables what it
-	// reads besides the rest; "" where jobs end with their namespace.
+	// stop is the part of drain.sh that stops the queues, and variables are the
+	// additional variables that it reads. stop is "" if jobs end with their
+	// namespace.
 	stop      string
 	variables []variable
 }
@@ -62,8 +64,8 @@ func kueue(p *ir.Platform) scheduler {
 }
 
 func kai(p *ir.Platform) scheduler {
-	// Helm is one program without libraries. The CLI's image, which has the
-	// credentials for the cluster, lacks it, and Helm's image lacks those.
+	// Helm is a single program without libraries. The CLI's image has the
+	// credentials for the cluster but no Helm; Helm's image has no credentials.
 	helm := task{300, step{
 		ID: "helm", Name: literal(p.Versions.HelmImage()), Entrypoint: "cp", Args: []string{"/usr/bin/helm",
 			"/workspace/helm"},

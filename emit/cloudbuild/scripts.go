@@ -22,8 +22,8 @@ var commonBody string
 //go:embed scripts/data-access-logs.bash
 var dataAccessLogs string
 
-// The lines of a script that give way to the values of a plan, to what both
-// scripts have in common, and to the Data Access audit logs.
+// The lines of a script that are replaced by the values of a plan, by the functions
+// that both scripts share, and by the commands for the Data Access audit logs.
 const (
 	valuesMark    = "# VALUES\n"
 	commonMark    = "# COMMON\n"
@@ -31,12 +31,12 @@ const (
 	logsUsageMark = "# DATA ACCESS USAGE\n"
 )
 
-// logsUsage is what the help says of the Data Access audit logs.
+// logsUsage is the help text for the Data Access audit logs.
 const logsUsage = `     and turns on the Data Access audit logs of GKE and Cloud Storage
 `
 
-// createScript returns create-platform.sh: what a person does before the build
-// that provisions the platform, and its submission.
+// createScript returns create-platform.sh, which prepares the project and submits
+// the build that provisions the platform.
 func createScript(p *ir.Platform) []byte {
 	d, accounts, roles, rights := p.Delivery, p.TeamsWithAccount(), customRoles(p), buildRights(p)
 	body := strings.NewReplacer(logsMark, "", logsUsageMark, "").Replace(createBody)
@@ -62,11 +62,11 @@ func createScript(p *ir.Platform) []byte {
 	))
 }
 
-// destroyScript returns destroy-platform.sh: the submission of the build that
-// destroys the platform, and what is left to do by hand.
+// destroyScript returns destroy-platform.sh, which submits the build that destroys
+// the platform and lists the remaining steps to do by hand.
 func destroyScript(p *ir.Platform) []byte { return fillScript(destroyBody, commonAssignments(p)) }
 
-// commonAssignments are the values that both scripts need.
+// commonAssignments returns the assignments of values that both scripts need.
 func commonAssignments(p *ir.Platform) []string {
 	d := p.Delivery
 	return []string{
@@ -88,7 +88,7 @@ func commonAssignments(p *ir.Platform) []string {
 	}
 }
 
-// column returns one value of each element.
+// column returns the result of value for each element, in order.
 func column[E any](elements []E, value func(E) string) []string {
 	out := make([]string, len(elements))
 	for i, e := range elements {
@@ -97,8 +97,9 @@ func column[E any](elements []E, value func(E) string) []string {
 	return out
 }
 
-// customRoles returns the roles of the project that the script makes: the one of
-// the build, if it needs any permissions besides its roles, and the others.
+// customRoles returns the project's custom roles that the script creates: the
+// build's role, if the build needs permissions beyond its predefined roles, and the
+// others.
 func customRoles(p *ir.Platform) []ir.CustomRole {
 	d := p.Delivery
 	if len(d.Permissions) == 0 {
@@ -107,15 +108,15 @@ func customRoles(p *ir.Platform) []ir.CustomRole {
 	return slices.Concat([]ir.CustomRole{buildRole(d)}, d.CustomRoles)
 }
 
-// buildRole returns the custom role of the build. The ID of a custom role has no
-// dashes (IAM documentation: "Create and manage custom roles").
+// buildRole returns the custom role of the build. The ID of a custom role must not
+// contain dashes (IAM documentation: "Create and manage custom roles").
 func buildRole(d ir.Delivery) ir.CustomRole {
 	return ir.CustomRole{ID: strings.ReplaceAll(d.Account.ID, "-", "_"), Title: d.Account.Display, Permissions: d.Permissions}
 }
 
 // buildRights returns the roles of the build on the project in the order in which
-// they are granted, those without a condition with an empty one. The right to
-// grant roles is the last.
+// they are granted. A role without a condition has an empty Condition. The role that
+// grants roles is the last.
 func buildRights(p *ir.Platform) []ir.NarrowRole {
 	d := p.Delivery
 	var out []ir.NarrowRole
@@ -131,7 +132,8 @@ func buildRights(p *ir.Platform) []ir.NarrowRole {
 	})
 }
 
-// bucketContents says what is in the bucket. The sources of builds are in it always.
+// bucketContents describes the contents of the bucket, which always holds the
+// sources of builds.
 func bucketContents(d ir.Delivery) string {
 	if d.InfrastructureManager {
 		return "sources of the builds"
@@ -139,8 +141,7 @@ func bucketContents(d ir.Delivery) string {
 	return "Terraform state"
 }
 
-// fillScript puts assignments and common functions into a script, in place of its
-// marks.
+// fillScript replaces the marks of a script by assignments and common functions.
 func fillScript(body string, assignments []string) []byte {
 	marks := strings.NewReplacer(valuesMark, strings.Join(assignments, ""), commonMark, commonBody)
 	return []byte(marks.Replace(body))
@@ -160,8 +161,8 @@ func assignArray(name string, values []string) string {
 	return b.String()
 }
 
-// grantCondition returns the IAM condition under which the build may change
-// the project's policy: it grants and revokes these roles only.
+// grantCondition returns the IAM condition under which the build may change the
+// project's policy: it may grant and revoke only these roles.
 func grantCondition(roles []string) string {
 	var calls []string
 	for {
@@ -178,8 +179,8 @@ func grantCondition(roles []string) string {
 	}
 }
 
-// celString returns a CEL string literal. It has no semicolon in it, at which
-// gcloud splits the flag that carries the condition.
+// celString returns a CEL string literal. The literal contains no semicolon, because
+// gcloud splits the flag with the condition at semicolons.
 func celString(s string) string {
 	return strings.ReplaceAll(strconv.QuoteToASCII(s), ";", `\x3b`)
 }

@@ -11,23 +11,23 @@ import (
 //go:embed scripts/settings.sh
 var settingsScript string
 
-// Substitutions that a build uses: where the Terraform state is.
+// The substitutions with the location of the Terraform state.
 const (
 	stateBucket = "_TF_STATE_BUCKET"
 	statePrefix = "_TF_STATE_PREFIX"
 )
 
-// setting is a value that a build takes as a substitution, and that the deploy
-// folder was compiled for: node pools, quotas and jobs follow from it. With
-// another the build stops.
+// setting is a value that a build takes as a substitution and for which the deploy
+// folder was compiled: node pools, quotas and jobs depend on it. If the values
+// differ, the build stops.
 type setting struct {
-	name  string // of the substitution
-	field string // of the blueprint
+	name  string // name of the substitution
+	field string // field of the blueprint
 	value string
 }
 
-// settings returns what of a platform goes by the name of a substitution. Where
-// a value is not one, as with several teams, there is none.
+// settings returns the platform's settings. A setting is omitted if the platform has
+// no single value for it, for example with several teams.
 func settings(p *ir.Platform) []setting {
 	out := []setting{
 		{"_CLUSTER_NAME", "name", p.Cluster.Name},
@@ -45,7 +45,8 @@ func settings(p *ir.Platform) []setting {
 	return out
 }
 
-// tpuSettings returns those of a platform whose TPU slices are all of one kind.
+// tpuSettings returns the TPU settings of a platform whose slices are all of one
+// kind.
 func tpuSettings(p *ir.Platform) []setting {
 	pools, chips := 0, 0
 	var kinds []string
@@ -69,8 +70,8 @@ func tpuSettings(p *ir.Platform) []setting {
 	}
 }
 
-// checkSettings returns the step that compares what a build was given with what
-// its folder was compiled for.
+// checkSettings returns the step that compares the build's substitutions with the
+// values for which its folder was compiled.
 func checkSettings(p *ir.Platform) task {
 	t := script(p, 60, "settings", settingsScript)
 	for _, s := range settings(p) {
@@ -79,8 +80,8 @@ func checkSettings(p *ir.Platform) task {
 	return t
 }
 
-// substitutions returns the substitutions of both builds, with the folder's own
-// values.
+// substitutions returns the substitutions of both builds, with the deploy folder's
+// values as defaults.
 func substitutions(p *ir.Platform) map[string]string {
 	out := map[string]string{}
 	if !p.Delivery.InfrastructureManager {

@@ -7,8 +7,8 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// cloudMatchers fills placeholders for Cloud Monitoring, where ${x} stands for
-// the whole matcher of a filter and ${x.value} for its value.
+// cloudMatchers replaces placeholders in queries for Cloud Monitoring. There, ${x}
+// stands for the whole matcher of a filter, and ${x.value} for its value.
 var cloudMatchers = strings.NewReplacer(
 	"@kueue", ir.MatchLeader+`,${cluster}`,
 	"@scraped", `${cluster}`,
@@ -20,8 +20,8 @@ var cloudMatchers = strings.NewReplacer(
 	"@window", `${__interval}`,
 )
 
-// The types below are the part of google.monitoring.dashboard.v1.Dashboard
-// that is emitted, under the names of its REST documentation.
+// The types below are the emitted part of google.monitoring.dashboard.v1.Dashboard.
+// Their fields have the names of its REST documentation.
 
 type cloudBoard struct {
 	DisplayName      string        `json:"displayName"`
@@ -29,8 +29,8 @@ type cloudBoard struct {
 	MosaicLayout     mosaic        `json:"mosaicLayout"`
 }
 
-// cloudFilter is a choice above the dashboard. Only queries that name its
-// variable follow it.
+// cloudFilter is a filter that the reader sets above the dashboard. It applies only
+// to queries that use its variable.
 type cloudFilter struct {
 	LabelKey         string `json:"labelKey"`
 	TemplateVariable string `json:"templateVariable"`
@@ -51,7 +51,7 @@ type tile struct {
 	Widget widget `json:"widget"`
 }
 
-// widget has exactly one of the pointers.
+// widget is one element of a dashboard. Exactly one of the pointers is set.
 type widget struct {
 	Title            string            `json:"title"`
 	CollapsibleGroup *collapsibleGroup `json:"collapsibleGroup,omitempty"`
@@ -71,8 +71,8 @@ type scorecard struct {
 	SparkChartView  *sparkChartView `json:"sparkChartView,omitempty"`
 }
 
-// gaugeView begins at 0. The API drops a lowerBound that says so, and every
-// Terraform plan would put it back.
+// gaugeView begins at 0. It has no lowerBound of 0, because the API drops it, and
+// every Terraform plan would add it again.
 type gaugeView struct {
 	UpperBound float64 `json:"upperBound"`
 }
@@ -110,12 +110,12 @@ type text struct {
 	Format  string `json:"format"`
 }
 
-// cloudGrid is the scale from the layout's grid to Cloud Monitoring's 48
-// columns.
+// cloudGrid is the number of Cloud Monitoring's 48 columns for each column of the
+// layout's grid.
 const cloudGrid = 2
 
-// cloudDashboard renders a board for Cloud Monitoring: a group for each
-// section, and below them what to know about the charts.
+// cloudDashboard renders a board for Cloud Monitoring: a group for each section, and
+// below the groups the notes on the charts.
 func cloudDashboard(p *ir.Platform, b board) cloudBoard {
 	tiles := []tile{}
 	line := 0
@@ -141,8 +141,9 @@ func cloudDashboard(p *ir.Platform, b board) cloudBoard {
 	}
 }
 
-// cloudFilters has the cluster twice, because scraped metrics call the label
-// cluster and Cloud Monitoring's own cluster_name.
+// cloudFilters returns the filters of a board. The cluster has two filters, because
+// scraped metrics call the label cluster and Cloud Monitoring's own metrics call it
+// cluster_name.
 func cloudFilters(p *ir.Platform, b board) []cloudFilter {
 	filters := []cloudFilter{
 		{LabelKey: "cluster", TemplateVariable: "cluster", StringValue: p.Name, FilterType: "RESOURCE_LABEL"},
@@ -150,8 +151,8 @@ func cloudFilters(p *ir.Platform, b board) []cloudFilter {
 	}
 	filters = append(filters, schedulerOf(p).filters(p, b)...)
 	if b.team {
-		// The namespace label of the scraped metric itself: the target's own
-		// namespace is the scheduler's.
+		// Filter on the metric's own namespace label, because the namespace of the
+		// scrape target is the scheduler's.
 		filters = append(filters, cloudFilter{
 			LabelKey: "exported_namespace", TemplateVariable: "team", StringValue: firstTeam(p),
 			FilterType: "METRIC_LABEL",
@@ -160,7 +161,7 @@ func cloudFilters(p *ir.Platform, b board) []cloudFilter {
 	return filters
 }
 
-// kueueFilters lets the reader choose the resource that is counted.
+// kueueFilters returns the filter for the counted resource.
 func kueueFilters(p *ir.Platform, _ board) []cloudFilter {
 	return []cloudFilter{
 		{
@@ -170,7 +171,8 @@ func kueueFilters(p *ir.Platform, _ board) []cloudFilter {
 	}
 }
 
-// kaiFilters lets the reader of a team's dashboard choose the queue.
+// kaiFilters returns the filter for the queue on a team's dashboard, and nil for
+// other dashboards.
 func kaiFilters(p *ir.Platform, b board) []cloudFilter {
 	if !b.team {
 		return nil
@@ -201,8 +203,8 @@ func cloudWidget(p panel) widget {
 	return w
 }
 
-// bands turns the spread of a query's series into three lines. Cloud
-// Monitoring draws heatmaps of distributions only, which PromQL cannot make of
+// bands replaces a query by three queries for the spread of its series. Cloud
+// Monitoring draws heatmaps only for distributions, which PromQL cannot derive from
 // gauges.
 func bands(q query) []query {
 	return []query{
@@ -212,8 +214,9 @@ func bands(q query) []query {
 	}
 }
 
-// cloudDataSets names the series of each query by a label where there are
-// several queries: a legend shows labels, and nothing else tells them apart.
+// cloudDataSets returns a data set for each query. If there are several queries, a
+// label names the query of each series: a legend shows only labels, and without it
+// the queries cannot be told apart.
 func cloudDataSets(p panel, queries []query, plot string) []dataSet {
 	var sets []dataSet
 	for _, q := range queries {
@@ -230,8 +233,8 @@ func cloudQuery(u unit, expr string) timeSeriesQuery {
 	return timeSeriesQuery{PrometheusQuery: cloudMatchers.Replace(expr), UnitOverride: u.ucum}
 }
 
-// cloudNotes returns the panels' notes as a Markdown list, because a widget
-// has no description of its own.
+// cloudNotes returns the panels' notes as a Markdown list, because a widget of Cloud
+// Monitoring has no description.
 func cloudNotes(sections []section) []string {
 	var notes []string
 	for _, s := range sections {

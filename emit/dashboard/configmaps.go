@@ -8,12 +8,12 @@ import (
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
-// sidecarLabel marks the ConfigMaps that the dashboard sidecar of Grafana's
-// Helm chart loads: its default of sidecar.dashboards.label.
+// sidecarLabel is the label of ConfigMaps that the dashboard sidecar of Grafana's
+// Helm chart loads. It is the default of the chart's sidecar.dashboards.label.
 const sidecarLabel = "grafana_dashboard"
 
-// kustomization is a kustomization.yaml that makes ConfigMaps of files, which
-// stay readable by themselves.
+// kustomization is a kustomization.yaml that generates ConfigMaps from files, so
+// that the files stay readable.
 type kustomization struct {
 	metav1.TypeMeta    `json:",inline"`
 	Namespace          string               `json:"namespace"`
@@ -31,9 +31,10 @@ type configMapGenerator struct {
 	Files []string `json:"files"` // KEY=PATH
 }
 
-// grafanaFiles returns the boards for Grafana and a kustomization that wraps
-// each into a ConfigMap. The namespace is Grafana's, not the platform's: were it
-// listed here, deleting the dashboards would delete Grafana.
+// grafanaFiles returns the boards for Grafana and a kustomization that wraps each
+// board in a ConfigMap. The ConfigMaps go to Grafana's namespace, which does not
+// belong to the platform. The kustomization must not list the namespace: otherwise
+// deleting the dashboards would delete Grafana.
 func grafanaFiles(p *ir.Platform, boards []board) ([]emit.File, error) {
 	labels := kubeyaml.Labels(p.Name)
 	labels[sidecarLabel] = "1"
@@ -49,8 +50,8 @@ func grafanaFiles(p *ir.Platform, boards []board) ([]emit.File, error) {
 			return nil, err
 		}
 		files = append(files, emit.File{Path: "dashboards/grafana/" + b.file + ".json", Content: content})
-		// The sidecar writes all files of all ConfigMaps into one folder: the
-		// keys have to differ between platforms.
+		// The sidecar writes all files of all ConfigMaps to one folder, so the keys
+		// must differ between platforms.
 		name := p.Name + "-" + b.file
 		k.ConfigMapGenerator = append(k.ConfigMapGenerator, configMapGenerator{
 			Name:  name + "-dashboard",

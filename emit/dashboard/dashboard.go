@@ -1,9 +1,9 @@
-// Package dashboard renders what watches a platform: dashboards for Cloud
-// Monitoring and Grafana, Prometheus rules, and the objects that let Google
-// Managed Prometheus scrape the scheduler and JobSet.
+// Package dashboard renders the monitoring of a platform: dashboards for Cloud
+// Monitoring and Grafana, Prometheus rules, and the objects that let Google Managed
+// Prometheus scrape the scheduler and JobSet.
 //
-// A panel is written once, in panels.go; cloud.go and grafana.go render it in
-// their dialects. Alerts come resolved in the plan.
+// Each panel is defined once, in panels.go; cloud.go and grafana.go render it in
+// their formats. The plan holds the alerts completely resolved.
 package dashboard
 
 import (
@@ -49,7 +49,7 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 	return files, nil
 }
 
-// A board is one dashboard, of whatever dialect.
+// board is one dashboard, independent of its format.
 type board struct {
 	file     string // name, without folder and extension
 	title    string
@@ -57,8 +57,8 @@ type board struct {
 	team     bool // the reader chooses a team
 }
 
-// firstTeam is the namespace a team's dashboard shows when it is opened, or ""
-// on a platform without teams.
+// firstTeam returns the namespace that a team's dashboard shows when it is opened,
+// or "" for a platform without teams.
 func firstTeam(p *ir.Platform) string {
 	if len(p.Teams) == 0 {
 		return ""
@@ -66,8 +66,8 @@ func firstTeam(p *ir.Platform) string {
 	return p.Teams[0].Namespace
 }
 
-// firstQueue is the queue of KAI Scheduler that a team's dashboard shows when it
-// is opened, or "" on a platform without any.
+// firstQueue returns the queue of KAI Scheduler that a team's dashboard shows when
+// it is opened, or "" for a platform without queues.
 func firstQueue(p *ir.Platform) string {
 	for _, t := range p.Teams {
 		for _, q := range t.Queues {
@@ -77,8 +77,8 @@ func firstQueue(p *ir.Platform) string {
 	return ""
 }
 
-// indented prints a value as JSON. PromQL is full of < and >, which JSON can
-// hold as they are.
+// indented returns a value as indented JSON. It does not escape < and >, which are
+// frequent in PromQL and valid in JSON.
 func indented(value any) ([]byte, error) {
 	var out bytes.Buffer
 	printer := json.NewEncoder(&out)

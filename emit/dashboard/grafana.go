@@ -20,9 +20,10 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// grafanaMatchers fills placeholders for Grafana, where $x stands for a
-// variable's value. On a Prometheus that knows no cluster label, the variable
-// has no values and its matcher selects what lacks the label: everything.
+// grafanaMatchers replaces placeholders in queries for Grafana, where $x stands for
+// the value of a variable. On a Prometheus without a cluster label, the variable has
+// no values. Its matcher then selects the series without the label, which are all
+// series.
 var grafanaMatchers = strings.NewReplacer(
 	"@kueue", ir.MatchLeader+`,cluster="$cluster"`,
 	"@scraped", `cluster="$cluster"`,
@@ -34,8 +35,8 @@ var grafanaMatchers = strings.NewReplacer(
 	"@window", `$__rate_interval`,
 )
 
-// grafanaJSON renders a board for Grafana: a row for each section. Keys are
-// sorted, as Grafana's own export has them.
+// grafanaJSON renders a board for Grafana, with a row for each section. Keys are
+// sorted, as in Grafana's own export.
 func grafanaJSON(p *ir.Platform, b board) ([]byte, error) {
 	//lint:ignore SA1019 The sidecar loads the classic schema; version 2 is a resource of Grafana's API.
 	builder := dashboard.NewDashboardBuilder(b.title).
@@ -69,8 +70,8 @@ func grafanaJSON(p *ir.Platform, b board) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("dashboard: %s for Grafana: %w", b.file, err)
 	}
-	// The library's own marshalers write < and > as escapes, whatever the
-	// encoder is told: only what has been read back prints plainly.
+	// The library's own marshalers escape < and >, whatever the encoder's settings.
+	// Decoding and encoding the result again removes the escapes.
 	var plain any
 	decoder := json.NewDecoder(bytes.NewReader(content))
 	decoder.UseNumber()
@@ -80,14 +81,16 @@ func grafanaJSON(p *ir.Platform, b board) ([]byte, error) {
 	return indented(plain)
 }
 
-// grafanaVariables are the choices above a dashboard. The data source is one of
-// them, so that the file names none that only one Grafana has.
+// grafanaVariables returns the variables that the reader sets above a dashboard. The
+// data source is a variable, so that the file does not name a data source that
+// exists only in one Grafana.
 func grafanaVariables(p *ir.Platform, b board) []cog.Builder[dashboard.VariableModel] {
 	source := dashboard.NewDatasourceVariableBuilder("datasource").Label("Data source").Type("prometheus")
 	return append([]cog.Builder[dashboard.VariableModel]{source}, schedulerOf(p).variables(p, b)...)
 }
 
-// kueueVariables has the namespace of the team, by which its queues are found.
+// kueueVariables returns the variables for Kueue. A team's dashboard has the team's
+// namespace, from which its queues are found.
 func kueueVariables(p *ir.Platform, b board) []cog.Builder[dashboard.VariableModel] {
 	variables := []cog.Builder[dashboard.VariableModel]{
 		labelValues("cluster", "Cluster", `label_values(kueue_cluster_queue_status, cluster)`, one(p.Name)),
@@ -102,8 +105,9 @@ func kueueVariables(p *ir.Platform, b board) []cog.Builder[dashboard.VariableMod
 	return variables
 }
 
-// kaiVariables has the queue and the namespace of the team apart: no metric of
-// KAI Scheduler has both.
+// kaiVariables returns the variables for KAI Scheduler. A team's dashboard has
+// separate variables for the queue and the namespace, because no metric of KAI
+// Scheduler has both.
 func kaiVariables(p *ir.Platform, b board) []cog.Builder[dashboard.VariableModel] {
 	variables := []cog.Builder[dashboard.VariableModel]{
 		labelValues("cluster", "Cluster", `label_values(kai_queue_info, cluster)`, one(p.Name)),
@@ -125,8 +129,8 @@ func one(value string) dashboard.StringOrArrayOfString {
 	return dashboard.StringOrArrayOfString{String: &value}
 }
 
-// labelValues is a variable of the values a label has. At first, current is
-// chosen.
+// labelValues returns a variable whose values are those of a label. current is
+// selected at first.
 func labelValues(name, label, query string, current dashboard.StringOrArrayOfString) *dashboard.QueryVariableBuilder {
 	return dashboard.NewQueryVariableBuilder(name).
 		Label(label).
@@ -165,7 +169,7 @@ func grafanaPanel(p panel, id uint32, at box) cog.Builder[dashboard.Panel] {
 	}
 }
 
-// latest makes a single number of a series: its last value.
+// latest reduces a series to one number: its last value.
 func latest() *common.ReduceDataOptionsBuilder {
 	return common.NewReduceDataOptionsBuilder().Calcs([]string{"lastNotNull"})
 }
@@ -185,7 +189,7 @@ func chart() *timeseries.PanelBuilder {
 // column, and names the columns.
 func tableBuilder(p panel) *tablepanel.PanelBuilder {
 	builder := tablepanel.NewPanelBuilder().
-		// Without a reducer the footer is not what Grafana's schema asks for.
+		// Without a reducer, the footer violates Grafana's schema.
 		Footer(common.NewTableFooterOptionsBuilder().Reducer([]string{"sum"})).
 		WithTransformation(dashboard.DataTransformerConfig{Id: "merge", Options: map[string]any{}}).
 		WithTransformation(dashboard.DataTransformerConfig{Id: "organize", Options: map[string]any{
@@ -197,7 +201,7 @@ func tableBuilder(p panel) *tablepanel.PanelBuilder {
 	return builder
 }
 
-// panelBuilder is what the builders of all panel types have in common.
+// panelBuilder is the common interface of the builders of all panel types.
 type panelBuilder[B any] interface {
 	cog.Builder[dashboard.Panel]
 	Id(uint32) B
@@ -233,7 +237,7 @@ func withCommon[B panelBuilder[B]](builder B, p panel, id uint32, at box) cog.Bu
 	return builder
 }
 
-// legend names a series by its query and labels.
+// legend returns the legend of a series: its query and labels.
 func legend(q query) string {
 	var parts []string
 	if q.name != "" {
@@ -245,7 +249,7 @@ func legend(q query) string {
 	return strings.Join(parts, " ")
 }
 
-// refID returns the name Grafana gives the i-th query of a panel.
+// refID returns Grafana's name for the i-th query of a panel.
 func refID(i int) string { return string(rune('A' + i)) }
 
 func datasource() common.DataSourceRef {

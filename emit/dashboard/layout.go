@@ -1,9 +1,9 @@
 package dashboard
 
-// columns is the width of the grid, as of Grafana's.
+// columns is the width of the grid, the same as in Grafana.
 const columns = 24
 
-// box is a place on the grid.
+// box is a position and size on the grid.
 type box struct{ x, y, w, h int }
 
 // size returns the width and height of a panel.
@@ -19,7 +19,8 @@ func (s shape) size() (w, h int) {
 }
 
 // flow places boxes side by side, from left to right and from top to bottom,
-// starting at a line. It returns their places and the first free line.
+// starting at the given line. It returns the boxes in the order of the panels, and
+// the first free line.
 func flow(panels []panel, line int) ([]box, int) {
 	places := make([]box, len(panels))
 	x, height := 0, 0

@@ -8,22 +8,22 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// A section is a titled group of panels.
+// section is a titled group of panels.
 type section struct {
 	title  string
 	panels []panel
 }
 
-// A panel is one chart. Its queries are PromQL with placeholders, which each
-// dialect fills by its own notation of variables:
+// panel is one chart. Its queries are PromQL with placeholders, which each format
+// replaces in its own notation for variables:
 //
 //	@kueue      matchers of Kueue's own metrics
 //	@scraped    matchers of every other metric that Prometheus scrapes
 //	@system     matchers of Cloud Monitoring's own metrics
-//	@resource   matcher of the resource the reader has chosen
-//	@queue      matcher of the team's queue, of KAI Scheduler
-//	@team       matcher of the team's namespace, on a scraped metric
-//	@namespace  that namespace itself
+//	@resource   matcher of the resource that the reader has selected
+//	@queue      matcher of the team's queue, for KAI Scheduler
+//	@team       matcher of the team's namespace, for a scraped metric
+//	@namespace  the team's namespace itself
 //	@window     time between two points of the chart
 type panel struct {
 	title   string
@@ -34,33 +34,33 @@ type panel struct {
 	skip    bool // the platform has nothing to show here
 }
 
-// onKueue tells whether the panel shows Kueue's own metrics.
+// onKueue reports whether the panel shows Kueue's own metrics.
 func (p panel) onKueue() bool {
 	return slices.ContainsFunc(p.queries, func(q query) bool { return strings.Contains(q.expr, "@kueue") })
 }
 
-// A query is a set of series of a panel.
+// query selects a set of series of a panel.
 type query struct {
 	name string   // tells the queries of one panel apart, "" for the only one
-	by   []string // labels which tell the series of the query apart
+	by   []string // labels that distinguish the series of the query
 	expr string
 }
 
 type shape int
 
-// Shapes of a panel.
+// The shapes of a panel.
 const (
 	number shape = iota
 	gauge        // of a share between 0 and 1
 	lines
 	stack
 	table // one column for each query
-	// heatmap shows how the series of its only query spread.
+	// heatmap shows the distribution of the values of its only query's series.
 	heatmap
 )
 
-// unit is how a value is written: in Grafana's terms, and in the Unified Code
-// for Units of Measure that Cloud Monitoring uses.
+// unit is the notation of a unit: for Grafana, and for Cloud Monitoring, which uses
+// the Unified Code for Units of Measure.
 type unit struct{ grafana, ucum string }
 
 var (
@@ -71,10 +71,11 @@ var (
 	perSecond = unit{"ops", "1/s"}
 )
 
-// myQueues has one series for each ClusterQueue of the chosen team, which a label
-// names. A team's LocalQueue and its ClusterQueue differ in the prefix, and that
-// of a shared tier lacks the team; matching ClusterQueues by the team's name
-// would also find those of teams whose names begin alike.
+// myQueues returns a query with one series for each ClusterQueue of the selected
+// team. The given label holds the queue's name. The names of a team's LocalQueue and
+// ClusterQueue differ in the prefix, and the ClusterQueue of a shared tier does not
+// contain the team's name. A match of ClusterQueues by the team's name would also
+// find queues of teams whose names begin alike.
 func myQueues(p *ir.Platform, label string) string {
 	replace := func(expr, queue, local string) string {
 		return `label_replace(` + expr + `, "` + label + `", "` + ir.ClusterQueuePrefix + queue + `", "name", "` +
@@ -94,8 +95,8 @@ func myQueues(p *ir.Platform, label string) string {
 			tiers = append(tiers, c.Tier)
 		}
 	}
-	// A name can end in another one: the last that fits, and so the longest,
-	// decides.
+	// A name can end in another name. Sort by length, so that the last match, which
+	// decides, is the longest.
 	slices.SortFunc(tiers, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
 	for _, tier := range tiers {
 		switch {
@@ -110,8 +111,8 @@ func myQueues(p *ir.Platform, label string) string {
 	return expr
 }
 
-// admin returns the administrator's sections: those panels that this platform
-// can fill.
+// admin returns the administrator's sections, with only the panels for which this
+// platform has data.
 func admin(p *ir.Platform) []section {
 	var reserved []string
 	for _, c := range p.Capacities {
@@ -136,8 +137,8 @@ func team(p *ir.Platform) []section {
 	return present(p, append(schedulerOf(p).team(p), myJobs(p)))
 }
 
-// present drops skipped panels, those on Kueue's metrics where another scheduler
-// is, and sections without any.
+// present returns the sections without skipped panels, without Kueue's panels if the
+// platform has another scheduler, and without sections that are then empty.
 func present(p *ir.Platform, all []section) []section {
 	var out []section
 	for _, s := range all {
@@ -319,7 +320,7 @@ func interruptions() panel {
 		unit: count,
 		queries: []query{{
 			by: []string{"interruption_type", "interruption_reason"},
-			// The metric is a gauge, so that rates mean nothing.
+			// The metric is a gauge, so that rates would be meaningless.
 			expr: `sum by (interruption_type, interruption_reason) (sum_over_time(` +
 				`kubernetes_io:node_interruption_count{monitored_resource="k8s_node",@system}[1h]))`,
 		}},
@@ -589,7 +590,7 @@ func myJobs(p *ir.Platform) section {
 					name: "restarts", by: []string{"jobset_name"},
 					expr: `max by (jobset_name) (kube_jobset_restarts{@scraped,namespace="@namespace"})`,
 				},
-				// A JobSet fails once, which increase() alone never sees.
+				// A JobSet fails only once, which increase() alone does not see.
 				{
 					name: "failures",
 					expr: `count((` + failed + ` unless ` + failed + ` offset 1h) or (increase(` + failed +
@@ -631,8 +632,8 @@ func myJobs(p *ir.Platform) section {
 	}}
 }
 
-// quantiles returns the median and the 95th percentile of a histogram, given
-// as a range selector of its buckets.
+// quantiles returns queries for the median and the 95th percentile of a histogram.
+// buckets is a range selector of its buckets.
 func quantiles(by []string, buckets string) []query {
 	return []query{
 		{name: "p50", by: by, expr: quantile("0.50", by, buckets)},
@@ -640,8 +641,8 @@ func quantiles(by []string, buckets string) []query {
 	}
 }
 
-// quantile adds up the buckets before it interpolates: quantiles themselves
-// cannot be added.
+// quantile returns a query that sums the buckets before it interpolates, because
+// quantiles cannot be summed.
 func quantile(q string, by []string, buckets string) string {
 	return `histogram_quantile(` + q + `, sum by (` + strings.Join(append([]string{"le"}, by...), ", ") + `) (rate(` +
 		buckets + `)))`

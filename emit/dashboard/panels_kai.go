@@ -6,14 +6,14 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// The panels on KAI Scheduler's own metrics. Its controller of queues tells what
-// queues are guaranteed and have, a cohort's with what its teams' have; the
-// scheduler tells their fair share and what it does. Source: KAI Scheduler 0.17,
-// pkg/queuecontroller/metrics and pkg/scheduler/metrics.
+// The panels of KAI Scheduler's own metrics. Its queue controller reports the
+// guarantees and allocations of queues; a cohort's queue includes those of its
+// teams. The scheduler reports the queues' fair shares and its own actions. Source:
+// KAI Scheduler 0.17, pkg/queuecontroller/metrics and pkg/scheduler/metrics.
 
 var milliseconds = unit{"ms", "ms"}
 
-// What a queue has of the GPUs. @queues matches some of the queues.
+// A queue's share of the GPUs. @queues is replaced by a matcher of queues.
 const (
 	kaiAllocated  = `kai_queue_allocated_gpus{@scraped@queues}`
 	kaiGuaranteed = `kai_queue_deserved_gpus{@scraped@queues}`
@@ -41,7 +41,7 @@ func kaiAdmin(p *ir.Platform) []section {
 	}
 }
 
-// of narrows the panels of a section to some queues.
+// of restricts the panels of a section to the queues that the matcher selects.
 func of(queues string, s section) section {
 	for i := range s.panels {
 		for j := range s.panels[i].queries {
@@ -71,8 +71,8 @@ func kaiOverview() section {
 	}}
 }
 
-// shares has what each queue is guaranteed and has, and what is its share of all
-// GPUs for now.
+// shares returns queries for the GPUs that each queue is guaranteed and has, and for
+// its current fair share of all GPUs.
 func shares() []query {
 	return []query{
 		{name: "allocated", by: byQueueName, expr: `max by (queue_name) (` + kaiAllocated + `)`},

@@ -9,7 +9,7 @@ import (
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
-// The types below are the Prometheus rule file format.
+// The types below are the format of Prometheus rule files.
 
 type rulesFile struct {
 	Groups []ruleGroup `json:"groups"`
@@ -28,8 +28,8 @@ type rule struct {
 	Annotations map[string]string `json:"annotations"`
 }
 
-// ruleFile returns the alerts that a Prometheus can evaluate, in the order of
-// the plan.
+// ruleFile returns the alerts that a Prometheus can evaluate, in the order of the
+// plan.
 func ruleFile(p *ir.Platform) (emit.File, error) {
 	file := &rulesFile{Groups: []ruleGroup{}}
 	for _, a := range p.Monitoring.Alerts {
@@ -56,10 +56,12 @@ func ruleFile(p *ir.Platform) (emit.File, error) {
 	return emit.File{Path: "dashboards/alert-rules.yaml", Content: content}, err
 }
 
-// labelReference is how an action names the value of a label.
+// labelReference matches {{label}}, which stands for the value of a label in the
+// text of an alert.
 var labelReference = regexp.MustCompile(`\{\{(\w+)\}\}`)
 
-// duration writes seconds in Prometheus's largest whole unit, and 0 as "".
+// duration returns seconds in the largest unit of Prometheus that gives a whole
+// number. For 0 it returns "".
 func duration(seconds int) string {
 	switch {
 	case seconds == 0:

@@ -7,16 +7,16 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// scheduler is what sets one scheduler of jobs apart from another where it is
-// watched.
+// scheduler holds the differences in monitoring between one scheduler of jobs and
+// another.
 type scheduler struct {
-	name       string                       // in a sentence
+	name       string                       // as written in a sentence
 	admin      func(*ir.Platform) []section // the administrator's sections on quota and queues
-	controller func() section               // the administrator's on the scheduler itself
-	team       func(*ir.Platform) []section // a team's on its quota and queues
+	controller func() section               // the administrator's section on the scheduler itself
+	team       func(*ir.Platform) []section // a team's sections on its quota and queues
 	filters    func(*ir.Platform, board) []cloudFilter
 	variables  func(*ir.Platform, board) []cog.Builder[dashboard.VariableModel]
-	targets    func() []target // what is scraped, with JobSet
+	targets    func() []target // scrape targets, including JobSet
 }
 
 func schedulerOf(p *ir.Platform) scheduler {

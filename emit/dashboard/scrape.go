@@ -10,24 +10,24 @@ import (
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
-// A target is a controller that Managed Prometheus scrapes. The releases of
-// Kueue and JobSet serve metrics over HTTPS on port 8443 to callers who may get
-// /metrics, and ship a ClusterRole that may, bound to nobody. KAI Scheduler serves
-// them over HTTP on port 8080 to everybody.
+// target is a controller that Managed Prometheus scrapes. The releases of Kueue and
+// JobSet serve metrics over HTTPS on port 8443, to callers with permission to get
+// /metrics. They include a ClusterRole with this permission, but bind it to nobody.
+// KAI Scheduler serves metrics over HTTP on port 8080 to everybody.
 type target struct {
-	name      string // also the metrics' label job
+	name      string // also the value of the metrics' label job
 	namespace string
 	reader    string            // the ClusterRole, "" for none
 	pods      map[string]string // labels of the controller's pods
 }
 
-// kueueTargets are what is scraped with Kueue. Source: config/default and
+// kueueTargets returns the scrape targets with Kueue. Source: config/default and
 // config/components/rbac of the Kueue 0.19 and JobSet 0.12 releases.
 func kueueTargets() []target {
 	return []target{manager("kueue", ir.KueueNamespace), manager("jobset", ir.JobSetNamespace)}
 }
 
-// manager is the controller of Kueue or of JobSet.
+// manager returns the target for the controller of Kueue or of JobSet.
 func manager(name, namespace string) target {
 	return target{
 		name: name, namespace: namespace, reader: name + "-metrics-reader",
@@ -35,8 +35,8 @@ func manager(name, namespace string) target {
 	}
 }
 
-// kaiTargets are what is scraped with KAI Scheduler. Source: KAI Scheduler 0.17,
-// pkg/operator/operands.
+// kaiTargets returns the scrape targets with KAI Scheduler. Source: KAI Scheduler
+// 0.17, pkg/operator/operands.
 func kaiTargets() []target {
 	service := func(app string) target {
 		return target{name: app, namespace: ir.KAINamespace, pods: map[string]string{"app": app}}
@@ -44,23 +44,23 @@ func kaiTargets() []target {
 	return []target{manager("jobset", ir.JobSetNamespace), service(ir.KAISchedulerService), service(ir.KAIQueueService)}
 }
 
-// collectors are the accounts of Managed Prometheus's collectors: GKE versions
-// differ in the namespace they run in. Source: GKE documentation, managed
-// collection.
+// collectors are the accounts of Managed Prometheus's collectors. There are several
+// because GKE versions differ in the namespace in which the collectors run. Source:
+// GKE documentation, managed collection.
 var collectors = []rbacv1.Subject{
 	{Kind: rbacv1.ServiceAccountKind, Name: "collector", Namespace: "gke-gmp-system"},
 	{Kind: rbacv1.ServiceAccountKind, Name: "collector", Namespace: "gmp-system"},
 }
 
-// Ports are given by number: the Kubernetes name of the container port has
-// changed between releases.
+// Ports are numbers, because the name of the container port has changed between
+// releases.
 const (
 	securePort = 8443
 	plainPort  = 8080
 )
 
-// The types below are the part of monitoring.googleapis.com/v1 PodMonitoring
-// that is emitted. Its Go module brings all of Prometheus along.
+// The types below are the emitted part of monitoring.googleapis.com/v1
+// PodMonitoring. Its Go module depends on all of Prometheus.
 
 type podMonitoring struct {
 	metav1.TypeMeta   `json:",inline"`
@@ -100,7 +100,7 @@ type secretKey struct {
 	Key  string `json:"key"`
 }
 
-// scrapeFiles returns kubernetes/monitoring: a file for each target and a
+// scrapeFiles returns the folder kubernetes/monitoring: a file for each target and a
 // kustomization.
 func scrapeFiles(p *ir.Platform) ([]emit.File, error) {
 	var files []emit.File
@@ -121,7 +121,7 @@ func scrapeFiles(p *ir.Platform) ([]emit.File, error) {
 	return append(files, emit.File{Path: "kubernetes/monitoring/kustomization.yaml", Content: content}), nil
 }
 
-// monitoring returns what is to be scraped, at one endpoint.
+// monitoring returns the PodMonitoring that scrapes the target at one endpoint.
 func (t target) monitoring(platform string, endpoint scrapeEndpoint) *podMonitoring {
 	endpoint.Path, endpoint.Interval = "/metrics", "30s"
 	return &podMonitoring{
@@ -133,10 +133,10 @@ func (t target) monitoring(platform string, endpoint scrapeEndpoint) *podMonitor
 	}
 }
 
-// objects returns an account that may read the target's metrics, a token of
-// it, the permission of Managed Prometheus's collectors to read that token and
-// no other Secret, and what is to be scraped with it; of a target that anybody may
-// read the last alone.
+// objects returns the objects of the target. For a target that anybody may read, it
+// returns only the PodMonitoring. For any other target, it also returns an account
+// that may read the target's metrics, a token of the account, and the permission for
+// Managed Prometheus's collectors to read this token and no other Secret.
 func (t target) objects(platform string) []any {
 	if t.reader == "" {
 		return []any{t.monitoring(platform, scrapeEndpoint{Port: plainPort, Scheme: "http"})}
@@ -176,7 +176,7 @@ func (t target) objects(platform string) []any {
 				APIGroups:     []string{corev1.GroupName},
 				Resources:     []string{"secrets"},
 				ResourceNames: []string{token},
-				// A collector watches the Secret, so that it sees a new token.
+				// A collector watches the Secret, so that it notices a new token.
 				Verbs: []string{"get", "list", "watch"},
 			}},
 		},
@@ -188,7 +188,7 @@ func (t target) objects(platform string) []any {
 		},
 		t.monitoring(platform, scrapeEndpoint{
 			Port: securePort, Scheme: "https",
-			// The controllers sign their certificates themselves.
+			// The controllers sign their own certificates.
 			TLS: &tlsConfig{InsecureSkipVerify: true},
 			Authorization: &authorization{
 				Type: "Bearer", Credentials: credentials{secretKey{Name: token, Key: corev1.ServiceAccountTokenKey}},

@@ -1,4 +1,4 @@
-// Package folder gathers what every emitter makes of a plan into one deploy
+// Package folder gathers the output of all emitters for a plan into one deploy
 // folder.
 package folder
 
@@ -23,10 +23,10 @@ type emitter struct {
 	files func(*ir.Platform) ([]emit.File, error)
 }
 
-// Build renders the whole deploy folder of a platform, sorted by path, with
-// the manifest of its files. It does not change the plan. An error, a path
-// that two emitters claim or that leads out of the folder among them, is a
-// fault of ours and never of the blueprint.
+// Build renders the whole deploy folder of a platform, sorted by path, with the
+// manifest of its files. It does not change the plan. Every error is a bug in
+// batchwright, never a mistake in the blueprint. That includes a path that two
+// emitters claim and a path that leads out of the folder.
 func Build(p *ir.Platform) (emit.Tree, error) {
 	tree, err := build(p, []emitter{
 		{"cloudbuild", cloudbuild.Files},
@@ -44,9 +44,9 @@ func Build(p *ir.Platform) (emit.Tree, error) {
 	return tree, err
 }
 
-// build runs the emitters one after the other: most of the work is one
-// emitter's, and quantities of the plan may cache their text when it is asked
-// for, which is no change but would be a race.
+// build runs the emitters one after the other. Most of the work is in one emitter,
+// and quantities of the plan may cache their text on first use, which would be a
+// data race.
 func build(p *ir.Platform, emitters []emitter) (emit.Tree, error) {
 	var tree emit.Tree
 	for _, e := range emitters {

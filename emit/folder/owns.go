@@ -5,16 +5,17 @@ import (
 	"strings"
 )
 
-// Owns reports whether this version, or an earlier one, generates a file at a
-// path, relative to the folder. A manifest that lists any other path was
-// tampered with: following it would delete what is somebody else's.
+// Owns reports whether this version or an earlier one generates a file at path,
+// relative to the folder. A manifest that lists any other path was tampered with:
+// using it would delete somebody else's files.
 func Owns(path string) bool {
 	elements := strings.Split(path, "/")
 	return slices.Contains(topNames(), elements[0]) && !slices.ContainsFunc(elements, isTool)
 }
 
-// topNames are the names at the top of a folder. A name stays here when it is no
-// longer generated, so that folders that have it can be brought up to date.
+// topNames returns the names at the top of a deploy folder. A name stays in the list
+// when it is no longer generated, so that folders that still have it can be brought
+// up to date.
 func topNames() []string {
 	return []string{
 		".batchwright", ".gcloudignore", ".ghpc", "README.md", "cloudbuild", "create-platform.sh", "dashboards",
@@ -22,8 +23,8 @@ func topNames() []string {
 	}
 }
 
-// isTool reports whether a name is of what Git and Terraform keep for
-// themselves, which nothing generates at any depth.
+// isTool reports whether a name belongs to the private files of Git or Terraform. No
+// emitter generates such a name at any depth.
 func isTool(name string) bool {
 	return strings.EqualFold(name, ".git") || strings.EqualFold(name, ".terraform")
 }

@@ -1,10 +1,10 @@
-// Package hostile is for the tests of emitters: texts that mean something to
-// one format or another, and the comparison that tells whether one was taken
+// Package hostile helps to test emitters: it has texts that are special in one
+// format or another, and a comparison that shows whether a format took one of them
 // for more than text.
 //
-// A test renders its plan twice, with Mark in every text that may hold
-// anything, and with a hostile text in its place. Read back, the second folder
-// must be the first with that text in place of Mark, and nothing else.
+// A test renders its plan twice: first with Mark in every free text, then with a
+// hostile text in its place. Parsed again, the second folder must equal the first
+// with the hostile text in place of Mark.
 package hostile
 
 import (
@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Mark is a harmless text that stands nowhere by itself.
+// Mark is a harmless text that occurs nowhere else in a folder.
 const Mark = "harmless"
 
 // Texts returns hostile texts, all valid UTF-8.
@@ -51,9 +51,9 @@ func Seed(f *testing.F) {
 	}
 }
 
-// Want skips a text that no plan holds, because blueprints are UTF-8, and one
-// that cannot be told from what is not there. It also skips one with Mark in
-// it, and those that hold one of other texts.
+// Want skips the test for a text that no plan holds, because blueprints are UTF-8,
+// and for the empty text, which cannot be told from a missing one. It also skips
+// texts that contain Mark or one of the texts in without.
 func Want(t *testing.T, s string, without ...string) {
 	t.Helper()
 	if s == "" || !utf8.ValidString(s) || strings.Contains(s, Mark) {
@@ -66,9 +66,9 @@ func Want(t *testing.T, s string, without ...string) {
 	}
 }
 
-// WantPrintable skips a text with characters that are not printed, line ends
-// and tabs apart: sigs.k8s.io/yaml cannot marshal all of them. It is for what
-// has names only.
+// WantPrintable skips the test for a text with unprintable characters other than
+// line ends and tabs, because sigs.k8s.io/yaml cannot marshal all of them. Use it
+// only for formats that hold nothing except names.
 func WantPrintable(t *testing.T, s string) {
 	t.Helper()
 	for _, r := range s {
@@ -78,22 +78,23 @@ func WantPrintable(t *testing.T, s string) {
 	}
 }
 
-// Compare reports how what was read of the folder with the hostile text s
-// differs from what it should be: harmless, with s in place of Mark. Both
-// consist of maps by string, slices of any, strings and other scalars. Edit is
-// what the format does to a text on purpose; nil is nothing.
+// Compare reports a test error if the parsed folder got, which was rendered with the
+// hostile text s, differs from harmless with s in place of Mark. Both values consist
+// of maps with string keys, slices of any, strings and other scalars. edit returns a
+// text as the format changes it on purpose; nil means that the format changes no
+// text.
 func Compare(t *testing.T, s string, harmless, got any, edit func(string) string) {
 	t.Helper()
 	if edit == nil {
 		edit = func(s string) string { return s }
 	}
 	want := replace(harmless, s, edit)
-	if !reflect.DeepEqual(want, got) { // far faster than a difference
+	if !reflect.DeepEqual(want, got) { // far faster than to print a difference
 		t.Errorf("%q is more, or less, than text:\n%s", s, cmp.Diff(want, got))
 	}
 }
 
-// Documents reads the documents of a YAML file.
+// Documents parses the documents of a YAML file.
 func Documents(t testing.TB, content string) []any {
 	t.Helper()
 	var out []any

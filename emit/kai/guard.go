@@ -10,26 +10,29 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// Follows are the resources by which a team follows its jobs. Queues are the
-// cluster's, and only a ClusterRoleBinding would let anybody see them.
+// Follows returns the rule for the resources in which a team follows its jobs. It
+// omits queues: they are cluster-scoped, and only a ClusterRoleBinding would let a
+// team see them.
 func Follows() rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{
 		APIGroups: []string{version.Group}, Resources: []string{"podgroups"}, Verbs: []string{"get", "list", "watch"},
 	}
 }
 
-// priorityLabel is the label by which a job or its pods can name a
-// PriorityClass, which KAI Scheduler heeds before the pods' own field. Source: KAI
-// Scheduler's documentation, "Workload priority".
+// priorityLabel is the label with which a job or its pods can name a PriorityClass.
+// KAI Scheduler prefers the label to the pods' own field. Source: KAI Scheduler's
+// documentation, "Workload priority".
 const priorityLabel = "priorityClassName"
 
-// Guard makes the policy on jobs refuse besides what KAI Scheduler would not see,
-// or see otherwise than the policy, whose variables queue and kept it uses:
+// Guard adds rules to the policy on jobs, whose variables queue and kept it uses.
+// The policy then also refuses what KAI Scheduler would ignore, or interpret
+// differently from the policy:
 //
-//   - pods of the cluster's own scheduler, which knows no quota;
-//   - pods that say another queue than their job, whose own goes first;
-//   - pods that select no capacity: KAI Scheduler would give them any node without a
-//     taint, where the platform's own pods are;
+//   - pods of the cluster's own scheduler, which ignores quota;
+//   - pods that name a queue other than their job's, because the pods' queue takes
+//     precedence;
+//   - pods that select no capacity: KAI Scheduler would place them on any node
+//     without a taint, where the platform's own pods run;
 //   - a PriorityClass in a label.
 func Guard(p *ir.Platform, policy *admissionv1.ValidatingAdmissionPolicy) {
 	policy.Spec.Variables = append(policy.Spec.Variables,
@@ -65,8 +68,8 @@ func Guard(p *ir.Platform, policy *admissionv1.ValidatingAdmissionPolicy) {
 		})
 }
 
-// TierOfQueue returns a CEL expression of the tier of a queue, which is the only one
-// that teams have.
+// TierOfQueue returns a CEL expression for the tier of a queue. With KAI Scheduler,
+// teams have only one tier.
 func TierOfQueue(p *ir.Platform) string {
 	for _, t := range p.Teams {
 		for _, q := range t.Queues {

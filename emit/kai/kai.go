@@ -1,6 +1,6 @@
-// Package kai renders KAI Scheduler's side of the cluster: a queue for each
-// cohort, and one for each team in its cohort's. A plan goes in, manifests come
-// out, which have their place in the folder kubernetes/.
+// Package kai renders the cluster objects of KAI Scheduler: a queue for each cohort,
+// and below it a queue for each team of the cohort. A plan goes in; manifests for
+// the folder kubernetes/ come out.
 //
 // KAI Scheduler itself is installed by its Helm chart and needs no configuration
 // here.
@@ -11,16 +11,16 @@ import (
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
-// System returns nothing: the chart's own configuration is the platform's.
+// System returns nil: the platform uses the chart's own configuration.
 func System(*ir.Platform) ([]kubeyaml.Manifest, error) { return nil, nil }
 
-// Queues returns the queues of the cohorts, which those of their teams name as
-// their parents.
+// Queues returns the queues of the cohorts. They are the parents of the teams'
+// queues.
 func Queues(p *ir.Platform) []kubeyaml.Manifest {
 	return []kubeyaml.Manifest{{Name: "cohorts.yaml", Objects: cohorts(p)}}
 }
 
-// Team returns the queue of a team, which has one tier.
+// Team returns the queue of a team, which has only one tier.
 func Team(p *ir.Platform, t ir.Team) []any {
 	var objects []any
 	for _, q := range t.Queues {

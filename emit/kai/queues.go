@@ -8,9 +8,9 @@ import (
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
-// The types below are the part of scheduling.run.ai/v2 Queue that is emitted
-// (KAI Scheduler 0.17: deployments/kai-scheduler/crds/scheduling.run.ai_queues.yaml).
-// The API's Go package comes with all of the scheduler.
+// The types below are the emitted part of scheduling.run.ai/v2 Queue (KAI Scheduler
+// 0.17: deployments/kai-scheduler/crds/scheduling.run.ai_queues.yaml). The API's Go
+// package depends on the entire scheduler.
 
 var version = schema.GroupVersion{Group: "scheduling.run.ai", Version: "v2"}
 
@@ -32,26 +32,29 @@ type resources struct {
 	Memory share `json:"memory"`
 }
 
-// share is what a queue gets of a resource: what it is guaranteed, the most it can
-// have, and its weight where queues of one priority share what nobody is
-// guaranteed. A limit that is not written lets nothing run; a queue without weight
-// has no part in what is shared, and cannot take it back from others.
+// share is a queue's share of a resource: the amount it is guaranteed, the most it
+// can have, and its weight when queues of one priority share the amount that is
+// guaranteed to nobody. A queue without a written limit can run nothing. A queue
+// without weight gets no part of the shared amount, and cannot reclaim it from
+// others.
 type share struct {
 	Limit  int64 `json:"limit"`
 	Weight int64 `json:"overQuotaWeight"`
 	Quota  int64 `json:"quota"`
 }
 
-// newShare weighs all queues the same: their priorities tell them apart.
+// newShare returns a share with the weight that all queues have: they differ in
+// priority.
 func newShare(quota, limit int64) share {
 	return share{Limit: limit, Weight: 1, Quota: quota}
 }
 
-// unlimited is a quota or limit without end.
+// unlimited is a quota or limit without a bound.
 const unlimited = -1
 
-// free leaves a resource to itself. Pods that are not to be evicted run within
-// the quota of every resource, so that one without it would keep them waiting.
+// free imposes no quota or limit on a resource. Pods that must not be evicted run
+// only within the quota of every resource, so without this share they would wait for
+// ever.
 var free = newShare(unlimited, unlimited)
 
 func newQueue(p *ir.Platform, name, parent string, priority int, gpu share) *queue {
@@ -64,8 +67,8 @@ func newQueue(p *ir.Platform, name, parent string, priority int, gpu share) *que
 	}
 }
 
-// cohorts returns the queues of the cohorts. Each is guaranteed what its teams
-// are together, and can have all.
+// cohorts returns the queues of the cohorts. Each is guaranteed the sum of its
+// teams' guarantees, and has no limit.
 func cohorts(p *ir.Platform) []any {
 	guaranteed := map[string]int64{}
 	for _, t := range p.Teams {
@@ -80,15 +83,15 @@ func cohorts(p *ir.Platform) []any {
 	return objects
 }
 
-// teamQueue is the queue of a team, which bears the team's label as its namespace
-// does.
+// teamQueue returns the queue of a team. It has the same team label as the team's
+// namespace.
 func teamQueue(p *ir.Platform, t ir.Team, q ir.Queue) *queue {
 	out := newQueue(p, q.LocalQueue, t.Cohort, t.Priority, gpuShare(q))
 	out.Labels[ir.LabelTeam] = t.Name
 	return out
 }
 
-// gpuShare is what a queue has of the GPUs.
+// gpuShare returns a queue's share of the GPUs.
 func gpuShare(q ir.Queue) share {
 	g := q.GPUs()
 	if g.All {

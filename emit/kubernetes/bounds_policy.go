@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// allowAnnotation of a team's namespace lists the fields that the team's jobs
-	// may use though jobsStayInBounds refuses them to others: "csi, nfs".
+	// allowAnnotation of a team's namespace lists the pod fields that
+	// jobsStayInBounds refuses by default but admits in the team's jobs: "csi, nfs".
 	allowAnnotation = "allow"
 	allowSeparator  = ", "
 	// bucketAnnotation of a team's namespace is the name of the team's bucket.
@@ -25,17 +25,17 @@ const (
 	bucketDriver = "gcsfuse.csi.storage.gke.io"
 )
 
-// freeVolumes are the kinds of volumes that take nothing except what the pod's
-// node and namespace have already.
+// freeVolumes lists the kinds of volumes that use nothing outside the pod's node and
+// namespace.
 var freeVolumes = []string{"configMap", "downwardAPI", "emptyDir", "image", "projected", "secret"}
 
-// foreignLabels are node labels by which a pod asks GKE for nodes that no capacity
-// of the platform is known by. Source: GKE documentation, "About custom compute
+// foreignLabels are node labels with which a pod asks GKE for nodes that belong to
+// no capacity of the platform. Source: GKE documentation, "About custom compute
 // classes" and "Consume reserved zonal resources".
 var foreignLabels = []string{"cloud.google.com/compute-class", "cloud.google.com/reservation-name"}
 
-// bounds are what pods of one tier's queues may say of their nodes, and how long
-// they may take to end.
+// bounds limits the nodes that pods in one tier's queues may ask for, and the time
+// that these pods may take to end.
 type bounds struct {
 	tier   string
 	labels []string // of its capacities' nodes, KEY=VALUE, sorted
@@ -43,7 +43,7 @@ type bounds struct {
 	grace  int      // seconds
 }
 
-// boundsOf returns the bounds of every tier that has a queue, by tier.
+// boundsOf returns the bounds of every tier that has a queue, sorted by tier.
 func boundsOf(p *ir.Platform) []bounds {
 	capacities := map[string]ir.Capacity{}
 	for _, c := range p.Capacities {
@@ -73,7 +73,7 @@ func boundsOf(p *ir.Platform) []bounds {
 	return out
 }
 
-// allowCapacity lets pods go to the nodes of a capacity.
+// allowCapacity adds the labels and taints of a capacity's nodes to the bounds.
 func (b *bounds) allowCapacity(c ir.Capacity) {
 	for _, l := range c.NodeLabels {
 		b.labels = append(b.labels, l.Key+"="+l.Value)
@@ -87,19 +87,21 @@ func (b *bounds) allowCapacity(c ir.Capacity) {
 	}
 }
 
-// jobsStayInBounds refuses a Job or JobSet whose pods would take what no quota
-// counts, take nodes that are not their queue's, or keep nodes that they have lost:
+// jobsStayInBounds returns the policy that refuses a Job or JobSet whose pods would
+// use resources that no quota counts, run on nodes of other queues, or keep nodes
+// that they have lost:
 //
 //   - containers that request no cpu or memory are charged nothing for them;
 //   - nodeName, another scheduler, a RuntimeClass, tolerations of taints and
 //     selectors of labels that only other capacities have lead to other nodes;
 //   - a long grace period keeps the nodes after an eviction;
-//   - volumes that are bought for the pod, or stand elsewhere, are storage that
+//   - volumes that are bought for the pod, or that exist elsewhere, are storage that
 //     nobody has given the team.
 //
-// A pod template that was there before the policy stays. The controllers of Kueue
-// and JobSet write templates of their own: the first adds the labels and taints of
-// the flavor, the second copies what this policy has admitted.
+// A pod template that was admitted before the policy existed stays valid. The
+// controllers of Kueue and JobSet write templates of their own: Kueue adds the
+// labels and taints of the flavor, and JobSet copies templates that this policy has
+// admitted.
 func jobsStayInBounds(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmissionPolicy {
 	tiers := boundsOf(p)
 	names := make([]string, len(tiers))
@@ -119,14 +121,14 @@ func jobsStayInBounds(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmiss
 		{Name: "allow", Expression: fmt.Sprintf("namespaceObject.metadata.?annotations[?'%s'].orValue('').split('%s')",
 			allowAnnotation, allowSeparator)},
 		{Name: "pods", Expression: podSpecs("object")},
-		// A queue that is not the team's is the matter of jobsAreQueued.
+		// jobsAreQueued handles a queue that does not belong to the team.
 		{Name: "kept", Expression: "!(variables.tier in " + celList(names) + ")\n" +
 			"|| request.operation == 'UPDATE' && variables.pods == (" + podSpecs("oldObject") + ")\n"},
 		{Name: "grace", Expression: tierTable(tiers, func(b bounds) string { return strconv.Itoa(b.grace) }, "0")},
 		{Name: "labels", Expression: tierTable(tiers, func(b bounds) string { return celList(b.labels) }, "[]")},
 		{Name: "taints", Expression: tierTable(tiers, func(b bounds) string { return celList(b.taints) }, "[]")},
-		// An amount in a JobSet can be a number: CEL would take all for strings
-		// without dyn.
+		// An amount in a JobSet can be a number. Without dyn, CEL would expect only
+		// strings.
 		{Name: "uncounted",
 			Expression: flatten("p.containers.filter(c, ['cpu', 'memory'].exists(r, !quantity(string(\n" +
 				"c.?resources.requests[?r].or(c.?resources.limits[?r]).orValue(dyn('0'))))" +
@@ -136,8 +138,8 @@ func jobsStayInBounds(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmiss
 			Expression: flatten(
 				"['nodeName', 'runtimeClassName'].filter(f, p[?f].orValue('') != '' && !(f in variables.allow))" +
 					s.otherScheduler + claims(p))},
-		// A pod that tolerates a node that does not answer for a while goes nowhere else
-		// by that.
+		// A pod that tolerates an unresponsive node for a while does not thereby get
+		// to other nodes.
 		{Name: "tolerated",
 			Expression: flatten("p.?tolerations.orValue([]).filter(t, t.?effect.orValue('') != 'NoExecute'\n" +
 				"|| !(t.?key.orValue('') in ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']))\n" +
@@ -192,23 +194,24 @@ func jobsStayInBounds(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmiss
 	return policy
 }
 
-// podSpecs returns a CEL expression of the pod specs of a Job, which has one, or of
-// a JobSet. The API server knows both types and would complain of the other's fields
-// without dyn.
+// podSpecs returns a CEL expression for the list of pod specs: one for a Job,
+// several for a JobSet. Without dyn, the API server, which knows both types, would
+// reject the fields of the other type.
 func podSpecs(object string) string {
 	return fmt.Sprintf("(has(dyn(%[1]s).spec.replicatedJobs)\n"+
 		"? dyn(%[1]s).spec.replicatedJobs.map(j, j.template.spec) : [dyn(%[1]s).spec])\n"+
 		".filter(j, has(j.template)).map(j, j.template.spec)\n", object)
 }
 
-// flatten returns a CEL expression of one list of the strings that an expression
-// lists for each pod p. CEL has no other way to join lists.
+// flatten returns a CEL expression that joins the lists of strings that perPod
+// yields for each pod p. CEL has no other way to join lists.
 func flatten(perPod string) string {
 	return "variables.pods.map(p, (" + perPod +
 		").join('\\n')).filter(s, s != '').join('\\n').split('\\n').filter(s, s != '')\n"
 }
 
-// tierTable returns a CEL expression of what the tier of the job has, or otherwise.
+// tierTable returns a CEL expression that looks up the job's tier. It yields the
+// result of has for the tier, or otherwise if the tier has no bounds.
 func tierTable(tiers []bounds, has func(bounds) string, otherwise string) string {
 	rows := make([]string, len(tiers))
 	for i, b := range tiers {
@@ -217,7 +220,7 @@ func tierTable(tiers []bounds, has func(bounds) string, otherwise string) string
 	return "{" + strings.Join(rows, ",\n") + "}\n[?variables.tier].orValue(" + otherwise + ")\n"
 }
 
-// guardedLabels returns the keys of labels that tell nodes apart, sorted.
+// guardedLabels returns the keys of the labels that distinguish nodes, sorted.
 func guardedLabels(tiers []bounds, p *ir.Platform) []string {
 	keys := slices.Clone(foreignLabels)
 	for _, b := range tiers {
@@ -235,8 +238,9 @@ func guardedLabels(tiers []bounds, p *ir.Platform) []string {
 	return slices.Compact(keys)
 }
 
-// nodeFolders returns the CEL alternative by which pods mount folders of their node
-// where the way between GPUs takes them; podsKeepOffTheNode says how.
+// nodeFolders returns the CEL alternative that admits volumes with folders of the
+// node, if GPUDirect needs such folders. It returns "" otherwise. podsKeepOffTheNode
+// restricts how pods may mount them.
 func nodeFolders(p *ir.Platform) string {
 	r := reachOf(p)
 	folders := slices.Concat(r.libraries, r.devices, r.kernel)
@@ -246,8 +250,8 @@ func nodeFolders(p *ir.Platform) string {
 	return "\n|| k == 'hostPath' && v.hostPath.path in " + celList(folders)
 }
 
-// claims returns the CEL term that lists resourceClaims, which Kueue does not count,
-// except where pods claim the networks of their GPUs.
+// claims returns the CEL term that lists resourceClaims, which Kueue does not count.
+// It returns "" if pods claim the networks of their GPUs.
 func claims(p *ir.Platform) string {
 	if p.AnyCapacity(ir.Capacity.HasAcceleratorNetworks) {
 		return ""

@@ -10,9 +10,9 @@ import (
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
-// computeClass is GKE's ComputeClass, the part of its API that is set here.
-// Source: GKE documentation, "ComputeClass"; the types are those of Google's
-// repository compute-class-api, which has no release to depend on.
+// computeClass is the emitted part of GKE's ComputeClass. Source: GKE documentation,
+// "ComputeClass"; the types follow Google's repository compute-class-api, which has
+// no release to depend on.
 type computeClass struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -85,9 +85,9 @@ type storage struct {
 	LocalSSDCount int    `json:"localSSDCount,omitempty"` // as ephemeral storage
 }
 
-// computeClasses returns a ComputeClass for each capacity that is obtained by
-// one. GKE labels and taints its nodes with the class's name, and lets the pods
-// that select the class tolerate that.
+// computeClasses returns a ComputeClass for each capacity that is obtained through
+// one. GKE labels and taints the nodes with the name of the class, and adds the
+// matching toleration to pods that select the class.
 func computeClasses(p *ir.Platform) []any {
 	var objects []any
 	for _, c := range p.Capacities {
@@ -96,7 +96,8 @@ func computeClasses(p *ir.Platform) []any {
 		}
 		config := nodePoolConfig{ServiceAccount: p.NodeAccount.Email(p.Project)}
 		if c.Flex != nil {
-			// GKE demands it of flex-start pools that are not created by it.
+			// GKE requires this setting for flex-start pools that GKE does not
+			// create itself.
 			config.AutoRepair = new(false)
 		}
 		objects = append(objects, &computeClass{
@@ -114,8 +115,8 @@ func computeClasses(p *ir.Platform) []any {
 	return objects
 }
 
-// priorityOf is the only priority of a capacity's class: which capacity is tried
-// after another is up to the queues.
+// priorityOf returns the only priority of a capacity's class. The queues, not the
+// class, decide which capacity is tried after another.
 func priorityOf(p *ir.Platform, c ir.Capacity) priority {
 	out := priority{
 		MachineType: c.Machine.Type,
@@ -130,17 +131,17 @@ func priorityOf(p *ir.Platform, c ir.Capacity) priority {
 			Type: c.Machine.Accelerator, Count: c.Machine.AcceleratorCount, DriverVersion: strings.ToLower(c.GPUDriver),
 		}
 	}
-	// GKE creates pools in all zones of the platform by itself.
+	// For pools that GKE creates, it uses all zones of the platform by default.
 	var zones []string
 	if !slices.Equal(c.Zones, p.Zones) {
 		zones = c.Zones
 	}
 	switch c.Option {
 	case ir.OnDemand:
-		// So that it never eats what somebody else reserved.
+		// Do not consume reservations that others have made.
 		out.Reservations = &reservations{Affinity: "None"}
 	case ir.Reservation:
-		// The API takes the zones of a specific reservation here alone.
+		// For a specific reservation, the API accepts zones only in this field.
 		out.Reservations = &reservations{
 			Affinity: "Specific", Specific: []specificReservation{specificReservationOf(*c.Reservation, zones)},
 		}
@@ -158,8 +159,8 @@ func priorityOf(p *ir.Platform, c ir.Capacity) priority {
 		out.Location = &location{Zones: zones}
 	}
 	if c.Reservation != nil || c.AnyReservation != nil {
-		// GKE demands the count where a reservation is consumed, even of the
-		// local SSDs that come with the machine (GKE documentation: "About custom
+		// GKE requires the count if a reservation is consumed, even for local SSDs
+		// that come with the machine (GKE documentation: "About custom
 		// ComputeClasses").
 		out.Storage.LocalSSDCount = c.SSDs()
 	}

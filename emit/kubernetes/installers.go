@@ -11,8 +11,8 @@ import (
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
-// Images that installers need besides. Source: Google's own installers, see
-// installer; the host's preparation runs in an unpinned image there.
+// Images that the installers need in addition. Source: Google's own installers, see
+// installer. There, the host is prepared in an unpinned image.
 const (
 	pauseImage    = "gke.gcr.io/pause:3.8@sha256:880e63f94b145e46f1b1082bb71b85e21f16b99b180b9996407d61240ceb9830"
 	shellImage    = "ubuntu:24.04"
@@ -20,31 +20,30 @@ const (
 		"6e79483d52abdc28454bf186320b10a56b0f117a10e8d65d5c74dbb821a76970"
 )
 
-// hostBin is the folder of a node that has the folders ir.HostGIB and
+// hostBin is the folder of a node that contains the folders ir.HostGIB and
 // ir.HostNVIDIA.
 const hostBin = "/home/kubernetes/bin"
 
-// installer puts what a way between GPUs needs onto nodes. Google publishes a
-// manifest for each (GoogleCloudPlatform/container-engine-accelerators:
-// gpudirect-rdma, gpudirect-tcpx, gpudirect-tcpxo, nri_device_injector), which
-// take some images unpinned, and go to nodes by their GPU alone. These do the
-// same to the nodes of the platform's pools, and have the same names: of one
-// cluster's two installers each would undo the other's work.
+// installer installs the software for one kind of GPUDirect on nodes. Google
+// publishes a manifest for each (GoogleCloudPlatform/container-engine-accelerators:
+// gpudirect-rdma, gpudirect-tcpx, gpudirect-tcpxo, nri_device_injector). Google's
+// manifests leave some images unpinned, and select nodes only by GPU. The installers
+// here do the same to the nodes of the platform's pools. They have the same names as
+// Google's, because two installers in one cluster would undo each other's work.
 type installer struct {
 	name       string
 	pools      []string
 	hostPaths  []hostPath
-	steps      []corev1.Container // one after the other
-	stays      *corev1.Container  // nil for one that waits
+	steps      []corev1.Container // run one after the other
+	stays      *corev1.Container  // keeps running; nil for an installer that only waits
 	sharesNet  bool               // with the node
 	sharesPIDs bool               // with the node
 }
 
-// hostPath is a folder of the node, and where installers have it.
+// hostPath is a folder of the node and its mount path in installers.
 type hostPath struct{ name, host, path string }
 
-// gpuInstallers returns the installers of the ways that the platform's pools
-// have.
+// gpuInstallers returns the installers that the platform's pools need.
 func gpuInstallers(p *ir.Platform) []any {
 	var all []installer
 	for _, arm := range []bool{false, true} {
@@ -60,7 +59,8 @@ func gpuInstallers(p *ir.Platform) []any {
 	return objects
 }
 
-// pools returns the node pools whose nodes reach each other in one of some ways.
+// pools returns the names of the node pools that use one of the given kinds of
+// GPUDirect, either on Arm or on other machines.
 func pools(p *ir.Platform, arm bool, ways ...ir.GPUDirect) []string {
 	var out []string
 	for _, c := range p.Capacities {
@@ -71,9 +71,10 @@ func pools(p *ir.Platform, arm bool, ways ...ir.GPUDirect) []string {
 	return out
 }
 
-// gib installs the NCCL plugin of GPUDirect RDMA, and lets the kernel say
-// nothing of packets on the RDMA interfaces that it takes for stray ones. On a
-// new node the plugin appears at once: the first pods can be there before it.
+// gib installs the NCCL plugin of GPUDirect RDMA. It also stops the kernel from
+// logging packets on the RDMA interfaces that the kernel takes for stray packets. On
+// a new node the plugin appears all at once, because the first pods can start before
+// it is installed.
 func gib(p *ir.Platform, arm bool) installer {
 	name := "nccl-rdma-installer"
 	if arm {
@@ -108,8 +109,8 @@ func tcpx(p *ir.Platform) installer {
 	}
 }
 
-// tcpxo installs the NCCL plugin of GPUDirect-TCPXO, once the node's kernel lets
-// pods see the devices that it sends by.
+// tcpxo installs the NCCL plugin of GPUDirect-TCPXO, after it has made the node's
+// kernel show pods the devices that send the data.
 func tcpxo(p *ir.Platform) installer {
 	prepare := shellContainer("prepare", shellImage, `exec nsenter --all --target 1 -- bash -eu -c '
 iptables -C INPUT -p tcp -j ACCEPT 2>/dev/null || iptables -I INPUT -p tcp -j ACCEPT
@@ -129,7 +130,7 @@ chmod a+rw `+ir.HostApertures+`/*/resource*'
 	}
 }
 
-// injector gives the daemon beside a pod the GPUs that the pod has.
+// injector gives the daemon in a pod access to the pod's GPUs.
 func injector(p *ir.Platform) installer {
 	return installer{
 		name: "device-injector", pools: pools(p, false, ir.TCPX, ir.TCPXO), sharesNet: true, sharesPIDs: true,
@@ -138,7 +139,7 @@ func injector(p *ir.Platform) installer {
 	}
 }
 
-// pluginPaths are the folders that the plugins' images install to.
+// pluginPaths returns the folders to which the plugins' images install.
 func pluginPaths() []hostPath {
 	return []hostPath{{"bin", hostBin, "/usr/local"}, {"var-lib", "/var/lib", "/var/lib"}}
 }
@@ -160,7 +161,7 @@ func (i installer) daemonSet(p *ir.Platform) *appsv1.DaemonSet {
 	selector := map[string]string{"k8s-app": i.name}
 	d := &appsv1.DaemonSet{
 		TypeMeta: kubeyaml.Kind(appsv1.SchemeGroupVersion, "DaemonSet"),
-		// GKE admits pods of the priority only here.
+		// GKE admits pods with this priority only in kube-system.
 		ObjectMeta: kubeyaml.Meta(p.Name, metav1.NamespaceSystem, i.name),
 		Spec: appsv1.DaemonSetSpec{
 			Selector:       &metav1.LabelSelector{MatchLabels: selector},
@@ -171,7 +172,7 @@ func (i installer) daemonSet(p *ir.Platform) *appsv1.DaemonSet {
 	pod := &d.Spec.Template.Spec
 	pod.PriorityClassName = "system-node-critical"
 	pod.HostNetwork, pod.HostPID = i.sharesNet, i.sharesPIDs
-	// The nodes of the pools, whatever keeps other pods off them.
+	// Run on all nodes of the pools, whatever taints they have.
 	pod.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
 	pod.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
 		RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
@@ -187,7 +188,8 @@ func (i installer) daemonSet(p *ir.Platform) *appsv1.DaemonSet {
 		}})
 		mounts = append(mounts, corev1.VolumeMount{Name: h.name, MountPath: h.path})
 	}
-	// They request nothing, so that a pod that takes a whole node still fits.
+	// The containers request nothing, so that a pod that takes a whole node still
+	// fits.
 	onHost := func(c corev1.Container) corev1.Container {
 		c.VolumeMounts = mounts
 		c.SecurityContext = &corev1.SecurityContext{Privileged: new(true)}

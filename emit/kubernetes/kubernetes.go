@@ -1,9 +1,9 @@
-// Package kubernetes renders what is in the cluster: the teams' namespaces,
-// identities, rights and queues, priority classes, and the ComputeClasses and
-// networks of nodes. A plan goes in, the folder kubernetes/ comes out, less what
-// is there for monitoring.
+// Package kubernetes renders the objects in the cluster: the teams' namespaces,
+// identities, permissions and queues, the priority classes, and the ComputeClasses
+// and networks of nodes. A plan goes in; the folder kubernetes/, without its
+// subfolder monitoring, comes out.
 //
-// What differs from one scheduler to another is in the scheduler's own package.
+// The objects that differ between schedulers are in each scheduler's own package.
 package kubernetes
 
 import (
@@ -19,34 +19,37 @@ import (
 	"github.com/batchwright/batchwright/emit/kueue"
 )
 
-// folder is the kustomization's place in the deploy folder.
+// folder is the path of the kustomization in the deploy folder.
 const folder = "kubernetes"
 
-// scheduler is what a scheduler of jobs has in the folder, and all that sets one
-// apart from another there.
+// scheduler holds a scheduler's part of the folder, which is the only part that
+// differs between schedulers.
 type scheduler struct {
-	// system is what it is configured by.
+	// system returns the scheduler's configuration.
 	system func(*ir.Platform) ([]kubeyaml.Manifest, error)
-	// release is how the manifests of its release are changed where it is
-	// installed, or nil. The folder's own kustomization does not list it.
+	// release returns the changes to the manifests of the scheduler's release, which
+	// are applied when it is installed. It may be nil. The folder's own
+	// kustomization does not list them.
 	release func(*ir.Platform) ([]kubeyaml.Manifest, error)
-	// queues is what the queues of all teams have in common.
+	// queues returns the objects that the queues of all teams share.
 	queues func(*ir.Platform) []kubeyaml.Manifest
-	// team is a team's queues.
+	// team returns a team's queues.
 	team func(*ir.Platform, ir.Team) []any
-	// follows are the resources by which a team follows its jobs in the queues.
+	// follows is the rule for the resources in which a team follows its jobs in the
+	// queues.
 	follows rbacv1.PolicyRule
-	// guard makes the policy on jobs refuse what would get past this scheduler.
+	// guard adds rules to the policy on jobs, against jobs that would get past this
+	// scheduler.
 	guard func(*ir.Platform, *admissionv1.ValidatingAdmissionPolicy)
-	// controllers are the users that change jobs for the scheduler.
+	// controllers are the users that change jobs on behalf of the scheduler.
 	controllers []string
-	// tier returns a CEL expression of the tier of variables.queue.
+	// tier returns a CEL expression for the tier of variables.queue.
 	tier func(*ir.Platform) string
-	// otherScheduler is a CEL term that lists schedulerName where a pod p names
-	// another scheduler than its queue's, or is "" where guard refuses that.
+	// otherScheduler is a CEL term that lists schedulerName if a pod p names a
+	// scheduler other than its queue's. It is "" if guard refuses such pods.
 	otherScheduler string
-	// defaultClass is the PriorityClass of pods that name none, in a cluster
-	// without a default of its own; "" for none.
+	// defaultClass is the PriorityClass of pods that name none, in a cluster without
+	// its own default class; "" if there is none.
 	defaultClass string
 }
 
@@ -64,9 +67,9 @@ func schedulerOf(p *ir.Platform) scheduler {
 	}
 }
 
-// Files returns the folder kubernetes/ but its subfolder monitoring, which the
-// kustomization lists last all the same. Files come in the order in which they
-// are to be applied; the kustomization is the last of them.
+// Files returns the folder kubernetes/ except its subfolder monitoring. The
+// kustomization still lists monitoring, as its last entry. The files are in the
+// order in which they must be applied; the kustomization is the last file.
 func Files(p *ir.Platform) ([]emit.File, error) {
 	scheduler := schedulerOf(p)
 	manifests, err := scheduler.system(p)
@@ -112,8 +115,8 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 	return append(files, emit.File{Path: path.Join(folder, "kustomization.yaml"), Content: content}), nil
 }
 
-// appendFiles appends the files of the manifests that have objects, and their
-// names to resources.
+// appendFiles appends the files of the manifests that have objects to files, and
+// their names to resources.
 func appendFiles(files []emit.File, resources []string, manifests []kubeyaml.Manifest) ([]emit.File, []string, error) {
 	for _, m := range manifests {
 		if len(m.Objects) == 0 {

@@ -8,9 +8,9 @@ import (
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
-// gpuNetworks returns what makes the networks between GPUs known in the cluster,
-// for pods to name: a Network for each subnet, and the parameters by which GKE
-// finds the node's device in it.
+// gpuNetworks returns the objects that let pods name the networks between GPUs: a
+// Network for each subnet, and the parameters with which GKE finds the node's device
+// in the subnet.
 func gpuNetworks(p *ir.Platform) []any {
 	var objects []any
 	version := schema.GroupVersion(networkv1.GroupVersion)

@@ -9,22 +9,23 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// baselineCapabilities are those that the baseline Pod Security Standard lets
-// containers add (Kubernetes documentation: "Pod Security Standards").
+// baselineCapabilities are the capabilities that containers may add under the
+// baseline Pod Security Standard (Kubernetes documentation: "Pod Security
+// Standards").
 var baselineCapabilities = []string{
 	"AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP",
 	"SETGID", "SETPCAP", "SETUID", "SYS_CHROOT",
 }
 
-// reach is what pods of the platform's teams have of their nodes.
+// reach lists the parts of a node that pods of the platform's teams may use.
 type reach struct {
 	network   bool
 	libraries []string // folders, read-only
 	devices   []string // folders
-	lock      bool     // memory in its place
+	lock      bool     // locking memory
 
-	// daemons are images of what may tune the node's kernel: it mounts these
-	// folders and adds these capabilities.
+	// daemons are the images of containers that may tune the node's kernel. Such a
+	// container mounts the folders in kernel and adds capabilities.
 	daemons, kernel, capabilities []string
 }
 
@@ -54,14 +55,15 @@ func reachOf(p *ir.Platform) reach {
 	return r
 }
 
-// podsKeepOffTheNode takes the place of the baseline Pod Security Standard in the
-// namespaces that cannot enforce it: it refuses what that does, but for what some
-// pods need of their nodes. Without it, who may submit a job there could have a
-// node, and what others run on it.
+// podsKeepOffTheNode returns the policy that replaces the baseline Pod Security
+// Standard in namespaces that cannot enforce it. It refuses the same things, except
+// those that some pods need from their nodes. Without it, whoever may submit a job
+// there could take over a node and everything that others run on it.
 func podsKeepOffTheNode(p *ir.Platform) *admissionv1.ValidatingAdmissionPolicy {
 	r := reachOf(p)
 	policy := teamPolicy(p, "pods-keep-off-the-node", admissionRule("", "v1", "pods"))
-	// A pod that is there was admitted; what ends it changes it.
+	// Check pods only on creation: an existing pod was admitted then, and ending a
+	// pod updates it.
 	policy.Spec.MatchConstraints.ResourceRules[0].Operations = []admissionv1.OperationType{admissionv1.Create}
 	policy.Spec.Variables = []admissionv1.Variable{
 		{Name: "containers", Expression: "object.spec.containers + object.spec.?initContainers.orValue([])"},
@@ -115,7 +117,7 @@ func podsKeepOffTheNode(p *ir.Platform) *admissionv1.ValidatingAdmissionPolicy {
 	return policy
 }
 
-// celList is a list of strings in CEL, none of which has a quote.
+// celList returns a CEL list of strings. None of the words may contain a quote.
 func celList(words []string) string {
 	if len(words) == 0 {
 		return "[]"

@@ -14,9 +14,9 @@ import (
 // JobSet, which owns them, and carry no queue of their own.
 const jobSetController = "system:serviceaccount:" + ir.JobSetNamespace + ":jobset-controller-manager"
 
-// admissionPolicies returns what the API server refuses in the teams'
-// namespaces, each policy followed by its binding; onTheNode tells whether some
-// namespace enforces no Pod Security Standard.
+// admissionPolicies returns the admission policies for the teams' namespaces, each
+// followed by its binding. onTheNode reports whether some namespace enforces no Pod
+// Security Standard.
 func admissionPolicies(p *ir.Platform, s scheduler, onTheNode bool) []any {
 	var objects []any
 	policies := []*admissionv1.ValidatingAdmissionPolicy{
@@ -39,20 +39,20 @@ func admissionPolicies(p *ir.Platform, s scheduler, onTheNode bool) []any {
 	return objects
 }
 
-// jobsAreQueued refuses a Job or JobSet that would get past the queues, or past
-// others in one:
+// jobsAreQueued returns the policy that refuses a Job or JobSet that would bypass
+// the queues, or other jobs in its queue:
 //
-//   - without one of its namespace's queues it would start at once, past every
+//   - without a queue of its namespace it would start at once, bypassing every
 //     quota, or wait for ever;
-//   - with another priority than those of its queue it could evict what it must
-//     not, or keep what it has borrowed. Pods that name no class have the
-//     default one, so that only jobs of the default tier may leave it out;
-//   - with a controller it would count as part of that, and start at once if
-//     that has been admitted.
+//   - with a priority that its queue does not allow, it could evict jobs that it
+//     must not evict, or keep borrowed quota. Pods that name no class get the
+//     default class, so only jobs of the default tier may omit the class;
+//   - with a controller as owner it would count as part of the owner, and start at
+//     once if the owner was admitted.
 //
-// What was there before the policy, or lost its queue since, can still be
-// changed otherwise, so that controllers can clean it up. Neither kind lets its
-// PriorityClass be changed.
+// Jobs that existed before the policy, or that have lost their queue since, can
+// still be changed in other ways, so that controllers can clean them up. The API
+// lets nobody change the PriorityClass of a Job or JobSet.
 func jobsAreQueued(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmissionPolicy {
 	policy := teamPolicy(p, "jobs-are-queued", admissionRule("batch", "v1", "jobs"),
 		admissionRule("jobset.x-k8s.io", "v1alpha2", "jobsets"))
@@ -60,19 +60,20 @@ func jobsAreQueued(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmission
 		Name:       "not-part-of-a-jobset",
 		Expression: fmt.Sprintf("request.userInfo.username != '%s'", jobSetController),
 	}}
-	// Line breaks make the printer write blocks instead of folding.
+	// With line breaks, the YAML printer writes block scalars instead of folding
+	// lines.
 	policy.Spec.Variables = []admissionv1.Variable{
 		{Name: "queue", Expression: fmt.Sprintf("object.metadata.?labels[?'%s'].orValue('')", p.QueueLabel())},
 		{Name: "kept", Expression: fmt.Sprintf("request.operation == 'UPDATE'\n"+
 			"&& variables.queue == oldObject.metadata.?labels[?'%s'].orValue('')\n", p.QueueLabel())},
 		{Name: "queues", Expression: fmt.Sprintf("namespaceObject.metadata.?annotations[?'%s'].orValue('')\n"+
 			".split('%s').map(q, q.split('%s'))\n", queuesAnnotation, queueSeparator, classesSeparator)},
-		// A list of the classes of the queue, or nothing.
+		// A list with the queue's list of classes, or an empty list.
 		{Name: "allowed",
 			Expression: fmt.Sprintf("variables.queues.filter(q, variables.queue != '' && q[0] == variables.queue)\n"+
 				".map(q, q[1].split('%s'))\n", classSeparator)},
-		// A JobSet has many pod templates, a Job has one. The API server knows
-		// both types and would complain of the other's fields but for dyn.
+		// A JobSet has many pod templates, a Job has one. Without dyn, the API
+		// server, which knows both types, would reject the fields of the other type.
 		{Name: "classes", Expression: "(has(dyn(object).spec.replicatedJobs)\n" +
 			"? dyn(object).spec.replicatedJobs.map(j, j.template.spec) : [dyn(object).spec])\n" +
 			".map(j, j.?template.spec.priorityClassName.orValue(''))\n"},
@@ -88,7 +89,7 @@ func jobsAreQueued(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmission
 			Expression: fmt.Sprintf("variables.kept\n"+
 				"|| variables.classes.all(c, variables.allowed.exists(a, (c == '' ? '%s' : c) in a))\n",
 				defaultClass(p, s)),
-			// Demanded of an expression with line breaks.
+			// The API requires a message if the expression has line breaks.
 			Message: "the priorityClassName of pods must be one of their queue",
 			MessageExpression: "'the priorityClassName of pods in queue '\n" +
 				"+ variables.queue + ' must be ' + variables.allowed.map(a, a.join(' or ')).join('')\n",
@@ -115,8 +116,9 @@ func defaultClass(p *ir.Platform, s scheduler) string {
 	return s.defaultClass
 }
 
-// servicesAreHeadless refuses every Service that is more than a name for pods:
-// a load balancer would open a team's jobs to the internet.
+// servicesAreHeadless returns the policy that refuses every Service except headless
+// ones, which only give pods names. A load balancer would expose a team's jobs to
+// the internet.
 func servicesAreHeadless(p *ir.Platform) *admissionv1.ValidatingAdmissionPolicy {
 	policy := teamPolicy(p, "services-are-headless", admissionRule("", "v1", "services"))
 	policy.Spec.Validations = []admissionv1.Validation{{
@@ -126,8 +128,8 @@ func servicesAreHeadless(p *ir.Platform) *admissionv1.ValidatingAdmissionPolicy 
 	return policy
 }
 
-// teamPolicy returns a policy on creating and updating objects, still without
-// a validation. What it cannot evaluate it refuses.
+// teamPolicy returns a policy on creating and updating objects, without validations.
+// If a validation cannot be evaluated, the policy refuses the object.
 func teamPolicy(p *ir.Platform, name string,
 	rules ...admissionv1.NamedRuleWithOperations) *admissionv1.ValidatingAdmissionPolicy {
 	return &admissionv1.ValidatingAdmissionPolicy{

@@ -8,8 +8,8 @@ import (
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
-// priorityClasses returns the PriorityClasses of the tiers, but for those that
-// come with the scheduler.
+// priorityClasses returns the PriorityClasses of the tiers, except classes that come
+// with the scheduler.
 func priorityClasses(p *ir.Platform) []any {
 	var objects []any
 	for _, c := range p.PriorityClasses {

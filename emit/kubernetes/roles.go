@@ -7,16 +7,16 @@ import (
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
-// jobSubmitterName is the ClusterRole's name, and that of its binding in each
-// team's namespace.
+// jobSubmitterName is the name of the ClusterRole and of its binding in each team's
+// namespace.
 const jobSubmitterName = "job-submitter"
 
-// jobSubmitter is what a team may do in its namespace: submit jobs with their
-// files, Services and claims, and follow them. It is a ClusterRole so that it is
-// written once; only RoleBindings refer to it.
+// jobSubmitter returns the role of a team in its namespace: the team may submit jobs
+// with their files, Services and claims, and follow them. It is a ClusterRole so
+// that it is written only once; only RoleBindings refer to it.
 //
-// It grants nothing on secrets, and no shell in a pod. Pods come from jobs
-// alone, so that all of them pass a queue.
+// It grants no access to secrets, and no shell in a pod. Teams can create pods only
+// through jobs, so that every pod goes through a queue.
 func jobSubmitter(p *ir.Platform, s scheduler) *rbacv1.ClusterRole {
 	var (
 		write  = []string{"create", "delete", "get", "list", "patch", "update", "watch"}

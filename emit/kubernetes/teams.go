@@ -14,27 +14,28 @@ import (
 )
 
 const (
-	// queuesAnnotation of a team's namespace lists its LocalQueues, each with
-	// the PriorityClasses that its jobs can have, for the admission policy to
-	// check and to name: "lq-a-lp=lp, lq-a-shared=low|high".
+	// queuesAnnotation of a team's namespace lists the team's LocalQueues, each with
+	// the PriorityClasses that its jobs can have: "lq-a-lp=lp,
+	// lq-a-shared=low|high". The admission policy checks jobs against the list and
+	// quotes it in its messages.
 	queuesAnnotation = "queues"
 	queueSeparator   = ", "
 	classesSeparator = "="
 	classSeparator   = "|"
-	// enforceLabel selects the Pod Security Standard a namespace enforces, and
-	// warnLabel the one it warns of (Kubernetes documentation: "Pod Security
-	// Admission").
+	// enforceLabel selects the Pod Security Standard that a namespace enforces, and
+	// warnLabel the standard for which it prints warnings (Kubernetes documentation:
+	// "Pod Security Admission").
 	enforceLabel = "pod-security.kubernetes.io/enforce"
 	warnLabel    = "pod-security.kubernetes.io/warn"
-	// accountAnnotation lets a Kubernetes service account act as a Google one
-	// (GKE documentation: "Authenticate to Google Cloud APIs from GKE
-	// workloads"). Without it Google Cloud knows the jobs as the Kubernetes
-	// service account.
+	// accountAnnotation lets a Kubernetes service account act as a Google service
+	// account (GKE documentation: "Authenticate to Google Cloud APIs from GKE
+	// workloads"). Without the annotation, Google Cloud identifies the jobs as the
+	// Kubernetes service account.
 	accountAnnotation = "iam.gke.io/gcp-service-account"
 )
 
 // teamObjects returns a team's objects except its queues: namespace, network policy,
-// service account, and the binding of its group if it has one.
+// service account, and the binding of the team's group if it has one.
 func teamObjects(p *ir.Platform, t ir.Team, onTheNode bool) []any {
 	objects := []any{namespace(p, t, onTheNode), networkPolicy(p, t), serviceAccount(p, t)}
 	if t.Group != "" {
@@ -70,15 +71,15 @@ func namespace(p *ir.Platform, t ir.Team, onTheNode bool) *corev1.Namespace {
 // networkPolicyName is the name of the NetworkPolicy in each team's namespace.
 const networkPolicyName = "team-only"
 
-// networkPolicy lets the pods of a team's namespace accept connections from that
-// namespace alone.
+// networkPolicy returns the policy that lets the pods of a team's namespace accept
+// connections only from the same namespace.
 //
-// It restricts ingress only: a packet from team A to team B is ingress at B, so
-// that this policy in every namespace separates the teams. Egress stays open, and
-// with it DNS, the metadata server, the API server and image pulls. The kubelet's
-// probes come from the node, whose traffic no policy stops (Kubernetes
-// documentation: "Network Policies"). No other namespace must reach in: the
-// folder's PodMonitorings are in the namespaces of the controllers.
+// It restricts only ingress: a packet from team A to team B is ingress at B, so that
+// this policy in every namespace separates the teams. Egress stays open, and with it
+// DNS, the metadata server, the API server and image pulls. The kubelet's probes
+// come from the node, whose traffic no policy blocks (Kubernetes documentation:
+// "Network Policies"). No other namespace needs access: the folder's PodMonitorings
+// are in the namespaces of the controllers.
 func networkPolicy(p *ir.Platform, t ir.Team) *networkingv1.NetworkPolicy {
 	return &networkingv1.NetworkPolicy{
 		TypeMeta:   kubeyaml.Kind(networkingv1.SchemeGroupVersion, "NetworkPolicy"),
@@ -100,13 +101,14 @@ const (
 	restricted = "restricted"
 )
 
-// teamsOnTheNode are the names of the teams whose pods need something of their
-// node that the baseline standard keeps from all: its network, or the libraries
-// and devices of GPUDirect, which every job on such GPUs takes, also one that is
-// not in the blueprint. No standard admits one of them and not the rest, so that
-// their namespaces enforce none, and podsKeepOffTheNode refuses the rest.
+// teamsOnTheNode returns the names of the teams whose pods need parts of their node
+// that the baseline standard denies: the node's network, or the libraries and
+// devices of GPUDirect. Every job on GPUs with GPUDirect needs the latter, including
+// jobs that are not in the blueprint. No standard admits only these parts. Therefore
+// these teams' namespaces enforce no standard, and podsKeepOffTheNode refuses the
+// rest.
 func teamsOnTheNode(p *ir.Platform) map[string]bool {
-	direct := map[string]bool{} // capacities
+	direct := map[string]bool{} // names of capacities
 	for _, c := range p.Capacities {
 		direct[c.Name] = c.GPUDirect != ""
 	}
@@ -134,14 +136,14 @@ func serviceAccount(p *ir.Platform, t ir.Team) *corev1.ServiceAccount {
 	if t.Account != nil {
 		a.Annotations = map[string]string{accountAnnotation: t.Account.Email(p.Project)}
 	}
-	// Jobs do not call the Kubernetes API, and Workload Identity takes its
-	// token from the node's metadata server.
+	// Jobs do not call the Kubernetes API, and Workload Identity takes its token
+	// from the node's metadata server.
 	a.AutomountServiceAccountToken = new(false)
 	return a
 }
 
-// submitters lets the team's group submit jobs to its namespace, and to no
-// other.
+// submitters returns the binding that lets the team's group submit jobs to the
+// team's namespace, and to no other.
 func submitters(p *ir.Platform, t ir.Team) *rbacv1.RoleBinding {
 	return &rbacv1.RoleBinding{
 		TypeMeta:   kubeyaml.Kind(rbacv1.SchemeGroupVersion, "RoleBinding"),

@@ -1,7 +1,7 @@
-// Package kubeyaml prints typed Kubernetes objects as YAML, in the one form
-// that every manifest of the deploy folder has. Objects go in, bytes come out.
+// Package kubeyaml prints typed Kubernetes objects as YAML, in the same form for
+// every manifest of the deploy folder. Objects go in; bytes come out.
 //
-// It stands by itself because several emitters print Kubernetes objects and
+// It is a separate package because several emitters print Kubernetes objects and
 // emitters do not import each other.
 package kubeyaml
 
@@ -19,22 +19,21 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// Marshal prints objects in the order given, one YAML document each; there is
-// at least one. Every object is a pointer to a struct with JSON tags: a typed
-// API object, or a small struct of a kind that has no published Go type.
+// Marshal prints one or more objects in the given order, each as one YAML document.
+// Every object is a pointer to a struct with JSON tags: a typed API object, or a
+// small struct for a kind that has no published Go type.
 //
-// The output is what sigs.k8s.io/yaml prints, less what a typed struct adds to
-// it and nobody wrote: the status, and empty structs. Keys are sorted,
-// quantities canonical.
+// The output is that of sigs.k8s.io/yaml without the fields that only the Go types
+// add: the status and empty structs. Keys are sorted, and quantities are in
+// canonical form.
 func Marshal(objects ...any) ([]byte, error) {
 	var out bytes.Buffer
 	for i, object := range objects {
 		if i > 0 {
 			out.WriteString("---\n")
 		}
-		// The converter and the printer are the two halves of
-		// sigs.k8s.io/yaml.Marshal without the JSON text between them, which
-		// takes more time than both.
+		// The converter and the printer do the same as sigs.k8s.io/yaml.Marshal,
+		// without the JSON text in between, which takes more time than both.
 		fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 		if err != nil {
 			return nil, fmt.Errorf("kubeyaml: converting %T: %w", object, err)
@@ -50,10 +49,10 @@ func Marshal(objects ...any) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// dropEmpty removes every empty metadata and spec below value, and the interface
-// matcher of a GKE Network. They are structs, not pointers, in their APIs, so
-// that an empty one is never different from none. Other empty objects, such as
-// emptyDir, do mean something.
+// dropEmpty removes every empty metadata and spec below value, and the empty
+// interface matcher of a GKE Network. In their APIs these are structs, not pointers,
+// so that an empty one never differs from a missing one. Other empty objects, such
+// as emptyDir, have a meaning and stay.
 func dropEmpty(value any) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -71,24 +70,23 @@ func dropEmpty(value any) {
 	}
 }
 
-// Labels returns a new map of the labels that every object of a platform
-// carries.
+// Labels returns a new map with the labels that every object of a platform has.
 func Labels(platform string) map[string]string {
 	return map[string]string{ir.LabelManagedBy: "batchwright", ir.LabelPartOf: platform}
 }
 
-// Meta returns the metadata of an object of a platform, with labels that are its
-// own to add to. The namespace is "" for an object of the cluster.
+// Meta returns the metadata of an object of a platform. Its labels are a new map, to
+// which the caller may add. The namespace is "" for a cluster-scoped object.
 func Meta(platform, namespace, name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: Labels(platform)}
 }
 
-// Kind returns the type of an object.
+// Kind returns the type metadata of an object.
 func Kind(group schema.GroupVersion, kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: group.String(), Kind: kind}
 }
 
-// TeamNamespaces selects the namespaces of a platform's teams.
+// TeamNamespaces returns a selector of the namespaces of a platform's teams.
 func TeamNamespaces(platform string) *metav1.LabelSelector {
 	return &metav1.LabelSelector{
 		MatchLabels: map[string]string{ir.LabelPartOf: platform},
@@ -98,16 +96,17 @@ func TeamNamespaces(platform string) *metav1.LabelSelector {
 	}
 }
 
-// Manifest is a file of objects. Its name is a path, relative to that of the
-// kustomization which lists it. Without objects there is no file.
+// Manifest is a file of objects. Its name is a path, relative to the path of the
+// kustomization that lists it. A manifest without objects produces no file.
 type Manifest struct {
 	Name    string
 	Objects []any
 }
 
-// Tolerations returns what accepts the taints, one by one; nil for none. Kueue
-// adds a flavor's tolerations to pods that lack them as they are spelt there,
-// so all are spelt here.
+// Tolerations returns a toleration for each taint, or nil without taints. Kueue
+// compares tolerations as they are written: if a pod's tolerations differ in
+// spelling from the flavor's, Kueue adds the flavor's. Therefore every field is
+// written out.
 func Tolerations(taints []ir.Taint) []corev1.Toleration {
 	var out []corev1.Toleration
 	for _, t := range taints {
@@ -125,13 +124,14 @@ type Kustomization struct {
 	SortOptions     SortOptions `json:"sortOptions"`
 }
 
-// SortOptions is how kustomize orders what it prints.
+// SortOptions says how kustomize sorts its output.
 type SortOptions struct {
 	Order string `json:"order"`
 }
 
-// NewKustomization returns a kustomization of resources: files and folders,
-// relative to its own, in the order in which they are to be applied.
+// NewKustomization returns a kustomization of resources. Resources are files and
+// folders, relative to the kustomization, in the order in which they must be
+// applied.
 func NewKustomization(resources []string) *Kustomization {
 	return &Kustomization{
 		TypeMeta:    metav1.TypeMeta{APIVersion: "kustomize.config.k8s.io/v1beta1", Kind: "Kustomization"},
@@ -140,15 +140,15 @@ func NewKustomization(resources []string) *Kustomization {
 	}
 }
 
-// Component is a kustomization.yaml that changes the resources of the
-// kustomization which includes it.
+// Component is a kustomization.yaml that changes the resources of the kustomization
+// that includes it.
 type Component struct {
 	metav1.TypeMeta `json:",inline"`
 	Patches         []Patch       `json:"patches"`
 	Replacements    []Replacement `json:"replacements"`
 }
 
-// Patch is a strategic merge patch, which names its object.
+// Patch is a strategic merge patch. It names the object that it changes.
 type Patch struct {
 	Patch string `json:"patch"`
 }
@@ -159,14 +159,14 @@ type Replacement struct {
 	Targets []ReplacementTarget `json:"targets"`
 }
 
-// ReplacementSource is the field that is copied.
+// ReplacementSource selects the field that is copied.
 type ReplacementSource struct {
 	Kind      string `json:"kind"`
 	Name      string `json:"name"`
 	FieldPath string `json:"fieldPath"`
 }
 
-// ReplacementTarget is the fields that are replaced. They must exist.
+// ReplacementTarget selects the fields that are replaced. They must exist.
 type ReplacementTarget struct {
 	Select     ObjectSelector `json:"select"`
 	FieldPaths []string       `json:"fieldPaths"`
@@ -182,12 +182,12 @@ func NewComponent() *Component {
 	return &Component{TypeMeta: metav1.TypeMeta{APIVersion: "kustomize.config.k8s.io/v1alpha1", Kind: "Component"}}
 }
 
-// Canonical returns an amount in the one form that Kubernetes itself prints,
-// whatever form it was written in: "1k" for "1000".
+// Canonical returns an amount in the form that Kubernetes itself prints, for example
+// "1k" for "1000".
 func Canonical(amount resource.Quantity) resource.Quantity {
 	format := amount.Format
 	amount = amount.DeepCopy()
-	// Arithmetic drops the text that a parsed quantity remembers, and the
+	// Arithmetic drops the original text that a parsed quantity caches, and the
 	// format of a zero.
 	amount.Add(resource.Quantity{})
 	amount.Format = format

@@ -9,19 +9,19 @@ import (
 )
 
 const (
-	// requestLabel is on the nodes that GKE starts for a ProvisioningRequest,
-	// and requestDetail is the detail of the request that holds its value (GKE
-	// documentation: "Run a large-scale workload with flex-start with queued
+	// requestLabel is the label of nodes that GKE starts for a ProvisioningRequest,
+	// and requestDetail is the detail of the request that holds the label's value
+	// (GKE documentation: "Run a large-scale workload with flex-start with queued
 	// provisioning").
 	requestLabel  = "autoscaling.gke.io/provisioning-request"
 	requestDetail = "ResizeRequestName"
-	// topologyParameter names the shape of the TPU slice that is asked for
-	// (Google's Cluster Toolkit, module kubectl-apply).
+	// topologyParameter is the parameter with the topology of the requested TPU
+	// slice (Google's Cluster Toolkit, module kubectl-apply).
 	topologyParameter = "tpu-topology"
 )
 
-// admissionChecks returns each AdmissionCheck after the
-// ProvisioningRequestConfig it refers to.
+// admissionChecks returns the AdmissionChecks, each after the
+// ProvisioningRequestConfig to which it refers.
 func admissionChecks(p *ir.Platform) []any {
 	var objects []any
 	for _, c := range p.AdmissionChecks {
@@ -41,8 +41,8 @@ func admissionChecks(p *ir.Platform) []any {
 					ProvisioningClassName: c.Class,
 					Parameters:            parameters,
 					ManagedResources:      managed,
-					// Keeps the pods of a workload on the nodes that were
-					// started for it.
+					// Keep the pods of a workload on the nodes that were started for
+					// it.
 					PodSetUpdates: &v1beta2.ProvisioningRequestPodSetUpdates{
 						NodeSelector: []v1beta2.ProvisioningRequestPodSetUpdatesNodeSelector{
 							{Key: requestLabel, ValueFromProvisioningClassDetail: requestDetail},

@@ -7,8 +7,8 @@ import (
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
-// cohorts returns the Cohorts, parents first. They hold no quota of their own:
-// what a team may borrow is what other teams do not use.
+// cohorts returns the Cohorts, parents first. They have no quota of their own: a
+// team can borrow only the quota that other teams do not use.
 func cohorts(p *ir.Platform) []any {
 	var objects []any
 	for _, c := range p.Cohorts {

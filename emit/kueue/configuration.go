@@ -10,9 +10,9 @@ import (
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
-// managerConfiguration is Kueue's own configuration, the part of its API
-// config.kueue.x-k8s.io/v1beta2 that is set here. The API's Go type brings all
-// of the Kubernetes client with it, which has no place in a compiler.
+// managerConfiguration is Kueue's own configuration: the part of the API
+// config.kueue.x-k8s.io/v1beta2 that is set here. The API's Go type depends on the
+// entire Kubernetes client, which a compiler does not need.
 type managerConfiguration struct {
 	metav1.TypeMeta              `json:",inline"`
 	Health                       health                `json:"health"`
@@ -79,12 +79,12 @@ type resources struct {
 
 // featureGates returns the gates that differ from Kueue's defaults.
 func featureGates(p *ir.Platform) map[string]bool {
-	// Tells why workloads wait (metric unadmitted_workloads).
+	// Report why workloads wait (metric unadmitted_workloads).
 	gates := map[string]bool{"UnadmittedWorkloadsObservability": true}
 	if p.AnyCapacity(ir.Capacity.HasAcceleratorNetworks) {
-		// Kueue counts claims of a number of devices, and holds up workloads that
-		// claim all there are, as pods do with the networks of their GPUs. The
-		// quota of the GPUs bounds both.
+		// Kueue counts claims for a number of devices, and holds up workloads that
+		// claim all devices, as pods do for the networks of their GPUs. The quota of
+		// the GPUs limits both.
 		for _, gate := range []string{
 			"KueueDRAIntegration", "KueueDRAIntegrationExtendedResource", "KueueDRAIntegrationPartitionableDevices",
 			"KueueDRARejectWorkloadsWhenDRADisabled",
@@ -95,12 +95,11 @@ func featureGates(p *ir.Platform) map[string]bool {
 	return gates
 }
 
-// configuration returns the ConfigMap that Kueue's controller reads when it
-// starts. It replaces the release's own: what that one sets is set here to the
-// same value (Kueue 0.19:
-// config/components/manager/controller_manager_config.yaml), but for the
+// configuration returns the ConfigMap that Kueue's controller reads when it starts.
+// It replaces the release's ConfigMap and sets the same values (Kueue 0.19:
+// config/components/manager/controller_manager_config.yaml), except for the
 // frameworks, the metrics, the managed jobs, the resources that are not counted, and
-// how long pods are waited for.
+// how long Kueue waits for pods.
 func configuration(p *ir.Platform) (*corev1.ConfigMap, error) {
 	text, err := kubeyaml.Marshal(&managerConfiguration{
 		TypeMeta:       metav1.TypeMeta{APIVersion: "config.kueue.x-k8s.io/v1beta2", Kind: "Configuration"},
@@ -121,25 +120,28 @@ func configuration(p *ir.Platform) (*corev1.ConfigMap, error) {
 		// A job that got past the admission policy stays suspended.
 		ManageJobsWithoutQueueName:   true,
 		ManagedJobsNamespaceSelector: kubeyaml.TeamNamespaces(p.Name),
-		// A workload of which some pods cannot run gives its quota and its nodes
-		// back: two that hold half of their nodes each would wait for each
-		// other for ever.
+		// If some pods of a workload cannot run, the workload gives back its quota
+		// and its nodes: two workloads that each hold half of their nodes would wait
+		// for each other for ever.
 		WaitForPodsReady: waitForPodsReady{
-			// Several GPU nodes may have to start, with their driver, and pull
-			// the image.
+			// Several GPU nodes may have to start, install their driver and pull the
+			// image.
 			Timeout: strconv.Itoa(ir.PodsReadyMinutes) + "m",
-			// One node, while the pods on all others burn GPUs.
+			// One node must be replaced, while the pods on all others waste GPU
+			// time.
 			RecoveryTimeout: "15m",
-			// One team's slow start does not hold up the others.
+			// One team's slow start must not hold up the others.
 			BlockAdmission: false,
-			// Behind those that wait already, and after a pause that doubles.
+			// Requeue behind the workloads that already wait, after a pause that
+			// doubles each time.
 			RequeuingStrategy: requeuingStrategy{
 				Timestamp: "Eviction", BackoffBaseSeconds: 60, BackoffMaxSeconds: 3600,
 			},
 		},
 		FeatureGates: featureGates(p),
-		// Kueue never admits a job that requests what its queue does not cover. No
-		// team has quota of ephemeral storage: the nodes themselves bound it.
+		// Kueue never admits a job that requests a resource that its queue does not
+		// cover. No team has quota for ephemeral storage: the nodes themselves limit
+		// it.
 		Resources:    resources{ExcludeResourcePrefixes: []string{string(corev1.ResourceEphemeralStorage)}},
 		Integrations: integrations{Frameworks: []string{"batch/job", "jobset.x-k8s.io/jobset"}},
 	})

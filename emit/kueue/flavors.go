@@ -8,10 +8,10 @@ import (
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
-// resourceFlavors returns one ResourceFlavor for each capacity, with the
-// labels and taints of its nodes. Kueue gives the pods it admits the labels as
-// a node selector, and tolerations of the taints: a job that names nothing but
-// its queue can run on any of the queue's flavors.
+// resourceFlavors returns one ResourceFlavor for each capacity, with the labels and
+// taints of the capacity's nodes. When Kueue admits pods, it adds the labels as a
+// node selector, and tolerations of the taints. A job that names only its queue can
+// therefore run on any of the queue's flavors.
 func resourceFlavors(p *ir.Platform) []any {
 	var objects []any
 	for _, c := range p.Capacities {

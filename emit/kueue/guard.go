@@ -13,22 +13,23 @@ import (
 // jobs (Kueue: config/default of the release).
 const Controller = "system:serviceaccount:" + ir.KueueNamespace + ":kueue-controller-manager"
 
-// OtherScheduler is a CEL term that lists schedulerName where a pod p names another
-// scheduler than the cluster's own: that one may know nothing of taints and gates.
+// OtherScheduler is a CEL term that lists schedulerName if a pod p names a scheduler
+// other than the cluster's own. Another scheduler may ignore taints and scheduling
+// gates.
 const OtherScheduler = "\n+ (p.?schedulerName.orValue('') in ['', 'default-scheduler']" +
 	" || 'schedulerName' in variables.allow\n? [] : ['schedulerName'])"
 
-// TierOfQueue returns a CEL expression of the tier of variables.queue, which is a
+// TierOfQueue returns a CEL expression for the tier of variables.queue, which is a
 // LocalQueue of the namespace.
 func TierOfQueue(*ir.Platform) string {
 	return fmt.Sprintf("variables.queue.replace('%s' + namespaceObject.metadata.?labels[?'%s'].orValue('') + '-', '')",
 		ir.LocalQueuePrefix, ir.LabelTeam)
 }
 
-// reservedNames are labels and annotations by which a job would take another
-// priority than its pods, or the quota of another Workload, or grow while it runs:
-// what holds back the pods that such a job has no quota for yet is a gate in its
-// template, which can be removed until it starts. Source: Kueue 0.19,
+// reservedNames are labels and annotations with which a job would take a priority
+// other than its pods', take the quota of another Workload, or grow while it runs.
+// Pods for which a growing job has no quota yet are held back only by a gate in its
+// template, which can be removed until the job starts. Source: Kueue 0.19,
 // pkg/controller/constants, pkg/controller/jobs/job and apis/kueue/v1beta2.
 var reservedNames = []string{
 	"kueue.x-k8s.io/elastic-job", "kueue.x-k8s.io/multikueue-origin", "kueue.x-k8s.io/prebuilt-workload-name",
@@ -38,9 +39,10 @@ var reservedNames = []string{
 // Guard adds rules to the policy on jobs. The policy then also refuses:
 //
 //   - a start by hand: until Kueue stops the job, its pods run on any node;
-//   - a change to a Job of a JobSet: Kueue charges the JobSet once, and does not count
-//     the pods of its Jobs again;
-//   - the reservedNames: Kueue heeds them more than the queue that the job names.
+//   - a change to a Job of a JobSet: Kueue charges the JobSet once, and does not
+//     count the pods of its Jobs again;
+//   - the reservedNames: Kueue gives them precedence over the queue that the job
+//     names.
 func Guard(_ *ir.Platform, policy *admissionv1.ValidatingAdmissionPolicy) {
 	reserved := "['" + strings.Join(reservedNames, "', '") + "']"
 	policy.Spec.Variables = append(policy.Spec.Variables, admissionv1.Variable{

@@ -1,6 +1,6 @@
-// Package kueue renders Kueue's side of the cluster: its configuration, and its
-// flavors, admission checks, cohorts and queues. A plan goes in, manifests come
-// out, which have their place in the folder kubernetes/.
+// Package kueue renders the cluster objects of Kueue: its configuration, flavors,
+// admission checks, cohorts and queues. A plan goes in; manifests for the folder
+// kubernetes/ come out.
 package kueue
 
 import (
@@ -20,8 +20,8 @@ func System(p *ir.Platform) ([]kubeyaml.Manifest, error) {
 	return []kubeyaml.Manifest{{Name: "system/kueue-configuration.yaml", Objects: []any{c}}}, nil
 }
 
-// Queues returns what the teams' queues refer to, and the queues that teams
-// share, in the order in which they are to be applied. A manifest can be empty.
+// Queues returns the objects to which the teams' queues refer, and the queues that
+// teams share, in the order in which they must be applied. A manifest can be empty.
 func Queues(p *ir.Platform) []kubeyaml.Manifest {
 	return []kubeyaml.Manifest{
 		{Name: "resource-flavors.yaml", Objects: resourceFlavors(p)},
@@ -31,7 +31,7 @@ func Queues(p *ir.Platform) []kubeyaml.Manifest {
 	}
 }
 
-// Team returns the ClusterQueues of a team alone, then its LocalQueues.
+// Team returns the ClusterQueues that only this team uses, then its LocalQueues.
 func Team(p *ir.Platform, t ir.Team) []any {
 	var objects []any
 	for _, q := range t.Queues {
@@ -47,7 +47,8 @@ func Team(p *ir.Platform, t ir.Team) []any {
 	return objects
 }
 
-// Follows are the resources by which a team follows its jobs in the queues.
+// Follows returns the rule for the resources in which a team follows its jobs in the
+// queues.
 func Follows() rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{
 		APIGroups: []string{v1beta2.SchemeGroupVersion.Group}, Resources: []string{"localqueues", "workloads"},

@@ -10,11 +10,10 @@ import (
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
-// clusterQueue holds the quota of a tier of the team, or teams, whose namespaces
-// are given. What is left to the API's
-// defaults: no preemption where the queue does not preempt, and the next
-// flavor being tried before another workload is preempted. It covers pods besides
-// what people count in; see podsQuota.
+// clusterQueue returns the ClusterQueue with a tier's quota for the team or teams in
+// the given namespaces. Two fields keep the API's defaults: a queue that does not
+// preempt has no preemption, and Kueue tries the next flavor before it preempts
+// another workload. The queue also covers the resource pods; see podsQuota.
 func clusterQueue(p *ir.Platform, q ir.Queue, namespaces ...string) *v1beta2.ClusterQueue {
 	c := &v1beta2.ClusterQueue{
 		TypeMeta:   kubeyaml.Kind(v1beta2.SchemeGroupVersion, "ClusterQueue"),
@@ -57,8 +56,9 @@ func selectNamespaces(names []string) *metav1.LabelSelector {
 	}}
 }
 
-// flavorQuotas is a queue's quota of one flavor: none of it while there are no
-// nodes to come, so that workloads wait or go on to the next flavor.
+// flavorQuotas returns a queue's quota of one flavor. If the flavor's nodes cannot
+// be obtained yet, the quota is zero, so that workloads wait or continue with the
+// next flavor.
 func flavorQuotas(f ir.FlavorQuota) v1beta2.FlavorQuotas {
 	out := v1beta2.FlavorQuotas{Name: v1beta2.ResourceFlavorReference(f.Flavor)}
 	for _, q := range f.Quotas {
@@ -79,17 +79,17 @@ func flavorQuotas(f ir.FlavorQuota) v1beta2.FlavorQuotas {
 	return out
 }
 
-// podsPerUnit is how many pods a queue may have for each accelerator, or vCPU, of
-// its quota: all that a node holds, even if each is on a node of its own, so that
-// no job of real size waits for this number. Source: GKE documentation, "Configure
-// maximum Pods per node", the default.
+// podsPerUnit is the number of pods that a queue may have for each accelerator, or
+// vCPU, of its quota. It is the number of pods that a node holds, so that even with
+// one accelerator or vCPU to a node, no job of real size waits for this quota.
+// Source: GKE documentation, "Configure maximum Pods per node", the default.
 const podsPerUnit = 110
 
-// podsQuota returns the quota of pods that goes with a queue's other quotas of a
-// flavor, of which counted is the resource that people count in. Kueue charges a
-// pod that requests nothing to no other resource; without this one it would assign
-// the job no flavor and so let its pods go to any node. Source: Kueue 0.19,
-// pkg/scheduler/flavorassigner.
+// podsQuota returns the quota of the resource pods for a flavor. quotas are the
+// queue's other quotas of the flavor, and counted is the resource in which people
+// count. Kueue charges a pod that requests nothing to no other resource. Without
+// this quota Kueue would assign the job no flavor, and its pods could go to any
+// node. Source: Kueue 0.19, pkg/scheduler/flavorassigner.
 func podsQuota(quotas []v1beta2.ResourceQuota, counted string) v1beta2.ResourceQuota {
 	pods := v1beta2.ResourceQuota{Name: corev1.ResourcePods}
 	for _, q := range quotas {
@@ -101,7 +101,7 @@ func podsQuota(quotas []v1beta2.ResourceQuota, counted string) v1beta2.ResourceQ
 	return pods
 }
 
-// podsOf returns how many pods go with some units, or nil for nil.
+// podsOf returns the number of pods for a number of units, or nil if units is nil.
 func podsOf(units *resource.Quantity) *resource.Quantity {
 	if units == nil {
 		return nil
@@ -116,8 +116,8 @@ func canonicalLimit(amount *resource.Quantity) *resource.Quantity {
 	return new(kubeyaml.Canonical(*amount))
 }
 
-// checksOf names the admission checks of a queue, each with the flavors that
-// need it; nil for a queue without. A check without flavors would hold up the
+// checksOf returns the admission checks of a queue, each with the flavors that need
+// it; nil for a queue without checks. A check without flavors would hold up the
 // workloads of every flavor.
 func checksOf(q ir.Queue) *v1beta2.AdmissionChecksStrategy {
 	var rules []v1beta2.AdmissionCheckStrategyRule
@@ -141,7 +141,7 @@ func checksOf(q ir.Queue) *v1beta2.AdmissionChecksStrategy {
 	return &v1beta2.AdmissionChecksStrategy{AdmissionChecks: rules}
 }
 
-// localQueue is the team's way into a ClusterQueue.
+// localQueue returns the LocalQueue through which a team uses a ClusterQueue.
 func localQueue(p *ir.Platform, t ir.Team, q ir.Queue) *v1beta2.LocalQueue {
 	return &v1beta2.LocalQueue{
 		TypeMeta:   kubeyaml.Kind(v1beta2.SchemeGroupVersion, "LocalQueue"),

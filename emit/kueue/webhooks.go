@@ -8,9 +8,9 @@ import (
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
-// validatingWebhooks is the name of the release's ValidatingWebhookConfiguration,
-// and podWebhook the webhook in it whose namespaceSelector the release copies to
-// the webhooks of all kinds of jobs and pods (Kueue 0.19:
+// validatingWebhooks is the name of the release's ValidatingWebhookConfiguration.
+// podWebhook is the webhook in it whose namespaceSelector the release copies to the
+// webhooks of all kinds of jobs and pods (Kueue 0.19:
 // config/components/webhook/kustomization.yaml).
 const (
 	validatingWebhooks = "kueue-validating-webhook-configuration"
@@ -18,8 +18,8 @@ const (
 )
 
 // webhookSelector is the part of a ValidatingWebhookConfiguration that selects
-// namespaces. The API's own type would print the fields that are not set, and
-// the patch would delete them.
+// namespaces. The API's own type would also print fields that are not set, and the
+// patch would then delete those fields.
 type webhookSelector struct {
 	metav1.TypeMeta `json:",inline"`
 	Metadata        objectName        `json:"metadata"`
@@ -35,18 +35,17 @@ type selectedWebhook struct {
 	NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector"`
 }
 
-// Release returns the changes to Kueue's release: its webhooks for jobs and pods
-// see the teams' namespaces alone.
+// Release returns the changes to Kueue's release. With them, its webhooks for jobs
+// and pods see only the teams' namespaces.
 //
-// In the release they see every namespace except kube-system and kueue-system,
-// and an API server refuses what a webhook with failurePolicy Fail does not
-// answer. While Kueue is down, nobody could create a pod or change a Deployment.
-// The webhooks of Kueue's own objects have no namespaceSelector and stay as they
-// are.
+// In the release they see every namespace except kube-system and kueue-system, and
+// an API server refuses a request if a webhook with failurePolicy Fail does not
+// answer. While Kueue is down, nobody could create a pod or change a Deployment. The
+// webhooks of Kueue's own objects have no namespaceSelector and stay unchanged.
 //
-// The patch finds its webhook by name. Without that webhook the API server
-// refuses the result, which has a webhook without an address; without any
-// namespaceSelector in the release kustomize fails.
+// The patch finds its webhook by name. If the release lacks that webhook, the result
+// has a webhook without an address, and the API server refuses it. If the release
+// has no namespaceSelector at all, kustomize fails.
 func Release(p *ir.Platform) ([]kubeyaml.Manifest, error) {
 	group := admissionv1.SchemeGroupVersion
 	patch, err := kubeyaml.Marshal(&webhookSelector{

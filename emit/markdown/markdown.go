@@ -1,5 +1,5 @@
-// Package markdown writes GitHub Flavored Markdown, as GitHub and GitLab read it,
-// in which a text from a blueprint is never more than text.
+// Package markdown writes GitHub Flavored Markdown, as GitHub and GitLab read it. A
+// text from a blueprint is always plain text, never markup.
 package markdown
 
 import (
@@ -10,19 +10,20 @@ import (
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
-// Markup is GitHub Flavored Markdown of one line. Only the functions below
-// make it out of strings that may hold anything; a writer's own words, which
-// are constants, convert.
+// Markup is one line of GitHub Flavored Markdown. Only the functions below make
+// Markup from arbitrary strings. An emitter's own words, which are constants,
+// convert to Markup implicitly.
 type Markup string
 
-// Text shows s as it is: nothing in it is Markdown, HTML or a link.
+// Text returns Markup that shows s unchanged: nothing in s becomes Markdown, HTML or
+// a link.
 func Text(s string) Markup {
 	var b strings.Builder
 	s = words.OneLine(s)
 	for i, r := range s {
 		switch {
 		case strings.ContainsRune("\\`*_[]~$", r),
-			// What GitHub would make a link of by itself.
+			// Text that GitHub turns into a link by itself.
 			r == ':' && strings.HasPrefix(s[i:], "://"),
 			r == '.' && strings.HasSuffix(strings.ToLower(s[:i]), "www"):
 			b.WriteByte('\\')
@@ -36,7 +37,7 @@ func Text(s string) Markup {
 		case r == '@':
 			b.WriteString("&#64;")
 		case r == '|':
-			b.WriteString("&#124;") // a backslash would show outside tables
+			b.WriteString("&#124;") // outside tables a backslash would be visible
 		default:
 			b.WriteRune(r)
 		}
@@ -44,7 +45,7 @@ func Text(s string) Markup {
 	return Markup(b.String())
 }
 
-// Code shows s as it is, in a code span.
+// Code returns a code span that shows s unchanged.
 func Code(s string) Markup {
 	s = words.OneLine(s)
 	if s == "" {
@@ -53,12 +54,12 @@ func Code(s string) Markup {
 	fence := strings.Repeat("`", longestRun(s, '`')+1)
 	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") ||
 		strings.HasPrefix(s, " ") && strings.HasSuffix(s, " ") && strings.Trim(s, " ") != "" {
-		s = " " + s + " " // stripped again by the reader
+		s = " " + s + " " // the reader strips the spaces again
 	}
 	return Markup(fence + s + fence)
 }
 
-// Codes shows every one of the names in a code span, separated by commas.
+// Codes returns each of the names in a code span, separated by commas.
 func Codes(names []string) Markup {
 	spans := make([]string, len(names))
 	for i, name := range names {
@@ -67,7 +68,8 @@ func Codes(names []string) Markup {
 	return Markup(strings.Join(spans, ", "))
 }
 
-// File links a file or folder of the deploy folder, by its path in it.
+// File returns a link to a file or folder of the deploy folder. The path is relative
+// to the deploy folder.
 func File(path string) Markup {
 	segments := strings.Split(path, "/")
 	for i := range segments {
@@ -76,7 +78,8 @@ func File(path string) Markup {
 	return "[" + Code(path) + "](" + Markup(strings.Join(segments, "/")) + ")"
 }
 
-// escapePath escapes a path's segment, parentheses too: they would end a link.
+// escapePath escapes a segment of a path, including parentheses, which would end a
+// link.
 func escapePath(segment string) string {
 	return strings.NewReplacer("(", "%28", ")", "%29").Replace(url.PathEscape(words.OneLine(segment)))
 }
@@ -93,12 +96,12 @@ func longestRun(s string, c rune) int {
 	return longest
 }
 
-// Document is Markdown under construction. Its paragraphs and items start with
-// the writer's own words, never with a value, so that none can turn into
-// another kind of block.
+// Document is a Markdown document under construction. Its paragraphs and items start
+// with the emitter's own words, never with a value, so that no value can turn them
+// into another kind of block.
 type Document struct{ b strings.Builder }
 
-// block starts a block: blocks are set apart by empty lines.
+// block starts a block. Empty lines separate blocks.
 func (d *Document) block() {
 	if d.b.Len() > 0 {
 		d.b.WriteByte('\n')
@@ -111,7 +114,7 @@ func (d *Document) Heading(level int, title Markup) {
 	d.b.WriteString(strings.Repeat("#", level) + " " + string(title) + "\n")
 }
 
-// Para adds a paragraph: its parts make up one line.
+// Para adds a paragraph. Its parts form one line.
 func (d *Document) Para(parts ...Markup) {
 	d.block()
 	for _, p := range parts {
@@ -128,9 +131,9 @@ func (d *Document) List(items ...Markup) {
 	}
 }
 
-// Table adds a table of a head and rows of as many cells; none without rows.
-// Columns whose cells are all numbers stand to the right. Cells are not
-// padded: a change of one shows as a change of one line.
+// Table adds a table. Each row has as many cells as head; without rows Table adds
+// nothing. Columns whose cells are all numbers are right-aligned. Cells are not
+// padded, so that a change of one cell shows as a change of one line.
 func (d *Document) Table(head []Markup, rows [][]Markup) {
 	if len(rows) == 0 {
 		return
@@ -152,7 +155,7 @@ func (d *Document) Table(head []Markup, rows [][]Markup) {
 
 func (d *Document) row(cells []Markup) {
 	for _, cell := range cells {
-		// A bar in a code span: a table splits at it unless it is escaped.
+		// Escape bars in code spans: otherwise the table splits the cell there.
 		d.b.WriteString("| " + strings.ReplaceAll(string(cell), "|", `\|`) + " ")
 	}
 	d.b.WriteString("|\n")
@@ -162,7 +165,7 @@ func number(cell Markup) bool {
 	return cell != "" && strings.Trim(string(cell), "0123456789.") == ""
 }
 
-// Code adds a fenced block of lines in a language.
+// Code adds a fenced code block in the given language.
 func (d *Document) Code(language string, lines ...string) {
 	d.block()
 	longest := 2

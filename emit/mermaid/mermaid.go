@@ -1,8 +1,8 @@
-// Package mermaid draws flowcharts in the language Mermaid, which GitHub and GitLab
-// show as a drawing in a Markdown code block.
+// Package mermaid draws flowcharts in Mermaid, a language that GitHub and GitLab
+// render as a drawing in a Markdown code block.
 //
-// Nodes, groups and arrows go in, lines come out. A text from a blueprint is never
-// more than a label.
+// Nodes, groups and arrows go in; lines come out. A text from a blueprint can only
+// become a label.
 package mermaid
 
 import (
@@ -34,11 +34,11 @@ func (s Shape) brackets() (before, after string) {
 	}
 }
 
-// Flowchart is a drawing from left to right under construction. Its zero value has
-// no nodes.
+// Flowchart is a left-to-right drawing under construction. The zero value is an
+// empty drawing.
 //
-// Identifiers are written as they are: they consist of letters, digits and
-// underscores, and are not words of the language, such as "end".
+// Identifiers are written without escaping: they must consist of letters, digits and
+// underscores, and must not be words of the language, such as "end".
 type Flowchart struct {
 	lines []string
 	depth int // the number of open groups
@@ -66,15 +66,16 @@ func (f *Flowchart) CloseGroup() {
 	f.line("end")
 }
 
-// Arrows adds an arrow from one node to each of the others; none if there are no
-// others.
+// Arrows adds an arrow from one node to each of the other nodes. Without other nodes
+// it adds nothing.
 func (f *Flowchart) Arrows(from string, to ...string) {
 	if len(to) > 0 {
 		f.line(from + " --> " + strings.Join(to, " & "))
 	}
 }
 
-// LabelledArrow adds an arrow with a label of one line. An empty label is omitted.
+// LabelledArrow adds an arrow with a label of one line. If label is empty, the arrow
+// has no label.
 func (f *Flowchart) LabelledArrow(from, to, label string) {
 	if label == "" {
 		f.Arrows(from, to)
@@ -86,8 +87,8 @@ func (f *Flowchart) LabelledArrow(from, to, label string) {
 // Lines returns the lines of the drawing.
 func (f *Flowchart) Lines() []string { return append([]string{"flowchart LR"}, f.lines...) }
 
-// quoteLabel quotes lines of text. All characters except a few harmless ones become
-// entity codes, which Mermaid writes as #35; for #.
+// quoteLabel quotes lines of text. It replaces all characters except a few harmless
+// ones by entity codes, which Mermaid writes as #35; for #.
 func quoteLabel(lines []string) string {
 	var b strings.Builder
 	for i, line := range lines {

@@ -10,12 +10,12 @@ import (
 	"github.com/batchwright/batchwright/emit/review/objects"
 )
 
-// What all printers have in common: nothing here depends on a format.
+// The common part of all printers. Nothing here depends on a format.
 
-// arrow stands between what was and what is.
+// arrow separates the old value from the new one.
 const arrow = "->"
 
-// sign is how an operation is marked in a line.
+// sign returns the sign that marks an operation at the start of a line.
 func sign(op delta.Op) string {
 	switch op {
 	case delta.Added:
@@ -27,7 +27,7 @@ func sign(op delta.Op) string {
 	}
 }
 
-// opOf tells what happened to a field.
+// opOf returns the operation on a field.
 func opOf(f objects.Field) delta.Op {
 	switch {
 	case f.From == "":
@@ -39,7 +39,8 @@ func opOf(f objects.Field) delta.Op {
 	}
 }
 
-// present shows a value, which may not be there.
+// present returns a value for printing. For "" it returns a word for a missing
+// value.
 func present(value string) string {
 	if value == "" {
 		return "absent"
@@ -47,15 +48,17 @@ func present(value string) string {
 	return value
 }
 
-// group is an object, with others of its kind that changed just as it did.
+// group is a changed object, together with other objects of its kind with the same
+// changes.
 type group struct {
 	objects.Object
-	same []string // their names
+	same []string // names of the other objects
 }
 
-// groups puts together the objects that changed alike, each with the first of
-// them: one number of a pattern changes a queue of every team. Files as a whole
-// come last: a guide repeats what the others say.
+// groups returns the changed objects in groups with the same changes, each named by
+// its first object: one number in a pattern changes a queue of every team. Files
+// that are compared as a whole come last, because a guide repeats the contents of
+// other files.
 func (r *Review) groups() []group {
 	var out []group
 	first := map[string]int{}
@@ -82,7 +85,7 @@ func (r *Review) groups() []group {
 	return out
 }
 
-// size counts objects.
+// size returns the number of objects in groups.
 func size(groups []group) int {
 	n := len(groups)
 	for _, g := range groups {
@@ -91,7 +94,8 @@ func size(groups []group) int {
 	return n
 }
 
-// alike says which objects changed as another one, "" for none.
+// alike returns a text that names the other objects of a group, at most most of
+// them; "" if there are none.
 func (g group) alike(most int) string {
 	if len(g.same) == 0 {
 		return ""
@@ -104,13 +108,13 @@ func (g group) alike(most int) string {
 	return s
 }
 
-// file is a file with its objects that changed.
+// file is a file with its changed objects.
 type file struct {
 	name   string
 	groups []group
 }
 
-// byFile groups objects, which are sorted by file.
+// byFile groups objects by file. The objects must be sorted by file.
 func byFile(groups []group) []file {
 	var out []file
 	for i, g := range groups {
@@ -123,7 +127,7 @@ func byFile(groups []group) []file {
 	return out
 }
 
-// tally counts what is in a file.
+// tally returns the numbers of objects in the file, by operation.
 func (f file) tally() string {
 	var own []objects.Object
 	for _, g := range f.groups {
@@ -136,7 +140,7 @@ func (f file) tally() string {
 	return s
 }
 
-// tally counts objects by what happened to them, "" for none.
+// tally returns the numbers of objects by operation; "" if there are none.
 func tally(all []objects.Object) string {
 	n := map[delta.Op]int{}
 	for _, o := range all {
@@ -154,7 +158,7 @@ func tally(all []objects.Object) string {
 	return strings.Join(parts, ", ")
 }
 
-// toReplace counts the replacements, "" for none.
+// toReplace returns the number of replacements in words; "" if there are none.
 func (r *Review) toReplace() string {
 	if len(r.Replacements) == 0 {
 		return ""
@@ -162,7 +166,7 @@ func (r *Review) toReplace() string {
 	return words.Count(len(r.Replacements), "resource") + " must be replaced when applied"
 }
 
-// toRemove counts the removals, "" for none.
+// toRemove returns the number of removals in words; "" if there are none.
 func (r *Review) toRemove() string {
 	if len(r.Removals) == 0 {
 		return ""
@@ -170,11 +174,11 @@ func (r *Review) toRemove() string {
 	return words.Count(len(r.Removals), "resource") + " with nodes or data removed from configuration"
 }
 
-// moved says what it means that Terraform's state is elsewhere.
+// moved explains the consequence of another location of Terraform's state.
 const moved = "Unless the state is moved there first, Terraform makes everything a second time beside what is there, " +
 	"or fails where a name is taken. What follows holds only once it is moved."
 
-// totals are what a review comes to, in parts; none where nothing differs.
+// totals returns the totals of a review, each as a text; none if nothing differs.
 func (r *Review) totals() []string {
 	var parts []string
 	if r.StateTo != "" {
@@ -194,8 +198,8 @@ func (r *Review) totals() []string {
 	return parts
 }
 
-// replaced tells of addresses whether the resource, or some of its instances,
-// must be replaced.
+// replaced maps the address of each resource that must be replaced, with or without
+// the key of an instance, to true.
 type replaced map[string]bool
 
 func (r *Review) replaced() replaced {
@@ -208,11 +212,11 @@ func (r *Review) replaced() replaced {
 	return out
 }
 
-// refers tells whether a reason is a reference to another resource that must
-// be replaced.
+// refers reports whether a reason for a replacement is a reference to another
+// resource that must be replaced.
 func (r replaced) refers(f objects.Field) bool { return f.From == "" && r[f.To] }
 
-// reason says why a resource must be replaced.
+// reason returns the text of a reason for a replacement.
 func (r replaced) reason(f objects.Field) string {
 	if r.refers(f) {
 		return "because " + f.Path + " refers to " + f.To
@@ -220,8 +224,8 @@ func (r replaced) reason(f objects.Field) string {
 	return "because " + f.Path + ": " + present(f.From) + " " + arrow + " " + present(f.To)
 }
 
-// affected says what hangs on a resource that is replaced or removed, and what
-// keeps it, "" for nothing.
+// affected returns what depends on a resource that is replaced or removed, and what
+// protects the resource; "" if there is neither.
 func affected(x objects.Replacement, most int) string {
 	var parts []string
 	if x.Nodes > 0 {
@@ -236,10 +240,10 @@ func affected(x objects.Replacement, most int) string {
 	return strings.Join(parts, "; ")
 }
 
-// refused says what keeps a resource from being destroyed.
+// refused returns the reason why the resource cannot be destroyed.
 func refused(x objects.Replacement) string { return "refused " + x.Guard }
 
-// change is what happened to a field.
+// change returns the change of a field as text.
 func change(f objects.Field) string {
 	switch opOf(f) {
 	case delta.Added:
@@ -251,7 +255,7 @@ func change(f objects.Field) string {
 	}
 }
 
-// some are the first of the items and how many are left out.
+// some returns the first most items and the number of the others.
 func some[T any](items []T, most int) (shown []T, hidden int) {
 	if len(items) <= most {
 		return items, 0

@@ -11,18 +11,18 @@ import (
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
-// How much an annotation says: GitHub shows it beside a line of a file.
+// Limits of an annotation, which GitHub shows beside a line of a file.
 const (
 	annotationLines     = 40
 	annotationWorkloads = 20
 )
 
-// GitHub writes a review as workflow commands of GitHub Actions: up to ten
-// warnings, of Terraform's state where it is elsewhere, of resources that must be
-// replaced, each at its line in the folder, which is named from the root of the
-// repository, and of those that left; and the summary as one notice. A plain line says what the
-// review comes to. Where nothing differs
-// it writes nothing.
+// GitHub writes a review as workflow commands of GitHub Actions: up to ten warnings,
+// and the summary as one notice. The warnings report another location of Terraform's
+// state, resources that must be replaced, and resources that left the configuration.
+// A resource to replace is reported at its line in the folder, whose name is
+// relative to the root of the repository. A plain line has the totals. If nothing
+// differs, GitHub writes nothing.
 func GitHub(w io.Writer, r *Review, folder string) error {
 	var buf bytes.Buffer
 	left := console.MostAnnotations
@@ -39,7 +39,7 @@ func GitHub(w io.Writer, r *Review, folder string) error {
 	replaced := r.replaced()
 	for _, x := range shown {
 		file := path.Join(folder, x.File)
-		// The workflow's log shows nothing but the message.
+		// The workflow's log shows only the message.
 		lines := []string{fmt.Sprintf("%s:%d: must be replaced when applied: %s", file, x.Line, x.Address)}
 		for _, f := range x.Because {
 			lines = append(lines, replaced.reason(f))
@@ -51,7 +51,7 @@ func GitHub(w io.Writer, r *Review, folder string) error {
 			Name: "warning", File: file, Line: x.Line, Title: x.Address, Message: joined(lines),
 		}.String())
 	}
-	// What left the folder has no line there.
+	// A resource that left the folder has no line there.
 	gone, notShown := some(r.Removals, left-len(shown))
 	for _, x := range gone {
 		lines := []string{"removed from configuration: " + x.Address}
@@ -86,7 +86,7 @@ func GitHub(w io.Writer, r *Review, folder string) error {
 	return err
 }
 
-// joined makes one text of lines, each of which stays one.
+// joined joins lines into one text, without line breaks inside a line.
 func joined(lines []string) string {
 	for i, l := range lines {
 		lines[i] = console.Inline(l)

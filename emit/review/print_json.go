@@ -10,10 +10,11 @@ import (
 	"github.com/batchwright/batchwright/emit/review/summary"
 )
 
-// jsonVersion counts changes to the JSON form that would break a reader.
+// jsonVersion is the number of the JSON form's version. It increases with changes
+// that would break a reader.
 const jsonVersion = 1
 
-// The JSON form. Lists are never null, and no key is left out.
+// The JSON form. Lists are never null, and no key is omitted.
 type (
 	jsonReview struct {
 		Version      int               `json:"version"`
@@ -62,11 +63,11 @@ type (
 	}
 )
 
-// JSON writes a review for programs, all of it, as one object in one line, in
-// the order of Review. Files are relative to the folder. Readers should skip
-// keys they do not know.
+// JSON writes a complete review as one JSON object on one line, for programs. The
+// order is that of Review. Files are relative to the folder. Readers should ignore
+// unknown keys.
 //
-// As with the other formats the output is safe to show on a terminal.
+// As in the other formats, the output is safe to show on a terminal.
 func JSON(w io.Writer, r *Review) error {
 	out := jsonReview{
 		Version: jsonVersion, Type: "review", Platform: r.Platform, Before: r.Before, After: r.After,

@@ -15,14 +15,13 @@ import (
 	"github.com/batchwright/batchwright/emit/review/summary"
 )
 
-// A comment on GitHub has at most 65,536 characters, and what posts it may add
-// some. Counting bytes is on the safe side.
-// Source: GitHub's answer to longer ones, "body is too long (maximum is 65536
-// characters)".
+// A comment on GitHub has at most 65,536 characters, and the program that posts it
+// may add some. The limit is safe because it counts bytes. Source: GitHub's answer
+// to longer comments, "body is too long (maximum is 65536 characters)".
 const markdownLimit = 59_000
 
-// What each part of a comment may fill, together with those before it: what
-// matters most comes first, and none takes all.
+// The size up to which each part may fill a comment, including the parts before it.
+// The most important part comes first, and no part can use all the space.
 const (
 	markdownReplacements = 20_000
 	markdownSummary      = 40_000
@@ -31,20 +30,21 @@ const (
 const (
 	markdownWorkloads = 10  // of a replacement
 	markdownFields    = 20  // of an object
-	markdownAlike     = 10  // objects that changed as another
+	markdownAlike     = 10  // objects with the same changes as another
 	markdownValue     = 200 // characters of a name or value
 )
 
-// Markdown writes a review for a comment on a pull request, as GitHub and
-// GitLab read it: an alert for what must be replaced, a table of the summary,
-// and the objects file by file, folded. It has less than 60,000 characters, and
-// ends a list that does not fit with how many more there are.
+// Markdown writes a review for a comment on a pull request, as GitHub and GitLab
+// read it: an alert for resources that must be replaced, a table of the summary, and
+// the objects by file, folded. The comment has less than 60,000 characters. A list
+// that does not fit ends with the number of omitted items.
 //
-// By its first line, which does not show and names the platform, a later run
-// finds the comment to replace. Where nothing differs it says so, for that run.
+// The first line is invisible and names the platform. With it a later run finds the
+// comment to replace. If nothing differs, the comment says so, because the later run
+// may replace an earlier comment.
 //
-// Nothing that stands in a blueprint is more than text: no markup, no link and
-// no mention.
+// Text from a blueprint is never more than text: it cannot become markup, a link or
+// a mention.
 func Markdown(w io.Writer, r *Review) error {
 	d := marker(r.Platform) + "\n\n" + headline(r)
 	if r.StateTo != "" {
@@ -63,8 +63,9 @@ func Markdown(w io.Writer, r *Review) error {
 	return err
 }
 
-// marker is the line that a comment on a platform's review begins with, and no
-// other: a comment of HTML, which does not show. Platforms have different ones.
+// marker returns the first line of every comment on a platform's review: an
+// invisible HTML comment. No other comment starts with it, and platforms have
+// different markers.
 func marker(platform string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' {
@@ -78,8 +79,8 @@ func marker(platform string) string {
 	return "<!-- batchwright review: " + name + " -->"
 }
 
-// longest renders as many of n items as fit, or nothing where not even the
-// remark does that says how many there are.
+// longest returns as many of n items as fit. If not even the remark with the number
+// of omitted items fits, it returns "".
 func longest(limit, n int, render func(n int) string) string {
 	if n == 0 {
 		return ""
@@ -94,7 +95,7 @@ func longest(limit, n int, render func(n int) string) string {
 	return render(fit)
 }
 
-// rest says how many items are left out, and where they are.
+// rest adds the number of omitted items and the place where they are listed.
 func rest(d *markdown.Document, hidden int, noun string) {
 	if hidden > 0 {
 		d.Para("… and ", markdown.Markup(words.Count(hidden, noun)), " more: ",
@@ -126,7 +127,8 @@ func elsewhere(r *Review) string {
 	return caution(d)
 }
 
-// alert lists resources in a block that stands out, and counts those left out.
+// alert returns a block that stands out and lists resources. hidden is the number of
+// omitted resources.
 func alert(title string, all []objects.Replacement, hidden int, replaced replaced) string {
 	d := new(markdown.Document)
 	d.Para("**", markdown.Markup(title), ".**")
@@ -165,9 +167,9 @@ func alert(title string, all []objects.Replacement, hidden int, replaced replace
 	return caution(d)
 }
 
-// caution makes a document a block that stands out. Source: GitHub documentation, "Basic
-// writing and formatting syntax", Alerts; GitLab documentation, "GitLab Flavored
-// Markdown", Alerts.
+// caution returns a document as a block that stands out. Source: GitHub
+// documentation, "Basic writing and formatting syntax", Alerts; GitLab
+// documentation, "GitLab Flavored Markdown", Alerts.
 func caution(d *markdown.Document) string {
 	var b strings.Builder
 	b.WriteString("\n> [!CAUTION]\n")
@@ -194,8 +196,8 @@ func summaryTable(lines []summary.Line, n int) string {
 	return "\n" + string(d.Bytes())
 }
 
-// details are the first n groups of objects by file, each file a block that
-// opens. What changed in it stands as a diff, which is coloured.
+// details returns the first n groups of objects by file. Each file is a block that
+// the reader can open. Its changes are a diff, which GitHub and GitLab colour.
 func details(groups []group, n int) string {
 	var b strings.Builder
 	whole := byFile(groups)
@@ -206,7 +208,8 @@ func details(groups []group, n int) string {
 		}
 		d := new(markdown.Document)
 		d.Code("diff", lines...)
-		// The empty lines end the blocks of HTML, so that the code is Markdown.
+		// Empty lines end the HTML blocks, so that the code block is read as
+		// Markdown.
 		name := words.OneLine(words.Truncate(f.name, markdownValue))
 		b.WriteString("\n<details><summary><code>" + html.EscapeString(name) +
 			"</code>: " +
@@ -220,7 +223,7 @@ func details(groups []group, n int) string {
 	return b.String()
 }
 
-// lines are a file's objects as lines of a diff.
+// lines returns a file's objects as lines of a diff.
 func (f file) lines() []string {
 	var out []string
 	for _, o := range f.groups {
@@ -250,8 +253,8 @@ func (f file) lines() []string {
 	return out
 }
 
-// value shows a name or a value, "" for none. In code neither GitHub nor GitLab
-// looks for names of people and issues.
+// value returns a name or a value as code; "" for "". In code neither GitHub nor
+// GitLab looks for names of people and issues.
 func value(s string) markdown.Markup { return markdown.Code(words.Truncate(s, markdownValue)) }
 
 func presentValue(s string) markdown.Markup {
@@ -261,9 +264,9 @@ func presentValue(s string) markdown.Markup {
 	return value(s)
 }
 
-// plainWord tells whether a word is no markup, no link and no name of anything to
-// GitHub and GitLab, whatever stands beside it: a number, or letters that dashes
-// and apostrophes join.
+// plainWord reports whether GitHub and GitLab read a word as plain text, whatever is
+// next to it: not as markup, a link or a reference. Plain words are numbers, and
+// letters that are joined by dashes and apostrophes.
 func plainWord(s string) bool {
 	if s != "" && strings.Trim(s, "0123456789") == "" {
 		return true
@@ -276,8 +279,8 @@ func plainWord(s string) bool {
 	return true
 }
 
-// prose shows a sentence that may have names and values in it: all but plain
-// words and what separates them is code.
+// prose returns a sentence that may contain names and values. Everything except
+// plain words and separators becomes code.
 func prose(s string) markdown.Markup {
 	words := strings.Fields(words.OneLine(words.Truncate(s, 2*markdownValue)))
 	out := make([]string, len(words))

@@ -12,22 +12,23 @@ import (
 	"github.com/batchwright/batchwright/emit/review/summary"
 )
 
-// How much a terminal shows: nobody reads more at once. JSON has all.
+// Limits of the output on a terminal, because nobody reads more at once. The JSON
+// form has everything.
 const (
 	textReplacements = 50
 	textWorkloads    = 5   // of a replacement
 	textLines        = 20  // of a topic
-	textDetails      = 200 // objects and fields, then only files
+	textDetails      = 200 // objects and fields; if there are more, only files are listed
 	textFields       = 20  // of an object
-	textAlike        = 5   // objects that changed as another
-	textFiles        = 40  // without details
+	textAlike        = 5   // objects with the same changes as another
+	textFiles        = 40  // listed without details
 )
 
-// Text writes a review for a terminal: what must be replaced, the summary, the
-// objects by file, and what that comes to. Long lists end with how many more
-// there are. Where nothing differs it writes nothing.
+// Text writes a review for a terminal: the resources that must be replaced, the
+// summary, the objects by file, and the totals. A long list ends with the number of
+// omitted items. If nothing differs, Text writes nothing.
 //
-// Whatever a blueprint holds, only the colours are control sequences.
+// Whatever a blueprint contains, the output has no control sequences except colours.
 func Text(w io.Writer, r *Review, color bool) error {
 	p := textPrinter{color: color}
 	if r.StateTo != "" {
@@ -53,14 +54,15 @@ func Text(w io.Writer, r *Review, color bool) error {
 type textPrinter struct {
 	buf   bytes.Buffer
 	color bool
-	cut   bool // something was left out
+	cut   bool // something was omitted
 }
 
 func (p *textPrinter) line(format string, args ...any) {
 	fmt.Fprintf(&p.buf, format+"\n", args...)
 }
 
-// section begins a section with a line of its own, which it returns to.
+// section starts a section with a title line, after an empty line if it is not the
+// first.
 func (p *textPrinter) section(format string, args ...any) {
 	if p.buf.Len() > 0 {
 		p.buf.WriteByte('\n')
@@ -68,7 +70,7 @@ func (p *textPrinter) section(format string, args ...any) {
 	p.line(format, args...)
 }
 
-// more says how many are left out.
+// more prints the number of omitted items.
 func (p *textPrinter) more(indent string, hidden int) {
 	if hidden > 0 {
 		p.cut = true

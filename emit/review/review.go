@@ -24,50 +24,52 @@ import (
 
 // State is one side of a comparison.
 type State struct {
-	// Label is how the side is called: a revision, a folder, "the blueprint".
+	// Label names the side: a revision, a folder, "the blueprint".
 	Label string
-	// Plan is nil where only a folder is known, as of one on disk: a comparison
-	// with it has no summary, and replacements do not say what hangs on them.
+	// Plan is nil if only the folder is known, for example a folder on disk. A
+	// comparison with such a side has no summary, and its replacements do not list
+	// the affected nodes and workloads.
 	Plan *ir.Platform
 	// Tree is the folder, sorted by path.
 	Tree emit.Tree
 }
 
-// Review is what changed from one state to another. Its slices are nil where
-// there is nothing to say.
+// Review holds the changes from one state to another. Its slices are nil if they
+// would be empty.
 type Review struct {
-	// Platform is the name of the later state's plan, or of the earlier's; ""
-	// where neither is known.
+	// Platform is the name of the later state's plan or, without one, of the earlier
+	// state's; "" if neither plan is known.
 	Platform      string
-	Before, After string // the states' labels
+	Before, After string // labels of the two states
 
-	// StateFrom and StateTo are where Terraform's state is; "" where it stays
-	// there, or a plan is not known. At another place Terraform finds no state,
-	// and makes everything a second time.
+	// StateFrom and StateTo are the locations of Terraform's state; "" if the
+	// location is unchanged or a plan is unknown. At another location Terraform
+	// finds no state, and creates everything a second time.
 	StateFrom, StateTo string
-	// Replacements are the Terraform resources that must be replaced when the
-	// change is applied: clusters first, then reservations, buckets and node
-	// pools, then the others; each by address.
+	// Replacements are the Terraform resources that must be replaced when the change
+	// is applied: clusters first, then reservations, buckets and node pools, then
+	// the others. Resources of one kind are sorted by address.
 	Replacements []objects.Replacement
 	// Removals are the clusters, reservations, buckets and node pools that left
 	// the configuration, in the same order.
 	Removals []objects.Replacement
-	// Summary is in the platform's own words, by topic.
+	// Summary describes the changes in the platform's own words, sorted by topic.
 	Summary []summary.Line
-	// Objects are by file, then by kind and name.
+	// Objects are the changed objects, sorted by file, then by kind and name.
 	Objects []objects.Object
-	// Formatting counts the files that differ, and whose objects do not: in
-	// comments, order or layout.
+	// Formatting is the number of files that differ only in comments, order or
+	// layout, while their objects are equal.
 	Formatting int
 }
 
-// Same tells whether nothing but formatting changed.
+// Same reports whether nothing except formatting changed.
 func (r *Review) Same() bool {
 	return len(r.Replacements)+len(r.Removals)+len(r.Summary)+len(r.Objects) == 0
 }
 
-// Compare compares two states. A file that cannot be read as what its name says,
-// as after an edit by hand, is an object that says so.
+// Compare returns the changes between two states. A file that cannot be parsed as
+// its name says, for example after an edit by hand, becomes an object that reports
+// this.
 func Compare(before, after State) *Review {
 	r := &Review{Before: before.Label, After: after.Label}
 	for _, plan := range []*ir.Platform{before.Plan, after.Plan} {
@@ -75,8 +77,8 @@ func Compare(before, after State) *Review {
 			r.Platform = plan.Name
 		}
 	}
-	// Of large platforms it takes half as long as the rest. Nothing else may ask
-	// the plans for quantities meanwhile: these cache their text.
+	// For large platforms this takes half as long as the rest. Nothing else may read
+	// quantities of the plans meanwhile, because quantities cache their text.
 	var beside sync.WaitGroup
 	if before.Plan != nil && after.Plan != nil {
 		beside.Go(func() { r.Summary = summary.Of(before.Plan, after.Plan) })
@@ -90,8 +92,8 @@ func Compare(before, after State) *Review {
 	return r
 }
 
-// terraformState is where Terraform's state of a platform is, unless the build is
-// told otherwise.
+// terraformState returns the location of the platform's Terraform state, unless the
+// build is given another one.
 func terraformState(p *ir.Platform) string {
 	d := p.Delivery
 	if d.InfrastructureManager {

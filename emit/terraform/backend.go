@@ -2,8 +2,9 @@ package terraform
 
 import "github.com/batchwright/batchwright/compiler/ir"
 
-// backend says where the state is. Infrastructure Manager, which keeps it itself,
-// takes no root that says so.
+// backend writes the location of the state. With Infrastructure Manager it writes
+// none: Infrastructure Manager keeps the state itself, and rejects a root that names
+// a location.
 func backend(b *body, p *ir.Platform) {
 	if p.Delivery.InfrastructureManager {
 		return

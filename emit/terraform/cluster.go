@@ -8,8 +8,8 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// loggingComponents are what GKE sends to Cloud Logging (GKE documentation:
-// "About GKE logs").
+// loggingComponents are the components whose logs GKE sends to Cloud Logging (GKE
+// documentation: "About GKE logs").
 var loggingComponents = []string{"SYSTEM_COMPONENTS", "WORKLOADS"}
 
 func cluster(b *body, p *ir.Platform) {
@@ -96,8 +96,8 @@ func access(c *body, p *ir.Platform) {
 	binding.setBool("enable_insecure_binding_system_unauthenticated", false)
 }
 
-// firstNodes describes the default pool, which GKE insists on creating and
-// which is removed at once.
+// firstNodes configures the default node pool, which GKE always creates and which is
+// removed at once.
 func firstNodes(c *body, s ir.Security) {
 	c.note("GKE creates no cluster without a pool. This one lives for minutes, but must",
 		"not run as the project's default service account, which may not even exist.")
@@ -109,7 +109,7 @@ func firstNodes(c *body, s ir.Security) {
 	shielded(node)
 }
 
-// security switches on what an organisation demands besides.
+// security enables the optional security features that an organisation may require.
 func security(c *body, s ir.Security) {
 	if s.KMSKey != "" {
 		c.note("Secrets in etcd.")
@@ -125,7 +125,8 @@ func security(c *body, s ir.Security) {
 	}
 }
 
-// bootDiskKey sets the key of nodes' boot disks, where it is the platform's own.
+// bootDiskKey sets the encryption key of the nodes' boot disks, if the platform has
+// its own key.
 func bootDiskKey(b *body, s ir.Security) {
 	if s.KMSKey != "" {
 		b.setString("boot_disk_kms_key", s.KMSKey)
@@ -144,8 +145,8 @@ func addons(c *body, p *ir.Platform) {
 	defaults := c.block("node_pool_defaults").block("node_config_defaults")
 	defaults.setString("insecure_kubelet_readonly_port_enabled", "FALSE")
 	defaults.block("gcfs_config").setBool("enabled", p.Cluster.ImageStreaming)
-	// GKE keeps no settings for pools that it does not create, and each plan would
-	// add them again.
+	// GKE does not store these settings for pools that it does not create, so every
+	// plan would add them again.
 	if p.AutoProvisioning.Create {
 		c.block("node_pool_auto_config").block("node_kubelet_config").
 			setString("insecure_kubelet_readonly_port_enabled",
@@ -182,9 +183,9 @@ func autoProvisioning(c *body, p *ir.Platform) {
 	shielded(defaults)
 }
 
-// disk sets the boot disk of auto-provisioned nodes, which have one in common:
-// the largest any capacity asks for, of their type where they agree on one. A
-// ComputeClass says its nodes' own.
+// disk sets the one boot disk that all auto-provisioned nodes share: the largest
+// size that any capacity asks for, and the disk type if all capacities agree on one.
+// A ComputeClass sets the disk of its own nodes.
 func disk(b *body, size string, capacities []ir.Capacity) {
 	largest := 0
 	var types []string
@@ -231,12 +232,13 @@ func maintenance(c *body, m ir.Maintenance) {
 	}
 }
 
-// weekdays are RFC 5545's, from the first of January 2024, a Monday.
+// weekdays are the names of RFC 5545, starting with Monday: 1 January 2024 was a
+// Monday.
 var weekdays = []string{"MO", "TU", "WE", "TH", "FR", "SA", "SU"}
 
-// window returns the ends of the first window as RFC 3339: in the week of the
-// first of January 2024, on the earliest of its days. A fixed week, because
-// the output depends on nothing but the plan.
+// window returns the start and end of the first window as RFC 3339: in the week of 1
+// January 2024, on the earliest of the window's days. The week is fixed because the
+// output depends only on the plan.
 func window(m ir.Maintenance) (start, end string) {
 	day := slices.IndexFunc(weekdays, func(d string) bool { return slices.Contains(m.Days, d) })
 	var hour, minute int

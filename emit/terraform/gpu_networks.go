@@ -10,9 +10,9 @@ import (
 )
 
 // gpuNetworks writes the networks over which GPUs of different nodes reach each
-// other. Two tables come first: what a reviewer looks at are their lines. The
-// networks are no part of the module network: they hold the devices of nodes, and
-// no network that exists takes their place.
+// other. Two tables come first, whose lines are the part that a reviewer checks. The
+// networks are not part of the module network: they hold the devices of nodes, and
+// an existing network cannot replace them.
 func gpuNetworks(b *body, p *ir.Platform) {
 	if len(p.Network.GPUs) == 0 {
 		return
@@ -65,8 +65,8 @@ func gpuNetworks(b *body, p *ir.Platform) {
 	}
 }
 
-// deviceNetworks gives nodes a network for each of their devices, in the order of
-// the devices.
+// deviceNetworks attaches a network to each device of a node, in the order of the
+// devices.
 func deviceNetworks(networks *body, c ir.Capacity) {
 	networks.note("A network for each device, in their order: pods find the devices by it.")
 	each := networks.block("dynamic", "additional_node_network_configs")
@@ -77,7 +77,7 @@ func deviceNetworks(networks *body, c ir.Capacity) {
 	content.setExpr("subnetwork", "google_compute_subnetwork.gpu[additional_node_network_configs.value].name")
 }
 
-// subnetCall returns the expression of a part of a range.
+// subnetCall returns an expression for a part of an address range.
 func subnetCall(c ir.Cut) hclwrite.Tokens {
 	whole := reference("var", c.Of+"_range")
 	if c.Bits == 0 {

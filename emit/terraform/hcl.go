@@ -7,12 +7,12 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// constant is HCL source that stands in this package. The type keeps a plan's
-// strings out: they become cty values, and so are always quoted and escaped.
+// constant is HCL source written in this package. The type keeps out strings from a
+// plan: they become cty values, so that they are always quoted and escaped.
 type constant string
 
-// body is a block's content, or a file's. Items appear in the order in which
-// they are added; blank lines set blocks and comments apart.
+// body is the content of a block or a file. Items appear in the order in which they
+// are added; blank lines separate blocks and comments.
 type body struct {
 	*hclwrite.Body
 	last item
@@ -27,7 +27,7 @@ const (
 	block
 )
 
-// space adds the blank line that belongs before the next item.
+// space adds the blank line that is needed before the next item, if any.
 func (b *body) space(next item) {
 	switch {
 	case b.last == nothing, b.last == comment:
@@ -38,7 +38,7 @@ func (b *body) space(next item) {
 	b.last = next
 }
 
-// note adds a comment above the next item, one line of it each.
+// note adds a comment above the next item, with one comment line for each string.
 func (b *body) note(lines ...constant) {
 	b.space(comment)
 	for _, line := range lines {
@@ -67,7 +67,7 @@ func (b *body) setTokens(name string, tokens hclwrite.Tokens) {
 	b.SetAttributeRaw(name, tokens)
 }
 
-// setExpr sets an attribute to an expression of this package.
+// setExpr sets an attribute to an expression that is written in this package.
 func (b *body) setExpr(name string, source constant) { b.setTokens(name, expression(source)) }
 
 // setLiteral sets an attribute to a literal.
@@ -82,8 +82,8 @@ func (b *body) setNumber(name string, v int) {
 // setStrings sets an attribute to a list of literals on one line.
 func (b *body) setStrings(name string, v []string) { b.setLiteral(name, stringTuple(v)) }
 
-// expression parses HCL source of this package. It panics on a syntax error,
-// which is a mistake in this package.
+// expression parses HCL source from this package. It panics on a syntax error, which
+// is a bug in this package.
 func expression(source constant) hclwrite.Tokens {
 	f, diags := hclwrite.ParseConfig([]byte("x = "+source+"\n"), "", hcl.InitialPos)
 	if diags.HasErrors() {
@@ -92,7 +92,7 @@ func expression(source constant) hclwrite.Tokens {
 	return f.Body().GetAttribute("x").Expr().BuildTokens(nil)
 }
 
-// reference returns the tokens of a.b.c.
+// reference returns the tokens of a traversal such as a.b.c.
 func reference(root string, steps ...string) hclwrite.Tokens {
 	traversal := hcl.Traversal{hcl.TraverseRoot{Name: root}}
 	for _, step := range steps {
@@ -106,8 +106,8 @@ func tuple(elements ...hclwrite.Tokens) hclwrite.Tokens {
 	return hclwrite.TokensForTuple(elements)
 }
 
-// lineTuple returns the tokens of a list of literals with a line for each, so
-// that a change of one is a change of one line.
+// lineTuple returns the tokens of a list of literals with one literal on each line,
+// so that a change of one literal is a change of one line.
 func lineTuple(v []string) hclwrite.Tokens {
 	if len(v) == 0 {
 		return tuple()
@@ -126,16 +126,16 @@ type entry struct {
 	value hclwrite.Tokens
 }
 
-// object returns the tokens of an object with its entries in order.
-// hclwrite.TokensForObject would do, but formats what it returns: with teams
-// as objects in an object, every token several times over.
+// object returns the tokens of an object with its entries in order. It replaces
+// hclwrite.TokensForObject, which formats its result: with teams as objects in an
+// object, it would format every token several times.
 func object(entries []entry) hclwrite.Tokens {
 	if len(entries) == 0 {
 		return hclwrite.Tokens{mark(hclsyntax.TokenOBrace, "{"), mark(hclsyntax.TokenCBrace, "}")}
 	}
 	tokens := hclwrite.Tokens{mark(hclsyntax.TokenOBrace, "{"), newline()}
 	for _, e := range entries {
-		// A first key "for" would begin a for expression.
+		// A first key named "for" would begin a for expression.
 		if hclsyntax.ValidIdentifier(e.key) && e.key != "for" {
 			tokens = append(tokens, hclwrite.TokensForIdentifier(e.key)...)
 		} else {
@@ -148,7 +148,8 @@ func object(entries []entry) hclwrite.Tokens {
 	return append(tokens, mark(hclsyntax.TokenCBrace, "}"))
 }
 
-// mark returns a token. Tokens are never shared: formatting changes them.
+// mark returns a new token. Tokens are never shared, because formatting changes
+// them.
 func mark(kind hclsyntax.TokenType, source string) *hclwrite.Token {
 	return &hclwrite.Token{Type: kind, Bytes: []byte(source)}
 }

@@ -39,11 +39,11 @@ func projectRoles(b *body, name string, roles []string, member constant) *body {
 	return grant
 }
 
-// members lets the members of the teams' groups reach the cluster, and open what
-// they are promised. Each binding has a condition of this platform's own, so that
-// it is not the binding of another platform whose members are the same group: IAM
-// tells bindings of one role apart by their conditions (IAM documentation: "Allow
-// policies").
+// members lets the members of the teams' groups reach the cluster, and open the
+// dashboards and the TensorBoard instance that the platform has. Each binding has a
+// condition that is specific to this platform. Without it, the binding could also
+// belong to another platform with the same group: IAM distinguishes bindings of one
+// role by their conditions (IAM documentation: "Allow policies").
 func members(b *body, p *ir.Platform) {
 	b.note("Who may reach the control plane: the members of the teams' groups, which are",
 		"members of this one. RBAC in the team's namespace decides what they may do there.")
@@ -72,9 +72,9 @@ func members(b *body, p *ir.Platform) {
 	always.setExpr("expression", constant(strconv.Quote(`request.time > timestamp("2000-01-01T00:00:00Z")`)))
 }
 
-// teamIdentities grants the jobs what they may do. Their principals are those of
-// Workload Identity Federation for GKE (GKE documentation: "About Workload Identity
-// Federation for GKE", principal identifiers).
+// teamIdentities grants the roles of the teams' jobs. The jobs' principals are those
+// of Workload Identity Federation for GKE (GKE documentation: "About Workload
+// Identity Federation for GKE", principal identifiers).
 func teamIdentities(b *body, p *ir.Platform) {
 	b.data("google_project", "main").setExpr("project_id", "var.project_id")
 

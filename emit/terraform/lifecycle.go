@@ -9,11 +9,11 @@ import (
 // ignoredArgument is an argument of a node pool whose changes Terraform ignores.
 type ignoredArgument struct {
 	path constant
-	note constant // why, in the folder
+	note constant // the reason, as a comment in the folder
 	of   func(pool) bool
 }
 
-// pool is what decides which arguments of a node pool are ignored.
+// pool holds the properties that decide which arguments of a node pool are ignored.
 type pool struct {
 	countsNoSSDs bool // GKE fills in a count of local SSDs
 	localSSDs    int
@@ -22,10 +22,10 @@ type pool struct {
 	scales       bool // the autoscaler sizes the pool
 }
 
-// ignoredArguments are the fields that GKE fills in or does not give back, and
-// arguments that count at creation only. The provider computes none of them: without
-// ignore_changes the next plan would replace the pool, or change it for ever. Each
-// row names its source.
+// ignoredArguments are the arguments that GKE fills in or does not return, and the
+// arguments that have an effect only at creation. The provider computes none of
+// them: without ignore_changes, the next plan would replace the pool, or change it
+// at every apply. Each row names its source.
 var ignoredArguments = []ignoredArgument{
 	// hashicorp/terraform-provider-google,
 	// website/docs/r/container_node_pool.html.markdown: initial_node_count.
@@ -57,8 +57,9 @@ func capacityOfPool(c ir.Capacity) pool {
 	}
 }
 
-// lifecycle writes which changes of a pool Terraform ignores, and which replace the
-// pool although the provider would not: those of the trigger, unless it is "".
+// lifecycle writes the changes of a pool that Terraform ignores. Unless trigger is
+// "", it also makes a change of trigger replace the pool, although the provider
+// would not.
 func lifecycle(np *body, p pool, trigger constant) {
 	var ignored []string
 	var notes []constant

@@ -71,8 +71,8 @@ func alertPolicy(b *body) {
 
 var labelMark = regexp.MustCompile(`\{\{ *([A-Za-z_][A-Za-z0-9_]*) *\}\}`)
 
-// labelVariables turns "{{label}}" into Cloud Monitoring's variable for the
-// value of a label (Cloud Monitoring documentation: "Using variables in alert
+// labelVariables replaces "{{label}}" by Cloud Monitoring's variable for the value
+// of the label (Cloud Monitoring documentation: "Using variables in alert
 // documentation").
 func labelVariables(s string) string {
 	return labelMark.ReplaceAllString(s, "$${metric_or_resource.label.$1}")

@@ -7,13 +7,13 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// networkModule is the folder of the module that makes the cluster's network,
-// below the root. The module is a boundary because a network has other owners
-// and reviewers than a cluster: its variables are all that it knows of the
-// platform, and its outputs are all that the cluster knows of it.
+// networkModule is the folder, below the root, of the module that creates the
+// cluster's network. The network is a module because it has other owners and
+// reviewers than the cluster. The module gets facts of the platform only through its
+// variables, and the cluster gets facts of the network only through its outputs.
 const networkModule = "modules/network"
 
-// networkInput is a variable of the module. All are strings.
+// networkInput is a variable of the module. All variables are strings.
 type networkInput struct {
 	name        string
 	description string
@@ -37,7 +37,7 @@ func networkInputs(p *ir.Platform) []networkInput {
 	}
 }
 
-// network calls the module.
+// network writes the call of the module.
 func network(b *body, p *ir.Platform) {
 	b.note("The cluster's network, in a module that a network team can review and own.")
 	call := b.block("module", "network")
@@ -48,8 +48,8 @@ func network(b *body, p *ir.Platform) {
 	}
 }
 
-// networkVersions names the provider. The root alone says which versions of
-// Terraform and of the provider there can be.
+// networkVersions names the provider. Only the root restricts the versions of
+// Terraform and of the provider.
 func networkVersions(b *body, _ *ir.Platform) {
 	b.block("terraform").block("required_providers").setTokens("google",
 		object([]entry{{"source", literal(googleProvider)}}))

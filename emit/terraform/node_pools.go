@@ -18,7 +18,7 @@ func nodePools(b *body, p *ir.Platform) {
 	}
 }
 
-// onePool starts a node pool of the cluster.
+// onePool adds the resource of one node pool and returns its body.
 func onePool(b *body, name string) *body {
 	np := b.resource("google_container_node_pool", resourceLabel(name))
 	np.setString("name", name)
@@ -26,8 +26,9 @@ func onePool(b *body, name string) *body {
 	return np
 }
 
-// slicePools starts the node pools of a capacity's TPU slices. They are alike,
-// so that a change of their number is a change of one line.
+// slicePools adds the resource of the node pools for a capacity's TPU slices and
+// returns its body. The pools are identical, so that a change of their number is a
+// change of one line.
 func slicePools(b *body, c ir.Capacity) *body {
 	np := b.resource("google_container_node_pool", resourceLabel(c.Name))
 	np.note("A pool for each slice: its hosts start and stop together.")
@@ -128,7 +129,7 @@ func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
 	np.setTokens("depends_on", tuple(reference("google_container_node_pool", resourceLabel(p.SystemPool.Name))))
 }
 
-// optionNote says how a capacity's nodes are obtained.
+// optionNote returns a comment that says how a capacity's nodes are obtained.
 func optionNote(c ir.Capacity) []constant {
 	switch c.Option {
 	case ir.Spot:
@@ -151,8 +152,9 @@ func optionNote(c ir.Capacity) []constant {
 	}
 }
 
-// zones are a capacity's node locations. They follow the reservation that the
-// platform creates, or the platform, where they are the same.
+// zones returns the node locations of a capacity. They are a reference to the zone
+// of the reservation that the platform creates, or to the platform's zones, if they
+// are the same; otherwise they are literals.
 func zones(p *ir.Platform, c ir.Capacity) hclwrite.Tokens {
 	switch {
 	case createsReservation(c):
@@ -164,14 +166,15 @@ func zones(p *ir.Platform, c ir.Capacity) hclwrite.Tokens {
 	}
 }
 
-// isAutoscaled tells whether the autoscaler sizes a capacity's pools.
+// isAutoscaled reports whether the autoscaler sizes a capacity's pools.
 func isAutoscaled(c ir.Capacity) bool { return !c.Static && !c.Waiting }
 
-// setNodeCount sets how many nodes a pool has. GKE counts node_count and
-// initial_node_count by the zone, the plan over all zones and slices.
+// setNodeCount sets the number of nodes of a pool. In GKE, node_count and
+// initial_node_count are numbers for each zone; in the plan, numbers are totals over
+// all zones and slices.
 func setNodeCount(np *body, c ir.Capacity) {
 	least, most, zones := c.MinNodes, c.MaxNodes, len(c.Zones)
-	if c.Sliced() { // all of a slice's hosts or none
+	if c.Sliced() { // all hosts of a slice, or none
 		least, most = 0, c.Machine.Slice.Hosts
 	}
 	switch {
@@ -186,8 +189,8 @@ func setNodeCount(np *body, c ir.Capacity) {
 		np.setNumber("node_count", most/zones)
 		return
 	}
-	// The autoscaler keeps a pool at its minimum but does not bring it there.
-	// Rounded up, unless that passes the maximum.
+	// The autoscaler keeps a pool at its minimum but does not bring it there. The
+	// number is rounded up, unless that exceeds the maximum.
 	np.setNumber("initial_node_count", min((least+zones-1)/zones, most/zones))
 	scaling := np.block("autoscaling")
 	if c.HasTPUs() && zones == 1 {
@@ -203,10 +206,11 @@ func setNodeCount(np *body, c ir.Capacity) {
 	scaling.setString("location_policy", "ANY")
 }
 
-// taints are those a pool sets: the plan's own, and the accelerator's. GKE
-// adds the latter by itself, but only to a pool that is created beside one
-// without accelerators; declared, it does not depend on the order. The
-// provider tracks declared keys alone, so either way a plan stays clean.
+// taints returns the taints that a pool declares: the plan's taints, and the
+// accelerator's. GKE adds the accelerator's taint itself, but only to a pool that is
+// created beside a pool without accelerators; a declared taint does not depend on
+// that order. The provider tracks only declared keys, so that a plan stays clean in
+// both cases.
 func taints(c ir.Capacity) []ir.Taint {
 	out := slices.Clone(c.PoolTaints)
 	for _, t := range c.NodeTaints {
@@ -217,7 +221,7 @@ func taints(c ir.Capacity) []ir.Taint {
 	return out
 }
 
-// effect spells Kubernetes' taint effects as the GKE API does.
+// effect maps the taint effects of Kubernetes to the names in the GKE API.
 var effect = map[string]string{
 	"NoSchedule":       "NO_SCHEDULE",
 	"PreferNoSchedule": "PREFER_NO_SCHEDULE",
@@ -235,7 +239,7 @@ func setLabels(node *body, labels []ir.KeyValue) {
 	node.setTokens("labels", object(entries))
 }
 
-// accelerators describes a node's GPUs. A TPU comes with its machine type.
+// accelerators writes a node's GPUs. TPUs come with the machine type.
 func accelerators(node *body, c ir.Capacity) {
 	if !c.HasGPUs() {
 		return
@@ -250,10 +254,10 @@ func accelerators(node *body, c ir.Capacity) {
 	gpu.block("gpu_driver_installation_config").setString("gpu_driver_version", version)
 }
 
-// localSSDs puts the nodes' ephemeral storage on their local SSDs. Those that
-// come with a machine GKE uses by itself, but then reports a count that is not
-// declared, and the provider would replace the pool at every apply. Source:
-// hashicorp/terraform-provider-google, issue 17068.
+// localSSDs makes the nodes use their local SSDs as ephemeral storage. GKE uses
+// local SSDs that come with the machine type without being told, but then reports a
+// count that is not declared, and the provider would replace the pool at every
+// apply. Source: hashicorp/terraform-provider-google, issue 17068.
 func localSSDs(node *body, c ir.Capacity) {
 	if n := c.SSDs(); n > 0 {
 		node.note("For images, logs and emptyDir volumes.")
@@ -261,13 +265,13 @@ func localSSDs(node *body, c ir.Capacity) {
 	}
 }
 
-// reservationKey is the label by which a specific reservation is chosen
-// (Compute Engine documentation: "Consume a reserved instance").
+// reservationKey is the label that selects a specific reservation (Compute Engine
+// documentation: "Consume a reserved instance").
 const reservationKey = "compute.googleapis.com/reservation-name"
 
-// affinity says which reservations a pool may consume: the one it is made for,
-// any that is open to all, or none, so that it never eats what somebody else
-// reserved.
+// affinity sets which reservations a pool may consume: the reservation for which it
+// was made, any open reservation, or none. With none, the pool never consumes a
+// reservation that somebody else made.
 func affinity(node *body, c ir.Capacity) {
 	a := node.block("reservation_affinity")
 	switch {
@@ -284,9 +288,10 @@ func affinity(node *body, c ir.Capacity) {
 	}
 }
 
-// reservationName is the value that names a capacity's reservation: a
-// reference to the one the platform creates, which the pool then waits for,
-// or the path of one that exists, down to the part of it that is wanted.
+// reservationName returns the value that names a capacity's reservation. For a
+// reservation that the platform creates it is a reference, so that the pool waits
+// for it. For an existing reservation it is the path, including the block or
+// sub-block if one is selected.
 func reservationName(c ir.Capacity) hclwrite.Tokens {
 	r := c.Reservation
 	if r.Create {
@@ -305,7 +310,7 @@ func reservationName(c ir.Capacity) hclwrite.Tokens {
 	return literal(path)
 }
 
-// machine sets the machine type, its image and its boot disk.
+// machine sets the machine type, the image and the boot disk.
 func machine(node *body, kind, diskType string, diskSizeGiB int) {
 	node.setString("machine_type", kind)
 	node.setString("image_type", "COS_CONTAINERD")
@@ -317,8 +322,8 @@ func machine(node *body, kind, diskType string, diskSizeGiB int) {
 	}
 }
 
-// nodeIdentity makes IAM alone decide what a node may do: its scope is
-// everything, its service account little.
+// nodeIdentity lets IAM alone decide what a node may do: the node's access scope
+// permits everything, and its service account has few permissions.
 func nodeIdentity(node *body) {
 	node.setExpr("service_account", "var.node_account")
 	node.setStrings("oauth_scopes", []string{"https://www.googleapis.com/auth/cloud-platform"})
@@ -338,11 +343,12 @@ func shielded(node *body) {
 	s.setBool("enable_integrity_monitoring", true)
 }
 
-// privateNodes gives the nodes of a pool internal addresses only, and returns the
-// block for further networks. Without the block a pool follows its cluster. With
-// it the provider always sends enable_private_nodes, as false if it is not set,
-// and GKE refuses such a pool in a private cluster. Every pool says it, so that a
-// reviewer need not know which pools have further networks.
+// privateNodes gives the nodes of a pool only internal addresses, and returns the
+// block for additional networks. Without the block, a pool follows its cluster. With
+// the block, the provider always sends enable_private_nodes, as false if it is not
+// set, and GKE refuses such a pool in a private cluster. Every pool sets
+// enable_private_nodes, so that a reviewer need not know which pools have additional
+// networks.
 //
 // Source: the provider's expandNodeNetworkConfig, ForceSendFields;
 // terraform-google-modules/terraform-google-kubernetes-engine, issue 1493.
@@ -352,8 +358,8 @@ func privateNodes(np *body) *body {
 	return networks
 }
 
-// management sets repair and upgrade. A release channel, which every cluster
-// has, demands automatic upgrades of every pool.
+// management sets automatic repair and upgrades. Every cluster has a release
+// channel, which requires automatic upgrades of every pool.
 func management(b *body, repair bool) {
 	m := b.block("management")
 	m.setBool("auto_repair", repair)

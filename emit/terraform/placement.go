@@ -6,13 +6,13 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// placements writes the workload policies by which nodes are linked with each
-// other, one for each topology: pools of several capacities can share it.
-// Compute Engine changes no policy in place, and deletes none in use, so the
-// topology is part of its name: with another topology the pool moves to another
-// policy. The rest of the name is the cluster's, and a policy is replaced with its
-// cluster: the provider asks for an update of a policy of the new name, which does
-// not exist.
+// placements writes the workload policies that link nodes with each other, one for
+// each topology: pools of several capacities can share a policy. Compute Engine
+// changes no policy in place, and deletes no policy that is in use. Therefore the
+// topology is part of the policy's name: with another topology the pool moves to
+// another policy. The rest of the name is the cluster's name, and a policy is
+// replaced together with its cluster: otherwise the provider would ask for an update
+// of a policy with the new name, which does not exist.
 //
 // Source: GoogleCloudPlatform/magic-modules, products/compute/ResourcePolicy.yaml.
 func placements(b *body, p *ir.Platform) {
@@ -35,15 +35,15 @@ func placements(b *body, p *ir.Platform) {
 	}
 }
 
-// policyLabel is the label of the workload policy of a topology, such as
-// topology_1x72.
+// policyLabel returns the Terraform label of the workload policy for a topology,
+// such as topology_1x72.
 func policyLabel(topology string) string { return "topology_" + topology }
 
-// placementTrigger writes the topology of a capacity's slices where Terraform sees a
-// change of it, and returns the reference to the topology, or "" for capacities
-// that need none. The provider neither sends a new tpu_topology to a standing pool
-// nor replaces the pool: Terraform would report an update that changes nothing, at
-// every apply.
+// placementTrigger writes a resource with the topology of a capacity's slices, so
+// that Terraform notices a change of it. It returns the reference to the topology,
+// or "" for capacities that need no trigger. The provider neither sends a new
+// tpu_topology to an existing pool nor replaces the pool: at every apply Terraform
+// would report an update that changes nothing.
 //
 // Source: hashicorp/terraform-provider-google, resource_container_node_pool.go: the
 // schema of placement_policy, and nodePoolUpdate.
@@ -58,7 +58,7 @@ func placementTrigger(b *body, c ir.Capacity) constant {
 	return constant("terraform_data." + name + ".input")
 }
 
-// placement says how a pool's nodes stand to each other.
+// placement writes how close together a pool's nodes must be.
 func placement(np *body, c ir.Capacity) {
 	switch topology := c.Machine.PlacementTopology; {
 	case topology != "":

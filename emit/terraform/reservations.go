@@ -15,9 +15,9 @@ func reservations(b *body, p *ir.Platform) {
 	}
 }
 
-// reservation reserves what a capacity's pool consumes, machine for machine, in
-// the pool's only zone: a pool whose nodes differ from the reservation in
-// machine type, accelerators or local SSDs gets none of it.
+// reservation writes a reservation for exactly the machines of a capacity's pool, in
+// the pool's only zone. A pool whose nodes differ from the reservation in machine
+// type, accelerators or local SSDs cannot consume it.
 func reservation(b *body, c ir.Capacity) {
 	b.note("Paid for from creation on, used or not.")
 	r := b.resource("google_compute_reservation", resourceLabel(c.Name))

@@ -1,11 +1,10 @@
-// Package terraform renders the plan as one Terraform root for the
-// hashicorp/google provider: the network, which is a module of the root, the
-// cluster, its node pools and reservations, identities, buckets, dashboards and
-// alerts.
+// Package terraform renders the plan as one Terraform root for the hashicorp/google
+// provider: the network, which is a module of the root, the cluster, its node pools
+// and reservations, identities, buckets, dashboards and alerts.
 //
-// What an administrator would set per project stands in terraform.tfvars; what
-// belongs to a piece of hardware stands in the block that makes it. Teams are
-// data: ten or ten thousand, the resources are the same few blocks.
+// Values that an administrator would set per project are in terraform.tfvars; values
+// that belong to a piece of hardware are in the block that creates it. Teams are
+// data: for ten or ten thousand teams, the resource blocks are the same.
 package terraform
 
 import (
@@ -18,9 +17,10 @@ import (
 	"github.com/batchwright/batchwright/emit"
 )
 
-// Files returns the files under terraform/, formatted as terraform fmt does.
-// It fails on a plan whose fixed node counts cannot be divided over the zones:
-// fewer nodes would come than the quotas promise.
+// Files returns the files under terraform/, formatted like the output of terraform
+// fmt. It returns an error if the plan has a fixed node count that cannot be divided
+// evenly over the zones, because GKE would create fewer nodes than the quotas
+// promise.
 func Files(p *ir.Platform) ([]emit.File, error) {
 	for _, c := range p.Capacities {
 		if c.Static && c.MaxNodes%len(c.Zones) != 0 {
@@ -58,16 +58,17 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 		f.write(&body{Body: file.Body()}, p)
 		content := file.Bytes()
 		if len(content) == 0 {
-			continue // nothing of the kind in this platform
+			continue // the platform has no such resources
 		}
 		files = append(files, emit.File{Path: "terraform/" + f.name, Content: content})
 	}
 	return files, nil
 }
 
-// createsReservation tells whether the platform creates the capacity's reservation.
+// createsReservation reports whether the platform creates the capacity's
+// reservation.
 func createsReservation(c ir.Capacity) bool { return c.Reservation != nil && c.Reservation.Create }
 
-// resourceLabel turns the name of a pool, which has no underscores, into the label of
-// its Terraform resources.
+// resourceLabel returns the label of a pool's Terraform resources for the pool's
+// name. Names of pools contain no underscores.
 func resourceLabel(name string) string { return strings.ReplaceAll(name, "-", "_") }

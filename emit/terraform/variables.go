@@ -12,15 +12,16 @@ type variable struct {
 	name        string
 	kind        constant
 	description string
-	value       func() hclwrite.Tokens // made only where it is written
+	value       func() hclwrite.Tokens // called only if the value is written
 	condition   constant               // "" for none
-	message     string                 // of a value that fails the condition
+	message     string                 // shown for a value that fails the condition
 }
 
-// inputs are the root's variables in the order of variables.tf and
-// terraform.tfvars. A variable that nothing would use is left out.
+// inputs returns the root's variables in the order of variables.tf and
+// terraform.tfvars. It omits unused variables.
 func inputs(p *ir.Platform) []variable {
-	// Terraform before 1.9 does not let a condition look at another variable.
+	// Before version 1.9 Terraform does not let a condition refer to another
+	// variable.
 	zones, message := constant(
 		`length(var.zones) > 0 && alltrue([for zone in var.zones : startswith(zone, "${var.region}-")])`),
 		"At least one zone, each in the region."
@@ -119,14 +120,16 @@ func inputs(p *ir.Platform) []variable {
 	return vars
 }
 
-// gpuRanges say what the ranges of the networks between GPUs are for.
+// gpuRanges maps the kinds of networks between GPUs to the descriptions of their
+// address ranges.
 var gpuRanges = map[string]string{
 	"tcpx":  "Range of the networks between GPUs: an eighth for each.",
 	"gvnic": "Range of the network that nodes with RDMA have besides: an address a node.",
 	"rdma":  "Range of the RDMA network: an eighth for each device of a node.",
 }
 
-// teamType is the type of the teams, with the fields that any of them has.
+// teamType returns the type of the variable teams, with the fields that at least one
+// team has.
 func teamType(p *ir.Platform) constant {
 	fields := constant(`map(object({
   namespace    = string
@@ -148,8 +151,8 @@ func teamType(p *ir.Platform) constant {
 	return fields + "}))"
 }
 
-// teamsDescription describes the variable of the teams, with the fields that any
-// of them has.
+// teamsDescription returns the description of the variable teams, with the fields
+// that at least one team has.
 func teamsDescription(p *ir.Platform) string {
 	s := "Tenants, by name: the namespace and Kubernetes service account of their jobs"
 	if len(p.TeamsWithAccount()) > 0 {
@@ -164,12 +167,12 @@ func teamsDescription(p *ir.Platform) string {
 	return s + "."
 }
 
-// stringValue is the value of a string variable.
+// stringValue returns a function for the value of a string variable.
 func stringValue(s string) func() hclwrite.Tokens {
 	return func() hclwrite.Tokens { return literal(s) }
 }
 
-// cidr is a variable for an address range.
+// cidr returns a variable for an address range.
 func cidr(name, description, value string) variable {
 	return variable{
 		name, "string", description, stringValue(value),

@@ -6,7 +6,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// googleProvider is where Terraform finds the provider.
+// googleProvider is the provider's address in the Terraform Registry.
 const googleProvider = "hashicorp/google"
 
 func versions(b *body, p *ir.Platform) {
@@ -18,8 +18,8 @@ func versions(b *body, p *ir.Platform) {
 		terraform.note("1.9: a validation may look at another variable.")
 		terraform.setString("required_version", ">= 1.9")
 	}
-	// A provider keeps its promises within a major version; the minor one is
-	// the first that has every argument used here.
+	// A provider stays compatible within a major version. The minor version is the
+	// first that has every argument used here.
 	minor := p.Versions.GoogleProvider[:strings.LastIndex(p.Versions.GoogleProvider, ".")]
 	terraform.block("required_providers").setTokens("google", object([]entry{
 		{"source", literal(googleProvider)},

@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	// networks is what a pod calls its claim, and the claim its only request.
+	// networks is the name of a pod's claim and of the only request in the claim.
 	networks = "networks"
 	// networkClass is the class of the network interfaces between accelerators
 	// (Google's Cluster Toolkit, example gke-a4x).
 	networkClass = "mrdma.google.com"
 )
 
-// networkClaim lets each pod of a workload claim all accelerator networks of its
-// node. It is named like the workload.
+// networkClaim returns the template with which each pod of a workload claims all
+// accelerator networks of its node. It has the name of the workload.
 func networkClaim(p *ir.Platform, w ir.Workload) *resourcev1.ResourceClaimTemplate {
 	return &resourcev1.ResourceClaimTemplate{
 		TypeMeta:   metav1.TypeMeta{APIVersion: resourcev1.SchemeGroupVersion.String(), Kind: "ResourceClaimTemplate"},

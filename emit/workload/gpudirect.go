@@ -11,14 +11,14 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// What pods have to reach the GPUs of others by. Source of all of it:
-// GoogleCloudPlatform/container-engine-accelerators, the tests of
-// gpudirect-rdma, gpudirect-tcpx and gpudirect-tcpxo; Google's Cluster Toolkit,
-// module gke-node-pool.
+// Paths, images and names that pods need for GPUDirect. Source of all of them:
+// GoogleCloudPlatform/container-engine-accelerators, the tests of gpudirect-rdma,
+// gpudirect-tcpx and gpudirect-tcpxo; Google's Cluster Toolkit, module
+// gke-node-pool.
 const (
-	nvidiaPath = "/usr/local/nvidia" // where GPU images expect the driver
+	nvidiaPath = "/usr/local/nvidia" // GPU images expect the driver here
 	gibPath    = "/usr/local/gib"
-	socketPath = "/run/tcpx" // the daemon's end of tcpx-socket
+	socketPath = "/run/tcpx" // where the daemon mounts the volume tcpx-socket
 
 	tcpxDaemon  = "tcpx-daemon"
 	tcpxoDaemon = "tcpxo-daemon"
@@ -26,13 +26,13 @@ const (
 	envLibraries = "LD_LIBRARY_PATH"
 )
 
-// pathToGPUs gives a pod what its way to the GPUs of others takes: libraries of
-// its node, and with TCPX and TCPXO a daemon that receives for it.
+// pathToGPUs gives a pod what GPUDirect needs: libraries of its node, and with TCPX
+// and TCPXO a daemon that receives data for the pod.
 func pathToGPUs(w ir.Workload, pod *corev1.PodSpec, worker *corev1.Container) {
 	if w.GPUDirect == "" {
 		return
 	}
-	// Others on the node use them as well.
+	// Other pods on the node use the folders as well.
 	const readOnly = true
 	mountHost(pod, worker, "nvidia", ir.HostNVIDIA, nvidiaPath, readOnly)
 	setDefault(worker, envLibraries, nvidiaPath+"/lib64")
@@ -68,8 +68,9 @@ func pathToGPUs(w ir.Workload, pod *corev1.PodSpec, worker *corev1.Container) {
 	}
 }
 
-// receive puts a daemon beside the pod's container: one that starts before it
-// and ends after it, so that a job can end. It sees and tunes its node's kernel.
+// receive adds a daemon to a pod as a sidecar. The daemon starts before the pod's
+// container and ends after it, so that a job can end. It sees and tunes the kernel
+// of its node.
 func receive(pod *corev1.PodSpec, daemon corev1.Container, capabilities ...corev1.Capability) {
 	daemon.RestartPolicy = new(corev1.ContainerRestartPolicyAlways)
 	daemon.SecurityContext = &corev1.SecurityContext{Capabilities: &corev1.Capabilities{Add: capabilities}}
@@ -81,8 +82,8 @@ func receive(pod *corev1.PodSpec, daemon corev1.Container, capabilities ...corev
 	pod.InitContainers = append(pod.InitContainers, daemon)
 }
 
-// mountHost mounts a folder of the node. A pod can be there before the folder
-// is, and waits for it.
+// mountHost mounts a folder of the node in a container. If the folder does not exist
+// yet, the pod waits for it.
 func mountHost(pod *corev1.PodSpec, c *corev1.Container, name, host, path string, readOnly bool) {
 	pod.Volumes = append(pod.Volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{
 		HostPath: &corev1.HostPathVolumeSource{Path: host, Type: new(corev1.HostPathDirectory)},
@@ -90,13 +91,13 @@ func mountHost(pod *corev1.PodSpec, c *corev1.Container, name, host, path string
 	c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: name, MountPath: path, ReadOnly: readOnly})
 }
 
-// lockMemory lets a container keep in place what devices read and write. It is
-// bound by its memory limit all the same.
+// lockMemory lets a container lock the memory that devices read and write. The
+// container's memory limit still applies.
 func lockMemory(c *corev1.Container) {
 	c.SecurityContext.Capabilities = &corev1.Capabilities{Add: []corev1.Capability{"IPC_LOCK"}}
 }
 
-// setDefault sets an environment variable that the workload does not set itself.
+// setDefault sets an environment variable if the workload does not set it itself.
 func setDefault(c *corev1.Container, name, value string) {
 	for _, e := range c.Env {
 		if e.Name == name {
@@ -106,10 +107,10 @@ func setDefault(c *corev1.Container, name, value string) {
 	c.Env = append(c.Env, corev1.EnvVar{Name: name, Value: value})
 }
 
-// podAnnotations say which networks a workload's pods have an interface in, and
-// which devices the daemon beside them needs; nil for none. GPUs are given to the
-// container that requests them alone, and the device injector gives them to what
-// its annotation names.
+// podAnnotations returns the annotations that list the networks in which a
+// workload's pods have an interface, and the devices that the daemon in the pod
+// needs; nil if there are none. Only the container that requests GPUs gets them; the
+// device injector gives the daemon the devices that its annotation names.
 func podAnnotations(w ir.Workload) map[string]string {
 	if len(w.Interfaces) == 0 {
 		return nil
@@ -132,18 +133,18 @@ func podAnnotations(w ir.Workload) map[string]string {
 	return out
 }
 
-// firstInterface is a pod's own, in the cluster's network.
+// firstInterface is a pod's own interface, in the cluster's network.
 const firstInterface = "eth0"
 
-// injectAnnotation and a container's name are the annotation by which the device
-// injector gives it devices.
+// injectAnnotation, followed by a container's name, is the annotation that tells the
+// device injector which devices to give to the container.
 const injectAnnotation = "devices.gke.io/container."
 
 type device struct {
 	Path string `json:"path"`
 }
 
-// devices are the GPUs of a pod, and what their driver is talked to by.
+// devices returns the GPUs of a pod and the control devices of their driver.
 func devices(w ir.Workload) []device {
 	var out []device
 	for _, a := range w.Requests {
@@ -156,11 +157,11 @@ func devices(w ir.Workload) []device {
 	return append(out, device{"/dev/nvidiactl"}, device{"/dev/nvidia-uvm"})
 }
 
-// list writes a JSON list with a line for each element.
+// list returns a JSON list with each element on a line of its own.
 func list[T any](elements []T) string {
 	lines := make([]string, len(elements))
 	for i, e := range elements {
-		text, _ := json.Marshal(e) // of strings alone, which is always possible
+		text, _ := json.Marshal(e) // the elements hold only strings, so that marshalling cannot fail
 		lines[i] = "  " + string(text)
 	}
 	return "[\n" + strings.Join(lines, ",\n") + "\n]\n"

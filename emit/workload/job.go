@@ -9,13 +9,14 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// job is a workload as an Indexed Job. Pods that fail are replaced, and each
-// counts as a retry, except those that are evicted or lose their node; their
+// job returns a workload as an Indexed Job. Kubernetes replaces pods that fail and
+// counts each as a retry, except pods that are evicted or lose their node. Their
 // peers, which fail with them, do count.
 //
-// Kueue suspends the Job as it is created, and the API server admits none
-// without Kueue (failurePolicy of its webhooks). A suspend here would stop a
-// running Job that is applied again. KAI Scheduler leaves its pods pending.
+// Kueue suspends the Job when it is created, and without Kueue the API server admits
+// no Job (failurePolicy of Kueue's webhooks). A suspend field here would stop a
+// running Job that is applied again. KAI Scheduler leaves the Job's pods pending
+// instead.
 func job(p *ir.Platform, w ir.Workload) *batchv1.Job {
 	j := &batchv1.Job{
 		TypeMeta:   metav1.TypeMeta{APIVersion: batchv1.SchemeGroupVersion.String(), Kind: "Job"},
@@ -30,9 +31,9 @@ func job(p *ir.Platform, w ir.Workload) *batchv1.Job {
 	return j
 }
 
-// jobSpec returns what a Job and the Jobs of a JobSet have in common: each runs
-// so many pods, and onDisruption is what becomes of it when one is evicted or
-// loses its node.
+// jobSpec returns the common part of a Job and of the Jobs of a JobSet. pods is the
+// number of pods of each Job. onDisruption is the action for a pod that is evicted
+// or loses its node.
 func jobSpec(w ir.Workload, pods int, onDisruption batchv1.PodFailurePolicyAction) batchv1.JobSpec {
 	spec := batchv1.JobSpec{
 		CompletionMode: new(batchv1.IndexedCompletion),
@@ -53,8 +54,8 @@ func jobSpec(w ir.Workload, pods int, onDisruption batchv1.PodFailurePolicyActio
 	return spec
 }
 
-// service gives the pods of a Job names that they can find each other by, also
-// before they are ready. It is named like the Job.
+// service returns the headless Service through which the pods of a Job find each
+// other by name, even before they are ready. It has the name of the Job.
 func service(p *ir.Platform, w ir.Workload) *corev1.Service {
 	return &corev1.Service{
 		TypeMeta:   metav1.TypeMeta{APIVersion: corev1.SchemeGroupVersion.String(), Kind: "Service"},

@@ -14,17 +14,17 @@ import (
 const (
 	containerName = "worker"
 	filesVolume   = "files"
-	filesPath     = "/workload" // where a workload's files are mounted
+	filesPath     = "/workload" // mount point of a workload's files
 	memoryVolume  = "shared-memory"
 	memoryPath    = "/dev/shm"
 )
 
-// tpuPorts are where the hosts of a slice talk to each other, and where those of
-// several slices find their coordinator (GKE documentation: "Deploy TPU
+// tpuPorts are the port on which the hosts of a slice talk to each other and the
+// port of the coordinator of several slices (GKE documentation: "Deploy TPU
 // workloads in GKE Standard", "Deploy TPU Multislices in GKE").
 var tpuPorts = [...]int32{8471, 8080}
 
-// podSpec is the pod of a workload; first is the host name of the first one,
+// podSpec returns the pod of a workload. first is the host name of the first pod,
 // which has an address if the workload has a rendezvous.
 func podSpec(w ir.Workload, first string) corev1.PodSpec {
 	resources, accelerator := requirements(w)
@@ -34,8 +34,8 @@ func podSpec(w ir.Workload, first string) corev1.PodSpec {
 		Command:   w.Command,
 		Env:       environment(w, first),
 		Resources: resources,
-		// What the baseline Pod Security Standard leaves open. Images that run
-		// as root are common and stay possible.
+		// These fields restrict what the baseline Pod Security Standard permits.
+		// Images that run as root are common and stay possible.
 		SecurityContext: &corev1.SecurityContext{
 			AllowPrivilegeEscalation: new(false),
 			SeccompProfile:           &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
@@ -55,8 +55,8 @@ func podSpec(w ir.Workload, first string) corev1.PodSpec {
 		pod.NodeSelector[s.Key] = s.Value
 	}
 	if w.HostNetwork {
-		// The ports of containers are then the node's: two such pods do not fit on
-		// one. Names in the cluster are asked for all the same.
+		// The ports of containers are then ports of the node: two such pods do not
+		// fit on one node. The pod still resolves names through the cluster's DNS.
 		pod.HostNetwork = true
 		pod.DNSPolicy = corev1.DNSClusterFirstWithHostNet
 	}
@@ -81,9 +81,9 @@ func podSpec(w ir.Workload, first string) corev1.PodSpec {
 		}
 	}
 	if accelerator != "" {
-		// Processes that drive accelerators exchange data here. The 64 MiB
-		// that containers get by default are too few; the memory counts
-		// towards the container's limit.
+		// Processes that drive accelerators exchange data in this volume. The
+		// default of 64 MiB for a container is too small. The volume counts towards
+		// the container's memory limit.
 		mount(memoryVolume, memoryPath, false, corev1.VolumeSource{
 			EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory},
 		})
@@ -97,9 +97,10 @@ func podSpec(w ir.Workload, first string) corev1.PodSpec {
 	return pod
 }
 
-// requirements returns what each pod requests, and the resource of its
-// accelerators, "" without any. Memory and accelerators are limited to the
-// request; cpu is not, because a limit would slow a pod down beside idle cores.
+// requirements returns the requests of each pod, and the name of its accelerator
+// resource, which is "" without accelerators. Memory and accelerators are limited to
+// the request. CPU has no limit, because a limit would slow a pod down while cores
+// are idle.
 func requirements(w ir.Workload) (_ corev1.ResourceRequirements, accelerator string) {
 	requests, limits := corev1.ResourceList{}, corev1.ResourceList{}
 	for _, a := range w.Requests {
@@ -117,14 +118,15 @@ func requirements(w ir.Workload) (_ corev1.ResourceRequirements, accelerator str
 	return corev1.ResourceRequirements{Requests: requests, Limits: limits}, accelerator
 }
 
-// environment returns what the platform sets, then what is in Secrets, and then
-// the workload's own variables, which can refer to both.
+// environment returns the platform's variables, then the variables from Secrets,
+// then the workload's own variables. The workload's variables can refer to the
+// others.
 func environment(w ir.Workload, first string) []corev1.EnvVar {
 	var out []corev1.EnvVar
 	if w.Port != 0 {
-		// In full, as the pod knows itself: PyTorch serves the rendezvous on
+		// The full name, as the pod knows itself: PyTorch starts the rendezvous on
 		// the host that finds its own name in the address, and the short name
-		// leads there only once it is published.
+		// resolves only after it is published.
 		master := first + "." + w.Name + "." + w.Namespace + ".svc.cluster.local"
 		out = []corev1.EnvVar{
 			{Name: ir.EnvMasterAddr, Value: master},
@@ -132,7 +134,7 @@ func environment(w ir.Workload, first string) []corev1.EnvVar {
 			{Name: ir.EnvNodes, Value: strconv.Itoa(w.Pods)},
 		}
 		if w.Slices > 1 {
-			// Kubernetes counts the pods of each Job by itself.
+			// Kubernetes numbers the pods of each Job separately.
 			out = append(out, corev1.EnvVar{Name: ir.EnvJobIndex, ValueFrom: &corev1.EnvVarSource{
 				FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.labels['" + v1alpha2.JobIndexKey + "']"},
 			}})
@@ -152,8 +154,8 @@ func environment(w ir.Workload, first string) []corev1.EnvVar {
 	return out
 }
 
-// storage names the team's bucket and the platform's TensorBoard, where there are
-// such.
+// storage returns the variables that name the team's bucket and the platform's
+// TensorBoard instance, if they exist.
 func storage(w ir.Workload) []corev1.EnvVar {
 	var out []corev1.EnvVar
 	if w.Bucket != "" {
@@ -169,7 +171,8 @@ func storage(w ir.Workload) []corev1.EnvVar {
 	return out
 }
 
-// configMap holds a workload's files; all copies for a team mount the same.
+// configMap returns the ConfigMap of a workload's files. All of a team's copies of
+// the workload mount the same ConfigMap.
 func configMap(p *ir.Platform, w ir.Workload) *corev1.ConfigMap {
 	c := &corev1.ConfigMap{
 		TypeMeta:   metav1.TypeMeta{APIVersion: corev1.SchemeGroupVersion.String(), Kind: "ConfigMap"},

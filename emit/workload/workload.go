@@ -14,14 +14,15 @@ import (
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
-// folder is where the teams' subfolders are in the deploy folder.
+// folder is the path, in the deploy folder, of the teams' subfolders.
 const folder = "workloads"
 
 const kustomization = "kustomization.yaml"
 
-// Files returns the folder workloads/, team by team: ConfigMaps before the
-// jobs that mount them, the kustomization last. Teams without workloads have
-// no subfolder. Two objects of a team that claim the same file are an error.
+// Files returns the folder workloads/, team by team. In a team's subfolder
+// ConfigMaps come before the jobs that mount them, and the kustomization is last.
+// Teams without workloads have no subfolder. It is an error if two objects of a team
+// claim the same file.
 func Files(p *ir.Platform) ([]emit.File, error) {
 	var files []emit.File
 	for rest := p.Workloads; len(rest) > 0; {
@@ -39,7 +40,8 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 	return files, nil
 }
 
-// teamFiles returns the subfolder of one team, of which workloads are all.
+// teamFiles returns the subfolder of one team. All workloads must belong to the
+// team.
 func teamFiles(p *ir.Platform, workloads []ir.Workload) ([]emit.File, error) {
 	var (
 		files     = make([]emit.File, 0, 2*len(workloads)+1)
@@ -103,7 +105,7 @@ func meta(p *ir.Platform, w ir.Workload, name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: w.Namespace, Name: name, Labels: kubeyaml.Labels(p.Name)}
 }
 
-// queuedMeta returns the metadata of what the scheduler queues.
+// queuedMeta returns the metadata of the object that the scheduler queues.
 func queuedMeta(p *ir.Platform, w ir.Workload) metav1.ObjectMeta {
 	m := meta(p, w, w.Name)
 	for _, l := range w.Queueing.Labels {
@@ -115,8 +117,8 @@ func queuedMeta(p *ir.Platform, w ir.Workload) metav1.ObjectMeta {
 	return m
 }
 
-// podLabels are the labels by which a scheduler knows a workload's pods; nil for
-// none.
+// podLabels returns the labels by which a scheduler recognises a workload's pods;
+// nil if there are none.
 func podLabels(w ir.Workload) map[string]string {
 	var labels map[string]string
 	for _, l := range w.Queueing.PodLabels {

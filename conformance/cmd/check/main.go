@@ -1,6 +1,6 @@
-// Check holds deploy folders against the libraries and schemas of what reads
-// them: each argument is one folder. It prints a line for each error and exits
-// with 1 if there is one, with 2 if it was called wrongly.
+// Check checks deploy folders against the libraries and schemas of the tools that
+// read them. Each argument is one folder. It prints a line for each error. The exit
+// code is 1 if there is an error, and 2 if the arguments are wrong.
 package main
 
 import (
@@ -19,8 +19,8 @@ import (
 	"github.com/batchwright/batchwright/conformance/policies"
 )
 
-// checkers are all that a deploy folder has to pass, by the name an error is
-// shown with.
+// checkers are the checks that a deploy folder must pass, by the names that are
+// printed with their errors.
 var checkers = []struct {
 	name  string
 	check func(folder fs.FS) []error

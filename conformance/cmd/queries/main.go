@@ -1,6 +1,6 @@
-// Queries prints, as JSON, every query of a deploy folder's dashboards and
-// alerts: for the tests of conformance/cluster, which cannot import the checks
-// because theirs is another version of Kubernetes.
+// Queries prints, as JSON, every query of a deploy folder's dashboards and alerts.
+// It serves the tests of conformance/cluster, which cannot import the checks because
+// they use another version of Kubernetes.
 package main
 
 import (

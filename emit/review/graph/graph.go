@@ -1,8 +1,8 @@
-// Package graph draws a platform: cohorts hold teams, teams hold queues, queues
-// have quota of ResourceFlavors, and flavors stand for node pools.
+// Package graph draws a platform: cohorts contain teams, teams contain queues,
+// queues have quota of ResourceFlavors, and flavors refer to node pools.
 //
-// A plan goes in, a Graph of nodes and edges comes out, and a printer for each
-// format writes the Graph: Mermaid, the dot language of Graphviz, and JSON.
+// A plan goes in; a Graph of nodes and edges comes out. A printer for each format
+// writes the Graph: Mermaid, the dot language of Graphviz, and JSON.
 package graph
 
 import (
@@ -16,32 +16,32 @@ import (
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
-// Graph is a platform as boxes and arrows.
+// Graph is a drawing of a platform as boxes and arrows.
 type Graph struct {
 	Platform string
-	// Nodes are boxes. Each stands after the one it lies in: cohorts, teams with
-	// their queues, then flavors, then pools, each by name.
+	// Nodes are the boxes. Each box comes after the box that contains it: cohorts,
+	// teams with their queues, then flavors, then pools, each sorted by name.
 	Nodes []Node
-	Edges []Edge // by the nodes they come from
+	Edges []Edge // sorted by the nodes at which they start
 }
 
 // Node is a box.
 type Node struct {
-	ID   string // unique: its kind and name
+	ID   string // unique: the kind and the name
 	Kind Kind
-	Name string // of the object, or how many there are
-	// Lines say more of it, as a drawing has room for.
+	Name string // name of the object, or the number of objects
+	// Lines are additional lines of text in the box.
 	Lines  []string
 	Parent string // ID of the node it lies in, or ""
-	// Names are those of the objects that a folded node stands for, sorted; nil
-	// for a node that is one object.
+	// Names are the names of the objects that a folded node represents, sorted; nil
+	// for a node that represents one object.
 	Names []string
 }
 
-// Kind is what a node stands for.
+// Kind is the kind of object that a node represents.
 type Kind string
 
-// The kinds of nodes. Cohorts and teams hold others.
+// The kinds of nodes. Cohorts and teams contain other nodes.
 const (
 	Cohort     Kind = "cohort"
 	Team       Kind = "team"
@@ -53,21 +53,21 @@ const (
 
 func (k Kind) holds() bool { return k == Cohort || k == Team }
 
-// Edge is an arrow: from a queue to a flavor with the quota it has there, from
-// a LocalQueue to its queue, from a flavor to its pools.
+// Edge is an arrow: from a queue to a flavor, with the queue's quota of the flavor;
+// from a LocalQueue to its queue; or from a flavor to its pools.
 type Edge struct {
 	From, To string // IDs
 	Label    string // or ""
 }
 
-// most is how many teams, and how many cohorts, are drawn one by one.
+// most is the largest number of teams, and of cohorts, that are drawn one by one.
 const most = 12
 
-// Of draws a platform. Where there are more than a dozen teams, those that are
-// alike are folded into one node: they are in the same cohort and have queues of
-// the same tiers and flavors, and arrows have the sum of their quotas. So are
-// cohorts with teams that are alike, where there are more than a dozen. With
-// full nothing is folded.
+// Of returns the graph of a platform. If there are more than a dozen teams, Of folds
+// teams that are alike into one node: teams in the same cohort, with queues of the
+// same tiers and flavors. The arrows of the node have the sum of the teams' quotas.
+// If there are more than a dozen cohorts, Of also folds cohorts whose teams are
+// alike. If full is set, Of folds nothing.
 func Of(p *ir.Platform, full bool) *Graph {
 	b := &builder{platform: p, counted: map[string]string{}, cohorts: map[string]*group{}}
 	for _, c := range p.Capacities {
@@ -81,27 +81,27 @@ func Of(p *ir.Platform, full bool) *Graph {
 
 type builder struct {
 	platform *ir.Platform
-	counted  map[string]string // resources that capacities are counted in, by name
-	cohorts  map[string]*group // by the names of their cohorts
+	counted  map[string]string // the resources in which capacities are counted, by name
+	cohorts  map[string]*group // by the names of the cohorts in them
 	order    []*group          // parents before children
 	teams    []*group
 	nodes    []Node
 	edges    []Edge
 }
 
-// group is one node for cohorts, or teams, that are alike.
+// group is a set of cohorts, or teams, that are alike and share one node.
 type group struct {
 	id      string
 	names   []string
-	parent  string // ID
+	parent  string // ID of the parent
 	members []ir.Team
 }
 
-// group decides which cohorts and teams share a node.
+// group sets the groups of cohorts and teams that share a node.
 func (b *builder) group(full bool) {
 	p := b.platform
 	shapes := make([]string, len(p.Teams))
-	held := map[string][]string{} // shapes by cohort
+	held := map[string][]string{} // shapes of the teams, by cohort
 	for i, t := range p.Teams {
 		shapes[i] = shape(t)
 		if !slices.Contains(held[t.Cohort], shapes[i]) {
@@ -113,7 +113,7 @@ func (b *builder) group(full bool) {
 		parents[c.Parent] = true
 	}
 	for _, q := range p.SharedQueues {
-		parents[q.Cohort] = true // it holds a queue of its own
+		parents[q.Cohort] = true // the cohort contains a queue of its own
 	}
 	alike := map[string]*group{}
 	for _, c := range p.Cohorts {
@@ -156,7 +156,7 @@ func (b *builder) group(full bool) {
 	}
 }
 
-// shape is the same for teams that are drawn alike.
+// shape returns a text that is the same for teams that are drawn alike.
 func shape(t ir.Team) string {
 	var s strings.Builder
 	for _, q := range t.Queues {
@@ -183,7 +183,7 @@ func (b *builder) node(g *group, kind Kind) {
 	b.nodes = append(b.nodes, n)
 }
 
-// few names the ends of a list.
+// few returns a list of names, shortened to the first and last of them.
 func few(names []string) string {
 	if len(names) <= 3 {
 		return strings.Join(names, ", ")
@@ -191,12 +191,12 @@ func few(names []string) string {
 	return names[0] + ", " + names[1] + " … " + names[len(names)-1]
 }
 
-// queues adds cohorts, teams and their queues.
+// queues adds the nodes of cohorts, teams and their queues.
 func (b *builder) queues() {
 	for _, g := range b.order {
 		b.node(g, Cohort)
 	}
-	shared := map[string]string{} // IDs by tier
+	shared := map[string]string{} // IDs of the shared queues' nodes, by tier
 	for _, q := range b.platform.SharedQueues {
 		parent := ""
 		if c := b.cohorts[q.Cohort]; c != nil {
@@ -231,7 +231,8 @@ func (b *builder) queues() {
 	}
 }
 
-// queue adds the node of queues that are alike, with its arrows.
+// queue adds the node of queues that are alike, with its arrows, and returns the
+// node's ID.
 func (b *builder) queue(parent string, all []ir.Queue) string {
 	first := all[0]
 	n := Node{
@@ -255,8 +256,8 @@ func (b *builder) queue(parent string, all []ir.Queue) string {
 	return n.ID
 }
 
-// quota says what some queues have of a flavor, in the resource that it is
-// counted in.
+// quota returns the sum of some queues' quotas of a flavor, in the resource in which
+// the flavor is counted, as the label of an arrow.
 func quota(quotas []ir.FlavorQuota, counted string) string {
 	if quotas[0].Waiting {
 		return "not yet"
@@ -285,8 +286,8 @@ func quota(quotas []ir.FlavorQuota, counted string) string {
 	return label
 }
 
-// printAmount is shorter than ir.PrintAmount for TPU chips: the text is the label
-// of an arrow.
+// printAmount returns an amount for the label of an arrow. It is shorter than the
+// result of ir.PrintAmount for TPU chips.
 func printAmount(q resource.Quantity, resourceName string) string {
 	if resourceName == ir.TPU {
 		return words.Amount(q, "chip")
@@ -294,7 +295,7 @@ func printAmount(q resource.Quantity, resourceName string) string {
 	return ir.PrintAmount(resourceName, q)
 }
 
-// capacities adds the flavors and what they stand for.
+// capacities adds the nodes of the flavors and of their node pools.
 func (b *builder) capacities() {
 	var pools []Node
 	for _, c := range b.platform.Capacities {
@@ -320,7 +321,7 @@ func (b *builder) capacities() {
 	b.nodes = append(b.nodes, pools...)
 }
 
-// nodes says how many nodes the pools of a capacity have.
+// nodes returns a description of how many nodes the pools of a capacity have.
 func nodes(c ir.Capacity) string {
 	switch {
 	case c.Sliced():

@@ -10,8 +10,8 @@ import (
 	"github.com/batchwright/batchwright/emit/mermaid"
 )
 
-// Mermaid writes a graph for Markdown: GitHub and GitLab draw it in a code block
-// of the language mermaid.
+// Mermaid returns a graph in the language Mermaid. GitHub and GitLab draw it if it
+// is in a Markdown code block of the language mermaid.
 func (g *Graph) Mermaid() []byte {
 	var chart mermaid.Flowchart
 	short := g.short()
@@ -43,7 +43,7 @@ func (k Kind) outline() mermaid.Shape {
 	}
 }
 
-// Dot writes a graph for Graphviz.
+// Dot returns a graph in Graphviz's dot language.
 func (g *Graph) Dot() []byte {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "digraph %s {\n  rankdir=LR;\n  node [shape=box];\n", dotQuote(g.Platform))
@@ -81,7 +81,7 @@ func (g *Graph) Dot() []byte {
 	return out.Bytes()
 }
 
-// JSON writes a graph for programs.
+// JSON returns a graph as JSON, for programs.
 func (g *Graph) JSON() ([]byte, error) {
 	type node struct {
 		ID     string   `json:"id"`
@@ -114,8 +114,9 @@ func (g *Graph) JSON() ([]byte, error) {
 	return buffer.Bytes(), err
 }
 
-// boxes goes through the nodes, each inside of the one it lies in: draw is called
-// for every node, and once more where one that holds others ends.
+// boxes visits the nodes in order. It calls draw for every node with opens set to
+// true, and for a node that contains others a second time with opens set to false,
+// after the nodes inside it. depth is the number of nodes around it.
 func (g *Graph) boxes(draw func(n Node, depth int, opens bool)) {
 	inside := map[string][]Node{}
 	for _, n := range g.Nodes {
@@ -134,7 +135,7 @@ func (g *Graph) boxes(draw func(n Node, depth int, opens bool)) {
 	walk("", 0)
 }
 
-// text is what a box says.
+// text returns the lines of text in a box.
 func (n Node) text() []string {
 	first := n.Name
 	if n.Kind.holds() && len(n.Names) == 0 {
@@ -143,8 +144,8 @@ func (n Node) text() []string {
 	return append([]string{first}, n.Lines...)
 }
 
-// short numbers the nodes: Mermaid takes some words, and most characters, of an
-// identifier for its own.
+// short maps the IDs of nodes to short identifiers. Mermaid reserves some words and
+// most characters, so that IDs cannot be its identifiers.
 func (g *Graph) short() map[string]string {
 	ids := make(map[string]string, len(g.Nodes))
 	for i, n := range g.Nodes {
@@ -153,7 +154,7 @@ func (g *Graph) short() map[string]string {
 	return ids
 }
 
-// dotQuote quotes text, in which only quotes and backslashes mean anything.
+// dotQuote quotes text. In quoted text only quotes and backslashes are special.
 func dotQuote(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(text) + `"`
 }

@@ -10,17 +10,17 @@ import (
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 )
 
-// A few lines written by hand can ask for more than there is memory, with loops
-// in loops or with texts made of texts. So the expressions of a root may come to
-// work, all together, and to workPerByte for each byte of its files, in units of
-// weight: many times what those of ten thousand teams do.
+// A few handwritten lines can ask for more memory than there is, with nested loops
+// or texts that are built from texts. Therefore the expressions of a root share a
+// budget of work, plus workPerByte for each byte of the root's files, in units of
+// weight. The budget is many times the work for a platform with ten thousand teams.
 const (
 	work        = 1 << 20
 	workPerByte = 4
 )
 
-// weight is how large a value is: one for each value in it, and more for long
-// texts. It is not followed further than to a limit.
+// weight returns the size of a value: one unit for each value in it, and more for
+// long texts. It stops counting at limit.
 func weight(v cty.Value, limit int) int {
 	switch {
 	case v == cty.NilVal || v.IsNull() || !v.IsKnown():
@@ -38,13 +38,14 @@ func weight(v cty.Value, limit int) int {
 	return n
 }
 
-// counted is an expression whose values the budget of a root pays for.
+// counted is an expression whose results are charged to the budget of a root.
 type counted struct {
 	hclsyntax.Expression
 	root *root
 }
 
-// Value evaluates the expression while something is left of the budget.
+// Value evaluates the expression if the budget is not used up. Otherwise it returns
+// an error diagnostic.
 func (c counted) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	if c.root.budget >= 0 {
 		v, diags := c.Expression.Value(ctx)
@@ -55,11 +56,12 @@ func (c counted) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	return cty.DynamicVal, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "too much to evaluate"}}
 }
 
-// count makes the budget pay for what expressions repeat, join or convert.
+// count charges expressions that repeat, join or convert values to the budget.
 func (r *root) count(body *hclsyntax.Body) {
 	wrap := func(e *hclsyntax.Expression) {
 		if *e != nil {
-			// Parentheses, because a walk through an expression sees those in it.
+			// The parentheses let a walk through the expression visit the
+			// expressions inside it.
 			*e = counted{&hclsyntax.ParenthesesExpr{Expression: *e, SrcRange: (*e).Range()}, r}
 		}
 	}
@@ -88,9 +90,9 @@ func (r *root) count(body *hclsyntax.Body) {
 	})
 }
 
-// toSet returns Terraform's toset, for what for_each takes: texts, numbers and
-// bools. To find the type that others have in common can take longer than they
-// are large.
+// toSet returns Terraform's function toset for the values that for_each accepts:
+// texts, numbers and bools. For other values, finding a common type can take longer
+// than their size suggests.
 func toSet() function.Function {
 	whole := stdlib.MakeToFunc(cty.Set(cty.DynamicPseudoType))
 	return function.New(&function.Spec{

@@ -18,38 +18,39 @@ import (
 	"github.com/batchwright/batchwright/emit"
 )
 
-// terraformDir is where the root is in a folder.
+// terraformDir is the root's path in a deploy folder.
 const terraformDir = "terraform"
 
-// What an expression comes to that the root alone does not tell is a text of
-// this form, so that it shows in every text that is made of it: mark, how it is
-// known, the address of the resource, mark, and the attribute, mark.
+// If the root alone does not determine the value of an expression, the value is a
+// text of this form: mark, one of the constants below, the address of the resource,
+// mark, the attribute, mark. Texts that are built from the value contain it, so that
+// they show the same.
 const (
 	mark    = "\x00"
-	stays   = "=" // it is the same before and after
+	stays   = "=" // the value is the same before and after
 	changes = "!" // the resource is created, perhaps in place of another
-	opaque  = "?" // the expression as it is written: it cannot be evaluated here
+	opaque  = "?" // the attribute is the expression's source text: it cannot be evaluated here
 )
 
-// root is a Terraform root with the modules that it calls, evaluated by need:
-// references between resources are followed wherever they lead.
+// root is a Terraform root with the modules that it calls. It is evaluated on
+// demand: references between resources are followed wherever they lead.
 type root struct {
 	sources   map[string]source // by path
 	functions map[string]function.Function
 	main      *module
-	resources map[string]*managed // by address, without keys
+	resources map[string]*managed // by address, without instance keys
 	data      map[string]bool     // data sources, by address
-	names     []string            // attributes that some expression asks for
-	// earlier is the root before the change, nil of that one itself.
+	names     []string            // names of the attributes to which expressions refer
+	// earlier is the root before the change; nil in the earlier root itself.
 	earlier *root
-	// budget is what is left of work; below 0 nothing is evaluated any more.
+	// budget is the remaining work; below 0 nothing more is evaluated.
 	budget int
 }
 
-// managed is a resource block: one resource, or one for each key.
+// managed is a resource block: one resource, or one for each instance key.
 type managed struct {
-	module        *module // whose names its expressions have
-	address       string  // without a key
+	module        *module // the module in which its expressions are evaluated
+	address       string  // without an instance key
 	kind, file    string
 	line          int
 	body          *hclsyntax.Body
@@ -58,22 +59,23 @@ type managed struct {
 	value         cty.Value            // NilVal until something refers to it
 }
 
-// instance is one resource of Terraform's state.
+// instance is one resource in Terraform's state.
 type instance struct {
 	key, address string
 	arguments
-	// because are the reasons to replace it, none to keep it.
+	// because holds the reasons to replace the instance; if there are none, it is
+	// kept.
 	because []Field
-	how     string // what is computed of it is known
+	how     string // how its computed attributes are known: stays or changes
 }
 
-// arguments are what a block sets.
+// arguments holds the arguments and nested blocks of a block.
 type arguments struct {
 	values map[string]cty.Value
 	blocks map[string][]arguments
 }
 
-// openRoot reads a root. It returns nil for a root that Terraform cannot read.
+// openRoot parses a root. It returns nil if Terraform cannot read the root.
 func openRoot(t emit.Tree, earlier *root) *root {
 	r := &root{
 		sources: map[string]source{}, functions: functions(t), resources: map[string]*managed{},
@@ -105,7 +107,7 @@ func openRoot(t emit.Tree, earlier *root) *root {
 	return r
 }
 
-// asked returns the names of attributes in expressions.
+// asked returns the names of the attributes to which expressions refer.
 func asked(body *hclsyntax.Body) []string {
 	var out []string
 	hclsyntax.VisitAll(body, func(n hclsyntax.Node) hcl.Diagnostics {
@@ -126,14 +128,15 @@ func asked(body *hclsyntax.Body) []string {
 	return out
 }
 
-// evaluate evaluates everything.
+// evaluate evaluates all resources.
 func (r *root) evaluate() {
 	for _, address := range slices.Sorted(maps.Keys(r.resources)) {
 		r.resource(address)
 	}
 }
 
-// value evaluates an expression, to what it says where it cannot.
+// value evaluates an expression. If it cannot be evaluated, value returns its source
+// text, marked as opaque.
 func (r *root) value(e hclsyntax.Expression, file string, ctx *hcl.EvalContext) cty.Value {
 	v, diags := e.Value(ctx)
 	if r.budget -= weight(v, r.budget); r.budget < 0 || diags.HasErrors() || !v.IsWhollyKnown() {
@@ -175,8 +178,8 @@ func (r *root) resource(address string) {
 	s.done = true
 }
 
-// object returns what the address of a resource stands for in expressions,
-// NilVal if there is no such resource, or it is about to be evaluated.
+// object returns the value of a resource's address in expressions. It returns NilVal
+// if there is no such resource, or while the resource is being evaluated.
 func (r *root) object(address string) cty.Value {
 	r.resource(address)
 	s := r.resources[address]
@@ -202,8 +205,8 @@ func (r *root) object(address string) cty.Value {
 	return s.value
 }
 
-// elements yields the keys and values that Terraform makes of for_each, in
-// their order: of a set both are the element.
+// elements yields the keys and values of a for_each argument, in Terraform's order.
+// For a set, key and value are both the element.
 func elements(v cty.Value) func(yield func(k, v cty.Value) bool) {
 	return func(yield func(k, v cty.Value) bool) {
 		if v.IsNull() || !v.CanIterateElements() {
@@ -222,7 +225,7 @@ func elements(v cty.Value) func(yield func(k, v cty.Value) bool) {
 	}
 }
 
-// instance evaluates an instance of a resource, and whether it is replaced.
+// instance evaluates an instance of a resource, and decides whether it is replaced.
 func (r *root) instance(s *managed, key, address string, ctx *hcl.EvalContext) {
 	i := &instance{key: key, address: address, how: stays, arguments: r.arguments(s.body, s.file, ctx, true)}
 	s.instances[key] = i
@@ -238,7 +241,7 @@ func (r *root) instance(s *managed, key, address string, ctx *hcl.EvalContext) {
 	}
 }
 
-// find returns an instance, nil if there is none.
+// find returns the instance with a key, or nil if there is none.
 func (r *root) find(address, key string) *instance {
 	r.resource(address)
 	if s := r.resources[address]; s != nil {
@@ -247,10 +250,10 @@ func (r *root) find(address, key string) *instance {
 	return nil
 }
 
-// meta are arguments and blocks that are Terraform's own.
+// meta lists the arguments and blocks that belong to Terraform itself.
 var meta = []string{"for_each", "count", "depends_on", "provider", "lifecycle", "provisioner", "connection", "timeouts"}
 
-// arguments evaluates a block.
+// arguments evaluates the arguments and nested blocks of a block.
 func (r *root) arguments(body *hclsyntax.Body, file string, ctx *hcl.EvalContext, top bool) arguments {
 	out := arguments{values: map[string]cty.Value{}, blocks: map[string][]arguments{}}
 	for name, a := range body.Attributes {
@@ -270,7 +273,7 @@ func (r *root) arguments(body *hclsyntax.Body, file string, ctx *hcl.EvalContext
 	return out
 }
 
-// dynamic evaluates the blocks that a dynamic block stands for.
+// dynamic evaluates the blocks that a dynamic block generates.
 func (r *root) dynamic(b *hclsyntax.Block, file string, ctx *hcl.EvalContext) []arguments {
 	each := b.Body.Attributes["for_each"]
 	if each == nil {
@@ -293,7 +296,7 @@ func (r *root) dynamic(b *hclsyntax.Block, file string, ctx *hcl.EvalContext) []
 	return out
 }
 
-// object returns the arguments as expressions see them.
+// object returns the arguments as attributes for expressions.
 func (a arguments) object() map[string]cty.Value {
 	out := maps.Clone(a.values)
 	for name, blocks := range a.blocks {
@@ -306,7 +309,8 @@ func (a arguments) object() map[string]cty.Value {
 	return out
 }
 
-// functions are those of Terraform that the folders use where it matters here.
+// functions returns those of Terraform's functions that the folders use in relevant
+// expressions.
 func functions(t emit.Tree) map[string]function.Function {
 	files := byPath(t)
 	return map[string]function.Function{
@@ -340,7 +344,7 @@ func functions(t emit.Tree) map[string]function.Function {
 	}
 }
 
-// subnet returns a part of an IPv4 range.
+// subnet returns a part of an IPv4 range, like Terraform's cidrsubnet.
 func subnet(prefix string, newBits, number cty.Value) (string, error) {
 	p, err := netip.ParsePrefix(prefix)
 	if err != nil {
@@ -357,7 +361,7 @@ func subnet(prefix string, newBits, number cty.Value) (string, error) {
 	return netip.PrefixFrom(netip.AddrFrom4(a), length).String(), nil
 }
 
-// known is a value for readers: without the marks of what is not known.
+// known returns a value for readers, without the marks of unknown values.
 func known(s string) string {
 	var b strings.Builder
 	for {

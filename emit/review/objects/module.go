@@ -14,13 +14,14 @@ import (
 	"github.com/batchwright/batchwright/emit"
 )
 
-// module is the root module, or a module that a call in another one makes: what
-// the names in its files stand for.
+// module is the root module, or a module that another module calls. It holds the
+// meaning of the names in its files.
 type module struct {
 	root *root
-	// prefix is the beginning of its addresses: "" or such as "module.network.".
+	// prefix is the start of the addresses in the module: "" or, for example,
+	// "module.network.".
 	prefix string
-	// path is path.module in its expressions.
+	// path is the value of path.module in the module's expressions.
 	path      string
 	variables map[string]*input
 	locals    map[string]*named
@@ -33,29 +34,31 @@ type named struct {
 	expression hclsyntax.Expression
 	file       string
 	visited    bool
-	value      cty.Value // NilVal while it is evaluated
+	value      cty.Value // NilVal while it is being evaluated
 }
 
 // input is a variable.
 type input struct {
 	body *hclsyntax.Body
-	// given is what a call, or a file of values, gives it; nil for nothing.
+	// given is the expression that a call, or a file of values, assigns to the
+	// variable; nil for none.
 	given hclsyntax.Expression
-	// caller is the module with the call, nil for a file of values, which is in file.
+	// caller is the module with the call. It is nil for a file of values, whose path
+	// is in file.
 	caller  *module
 	file    string
 	visited bool
-	value   cty.Value // NilVal while it is evaluated
+	value   cty.Value // NilVal while it is being evaluated
 }
 
-// opener reads the modules of a root.
+// opener opens the modules of a root.
 type opener struct {
 	root *root
 	tree emit.Tree
 	dirs map[string]*moduleDir
 }
 
-// moduleDir holds the parsed files of a module, which several calls can make.
+// moduleDir holds the parsed files of a module. Several calls can share it.
 type moduleDir struct {
 	files []moduleFile
 	bytes int
@@ -66,8 +69,8 @@ type moduleFile struct {
 	body *hclsyntax.Body
 }
 
-// read parses the files of a module once. It returns nil if Terraform cannot
-// read them.
+// read parses the files of a module, once for all calls. It returns nil if Terraform
+// cannot read them.
 func (o *opener) read(dir string) *moduleDir {
 	if d, ok := o.dirs[dir]; ok {
 		return d
@@ -95,7 +98,8 @@ func (o *opener) read(dir string) *moduleDir {
 	return d
 }
 
-// parse parses a file, which adds to the root's budget, or returns nil.
+// parse parses a file, whose size adds to the root's budget. It returns nil if the
+// file cannot be parsed.
 func (o *opener) parse(f emit.File) *hclsyntax.Body {
 	body, err := parseTerraform(f)
 	if err != nil {
@@ -106,9 +110,9 @@ func (o *opener) parse(f emit.File) *hclsyntax.Body {
 	return body
 }
 
-// open makes a module of a folder, which is the last of dirs; the folders before
-// it are those of its callers. A module counts as work each time that it is
-// called. It returns nil for a module that Terraform cannot read.
+// open returns the module in a folder, which is the last of dirs; the folders before
+// it are those of its callers. Every call of a module is charged to the budget. open
+// returns nil if Terraform cannot read the module.
 func (o *opener) open(prefix string, dirs []string) *module {
 	dir := dirs[len(dirs)-1]
 	read := o.read(dir)
@@ -136,8 +140,7 @@ func (o *opener) open(prefix string, dirs []string) *module {
 	return m
 }
 
-// declare adds what a block declares, and reports whether nothing else has its
-// name.
+// declare adds the declarations of a block, and reports whether their names are new.
 func (m *module) declare(file string, b *hclsyntax.Block) bool {
 	switch {
 	case b.Type == "locals":
@@ -164,9 +167,10 @@ func (m *module) declare(file string, b *hclsyntax.Block) bool {
 	return true
 }
 
-// call opens the module that a block of m calls, and reports whether Terraform
-// can read it. A module that the folder does not hold, or that is called for
-// each of several keys, is not opened: what refers to it cannot be evaluated.
+// call opens the module that a block of m calls, and reports whether Terraform can
+// read it. It does not open a module that is missing in the folder, or that is
+// called with for_each or count: expressions that refer to such a module cannot be
+// evaluated.
 func (o *opener) call(m *module, file string, b *hclsyntax.Block, dirs []string) bool {
 	from := b.Body.Attributes["source"]
 	if len(b.Labels) != 1 || from == nil || b.Body.Attributes["for_each"] != nil || b.Body.Attributes["count"] != nil {
@@ -197,8 +201,8 @@ func (o *opener) call(m *module, file string, b *hclsyntax.Block, dirs []string)
 	return true
 }
 
-// modulePath returns the path of a module's folder as its expressions see it:
-// Terraform runs in the root's folder.
+// modulePath returns the value of path.module for a module's folder. It is relative
+// to the root's folder, in which Terraform runs.
 func modulePath(dir string) string {
 	if dir == terraformDir {
 		return "."
@@ -209,7 +213,8 @@ func modulePath(dir string) string {
 	return path.Join("..", dir)
 }
 
-// need evaluates what expressions refer to, and returns it as they see it.
+// need evaluates the values to which expressions refer, and returns the context for
+// evaluating the expressions.
 func (m *module) need(references []hcl.Traversal) *hcl.EvalContext {
 	found := map[string]map[string]cty.Value{"var": {}, "local": {}}
 	put := func(kind, name string, v cty.Value) {
@@ -270,9 +275,9 @@ func (m *module) need(references []hcl.Traversal) *hcl.EvalContext {
 	return ctx
 }
 
-// readSource adds the data source that a traversal refers to, as expressions see
-// it. A data source has the same values before and after, because its object does
-// not belong to the root.
+// readSource adds the data source to which a traversal refers to sources, by type
+// and name. A data source has the same values before and after the change, because
+// its object does not belong to the root.
 func (m *module) readSource(t hcl.Traversal, sources map[string]map[string]cty.Value) {
 	if len(t) < 4 {
 		return
@@ -296,8 +301,8 @@ func (m *module) readSource(t hcl.Traversal, sources map[string]map[string]cty.V
 	sources[kind.Name][name.Name] = cty.ObjectVal(attributes)
 }
 
-// named returns the value of a local value or an output, NilVal for nil, or while
-// it is evaluated.
+// named returns the value of a local value or an output. It returns NilVal for nil,
+// or while n is being evaluated.
 func (m *module) named(n *named) cty.Value {
 	if n == nil {
 		return cty.NilVal
@@ -309,9 +314,9 @@ func (m *module) named(n *named) cty.Value {
 	return n.value
 }
 
-// variable returns the value of a variable, given or else its default, of its
-// type. It returns NilVal for a variable that is not declared, or while it is
-// evaluated.
+// variable returns the value of a variable, converted to the variable's type: the
+// given value or else the default. It returns NilVal for an undeclared variable, or
+// while the variable is being evaluated.
 func (m *module) variable(name string) cty.Value {
 	in := m.variables[name]
 	if in == nil {
@@ -358,7 +363,7 @@ func (m *module) typed(name string, in *input) cty.Value {
 	return v
 }
 
-// unknown stands for a variable whose value is not in the folder.
+// unknown returns the value of a variable that the folder does not set.
 func (m *module) unknown(name string) cty.Value {
 	return cty.StringVal(mark + opaque + m.prefix + "var" + mark + name + mark)
 }

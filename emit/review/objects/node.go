@@ -14,49 +14,50 @@ import (
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
-// shape is how the values in a node stand to each other.
+// shape says how a node contains other nodes.
 type shape int
 
 const (
 	scalar   shape = iota
-	fields         // a map: by name
-	items          // a list whose items are told apart by a key, or by their number
+	fields         // a map, by name
+	items          // a list whose items are identified by a key or by their number
 	sequence       // a list of scalars
 )
 
-// node is a value in a file, whatever the format.
+// node is a value in a file, independent of the format.
 type node struct {
 	shape shape
-	// text is what a scalar reads as, and id what makes it equal to another:
-	// its type, and the one form of its value.
+	// text is a scalar as it is printed. id is equal for equal scalars: it consists
+	// of the type and the canonical form of the value.
 	text, id string
-	// names are those of kids, by which they are added to a path, such as
-	// ".spec" or "[l4-spot]". They are sorted where the shape is fields, and as in
-	// the file where it is items.
+	// names are the names of kids, as they are appended to a path, for example
+	// ".spec" or "[l4-spot]". For fields they are sorted; for items they are in the
+	// order of the file.
 	names []string
 	kids  map[string]*node
-	// ordered items mean something else in another order.
+	// ordered reports whether the order of the items has a meaning.
 	ordered bool
-	// places tells that of the items nothing counts but their order: they are
-	// compared elsewhere.
+	// places reports whether only the order of the items is compared. The items
+	// themselves are compared elsewhere.
 	places bool
-	// set items are known by their value.
+	// set reports whether the items are identified by their value.
 	set bool
-	// blocks are items that need no number where there is one of them only.
+	// blocks reports whether the number of an item is omitted if there is only one
+	// item.
 	blocks bool
-	line   int // in the file, from 1; 0 where it is not known
+	line   int // in the file, from 1; 0 if it is unknown
 }
 
-// text is a scalar that is a text.
+// text returns a scalar node for a string.
 func text(s string) *node { return &node{text: s, id: "s" + s} }
 
-// add adds a kid. What has the name of another gets a number.
+// add adds a kid. If the name is already used, add appends a number to it.
 func (n *node) add(name string, kid *node) {
 	if n.kids == nil {
 		n.kids = map[string]*node{}
 	}
 	if _, ok := n.kids[name]; ok {
-		// As often as it takes; the number of kids is not taken in most cases.
+		// Try numbers until one is free; usually the number of kids is free.
 		for i := len(n.kids); ; i++ {
 			again := name + "#" + strconv.Itoa(i)
 			if _, ok := n.kids[again]; !ok {
@@ -69,8 +70,8 @@ func (n *node) add(name string, kid *node) {
 	n.names = append(n.names, name)
 }
 
-// compare returns the fields in which two values differ, by path as they stand
-// in the later one.
+// compare returns the fields in which two values differ. Their paths are those of
+// the later value.
 func compare(before, after *node) []Field {
 	c := comparison{}
 	c.nodes("", before, after)
@@ -82,7 +83,7 @@ type comparison struct{ out []Field }
 func (c *comparison) field(path string, from, to *node) {
 	f, t := brief(from), brief(to)
 	if from != nil && to != nil && f == t && from.shape == scalar && to.shape == scalar {
-		// The text "1" is not the number.
+		// The string "1" differs from the number 1.
 		f, t = from.typed(), to.typed()
 	}
 	c.values(path, f, t)
@@ -93,7 +94,7 @@ func (c *comparison) values(path, from, to string) {
 	c.out = append(c.out, Field{Path: console.Inline(strings.TrimPrefix(path, ".")), From: from, To: to})
 }
 
-// nodes compares what stands at a path. Nil is nothing.
+// nodes compares two nodes at a path. A nil node means that nothing is there.
 func (c *comparison) nodes(path string, a, b *node) {
 	if a == nil || b == nil {
 		c.field(path, a, b)
@@ -103,7 +104,7 @@ func (c *comparison) nodes(path string, a, b *node) {
 		switch {
 		case a.id == b.id:
 		case strings.Contains(a.text, "\n") || strings.Contains(b.text, "\n"):
-			// A file in a ConfigMap, say.
+			// For example a file in a ConfigMap.
 			if x, y := structured(a.text), structured(b.text); x != nil && y != nil {
 				c.nodes(path, x, y)
 				return
@@ -114,7 +115,7 @@ func (c *comparison) nodes(path string, a, b *node) {
 		}
 		return
 	}
-	// A list without items can have any shape.
+	// An empty list can have either list shape.
 	if a.shape == sequence || b.shape == sequence || a.shape != b.shape {
 		if !same(a, b) {
 			c.field(path, a, b)
@@ -152,7 +153,7 @@ func (c *comparison) nodes(path string, a, b *node) {
 	}
 }
 
-// order lists keys.
+// order returns the keys of items as one text.
 func order(names []string) string {
 	out := make([]string, len(names))
 	for i, name := range names {
@@ -161,7 +162,8 @@ func order(names []string) string {
 	return "order: " + strings.Join(out, ", ")
 }
 
-// same tells whether two values are equal, whatever the shape of empty ones.
+// same reports whether two values are equal. Empty values are equal whatever their
+// shapes.
 func same(a, b *node) bool {
 	if a.shape == scalar || b.shape == scalar {
 		return a.shape == b.shape && a.id == b.id
@@ -178,12 +180,13 @@ func same(a, b *node) bool {
 	return true
 }
 
-// mostLines is how many lines of a text are shown: those of a changed script
-// belong into a view of the files.
+// mostLines is the largest number of lines that are shown for a text. For the many
+// lines of a changed script, a reader should compare the files.
 const mostLines = 8
 
-// texts compares texts of several lines, by the lines that differ: each by its
-// number in the later text, or in the earlier one where it was removed.
+// texts compares texts of several lines and adds the lines that differ. Each is
+// identified by its number in the later text or, if it was removed, in the earlier
+// text.
 func (c *comparison) texts(path, from, to string) {
 	shown, removed, added := 0, 0, 0
 	for _, run := range changedLines(from, to) {
@@ -215,17 +218,18 @@ func (c *comparison) texts(path, from, to string) {
 	}
 }
 
-// changedRun is a run of lines, with those that are there instead.
+// changedRun is a run of removed lines with the lines that replace it.
 type changedRun struct {
-	at       int // the first of to, or of from where there is none, from 1
+	at       int // number of the first line of to or, if to is empty, of from; counted from 1
 	from, to []string
 }
 
-// changedLines reads what differs in two texts out of a unified diff.
+// changedLines returns the differences of two texts, which it reads from a unified
+// diff.
 func changedLines(from, to string) []changedRun {
 	var runs []changedRun
-	var old, now int // next lines, from 1
-	open := false    // the last run goes on
+	var old, now int // numbers of the next lines, from 1
+	open := false    // the last run continues
 	for line := range strings.Lines(string(diff.Diff("before", []byte(from), "after", []byte(to)))) {
 		line = strings.TrimSuffix(line, "\n")
 		switch {
@@ -234,7 +238,7 @@ func changedLines(from, to string) []changedRun {
 			if _, err := fmt.Sscanf(line, "@@ -%d,%d +%d,%d @@", &old, new(int), &now, new(int)); err != nil {
 				return runs
 			}
-		case now == 0 && old == 0, strings.HasPrefix(line, `\`): // the diff's own
+		case now == 0 && old == 0, strings.HasPrefix(line, `\`): // lines that belong to the diff itself
 		case strings.HasPrefix(line, "-"), strings.HasPrefix(line, "+"):
 			if !open {
 				runs, open = append(runs, changedRun{at: now}), true
@@ -258,7 +262,7 @@ func changedLines(from, to string) []changedRun {
 	return runs
 }
 
-// join adds words to a path.
+// join appends words to a path.
 func join(path, words string) string {
 	if path == "" {
 		return words
@@ -266,15 +270,15 @@ func join(path, words string) string {
 	return path + ", " + words
 }
 
-// most is how many characters of a value are shown, and lead how many before
-// the first that differs.
+// most is the number of characters that are shown of a value, and lead the number of
+// characters that are shown before the first difference.
 const (
 	most = 80
 	lead = 30
 )
 
-// shorten puts two values into one printable line each, of most characters,
-// with the first that differ among them.
+// shorten returns two values, each as one printable line of at most most characters
+// that contains the first difference.
 func shorten(from, to string) (string, string) {
 	f, t := console.Inline(from), console.Inline(to)
 	if f == t && from != to {
@@ -294,8 +298,8 @@ func shorten(from, to string) (string, string) {
 	return cut(f, start), cut(t, start)
 }
 
-// cut returns most characters of a text from a byte on, and an ellipsis at each
-// end that is cut off.
+// cut returns most characters of a text, from the byte start on, with an ellipsis at
+// each end that is cut off.
 func cut(s string, start int) string {
 	lost := start > 0 && s != ""
 	s = s[min(start, len(s)):]
@@ -305,7 +309,7 @@ func cut(s string, start int) string {
 	return words.Truncate(s, most+1)
 }
 
-// typed is a scalar with its type.
+// typed returns a scalar so that its type is visible: strings are quoted.
 func (n *node) typed() string {
 	if strings.HasPrefix(n.id, "s") {
 		return strconv.Quote(n.text)
@@ -313,7 +317,8 @@ func (n *node) typed() string {
 	return n.text
 }
 
-// brief is a value in one line, of which the beginning is shown in any case.
+// brief returns a value on one line. It may be cut off, because only the beginning
+// is shown.
 func brief(n *node) string {
 	if n == nil {
 		return ""
@@ -323,8 +328,8 @@ func brief(n *node) string {
 	return b.String()
 }
 
-// enough is how much is written of a value that has others in it: of a list
-// that differs late, more than is shown.
+// enough is the number of characters that are written for a value with other values
+// in it. It is larger than the number that is shown, for lists that differ late.
 const enough = 100 * most
 
 func (n *node) write(b *strings.Builder, depth int) {
@@ -360,9 +365,9 @@ func (n *node) write(b *strings.Builder, depth int) {
 	}
 }
 
-// list makes a node of a list's items: a sequence where all are scalars, else
-// each by its key, or by its number where it has none. field is what holds the
-// list.
+// list returns a node for the items of a list: a sequence if all items are scalars;
+// otherwise items, each identified by its key or, without a key, by its number.
+// field is the name of the field that holds the list.
 func list(field string, kids []*node) *node {
 	if !slices.ContainsFunc(kids, func(k *node) bool { return k.shape != scalar }) {
 		n := &node{shape: sequence}
@@ -385,10 +390,11 @@ func list(field string, kids []*node) *node {
 	return n
 }
 
-// keys are the fields that tell the items of a list apart: of these groups the
-// first of which an item has the first. They are what Kubernetes and Kueue merge
-// lists by, and of other formats what is unique in them. A claim for all lists
-// alike is enough, because what has the same key twice is told apart by number.
+// keys are groups of fields that identify the items of a list. The first group whose
+// first field an item has identifies the item. For Kubernetes and Kueue they are the
+// keys by which lists are merged; for other formats they are fields that are unique.
+// One table for all lists is enough, because items with equal keys are distinguished
+// by number.
 //
 // Source: the tags patchMergeKey in k8s.io/api, the markers listMapKey in
 // sigs.k8s.io/kueue/apis and sigs.k8s.io/jobset/api.
@@ -397,24 +403,24 @@ var keys = [][]string{
 	{"id"}, {"name"}, {"alert"}, {"title"}, {"refId"},
 }
 
-// inOrder are lists of which the order means something although their items have
-// keys: the order in which flavors are tried, containers start, and variables
-// refer to those before.
+// inOrder are lists whose order has a meaning although their items have keys:
+// flavors are tried and containers are started in this order, and variables can
+// refer to earlier variables.
 var inOrder = []string{"flavors", "initContainers", "env"}
 
-// sets are lists of scalars whose order means nothing. "resources" are those of
-// a kustomization, too.
+// sets are lists of scalars whose order has no meaning. "resources" is also a list
+// in a kustomization.
 var sets = []string{
 	"resources", "coveredResources", "verbs", "apiGroups", "resourceNames", "operations", "managedResources",
 	"finalizers",
 }
 
-// key is what tells an item of a list from others, or "".
+// key returns the text that identifies an item of a list, or "".
 func key(n *node) string {
 	if n.shape != fields {
 		return ""
 	}
-	// A tile of a Cloud Monitoring dashboard is its widget, and a place for it.
+	// A tile of a Cloud Monitoring dashboard consists of a widget and its position.
 	if widget := n.kids[".widget"]; widget != nil {
 		return widget.field("title")
 	}
@@ -433,7 +439,7 @@ func key(n *node) string {
 	return ""
 }
 
-// field is a scalar among a node's fields, or "".
+// field returns a scalar among a node's fields, or "".
 func (n *node) field(name string) string {
 	if kid := n.kids["."+name]; n.shape == fields && kid != nil && kid.shape == scalar {
 		return kid.text
@@ -441,7 +447,7 @@ func (n *node) field(name string) string {
 	return ""
 }
 
-// step is the part of a path for a field: not every name can follow a dot.
+// step returns the part of a path for a field. Some names cannot follow a dot.
 func step(name string) string {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_$"
 	if name != "" && strings.Contains(letters, name[:1]) && strings.Trim(name, letters+"0123456789-") == "" {

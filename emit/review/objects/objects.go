@@ -1,15 +1,14 @@
 // Package objects compares two deploy folders as the tools that read them do.
 //
-// Two trees go in, objects and their changed fields come out. Compare lists the
-// Terraform blocks, Kubernetes objects, build steps and dashboards that changed.
-// The layout of a file does not matter: the readers of HCL, YAML and JSON make
-// the same kind of node, and Compare compares the nodes. Replacements lists the
-// Terraform resources that a change replaces: it evaluates both roots as far as
-// their files allow, and asks package terraform which arguments cannot change in
-// place.
+// Two trees go in; objects and their changed fields come out. Compare lists the
+// Terraform blocks, Kubernetes objects, build steps and dashboards that changed. The
+// layout of a file does not matter: the readers of HCL, YAML and JSON make the same
+// kind of node, and Compare compares the nodes. Replacements lists the Terraform
+// resources that a change replaces: it evaluates both roots as far as their files
+// allow, and asks package terraform which arguments cannot change in place.
 //
-// A folder may have been edited by hand. The readers terminate for every input,
-// and a file that cannot be read is reported as an object.
+// A folder may have been edited by hand. The readers terminate for every input, and
+// a file that cannot be read is reported as an object.
 package objects
 
 import (
@@ -24,23 +23,23 @@ import (
 	"github.com/batchwright/batchwright/emit/review/delta"
 )
 
-// object is one of a file.
+// object is one object in a file.
 type object struct {
 	file, kind, name string
 	line             int
-	// scope is what the name is unique in: "" for the folder, or a file, or the
-	// folder of a Terraform module.
+	// scope is the area in which the name is unique: "" for the folder, otherwise a
+	// file or the folder of a Terraform module.
 	scope string
 	value *node
 }
 
-// unreadable is why a file could not be read as what its name says.
+// unreadable is the reason why a file could not be parsed as its name says.
 type unreadable struct {
 	line   int // from 1
 	reason string
 }
 
-// String says why, and where; "" of nil.
+// String returns the reason and the line; "" for nil.
 func (u *unreadable) String() string {
 	if u == nil {
 		return ""
@@ -48,9 +47,9 @@ func (u *unreadable) String() string {
 	return fmt.Sprintf("line %d: %s", u.line, console.Inline(u.reason))
 }
 
-// Compare lists the objects that changed, by file, kind and name, and
-// counts the files that differ in nothing else than formatting. A file that
-// cannot be read, as after an edit by hand, is one object that says so.
+// Compare returns the objects that changed, sorted by file, kind and name, and the
+// number of files that differ only in formatting. A file that cannot be parsed, for
+// example after an edit by hand, becomes one object that reports this.
 func Compare(before, after emit.Tree) (changed []Object, formatting int) {
 	was, is := byPath(before), byPath(after)
 	differ := map[string]bool{}
@@ -58,7 +57,7 @@ func Compare(before, after emit.Tree) (changed []Object, formatting int) {
 		a, had := was[f.Path]
 		b, has := is[f.Path]
 		same := had && has && string(a.Content) == string(b.Content) && executable(a) == executable(b)
-		// The manifest lists sums of the other files.
+		// Ignore the manifest, which lists hashes of the other files.
 		if !same && f.Path != emit.ManifestPath {
 			differ[f.Path] = true
 		}
@@ -80,10 +79,10 @@ func Compare(before, after emit.Tree) (changed []Object, formatting int) {
 			whole(1, Field{Path: "mode", From: mode(from), To: mode(to)})
 		}
 	}
-	// Of a file that is read on one side only, nothing is known to have changed.
+	// If a file can be read on only one side, its changes are unknown.
 	half := func(o object) bool { return broken[o.file] != nil || brokenNow[o.file] != nil }
 	changed = append(changed, compareObjects(slices.DeleteFunc(old, half), slices.DeleteFunc(now, half))...)
-	// What is declared twice is told apart by its line.
+	// Objects that are declared twice are distinguished by their lines.
 	slices.SortStableFunc(changed, func(a, b Object) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name),
 			cmp.Compare(a.Line, b.Line), cmp.Compare(a.Op, b.Op))
@@ -103,7 +102,8 @@ func byPath(t emit.Tree) map[string]emit.File {
 	return out
 }
 
-// executable tells whether a file can be run: all of its mode that git keeps.
+// executable reports whether a file is executable, which is the only part of its
+// mode that git keeps.
 func executable(f emit.File) bool { return f.Mode&0o100 != 0 }
 
 func mode(f emit.File) string {
@@ -123,9 +123,8 @@ func op(before, after map[string]emit.File, p string) delta.Op {
 	return delta.Changed
 }
 
-// readAll reads the objects of the files that are wanted, in the order of the
-// tree, and tells which could not be read. It leaves out some that are the same in
-// the others.
+// readAll returns the objects of the wanted files in the order of the tree, and the
+// files that could not be read. It omits some objects that are identical in others.
 func readAll(t emit.Tree, want map[string]bool, others map[string]emit.File) ([]object, map[string]*unreadable) {
 	var out []object
 	broken := map[string]*unreadable{}
@@ -143,9 +142,9 @@ func readAll(t emit.Tree, want map[string]bool, others map[string]emit.File) ([]
 	return out, broken
 }
 
-// apart returns a file without the YAML documents that the other has, too, to the
-// letter: of a team's dozen mostly one has changed, and to read them is most of the
-// work. Lines keep their numbers.
+// apart returns a file without the YAML documents that other also contains, byte for
+// byte. Usually only one of a team's dozen documents has changed, and parsing them
+// is most of the work. Line numbers stay the same.
 func apart(f, other emit.File) []byte {
 	separator := []byte("\n---\n")
 	if path.Ext(f.Path) != ".yaml" || !bytes.Contains(f.Content, separator) {
@@ -187,12 +186,12 @@ func read(f emit.File) ([]object, *unreadable) {
 	return objects, err
 }
 
-// compareObjects matches the objects of two sides by what they are, wherever
-// they stand. What it returns has no order.
+// compareObjects matches the objects of two sides by scope, kind and name, wherever
+// they are in a file. The result is not sorted.
 func compareObjects(before, after []object) []Object {
 	type id struct {
 		scope, kind, name string
-		again             int // the object is declared that often before
+		again             int // the number of earlier declarations of the object
 	}
 	index := func(objects []object) map[id]object {
 		out := make(map[id]object, len(objects))

@@ -17,13 +17,15 @@ import (
 	"github.com/batchwright/batchwright/emit/terraform"
 )
 
-// Replacements lists what Terraform must replace: resources that are there before
-// and after, and of which an argument changed that cannot be changed in place.
-// What is computed of a resource that is replaced changes with it. Apart from them
-// it lists what left the configuration, of clusters, reservations, buckets and node
-// pools. Both are grave first, and empty where one of the two roots cannot be read,
-// or takes too long to evaluate. Without the earlier plan, which may be nil, they do
-// not say what hangs on them.
+// Replacements returns the resources that Terraform must replace: resources that
+// exist before and after the change, if an argument changed that cannot be changed
+// in place. The computed attributes of a replaced resource change with it.
+// Replacements also returns the clusters, reservations, buckets and node pools that
+// left the configuration.
+//
+// Both lists start with these four types. Both are empty if one of the two roots
+// cannot be read or takes too long to evaluate. If the earlier plan is nil, they do
+// not list the affected nodes and workloads.
 func Replacements(before, after emit.Tree, earlier *ir.Platform) (replaced, removed []Replacement) {
 	if slices.EqualFunc(rootOf(before), rootOf(after), func(a, b emit.File) bool {
 		return a.Path == b.Path && string(a.Content) == string(b.Content)
@@ -78,12 +80,12 @@ func Replacements(before, after emit.Tree, earlier *ir.Platform) (replaced, remo
 	return replaced, removed
 }
 
-// guard is what keeps a resource from being destroyed.
+// guard returns the condition under which a resource cannot be destroyed, or "".
 //
-// Source: documentation of the Terraform provider hashicorp/google,
-// google_container_cluster: it has to be false in the state before the cluster can
-// be destroyed; google_storage_bucket: without force_destroy Terraform fails to
-// delete a bucket that has objects.
+// Source: documentation of the Terraform provider hashicorp/google.
+// google_container_cluster: deletion protection must be false in the state before
+// the cluster can be destroyed. google_storage_bucket: without force_destroy
+// Terraform fails to delete a bucket that has objects.
 func guard(kind string, i *instance) string {
 	switch {
 	case kind == "google_container_cluster" && i.text("deletion_protection") == "true":
@@ -94,17 +96,18 @@ func guard(kind string, i *instance) string {
 	return ""
 }
 
-// grave are the types that hold nodes or data, in the order of lists.
+// grave lists the types that hold nodes or data, in the order of the results.
 var grave = []string{
 	"google_container_cluster", "google_compute_reservation", "google_storage_bucket", "google_container_node_pool",
 }
 
-// rootOf returns what a root is made of.
+// rootOf returns the files of a Terraform root and its modules.
 func rootOf(t emit.Tree) emit.Tree {
 	return t.Select(func(p string) bool { return strings.HasPrefix(p, terraformDir+"/") })
 }
 
-// rank is the place of a type in the list.
+// rank returns the position of a resource's type in grave, or len(grave) for other
+// types.
 func rank(address string) int {
 	if i := slices.Index(grave, kindOf(address)); i >= 0 {
 		return i
@@ -112,7 +115,7 @@ func rank(address string) int {
 	return len(grave)
 }
 
-// kindOf returns the type of a resource, in whatever module it is.
+// kindOf returns the type of a resource from its address, in any module.
 func kindOf(address string) string {
 	for {
 		kind, rest, _ := strings.Cut(address, ".")
@@ -123,9 +126,8 @@ func kindOf(address string) string {
 	}
 }
 
-// replaced returns the arguments for which an instance is replaced. If something
-// triggers its replacement, these include arguments that do not replace it
-// otherwise.
+// replaced returns the arguments that replace an instance. If triggered is set,
+// these include arguments that replace it only because of a trigger.
 func replaced(s *managed, was, is *instance, triggered bool) []Field {
 	ignored, all := ignoredChanges(s.body)
 	if all {
@@ -143,14 +145,14 @@ func replaced(s *managed, was, is *instance, triggered bool) []Field {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Field) int { return cmp.Compare(a.Path, b.Path) })
-	// A block that came or went says enough of what is in it.
+	// The line of an added or removed block covers the arguments in it.
 	return slices.DeleteFunc(slices.Clone(out), func(f Field) bool {
 		return slices.ContainsFunc(out, func(block Field) bool { return strings.HasPrefix(f.Path, block.Path+".") })
 	})
 }
 
-// triggered reports whether something that the resource's replace_triggered_by names
-// is there before and after, and differs.
+// triggered reports whether an argument that the resource's replace_triggered_by
+// names exists before and after the change, and differs.
 func (r *root) triggered(s *managed) bool {
 	for _, b := range s.body.Blocks {
 		a := b.Body.Attributes["replace_triggered_by"]
@@ -173,7 +175,8 @@ func (r *root) triggered(s *managed) bool {
 	return false
 }
 
-// ignoredChanges returns the arguments whose changes Terraform is told to ignore.
+// ignoredChanges returns the arguments whose changes Terraform ignores. all reports
+// whether it ignores every change.
 func ignoredChanges(body *hclsyntax.Body) (paths []string, all bool) {
 	for _, b := range body.Blocks {
 		a := b.Body.Attributes["ignore_changes"]
@@ -198,8 +201,9 @@ func ignoredChanges(body *hclsyntax.Body) (paths []string, all bool) {
 	return paths, false
 }
 
-// differences returns how two blocks differ in an argument, which is at rest below
-// the path at. Nil is no block.
+// differences returns the differences of two blocks in the argument a. rest is the
+// path from the blocks to the argument, and at the path of the blocks. A nil block
+// is a missing one.
 func differences(a terraform.Argument, was, is *arguments, rest []string, at string) []Field {
 	name := rest[0]
 	if at != "" {
@@ -239,7 +243,7 @@ func differences(a terraform.Argument, was, is *arguments, rest []string, at str
 	return []Field{field}
 }
 
-// blocks is a list of blocks for readers.
+// blocks returns a list of blocks as text for readers.
 func blocks(list []arguments) string {
 	if len(list) == 0 {
 		return ""
@@ -273,9 +277,9 @@ func (a *arguments) block(name string) []arguments {
 	return a.blocks[name]
 }
 
-// text is an argument's value as a text, "" where it is not set. Texts of equal
-// values are equal, whatever the type that they are written in: Terraform
-// converts them to the provider's.
+// text returns the value of an argument as text; "" if it is not set. Equal values
+// have equal texts, whatever the type in which they are written, because Terraform
+// converts them to the provider's type.
 func (a *arguments) text(name string) string {
 	if a == nil {
 		return ""
@@ -287,7 +291,8 @@ func (a *arguments) text(name string) string {
 	return scalarText(v)
 }
 
-// scalarText is a value as a text. Lists that matter here are sets.
+// scalarText returns a value as text. It sorts lists, because the relevant lists are
+// sets.
 func scalarText(v cty.Value) string {
 	if v == cty.NilVal || v.IsNull() || !v.IsKnown() {
 		return ""
@@ -316,8 +321,8 @@ func scalarText(v cty.Value) string {
 	return strings.Join(parts, ", ")
 }
 
-// created returns the addresses of the resources that a value waits for to be
-// created, or "".
+// created returns the addresses of the resources that must be created before the
+// value is known; "" if there are none.
 func created(s string) string {
 	var out []string
 	for rest := s; ; {
@@ -332,8 +337,8 @@ func created(s string) string {
 	return strings.Join(slices.Compact(out), ", ")
 }
 
-// hanging tells what hangs on a resource of a name: the most nodes that there
-// can be, and the workloads of the teams.
+// hanging returns what depends on a resource: the largest number of nodes, and the
+// teams' workloads.
 func hanging(p *ir.Platform, kind, name string) (nodes int, workloads []string) {
 	var capacities []string
 	switch kind {

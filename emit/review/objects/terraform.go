@@ -14,8 +14,8 @@ import (
 	"github.com/batchwright/batchwright/emit"
 )
 
-// readTerraform reads the blocks of a file of Terraform, each local value by
-// itself, or the values of variables.
+// readTerraform returns the blocks of a Terraform file, with a separate object for
+// each local value, or the values in a file of variables.
 func readTerraform(f emit.File) ([]object, *unreadable) {
 	body, err := parseTerraform(f)
 	if err != nil {
@@ -23,10 +23,10 @@ func readTerraform(f emit.File) ([]object, *unreadable) {
 	}
 	s := source(f.Content)
 	var out []object
-	// single is an object whose value has a path that begins with its name.
+	// single adds an object whose only field has the object's name.
 	single := func(kind, name string, line int, v *node) {
 		n := &node{shape: fields}
-		first, _, _ := strings.Cut(name, " ") // without labels
+		first, _, _ := strings.Cut(name, " ") // the type without labels
 		n.add(step(first), v)
 		out = append(out, object{kind: kind, name: name, line: line, value: n})
 	}
@@ -39,7 +39,7 @@ func readTerraform(f emit.File) ([]object, *unreadable) {
 	if strings.HasSuffix(f.Path, ".tfvars") {
 		attributes("value", body)
 	} else {
-		attributes("argument", body) // no file of Terraform has any
+		attributes("argument", body) // our own Terraform files have none at the top level
 	}
 	for _, b := range body.Blocks {
 		switch line := b.DefRange().Start.Line; b.Type {
@@ -63,7 +63,7 @@ func readTerraform(f emit.File) ([]object, *unreadable) {
 	return out, nil
 }
 
-// parseTerraform parses a file of Terraform.
+// parseTerraform parses a Terraform file.
 func parseTerraform(f emit.File) (*hclsyntax.Body, *unreadable) {
 	if line := deep(f.Content); line > 0 {
 		return nil, &unreadable{line, "nested too deep"}
@@ -83,11 +83,12 @@ func parseTerraform(f emit.File) (*hclsyntax.Body, *unreadable) {
 	return body, nil
 }
 
-// deep returns the line on which something nests deeper than anybody writes,
-// which the parser would follow as deep as it goes, or 0: brackets, operators in
-// a row, conditions in conditions. It takes texts for code, which is near enough.
+// deep returns the line at which the file is nested deeper than anybody would write,
+// or 0. The parser would recurse as deep as the file is nested: brackets, operators
+// in a row, conditions in conditions. deep also counts characters in strings, which
+// is accurate enough.
 func deep(content []byte) int {
-	const longest = 64 << 10 // bytes without an argument or a comma
+	const longest = 64 << 10 // bytes without "=" or ","
 	line, brackets, run, operators := 1, 0, 0, 0
 	for _, c := range content {
 		run++
@@ -112,8 +113,8 @@ func deep(content []byte) int {
 	return 0
 }
 
-// blockKeys are the arguments that tell blocks of a type apart. Source: the
-// documentation of the provider hashicorp/google.
+// blockKeys maps the types of repeated blocks to the argument that identifies a
+// block. Source: the documentation of the provider hashicorp/google.
 var blockKeys = map[string]string{
 	"allow":              "protocol",
 	"cidr_blocks":        "display_name",
@@ -124,10 +125,10 @@ var blockKeys = map[string]string{
 	"taint":              "key",
 }
 
-// source is what a file holds.
+// source is the content of a file.
 type source []byte
 
-// body makes a node of what stands between braces.
+// body returns a node for the content between braces.
 func (s source) body(body *hclsyntax.Body) *node {
 	n := &node{shape: fields}
 	for name, a := range body.Attributes {
@@ -135,7 +136,7 @@ func (s source) body(body *hclsyntax.Body) *node {
 	}
 	for _, b := range body.Blocks {
 		name := "." + b.Type
-		// A block has no argument's name, where Terraform can read it.
+		// In files that Terraform can read, no block has the name of an argument.
 		for n.kids[name] != nil && !n.kids[name].blocks {
 			name += "#"
 		}
@@ -156,8 +157,8 @@ func (s source) body(body *hclsyntax.Body) *node {
 	return n
 }
 
-// expression makes a node of an expression: what is constant by its value, and
-// anything else by its tokens.
+// expression returns a node for an expression: for constant parts their values, for
+// other parts their tokens.
 func (s source) expression(e hclsyntax.Expression) *node {
 	switch e := e.(type) {
 	case *hclsyntax.ObjectConsExpr:
@@ -206,9 +207,8 @@ func (s source) expression(e hclsyntax.Expression) *node {
 	}
 }
 
-// constant returns the value of an expression that has it written in it, and
-// nothing to evaluate: NilVal of any other. It is null, a text, a number or a
-// bool.
+// constant returns the value of an expression that is a literal: null, a string, a
+// number or a bool. It returns NilVal for any other expression.
 func constant(e hclsyntax.Expression) cty.Value {
 	switch e := e.(type) {
 	case *hclsyntax.LiteralValueExpr:
@@ -240,7 +240,7 @@ func constant(e hclsyntax.Expression) cty.Value {
 	return cty.NilVal
 }
 
-// tokens is an expression as it is written, but for layout and comments.
+// tokens returns an expression as it is written, without layout and comments.
 func (s source) tokens(e hclsyntax.Expression) *node {
 	r := e.Range()
 	if r.Start.Byte < 0 || r.End.Byte > len(s) || r.Start.Byte > r.End.Byte {
@@ -262,7 +262,8 @@ func (s source) tokens(e hclsyntax.Expression) *node {
 	return &node{text: strings.Join(strings.Fields(string(written)), " "), id: "e" + id.String()}
 }
 
-// last tells whether tokens begin with the end of what a comma may stand before.
+// last reports whether the next of the tokens is a closing bracket, before which a
+// comma is optional.
 func last(tokens hclsyntax.Tokens) bool {
 	for _, t := range tokens {
 		switch t.Type {

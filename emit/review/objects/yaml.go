@@ -20,8 +20,8 @@ import (
 	"github.com/batchwright/batchwright/emit"
 )
 
-// readYAML reads a file of Kubernetes objects, a kustomization, a build, alert
-// rules, or anything else that is YAML.
+// readYAML returns the objects of a YAML file: Kubernetes objects, a kustomization,
+// a build, alert rules, or anything else.
 func readYAML(f emit.File) ([]object, *unreadable) {
 	docs, err := parseYAML(f.Content)
 	if err != nil {
@@ -34,7 +34,7 @@ func readYAML(f emit.File) ([]object, *unreadable) {
 	return out, nil
 }
 
-// document makes objects of a document, by what it is.
+// document returns the objects in a YAML document, depending on its type.
 func document(file string, n *node) []object {
 	whole := object{kind: "file", name: file, line: n.line, scope: file, value: n}
 	kind, name := n.field("kind"), ""
@@ -57,8 +57,8 @@ func document(file string, n *node) []object {
 	return []object{whole}
 }
 
-// build makes an object of each step, and one of what they have in common, and
-// their order.
+// build returns an object for each step, and one for the other fields of the build
+// and the order of the steps.
 func build(whole object) []object {
 	whole.kind, whole.name = "build", strings.TrimSuffix(path.Base(whole.scope), path.Ext(whole.scope))
 	steps := whole.value.list("steps")
@@ -72,8 +72,8 @@ func build(whole object) []object {
 	return out
 }
 
-// alerts makes an object of each rule, which knows its group, and one of what is
-// left of the file.
+// alerts returns an object for each rule, which includes the fields of its group,
+// and one for the rest of the file.
 func alerts(whole object) []object {
 	groups := whole.value.list("groups")
 	out := []object{whole}
@@ -104,7 +104,7 @@ func (n *node) without(name string) *node {
 	return &out
 }
 
-// list is a list of more than scalars among a node's fields, or nil.
+// list returns a field that is a list with elements other than scalars, or nil.
 func (n *node) list(name string) *node {
 	if kid := n.kids["."+name]; n.shape == fields && kid != nil && kid.shape == items {
 		return kid
@@ -112,7 +112,7 @@ func (n *node) list(name string) *node {
 	return nil
 }
 
-// parseYAML reads the documents of a file, without those that say nothing.
+// parseYAML returns the documents of a file, without empty ones.
 func parseYAML(content []byte) ([]*node, *unreadable) {
 	var out []*node
 	r := reader{budget: 20*len(content) + 1000}
@@ -134,7 +134,7 @@ func parseYAML(content []byte) ([]*node, *unreadable) {
 	}
 }
 
-// yamlError takes the line out of the library's message.
+// yamlError separates the line number from the message of the library's error.
 func yamlError(err error) *unreadable {
 	message := strings.TrimPrefix(err.Error(), "yaml: ")
 	if rest, ok := strings.CutPrefix(message, "line "); ok {
@@ -146,14 +146,16 @@ func yamlError(err error) *unreadable {
 	return &unreadable{1, message}
 }
 
-// deepest is how deep what is read may nest.
+// deepest is the depth to which parsed values may be nested.
 const deepest = 1000
 
-// reader makes nodes of YAML. Aliases could make much of little.
+// reader turns YAML into nodes. Its budget limits aliases, with which a short file
+// could describe a huge value.
 type reader struct{ budget, line int }
 
-// node returns what a node of YAML says, nil for null: to Kubernetes a field
-// that is null is not there. field holds the value, and parent holds that.
+// node returns the node for a YAML node; nil for null, because Kubernetes treats a
+// null field as absent. field is the name of the field that holds the value, and
+// parent the name of the field that holds field.
 func (r *reader) node(y *yaml.Node, field, parent string, depth int) (*node, error) {
 	r.line = y.Line
 	if r.budget--; r.budget < 0 || depth > deepest {
@@ -225,14 +227,14 @@ func yamlScalar(y *yaml.Node, field, parent string) *node {
 		return &node{text: y.Value, id: "b" + strings.ToLower(y.Value)}
 	case "!!int", "!!float":
 		return number(y.Value)
-	case "!!str", "!!timestamp": // which Kubernetes takes for a text
+	case "!!str", "!!timestamp": // Kubernetes reads a timestamp as a string
 		return text(y.Value)
 	default:
 		return &node{text: y.Value, id: tag + y.Value}
 	}
 }
 
-// number is a scalar that is a number.
+// number returns a scalar node for a number.
 func number(s string) *node {
 	id := s
 	if i, err := strconv.ParseInt(s, 0, 64); err == nil {
@@ -243,7 +245,7 @@ func number(s string) *node {
 	return &node{text: s, id: "n" + id}
 }
 
-// quantities tells whether a field is an amount of some resource.
+// quantities reports whether a field is an amount of a resource.
 func quantities(field, parent string) bool {
 	switch field {
 	case "nominalQuota", "borrowingLimit", "lendingLimit", "sizeLimit":
@@ -252,9 +254,9 @@ func quantities(field, parent string) bool {
 	return parent == "requests" || parent == "limits"
 }
 
-// quantity is a scalar that is an amount, however it is written: 1000m is 1. It
-// is nil for what is none, and for an exponent of more than two digits, which
-// makes a long number of little text.
+// quantity returns a scalar node for an amount; equal amounts have equal nodes, for
+// example 1000m and 1. It returns nil if s is not an amount, or if the exponent has
+// more than two digits, because a short text would then produce a huge number.
 func quantity(s string) *node {
 	digits, exponent, _ := strings.Cut(strings.ToLower(s), "e")
 	if len(digits) > 40 || len(strings.TrimLeft(exponent, "+-")) > 2 {
@@ -271,8 +273,8 @@ func quantity(s string) *node {
 	return &node{text: s, id: "q" + exact.RatString()}
 }
 
-// structured is what a text of several lines says in JSON or YAML: nil where it
-// is something else than a map.
+// structured returns the node for a text of several lines that is a map in JSON or
+// YAML; nil for any other text.
 func structured(s string) *node {
 	var n *node
 	if strings.HasPrefix(strings.TrimSpace(s), "{") {
@@ -286,8 +288,8 @@ func structured(s string) *node {
 	return n
 }
 
-// readJSON reads a dashboard, of Grafana or of Cloud Monitoring, or anything
-// else that is JSON.
+// readJSON returns the objects of a JSON file: a dashboard of Grafana or Cloud
+// Monitoring, or anything else.
 func readJSON(f emit.File) ([]object, *unreadable) {
 	n, err := parseJSON(f.Content)
 	if err != nil {
@@ -320,8 +322,8 @@ func parseJSON(content []byte) (*node, *unreadable) {
 	return jsonNode(v, ""), nil
 }
 
-// jsonNode returns what a value of JSON says. Where a panel stands in its
-// dashboard is formatting.
+// jsonNode returns the node for a JSON value. It omits the position of a panel in
+// its dashboard, which counts as formatting.
 func jsonNode(v any, field string) *node {
 	switch v := v.(type) {
 	case map[string]any:

@@ -11,14 +11,14 @@ import (
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
-// capacities tells what hardware there is, and how it is obtained.
+// capacities adds the facts about the hardware and how it is obtained.
 func (s *sheet) capacities() {
 	for i := range s.plan.Capacities {
 		s.capacity(&s.plan.Capacities[i])
 	}
 	s.autoProvisioning()
 	for _, check := range s.plan.AdmissionChecks {
-		// They follow from the capacities, which have their names.
+		// Checks follow from the capacities, and have their names.
 		c := s.subject(TopicCapacity, kindCheck, check.Name)
 		c.has("", fact{form: being, follows: []string{kindCapacity}})
 		c.part = &key{kindCheck, check.Name, ""}
@@ -35,7 +35,7 @@ func (s *sheet) capacity(c *ir.Capacity) {
 	platform := []string{self, platformName, platformProject, platformRegion}
 
 	this.is("hardware class", c.Hardware)
-	var change []string // of the nodes of pools that the platform makes
+	var change []string // notes on the nodes of pools that the platform creates
 	switch {
 	case !c.OwnsPools():
 	case c.Sliced() || c.Machine.PlacementTopology != "":
@@ -121,10 +121,12 @@ func (s *sheet) capacity(c *ir.Capacity) {
 	}
 }
 
-// tagRatio is of what quota has of other resources than the one that is counted.
+// tagRatio is the tag of the facts about the quota of resources other than the
+// counted one.
 const tagRatio = "ratio"
 
-// eachWhat is what quota has of a resource with each unit that is counted.
+// eachWhat returns the name of the fact about a resource's quota for each unit of
+// the counted resource.
 func eachWhat(c *ir.Capacity, r string) string {
 	return resourceName(r) + " with each " + ir.Unit(c.CountedIn()) + " of quota"
 }
@@ -138,7 +140,8 @@ func resourceName(r string) string {
 	return ir.Unit(r) + "s"
 }
 
-// size is how many nodes a capacity has, and accelerators with them.
+// size returns the number of nodes of a capacity, and of their accelerators, in
+// words.
 func size(c *ir.Capacity) string {
 	upTo := func(least, most int, noun string) string {
 		switch {
@@ -163,7 +166,7 @@ func size(c *ir.Capacity) string {
 	return nodes
 }
 
-// machine is a machine type with its accelerators.
+// machine returns a machine type with its accelerators.
 func machine(m ir.Machine) string {
 	words := m.Type
 	if m.Accelerator != "" {
@@ -175,7 +178,7 @@ func machine(m ir.Machine) string {
 	return words
 }
 
-// hardware is all that the catalogue knows of a machine.
+// hardware returns all facts of the catalogue about a machine.
 func hardware(m ir.Machine) string {
 	words := fmt.Sprint(m.Family, m.VCPUs, " ", m.MemoryGiB, m.Arm, m.Resource, m.AcceleratorCount, " ", m.BundledSSDs,
 		" ", m.SSDSizeGB, m.PlacementTopology, m.AcceleratorNetworks, m.LinkedNodes, m.SteadyGPUs, m.CountsNoSSDs, m.TPUType)
@@ -185,7 +188,7 @@ func hardware(m ir.Machine) string {
 	return words
 }
 
-// option is how a capacity's machines are obtained.
+// option returns a description of how a capacity's machines are obtained.
 func option(c *ir.Capacity) string {
 	parts := []string{string(c.Option)}
 	switch c.Option {
@@ -245,7 +248,7 @@ func taints(all []ir.Taint) string {
 	return strings.Join(words, ", ")
 }
 
-// autoProvisioning tells how far GKE may go by itself.
+// autoProvisioning adds the limits of node auto-provisioning.
 func (s *sheet) autoProvisioning() {
 	a := s.plan.AutoProvisioning
 	var words, all []string
@@ -283,11 +286,11 @@ func limit(t string, n int) string {
 	return fmt.Sprintf("%d %s", n, t)
 }
 
-// tally is what the queues of a plan are guaranteed of its capacities.
+// tally holds the amounts of each capacity that the queues of a plan are guaranteed.
 type tally struct {
 	capacities map[string]*ir.Capacity
-	cohorts    map[[2]string]*resource.Quantity // by cohort and capacity, in what the capacity is counted in
-	ratios     map[[2]string]resource.Quantity  // by capacity and resource: with each unit that is counted
+	cohorts    map[[2]string]*resource.Quantity // by cohort and capacity, in the capacity's counted resource
+	ratios     map[[2]string]resource.Quantity  // by capacity and resource: amount for each counted unit
 }
 
 func newTally(p *ir.Platform) tally {
@@ -328,8 +331,8 @@ func (t tally) add(q *ir.Queue) {
 	}
 }
 
-// learn finds how much of the other resources goes with each unit of what quota
-// is counted in: the first queue that has some tells.
+// learn records how much of the other resources goes with each unit of the counted
+// resource. The first queue that has some of them decides.
 func (t tally) learn(c *ir.Capacity, f *ir.FlavorQuota, most *ir.ResourceQuota) {
 	for _, r := range []string{ir.CPU, ir.Memory} {
 		k := [2]string{c.Name, r}
@@ -358,21 +361,23 @@ func (t tally) each(c *ir.Capacity, r string) (resource.Quantity, bool) {
 	return q, ok
 }
 
-// total notes what all queues are guaranteed of a capacity, against what there is.
+// total returns the note that compares the guarantees of all queues with the size of
+// a capacity.
 func (t tally) total(c *ir.Capacity) []string {
 	r := c.CountedIn()
 	return []string{"all queues guarantee " + held(amountOf(c.Guaranteed, r), t.there(c), r)}
 }
 
-// there is what a capacity has at most of what its quota is counted in.
+// there returns the largest amount that a capacity can have, in the resource in
+// which it is counted.
 func (t tally) there(c *ir.Capacity) resource.Quantity {
 	q := amountOf(c.PerNode, c.CountedIn())
 	q.Mul(int64(c.MaxNodes))
 	return q
 }
 
-// cohort notes what the queues of a cohort are guaranteed of a capacity, and then
-// what all are.
+// cohort returns the notes that compare the guarantees of a cohort's queues, and
+// then of all queues, with the size of a capacity.
 func (t tally) cohort(cohort string, c *ir.Capacity) []string {
 	total := t.total(c)
 	q := t.cohorts[[2]string{cohort, c.Name}]
@@ -386,7 +391,7 @@ func (t tally) cohort(cohort string, c *ir.Capacity) []string {
 	return append([]string{"cohort " + cohort + " guarantees " + ir.PrintAmount(r, *q)}, total...)
 }
 
-// held holds what is guaranteed against what there is.
+// held returns text that compares a guaranteed amount with the existing amount.
 func held(all, there resource.Quantity, r string) string {
 	share := words.Decimal(all) + " of the " + ir.PrintAmount(r, there)
 	if all.Cmp(there) > 0 {
@@ -395,7 +400,8 @@ func held(all, there resource.Quantity, r string) string {
 	return share
 }
 
-// against holds an amount that stands beside it against what there is.
+// against returns text that compares an amount, which is printed before it, with the
+// existing amount.
 func against(all, there resource.Quantity) string {
 	if all.Cmp(there) > 0 {
 		return "more than the " + words.Decimal(there) + " there are"

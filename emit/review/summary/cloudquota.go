@@ -10,9 +10,9 @@ import (
 	"github.com/batchwright/batchwright/emit/review/delta"
 )
 
-// cloudQuota tells which quota Google Cloud has to grant that it had not to, one
-// line a metric. Metrics that follow from what queues admit are one line: the first
-// of them, with the others as a note.
+// cloudQuota returns lines about quota that Google Cloud must newly grant, one line
+// for each metric. Metrics that changed only because queues admit other amounts
+// share one line: the first metric, with the others as its note.
 func cloudQuota(before, after []ir.DemandRow) []Line {
 	was := map[string]ir.DemandRow{}
 	for _, r := range before {
@@ -58,18 +58,18 @@ func cloudQuota(before, after []ir.DemandRow) []Line {
 	return append(lines, follow[0])
 }
 
-// byQueues tells whether a row changed in nothing but what queues admit, and what
-// there can be no more of than they admit.
+// byQueues reports whether two rows differ only in the amount that queues admit, and
+// in the maximum if it is limited by that amount.
 func byQueues(a, b ir.DemandRow) bool {
 	return a.Standing == b.Standing && (a.Ceiling == b.Ceiling || allAdmitted(a, b))
 }
 
-// allAdmitted tells whether queues admit all that there can be.
+// allAdmitted reports whether, in both rows, queues admit the entire maximum.
 func allAdmitted(a, b ir.DemandRow) bool {
 	return a.Ceiling == a.Admitted && b.Ceiling == b.Admitted
 }
 
-// demand tells the rest of the rows, which follows from the plan.
+// demand adds the other facts about the rows, all of which follow from the plan.
 func (s *sheet) demand() {
 	d := s.plan.Demand
 	for _, r := range d.Rows {
@@ -89,12 +89,13 @@ func (s *sheet) demand() {
 		fmt.Sprintf("%s, %d GiB of memory", words.Count(d.VCPUs, "vCPU"), d.MemoryGiB), anything)
 }
 
-// counts are what a row asks for.
+// counts returns the amounts for which a row asks.
 func counts(r ir.DemandRow) [3]int { return [3]int{r.Standing, r.Admitted, r.Ceiling} }
 
 func rowName(r ir.DemandRow) string { return cmp.Or(r.Metric, "of "+r.What) }
 
-// need tells what of a row differs from another's, or all of it for nil.
+// need returns the amounts of a row that differ from those of other, or all amounts
+// if other is nil.
 func need(r ir.DemandRow, other *ir.DemandRow) string {
 	all := func(r ir.DemandRow) bool { return r.Standing == r.Admitted && r.Admitted == r.Ceiling }
 	if all(r) && (other == nil || all(*other)) {
@@ -119,7 +120,7 @@ func need(r ir.DemandRow, other *ir.DemandRow) string {
 	return strings.Join(words, ", ")
 }
 
-// units counts in a unit that is given in the plural.
+// units returns a number with its unit. The unit is given in the plural.
 func units(n int, unit string) string {
 	if n == 1 {
 		unit = strings.TrimSuffix(unit, "s")

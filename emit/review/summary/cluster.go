@@ -9,7 +9,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
-// Facts that others follow from.
+// Facts from which others follow.
 var (
 	platformName    = path(kindPlatform, "", "name")
 	platformProject = path(kindPlatform, "", "project")
@@ -17,7 +17,7 @@ var (
 	scheduler       = path(kindPlatform, "", "scheduler")
 )
 
-// platform tells what there is one of.
+// platform adds the facts about the parts that exist only once.
 func (s *sheet) platform() {
 	p := s.plan
 	top := s.subject(TopicCluster, kindPlatform, "")
@@ -128,24 +128,24 @@ func (s *sheet) systemPool() {
 
 func disk(kind string, gib int) string { return fmt.Sprintf("%s of %d GiB", kind, gib) }
 
-// inUse notes what Terraform does not know of a secondary range.
+// inUse is a note on secondary ranges, whose use Terraform does not know.
 //
-// Source: GKE documentation, "VPC-native clusters": the ranges are those that a
-// cluster was made with; more can be added for pods.
+// Source: GKE documentation, "VPC-native clusters": the ranges are fixed when a
+// cluster is created; more ranges can be added for pods.
 const inUse = "Google Cloud refuses to change a range that a cluster uses"
 
-// anew notes how a node pool gets other machines or disks, where Terraform need
-// not replace it.
+// anew is a note on how a node pool gets other machines or disks, if Terraform need
+// not replace the pool.
 //
 // Source: GKE documentation, "Vertically scale by changing the node machine
 // attributes".
 const anew = "GKE makes the nodes anew for it"
 
-// replacedWithTopology notes how the pools of machines that are linked with each
-// other get another topology.
+// replacedWithTopology is a note on how pools of linked machines get another
+// topology.
 const replacedWithTopology = "with another topology Terraform replaces the pools"
 
-// network tells the address ranges, and the networks between GPUs.
+// network adds the facts about address ranges and the networks between GPUs.
 func (s *sheet) network() {
 	n := s.plan.Network
 	vpc := s.subject(TopicCluster, kindNetwork, "")
@@ -185,7 +185,8 @@ func subnets(all []ir.GPUSubnet) string {
 	return strings.Join(words, ", ")
 }
 
-// delivery tells how the platform is built, and what the build may do.
+// delivery adds the facts about how the platform is built, and the permissions of
+// the build.
 func (s *sheet) delivery() {
 	d := s.plan.Delivery
 	built := s.subject(TopicCluster, kindDelivery, "")
@@ -218,7 +219,7 @@ func (s *sheet) delivery() {
 	}
 }
 
-// tagRoles is of what the accounts of the platform may do.
+// tagRoles is the tag of the facts about the roles of the platform's accounts.
 const tagRoles = "roles"
 
 func (s *sheet) account(topic Topic, of string, a ir.ServiceAccount) {
@@ -228,8 +229,8 @@ func (s *sheet) account(topic Topic, of string, a ir.ServiceAccount) {
 	account.has("roles", fact{form: set, list: a.Roles, tag: tagRoles})
 }
 
-// monitoring tells what is watched. The texts of an alert are the compiler's own,
-// and follow from the rest of the plan.
+// monitoring adds the facts about dashboards and alerts. The texts of an alert are
+// the compiler's own, and follow from the rest of the plan.
 func (s *sheet) monitoring() {
 	m := s.plan.Monitoring
 	watch := s.subject(TopicCluster, kindMonitoring, "")

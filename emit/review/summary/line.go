@@ -7,23 +7,23 @@ import (
 	"github.com/batchwright/batchwright/emit/review/delta"
 )
 
-// Topic is what a line of the summary is about.
+// Topic is the subject area of a line of the summary.
 type Topic string
 
-// Topics, in the order of a summary: what somebody decided stands before what
-// mostly follows from it.
+// The topics in the order of a summary: topics of decisions come before topics whose
+// lines mostly follow from them.
 const (
 	TopicCluster    Topic = "cluster"     // versions, networks, monitoring, delivery
-	TopicCapacity   Topic = "capacity"    // nodes and accelerators there are
+	TopicCapacity   Topic = "capacity"    // number of nodes and accelerators
 	TopicTeams      Topic = "teams"       // teams, cohorts and who belongs to them
-	TopicQueues     Topic = "queues"      // which queues there are, and for whom
-	TopicQuota      Topic = "quota"       // what a queue has of a capacity
-	TopicPriority   Topic = "priority"    // classes, and who preempts whom
+	TopicQueues     Topic = "queues"      // queues, and the teams that use them
+	TopicQuota      Topic = "quota"       // a queue's quota of a capacity
+	TopicPriority   Topic = "priority"    // classes, and which preempts which
 	TopicAccess     Topic = "access"      // who may submit, and who reaches the cluster
 	TopicWorkloads  Topic = "workloads"   // jobs of the teams
-	TopicAlerts     Topic = "alerts"      // what is watched
-	TopicLimits     Topic = "limits"      // how far GKE may go by itself
-	TopicCloudQuota Topic = "cloud quota" // quota that Google Cloud has to grant
+	TopicAlerts     Topic = "alerts"      // alerts on the platform
+	TopicLimits     Topic = "limits"      // limits of GKE's auto-provisioning
+	TopicCloudQuota Topic = "cloud quota" // quota that Google Cloud must grant
 )
 
 var topics = []Topic{
@@ -36,18 +36,18 @@ type Line struct {
 	Topic   Topic
 	Op      delta.Op
 	Subject string // such as `team "vision"`
-	// What of the subject changed, such as "nominal quota of l4-spot in batch";
-	// "" for the subject as a whole.
+	// What is the changed part of the subject, such as "nominal quota of l4-spot in
+	// batch"; "" for the subject as a whole.
 	What string
-	// From and To are values with their units; "" where Op says all, or for no
-	// value.
+	// From and To are the values with their units; "" if there is no value, or if Op
+	// says everything.
 	From, To string
-	// Note adds what one has to know to judge the change, such as what the
-	// cohort now guarantees and what there is. Or "".
+	// Note adds facts that a reader needs to judge the change, such as the cohort's
+	// new guarantee and the number of existing GPUs; "" if there is none.
 	Note string
 }
 
-// String is the line as a sentence without a full stop and without its topic,
+// String returns the line as a sentence without a full stop and without its topic,
 // such as `team "vision": nominal quota of l4-spot in lp: 12 -> 16 GPUs (all queues
 // guarantee 52 of the 72 GPUs)`.
 func (l Line) String() string {
@@ -81,8 +81,8 @@ func (l Line) String() string {
 	return b.String()
 }
 
-// sameUnit leaves out the unit of a number where another has the same, but for
-// the plural.
+// sameUnit returns from without its unit if to has the same unit, in the singular or
+// plural. Otherwise it returns from unchanged.
 func sameUnit(from, to string) string {
 	n, unit, ok := strings.Cut(from, " ")
 	_, other, _ := strings.Cut(to, " ")

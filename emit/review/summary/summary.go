@@ -1,8 +1,8 @@
-// Package summary compares two plans of a platform and describes the changes in
-// the platform's own words: teams, quota, capacity, priorities, access.
+// Package summary compares two plans of a platform and describes the changes in the
+// platform's own words: teams, quota, capacity, priorities, access.
 //
-// Two plans go in, lines come out. Each plan is first turned into facts, and a
-// fact that differs between the plans becomes a line.
+// Two plans go in; lines come out. Each plan is first turned into facts, and a fact
+// that differs between the plans becomes a line.
 package summary
 
 import (
@@ -18,17 +18,18 @@ import (
 	"github.com/batchwright/batchwright/emit/review/delta"
 )
 
-// Of tells what changed between two plans, by topic, and nothing of what
-// did not. Both plans are told as facts, each under its own key; what differs is
-// the summary, so that a change and its opposite have the same lines with their
-// sides exchanged. Time is linear in what the plans hold.
+// Of returns the changes between two plans, by topic. It turns each plan into facts,
+// each with its own key, and returns the facts that differ. A change and its
+// opposite therefore have the same lines, with their sides exchanged. The time is
+// linear in the size of the plans.
 func Of(before, after *ir.Platform) []Line {
 	same := sameTeams(before, after)
 	changes := compareFacts(tell(before, same), tell(after, same))
 	return slices.Concat(fold(changes), cloudQuota(before.Demand.Rows, after.Demand.Rows))
 }
 
-// tell lists the facts of a plan, but for teams of which nothing changed.
+// tell returns the facts of a plan, except those of the teams in same, of which
+// nothing changed.
 func tell(p *ir.Platform, same map[string]bool) *sheet {
 	s := &sheet{plan: p, same: same, at: map[key]int{}, subjects: map[key]int{}, queues: newTally(p)}
 	s.platform()
@@ -43,17 +44,18 @@ func tell(p *ir.Platform, same map[string]bool) *sheet {
 	return s
 }
 
-// key says what a fact is about: a subject by its kind and name, and what of it,
-// "" for the subject as a whole.
+// key identifies a fact: the kind and name of its subject, and the part of the
+// subject, which is "" for the subject as a whole.
 type key struct{ kind, name, what string }
 
-// String is how fact.follows names a key; that of a subject is a prefix of it.
+// String returns the name of a key in fact.follows. The name of a subject is a
+// prefix of the names of its parts.
 func (k key) String() string { return path(k.kind, k.name, k.what) }
 
 func path(parts ...string) string { return strings.Join(parts, "\x00") }
 
-// sameTeams returns the teams that are the same in both plans, with all that they
-// submit: most of many.
+// sameTeams returns the teams that are equal in both plans, together with all their
+// workloads. On a platform with many teams, most are equal.
 func sameTeams(before, after *ir.Platform) map[string]bool {
 	type tenant struct {
 		team *ir.Team
@@ -78,7 +80,7 @@ func sameTeams(before, after *ir.Platform) map[string]bool {
 	return same
 }
 
-// chunks cuts a slice where an element's key is not that of the next.
+// chunks cuts a slice into runs of neighbours with the same key.
 func chunks[T any](all []T, by func(*T) string) iter.Seq[[]T] {
 	return func(yield func([]T) bool) {
 		for len(all) > 0 {
@@ -94,58 +96,60 @@ func chunks[T any](all []T, by func(*T) string) iter.Seq[[]T] {
 	}
 }
 
-// anything stands in fact.follows for any other fact.
+// anything is an entry of fact.follows that stands for every other fact.
 const anything = "*"
 
-// fact is something that a plan says, in words.
+// fact is one statement of a plan, in words.
 type fact struct {
 	key
 	topic Topic
 	form  form
-	// value is "" only where it is not to be shown.
+	// value is "" only if it is not shown.
 	value string
-	list  []string // the values of a set or an order
-	// part is the fact that this one is part of, nil for none: where that came or
-	// went, its value tells enough.
+	list  []string // the members of a set or an order
+	// part is the key of the fact to which this fact belongs; nil for none. If the
+	// other fact was added or removed, its line covers this fact.
 	part *key
-	// follows makes the fact one that is told only where none of these changed:
-	// a key or tag; or, of facts that follow from no others, any of a kind, any
-	// of a subject (as path makes it of kind and name), or anything.
+	// follows lists the causes of the fact; if one of them changed, the fact is
+	// omitted. An entry is a key or a tag. For causes that have no follows
+	// themselves, it can also be a kind, a subject (path of its kind and name), or
+	// anything.
 	follows []string
-	tag     string // a name for several facts in follows, or ""
-	group   string // of facts that are told in one line where they changed alike
-	alone   bool   // has a line of its own wherever it changed
-	// notes add what one has to know, as the plan has it; nil for nothing.
+	tag     string // one name for several facts in follows, or ""
+	group   string // facts of one group that changed alike share a line
+	alone   bool   // never shares a line with other facts
+	// notes returns remarks that a reader needs, based on the fact's plan; nil for
+	// none.
 	notes func() []string
 }
 
-// form is how values of a fact are compared.
+// form says how the values of a fact are compared.
 type form int
 
 const (
-	plain  form = iota // value by value
-	being              // not: there is nothing to it but that it is there
-	opaque             // value by value, and shown without them
-	set                // by the members of list
-	order              // by the order of what both lists have
-	ratio              // value by value, and nothing is told where one has none
+	plain  form = iota // compare the values
+	being              // compare only whether the fact exists
+	opaque             // compare the values, but do not show them
+	set                // compare the members of list
+	order              // compare the order of the members that both lists have
+	ratio              // compare the values; omit the fact if one of them is missing
 )
 
-// sheet is the facts of a plan.
+// sheet holds the facts of a plan.
 type sheet struct {
 	plan  *ir.Platform
 	facts []fact
 	at    map[key]int
-	// same are the teams that are left out. Of them subjects has, by kind and
-	// group, how many subjects they are.
+	// same are the omitted teams. For them, subjects holds the number of subjects by
+	// kind and group.
 	same     map[string]bool
 	subjects map[key]int
-	// queues is what the plan's queues have of its capacities.
+	// queues holds the amounts of capacities that the plan's queues are guaranteed.
 	queues tally
 }
 
-// add adds a fact. Of those of one key, which a plan of the compiler has not, the
-// last counts.
+// add adds a fact. It replaces an earlier fact with the same key; plans of the
+// compiler have no two facts with one key.
 func (s *sheet) add(f fact) {
 	if i, known := s.at[f.key]; known {
 		s.facts[i] = f
@@ -162,7 +166,7 @@ func (s *sheet) get(k key) *fact {
 	return nil
 }
 
-// subject adds facts of one subject and topic.
+// subject adds facts about one subject and topic.
 type subject struct {
 	*sheet
 	topic      Topic
@@ -175,7 +179,8 @@ func (s *sheet) subject(topic Topic, kind, name string) subject {
 	return subject{sheet: s, topic: topic, kind: kind, name: name}
 }
 
-// exists says that the subject is there; all that follows is part of it.
+// exists adds the fact that the subject exists. All facts that are added later are
+// part of it.
 func (s *subject) exists(description string) {
 	s.add(fact{
 		key: key{s.kind, s.name, ""}, topic: s.topic, form: being, value: description, group: s.group, part: s.part,
@@ -183,7 +188,7 @@ func (s *subject) exists(description string) {
 	s.part = &key{s.kind, s.name, ""}
 }
 
-// has adds a fact, of which it completes the key.
+// has adds a fact about the part what of the subject, and completes the fact's key.
 func (s subject) has(what string, f fact) {
 	f.key = key{s.kind, s.name, what}
 	f.topic = cmp.Or(f.topic, s.topic)
@@ -194,7 +199,7 @@ func (s subject) has(what string, f fact) {
 	s.add(f)
 }
 
-// is adds a value, with notes or without.
+// is adds a value, with or without notes.
 func (s subject) is(what, value string, notes ...string) {
 	f := fact{value: value}
 	if len(notes) > 0 {
@@ -203,7 +208,7 @@ func (s subject) is(what, value string, notes ...string) {
 	s.has(what, f)
 }
 
-// follows adds a value that follows from others.
+// follows adds a value that follows from other facts.
 func (s subject) follows(what, value string, from ...string) {
 	s.has(what, fact{value: cmp.Or(value, none), follows: from})
 }
@@ -213,16 +218,17 @@ func (s subject) all(what string, values []string, from ...string) {
 	s.has(what, fact{form: set, list: values, follows: from})
 }
 
-// change is a line on the way.
+// change is a line under construction.
 type change struct {
 	Line
-	fact *fact // of the later plan, or where there is none of the earlier
-	// alike is how many subjects of both plans could have changed so: all of the
-	// fact's kind and group. 0 of a subject that came or went.
+	fact *fact // of the later plan; without one, of the earlier plan
+	// alike is the number of subjects in both plans that could have the same change:
+	// all subjects of the fact's kind and group. It is 0 for a subject that was
+	// added or removed.
 	alike int
 }
 
-// compareFacts returns what changed between two plans, by topic, kind and name.
+// compareFacts returns the changes between two plans, by topic, kind and name.
 func compareFacts(before, after *sheet) []change {
 	var found []change
 	for i := range after.facts {
@@ -262,9 +268,9 @@ func compareFacts(before, after *sheet) []change {
 	return found
 }
 
-// noteRenames notes of a subject that went, and of one of its kind that came, that
-// they are described alike, where there are no others: somebody may have thought of
-// another name alone.
+// noteRenames adds a note to a removed and an added subject of the same kind and
+// description, if there is only one of each: somebody may have wanted only to rename
+// it.
 func noteRenames(changes []change) {
 	type alike struct{ kind, description string }
 	went, came := map[alike][]*change{}, map[alike][]*change{}
@@ -289,7 +295,8 @@ func noteRenames(changes []change) {
 	}
 }
 
-// differ compares a fact of two plans, of which one may be nil.
+// differ returns the changes of a fact between two plans. One of the facts may be
+// nil.
 func differ(before, after *fact) []change {
 	one := cmp.Or(after, before)
 	line := Line{Topic: one.topic, What: one.what}
@@ -340,7 +347,7 @@ func listOf(f *fact) []string {
 	return f.list
 }
 
-// without returns what list has and other has not, each once.
+// without returns the elements of list that are not in other, each once.
 func without(list, other []string) []string {
 	known := map[string]bool{}
 	for _, s := range other {
@@ -356,13 +363,13 @@ func without(list, other []string) []string {
 	return out
 }
 
-// within returns what both lists have, in the order of the first.
+// within returns the elements that are in both lists, in the order of list.
 func within(list, other []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return !slices.Contains(other, s) })
 }
 
-// cameOrWent tells whether what a fact is part of, or what that is part of, is
-// in one of the plans only.
+// cameOrWent reports whether the fact whole, or a fact that whole is part of, is in
+// only one of the plans.
 func cameOrWent(whole *key, before, after *sheet) bool {
 	for whole != nil {
 		was, is := before.get(*whole), after.get(*whole)
@@ -374,7 +381,7 @@ func cameOrWent(whole *key, before, after *sheet) bool {
 	return false
 }
 
-// causes has the changed facts, by all the names that fact.follows has for them.
+// causes holds the changed facts under all their names in fact.follows.
 type causes map[string]bool
 
 func index(changes []change) causes {
@@ -392,7 +399,7 @@ func index(changes []change) causes {
 	return out
 }
 
-// explains tells whether a change follows from others that are told.
+// explains reports whether a change follows from other changes in told.
 func (told causes) explains(c change, before, after *sheet) bool {
 	if c.fact.follows == nil {
 		return false
@@ -405,7 +412,7 @@ func (told causes) explains(c change, before, after *sheet) bool {
 	return false
 }
 
-// count counts the subjects that both plans have, by kind and group.
+// count returns the number of subjects that are in both plans, by kind and group.
 func count(before, after *sheet) map[key]int {
 	out := maps.Clone(after.subjects)
 	for i := range after.facts {
@@ -417,12 +424,12 @@ func count(before, after *sheet) map[key]int {
 	return out
 }
 
-// fold makes lines of changes, those of several subjects that changed alike one.
-// They stand where the first of them stood.
+// fold returns changes as lines. Subjects that changed alike share one line, in the
+// place of the first of them.
 func fold(changes []change) []Line {
 	type alike struct {
 		kind, group string
-		Line        // but for its subject and note
+		Line        // without its subject and note
 	}
 	heaps := gather(changes, func(c change) (alike, bool) {
 		line := c.Line
@@ -435,7 +442,8 @@ func fold(changes []change) []Line {
 		line := heap[0].Line
 		line.Note = common(heap)
 		if heap[0].fact.kind == kindWorkload {
-			// Of several templates that changed alike, for the same teams.
+			// The line covers several templates that changed alike, for the same
+			// teams.
 			line.Subject = owners(heap)
 			workloads = append(workloads, change{Line: line, fact: heap[0].fact})
 			continue
@@ -459,8 +467,9 @@ func fold(changes []change) []Line {
 	return out
 }
 
-// gather puts what has the same key together, where that may be, in the order in
-// which the first of it comes.
+// gather returns changes in groups with the same key, in the order of each group's
+// first change. by returns the key of a change, and whether the change may share a
+// group.
 func gather[K comparable](changes []change, by func(change) (K, bool)) [][]change {
 	var heaps [][]change
 	at := map[K]int{}
@@ -477,7 +486,7 @@ func gather[K comparable](changes []change, by func(change) (K, bool)) [][]chang
 	return heaps
 }
 
-// common is what the notes of changes have in common.
+// common returns the notes that all of the changes have.
 func common(changes []change) string {
 	if len(changes) == 1 {
 		return changes[0].Note
@@ -495,7 +504,8 @@ func common(changes []change) string {
 	return strings.Join(notes, "; ")
 }
 
-// title names the subjects of changes: all of them, or each by its name.
+// title returns the subjects of changes: as a total if all subjects changed,
+// otherwise by name.
 func title(changes []change) string {
 	if first := changes[0].fact; len(changes) == 1 {
 		return called(first.kind, first.name)
@@ -503,7 +513,7 @@ func title(changes []change) string {
 	return several(changes, changes[0].fact.kind)
 }
 
-// owners names the teams of changes to one template of theirs.
+// owners returns the names of the teams whose copies of one template changed.
 func owners(changes []change) string {
 	if len(changes) == 1 {
 		team, _, _ := strings.Cut(changes[0].fact.name, "/")
@@ -521,7 +531,7 @@ func several(changes []change, noun string) string {
 	}
 	var members []string
 	for _, c := range changes {
-		member, _, _ := strings.Cut(c.fact.name, "/") // of a workload its team
+		member, _, _ := strings.Cut(c.fact.name, "/") // for a workload its team
 		members = append(members, member)
 	}
 	return words.Count(len(members), noun) + ": " + names(members)

@@ -11,7 +11,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
-// teams tells who shares the platform, by which queues, with what quota.
+// teams adds the facts about the teams, their queues and their quota.
 func (s *sheet) teams() {
 	members := map[string][]string{}
 	for _, t := range s.plan.Teams {
@@ -69,7 +69,7 @@ func (s *sheet) team(t *ir.Team, jobs int, members []string) {
 	access := team
 	access.topic = TopicAccess
 	if t.Group != "" {
-		// A team's group is told of a new team, too.
+		// The group is reported for a new team, too.
 		outside := access
 		outside.part = nil
 		outside.is("group that may submit", t.Group)
@@ -100,7 +100,7 @@ func (s *sheet) team(t *ir.Team, jobs int, members []string) {
 	}
 }
 
-// describe tells what a team has.
+// describe returns a description of a team.
 func (s *sheet) describe(t *ir.Team, jobs int) string {
 	var parts, tiers []string
 	if t.Namespace != t.Name {
@@ -147,7 +147,7 @@ func (s *sheet) describe(t *ir.Team, jobs int) string {
 	return strings.Join(parts, ", ")
 }
 
-// lending notes whom a team lends to.
+// lending returns the note on the teams with which a team lends and borrows.
 func lending(t *ir.Team, members []string) []string {
 	if t.Cohort == "" {
 		return []string{"it neither lends nor borrows"}
@@ -162,8 +162,8 @@ func lending(t *ir.Team, members []string) []string {
 	return []string{"it lends to, and borrows from, " + names(others)}
 }
 
-// localQueue tells of a team's way to the queue that it shares. All else that the
-// plan repeats there is the shared queue's.
+// localQueue adds the facts about a team's use of a shared queue. Everything else
+// that the plan repeats there belongs to the shared queue.
 func (s *sheet) localQueue(team subject, q *ir.Queue) {
 	team.topic = TopicQueues
 	what := "share of the queue of tier " + q.Tier
@@ -186,7 +186,7 @@ func (s *sheet) localQueue(team subject, q *ir.Queue) {
 		fact{form: opaque, value: terms, follows: []string{path(kindTier, q.Tier), kindCapacity, kindClass, tagRatio}})
 }
 
-// tagShare is of the shares of a tier's queue.
+// tagShare returns the tag of the facts about teams' shares of a tier's queue.
 func tagShare(tier string) string { return "share of " + tier }
 
 func (s *sheet) sharedQueue(q *ir.SharedQueue) {
@@ -207,8 +207,9 @@ func (s *sheet) sharedQueue(q *ir.SharedQueue) {
 	s.queue(tier, &q.Queue, "", path(kindTier, q.Tier, "cohort"))
 }
 
-// queue tells how a queue works, and its quota. The owner is the team, or the tier
-// where teams share it; in ends what is said of the former.
+// queue adds the facts about a queue and its quota. The owner is the team, or the
+// tier if teams share the queue. in is the end of the names of a team's facts, and
+// "" for a tier.
 func (s *sheet) queue(owner subject, q *ir.Queue, in, cohort string) {
 	if in != "" {
 		owner.follows("cohort"+in, q.Cohort, cohort)
@@ -241,7 +242,7 @@ func preemption(on bool) string {
 	return "evicts nobody"
 }
 
-// tagNominal is of the nominal quotas of a capacity.
+// tagNominal returns the tag of the facts about nominal quotas of a capacity.
 func tagNominal(capacity string) string { return "nominal quota of " + capacity }
 
 func (s *sheet) flavor(owner subject, q *ir.Queue, f *ir.FlavorQuota, in, cohort string) {
@@ -269,7 +270,7 @@ func (s *sheet) flavor(owner subject, q *ir.Queue, f *ir.FlavorQuota, in, cohort
 	for i := range f.Quotas {
 		own := &f.Quotas[i]
 		of, counts := " of "+f.Flavor+in, own.Resource == r
-		// Resources that are not counted follow from the one that is.
+		// The quota of other resources follows from that of the counted resource.
 		follow := func(limit string) []string {
 			if counts {
 				return nil
@@ -314,7 +315,7 @@ func lends(q *ir.ResourceQuota) string {
 	return ir.PrintAmount(q.Resource, *q.Lending)
 }
 
-// quotas tells of a queue what it has of each capacity.
+// quotas returns a description of a queue's quota of each capacity.
 func (s *sheet) quotas(q *ir.Queue) string {
 	var words []string
 	for i := range q.Flavors {
@@ -323,7 +324,8 @@ func (s *sheet) quotas(q *ir.Queue) string {
 	return strings.Join(words, ", ")
 }
 
-// flavorWords is the quota of what a capacity is counted in.
+// flavorWords returns a description of a queue's quota of the resource in which a
+// capacity is counted.
 func (s *sheet) flavorWords(f *ir.FlavorQuota) string {
 	r := ir.CPU
 	if c := s.queues.capacities[f.Flavor]; c != nil {
@@ -349,7 +351,7 @@ func quotaWords(q *ir.ResourceQuota) string {
 	return quota
 }
 
-// priorities tells the PriorityClasses.
+// priorities adds the facts about the PriorityClasses.
 func (s *sheet) priorities() {
 	for _, c := range s.plan.PriorityClasses {
 		class := s.subject(TopicPriority, kindClass, c.Name)
@@ -371,7 +373,7 @@ func (s *sheet) priorities() {
 	}
 }
 
-// rank notes which PriorityClasses stand above one.
+// rank returns the note that lists the PriorityClasses above a class.
 func (s *sheet) rank(class ir.PriorityClass) []string {
 	var above []string
 	for _, c := range s.plan.PriorityClasses {

@@ -9,19 +9,19 @@ import (
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
-// Kinds of subjects, as a reader calls one of them.
+// The kinds of subjects, as a reader calls one of them.
 const (
 	kindPlatform    = "platform"
 	kindCluster     = "cluster"
 	kindSystemPool  = "system node pool"
-	kindRelease     = "release" // its name alone
+	kindRelease     = "release" // printed as the name alone
 	kindNetwork     = "network"
 	kindGPUNetwork  = "GPU network"
 	kindAutoscaling = "node auto-provisioning"
 	kindMonitoring  = "monitoring"
 	kindAlert       = "alert"
 	kindDelivery    = "delivery"
-	kindAccount     = "service account of " // its name tells of what
+	kindAccount     = "service account of " // the name says of what
 	kindCustomRole  = "custom role"
 	kindCapacity    = "capacity"
 	kindCheck       = "AdmissionCheck"
@@ -33,7 +33,7 @@ const (
 	kindCloudQuota  = "Google Cloud quota"
 )
 
-// kinds are in the order in which their lines stand in a topic.
+// kinds lists the kinds in the order of their lines in a topic.
 var kinds = []string{
 	kindPlatform, kindCluster, kindSystemPool, kindRelease, kindNetwork, kindGPUNetwork, kindMonitoring, kindAlert,
 	kindDelivery,
@@ -41,15 +41,15 @@ var kinds = []string{
 	kindCustomRole, kindCloudQuota,
 }
 
-// folded are the kinds of which a platform has many.
+// folded lists the kinds of which a platform has many.
 var folded = []string{
 	kindGPUNetwork, kindAlert, kindCapacity, kindCheck, kindCohort, kindTeam, kindTier, kindClass, kindWorkload,
 }
 
-// named are the kinds whose description tells two of them apart.
+// named lists the kinds whose subjects can be told apart by their descriptions.
 var named = []string{kindCapacity, kindTeam, kindClass}
 
-// called names a subject.
+// called returns the name of a subject in a line.
 func called(kind, name string) string {
 	switch {
 	case name == "":
@@ -62,14 +62,15 @@ func called(kind, name string) string {
 	return kind + " " + quote(name)
 }
 
-// none stands for a value that is not there.
+// none is printed for a missing value.
 const none = "none"
 
-// listed is how many names a line has at most.
+// listed is the largest number of names in a line.
 const listed = 8
 
-// names lists names, of many the first. One name too many is listed as well:
-// "and 1 more" would be as long.
+// names returns a list of names, shortened to the first of them if there are many. A
+// list that is one name too long is not shortened, because "and 1 more" would be as
+// long.
 func names(all []string) string {
 	if len(all) == listed+1 {
 		return words.First(all, listed+1)
@@ -93,7 +94,7 @@ func onOff(b bool) string {
 	return "off"
 }
 
-// amounts writes what a pod asks for, accelerators first.
+// amounts returns the requests of a pod in words, accelerators first.
 func amounts(all []ir.Amount) string {
 	var parts []string
 	for _, a := range slices.Backward(all) {
@@ -102,7 +103,7 @@ func amounts(all []ir.Amount) string {
 	return strings.Join(parts, ", ")
 }
 
-// duration writes seconds in the largest unit that is whole.
+// duration returns seconds in the largest unit that gives a whole number.
 func duration(seconds int) string {
 	for _, u := range []struct {
 		seconds int
@@ -115,7 +116,7 @@ func duration(seconds int) string {
 	return words.Count(seconds, "second")
 }
 
-// excerpt is the beginning of a long text, in one line.
+// excerpt returns the beginning of a long text, on one line.
 func excerpt(s string) string {
 	const most = 80
 	return words.Truncate(strings.Join(strings.Fields(s), " "), most)

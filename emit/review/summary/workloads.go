@@ -10,8 +10,8 @@ import (
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
-// workloads tells what the teams submit: all copies of a template are one
-// workload of a team.
+// workloads adds the facts about the teams' workloads. All copies of a template for
+// a team count as one workload.
 func (s *sheet) workloads() {
 	tiers := map[[2]string]string{}
 	for _, t := range s.plan.Teams {
@@ -33,13 +33,14 @@ func (s *sheet) workloads() {
 	}
 }
 
-// copies are those of a workload, which differ in their names and where they run.
+// copies holds the copies of a workload, which differ in their names and in where
+// they run.
 type copies struct {
 	subject
 	all []ir.Workload
 }
 
-// value is what the copies have, each value once.
+// value returns the different values of the copies, each once.
 func (c copies) value(of func(*ir.Workload) string) string {
 	var values []string
 	for i := range c.all {
@@ -155,7 +156,7 @@ func queueing(w *ir.Workload) string {
 	return strings.Join([]string{labels(q.Labels), labels(q.Annotations), labels(q.PodLabels), q.SchedulerName}, "\n")
 }
 
-// variables adds those of an environment.
+// variables adds the facts about the variables of an environment.
 func (c copies) variables(what string, all []ir.KeyValue) {
 	for _, e := range all {
 		value := quote(excerpt(e.Value))
@@ -165,7 +166,7 @@ func (c copies) variables(what string, all []ir.KeyValue) {
 	}
 }
 
-// auxiliary tells of a pod beside a workload's own.
+// auxiliary adds the facts about a pod that runs beside a workload's own pods.
 func (c copies) auxiliary(a ir.Auxiliary, place []string) {
 	of := "pod beside it " + quote(a.Name)
 	c.has(of, fact{form: being, value: "on " + a.Capacity + ", " + a.Image})
