@@ -39,7 +39,7 @@ func TestRuleHelp(t *testing.T) {
 	if want := "usual value as a default with *."; !strings.HasSuffix(text, want) {
 		t.Errorf("got %q, want %q at its end", text, want)
 	}
-	if want := "usual value as a default with \\*.\n\nLeads to it:\n\n```cue\nteams: "; !strings.Contains(markdown,
+	if want := "usual value as a default with \\*.\n\nCauses the finding:\n\n```cue\nteams: "; !strings.Contains(markdown,
 		want) {
 		t.Errorf("got %q, want %q in it", markdown, want)
 	}

@@ -48,9 +48,9 @@ type Example struct{ Heading, Source string }
 
 // Examples returns the examples in reading order.
 func (t Text) Examples() []Example {
-	all := []Example{{"Leads to it:", t.Failing}, {"Mends it:", t.Fixed}}
+	all := []Example{{"Causes the finding:", t.Failing}, {"Fixes it:", t.Fixed}}
 	if t.Accepted != "" {
-		all = append(all, Example{"Accepts it, where it is meant so:", t.Accepted})
+		all = append(all, Example{"Accepts it, if it is intended:", t.Accepted})
 	}
 	return all
 }
