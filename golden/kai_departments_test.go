@@ -143,8 +143,8 @@ func TestKAIDepartmentsNotes(t *testing.T) {
 	_, notes, ok := strings.Cut(string(content), "\n## Notes\n")
 	notes, _, _ = strings.Cut(notes, "\n## ")
 	for _, want := range []string{
-		"Cordon the fourth node", "in this order", "training-job-3 has to be one pod",
-		"training-job-a has to be preemptible", "because it is a Job",
+		"Cordon the fourth node", "in this order", "training-job-3 must be one pod",
+		"training-job-a must be preemptible", "training-job-2 is a Job, so it starts again",
 		"node 1 has training-job-1 and training-job-a, node 2 training-job-3 and training-job-2, node 3 interactive " +
 			"and training-job-b, and node 4 is free",
 	} {
