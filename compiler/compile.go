@@ -97,7 +97,8 @@ func Compile(ctx context.Context, in Input) (*Result, error) {
 // request returns the part of the input that package load reads. It reads standard
 // input to its end.
 func (in Input) request() load.Input {
-	return load.Input{Dir: in.Dir, Paths: in.Paths, Tags: in.Tags, Files: in.Files, Stdin: load.ReadStdin(in.Stdin, in.Paths)}
+	return load.Input{Dir: in.Dir, Paths: in.Paths, Tags: in.Tags, Files: in.Files, Stdin: load.ReadStdin(in.Stdin,
+		in.Paths)}
 }
 
 func (c *compilation) compile(ctx context.Context, in load.Input) (*Result, error) {

@@ -109,7 +109,8 @@ func writeEntriesJSON(w io.Writer, entries []entry, unverified int) error {
 	for _, e := range entries {
 		out := jsonEntry{
 			Version: 1, Zones: e.Zones(), FlexStart: e.FlexStartZones(), Calendar: e.CalendarZones(),
-			Quota:  jsonQuota{catalog.QuotaMetrics(e.Accelerator), catalog.CPUQuota(e.Family).Standard, diskMetrics(e.Machine)},
+			Quota: jsonQuota{catalog.QuotaMetrics(e.Accelerator), catalog.CPUQuota(e.Family).Standard,
+				diskMetrics(e.Machine)},
 			Slices: e.Slices(), Attachments: catalog.Attachments(e.Type),
 		}
 		if e.attachment != nil {

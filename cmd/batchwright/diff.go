@@ -72,7 +72,8 @@ The exit codes are those of diff(1): 0 without differences, 1 with differences,
 			panic(err) // the flag was added a line above
 		}
 	}
-	flags.StringVarP(&d.out, "output", "o", "", "`directory` of the deploy folder (default ./NAME, after the blueprint)")
+	flags.StringVarP(&d.out, "output", "o", "",
+		"`directory` of the deploy folder (default ./NAME, after the blueprint)")
 	d.input = c.addInputFlags(cmd)
 	d.format = choiceFlag(cmd, "format", "output format of the differences",
 		formatText, formatMarkdown, formatJSON, formatGitHub)

@@ -115,8 +115,9 @@ func (g *grammar) finding(errs []cueerrors.Error, schema cue.Value, path []strin
 	}
 	name := cmp.Or(diag.Path(path), "the blueprint")
 	m := &mistake{
-		Finding: diag.Finding{Code: "E0107", Severity: diag.Error, Path: diag.Path(path), Message: withoutStructs(load.Message(errs[0]))},
-		spans:   g.spans(errs...), others: "see also here",
+		Finding: diag.Finding{Code: "E0107", Severity: diag.Error, Path: diag.Path(path),
+			Message: withoutStructs(load.Message(errs[0]))},
+		spans: g.spans(errs...), others: "see also here",
 	}
 	switch {
 	case len(m.spans) > 0 && ownCheck(m.spans[0]):

@@ -56,9 +56,11 @@ type Value struct {
 	JSON   json.RawMessage // with all defaults; nil if there is no value, and for a map
 	// CUE source, of several lines if it is long; for a struct only the written
 	// fields, otherwise with the default
-	Text   string
-	Names  []string // names of the entities of a map, in the blueprint's order
-	Absent string   // entity on the path that the blueprint does not have, "" for none; Names are then the existing ones
+	Text  string
+	Names []string // names of the entities of a map, in the blueprint's order
+	// Absent is the entity on the path that the blueprint does not have, "" for none.
+	// Names are then the existing entities.
+	Absent string
 	// Places are the places where the value is written. The place that decides the
 	// value is first.
 	Places []diag.Related
@@ -297,7 +299,8 @@ func defaultOf(constraint cue.Value) json.RawMessage {
 func paragraphs(constraint cue.Value) []string {
 	var out []string
 	comments := constraint.Doc()
-	if constraint.IncompleteKind() == cue.StructKind { // for a scalar, the definition only describes the accepted values
+	// For a scalar, the definition only describes the accepted values.
+	if constraint.IncompleteKind() == cue.StructKind {
 		comments = append(slices.Clip(comments), cue.Dereference(constraint).Doc()...)
 	}
 	for _, c := range comments {

@@ -58,7 +58,8 @@ func (l *locator) fieldAt(span diag.Span) *field {
 			case *ast.IfClause:
 				found = &field{name: "this condition", value: l.span(n.Condition), clause: true, depth: len(path)}
 			case *ast.ForClause:
-				found = &field{name: "the source of this for clause", value: l.span(n.Source), clause: true, depth: len(path)}
+				found = &field{name: "the source of this for clause", value: l.span(n.Source), clause: true,
+					depth: len(path)}
 			}
 			return true
 		}, nil)

@@ -131,7 +131,8 @@ func auxiliaryFitsQuota(r *report) {
 				cure += `; KAI Scheduler does not count this quota, so also add to the capacity accept: E1005: "REASON"`
 			}
 			r.add(append(path, "capacity"),
-				fmt.Sprintf("team %q has no quota on %q, so workload %q can never be admitted for this team", s.team.Name,
+				fmt.Sprintf("team %q has no quota on %q, so workload %q can never be admitted for this team",
+					s.team.Name,
 					c.Name, s.workload.Template),
 				related(r.quotaPath(s, ""), "the team's quota"), help("%s", cure))
 			return
@@ -194,7 +195,8 @@ func sharedHostNetwork(r *report) {
 					label("with hostNetwork, want perPod.accelerators: %d, all of a node of %q", m.AcceleratorCount, c))
 			}
 			r.add(at("workloads", name, "hostNetwork"),
-				fmt.Sprintf("several pods of workload %q can run on one node of %q, where they would share its ports", name, c),
+				fmt.Sprintf("several pods of workload %q can run on one node of %q, where they would share its ports",
+					name, c),
 				options...)
 			break
 		}

@@ -132,7 +132,8 @@ func (r *report) apart(s submission, path []string, chosen []string, requests []
 			cure = "remove autoProvisioned and computeClass, which gives both capacities their own node pools"
 		}
 		r.addKey(path,
-			fmt.Sprintf("no label distinguishes the nodes of %s from the nodes of %q, so pods could run there", quoted(chosen),
+			fmt.Sprintf("no label distinguishes the nodes of %s from the nodes of %q, so pods could run there",
+				quoted(chosen),
 				f.Flavor), help("%s", cure))
 	}
 }

@@ -15,7 +15,8 @@ import (
 
 func consumptionRules() []Rule {
 	return []Rule{
-		{Code: "E0401", Severity: diag.Error, Title: "consumption option is unavailable for the machine", check: offered},
+		{Code: "E0401", Severity: diag.Error, Title: "consumption option is unavailable for the machine",
+			check: offered},
 		{
 			Code: "W0402", Severity: diag.Warning, Title: "consumption option is not verified for the machine",
 			check: unverified, whole: true,
@@ -196,7 +197,8 @@ func createdReservations(r *report) {
 		switch {
 		case c.Reservation.Owner != "":
 			r.add(path,
-				fmt.Sprintf("reservation %q belongs to project %q, so the platform cannot create it", c.Reservation.Name,
+				fmt.Sprintf("reservation %q belongs to project %q, so the platform cannot create it",
+					c.Reservation.Name,
 					c.Reservation.Owner),
 				help("remove create: the owner project creates a shared reservation"))
 		case m.HasTPUs():
@@ -218,7 +220,8 @@ func createdReservations(r *report) {
 		case unsized(c):
 		case !c.Static:
 			r.add(path,
-				fmt.Sprintf("a reservation that the platform creates needs a fixed size, but capacity %q scales", c.Name),
+				fmt.Sprintf("a reservation that the platform creates needs a fixed size, but capacity %q scales",
+					c.Name),
 				help("set nodes instead of maxNodes: reserved machines cost the same whether they run or not"))
 		case c.MaxNodes == 0:
 			r.add(at("capacity", c.Name, "nodes"), "a reservation needs at least 1 machine",
@@ -379,7 +382,8 @@ func computeClasses(r *report) {
 		switch {
 		case ownClass(c.Name):
 			r.addKey(at("capacity", c.Name), fmt.Sprintf("ComputeClass %q is reserved for GKE", c.Name),
-				help(`rename the capacity; the name must not be "default" and must not start with "gke" or "autopilot"`))
+				help(`rename the capacity; the name must not be "default" and must not start with "gke" or `+
+					`"autopilot"`))
 		case c.HasTPUs():
 			r.add(path, "computeClass is unavailable for TPU slices", help("remove computeClass"))
 		case c.Machine.PlacementTopology != "":
@@ -431,7 +435,8 @@ func compact(r *report) {
 			// The provider cannot create a reservation with a placement policy, and
 			// GKE creates a policy of its own for the pool.
 			r.add(path,
-				fmt.Sprintf("compact placement is unavailable for %q, because the platform creates its reservation", c.Name),
+				fmt.Sprintf("compact placement is unavailable for %q, because the platform creates its reservation",
+					c.Name),
 				label("the new reservation has no placement policy"), help("remove placement"))
 		case c.Queued():
 			r.add(path, "compact placement is unavailable for GPU nodes of queued flex-start",
@@ -491,7 +496,8 @@ func sharedByAutoProvisioning(r *report) {
 		}
 		if hardware.GPUDriver != "DEFAULT" && c.GPUDriver != "" {
 			r.add(at("hardware", c.Hardware, "gpuDriver"),
-				fmt.Sprintf("auto-provisioned nodes get GKE's default driver, but the hardware of capacity %q sets %s", c.Name,
+				fmt.Sprintf("auto-provisioned nodes get GKE's default driver, but the hardware of capacity %q sets %s",
+					c.Name,
 					c.GPUDriver), label(`want "DEFAULT"`), cure)
 		}
 		if first.Name == "" {

@@ -75,7 +75,8 @@ func minAboveMax(r *report) {
 		if c.MaxNodes != nil && c.MinNodes > *c.MaxNodes {
 			r.add(at("capacity", name, "minNodes"),
 				fmt.Sprintf("minNodes is %d, but maxNodes is %d", c.MinNodes, *c.MaxNodes),
-				label("want at most %d", *c.MaxNodes), related(at("capacity", name, "maxNodes"), "maxNodes is set here"))
+				label("want at most %d", *c.MaxNodes), related(at("capacity", name, "maxNodes"),
+					"maxNodes is set here"))
 		}
 	}
 }
@@ -113,7 +114,8 @@ func linkedZone(r *report) {
 			path = at("capacity", c.Name)
 		}
 		r.addKey(path,
-			fmt.Sprintf("%s machines are linked only within one zone, but capacity %q has %d zones", c.Machine.Type, c.Name,
+			fmt.Sprintf("%s machines are linked only within one zone, but capacity %q has %d zones", c.Machine.Type,
+				c.Name,
 				len(c.Zones)),
 			help("write zones: [%q], and define another capacity for another zone", c.Zones[0]))
 	}

@@ -161,7 +161,8 @@ func missingMetrics(r *report) {
 			message := fmt.Sprintf("GKE %s does not collect metrics of component %s for the dashboards", version,
 				m.Component)
 			r.add(at("cluster", "minVersion"), message, label("want %s or later", m.From),
-				help("raise minVersion, even if GKE has already upgraded the cluster: Terraform then adds the component"))
+				help("raise minVersion, even if GKE has already upgraded the cluster: "+
+					"Terraform then adds the component"))
 			return
 		}
 	}

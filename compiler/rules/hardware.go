@@ -390,13 +390,15 @@ func perAccelerator(r *report) {
 		}
 		if most := float64(milli) / 1000 / float64(m.Count); h.PerAccelerator.CPU > most {
 			r.add(at("hardware", name, "perAccelerator", "cpu"),
-				fmt.Sprintf("%g vCPUs per accelerator of %s with %s, but a node has only %.3g for each", h.PerAccelerator.CPU,
+				fmt.Sprintf("%g vCPUs per accelerator of %s with %s, but a node has only %.3g for each",
+					h.PerAccelerator.CPU,
 					m.Type, words.Count(m.Count, "accelerator"), most),
 				label("want at most %.3g", most))
 		}
 		if most := mib / int64(m.Count); memory.Value()>>20 > most {
 			r.add(at("hardware", name, "perAccelerator", "memory"),
-				fmt.Sprintf("%s per accelerator of %s with %s, but a node has only %dMi for each", h.PerAccelerator.Memory,
+				fmt.Sprintf("%s per accelerator of %s with %s, but a node has only %dMi for each",
+					h.PerAccelerator.Memory,
 					m.Type, words.Count(m.Count, "accelerator"), most),
 				label("want at most %dGi", most/1024))
 		}

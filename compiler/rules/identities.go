@@ -43,7 +43,8 @@ type wideRole struct {
 func wideRoleFamilies() []wideRole {
 	return []wideRole{
 		{regexp.MustCompile(`^roles/(owner|editor|viewer|admin|writer|reader)$`), "permissions on the whole project"},
-		{regexp.MustCompile(`^roles/resourcemanager\.`), "permission to grant any role, or to move and delete projects"},
+		{regexp.MustCompile(`^roles/resourcemanager\.`),
+			"permission to grant any role, or to move and delete projects"},
 		{
 			regexp.MustCompile(`^roles/iam\..*(Admin|Creator|Deleter|User)$`),
 			"permission to act as other accounts, or to grant roles",

@@ -183,7 +183,8 @@ func uncounted(r *report) {
 					continue
 				}
 				reported[c] = true
-				r.addKey(at("capacity", c), fmt.Sprintf("KAI Scheduler counts GPUs only, but the nodes of %q have none", c),
+				r.addKey(at("capacity", c), fmt.Sprintf("KAI Scheduler counts GPUs only, but the nodes of %q have none",
+					c),
 					related(at("teams", name, "quota", tier, c), "the quota"),
 					help("remove the quota; if every team may use all of the capacity, add accept: E1005: \"REASON\""))
 			}
@@ -229,7 +230,8 @@ func ownClasses(r *report) {
 			if t.Priority != nil {
 				path = at("tiers", tier, "priority")
 			}
-			r.add(path, fmt.Sprintf("PriorityClass %q belongs to KAI Scheduler, which gives it another value", class.Name),
+			r.add(path, fmt.Sprintf("PriorityClass %q belongs to KAI Scheduler, which gives it another value",
+				class.Name),
 				label("want %d", value), help("use this value, or another name"))
 		}
 	}

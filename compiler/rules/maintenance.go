@@ -156,7 +156,8 @@ func upgradesOfOwnPools(r *report) {
 				help("remove upgrades"))
 		case !c.OwnsPools():
 			r.addKey(path,
-				fmt.Sprintf("upgrades is unavailable for capacity %q: GKE creates and upgrades its node pools itself", c.Name),
+				fmt.Sprintf("upgrades is unavailable for capacity %q: GKE creates and upgrades its node pools itself",
+					c.Name),
 				help("remove upgrades; or remove autoProvisioned and computeClass, which gives the capacity its own "+
 					"node pool"))
 		}

@@ -290,7 +290,8 @@ func namespaces(r *report) {
 		case taken:
 			r.add(path, fmt.Sprintf("namespace %q already belongs to team %q", t.Namespace, first),
 				related(at("teams", first), "the other team"),
-				help("give each team its own namespace: in one namespace they could use each other's quota and identity"))
+				help("give each team its own namespace: "+
+					"in one namespace they could use each other's quota and identity"))
 		default:
 			owner[t.Namespace] = t.Name
 		}
@@ -305,7 +306,8 @@ func derivedNames(r *report) {
 		if key := diag.Path(path) + what; len(name) > most && !reported[key] {
 			reported[key] = true
 			r.addKey(path,
-				fmt.Sprintf("%s would be named %q: %d characters, but at most %d are allowed", what, name, len(name), most),
+				fmt.Sprintf("%s would be named %q: %d characters, but at most %d are allowed", what, name, len(name),
+					most),
 				help("shorten the names that this name contains"))
 		}
 	}

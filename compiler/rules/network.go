@@ -169,7 +169,8 @@ func rangeSizes(r *report) {
 			}
 		case "controlPlane":
 			if bits != 28 {
-				r.add(at("network", n.field), fmt.Sprintf("the range of the control plane must be a /28, not a /%d", bits),
+				r.add(at("network", n.field), fmt.Sprintf("the range of the control plane must be a /28, not a /%d",
+					bits),
 					label("want a /28"))
 			}
 		}

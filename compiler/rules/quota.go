@@ -19,7 +19,8 @@ func quotaRules() []Rule {
 	return []Rule{
 		{Code: "E0601", Severity: diag.Error, Title: "borrowing or lending without a cohort", check: loneBorrowers},
 		{
-			Code: schema.Overcommitted, Severity: diag.Error, Title: "guarantees exceed the capacity", check: overcommit,
+			Code: schema.Overcommitted, Severity: diag.Error, Title: "guarantees exceed the capacity",
+			check: overcommit,
 			whole: true, Acceptable: true,
 		},
 		{Code: "E0603", Severity: diag.Error, Title: "lending limit exceeds the guarantee", check: lendAboveNominal},
@@ -171,7 +172,8 @@ func overcommit(r *report) {
 		message := fmt.Sprintf("the guarantees on capacity %q are %s %s, but its %s %s %s", c.Name,
 			ir.PrintQuantity(excess.resource, excess.guaranteed), excess.resource,
 			words.Count(n, unit), hold, ir.PrintQuantity(excess.resource, excess.held))
-		options := []option{help("lower the quotas, or add %ss; if this is intended, add accept: E0602: \"REASON\"", unit)}
+		options := []option{help("lower the quotas, or add %ss; if this is intended, add accept: E0602: \"REASON\"",
+			unit)}
 		r.addKey(at("capacity", c.Name), message, append(options, guarantees[c.Name]...)...)
 	}
 }
@@ -267,7 +269,8 @@ func sliceQuota(r *report) {
 					slice.Chips), help("write a multiple of %d", slice.Chips))
 		} else if rest := own % slice.Chips; rest != 0 && q.Borrow == 0 {
 			r.addKey(q.path,
-				fmt.Sprintf("quota of %d chips, but slices of %q have %d each: %d of the chips cannot be used", own, q.capacity,
+				fmt.Sprintf("quota of %d chips, but slices of %q have %d each: %d of the chips cannot be used", own,
+					q.capacity,
 					slice.Chips, rest), help("write a multiple of %d", slice.Chips))
 		}
 	})

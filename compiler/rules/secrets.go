@@ -44,7 +44,8 @@ func (r *report) eachFreeText(visit func(freeText)) {
 	container := func(path, command []string, env map[string]string, secretEnv bool) {
 		cure := func(name string) string {
 			if !secretEnv {
-				return "remove the secret, and let the pod read it from Secret Manager with the team's permissions" + revoke
+				return "remove the secret, and let the pod read it from Secret Manager " +
+					"with the team's permissions" + revoke
 			}
 			if name == "" {
 				name = "NAME"

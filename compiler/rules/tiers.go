@@ -155,7 +155,8 @@ func reservedPriority(r *report) {
 	check := func(path []string, class, cure string) {
 		switch {
 		case strings.HasPrefix(class, "system-"):
-			r.addKey(path, fmt.Sprintf("PriorityClass %q has the prefix system-, which is reserved for Kubernetes", class),
+			r.addKey(path, fmt.Sprintf("PriorityClass %q has the prefix system-, which is reserved for Kubernetes",
+				class),
 				help("%s", cure))
 		case class == "gmp-critical":
 			r.addKey(path, fmt.Sprintf("PriorityClass %q is reserved for Managed Prometheus", class), help("%s", cure))
@@ -244,7 +245,8 @@ func ownQuotaInShared(r *report) {
 		for _, tier := range names(b.Teams[name].Quota) {
 			if b.Tiers[tier].Shared != nil {
 				r.addKey(at("teams", name, "quota", tier),
-					fmt.Sprintf("the teams share the queue of tier %q, so a team cannot have its own quota in it", tier),
+					fmt.Sprintf("the teams share the queue of tier %q, so a team cannot have its own quota in it",
+						tier),
 					related(at("tiers", tier, "shared"), "shared here"),
 					help("remove this quota; tiers.%s.shared.quota holds the quota of all its teams together", tier))
 			}

@@ -147,7 +147,8 @@ func fits(requests []ir.Amount, times int64,
 		need.Mul(times)
 		have, known := offered(a.Resource)
 		if !known || need.Cmp(have) > 0 {
-			return fmt.Sprintf("need %s %s, have %s", ir.PrintQuantity(a.Resource, need), a.Resource, ir.PrintQuantity(a.Resource, have)), false
+			return fmt.Sprintf("need %s %s, have %s", ir.PrintQuantity(a.Resource, need), a.Resource,
+				ir.PrintQuantity(a.Resource, have)), false
 		}
 	}
 	return "", true
@@ -314,7 +315,8 @@ func strandedPods(r *report) {
 					continue
 				}
 				r.addKey(at("workloads", name, "perPod"),
-					fmt.Sprintf("workload %q can be admitted to %q, but its pods do not fit the nodes of that capacity", name,
+					fmt.Sprintf("workload %q can be admitted to %q, but its pods do not fit the nodes of that capacity",
+						name,
 						f.Flavor),
 					label("per node: %s", lack),
 					related(r.quotaPath(s, f.Flavor), "the quota that admits it"),

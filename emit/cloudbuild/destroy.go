@@ -29,7 +29,8 @@ func destroy(p *ir.Platform) build {
 	// "--prepare", because the script without it would build the platform again.
 	access := awaitAccess(p, destroyPermissions(p), "./create-platform.sh --prepare")
 	drain := script(p, 5400, "drain", strings.Replace(drainScript, stopMark, scheduler.stop, 1), append([]variable{
-		{"PROJECT", p.Project}, {"REGION", p.Region}, {"CLUSTER", p.Cluster.Name}, {"ENDPOINT", endpoint(p)}, {"TEAMS", teamSelector(p)},
+		{"PROJECT", p.Project}, {"REGION", p.Region}, {"CLUSTER", p.Cluster.Name}, {"ENDPOINT", endpoint(p)},
+		{"TEAMS", teamSelector(p)},
 	}, scheduler.variables...)...)
 	if p.Delivery.InfrastructureManager {
 		return newBuild(p, "destroy", checkSettings(p), access, takeTurn(p), drain,
@@ -38,7 +39,8 @@ func destroy(p *ir.Platform) build {
 	}
 	unprotect := terraform(p, 3600, "unprotect")
 	unprotect.Script = unprotectScript
-	return newBuild(p, "destroy", checkSettings(p), access, takeTurn(p), unlockState(p), terraformInit(p), drain, unprotect,
+	return newBuild(p, "destroy", checkSettings(p), access, takeTurn(p), unlockState(p), terraformInit(p), drain,
+		unprotect,
 		terraform(p, 10800, "terraform-destroy", "destroy", "-input=false", "-auto-approve", "-lock-timeout=300s",
 			"-var=deletion_protection=false"),
 	)

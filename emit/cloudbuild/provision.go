@@ -67,11 +67,14 @@ func provision(p *ir.Platform) build {
 		scheduler.queues)
 	if p.Monitoring.TensorBoard != "" {
 		tasks = append(tasks, script(p, 600, "tensorboard", tensorBoardScript,
-			variable{"PROJECT", p.Project}, variable{"REGION", p.Monitoring.TensorBoard}, variable{"DISPLAY_NAME", p.Cluster.Name},
-			variable{"TEAMS", teamSelector(p)}, variable{"CONFIG", ir.TensorBoardConfig}, variable{"KEY", ir.TensorBoardKey}))
+			variable{"PROJECT", p.Project}, variable{"REGION", p.Monitoring.TensorBoard},
+			variable{"DISPLAY_NAME", p.Cluster.Name},
+			variable{"TEAMS", teamSelector(p)}, variable{"CONFIG", ir.TensorBoardConfig},
+			variable{"KEY", ir.TensorBoardKey}))
 	}
 	if p.Monitoring.Grafana {
-		tasks = append(tasks, script(p, 300, "dashboards", dashboardsScript, variable{"NAMESPACE", p.Monitoring.GrafanaNamespace}))
+		tasks = append(tasks, script(p, 300, "dashboards", dashboardsScript,
+			variable{"NAMESPACE", p.Monitoring.GrafanaNamespace}))
 	}
 	return newBuild(p, "provision", tasks...)
 }
@@ -93,7 +96,8 @@ var rolePermissions = map[string]string{
 // command is the command that grants them.
 func awaitAccess(p *ir.Platform, permissions []string, command string) task {
 	return script(p, 900, "access", accessScript,
-		variable{"PROJECT", p.Project}, variable{"PERMISSIONS", strings.Join(permissions, " ")}, variable{"COMMAND", command})
+		variable{"PROJECT", p.Project}, variable{"PERMISSIONS", strings.Join(permissions, " ")},
+		variable{"COMMAND", command})
 }
 
 // testedPermissions returns the permissions that show whether the build's roles have

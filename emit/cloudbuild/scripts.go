@@ -111,7 +111,8 @@ func customRoles(p *ir.Platform) []ir.CustomRole {
 // buildRole returns the custom role of the build. The ID of a custom role must not
 // contain dashes (IAM documentation: "Create and manage custom roles").
 func buildRole(d ir.Delivery) ir.CustomRole {
-	return ir.CustomRole{ID: strings.ReplaceAll(d.Account.ID, "-", "_"), Title: d.Account.Display, Permissions: d.Permissions}
+	return ir.CustomRole{ID: strings.ReplaceAll(d.Account.ID, "-", "_"), Title: d.Account.Display,
+		Permissions: d.Permissions}
 }
 
 // buildRights returns the roles of the build on the project in the order in which
@@ -128,7 +129,8 @@ func buildRights(p *ir.Platform) []ir.NarrowRole {
 	}
 	out = append(out, d.NarrowRoles...)
 	return append(out, ir.NarrowRole{
-		Role: "roles/resourcemanager.projectIamAdmin", Title: "Roles of nodes, jobs and members", Condition: grantCondition(d.GrantableRoles),
+		Role: "roles/resourcemanager.projectIamAdmin", Title: "Roles of nodes, jobs and members",
+		Condition: grantCondition(d.GrantableRoles),
 	})
 }
 

@@ -33,7 +33,8 @@ func capacities(d *document, p *ir.Platform) {
 	}
 	d.Table([]markup{"Capacity", "Hardware", "Machine", "Obtained by", "Zones", "Nodes", "Accelerators at most",
 		"Used by"}, rows)
-	d.Para("The node pool ", code(p.SystemPool.Name), " has ", countNoun(p.SystemPool.NodesPerZone, "node"), " of type ",
+	d.Para("The node pool ", code(p.SystemPool.Name), " has ", countNoun(p.SystemPool.NodesPerZone, "node"),
+		" of type ",
 		code(p.SystemPool.Machine), " in each zone. It runs everything except the teams' jobs.")
 	remarks(d, p)
 }
@@ -127,8 +128,10 @@ func guarantees(d *document, p *ir.Platform) {
 
 // kueueGuarantees explains what happens if guarantees and nodes differ.
 func kueueGuarantees(d *document) {
-	d.Para("Guaranteed is the sum of the nominal quotas of all queues. Kueue admits jobs by quota and does not know how ",
-		"many nodes a pool can have. If the guarantees on a pool exceed its maximum, Kueue still admits the excess jobs: ",
+	d.Para(
+		"Guaranteed is the sum of the nominal quotas of all queues. Kueue admits jobs by quota and does not know how ",
+		"many nodes a pool can have. If the guarantees on a pool exceed its maximum, Kueue still admits the excess "+
+			"jobs: ",
 		"their pods stay Pending, no other capacity takes them, and after ", podsReadyTimeout(),
 		" Kueue evicts them and queues them again. If the guarantees are below its maximum, the rest of the ",
 		"pool never runs a job: Kueue admits no more than the sum of all quotas, and borrowing only moves quota ",
@@ -196,8 +199,10 @@ func limits(d *document, p *ir.Platform) {
 			need, unit, field = p.Demand.MemoryGiB, "GiB of memory", "maxMemoryGiB"
 		}
 		if need > l.Max {
-			d.Para("Node auto-provisioning limits the whole cluster to ", digits(l.Max), " ", unit, ". The nodes of the ",
-				"system pool and of all jobs that the quotas admit need ", digits(need), " ", unit, ". Jobs beyond the limit ",
+			d.Para("Node auto-provisioning limits the whole cluster to ", digits(l.Max), " ", unit,
+				". The nodes of the ",
+				"system pool and of all jobs that the quotas admit need ", digits(need), " ", unit,
+				". Jobs beyond the limit ",
 				"wait for nodes. Raise `cluster.autoProvisioning.", field, "` in the blueprint, or lower the quotas.")
 		}
 	}

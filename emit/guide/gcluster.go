@@ -26,7 +26,8 @@ func gcluster(d *document, p *ir.Platform) {
 	d.Code("sh",
 		"./create-platform.sh --prepare",
 		"gcluster deploy .")
-	d.Para("`gcluster` creates the network, the cluster, its node pools, the identities, the dashboards and the alerts. ",
+	d.Para(
+		"`gcluster` creates the network, the cluster, its node pools, the identities, the dashboards and the alerts. ",
 		"The cluster is still empty: the scheduler, JobSet, the teams' namespaces and their queues are missing. ",
 		"To add them, run the commands above that follow the `terraform` commands, or let the build add them. ",
 		"The build leaves existing resources as they are:")
@@ -40,7 +41,8 @@ func gclusterDestroy(d *document, p *ir.Platform) {
 		return
 	}
 	d.Para("The script also destroys a platform that `gcluster` has deployed. `gcluster destroy` deletes only the ",
-		"resources of Terraform. It leaves the disks of the teams' volumes behind, because only the cluster can delete ",
+		"resources of Terraform. It leaves the disks of the teams' volumes behind, because only the cluster can "+
+			"delete ",
 		"them: use `gcluster destroy` only if nobody has submitted a job yet.", protection(p))
 	lines := []string{"gcluster destroy ."}
 	if p.Cluster.DeletionProtection {
@@ -62,8 +64,8 @@ func protection(p *ir.Platform) markup {
 		return ""
 	}
 	return " It fails while the cluster's deletion protection is on, so switch the protection off first. " +
-		"`TF_VAR_deletion_protection` has no effect, because " + file("terraform/terraform.tfvars") +
-		" takes precedence over it."
+		"`TF_VAR_deletion_protection` has no effect, because " + file("terraform/terraform.tfvars") + " takes " +
+		"precedence over it."
 }
 
 // instructions returns instructions.txt. `gcluster deploy` prints its path at the

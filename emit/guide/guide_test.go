@@ -207,8 +207,8 @@ func withShared(n int) *ir.Platform {
 func TestSharedTier(t *testing.T) {
 	got := render(t, withShared(4))
 	for _, want := range []string{
-		"It has one PriorityClass with the same name, or several PriorityClasses, of which each job names one. In each " +
-			"tier that is not shared, a team",
+		"It has one PriorityClass with the same name, or several PriorityClasses, of which each job names one. In " +
+			"each tier that is not shared, a team",
 		"| `dws` | `low` | 30 | no | no |\n| `dws` | `high` | 40 | no | no |\n",
 		"| `cq-dws` | `team-000`, `team-001` | `cohort-000` | `dws` | `h100` | 8 | 8 |\n| `cq-dws` | `team-000`, " +
 			"`team-001` | `cohort-000` | `dws` | `l4-spot` | 16 + all | 16 + all |\n",
@@ -240,8 +240,8 @@ func TestSharedTier(t *testing.T) {
 func TestPriorities(t *testing.T) {
 	p := withShared(2)
 	p.Teams[0].Queues = p.Teams[0].Queues[:1]
-	const want = "- in its pods, one of `priorityClassName: low`, `priorityClassName: high` (the last has the highest " +
-		"priority); a PriorityClass of another tier is refused\n"
+	const want = "- in its pods, one of `priorityClassName: low`, `priorityClassName: high` (the last has the " +
+		"highest priority); a PriorityClass of another tier is refused\n"
 	if got := render(t, p); !strings.Contains(got, want) {
 		t.Errorf("README lacks %q", want)
 	}

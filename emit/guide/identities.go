@@ -40,7 +40,8 @@ func identities(d *document, p *ir.Platform) {
 		codes(p.JobRoles), ".")
 	if i := slices.IndexFunc(p.Teams, func(t ir.Team) bool { return t.Account == nil }); i >= 0 {
 		t := p.Teams[i]
-		d.Para("To give the jobs of ", code(t.Name), " access to another resource, such as a bucket of another project, ",
+		d.Para("To give the jobs of ", code(t.Name),
+			" access to another resource, such as a bucket of another project, ",
 			"grant a role on the resource to this member, with the project's number for NUMBER: ",
 			code("principal://"+pool+"/subject/ns/"+t.Namespace+"/sa/"+t.KubeAccount), ".")
 		if !p.Delivery.InfrastructureManager {
@@ -50,17 +51,20 @@ func identities(d *document, p *ir.Platform) {
 	}
 	if accounts != nil {
 		d.Para("The jobs of ", some(accounts), " act as a Google service account, because the blueprint asks for one. ",
-			file("create-platform.sh"), " creates the account, and only the team's Kubernetes service account may act as ",
+			file("create-platform.sh"),
+			" creates the account, and only the team's Kubernetes service account may act as ",
 			"it. If the blueprint no longer asks for the account, it stays until somebody deletes it.")
 	} else {
-		d.Para("A few services, and the rules of VPC Service Controls perimeters, do not accept such members. If a team ",
+		d.Para(
+			"A few services, and the rules of VPC Service Controls perimeters, do not accept such members. If a team ",
 			"needs them, give the team a Google service account with `teams.TEAM.serviceAccount` in the blueprint.")
 	}
 	d.Para("All clusters of a project share these identities. In another cluster of ", code(p.Project),
 		", the same namespace and Kubernetes service account are the same identity, with the same rights. Give the ",
 		"namespace in the other cluster another name, or build each platform in its own project.")
 	if p.HasGroups() && len(p.Monitoring.MemberRoles) > 0 {
-		d.Para("The members of the teams' groups may open the dashboards", inTensorBoard(p), ", because Terraform grants ",
+		d.Para("The members of the teams' groups may open the dashboards", inTensorBoard(p),
+			", because Terraform grants ",
 			codes(p.Monitoring.MemberRoles), " to ", code(p.Cluster.SecurityGroup),
 			". They can read the metrics of the whole project. To revoke this, set `monitoring.openToMembers: false` ",
 			"in the blueprint.")
@@ -90,7 +94,8 @@ func actAs(d *document, p *ir.Platform) {
 	if len(teams) == 0 {
 		return
 	}
-	d.Para("The cluster has given the project its pool of identities. Now let the teams' Kubernetes service accounts act ",
+	d.Para(
+		"The cluster has given the project its pool of identities. Now let the teams' Kubernetes service accounts act ",
 		"as the teams' Google service accounts. `./create-platform.sh --prepare` prints these commands for every team:")
 	var lines []string
 	for _, t := range teams[:min(len(teams), fewTeams)] {
@@ -126,8 +131,8 @@ func buildRights(d *document, p *ir.Platform) {
 			items = append(items, code(r.Role)+" on buckets whose names begin with "+code(p.Project+"-"+p.Name+"-"))
 		}
 	}
-	items = append(items, codes(a.Account.Roles)+" on the whole project, which includes networks, "+
-		"firewall rules, dashboards and alert policies that do not belong to the platform")
+	items = append(items, codes(a.Account.Roles)+" on the whole project, which includes networks, firewall rules, "+
+		"dashboards and alert policies that do not belong to the platform")
 	if len(a.Permissions) > 0 {
 		items = append(items, "by a custom role, on the whole project: "+codes(a.Permissions))
 	}

@@ -25,7 +25,8 @@ func kaiNamed(d *document, _ *ir.Platform) {
 
 // kaiGuarantees explains what happens if guarantees and nodes differ.
 func kaiGuarantees(d *document) {
-	d.Para("Guaranteed is the sum of the quotas of all teams. KAI Scheduler starts a job only if nodes have room for it. ",
+	d.Para(
+		"Guaranteed is the sum of the quotas of all teams. KAI Scheduler starts a job only if nodes have room for it. ",
 		"If the guarantees exceed the nodes, guaranteed jobs wait for each other. If the nodes exceed the guarantees, ",
 		"the rest goes to teams that ask for more than their guarantee.")
 }
@@ -68,7 +69,8 @@ func kaiTeams(d *document, p *ir.Platform) {
 	}
 	access(d, p)
 	separation(d, p)
-	d.Para("KAI Scheduler gives unused GPUs to teams that ask for more than their guarantee, up to the maximum of each ",
+	d.Para("KAI Scheduler gives unused GPUs to teams that ask for more than their guarantee, up to the maximum of "+
+		"each ",
 		"team. The cohort with the highest priority comes first, and in a cohort the team with the highest priority. ",
 		"When the owners need their GPUs again, KAI Scheduler evicts jobs that exceed the guarantee of their team.")
 }
@@ -78,7 +80,8 @@ func kaiEachTeam(d *document, p *ir.Platform) {
 	var people, quota [][]markup
 	for _, t := range p.Teams {
 		people = append(people, []markup{
-			code(t.Name), code(t.Namespace), orElse(t.Group, "cluster administrators only"), runsAs(p, t), orNone(t.Bucket),
+			code(t.Name), code(t.Namespace), orElse(t.Group, "cluster administrators only"), runsAs(p, t),
+			orNone(t.Bucket),
 		})
 		for _, q := range t.Queues {
 			g := q.GPUs()
@@ -98,7 +101,8 @@ func kaiEachTeam(d *document, p *ir.Platform) {
 
 // kaiInstall shows how to install KAI Scheduler by hand.
 func kaiInstall(d *document, p *ir.Platform) {
-	d.Para("Install KAI Scheduler with Helm, and wait until it runs. The command leaves out the chart's default queue. ",
+	d.Para("Install KAI Scheduler with Helm, and wait until it runs. The command leaves out the chart's default "+
+		"queue. ",
 		"Without this queue, a job that names no queue waits; with it, such a job would bypass every quota.")
 	d.Code("sh",
 		command("helm", "upgrade", "kai-scheduler", ir.KAIChart, "--install", "--version=v"+p.Versions.KAI,
@@ -137,18 +141,21 @@ func kaiByHand(d *document, p *ir.Platform, t ir.Team) {
 		rows = append(rows, []markup{code(f.Flavor), codes(selector), codes(tolerations)})
 	}
 	d.Table([]markup{"Capacity", "Node selector", "Tolerations"}, rows)
-	d.Para("KAI Scheduler evicts a job by deleting its pods, to return GPUs to their owner or to move the job to another ",
+	d.Para(
+		"KAI Scheduler evicts a job by deleting its pods, to return GPUs to their owner or to move the job to another ",
 		"node. The Job or JobSet then creates new pods, which can count as a retry: let jobs save their progress.")
 	cannot(d)
 }
 
 // cannot lists what the members of a team cannot do.
 func cannot(d *document) {
-	d.Para("A team cannot create Secrets, PersistentVolumeClaims, or pods without a job in its namespace, and cannot run ",
+	d.Para(
+		"A team cannot create Secrets, PersistentVolumeClaims, or pods without a job in its namespace, and cannot run ",
 		"`kubectl exec`: ask an administrator. The admission policies refuse two things to everybody, administrators ",
 		"included: a Service that is not headless, and Jobs of a CronJob.")
 	d.Para("A job is refused if one of its containers does not request cpu and memory, or if its pods do one of the ",
-		"following: name a node, a RuntimeClass or another scheduler; tolerate or select the nodes of other capacities; ",
+		"following: name a node, a RuntimeClass or another scheduler; tolerate or select the nodes of other "+
+			"capacities; ",
 		"mount claims, disks, file servers, folders of the node or buckets of others; have a longer grace ",
 		"period than `maxGraceSeconds` of their tier. An administrator can allow some of these to a team with `allow` ",
 		"in the blueprint.")
@@ -159,7 +166,8 @@ func kaiLook(p *ir.Platform) [][]markup {
 	const admin, team = "administrators", "the team"
 	rows := [][]markup{
 		{admin, code("kubectl get queues.scheduling.run.ai"), "every queue, with its priority and its cohort"},
-		{admin, code("kubectl describe queues.scheduling.run.ai"), "the guarantee, the use and the requests of every queue"},
+		{admin, code("kubectl describe queues.scheduling.run.ai"),
+			"the guarantee, the use and the requests of every queue"},
 		{admin, code("kubectl get nodes -L " + ir.LabelNodePool), "the nodes that exist now, by node pool"},
 	}
 	if len(p.Teams) > 0 {
@@ -181,7 +189,8 @@ func kaiRemove(d *document, p *ir.Platform) {
 	d.Heading(2, "Remove a team, a cohort or a capacity")
 	d.Para("Delete the team, cohort or capacity from the blueprint and compile: this removes its files, and every ",
 		"mention of it in other files. The next build deletes the bucket of a removed team and revokes its roles, and ",
-		"deletes the node pool of a removed capacity with every pod on it. The build starts nothing more in queues that ",
+		"deletes the node pool of a removed capacity with every pod on it. The build starts nothing more in queues "+
+			"that ",
 		"this folder no longer has, gives their guarantees to the other queues, and prints the commands that delete ",
 		"these queues. It deletes no Kubernetes object of the removed team, cohort or capacity.", buckets(p))
 	d.Para("Before you build without a capacity, cordon its nodes, and wait until their jobs have ended:")

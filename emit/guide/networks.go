@@ -25,8 +25,10 @@ func gpuNetworks(d *document, p *ir.Platform) {
 	d.Heading(2, "Networks between GPUs")
 	if connected != nil {
 		d.Para("Nodes of ", codes(connected), " have a network for each of their network devices, in addition to the ",
-			"network of the cluster. Over these networks the GPUs of different nodes exchange data without passing through the ",
-			"CPUs. Pods request a network by the name of its `Network` object in ", file("kubernetes/networks.yaml"), ". ",
+			"network of the cluster. Over these networks the GPUs of different nodes exchange data without passing "+
+				"through the ",
+			"CPUs. Pods request a network by the name of its `Network` object in ", file("kubernetes/networks.yaml"),
+			". ",
 			file("terraform/gpu_networks.tf"), " sets the address ranges.")
 		var rows [][]markup
 		for _, n := range p.Network.GPUs {
@@ -35,7 +37,8 @@ func gpuNetworks(d *document, p *ir.Platform) {
 				if s.RDMA {
 					kind = "RDMA, bound to " + code(n.Profile)
 				}
-				rows = append(rows, []markup{code(s.Network), code(n.Name), code(s.Name), code(s.Range), kind, digits(n.MTU)})
+				rows = append(rows, []markup{code(s.Network), code(n.Name), code(s.Name), code(s.Range), kind,
+					digits(n.MTU)})
 			}
 		}
 		d.Table([]markup{"Network", "VPC network", "Subnet", "Range", "Kind", "MTU"}, rows)
@@ -72,7 +75,8 @@ func gpuNetworks(d *document, p *ir.Platform) {
 // policy that protects the nodes from pods in namespaces without a standard.
 func podSecurity(d *document, p *ir.Platform) {
 	if len(p.Teams) > 0 {
-		d.Para("The teams' namespaces enforce the `baseline` Pod Security Standard. They only warn about the `restricted` ",
+		d.Para("The teams' namespaces enforce the `baseline` Pod Security Standard. They only warn about the "+
+			"`restricted` ",
 			"standard: kubectl prints the settings that a pod lacks, such as `runAsNonRoot`, and the pod is admitted.")
 	}
 	direct := p.AnyCapacity(func(c ir.Capacity) bool { return c.GPUDirect != "" })
@@ -92,7 +96,8 @@ func podSecurity(d *document, p *ir.Platform) {
 		"standard. In these namespaces the policy `pods-keep-off-the-node` refuses everything else that the standard ",
 		"forbids.")
 	if p.AnyCapacity(func(c ir.Capacity) bool { return c.GPUDirect == ir.TCPX || c.GPUDirect == ir.TCPXO }) {
-		d.Para("The daemon that runs beside pods with GPUDirect-TCPX or TCPXO also changes kernel settings of its node: ",
+		d.Para(
+			"The daemon that runs beside pods with GPUDirect-TCPX or TCPXO also changes kernel settings of its node: ",
 			"whoever may submit such pods could take over the node.")
 	}
 }

@@ -135,13 +135,15 @@ func remarks(d *document, p *ir.Platform) {
 		"the reservation has not begun, so there are no nodes and no quota yet. Jobs wait, or run on the other ",
 		"capacities of their tier. When the reservation has begun, set `active: true` on it in the blueprint, compile ",
 		"and build: the pool and the quotas get their size, and no pool is replaced.")
-	about(ir.Capacity.ByCalendar, "when the calendar reservation ends, Compute Engine deletes it and takes the machines ",
+	about(ir.Capacity.ByCalendar,
+		"when the calendar reservation ends, Compute Engine deletes it and takes the machines ",
 		"back, with everything that runs on them. Before that day, stop the queues that use the capacity. Then delete ",
 		"the capacity from the blueprint, or name the next reservation.")
 	about(func(c ir.Capacity) bool { return c.AnyReservation != nil },
 		"nodes come from the reservations of this project that are open to all instances and have the same machine ",
 		"type, accelerators and local SSDs. Nodes never use a reservation that accepts only instances which name it.")
-	about(func(c ir.Capacity) bool { return c.ComputeClass }, "GKE creates node pools, with names of its own, for pods ",
+	about(func(c ir.Capacity) bool { return c.ComputeClass },
+		"GKE creates node pools, with names of its own, for pods ",
 		"that select the ComputeClass with the capacity's name, and deletes the pools when they are empty. Jobs need ",
 		"not select the ComputeClass: Kueue makes their pods select it.")
 	about(func(c ir.Capacity) bool { return c.Machine.Arm },

@@ -19,15 +19,18 @@ func build(d *document, p *ir.Platform) {
 	d.Heading(2, "Build it")
 	groups(d, p)
 	d.Para("Run one command, with the Google Cloud CLI signed in to project ", code(p.Project),
-		". The command enables the services that the platform needs. It creates the service accounts of ", accountOwners(p),
+		". The command enables the services that the platform needs. It creates the service accounts of ",
+		accountOwners(p),
 		", ", holds(p), " (", code(p.Delivery.StateBucket), ") and the repository of the teams' images (",
-		code(p.Delivery.Repository), "). Then it submits ", file("cloudbuild/provision.yaml"), ", which builds the rest. ",
+		code(p.Delivery.Repository), "). Then it submits ", file("cloudbuild/provision.yaml"),
+		", which builds the rest. ",
 		"The command stops at the first error. You can run it again at any time, also to apply a change.")
 	d.Code("sh", "./create-platform.sh")
 	interrupted(d, p)
 	if v := p.Cluster.MinVersion; v != "" {
 		d.Para("A new cluster starts with GKE ", text(v), ", and release channel ", text(p.Cluster.ReleaseChannel),
-			" upgrades it from this version. If you raise `minVersion`, the next build upgrades the control plane of an ",
+			" upgrades it from this version. If you raise `minVersion`, the next build upgrades the control plane of "+
+				"an ",
 			"existing cluster. If you lower it, nothing changes.")
 	}
 	demanded(d, p)
@@ -39,7 +42,8 @@ func build(d *document, p *ir.Platform) {
 		d.Para(kept)
 	}
 	if !p.Cluster.DNSEndpoint {
-		d.Para("The control plane is reachable only from inside its network. Give both scripts a private worker pool in ",
+		d.Para(
+			"The control plane is reachable only from inside its network. Give both scripts a private worker pool in ",
 			"this network, `--worker-pool=POOL`, and run `kubectl` in this network too.")
 	}
 
@@ -72,7 +76,8 @@ func build(d *document, p *ir.Platform) {
 		if moved != "" {
 			does = "both"
 		}
-		d.Para("If a tier's priority or preemption has changed, first delete its PriorityClass, because it is immutable: ",
+		d.Para(
+			"If a tier's priority or preemption has changed, first delete its PriorityClass, because it is immutable: ",
 			"`kubectl delete priorityclasses ", class(p), "`. Existing pods keep their priority. ", moved,
 			"The build does ", does, " automatically.")
 	}
@@ -128,7 +133,8 @@ func kueueInstall(d *document, p *ir.Platform) {
 	const kueue = "deployment/kueue-controller-manager"
 	d.Para("Install Kueue, then the platform's configuration of Kueue. The release overwrites this configuration with ",
 		"its own, and Kueue reads the configuration only when it starts: always run all commands, in this order. ",
-		file("kubernetes/"+ir.KueueWebhooks+"/"), " limits Kueue's webhooks to the teams' namespaces. With the webhooks of ",
+		file("kubernetes/"+ir.KueueWebhooks+"/"),
+		" limits Kueue's webhooks to the teams' namespaces. With the webhooks of ",
 		"the release, nobody in the cluster could create a pod while Kueue is down.")
 	d.Code("sh",
 		"mkdir -p kueue-release",
@@ -235,7 +241,8 @@ func kueueByHand(d *document, p *ir.Platform, t ir.Team) {
 		if !slices.ContainsFunc(q.Flavors, func(f ir.FlavorQuota) bool { return slices.Contains(grouped, f.Flavor) }) {
 			n += 2
 		}
-		if slices.ContainsFunc(p.PriorityClasses, func(c ir.PriorityClass) bool { return c.Default && c.Tier == q.Tier }) {
+		isDefault := func(c ir.PriorityClass) bool { return c.Default && c.Tier == q.Tier }
+		if slices.ContainsFunc(p.PriorityClasses, isDefault) {
 			n++
 		}
 		return n
@@ -243,14 +250,15 @@ func kueueByHand(d *document, p *ir.Platform, t ir.Team) {
 	q := slices.MaxFunc(t.Queues, func(a, b ir.Queue) int { return cmp.Compare(rank(a), rank(b)) })
 	d.Para("Any other Job or JobSet of ", code(t.Name), " in tier ", code(q.Tier), " needs these settings:")
 	d.List(
-		"on the object, the label "+code(p.QueueLabel()+": "+q.LocalQueue)+"; a job without a queue of its "+
-			"team is refused",
+		"on the object, the label "+code(p.QueueLabel()+": "+q.LocalQueue)+"; a job without a queue of its team "+
+			"is refused",
 		"in its pods, "+priorities(q)+"; a PriorityClass of another tier is refused",
 		"in its containers, requests for the resources that have quota: "+codes(q.Resources),
 		actsAs(t))
 	queued(d, p)
 	slicesByHand(d, p)
-	d.Para("Do not set `suspend`, node selectors or tolerations: Kueue starts the job when quota is free, and sends its ",
+	d.Para(
+		"Do not set `suspend`, node selectors or tolerations: Kueue starts the job when quota is free, and sends its ",
 		"pods to the capacity that it has chosen.", chosen(p))
 	if len(grouped) > 0 {
 		example := markup("")
@@ -258,10 +266,12 @@ func kueueByHand(d *document, p *ir.Platform, t ir.Team) {
 			w := p.Workloads[i]
 			example = ", as in " + file(path.Join("workloads", w.Team, w.Name+".yaml"))
 		}
-		d.Para("On auto-provisioned nodes that are close together (", codes(grouped), ") each job has its own placement ",
+		d.Para("On auto-provisioned nodes that are close together (", codes(grouped),
+			") each job has its own placement ",
 			"group, which its pods select and tolerate by the key ", code(ir.LabelPlacementGroup), example, ".")
 	}
-	d.Para("If the pods of a job are not all ready ", podsReadyTimeout(), " after its admission, for example because no ",
+	d.Para("If the pods of a job are not all ready ", podsReadyTimeout(),
+		" after its admission, for example because no ",
 		"nodes are available, Kueue evicts the job and queues it again.")
 	cannot(d)
 }
@@ -295,8 +305,9 @@ func chosen(p *ir.Platform) markup {
 				several = several || c.Machine.Type != capacities[q.Flavors[0].Flavor].Machine.Type
 			}
 			if pools && several {
-				return " Only a job that needs one certain capacity of its tier sets a node selector, with the node labels " +
-					"of this capacity in " + file("kubernetes/resource-flavors.yaml") + ". Kueue then skips the other capacities."
+				return " Only a job that needs one certain capacity of its tier sets a node selector, with the node " +
+					"labels of this capacity in " + file("kubernetes/resource-flavors.yaml") + ". Kueue then skips " +
+					"the other capacities."
 			}
 		}
 	}
@@ -322,10 +333,14 @@ func queued(d *document, p *ir.Platform) {
 		}
 	}
 	if len(names) > 0 {
-		d.Para("In a queue that has ", codes(names), " the object also needs the annotation ", code(ir.AnnotationMaxRun),
-			". Its value is the number of seconds for which the job needs the nodes, as a string. All nodes start at once, ",
-			"and the job has them alone, even if its pods do not fill them. When the time is over, the nodes are removed, and ",
-			"Kueue deactivates a job that still runs. If no nodes are available, Kueue asks again after one, two and four ",
+		d.Para("In a queue that has ", codes(names), " the object also needs the annotation ",
+			code(ir.AnnotationMaxRun),
+			". Its value is the number of seconds for which the job needs the nodes, as a string. All nodes start at "+
+				"once, ",
+			"and the job has them alone, even if its pods do not fill them. When the time is over, the nodes are "+
+				"removed, and ",
+			"Kueue deactivates a job that still runs. If no nodes are available, Kueue asks again after one, two and "+
+				"four ",
 			"minutes, and then deactivates the job.")
 	}
 }
@@ -344,7 +359,8 @@ func slicesByHand(d *document, p *ir.Platform) {
 		return
 	}
 	d.Para("On TPU slices the object is a JobSet with the annotation `alpha.jobset.sigs.k8s.io/exclusive-topology: "+
-		ir.LabelNodePool+"`. It has one Job for each slice, and each Job has one pod for each node of the slice. Each pod ",
+		ir.LabelNodePool+"`. It has one Job for each slice, and each Job has one pod for each node of the slice. "+
+		"Each pod ",
 		"requests all chips of its node (", markup(strings.Join(shapes, "; ")), ").")
 }
 
@@ -393,7 +409,8 @@ func workloads(d *document, p *ir.Platform) {
 			digits(t.Pods), codes(requests), code(t.Image),
 		})
 	}
-	d.Table([]markup{"Workload", "Kind", "Tier", "Can run on", "In all teams", "Pods", "Each pod requests", "Image"}, rows)
+	d.Table([]markup{"Workload", "Kind", "Tier", "Can run on", "In all teams", "Pods", "Each pod requests", "Image"},
+		rows)
 }
 
 // look shows commands, dashboards and alerts for the running platform.
@@ -403,7 +420,8 @@ func look(d *document, p *ir.Platform) {
 	d.Para("Dashboards for the administrator and for the teams are in ", console("Cloud Monitoring",
 		"monitoring/dashboards", p.Project), ". Their files are in ", file(p.CloudDashboards()+"/"), ".", grafana(p))
 	if p.Monitoring.TensorBoard != "" {
-		d.Para("The TensorBoard data of jobs is in ", console("Vertex AI", "vertex-ai/experiments/experiments", p.Project),
+		d.Para("The TensorBoard data of jobs is in ", console("Vertex AI", "vertex-ai/experiments/experiments",
+			p.Project),
 			", region ", code(p.Monitoring.TensorBoard), ". Every team can read and write the data of all teams.")
 	}
 	var alerts [][]markup
@@ -462,16 +480,21 @@ func remove(d *document, p *ir.Platform) {
 func kueueRemove(d *document, p *ir.Platform) {
 	const patch = "kubectl patch clusterqueues QUEUE... --type=merge -p "
 	d.Heading(2, "Remove a team, a tier or a capacity")
-	d.Para("Delete the team, tier or capacity from the blueprint and compile: this removes its files, and every mention ",
+	d.Para(
+		"Delete the team, tier or capacity from the blueprint and compile: this removes its files, and every mention ",
 		"of it in other files. The next build deletes the bucket of a removed team and revokes its roles, and deletes ",
-		"the node pool of a removed capacity with every pod on it. The build stops the ClusterQueues that this folder no ",
-		"longer has, which evicts their jobs, and prints the commands that delete these queues. It deletes no Kubernetes ",
+		"the node pool of a removed capacity with every pod on it. The build stops the ClusterQueues that this "+
+			"folder no ",
+		"longer has, which evicts their jobs, and prints the commands that delete these queues. It deletes no "+
+			"Kubernetes ",
 		"object of the removed team, tier or capacity.", buckets(p))
-	d.Para("Before you build without a capacity, drain the queues that use it. The first command shows which queues use ",
+	d.Para(
+		"Before you build without a capacity, drain the queues that use it. The first command shows which queues use ",
 		"it. A queue is drained when it has 0 admitted:")
 	d.Code("sh",
-		command("kubectl", "get", "clusterqueues", "-o", "custom-columns=QUEUE:.metadata.name,"+
-			"ADMITTED:.status.admittedWorkloads,CAPACITIES:.spec.resourceGroups[*].flavors[*].name"),
+		command("kubectl", "get", "clusterqueues", "-o",
+			"custom-columns=QUEUE:.metadata.name,ADMITTED:.status.admittedWorkloads,"+
+				"CAPACITIES:.spec.resourceGroups[*].flavors[*].name"),
 		patch+words.ShellArgument(`{"spec":{"stopPolicy":"HoldAndDrain"}}`))
 	d.Para("Then build, and start the remaining queues again:")
 	d.Code("sh",
@@ -482,8 +505,10 @@ func kueueRemove(d *document, p *ir.Platform) {
 		shared = " (for teams that share it, one ClusterQueue, " + code(ir.ClusterQueuePrefix+"TIER") + ")"
 	}
 	d.Para("After the build an administrator deletes the objects that remain, in this order, with the commands that ",
-		"apply. Of a team, its namespace with everything in it and its queues remain. Of a tier, the two queues of every ",
-		"team", shared, " and its PriorityClass remain. Of a capacity, its flavor remains; its deletion waits until no ",
+		"apply. Of a team, its namespace with everything in it and its queues remain. Of a tier, the two queues of "+
+			"every ",
+		"team", shared,
+		" and its PriorityClass remain. Of a capacity, its flavor remains; its deletion waits until no ",
 		"queue uses it.")
 	d.Code("sh",
 		"kubectl delete namespaces NAMESPACE",
@@ -520,8 +545,8 @@ func buckets(p *ir.Platform) markup {
 	if !p.HasBuckets() {
 		return ""
 	}
-	empty := markup(" The build stops at a team's bucket that still holds objects. Empty the bucket, including " +
-		"old versions: `gcloud storage rm --recursive --all-versions \"gs://BUCKET/**\"`.")
+	empty := markup(" The build stops at a team's bucket that still holds objects. Empty the bucket, including old " +
+		"versions: `gcloud storage rm --recursive --all-versions \"gs://BUCKET/**\"`.")
 	if p.Delivery.InfrastructureManager {
 		return empty
 	}

@@ -54,7 +54,8 @@ func kueueTeams(d *document, p *ir.Platform) {
 	if borrowsAll(p) {
 		all = "`4 + all` has no borrowing limit. "
 	}
-	d.Para("A quota of `4 + 2` means: 4 are guaranteed (nominalQuota), and the queue can borrow at most 2 more from its ",
+	d.Para(
+		"A quota of `4 + 2` means: 4 are guaranteed (nominalQuota), and the queue can borrow at most 2 more from its ",
 		"cohort (borrowingLimit). ", all, "A queue lends its unused guarantee to the cohort, and gets it back when it ",
 		"needs it. If a queue lends only part of its guarantee, the table shows the limit.")
 }
@@ -129,8 +130,10 @@ func access(d *document, p *ir.Platform) {
 		return
 	}
 	d.Para("The members of a team's Google group submit its jobs. An administrator of the domain makes this group a ",
-		"member of ", code(p.Cluster.SecurityGroup), ", because GKE ignores groups that are not members of it. The role ",
-		code(ir.MemberRole), " of ", code(p.Cluster.SecurityGroup), " lets them connect to the cluster. The RoleBinding ",
+		"member of ", code(p.Cluster.SecurityGroup),
+		", because GKE ignores groups that are not members of it. The role ",
+		code(ir.MemberRole), " of ", code(p.Cluster.SecurityGroup),
+		" lets them connect to the cluster. The RoleBinding ",
 		"in the team's namespace lets them submit jobs.")
 }
 

@@ -51,7 +51,8 @@ func intro(d *document, p *ir.Platform) {
 		" and region ", code(p.Region), " (", codes(p.Zones), "). ",
 		countNoun(len(p.Teams), "team"), grouped, " share ",
 		countNoun(len(p.Capacities), "capacity"), ". ", schedulerOf(p).starts(p),
-		" The version of JobSet is ", text(p.Versions.JobSet), ". Everything in this folder is compiled from one blueprint.")
+		" The version of JobSet is ", text(p.Versions.JobSet),
+		". Everything in this folder is compiled from one blueprint.")
 }
 
 // kueueStarts explains how Kueue starts the teams' jobs.
@@ -90,12 +91,14 @@ func files(d *document, p *ir.Platform) {
 		{file("cloudbuild/provision.yaml"), "the Cloud Build steps that build the platform"},
 		{file("cloudbuild/destroy.yaml"), "the Cloud Build steps that destroy the platform"},
 		{file("terraform/"), "one Terraform root: network, cluster, node pools, roles, monitoring"},
-		{file("terraform/modules/network/"), "the root's module of the cluster's network, for a network team to review"},
+		{file("terraform/modules/network/"),
+			"the root's module of the cluster's network, for a network team to review"},
 		{file("terraform/terraform.tfvars"), "the values of the root's variables"},
 		{file("kubernetes/"), "the objects to apply to the cluster: " + schedulerOf(p).applied(classes)},
 	}
 	if len(p.Teams) > 0 {
-		rows = append(rows, []markup{file("kubernetes/teams/"), "one file per team: namespace, identities, roles, queues"})
+		rows = append(rows, []markup{file("kubernetes/teams/"),
+			"one file per team: namespace, identities, roles, queues"})
 	}
 	if len(p.Workloads) > 0 {
 		rows = append(rows, []markup{file("workloads/"), "the teams' Jobs and JobSets, one folder per team"})

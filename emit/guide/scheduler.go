@@ -32,10 +32,10 @@ func schedulerOf(p *ir.Platform) scheduler {
 			tools:   "`helm` 3.8 or later",
 			spare:   " for whoever asks",
 			lacking: " too few",
-			ceiling: "Ceiling is the use of all pools at their maximum. It equals Admitted, because KAI Scheduler gives " +
-				"idle GPUs to any team that asks.",
-			apply: "Create the cohorts and the teams with their queues. If the webhook of KAI Scheduler does not answer " +
-				"yet, repeat the command:",
+			ceiling: "Ceiling is the use of all pools at their maximum. It equals Admitted, because KAI Scheduler " +
+				"gives idle GPUs to any team that asks.",
+			apply: "Create the cohorts and the teams with their queues. If the webhook of KAI Scheduler does not " +
+				"answer yet, repeat the command:",
 		}
 	}
 	return scheduler{
@@ -48,11 +48,11 @@ func schedulerOf(p *ir.Platform) scheduler {
 			"teams' quotas.",
 		kept: "A build keeps the `stopPolicy` that an administrator has set on a ClusterQueue: a stopped queue stays " +
 			"stopped.",
-		moved: "If teams start or stop sharing a tier, first delete their LocalQueues in the tier, because a LocalQueue " +
-			"cannot move to another ClusterQueue: `kubectl delete localqueues -n NAMESPACE " + ir.LocalQueuePrefix +
-			"TEAM-TIER`. ",
-		apply: "Create the flavors, the cohorts and the teams with their queues. If a webhook of Kueue does not answer " +
-			"yet, repeat the command:",
+		moved: "If teams start or stop sharing a tier, first delete their LocalQueues in the tier, because a " +
+			"LocalQueue cannot move to another ClusterQueue: `kubectl delete localqueues -n NAMESPACE " +
+			ir.LocalQueuePrefix + "TEAM-TIER`. ",
+		apply: "Create the flavors, the cohorts and the teams with their queues. If a webhook of Kueue does not " +
+			"answer yet, repeat the command:",
 		stops: "stops the queues, ",
 	}
 }

@@ -40,7 +40,8 @@ func secrets(d *document, p *ir.Platform) {
 	}
 	d.Para("Some workloads take values from Secrets, which are not in this folder:")
 	d.Table([]markup{"Secret", "Keys", "In namespaces", "Workloads"}, rows)
-	d.Para("An administrator creates the Secrets one by one. Each command reads the value from the keyboard until Ctrl-D ",
+	d.Para(
+		"An administrator creates the Secrets one by one. Each command reads the value from the keyboard until Ctrl-D ",
 		"on a line of its own, so that the value gets into no file and no shell history.", lines)
 	d.Code("sh", commands...)
 	d.Para("A job whose Secret does not exist waits for it. After ", podsReadyTimeout(),

@@ -8,8 +8,10 @@ import (
 // settings.
 func demanded(d *document, p *ir.Platform) {
 	if key := p.Security.KMSKey; key != "" {
-		d.Para("The key ", code(key), " encrypts boot disks and the Secrets in etcd. Before the first build, let the agents ",
-			"of Compute Engine and of GKE use the key. The agents exist after `./create-platform.sh --prepare` has enabled ",
+		d.Para("The key ", code(key),
+			" encrypts boot disks and the Secrets in etcd. Before the first build, let the agents ",
+			"of Compute Engine and of GKE use the key. The agents exist after `./create-platform.sh --prepare` has "+
+				"enabled ",
 			"the services:")
 		grant := func(agent string) string {
 			return command("gcloud", "kms", "keys", "add-iam-policy-binding", key,
@@ -34,7 +36,8 @@ func logged(d *document, p *ir.Platform) {
 	if !p.Security.DataAccessLogs {
 		return
 	}
-	d.Para(file("create-platform.sh"), " turns on the Data Access audit logs of GKE and Cloud Storage. They record who ",
+	d.Para(file("create-platform.sh"),
+		" turns on the Data Access audit logs of GKE and Cloud Storage. They record who ",
 		"reads and writes what, in every cluster and bucket of ", code(p.Project),
 		". The script keeps the project's other audit logs on. Cloud Logging bills the logs by volume. ",
 		"They stay on when the platform is destroyed. To turn them off, use the page ",

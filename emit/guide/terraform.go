@@ -29,8 +29,10 @@ func infrastructure(d *document, p *ir.Platform) {
 	version := "--tf-version-constraint==" + ir.InfrastructureManagerTerraform
 	preview := "projects/" + p.Project + "/locations/" + p.Delivery.Region + "/previews/" + p.Name
 	d.Para("Infrastructure Manager runs Terraform ", text(ir.InfrastructureManagerTerraform),
-		" and keeps the state. It creates the network, the cluster, its node pools, the identities, the dashboards and ",
-		"the alerts. If there is already a deployment, a preview shows what would change. The exported preview is a plan ",
+		" and keeps the state. It creates the network, the cluster, its node pools, the identities, the dashboards "+
+			"and ",
+		"the alerts. If there is already a deployment, a preview shows what would change. The exported preview is a "+
+			"plan ",
 		"in JSON:")
 	d.Code("sh",
 		command("gcloud", "infra-manager", "previews", "create", preview, "--deployment="+p.Deployment(),
@@ -47,14 +49,16 @@ func substitutions(d *document, p *ir.Platform) {
 	others := markup("The builds' substitutions")
 	if !p.Delivery.InfrastructureManager {
 		others = "The other substitutions of both builds"
-		d.Para("The state can be in another bucket if the build's account may administer it. Prepare the project as below. ",
+		d.Para("The state can be in another bucket if the build's account may administer it. Prepare the project as "+
+			"below. ",
 			"Then pass the bucket to this build, and later, in the same way, to ", file("cloudbuild/destroy.yaml"), ":")
 		d.Code("sh", command("gcloud", "builds", "submit", ".", "--project="+p.Project, "--region="+p.Delivery.Region,
 			"--config=cloudbuild/provision.yaml",
 			"--gcs-source-staging-dir=gs://"+p.Delivery.StateBucket+"/"+p.SourcePrefix(),
 			"--substitutions=_TF_STATE_BUCKET=BUCKET,_TF_STATE_PREFIX=PREFIX"))
 	}
-	d.Para(others, ", such as `_CLUSTER_NAME` and `_REGION`, hold the values for which this folder was compiled. If you ",
+	d.Para(others,
+		", such as `_CLUSTER_NAME` and `_REGION`, hold the values for which this folder was compiled. If you ",
 		"change one, the build stops before it changes anything, and names the field of the blueprint.")
 }
 
@@ -96,12 +100,15 @@ func beside(d *document, p *ir.Platform) {
 		}
 	}
 	if hosts != nil {
-		d.Para("Pods of ", codes(hosts), " use the network of their nodes. For Google Cloud they have the identity of the ",
-			"nodes, ", code(p.NodeAccount.Email(p.Project)), ", and not of their team: they can neither read nor write the ",
+		d.Para("Pods of ", codes(hosts),
+			" use the network of their nodes. For Google Cloud they have the identity of the ",
+			"nodes, ", code(p.NodeAccount.Email(p.Project)),
+			", and not of their team: they can neither read nor write the ",
 			"team's bucket.")
 	}
 	if accompanied != nil {
-		d.Para("Auxiliary pods run beside the pods of ", codes(accompanied), ". They are admitted together with the pods of ",
+		d.Para("Auxiliary pods run beside the pods of ", codes(accompanied),
+			". They are admitted together with the pods of ",
 			"the workload. When those have succeeded, the auxiliary pods are stopped and get half a minute to end.")
 	}
 }

@@ -174,12 +174,13 @@ func (i installer) daemonSet(p *ir.Platform) *appsv1.DaemonSet {
 	pod.HostNetwork, pod.HostPID = i.sharesNet, i.sharesPIDs
 	// Run on all nodes of the pools, whatever taints they have.
 	pod.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
+	inPools := corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{
+		{Key: ir.LabelNodePool, Operator: corev1.NodeSelectorOpIn, Values: i.pools},
+	}}
 	pod.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
-		RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
-			MatchExpressions: []corev1.NodeSelectorRequirement{
-				{Key: ir.LabelNodePool, Operator: corev1.NodeSelectorOpIn, Values: i.pools},
-			},
-		}}},
+		RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
+			NodeSelectorTerms: []corev1.NodeSelectorTerm{inPools},
+		},
 	}}
 	var mounts []corev1.VolumeMount
 	for _, h := range i.hostPaths {

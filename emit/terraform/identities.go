@@ -102,7 +102,8 @@ func teamIdentities(b *body, p *ir.Platform) {
 	b.note("What every job needs, once for all pods of the cluster.")
 	projectRoles(b, "jobs", p.JobRoles,
 		`"principalSet://${local.workload_pool}/kubernetes.cluster/`+
-			`https://container.googleapis.com/v1/projects/${var.project_id}/locations/${var.region}/clusters/${var.cluster_name}"`)
+			`https://container.googleapis.com/v1/projects/${var.project_id}/locations/${var.region}`+
+			`/clusters/${var.cluster_name}"`)
 
 	if !hasRoles(p) {
 		return

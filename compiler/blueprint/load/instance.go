@@ -78,7 +78,9 @@ func (l *Loader) instance() *build.Instance {
 			strings.Contains(f.ExcludeReason.Error(), "no package name") {
 			file, err := ParseCUE(f.Filename, l.overlay[f.Filename], parser.PackageClauseOnly)
 			if err == nil && file.PackageName() != "" {
-				continue // a syntax error hides the import, for example an experiment that the module's version does not support
+				// A syntax error hides the import, for example an experiment that the module's
+				// version does not support.
+				continue
 			}
 			l.findings.Add(diag.Finding{
 				Code: "E0004", Severity: diag.Error,

@@ -181,7 +181,8 @@ func machine(m ir.Machine) string {
 // hardware returns all facts of the catalogue about a machine.
 func hardware(m ir.Machine) string {
 	words := fmt.Sprint(m.Family, m.VCPUs, " ", m.MemoryGiB, m.Arm, m.Resource, m.AcceleratorCount, " ", m.BundledSSDs,
-		" ", m.SSDSizeGB, m.PlacementTopology, m.AcceleratorNetworks, m.LinkedNodes, m.SteadyGPUs, m.CountsNoSSDs, m.TPUType)
+		" ", m.SSDSizeGB, m.PlacementTopology, m.AcceleratorNetworks, m.LinkedNodes, m.SteadyGPUs, m.CountsNoSSDs,
+		m.TPUType)
 	if m.Slice != nil {
 		words += fmt.Sprint(m.Slice.Chips, " ", m.Slice.Hosts)
 	}
