@@ -26,7 +26,7 @@ var (
 	dir      = flag.String("folders", golden, "the `directory` of the deploy folders that are held")
 	attempts = flag.Bool("attempts", false,
 		"of the batch platform, play the attempts to get past the quota and Kueue's outage, and no more")
-	patience = flag.Duration("patience", time.Minute, "how `long` a state may take to come about")
+	patience = flag.Duration("patience", time.Minute, "how `long` a state may stay wrong in the same way")
 )
 
 // folders are the golden folders, each with what is played in it once it is
@@ -211,19 +211,31 @@ func (f *folder) get(args ...string) []object {
 	return list.Items
 }
 
-// eventually waits for a state in which nothing is wrong any more.
+// mostWaits is how many times as long as the patience a state may take that keeps
+// changing.
+const mostWaits = 4
+
+// eventually waits for a state in which nothing is wrong any more. The patience ends
+// if what is wrong stays the same for so long: on a busy machine much takes longer,
+// but not everything at once.
 func (f *folder) eventually(wrong func() string) {
 	f.Helper()
-	ctx, cancel := context.WithTimeout(f.ctx, *patience)
-	defer cancel()
+	began := time.Now()
+	last, changed := "", began
 	for {
 		problem := wrong()
 		if problem == "" {
 			return
 		}
+		if problem != last {
+			last, changed = problem, time.Now()
+		}
+		if time.Since(changed) > *patience || time.Since(began) > mostWaits**patience {
+			f.Fatalf("not within %s:\n%s", time.Since(began).Round(time.Second), problem)
+		}
 		select {
-		case <-ctx.Done():
-			f.Fatalf("not within %s:\n%s", *patience, problem)
+		case <-f.ctx.Done():
+			f.Fatalf("interrupted:\n%s", problem)
 		case <-time.After(500 * time.Millisecond):
 		}
 	}
