@@ -222,8 +222,9 @@ var mutants = []mutant{
 		blueprint: "batch-platform", by: "cluster", says: "cq-team-a-hp: ",
 	},
 	{
-		name: "quota", file: "compiler/lower/teams.go",
-		old: "Nominal: multiplyShare(o.share, res, nominal)", new: "Nominal: multiplyShare(o.share, res, 2*nominal)",
+		name: "quota", file: "emit/kueue/queues.go",
+		old: "kubeyaml.Canonical(q.Nominal),",
+		new: "func() resource.Quantity { n := q.Nominal.DeepCopy(); n.Add(q.Nominal); return kubeyaml.Canonical(n) }(),",
 		blueprint: "batch-platform", by: "cluster", says: `"a100-compact": 16`,
 	},
 	{
