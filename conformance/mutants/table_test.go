@@ -223,8 +223,8 @@ var mutants = []mutant{
 	},
 	{
 		name: "quota", file: "emit/kueue/queues.go",
-		old: "kubeyaml.Canonical(q.Nominal),",
-		new: "func() resource.Quantity { n := q.Nominal.DeepCopy(); n.Add(q.Nominal); return kubeyaml.Canonical(n) }(),",
+		old:       "kubeyaml.Canonical(q.Nominal),",
+		new:       "func() resource.Quantity { n := q.Nominal.DeepCopy(); n.Add(q.Nominal); return kubeyaml.Canonical(n) }(),",
 		blueprint: "batch-platform", by: "cluster", says: `"a100-compact": 16`,
 	},
 	{
