@@ -96,7 +96,8 @@ func BenchmarkRules(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			var findings diag.List
-			rules.Run(&rules.Pass{Blueprint: checked.Blueprint, Plan: plan, Place: checked.Place, Written: checked.Written, Findings: &findings})
+			rules.Run(&rules.Pass{Blueprint: checked.Blueprint, Plan: plan, Place: checked.Place,
+				Written: checked.Written, Findings: &findings})
 			if findings.HasErrors() {
 				b.Fatal(findings.Sorted())
 			}

@@ -370,8 +370,8 @@ func topologies() []string {
 	})
 }
 
-// gather returns the values that of returns for all entries, without duplicates, in
-// natural order.
+// gather calls of for each entry and returns the collected values, without duplicates
+// and in natural order.
 func gather(of func(entry) []string) []string {
 	var out []string
 	for _, e := range entries() {

@@ -55,8 +55,8 @@ revision has no blueprint, everything is added or removed.
 PATHs are as for compile, and the same for both revisions.
 
 Differences only in comments, order and layout are counted but not shown.
-The exit codes are those of diff(1): 0 without differences, 1 with differences,
-2 for wrong usage, 3 for trouble, such as a blueprint that does not compile.`,
+Diff exits with 0 without differences, 1 with differences, 2 for wrong usage,
+and 3 for trouble, such as a blueprint that does not compile.`,
 		Example: `  batchwright diff blueprints/prod                        # is ./NAME as it should be?
   batchwright diff -o deploy blueprints/prod
   batchwright diff --base HEAD blueprints/prod            # what have I changed?

@@ -32,9 +32,9 @@ quotes, any name for a team or a capacity, and the elements of lists with a
 number from 0: tiers.lp.capacity[0]. Without a FIELD, or for ".", it describes
 the whole blueprint.
 
-PATHs are those of a blueprint, as for compile: explain then also shows the
-value of the field in the blueprint, and its place in the files. The default is
-the working directory, if it has CUE files.`,
+PATHs name a blueprint, as for compile. With a blueprint, explain also shows the
+field's value in it and the place in the files. The default is the working
+directory, if it has CUE files.`,
 		Example: `  batchwright explain E0602
   batchwright explain --format json E0602 W0606 | jq -r .why
   batchwright explain cluster

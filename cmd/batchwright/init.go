@@ -95,8 +95,8 @@ Without --from, init writes the schema of this batchwright for the blueprint in
 DIR, an existing repository: run it whenever you change the version of
 batchwright. With --ci and --pre-commit it also adds these files.
 
-Init overwrites no files except those of the schema. If another file is in the
-way, init lists it, writes nothing and exits with 1. Only README.md and
+Init overwrites only files of the schema. If another file is in the way, init
+lists it, writes nothing and exits with 1. Only README.md and
 .gitignore may exist already: init keeps them.`,
 		Example: `  batchwright init --from batch-platform --name prod --project my-project platform
   batchwright init --from tpu-training --ci gitlab .

@@ -27,9 +27,7 @@ func FuzzFormat(f *testing.F) {
 		f.Add([]byte(source))
 	}
 	f.Fuzz(func(t *testing.T, source []byte) {
-		if len(source) > 8<<10 {
-			t.Skip()
-		}
+		source = source[:min(len(source), 8<<10)] // longer input only takes longer
 		formatted, findings, err := Format("x.cue", source)
 		if err != nil {
 			t.Fatal(err)

@@ -119,7 +119,8 @@ func TestFamilyRows(t *testing.T) {
 	for _, m := range All() {
 		known[m.Family] = true
 	}
-	for _, f := range readFile(t, "families.jsonl", families, func(a, b Family) int { return cmp.Compare(a.Family, b.Family) }) {
+	byName := func(a, b Family) int { return cmp.Compare(a.Family, b.Family) }
+	for _, f := range readFile(t, "families.jsonl", families, byName) {
 		if got := FamilyOf(f.Family); got != f {
 			t.Errorf("FamilyOf(%q) = %+v", f.Family, got)
 		}

@@ -105,8 +105,8 @@ func (p *Platform) NonPreemptible(class string) bool {
 	return i >= 0 && p.PriorityClasses[i].Value >= KAINonPreemptible
 }
 
-// CountedResources returns the resources in which quota is counted, sorted: those of
-// the platform's accelerators, or cpu on a platform without accelerators.
+// CountedResources returns the resources in which quota is counted, sorted. A platform
+// with accelerators counts accelerators; any other platform counts cpu.
 func (p *Platform) CountedResources() []string {
 	var names []string
 	for _, c := range p.Capacities {

@@ -91,8 +91,8 @@ type Network struct {
 	ControlPlane string
 
 	// GPUs are the networks that connect GPUs of different nodes, in the order of
-	// the nodes' interfaces: first those of GPUDirect-TCPX and TCPXO, then those of
-	// GPUDirect RDMA. It is nil if there are none.
+	// the nodes' interfaces: first the networks of GPUDirect-TCPX and TCPXO, then the
+	// networks of GPUDirect RDMA. It is nil if there are none.
 	GPUs []GPUNetwork
 	// GPURanges are the ranges from which the subnets of GPUs are cut.
 	GPURanges []NamedRange

@@ -174,7 +174,7 @@ func queueAlerts() []ir.Alert {
 			Summary: "A queue waits although its own guaranteed quota would hold all that waits.",
 			Action: "ClusterQueue {{cluster_queue}} waits for {{resource}} it is guaranteed. Other queues of the " +
 				"cohort may have borrowed it and this tier does not preempt, one flavor alone may be too small, or " +
-				"cpu or memory is what is short.",
+				"cpu or memory is short.",
 		},
 	}
 }

@@ -27,7 +27,7 @@ const (
 	labelArchitecture  = "kubernetes.io/arch"
 	labelDRANetworks   = "cloud.google.com/gke-networking-dra-driver"
 
-	// labelCapacity distinguishes the pools of one capacity from those of another.
+	// labelCapacity names the capacity of a pool, and so keeps capacities apart.
 	// All pools have it, although GKE labels a single pool with its name: Kueue
 	// ignores a label in a pod's node selector if the flavor does not have that
 	// label. See rules.chosenApart.

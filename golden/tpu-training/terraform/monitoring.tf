@@ -81,7 +81,7 @@ locals {
       duration = "1800s"
       query    = "(sum by (cluster_queue, resource) (kueue_cluster_queue_resource_pending{replica_role!=\"follower\",cluster=~\"tpu-training|\",resource=~\"google.com/tpu\"}) > 0) <= on (cluster_queue, resource) (sum by (cluster_queue, resource) (kueue_cluster_queue_nominal_quota{replica_role!=\"follower\",cluster=~\"tpu-training|\",resource=~\"google.com/tpu\"}) - sum by (cluster_queue, resource) (kueue_cluster_queue_resource_reservation{replica_role!=\"follower\",cluster=~\"tpu-training|\",resource=~\"google.com/tpu\"}))"
       summary  = "A queue waits although its own guaranteed quota would hold all that waits."
-      action   = "ClusterQueue $${metric_or_resource.label.cluster_queue} waits for $${metric_or_resource.label.resource} it is guaranteed. Other queues of the cohort may have borrowed it and this tier does not preempt, one flavor alone may be too small, or cpu or memory is what is short."
+      action   = "ClusterQueue $${metric_or_resource.label.cluster_queue} waits for $${metric_or_resource.label.resource} it is guaranteed. Other queues of the cohort may have borrowed it and this tier does not preempt, one flavor alone may be too small, or cpu or memory is short."
     }
     KueueLocalQueueInactive = {
       group    = "kueue-queues"
