@@ -213,7 +213,7 @@ func (f *folder) get(args ...string) []object {
 
 // mostWaits is how many times as long as the patience a state may take that keeps
 // changing.
-const mostWaits = 4
+const mostWaits = 2
 
 // eventually waits for a state in which nothing is wrong any more. The patience ends
 // if what is wrong stays the same for so long: on a busy machine much takes longer,

@@ -242,8 +242,9 @@ func (b *bench) hold(t *testing.T, m mutant) error {
 	if err != nil {
 		return err
 	}
-	// A plane and its folder take a minute where nobody else works.
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	// A plane and its folder take a minute where nobody else works, and what changes without
+	// end is watched for two minutes more.
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
 	caught := b.run(ctx, filepath.Join("conformance", tool.module), bin, tool.args(folders, m.blueprint)...)
 	exit := (*exec.ExitError)(nil)
