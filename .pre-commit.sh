@@ -2,19 +2,19 @@
 # Runs batchwright for pre-commit: .pre-commit-hooks.yaml calls it in the
 # repository of a user, with the arguments of batchwright.
 #
-# The first call builds batchwright, in the clone of this repository that
-# pre-commit keeps, and of this clone alone: a go.work in a directory above, as of
-# a workspace that holds pre-commit's cache, and GOFLAGS can replace dependencies,
-# and so run other code.
+# The first call builds batchwright in the clone of this repository that pre-commit
+# keeps. The build uses nothing outside this clone: a go.work file in a directory
+# above, or GOFLAGS, could replace dependencies and so run other code.
 set -euo pipefail
 
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 program=$source/bin/batchwright
 
-# build builds the program beside its place and then moves it there, so that no
-# call ever finds half of it.
+# build builds the program in a directory of its own and then moves it to its place,
+# so that another call never finds half a program.
 build() (
-	# git gives hooks the repository of the commit, and go would read the version there.
+	# git tells its hooks the repository of the commit. Go must not read the version
+	# from that repository.
 	variables=$(git rev-parse --local-env-vars)
 	# shellcheck disable=SC2086 # names without spaces
 	unset $variables

@@ -267,24 +267,24 @@ func TestGitHubWorkflow(t *testing.T) {
 		},
 		"a fork": {
 			env: map[string]string{"COMMENTS": "[]", "GH": "1"}, calls: build + vet + diff + list + create + compile,
-			log: "::notice title=batchwright::no right to comment here",
+			log: "::notice title=batchwright::this run may not comment",
 		},
 		"mistakes": {
 			env: map[string]string{"VET": "1"}, calls: build + vet, failed: "Check the blueprint", noSummary: true,
 		},
 		"the base does not compile": {
 			env: map[string]string{"DIFF": "3"}, calls: build + vet + strings.SplitAfter(diff, "\n")[0],
-			failed: "Say what changes", noSummary: true,
+			failed: "Review the change", noSummary: true,
 		},
 		"a stale folder": {
 			env:    map[string]string{"COMMENTS": "[]", "COMPILE": "1"},
 			calls:  build + vet + diff + list + create + compile,
-			failed: "Prove the folder fresh",
-			log:    "::error title=batchwright::deploy is not what the blueprint compiles to",
+			failed: "Check the committed folder",
+			log:    "::error title=batchwright::deploy differs from the folder that the blueprint compiles to",
 		},
 		"trouble is no stale folder": {
 			env:   map[string]string{"COMMENTS": "[]", "COMPILE": "3"},
-			calls: build + vet + diff + list + create + compile, failed: "Prove the folder fresh",
+			calls: build + vet + diff + list + create + compile, failed: "Check the committed folder",
 		},
 		"a push": {
 			push: true, calls: build + vet + compile, noSummary: true,
