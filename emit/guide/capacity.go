@@ -123,7 +123,7 @@ func guarantees(d *document, p *ir.Platform) {
 		})
 	}
 	d.Table([]markup{"Capacity", "Counted in", "Guaranteed", "Exist at most", "Balance",
-		"The administrator's reason to guarantee more"}, rows)
+		"Accepted because"}, rows)
 }
 
 // kueueGuarantees explains what happens if guarantees and nodes differ.

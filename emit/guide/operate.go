@@ -253,7 +253,7 @@ func kueueByHand(d *document, p *ir.Platform, t ir.Team) {
 		"on the object, the label "+code(p.QueueLabel()+": "+q.LocalQueue)+"; a job without a queue of its team "+
 			"is refused",
 		"in its pods, "+priorities(q)+"; a PriorityClass of another tier is refused",
-		"in its containers, requests for the resources that have quota: "+codes(q.Resources),
+		"in its containers, requests for these resources: "+codes(q.Resources),
 		actsAs(t))
 	queued(d, p)
 	slicesByHand(d, p)
@@ -504,12 +504,11 @@ func kueueRemove(d *document, p *ir.Platform) {
 	if len(p.SharedQueues) > 0 {
 		shared = " (for teams that share it, one ClusterQueue, " + code(ir.ClusterQueuePrefix+"TIER") + ")"
 	}
-	d.Para("After the build an administrator deletes the objects that remain, in this order, with the commands that ",
-		"apply. Of a team, its namespace with everything in it and its queues remain. Of a tier, the two queues of "+
-			"every ",
+	d.Para("After the build an administrator deletes the objects that remain, in this order. Choose the commands that ",
+		"apply. A removed team leaves its namespace, with everything in it, and its queues. A removed tier leaves its "+
+			"PriorityClass and the two queues of every ",
 		"team", shared,
-		" and its PriorityClass remain. Of a capacity, its flavor remains; its deletion waits until no ",
-		"queue uses it.")
+		". A removed capacity leaves its flavor; the flavor's deletion waits until no queue uses it.")
 	d.Code("sh",
 		"kubectl delete namespaces NAMESPACE",
 		"kubectl delete localqueues -n NAMESPACE "+ir.LocalQueuePrefix+"TEAM-TIER",

@@ -49,9 +49,10 @@ func substitutions(d *document, p *ir.Platform) {
 	others := markup("The builds' substitutions")
 	if !p.Delivery.InfrastructureManager {
 		others = "The other substitutions of both builds"
-		d.Para("The state can be in another bucket if the build's account may administer it. Prepare the project as "+
-			"below. ",
-			"Then pass the bucket to this build, and later, in the same way, to ", file("cloudbuild/destroy.yaml"), ":")
+		d.Para("Optional: keep the state in a bucket of your own, which the build's account may administer. First run ",
+			code("./create-platform.sh --prepare"), ". Then run this command instead of ", code("./create-platform.sh"),
+			", with the bucket and a prefix. Destroy the platform by the same command with ",
+			file("cloudbuild/destroy.yaml"), ":")
 		d.Code("sh", command("gcloud", "builds", "submit", ".", "--project="+p.Project, "--region="+p.Delivery.Region,
 			"--config=cloudbuild/provision.yaml",
 			"--gcs-source-staging-dir=gs://"+p.Delivery.StateBucket+"/"+p.SourcePrefix(),
