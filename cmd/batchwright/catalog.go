@@ -161,7 +161,7 @@ func (l *listing) print(names []string, named, found []entry, unverified int) er
 func remark(found []entry, unverified int) string {
 	out := fmt.Sprintf("%d found", len(found))
 	if unverified > 0 {
-		out += fmt.Sprintf("; %d more may match, but are not verified for these filters", unverified)
+		out += fmt.Sprintf("; %d more are unknown for these filters: omit a filter to see them", unverified)
 	}
 	var reasons []string
 	for _, e := range found {

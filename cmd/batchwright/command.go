@@ -131,7 +131,7 @@ CUE, into a deploy folder: Terraform, Kubernetes manifests, Cloud Build steps
 and dashboards. It works offline and needs no credentials.
 
 Exit codes: 0 clean; 1 the blueprint has findings, or outputs differ; 2 usage;
-3 trouble of batchwright's own.`,
+3 the command could not do its work.`,
 		Example: `  batchwright init --from batch-platform --project my-project platform
   batchwright compile .
   batchwright vet --strict .

@@ -48,8 +48,8 @@ blueprint. The default is the working directory.
 Compile does not touch files that are up to date, and removes generated files
 that the blueprint no longer needs. It keeps files that batchwright did not
 write, and refuses to overwrite a file that was edited by hand, except with
---force. It also needs --force to create a new folder at the top of a Git
-repository or in a directory with CUE files. It never writes to the home
+--force. It also needs --force if the deploy folder itself is to be the top of a
+Git repository, or a directory that holds CUE files. It never writes to the home
 directory or to the root of the file system.
 
 A few lines of CUE can need more time or memory than a computer has. Compile

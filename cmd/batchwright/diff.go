@@ -56,7 +56,7 @@ PATHs are as for compile, and the same for both revisions.
 
 Differences only in comments, order and layout are counted but not shown.
 Diff exits with 0 without differences, 1 with differences, 2 for wrong usage,
-and 3 for trouble, such as a blueprint that does not compile.`,
+and 3 if it cannot compare, for example because a blueprint has errors.`,
 		Example: `  batchwright diff blueprints/prod                        # is ./NAME as it should be?
   batchwright diff -o deploy blueprints/prod
   batchwright diff --base HEAD blueprints/prod            # what have I changed?

@@ -27,10 +27,10 @@ accept the finding, if the finding can be accepted, and the sources of the
 facts.
 
 For a FIELD of the blueprint, such as cluster.maintenance.start, it shows the
-values, the default and the meaning of the field. Write names with dots in
-quotes, any name for a team or a capacity, and the elements of lists with a
-number from 0: tiers.lp.capacity[0]. Without a FIELD, or for ".", it describes
-the whole blueprint.
+values, the default and the meaning of the field. Write a name that has dots in
+quotes. For a team or a capacity, write any name. For an element of a list,
+write its number, from 0: tiers.lp.capacity[0]. Without a FIELD, or for ".",
+explain describes the whole blueprint.
 
 PATHs name a blueprint, as for compile. With a blueprint, explain also shows the
 field's value in it and the place in the files. The default is the working
