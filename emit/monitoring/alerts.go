@@ -1,4 +1,4 @@
-package lower
+package monitoring
 
 import (
 	"cmp"
@@ -24,7 +24,25 @@ const (
 	alertCritical = "critical"
 )
 
-// alerts returns the conditions that an administrator should know about, sorted by
+// Alert is a condition that an administrator should know about.
+type Alert struct {
+	Name  string // such as KueueQueueStuck
+	Group string // rule group
+	// Expr is PromQL as Google Managed Prometheus understands it.
+	Expr     string
+	For      int    // seconds the condition must hold
+	Severity string // "warning" or "critical"
+	Summary  string // one line: what happened
+	// Action says what to do. "{{label}}" stands for the value of a label.
+	Action string
+	// CloudOnly marks an alert on Cloud Monitoring's own metrics, which a
+	// Prometheus server does not have.
+	CloudOnly bool
+
+	skip bool // the condition cannot come true on this platform
+}
+
+// Alerts returns the conditions that an administrator should know about, sorted by
 // group, then by name. It includes only conditions that can come true on this
 // platform: nothing about reservations without a reservation, about TPUs without
 // TPUs, or about admission checks without one.
@@ -35,102 +53,44 @@ const (
 //
 // Kueue and JobSet create a counter at 1, never at 0, and Managed Prometheus drops
 // the first sample of a counter. increase() therefore never sees the first event of
-// a series: see ir.Events. If it only matters whether there was an event, the
-// expression also selects series that did not exist an hour ago: (m unless m offset
-// 1h) or (increase(m[1h]) > 0).
-func alerts(p *ir.Platform) []ir.Alert {
-	list := slices.Concat(jobSetAlerts(), nodeAlerts())
-	if p.Scheduler == ir.KAI {
-		list = append(list, kaiAlerts()...)
-	} else {
-		list = slices.Concat(list, queueAlerts(), serviceAlerts(), controllerAlerts())
-	}
-	if len(p.AdmissionChecks) > 0 {
-		list = append(list, checkAlerts()...)
-	}
-	if p.AnyCapacity(ir.Capacity.HasAccelerators) {
-		list = append(list, acceleratorAlerts()...)
-	}
-	if p.AnyCapacity(ir.Capacity.HasSteadyGPUs) {
-		list = append(list, gpuAlerts()...)
-	}
-	if standing := standingSlices(p); standing != nil {
-		list = append(list, tpuAlerts(standing)...)
-	}
-	if p.AnyCapacity(func(c ir.Capacity) bool { return c.Option == ir.Spot }) {
-		list = append(list, spotAlerts()...)
-	}
-	if p.AnyCapacity(ir.Capacity.HasReservationMetrics) {
-		list = append(list, reservationAlerts()...)
-	}
-
-	matchers := strings.NewReplacer(
-		"@kueue", ir.MatchLeader+`,cluster=~"`+p.Name+`|"`,
-		"@scraped", `cluster=~"`+p.Name+`|"`,
-		// Cloud Monitoring's own metrics spell the label differently.
-		"@system", `cluster_name="`+p.Name+`"`,
-		"@job", ir.MatchKueueJob,
-		"@steady", ir.MatchSteadyGPU,
-		"@resource", `resource=~"`+strings.Join(p.CountedResources(), "|")+`"`,
-	)
+// a series: see eventsWithin. If it only matters whether there was an event, the
+// expression also selects series that did not exist an hour ago: see bornOrRisen.
+func Alerts(p *ir.Platform) []Alert {
+	list := slices.Concat(jobSetAlerts(), capacityAlerts(p), schedulerOf(p).alerts(p))
+	list = slices.DeleteFunc(list, func(a Alert) bool { return a.skip })
+	fixed := Notation{Matcher: func(v Variable) string { return fixedMatcher(p, v) }}.replacer()
 	for i := range list {
-		list[i].Expr = matchers.Replace(list[i].Expr)
+		list[i].Expr = fixed.Replace(list[i].Expr)
 	}
-	slices.SortFunc(list, func(a, b ir.Alert) int {
+	slices.SortFunc(list, func(a, b Alert) int {
 		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Name, b.Name))
 	})
 	return list
 }
 
-// kaiAlerts returns the alerts on KAI Scheduler's own metrics. These metrics do not
-// show which jobs wait in which queue.
-func kaiAlerts() []ir.Alert {
-	return []ir.Alert{
-		{
-			Name: "KAISchedulerDown", Group: alertsKAI, For: 5 * 60, Severity: alertCritical,
-			Expr:    `absent(up{job="` + ir.KAISchedulerService + `",@scraped} == 1)`,
-			Summary: "KAI Scheduler cannot be scraped.",
-			Action: "No job starts while it is down; what runs goes on. Look at the pods of namespace " +
-				ir.KAINamespace +
-				"; if they run, look at the scraping objects there.",
-		},
-		{
-			Name: "KAIQueueControllerDown", Group: alertsKAI, For: 5 * 60, Severity: alertWarning,
-			Expr:    `absent(up{job="` + ir.KAIQueueService + `",@scraped} == 1)`,
-			Summary: "KAI Scheduler's controller of queues cannot be scraped.",
-			Action: "Queues cannot be changed while it is down, because it checks every change, and what they show " +
-				"is old. Look at the pods of namespace " + ir.KAINamespace + ".",
-		},
-		{
-			Name: "KAISchedulingSlow", Group: alertsKAI, For: 15 * 60, Severity: alertWarning,
-			Expr:    `max(kai_e2e_scheduling_latency_milliseconds{@scraped}) > 30000`,
-			Summary: "A scheduling cycle of KAI Scheduler takes more than half a minute.",
-			Action: "Every decision waits for the one before it. The dashboard shows which action takes the time: " +
-				"with many jobs that wait, consolidation and reclaim try many ways to make room.",
-		},
-		{
-			Name: "KAINothingStarts", Group: alertsKAI, For: 30 * 60, Severity: alertWarning,
-			// In every cycle the metric counts each job that the scheduler tries to
-			// place.
-			Expr: `sum(increase(kai_podgroups_acted_on_by_action{@scraped}[30m])) > 0` +
-				` unless sum(increase(kai_podgroups_scheduled_by_action{@scraped}[1h])) > 0`,
-			Summary: "Jobs wait and KAI Scheduler has started nothing for an hour.",
-			Action: "The cluster may just be full. If the dashboard shows idle GPUs, read the events of a pod that " +
-				"waits: its queue may be at its limit, or the job may not fit what is free.",
-		},
-		{
-			Name: "KAIEvictionChurn", Group: alertsKAI, Severity: alertWarning,
-			Expr:    `sum by (action) (` + ir.Events(`kai_pod_group_evicted_pods_total{@scraped}`, "1h") + `) > 20`,
-			Summary: "KAI Scheduler evicts more than 20 pods an hour.",
-			Action: "Pods are evicted so often by {{action}} that work is lost: reclaim gives a team back what it is " +
-				"guaranteed, preempt makes room for a higher priority in the same queue, consolidation moves jobs " +
-				"together.",
-		},
+// fixedMatcher returns the matcher of a variable in an alert, which no reader
+// chooses. It returns "" for a variable of a team's board.
+func fixedMatcher(p *ir.Platform, v Variable) string {
+	switch v.Name {
+	case clusterVariable.Name:
+		return v.Label + `=~"` + p.Name + `|"`
+	case systemClusterVariable.Name:
+		return v.Label + `="` + p.Name + `"`
+	case resourceVariable.Name:
+		return v.Label + `=~"` + strings.Join(p.CountedResources(), "|") + `"`
+	default:
+		return ""
 	}
 }
 
-func queueAlerts() []ir.Alert {
-	return []ir.Alert{
+// kueueAlerts returns the alerts on Kueue's own metrics.
+func kueueAlerts(p *ir.Platform) []Alert {
+	return slices.Concat(queueAlerts(p), serviceAlerts(), controllerAlerts())
+}
+
+// queueAlerts returns the alerts on queues that do not move.
+func queueAlerts(p *ir.Platform) []Alert {
+	return []Alert{
 		{
 			Name: "KueueClusterQueueInactive", Group: alertsQueues, For: 10 * 60, Severity: alertCritical,
 			Expr:    `max by (cluster_queue, status) (kueue_cluster_queue_status{@kueue,status!="active"}) == 1`,
@@ -176,11 +136,24 @@ func queueAlerts() []ir.Alert {
 				"cohort may have borrowed it and this tier does not preempt, one flavor alone may be too small, or " +
 				"cpu or memory is short.",
 		},
+		{
+			// Quota that is reserved and not admitted is the same condition, so there is
+			// no alert on it.
+			Name: "KueueAdmissionCheckStuck", Group: alertsQueues, For: 60 * 60, Severity: alertWarning,
+			Expr: `sum by (cluster_queue) ` +
+				`(kueue_unadmitted_workloads{@kueue,reason="UnsatisfiedAdmissionChecks"}) > 0`,
+			Summary: "Workloads hold quota and wait for an admission check.",
+			Action: "Nodes for ClusterQueue {{cluster_queue}} have not come for an hour. Read the " +
+				"ProvisioningRequests of the waiting workloads: the zone may be out of stock, or the project out of " +
+				"quota.",
+			skip: len(p.AdmissionChecks) == 0,
+		},
 	}
 }
 
-func serviceAlerts() []ir.Alert {
-	return []ir.Alert{
+// serviceAlerts returns the alerts on what the queues do to workloads.
+func serviceAlerts() []Alert {
+	return []Alert{
 		{
 			Name: "KueueAdmissionWaitHigh", Group: alertsService, For: 15 * 60, Severity: alertWarning,
 			// The largest bucket ends at 40960 s: an alert with a higher threshold
@@ -194,7 +167,7 @@ func serviceAlerts() []ir.Alert {
 		{
 			Name: "KueuePreemptionChurn", Group: alertsService, Severity: alertWarning,
 			Expr: `sum by (preempting_cluster_queue, reason) (` +
-				ir.Events(`kueue_preempted_workloads_total{@kueue}`, "1h") + `) > 20`,
+				eventsWithin(`kueue_preempted_workloads_total{@kueue}`, "1h") + `) > 20`,
 			Summary: "A queue preempts more than 20 workloads an hour.",
 			Action: "ClusterQueue {{preempting_cluster_queue}} evicts others ({{reason}}) so often that work is " +
 				"lost. Guarantee it more quota, or let the tiers it evicts borrow less.",
@@ -202,7 +175,7 @@ func serviceAlerts() []ir.Alert {
 		{
 			Name: "KueueEvictionsByFailure", Group: alertsService, Severity: alertWarning,
 			Expr: `sum by (cluster_queue, reason) (` +
-				ir.Events(`kueue_evicted_workloads_total{@kueue,`+
+				eventsWithin(`kueue_evicted_workloads_total{@kueue,`+
 					`reason=~"PodsReadyTimeout|NodeFailures|AdmissionCheck"}`, "30m") + `) > 3`,
 			Summary: "Workloads are evicted because nodes or pods fail, not because others need the quota.",
 			Action: "ClusterQueue {{cluster_queue}} loses workloads to {{reason}}. Look at the events of the evicted " +
@@ -221,8 +194,9 @@ func serviceAlerts() []ir.Alert {
 	}
 }
 
-func controllerAlerts() []ir.Alert {
-	return []ir.Alert{
+// controllerAlerts returns the alerts on Kueue itself.
+func controllerAlerts() []Alert {
+	return []Alert{
 		{
 			Name: "KueueControllerDown", Group: alertsController, For: 5 * 60, Severity: alertCritical,
 			Expr:    `absent(up{@job,@scraped} == 1)`,
@@ -246,8 +220,9 @@ func controllerAlerts() []ir.Alert {
 	}
 }
 
-func jobSetAlerts() []ir.Alert {
-	return []ir.Alert{{
+// jobSetAlerts returns the alerts on JobSets.
+func jobSetAlerts() []Alert {
+	return []Alert{{
 		Name: "JobSetFailures", Group: alertsJobSet, Severity: alertWarning,
 		// Each JobSet has its own series, so increase() alone is always 0.
 		Expr:    `count by (exported_namespace) (` + bornOrRisen(`jobset_failed_total{@scraped}`) + `) > 0`,
@@ -257,51 +232,71 @@ func jobSetAlerts() []ir.Alert {
 	}}
 }
 
-func nodeAlerts() []ir.Alert {
-	return []ir.Alert{{
-		Name: "HostErrors", Group: alertsCapacity, Severity: alertWarning, CloudOnly: true,
-		Expr: `sum by (node_name) (sum_over_time(kubernetes_io:node_interruption_count` +
-			`{monitored_resource="k8s_node",interruption_reason="HostError",@system}[1h])) > 0`,
-		Summary: "A machine failed under a node.",
-		Action: "Node {{node_name}} was restarted after a host error. If it happens again on the same reservation or " +
-			"block, report the host to Google Cloud support.",
-	}}
-}
-
-// checkAlerts returns the alerts for a platform with admission checks. It omits the
-// alert on quota that is reserved and not admitted, because with these checks that
-// is the same condition.
-func checkAlerts() []ir.Alert {
-	return []ir.Alert{{
-		Name: "KueueAdmissionCheckStuck", Group: alertsQueues, For: 60 * 60, Severity: alertWarning,
-		Expr:    `sum by (cluster_queue) (kueue_unadmitted_workloads{@kueue,reason="UnsatisfiedAdmissionChecks"}) > 0`,
-		Summary: "Workloads hold quota and wait for an admission check.",
-		Action: "Nodes for ClusterQueue {{cluster_queue}} have not come for an hour. Read the ProvisioningRequests " +
-			"of the waiting workloads: the zone may be out of stock, or the project out of quota.",
-	}}
-}
-
-func acceleratorAlerts() []ir.Alert {
-	return []ir.Alert{{
-		Name: "AcceleratorAllocatedIdle", Group: alertsCapacity, For: 60 * 60, Severity: alertWarning, CloudOnly: true,
-		Expr: `avg by (namespace_name, pod_name) (avg_over_time(kubernetes_io:container_accelerator_duty_cycle` +
-			`{monitored_resource="k8s_container",@system}[1h])) < 3`,
-		Summary: "A pod holds accelerators and leaves them idle.",
-		Action: "Pod {{pod_name}} of namespace {{namespace_name}} keeps its accelerators busy for less than 3% of " +
-			"the time, for more than an hour now. Ask its owner whether it hangs.",
-	}}
-}
-
-// gpuAlerts returns the alerts on GPUs that stay above 1 GHz.
-func gpuAlerts() []ir.Alert {
-	return []ir.Alert{{
-		Name: "GPUSilentThrottle", Group: alertsCapacity, For: 5 * 60, Severity: alertWarning,
-		Expr: `(DCGM_FI_PROF_GR_ENGINE_ACTIVE{@steady,@scraped} > 0.5) and ` +
-			`(DCGM_FI_DEV_SM_CLOCK{@steady,@scraped} < 1000)`,
-		Summary: "A busy GPU runs below 1 GHz.",
-		Action: "GPU {{gpu}} ({{modelName}}) of node {{Hostname}} is throttled: look at its temperature and power. " +
-			"One slow GPU holds back every worker of a training job.",
-	}}
+// capacityAlerts returns the alerts on nodes, accelerators and reservations.
+func capacityAlerts(p *ir.Platform) []Alert {
+	standing := standingSlices(p)
+	return []Alert{
+		{
+			Name: "HostErrors", Group: alertsCapacity, Severity: alertWarning, CloudOnly: true,
+			Expr: `sum by (node_name) (sum_over_time(kubernetes_io:node_interruption_count` +
+				`{monitored_resource="k8s_node",interruption_reason="HostError",@system}[1h])) > 0`,
+			Summary: "A machine failed under a node.",
+			Action: "Node {{node_name}} was restarted after a host error. If it happens again on the same reservation or " +
+				"block, report the host to Google Cloud support.",
+		},
+		{
+			Name: "AcceleratorAllocatedIdle", Group: alertsCapacity, For: 60 * 60, Severity: alertWarning,
+			CloudOnly: true,
+			Expr: `avg by (namespace_name, pod_name) (avg_over_time(kubernetes_io:container_accelerator_duty_cycle` +
+				`{monitored_resource="k8s_container",@system}[1h])) < 3`,
+			Summary: "A pod holds accelerators and leaves them idle.",
+			Action: "Pod {{pod_name}} of namespace {{namespace_name}} keeps its accelerators busy for less than 3% of " +
+				"the time, for more than an hour now. Ask its owner whether it hangs.",
+			skip: !p.AnyCapacity(ir.Capacity.HasAccelerators),
+		},
+		{
+			Name: "GPUSilentThrottle", Group: alertsCapacity, For: 5 * 60, Severity: alertWarning,
+			Expr:    throttledGPUs,
+			Summary: "A busy GPU runs below 1 GHz.",
+			Action: "GPU {{gpu}} ({{modelName}}) of node {{Hostname}} is throttled: look at its temperature and power. " +
+				"One slow GPU holds back every worker of a training job.",
+			skip: !p.AnyCapacity(ir.Capacity.HasSteadyGPUs),
+		},
+		{
+			Name: "TPUNodePoolUnavailable", Group: alertsCapacity, For: 30 * 60, Severity: alertWarning,
+			CloudOnly: true,
+			Expr: `min by (node_pool_name) (kubernetes_io:node_pool_multi_host_available` +
+				`{monitored_resource="k8s_node_pool",@system,node_pool_name=~"` + strings.Join(standing, "|") +
+				`"}) == 0`,
+			Summary: "A TPU slice is incomplete.",
+			Action: "Some host of node pool {{node_pool_name}} is not ready, so that nothing can run on the slice. Look " +
+				"at the pool's nodes and its repair operations.",
+			skip: standing == nil,
+		},
+		{
+			Name: "SpotPreemptionBurst", Group: alertsCapacity, Severity: alertWarning, CloudOnly: true,
+			Expr: `sum(sum_over_time(kubernetes_io:node_interruption_count` +
+				`{monitored_resource="k8s_node",interruption_type="PreemptionEvent",@system}[1h])) > 10`,
+			Summary: "More than 10 Spot nodes were taken back within an hour.",
+			Action: "Compute Engine is short of this hardware. Expect restarts until it is over; move urgent jobs to a " +
+				"tier without Spot capacity.",
+			skip: !p.AnyCapacity(func(c ir.Capacity) bool { return c.Option == ir.Spot }),
+		},
+		{
+			Name: "ReservationIdle", Group: alertsCapacity, Severity: alertWarning, CloudOnly: true,
+			// The metric may have a point only every 30 minutes, and a point is valid
+			// for 5 minutes. The expression therefore averages the points of each
+			// hour and counts the hours. Alert policies reject a range much longer
+			// than 23 hours.
+			Expr: `count_over_time(((` + reservationUsed + ` / ` + reservationSize + `) <= 0.5)[22h:1h]) > 12`,
+			// The metrics do not show who owns a reservation.
+			Summary: "At least half of a reservation of the project stood idle for more than 12 of the last 23 hours.",
+			Action: "Reservation {{reservation_id}} is paid for and not used. It may be one that this platform does not " +
+				"consume: all of the project are watched. If it is the platform's, give its capacity to more tiers, let " +
+				"teams borrow more of it, or make it smaller.",
+			skip: !p.AnyCapacity(ir.Capacity.HasReservationMetrics),
+		},
+	}
 }
 
 // standingSlices returns matchers of the node pools whose nodes must always exist
@@ -315,54 +310,4 @@ func standingSlices(p *ir.Platform) []string {
 		}
 	}
 	return out
-}
-
-func tpuAlerts(standing []string) []ir.Alert {
-	return []ir.Alert{{
-		Name: "TPUNodePoolUnavailable", Group: alertsCapacity, For: 30 * 60, Severity: alertWarning, CloudOnly: true,
-		Expr: `min by (node_pool_name) (kubernetes_io:node_pool_multi_host_available` +
-			`{monitored_resource="k8s_node_pool",@system,node_pool_name=~"` + strings.Join(standing, "|") + `"}) == 0`,
-		Summary: "A TPU slice is incomplete.",
-		Action: "Some host of node pool {{node_pool_name}} is not ready, so that nothing can run on the slice. Look " +
-			"at the pool's nodes and its repair operations.",
-	}}
-}
-
-func spotAlerts() []ir.Alert {
-	return []ir.Alert{{
-		Name: "SpotPreemptionBurst", Group: alertsCapacity, Severity: alertWarning, CloudOnly: true,
-		Expr: `sum(sum_over_time(kubernetes_io:node_interruption_count` +
-			`{monitored_resource="k8s_node",interruption_type="PreemptionEvent",@system}[1h])) > 10`,
-		Summary: "More than 10 Spot nodes were taken back within an hour.",
-		Action: "Compute Engine is short of this hardware. Expect restarts until it is over; move urgent jobs to a " +
-			"tier without Spot capacity.",
-	}}
-}
-
-func reservationAlerts() []ir.Alert {
-	const resource = `monitored_resource="compute.googleapis.com/Reservation"`
-	return []ir.Alert{{
-		Name: "ReservationIdle", Group: alertsCapacity, Severity: alertWarning, CloudOnly: true,
-		// The metric may have a point only every 30 minutes, and a point is valid
-		// for 5 minutes. The expression therefore averages the points of each hour
-		// and counts the hours. Alert policies reject a range much longer than 23
-		// hours.
-		Expr: `count_over_time(((` +
-			`sum by (reservation_id, reserved_resource_type) (avg_over_time(compute_googleapis_com:reservation_used{` +
-			resource + `}[1h]))` +
-			` / sum by (reservation_id, reserved_resource_type) ` +
-			`(avg_over_time(compute_googleapis_com:reservation_reserved{` + resource + `}[1h]))` +
-			`) <= 0.5)[22h:1h]) > 12`,
-		// The metrics do not show who owns a reservation.
-		Summary: "At least half of a reservation of the project stood idle for more than 12 of the last 23 hours.",
-		Action: "Reservation {{reservation_id}} is paid for and not used. It may be one that this platform does not " +
-			"consume: all of the project are watched. If it is the platform's, give its capacity to more tiers, let " +
-			"teams borrow more of it, or make it smaller.",
-	}}
-}
-
-// bornOrRisen returns an expression for the series of a counter that counted an
-// event within the last hour, including the first event of a series.
-func bornOrRisen(selector string) string {
-	return `(` + selector + ` unless ` + selector + ` offset 1h) or (increase(` + selector + `[1h]) > 0)`
 }

@@ -1,4 +1,4 @@
-package dashboard
+package monitoring
 
 import (
 	"strings"
@@ -11,8 +11,6 @@ import (
 // teams. The scheduler reports the queues' fair shares and its own actions. Source:
 // KAI Scheduler 0.17, pkg/queuecontroller/metrics and pkg/scheduler/metrics.
 
-var milliseconds = unit{"ms", "ms"}
-
 // A queue's share of the GPUs. @queues is replaced by a matcher of queues.
 const (
 	kaiAllocated  = `kai_queue_allocated_gpus{@scraped@queues}`
@@ -22,8 +20,8 @@ const (
 
 var byQueueName = []string{"queue_name"}
 
-// kaiAdmin returns the administrator's sections on the scheduler.
-func kaiAdmin(p *ir.Platform) []section {
+// kaiAdminSections returns the administrator's sections on the scheduler.
+func kaiAdminSections(p *ir.Platform) []Section {
 	var cohorts []string
 	for _, c := range p.Cohorts {
 		cohorts = append(cohorts, c.Name)
@@ -33,35 +31,35 @@ func kaiAdmin(p *ir.Platform) []section {
 		teams = `,queue_name!~"` + strings.Join(cohorts, "|") + `"`
 		departments = `,queue_name=~"` + strings.Join(cohorts, "|") + `"`
 	}
-	return []section{
-		of(teams, kaiOverview()),
-		of(departments, kaiCohorts(cohorts == nil)),
-		of(teams, kaiTeams()),
-		kaiChurn(),
+	return []Section{
+		ofQueues(teams, kaiOverviewSection()),
+		ofQueues(departments, kaiCohortSection(cohorts == nil)),
+		ofQueues(teams, kaiTeamSection()),
+		kaiChurnSection(),
 	}
 }
 
-// of restricts the panels of a section to the queues that the matcher selects.
-func of(queues string, s section) section {
-	for i := range s.panels {
-		for j := range s.panels[i].queries {
-			s.panels[i].queries[j].expr = strings.ReplaceAll(s.panels[i].queries[j].expr, "@queues", queues)
+// ofQueues restricts the panels of a section to the queues that the matcher selects.
+func ofQueues(queues string, s Section) Section {
+	for i := range s.Panels {
+		for j := range s.Panels[i].Queries {
+			s.Panels[i].Queries[j].expr = strings.ReplaceAll(s.Panels[i].Queries[j].expr, "@queues", queues)
 		}
 	}
 	return s
 }
 
-func kaiOverview() section {
-	return section{"Overview", []panel{
+func kaiOverviewSection() Section {
+	return Section{"Overview", []Panel{
 		{
-			title: "GPUs guaranteed", note: "To all teams together.", shape: number, unit: count,
-			queries: []query{{expr: `sum(` + kaiGuaranteed + `)`}},
+			Title: "GPUs guaranteed", Note: "To all teams together.", Shape: Number, Unit: count,
+			Queries: []Query{{expr: `sum(` + kaiGuaranteed + `)`}},
 		},
-		{title: "GPUs allocated", shape: number, unit: count, queries: []query{{expr: `sum(` + kaiAllocated + `)`}}},
+		{Title: "GPUs allocated", Shape: Number, Unit: count, Queries: []Query{{expr: `sum(` + kaiAllocated + `)`}}},
 		{
-			title: "Teams above their guarantee",
-			note:  "What they have beyond it is taken back when its owners need it.", shape: number, unit: count,
-			queries: []query{
+			Title: "Teams above their guarantee",
+			Note:  "What they have beyond it is taken back when its owners need it.", Shape: Number, Unit: count,
+			Queries: []Query{
 				{
 					expr: `count(max by (queue_name) (` + kaiAllocated + `) > max by (queue_name) (` + kaiGuaranteed +
 						`)) or vector(0)`,
@@ -71,115 +69,115 @@ func kaiOverview() section {
 	}}
 }
 
-// shares returns queries for the GPUs that each queue is guaranteed and has, and for
+// shareQueries returns queries for the GPUs that each queue is guaranteed and has, and for
 // its current fair share of all GPUs.
-func shares() []query {
-	return []query{
-		{name: "allocated", by: byQueueName, expr: `max by (queue_name) (` + kaiAllocated + `)`},
-		{name: "guaranteed", by: byQueueName, expr: `max by (queue_name) (` + kaiGuaranteed + `)`},
-		{name: "fair share", by: byQueueName, expr: `max by (queue_name) (` + kaiFairShare + `)`},
+func shareQueries() []Query {
+	return []Query{
+		{Name: "allocated", By: byQueueName, expr: `max by (queue_name) (` + kaiAllocated + `)`},
+		{Name: "guaranteed", By: byQueueName, expr: `max by (queue_name) (` + kaiGuaranteed + `)`},
+		{Name: "fair share", By: byQueueName, expr: `max by (queue_name) (` + kaiFairShare + `)`},
 	}
 }
 
-func kaiCohorts(none bool) section {
-	return section{"Cohorts", []panel{{
-		title: "GPUs by cohort", note: "The fair share is what a cohort could have now, given what all others ask for.",
-		shape: lines, unit: count,
-		queries: shares(), skip: none,
+func kaiCohortSection(none bool) Section {
+	return Section{"Cohorts", []Panel{{
+		Title: "GPUs by cohort", Note: "The fair share is what a cohort could have now, given what all others ask for.",
+		Shape: Lines, Unit: count,
+		Queries: shareQueries(), skip: none,
 	}}}
 }
 
-func kaiTeams() section {
-	return section{"Teams", []panel{
+func kaiTeamSection() Section {
+	return Section{"Teams", []Panel{
 		{
-			title: "GPUs allocated by team", shape: stack, unit: count,
-			queries: []query{{by: byQueueName, expr: `max by (queue_name) (` + kaiAllocated + `)`}},
+			Title: "GPUs allocated by team", Shape: Stack, Unit: count,
+			Queries: []Query{{By: byQueueName, expr: `max by (queue_name) (` + kaiAllocated + `)`}},
 		},
 		{
-			title: "GPUs above the guarantee, by team", shape: stack, unit: count,
-			queries: []query{{
-				by: byQueueName,
+			Title: "GPUs above the guarantee, by team", Shape: Stack, Unit: count,
+			Queries: []Query{{
+				By: byQueueName,
 				expr: `clamp_min(max by (queue_name) (` + kaiAllocated + `) - max by (queue_name) (` + kaiGuaranteed +
 					`), 0)`,
 			}},
 		},
-		{title: "GPUs by team", shape: table, unit: count, queries: shares()},
+		{Title: "GPUs by team", Shape: Table, Unit: count, Queries: shareQueries()},
 	}}
 }
 
-func kaiChurn() section {
+func kaiChurnSection() Section {
 	byAction := []string{"action"}
-	return section{"Churn", []panel{
+	return Section{"Churn", []Panel{
 		{
-			title: "Evicted pods per hour",
-			note: "Reclaim gives a team back what it is guaranteed, preempt makes room for a higher priority, " +
+			Title: "Evicted pods per hour",
+			Note: "Reclaim gives a team back what it is guaranteed, preempt makes room for a higher priority, " +
 				"consolidation moves jobs together.",
-			shape: stack, unit: count,
-			queries: []query{
+			Shape: Stack, Unit: count,
+			Queries: []Query{
 				{
-					by:   byAction,
-					expr: `sum by (action) (` + ir.Events(`kai_pod_group_evicted_pods_total{@scraped}`, "1h") + `)`,
+					By:   byAction,
+					expr: `sum by (action) (` + eventsWithin(`kai_pod_group_evicted_pods_total{@scraped}`, "1h") + `)`,
 				},
 			},
 		},
 		{
-			title: "Attempts to preempt per hour", shape: lines, unit: count,
-			queries: []query{{name: "attempts", expr: `sum(increase(kai_total_preemption_attempts{@scraped}[1h]))`}},
+			Title: "Attempts to preempt per hour", Shape: Lines, Unit: count,
+			Queries: []Query{{Name: "attempts", expr: `sum(increase(kai_total_preemption_attempts{@scraped}[1h]))`}},
 		},
-		interruptions(),
+		interruptionPanel(),
 	}}
 }
 
-func kaiController() section {
+func kaiControllerSection() Section {
 	byAction := []string{"action"}
-	return section{"Scheduler", []panel{
+	return Section{"Scheduler", []Panel{
 		{
-			title: "Scheduling cycle", shape: lines, unit: milliseconds,
-			queries: []query{{name: "cycle", expr: `max(kai_e2e_scheduling_latency_milliseconds{@scraped})`}},
+			Title: "Scheduling cycle", Shape: Lines, Unit: milliseconds,
+			Queries: []Query{{Name: "cycle", expr: `max(kai_e2e_scheduling_latency_milliseconds{@scraped})`}},
 		},
 		{
-			title: "Time of each action", shape: lines, unit: milliseconds,
-			queries: []query{
-				{by: byAction, expr: `max by (action) (kai_action_scheduling_latency_milliseconds{@scraped})`},
+			Title: "Time of each action", Shape: Lines, Unit: milliseconds,
+			Queries: []Query{
+				{By: byAction, expr: `max by (action) (kai_action_scheduling_latency_milliseconds{@scraped})`},
 			},
 		},
 		{
-			title: "Jobs started per hour", shape: stack, unit: count,
-			queries: []query{
+			Title: "Jobs started per hour", Shape: Stack, Unit: count,
+			Queries: []Query{
 				{
-					by:   byAction,
-					expr: `sum by (action) (` + ir.Events(`kai_podgroups_scheduled_by_action{@scraped}`, "1h") + `)`,
+					By:   byAction,
+					expr: `sum by (action) (` + eventsWithin(`kai_podgroups_scheduled_by_action{@scraped}`, "1h") + `)`,
 				},
 			},
 		},
 		{
-			title: "From a pod to its node", note: "Longer times than 2560 ms read as 2560 ms.", shape: lines,
-			unit:    milliseconds,
-			queries: quantiles(nil, `kai_task_scheduling_latency_milliseconds_bucket{@scraped}[@window]`),
+			Title: "From a pod to its node", Note: "Longer times than 2560 ms read as 2560 ms.", Shape: Lines,
+			Unit:    milliseconds,
+			Queries: quantileQueries(nil, `kai_task_scheduling_latency_milliseconds_bucket{@scraped}[@window]`),
 		},
 	}}
 }
 
-// kaiTeam returns a team's section on its queue.
-func kaiTeam(*ir.Platform) []section {
-	return []section{of(",@queue", section{"My queue", []panel{
+// kaiMySections returns a team's section on its queue.
+func kaiMySections(*ir.Platform) []Section {
+	return []Section{ofQueues(",@queue", Section{"My queue", []Panel{
 		{
-			title: "My GPUs", note: "The fair share is what your team could have now, given what all others ask for.",
-			shape: lines, unit: count,
-			queries: shares(),
+			Title: "My GPUs", Note: "The fair share is what your team could have now, given what all others ask for.",
+			Shape: Lines, Unit: count,
+			Queries: shareQueries(),
 		},
 		{
-			title: "My CPUs", shape: lines, unit: count,
-			queries: []query{
-				{by: byQueueName, expr: `max by (queue_name) (kai_queue_allocated_cpu_cores{@scraped@queues})`},
+			Title: "My CPUs", Shape: Lines, Unit: count,
+			Queries: []Query{
+				{By: byQueueName, expr: `max by (queue_name) (kai_queue_allocated_cpu_cores{@scraped@queues})`},
 			},
 		},
 		{
-			title: "My evicted pods per hour", shape: stack, unit: count,
-			queries: []query{{
-				by: []string{"podgroup", "action"},
+			Title: "My evicted pods per hour", Shape: Stack, Unit: count,
+			Queries: []Query{{
+				By: []string{"podgroup", "action"},
 				expr: `sum by (podgroup, action) (` +
-					ir.Events(`kai_pod_group_evicted_pods_total{@scraped,@team}`, "1h") + `)`,
+					eventsWithin(`kai_pod_group_evicted_pods_total{@scraped,@team}`, "1h") + `)`,
 			}},
 		},
 	}})}
