@@ -123,8 +123,8 @@ func TestHarmless(t *testing.T) {
 	np.setNumber("node_count", p`, blueprint: "batch-platform", by: "plan"}, errSurvived},
 		{
 			mutant{
-				name: "a title", file: "emit/monitoring/panels.go", old: `Title: "Waited for"`,
-				new: `Title: "Asked for"`, blueprint: "batch-platform", by: "check",
+				name: "a title", file: "emit/monitoring/panels.go", old: `Title: "Requested quota"`,
+				new: `Title: "Requests"`, blueprint: "batch-platform", by: "check",
 			}, errSurvived,
 		},
 		{

@@ -8,6 +8,10 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
+// checkScraping is the advice for a controller that runs and is not scraped.
+const checkScraping = "If they run, check the objects of the folder kubernetes/monitoring, which let Prometheus " +
+	"scrape them."
+
 // Rule groups of the alerts.
 const (
 	alertsCapacity   = "capacity"
@@ -33,7 +37,7 @@ type Alert struct {
 	For      int    // seconds the condition must hold
 	Severity string // "warning" or "critical"
 	Summary  string // one line: what happened
-	// Action says what to do. "{{label}}" stands for the value of a label.
+	// Action says what to do. "{{label}}" stands for the value of a label of Expr.
 	Action string
 	// CloudOnly marks an alert on Cloud Monitoring's own metrics, which a
 	// Prometheus server does not have.
@@ -56,7 +60,7 @@ type Alert struct {
 // a series: see eventsWithin. If it only matters whether there was an event, the
 // expression also selects series that did not exist an hour ago: see bornOrRisen.
 func Alerts(p *ir.Platform) []Alert {
-	list := slices.Concat(jobSetAlerts(), capacityAlerts(p), schedulerOf(p).alerts(p))
+	list := slices.Concat(jobSetAlerts(p), capacityAlerts(p), schedulerOf(p).alerts(p))
 	list = slices.DeleteFunc(list, func(a Alert) bool { return a.skip })
 	fixed := Notation{Matcher: func(v Variable) string { return fixedMatcher(p, v) }}.replacer()
 	for i := range list {
@@ -85,74 +89,74 @@ func fixedMatcher(p *ir.Platform, v Variable) string {
 
 // kueueAlerts returns the alerts on Kueue's own metrics.
 func kueueAlerts(p *ir.Platform) []Alert {
-	return slices.Concat(queueAlerts(p), serviceAlerts(), controllerAlerts())
+	return slices.Concat(queueAlerts(p), serviceAlerts(p), controllerAlerts(p))
 }
 
-// queueAlerts returns the alerts on queues that do not move.
+// queueAlerts returns the alerts on queues that start no workloads.
 func queueAlerts(p *ir.Platform) []Alert {
 	return []Alert{
 		{
 			Name: "KueueClusterQueueInactive", Group: alertsQueues, For: 10 * 60, Severity: alertCritical,
 			Expr:    `max by (cluster_queue, status) (kueue_cluster_queue_status{@kueue,status!="active"}) == 1`,
-			Summary: "A ClusterQueue is not active and admits nothing.",
-			Action: "ClusterQueue {{cluster_queue}} is {{status}}. Read its Active condition with kubectl describe: " +
-				"a ResourceFlavor or AdmissionCheck it names is missing or inactive, or somebody stopped it.",
+			Summary: "A ClusterQueue is inactive and admits no workloads.",
+			Action: "ClusterQueue {{cluster_queue}} is {{status}}. Read its condition Active with kubectl " +
+				"describe: a ResourceFlavor or AdmissionCheck that it names is missing or inactive, or somebody " +
+				"stopped the queue.",
 		},
 		{
 			Name: "KueueLocalQueueInactive", Group: alertsQueues, For: 10 * 60, Severity: alertWarning,
 			Expr:    `max by (exported_namespace, name) (kueue_local_queue_status{@kueue,active="False"}) == 1`,
-			Summary: "A LocalQueue is not active: its team cannot start jobs.",
-			Action: "LocalQueue {{name}} in namespace {{exported_namespace}} is inactive. Read its Active condition: " +
-				"its ClusterQueue is missing, inactive or stopped.",
+			Summary: "A LocalQueue is inactive, so its team cannot start jobs in it.",
+			Action: "LocalQueue {{name}} in namespace {{exported_namespace}} is inactive. Read its condition " +
+				"Active with kubectl describe: its ClusterQueue is missing, inactive or stopped.",
 		},
 		{
 			Name: "KueueQueueStuck", Group: alertsQueues, For: 30 * 60, Severity: alertWarning,
 			Expr: `sum by (cluster_queue) (kueue_pending_workloads{@kueue,status="active"}) > 0` +
 				` unless on (cluster_queue) count by (cluster_queue) (` +
 				bornOrRisen(`kueue_quota_reserved_workloads_total{@kueue}`) + `)`,
-			Summary: "Workloads wait and the queue has started nothing for an hour.",
-			Action: "Look at the oldest pending workload of ClusterQueue {{cluster_queue}}: its QuotaReserved " +
-				"condition says what it waits for. With StrictFIFO it holds up all younger ones.",
+			Summary: "Workloads wait, and their queue reserved quota for none of them within the last hour.",
+			Action: "Find the oldest pending workload of ClusterQueue {{cluster_queue}}. Its condition " +
+				"QuotaReserved says why it waits. With StrictFIFO, it blocks all younger workloads.",
 		},
 		{
 			Name: "KueueWorkloadNeverFits", Group: alertsQueues, For: 30 * 60, Severity: alertWarning,
 			Expr: `sum by (cluster_queue, underlying_cause) (kueue_unadmitted_workloads` +
 				`{@kueue,underlying_cause=~"ExceedsMaxQuota|NoMatchingFlavor|Misconfigured"}) > 0`,
-			Summary: "A workload waits that its queue can never admit.",
-			Action: "ClusterQueue {{cluster_queue}} holds a workload that cannot start: {{underlying_cause}}. Tell " +
-				"its owner: it asks for more than quota and borrowing limit together, for nodes no flavor has, or is " +
-				"misconfigured.",
+			Summary: "A workload waits in a queue that can never admit it.",
+			Action: "ClusterQueue {{cluster_queue}} has a workload that cannot start ({{underlying_cause}}). Tell " +
+				"its owner: the workload requests more than the quota and the borrowing limit together, requests " +
+				"nodes that no flavor has, or is misconfigured.",
 		},
 		{
 			Name: "KueueIdleQuotaWhileWaiting", Group: alertsQueues, For: 30 * 60, Severity: alertWarning,
-			// The comparison is made for each queue: another queue may have no right
-			// to the resources that one queue leaves idle.
+			// The expression compares each queue with its own quota, because a queue may
+			// have no right to the resources that another queue leaves idle.
 			Expr: `(sum by (cluster_queue, resource) (kueue_cluster_queue_resource_pending{@kueue,@resource}) > 0)` +
 				` <= on (cluster_queue, resource)` +
 				` (sum by (cluster_queue, resource) (kueue_cluster_queue_nominal_quota{@kueue,@resource})` +
 				` - sum by (cluster_queue, resource) (kueue_cluster_queue_resource_reservation{@kueue,@resource}))`,
-			Summary: "A queue waits although its own guaranteed quota would hold all that waits.",
-			Action: "ClusterQueue {{cluster_queue}} waits for {{resource}} it is guaranteed. Other queues of the " +
-				"cohort may have borrowed it and this tier does not preempt, one flavor alone may be too small, or " +
-				"cpu or memory is short.",
+			Summary: "Workloads wait although the unused guaranteed quota of their queue is enough for all of them.",
+			Action: "Workloads of ClusterQueue {{cluster_queue}} wait for {{resource}}. Read the condition " +
+				"QuotaReserved of one of them. Possible causes: another queue has borrowed the quota and this queue " +
+				"may not preempt it, no single flavor has enough, or cpu or memory is short.",
 		},
 		{
-			// Quota that is reserved and not admitted is the same condition, so there is
-			// no alert on it.
+			// There is no alert on workloads with reserved quota that are not admitted,
+			// because this is the same condition.
 			Name: "KueueAdmissionCheckStuck", Group: alertsQueues, For: 60 * 60, Severity: alertWarning,
 			Expr: `sum by (cluster_queue) ` +
 				`(kueue_unadmitted_workloads{@kueue,reason="UnsatisfiedAdmissionChecks"}) > 0`,
 			Summary: "Workloads hold quota and wait for an admission check.",
-			Action: "Nodes for ClusterQueue {{cluster_queue}} have not come for an hour. Read the " +
-				"ProvisioningRequests of the waiting workloads: the zone may be out of stock, or the project out of " +
-				"quota.",
+			Action: "The workloads of ClusterQueue {{cluster_queue}} have waited for nodes for an hour. Read their " +
+				"ProvisioningRequests: the zone may be out of stock, or the project may be out of quota.",
 			skip: len(p.AdmissionChecks) == 0,
 		},
 	}
 }
 
-// serviceAlerts returns the alerts on what the queues do to workloads.
-func serviceAlerts() []Alert {
+// serviceAlerts returns the alerts on long waits and on workloads that lose work.
+func serviceAlerts(*ir.Platform) []Alert {
 	return []Alert{
 		{
 			Name: "KueueAdmissionWaitHigh", Group: alertsService, For: 15 * 60, Severity: alertWarning,
@@ -160,75 +164,76 @@ func serviceAlerts() []Alert {
 			// could not fire.
 			Expr: `histogram_quantile(0.95, sum by (le, cluster_queue) (rate(` +
 				`kueue_admission_wait_time_seconds_bucket{@kueue}[1h]))) > 7200`,
-			Summary: "One workload in twenty waits longer than two hours to be admitted.",
-			Action: "ClusterQueue {{cluster_queue}} has too little quota for what is submitted to it. Raise its " +
+			Summary: "One workload in twenty waits longer than two hours for admission.",
+			Action: "ClusterQueue {{cluster_queue}} has too little quota for the submitted workloads. Raise its " +
 				"quota or borrowing limit, or add capacity.",
 		},
 		{
 			Name: "KueuePreemptionChurn", Group: alertsService, Severity: alertWarning,
 			Expr: `sum by (preempting_cluster_queue, reason) (` +
 				eventsWithin(`kueue_preempted_workloads_total{@kueue}`, "1h") + `) > 20`,
-			Summary: "A queue preempts more than 20 workloads an hour.",
-			Action: "ClusterQueue {{preempting_cluster_queue}} evicts others ({{reason}}) so often that work is " +
-				"lost. Guarantee it more quota, or let the tiers it evicts borrow less.",
+			Summary: "A queue preempted more than 20 workloads within an hour.",
+			Action: "ClusterQueue {{preempting_cluster_queue}} preempts workloads ({{reason}}) so often that jobs " +
+				"lose work. Guarantee it more quota, or let the tiers that it preempts borrow less.",
 		},
 		{
 			Name: "KueueEvictionsByFailure", Group: alertsService, Severity: alertWarning,
 			Expr: `sum by (cluster_queue, reason) (` +
 				eventsWithin(`kueue_evicted_workloads_total{@kueue,`+
 					`reason=~"PodsReadyTimeout|NodeFailures|AdmissionCheck"}`, "30m") + `) > 3`,
-			Summary: "Workloads are evicted because nodes or pods fail, not because others need the quota.",
-			Action: "ClusterQueue {{cluster_queue}} loses workloads to {{reason}}. Look at the events of the evicted " +
-				"workloads and at the nodes they ran on.",
+			Summary: "Kueue evicts workloads because of failures, not because others need the quota.",
+			Action: "ClusterQueue {{cluster_queue}} loses workloads to {{reason}}. Read the events of the evicted " +
+				"workloads, and check the nodes on which they ran.",
 		},
 		{
 			Name: "KueueWorkloadDeactivated", Group: alertsService, Severity: alertWarning,
 			Expr: `count by (cluster_queue, underlying_cause) (` +
 				bornOrRisen(`kueue_evicted_workloads_total{@kueue,reason="Deactivated",underlying_cause!=""}`) +
 				`) > 0`,
-			Summary: "Kueue deactivated a workload: it does not run and will not be tried again.",
+			Summary: "Kueue deactivated a workload and will not start it again.",
 			Action: "A workload of ClusterQueue {{cluster_queue}} was deactivated ({{underlying_cause}}): an " +
-				"admission check refused it, or it ran longer than the time its owner allowed it. Mend it, then set " +
+				"admission check rejected it, or it ran longer than its owner allowed. Correct the cause, then set " +
 				"spec.active of the Workload to true.",
 		},
 	}
 }
 
 // controllerAlerts returns the alerts on Kueue itself.
-func controllerAlerts() []Alert {
+func controllerAlerts(*ir.Platform) []Alert {
 	return []Alert{
 		{
 			Name: "KueueControllerDown", Group: alertsController, For: 5 * 60, Severity: alertCritical,
 			Expr:    `absent(up{@job,@scraped} == 1)`,
-			Summary: "No Kueue controller can be scraped.",
-			Action: "Nothing is admitted while Kueue is down, and jobs cannot be created. Look at the pods of " +
-				"namespace " + ir.KueueNamespace + "; if they run, look at the scraping objects there.",
+			Summary: "Prometheus cannot scrape any Kueue controller.",
+			Action: "While Kueue is down, it admits no workloads, and the teams cannot create jobs. Check the pods " +
+				"of namespace " + ir.KueueNamespace + ". " + checkScraping,
 		},
 		{
 			Name: "KueueNoLeader", Group: alertsController, For: 5 * 60, Severity: alertCritical,
 			Expr:    `absent(kueue_cluster_queue_status{replica_role=~"leader|standalone",@scraped})`,
-			Summary: "No replica of Kueue leads.",
-			Action: "Kueue runs but schedules nothing. Look at the lease in namespace " + ir.KueueNamespace +
-				" and at the controller's log.",
+			Summary: "No replica of Kueue is the leader.",
+			Action: "Kueue runs but admits no workloads. Check the lease in namespace " + ir.KueueNamespace +
+				" and the log of the controller.",
 		},
 		{
 			Name: "KueueReconcileErrors", Group: alertsController, For: 15 * 60, Severity: alertWarning,
 			Expr:    `sum by (controller) (rate(controller_runtime_reconcile_errors_total{@job,@scraped}[10m])) > 0.1`,
-			Summary: "Kueue fails to reconcile, again and again.",
-			Action:  "Controller {{controller}} of Kueue reports errors: its log names the object and the reason.",
+			Summary: "Kueue repeatedly fails to reconcile objects.",
+			Action: "Controller {{controller}} of Kueue reports errors. Read its log, which names the object and " +
+				"the reason.",
 		},
 	}
 }
 
 // jobSetAlerts returns the alerts on JobSets.
-func jobSetAlerts() []Alert {
+func jobSetAlerts(*ir.Platform) []Alert {
 	return []Alert{{
 		Name: "JobSetFailures", Group: alertsJobSet, Severity: alertWarning,
 		// Each JobSet has its own series, so increase() alone is always 0.
 		Expr:    `count by (exported_namespace) (` + bornOrRisen(`jobset_failed_total{@scraped}`) + `) > 0`,
 		Summary: "JobSets failed within the last hour.",
-		Action: "Look at the JobSets of namespace {{exported_namespace}}: the condition Failed names the job that " +
-			"failed first.",
+		Action: "Look at the JobSets of namespace {{exported_namespace}}. The condition Failed of a JobSet names " +
+			"the job that failed first.",
 	}}
 }
 
@@ -240,26 +245,26 @@ func capacityAlerts(p *ir.Platform) []Alert {
 			Name: "HostErrors", Group: alertsCapacity, Severity: alertWarning, CloudOnly: true,
 			Expr: `sum by (node_name) (sum_over_time(kubernetes_io:node_interruption_count` +
 				`{monitored_resource="k8s_node",interruption_reason="HostError",@system}[1h])) > 0`,
-			Summary: "A machine failed under a node.",
-			Action: "Node {{node_name}} was restarted after a host error. If it happens again on the same reservation or " +
-				"block, report the host to Google Cloud support.",
+			Summary: "The machine of a node failed.",
+			Action: "Node {{node_name}} restarted after a host error. If this happens again on the same " +
+				"reservation or block, report the host to Google Cloud support.",
 		},
 		{
 			Name: "AcceleratorAllocatedIdle", Group: alertsCapacity, For: 60 * 60, Severity: alertWarning,
 			CloudOnly: true,
 			Expr: `avg by (namespace_name, pod_name) (avg_over_time(kubernetes_io:container_accelerator_duty_cycle` +
 				`{monitored_resource="k8s_container",@system}[1h])) < 3`,
-			Summary: "A pod holds accelerators and leaves them idle.",
-			Action: "Pod {{pod_name}} of namespace {{namespace_name}} keeps its accelerators busy for less than 3% of " +
-				"the time, for more than an hour now. Ask its owner whether it hangs.",
+			Summary: "A pod holds accelerators and does not use them.",
+			Action: "The accelerators of pod {{pod_name}} in namespace {{namespace_name}} were busy for less than " +
+				"3% of the last hour. Ask the owner of the pod whether it hangs.",
 			skip: !p.AnyCapacity(ir.Capacity.HasAccelerators),
 		},
 		{
 			Name: "GPUSilentThrottle", Group: alertsCapacity, For: 5 * 60, Severity: alertWarning,
 			Expr:    throttledGPUs,
 			Summary: "A busy GPU runs below 1 GHz.",
-			Action: "GPU {{gpu}} ({{modelName}}) of node {{Hostname}} is throttled: look at its temperature and power. " +
-				"One slow GPU holds back every worker of a training job.",
+			Action: "GPU {{gpu}} ({{modelName}}) of node {{Hostname}} is throttled. Check its temperature and " +
+				"power. One slow GPU delays every worker of a training job.",
 			skip: !p.AnyCapacity(ir.Capacity.HasSteadyGPUs),
 		},
 		{
@@ -269,17 +274,17 @@ func capacityAlerts(p *ir.Platform) []Alert {
 				`{monitored_resource="k8s_node_pool",@system,node_pool_name=~"` + strings.Join(standing, "|") +
 				`"}) == 0`,
 			Summary: "A TPU slice is incomplete.",
-			Action: "Some host of node pool {{node_pool_name}} is not ready, so that nothing can run on the slice. Look " +
-				"at the pool's nodes and its repair operations.",
+			Action: "A host of node pool {{node_pool_name}} is not ready, and no job can run on the slice. Check " +
+				"the nodes and the repair operations of the pool.",
 			skip: standing == nil,
 		},
 		{
 			Name: "SpotPreemptionBurst", Group: alertsCapacity, Severity: alertWarning, CloudOnly: true,
 			Expr: `sum(sum_over_time(kubernetes_io:node_interruption_count` +
 				`{monitored_resource="k8s_node",interruption_type="PreemptionEvent",@system}[1h])) > 10`,
-			Summary: "More than 10 Spot nodes were taken back within an hour.",
-			Action: "Compute Engine is short of this hardware. Expect restarts until it is over; move urgent jobs to a " +
-				"tier without Spot capacity.",
+			Summary: "Compute Engine took back more than 10 Spot nodes within an hour.",
+			Action: "Compute Engine is short of this hardware, and jobs on it restart. Move urgent jobs to a tier " +
+				"without Spot capacity.",
 			skip: !p.AnyCapacity(func(c ir.Capacity) bool { return c.Option == ir.Spot }),
 		},
 		{
@@ -290,10 +295,10 @@ func capacityAlerts(p *ir.Platform) []Alert {
 			// than 23 hours.
 			Expr: `count_over_time(((` + reservationUsed + ` / ` + reservationSize + `) <= 0.5)[22h:1h]) > 12`,
 			// The metrics do not show who owns a reservation.
-			Summary: "At least half of a reservation of the project stood idle for more than 12 of the last 23 hours.",
-			Action: "Reservation {{reservation_id}} is paid for and not used. It may be one that this platform does not " +
-				"consume: all of the project are watched. If it is the platform's, give its capacity to more tiers, let " +
-				"teams borrow more of it, or make it smaller.",
+			Summary: "At least half of a reservation was unused in more than 12 of the last 23 hours.",
+			Action: "The project pays for reservation {{reservation_id}} and does not use it. The alert watches " +
+				"all reservations of the project, also those that this platform does not consume. If this platform " +
+				"consumes it, give its capacity to more tiers, let teams borrow more of it, or make it smaller.",
 			skip: !p.AnyCapacity(ir.Capacity.HasReservationMetrics),
 		},
 	}

@@ -69,12 +69,12 @@ var (
 	perSecond    = Unit{"ops", "1/s"}
 )
 
-// Boards returns the dashboards of a platform: the administrator's, then the one of a
-// team, which the reader chooses.
+// Boards returns the dashboards of a platform: one for the administrator, and one for
+// a team, which the reader chooses.
 func Boards(p *ir.Platform) []Board {
 	s := schedulerOf(p)
-	description := "Quota, queues and accelerators of platform " + p.Name + ". The data source is a Prometheus that " +
-		"scrapes " + s.name + " and JobSet; panels on nodes, pods and reservations need Google Managed Prometheus."
+	description := "Quota, queues and accelerators of platform " + p.Name + ". The data source must be a Prometheus " +
+		"that scrapes " + s.name + " and JobSet. Panels on nodes, pods and reservations need Google Managed Prometheus."
 	return []Board{
 		{
 			File: "admin", Title: p.Name + ": platform", Description: description,
@@ -95,7 +95,7 @@ func (p Panel) onKueue() bool {
 // PromQL returns the query in a notation.
 func (q Query) PromQL(n Notation) string { return n.replacer().Replace(q.expr) }
 
-// Named returns the query with its name in the label series of each of its series.
+// Named returns the query with a label "series" that holds the name of the query.
 func (q Query) Named() Query {
 	q.expr = `label_replace(` + q.expr + `, "series", ` + strconv.Quote(q.Name) + `, "", "")`
 	return q

@@ -94,21 +94,21 @@ func TestPanelsFollowThePlatform(t *testing.T) {
 		}
 	}
 	want := []string{
-		"Quota/Borrowed by ClusterQueue",
+		"Quota/Borrowed quota by ClusterQueue",
 		"Quota/Cohort quota in use, by flavor",
-		"Queues/Wait for admission checks (p95)",
+		"Queues/Waiting time for admission checks (p95)",
 		"Capacity/Reservations: used and reserved",
 		"Capacity/Idle share of reservations",
-		"Capacity/Reserved flavors: quota nobody holds",
+		"Capacity/Unused quota of flavors with reservations",
 		"Capacity/Accelerators by model",
-		"Capacity/Accelerators by provisioning",
+		"Capacity/Accelerators by provisioning model",
 		"Capacity/Accelerators requested and busy",
-		"Accelerators/Duty cycle over all chips",
-		"Accelerators/Memory in use over all chips",
+		"Accelerators/Duty cycle of all chips",
+		"Accelerators/Memory in use on all chips",
 		"Accelerators/TensorCore utilisation",
 		"Accelerators/Tensor pipe and SM activity",
 		"Accelerators/Busy GPUs below 1 GHz",
-		"My jobs/Duty cycle by pod",
+		"My jobs/Accelerator duty cycle by pod",
 		"My jobs/Accelerator memory in use by pod",
 		"My jobs/JobSet goodput",
 	}
@@ -122,8 +122,8 @@ func TestPanelsFollowThePlatform(t *testing.T) {
 	}
 }
 
-// TestMyQueues applies the replacements of the query to the names of LocalQueues.
-func TestMyQueues(t *testing.T) {
+// TestTeamQueues applies the replacements of the query to the names of LocalQueues.
+func TestTeamQueues(t *testing.T) {
 	p := &ir.Platform{SharedQueues: []ir.SharedQueue{{Queue: ir.Queue{Tier: "dws"}}, {Queue: ir.Queue{Tier: "us-dws"}}}}
 	for _, tier := range []string{"big-us-dws", "us-dws", "dws", "lp"} {
 		p.PriorityClasses = append(p.PriorityClasses, ir.PriorityClass{Tier: tier})
@@ -134,7 +134,7 @@ func TestMyQueues(t *testing.T) {
 		"lq-a-big-us-dws": "cq-a-big-us-dws", "lq-a-lpdws": "cq-a-lpdws",
 	} {
 		got := ""
-		for _, m := range replacement.FindAllStringSubmatch(myQueues(p, "cluster_queue"), -1) {
+		for _, m := range replacement.FindAllStringSubmatch(teamQueues(p, "cluster_queue"), -1) {
 			if re := regexp.MustCompile("^(?:" + m[2] + ")$"); re.MatchString(local) {
 				got = re.ReplaceAllString(local, m[1])
 			}
@@ -164,7 +164,7 @@ func TestReservationOfAnotherProject(t *testing.T) {
 	if slices.Contains(got, "Capacity/Idle share of reservations") {
 		t.Error("the metrics of another project's reservation are not there to be shown")
 	}
-	if !slices.Contains(got, "Capacity/Reserved flavors: quota nobody holds") {
+	if !slices.Contains(got, "Capacity/Unused quota of flavors with reservations") {
 		t.Error("Kueue's own view of the reserved flavor is missing")
 	}
 }
@@ -181,7 +181,7 @@ func TestAnyReservation(t *testing.T) {
 		if !slices.Contains(got, "Capacity/Idle share of reservations") {
 			t.Errorf("on demand %v: the project's reservations are not watched", onDemand)
 		}
-		if slices.Contains(got, "Capacity/Reserved flavors: quota nobody holds") == onDemand {
+		if slices.Contains(got, "Capacity/Unused quota of flavors with reservations") == onDemand {
 			t.Errorf("on demand %v: the flavor counts as reserved: %v", onDemand, onDemand)
 		}
 	}

@@ -1,76 +1,26 @@
 package monitoring
 
 import (
-	"cmp"
-	"slices"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// myQueues returns a query with one series for each ClusterQueue of the selected
-// team. The given label holds the queue's name. The names of a team's LocalQueue and
-// ClusterQueue differ in the prefix, and the ClusterQueue of a shared tier does not
-// contain the team's name. A match of ClusterQueues by the team's name would also
-// find queues of teams whose names begin alike.
-func myQueues(p *ir.Platform, label string) string {
-	replace := func(expr, queue, local string) string {
-		return `label_replace(` + expr + `, "` + label + `", "` + ir.ClusterQueuePrefix + queue + `", "name", "` +
-			ir.LocalQueuePrefix + local + `")`
-	}
-	expr := replace(`kueue_local_queue_status{@kueue,@team}`, "$1", "(.*)")
-	shared := map[string]bool{}
-	for _, q := range p.SharedQueues {
-		shared[q.Tier] = true
-	}
-	if len(shared) == 0 {
-		return expr
-	}
-	var tiers []string
-	for _, c := range p.PriorityClasses {
-		if !slices.Contains(tiers, c.Tier) {
-			tiers = append(tiers, c.Tier)
-		}
-	}
-	// A name can end in another name. Sort by length, so that the last match, which
-	// decides, is the longest.
-	slices.SortFunc(tiers, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
-	for _, tier := range tiers {
-		switch {
-		case shared[tier]:
-			expr = replace(expr, tier, ".*-"+tier)
-		case slices.ContainsFunc(tiers, func(other string) bool {
-			return shared[other] && strings.HasSuffix(tier, "-"+other)
-		}):
-			expr = replace(expr, "$1", "(.*-"+tier+")")
-		}
-	}
-	return expr
-}
-
-// adminSections returns the administrator's sections, with only the panels for which this
-// platform has data.
+// adminSections returns the administrator's sections, with only the panels for which
+// this platform has data.
 func adminSections(p *ir.Platform) []Section {
-	var reserved []string
-	for _, c := range p.Capacities {
-		if c.OnlyReserved() {
-			reserved = append(reserved, c.Name)
-		}
-	}
 	s := schedulerOf(p)
-	return presentSections(p, append(s.admin(p), capacitySection(p, reserved), acceleratorSection(p), s.controller()))
+	return presentSections(p, append(s.admin(p), capacitySection(p), acceleratorSection(p), s.controller(p)))
 }
 
 // kueueAdminSections returns the administrator's sections on the queues.
 func kueueAdminSections(p *ir.Platform) []Section {
-	return []Section{
-		overviewSection(), quotaSection(len(p.Cohorts) > 0), queueSection(len(p.AdmissionChecks) > 0), churnSection(),
-	}
+	return []Section{overviewSection(p), quotaSection(p), queueSection(p), churnSection(p)}
 }
 
 // kueueTeamSections returns a team's sections on its queues.
 func kueueTeamSections(p *ir.Platform) []Section {
-	return []Section{myQuotaSection(p), myQueueSection()}
+	return []Section{myQuotaSection(p), myQueueSection(p)}
 }
 
 // teamSections returns the sections of a team's board.
@@ -78,8 +28,8 @@ func teamSections(p *ir.Platform) []Section {
 	return presentSections(p, append(schedulerOf(p).team(p), myJobsSection(p)))
 }
 
-// presentSections returns the sections without skipped panels, without Kueue's panels if the
-// platform has another scheduler, and without sections that are then empty.
+// presentSections returns the sections without skipped panels, without Kueue's panels
+// if the platform has another scheduler, and without sections that are then empty.
 func presentSections(p *ir.Platform, all []Section) []Section {
 	var out []Section
 	for _, s := range all {
@@ -96,37 +46,50 @@ func presentSections(p *ir.Platform, all []Section) []Section {
 	return out
 }
 
-func overviewSection() Section {
+// inadmissibleNote explains the label status of a pending workload.
+const inadmissibleNote = "Kueue could not admit the inadmissible workloads. It tries again when quota becomes free " +
+	"or a queue changes."
+
+func overviewSection(*ir.Platform) Section {
 	return Section{"Overview", []Panel{
 		{
-			Title: "Quota", Note: "Nominal quota of all ClusterQueues.", Shape: Number, Unit: count,
+			Title: "Nominal quota",
+			Note:  "Sum over all ClusterQueues.",
+			Shape: Number, Unit: count,
 			Queries: []Query{{expr: `sum(kueue_cluster_queue_nominal_quota{@kueue,@resource})`}},
 		},
 		{
-			Title: "Reserved", Note: "Quota held by workloads.", Shape: Number, Unit: count,
+			Title: "Reserved quota",
+			Note:  "Quota that workloads hold.",
+			Shape: Number, Unit: count,
 			Queries: []Query{{expr: `sum(kueue_cluster_queue_resource_reservation{@kueue,@resource})`}},
 		},
 		{
-			Title: "Quota in use", Shape: Gauge, Unit: share,
+			Title: "Quota in use",
+			Shape: Gauge, Unit: share,
 			Queries: []Query{{expr: `sum(kueue_cluster_queue_resource_reservation{@kueue,@resource})` +
 				` / sum(kueue_cluster_queue_nominal_quota{@kueue,@resource})`}},
 		},
 		{
-			Title: "Waited for", Note: "Requested by pending workloads.", Shape: Number, Unit: count,
+			Title: "Requested quota",
+			Note:  "Quota that pending workloads request.",
+			Shape: Number, Unit: count,
 			Queries: []Query{{expr: `sum(kueue_cluster_queue_resource_pending{@kueue,@resource}) or vector(0)`}},
 		},
 		{
-			Title: "Pending workloads", Shape: Number, Unit: count,
+			Title: "Pending workloads",
+			Shape: Number, Unit: count,
 			Queries: []Query{{expr: `sum(kueue_pending_workloads{@kueue}) or vector(0)`}},
 		},
 		{
-			Title: "Inactive ClusterQueues", Shape: Number, Unit: count,
+			Title: "Inactive ClusterQueues",
+			Shape: Number, Unit: count,
 			Queries: []Query{{expr: `count(kueue_cluster_queue_status{@kueue,status!="active"} == 1) or vector(0)`}},
 		},
 	}}
 }
 
-func quotaSection(cohorts bool) Section {
+func quotaSection(p *ir.Platform) Section {
 	const (
 		nominal  = `kueue_cluster_queue_nominal_quota{@kueue,@resource}`
 		reserved = `kueue_cluster_queue_resource_reservation{@kueue,@resource}`
@@ -135,35 +98,41 @@ func quotaSection(cohorts bool) Section {
 		unused   = `clamp_min(` + nominal + ` - ` + reserved + `, 0)`
 		each     = `sum by (cohort, cluster_queue, flavor, resource) `
 	)
+	noCohorts := len(p.Cohorts) == 0
 	row := []string{"cohort", "cluster_queue", "flavor", "resource"}
 	return Section{"Quota", []Panel{
 		{
-			Title: "Reserved by ClusterQueue", Shape: Stack, Unit: count,
+			Title: "Reserved quota by ClusterQueue",
+			Shape: Stack, Unit: count,
 			Queries: []Query{{By: []string{"cluster_queue"}, expr: `sum by (cluster_queue) (` + reserved + `)`}},
 		},
 		{
-			Title: "Unused nominal quota by flavor", Note: "What could still be lent.", Shape: Stack, Unit: count,
+			Title: "Unused nominal quota by flavor",
+			Note:  "Nominal quota that no workload holds.",
+			Shape: Stack, Unit: count,
 			Queries: []Query{{By: []string{"flavor"}, expr: `sum by (flavor) (` + unused + `)`}},
 		},
 		{
-			Title: "Borrowed by ClusterQueue", Note: "Reserved above nominal quota, flavor by flavor.", Shape: Stack,
-			Unit:    count,
+			Title: "Borrowed quota by ClusterQueue",
+			Note:  "Reserved quota above the nominal quota of each flavor.",
+			Shape: Stack, Unit: count,
 			Queries: []Query{{By: []string{"cluster_queue"}, expr: `sum by (cluster_queue) (` + borrowed + `)`}},
-			skip:    !cohorts,
+			skip:    noCohorts,
 		},
 		{
 			Title: "Cohort quota in use, by flavor",
-			Note:  "A cohort counts all cohorts below it: do not add a parent to its children.",
+			Note:  "The quota of a cohort includes its child cohorts. Do not add a parent to its children.",
 			Shape: Lines, Unit: share,
 			Queries: []Query{{
 				By: []string{"cohort", "flavor"},
 				expr: `sum by (cohort, flavor) (kueue_cohort_subtree_resource_reservations{@kueue,@resource})` +
 					` / (sum by (cohort, flavor) (kueue_cohort_subtree_quota{@kueue,@resource}) > 0)`,
 			}},
-			skip: !cohorts,
+			skip: noCohorts,
 		},
 		{
-			Title: "Quota by ClusterQueue and flavor", Shape: Table, Unit: count,
+			Title: "Quota by ClusterQueue and flavor",
+			Shape: Table, Unit: count,
 			Queries: []Query{
 				{Name: "nominal", By: row, expr: each + `(` + nominal + `)`},
 				{Name: "reserved", By: row, expr: each + `(` + reserved + `)`},
@@ -174,12 +143,12 @@ func quotaSection(cohorts bool) Section {
 	}}
 }
 
-func queueSection(checks bool) Section {
+func queueSection(p *ir.Platform) Section {
 	byQueue := []string{"cluster_queue"}
 	return Section{"Queues", []Panel{
 		{
 			Title: "Pending workloads by ClusterQueue",
-			Note:  "Inadmissible ones were tried and wait for something to change.",
+			Note:  inadmissibleNote,
 			Shape: Stack, Unit: count,
 			Queries: []Query{{
 				By:   []string{"cluster_queue", "status"},
@@ -187,48 +156,57 @@ func queueSection(checks bool) Section {
 			}},
 		},
 		{
-			Title: "Why workloads wait", Shape: Stack, Unit: count,
+			Title: "Why workloads wait",
+			Shape: Stack, Unit: count,
 			Queries: []Query{{
 				By:   []string{"reason", "underlying_cause"},
 				expr: `sum by (reason, underlying_cause) (kueue_unadmitted_workloads{@kueue})`,
 			}},
 		},
 		{
-			Title: "Wait until admission", Note: "Longer waits than 40960 s read as 40960 s.", Shape: Lines,
-			Unit:    seconds,
+			Title: "Waiting time until admission",
+			Note:  "A wait longer than 40960 s is shown as 40960 s.",
+			Shape: Lines, Unit: seconds,
 			Queries: quantileQueries(byQueue, `kueue_admission_wait_time_seconds_bucket{@kueue}[@window]`),
 		},
 		{
-			Title: "Wait for admission checks (p95)", Note: "Longer waits than 10240 s read as 10240 s.", Shape: Lines,
-			Unit: seconds,
+			Title: "Waiting time for admission checks (p95)",
+			Note:  "A wait longer than 10240 s is shown as 10240 s.",
+			Shape: Lines, Unit: seconds,
 			Queries: []Query{
 				{
-					By:   byQueue,
-					expr: quantileOf("0.95", byQueue, `kueue_admission_checks_wait_time_seconds_bucket{@kueue}[@window]`),
+					By: byQueue,
+					expr: quantileOf("0.95", byQueue,
+						`kueue_admission_checks_wait_time_seconds_bucket{@kueue}[@window]`),
 				},
 			},
-			skip: !checks,
+			skip: len(p.AdmissionChecks) == 0,
 		},
 		{
-			Title: "Admitted and finished workloads per hour", Shape: Lines, Unit: count,
+			Title: "Admitted and finished workloads per hour",
+			Shape: Lines, Unit: count,
 			Queries: []Query{
 				{
 					Name: "admitted", By: byQueue,
-					expr: `sum by (cluster_queue) (` + eventsWithin(`kueue_admitted_workloads_total{@kueue}`, "1h") + `)`,
+					expr: `sum by (cluster_queue) (` +
+						eventsWithin(`kueue_admitted_workloads_total{@kueue}`, "1h") + `)`,
 				},
 				{
 					Name: "finished", By: byQueue,
-					expr: `sum by (cluster_queue) (` + eventsWithin(`kueue_finished_workloads_total{@kueue}`, "1h") + `)`,
+					expr: `sum by (cluster_queue) (` +
+						eventsWithin(`kueue_finished_workloads_total{@kueue}`, "1h") + `)`,
 				},
 			},
 		},
 	}}
 }
 
-func churnSection() Section {
-	return Section{"Churn", []Panel{
+func churnSection(*ir.Platform) Section {
+	return Section{"Evictions and interruptions", []Panel{
 		{
-			Title: "Preemptions per hour", Note: "By the queue that preempts.", Shape: Stack, Unit: count,
+			Title: "Preemptions per hour",
+			Note:  "By the ClusterQueue that preempts, not by the one that loses workloads.",
+			Shape: Stack, Unit: count,
 			Queries: []Query{{
 				By: []string{"preempting_cluster_queue", "reason"},
 				expr: `sum by (preempting_cluster_queue, reason) (` +
@@ -236,15 +214,17 @@ func churnSection() Section {
 			}},
 		},
 		{
-			Title: "Evictions per hour", Shape: Stack, Unit: count,
+			Title: "Evictions per hour",
+			Shape: Stack, Unit: count,
 			Queries: []Query{{
 				By: []string{"reason", "underlying_cause"},
-				expr: `sum by (reason, underlying_cause) (` + eventsWithin(`kueue_evicted_workloads_total{@kueue}`, "1h") +
-					`)`,
+				expr: `sum by (reason, underlying_cause) (` +
+					eventsWithin(`kueue_evicted_workloads_total{@kueue}`, "1h") + `)`,
 			}},
 		},
 		{
-			Title: "From eviction to released quota (p95)", Shape: Lines, Unit: seconds,
+			Title: "Time from eviction to release of quota (p95)",
+			Shape: Lines, Unit: seconds,
 			Queries: []Query{{
 				By: []string{"reason"},
 				expr: quantileOf("0.95", []string{"reason"},
@@ -257,42 +237,54 @@ func churnSection() Section {
 
 func interruptionPanel() Panel {
 	return Panel{
-		Title: "Node interruptions per hour", Note: "A PreemptionEvent is a Spot node taken back.", Shape: Stack,
-		Unit: count,
+		Title: "Node interruptions per hour",
+		Note:  "A PreemptionEvent means that Compute Engine took back a Spot node.",
+		Shape: Stack, Unit: count,
 		Queries: []Query{{
 			By: []string{"interruption_type", "interruption_reason"},
-			// The metric is a gauge, so that rates would be meaningless.
+			// The metric is a gauge, so a rate would be meaningless.
 			expr: `sum by (interruption_type, interruption_reason) (sum_over_time(` +
 				`kubernetes_io:node_interruption_count{monitored_resource="k8s_node",@system}[1h]))`,
 		}},
 	}
 }
 
-func capacitySection(p *ir.Platform, reserved []string) Section {
+func capacitySection(p *ir.Platform) Section {
 	const (
 		chips     = `kubernetes_io:node_accelerator_duty_cycle{monitored_resource="k8s_node",@system}`
 		provision = `"metadata_user_cloud.google.com/gke-provisioning"`
 	)
 	reservation := []string{"reservation_id", "reserved_resource_type"}
+	var reserved []string
+	for _, c := range p.Capacities {
+		if c.OnlyReserved() {
+			reserved = append(reserved, c.Name)
+		}
+	}
 	flavors := `,flavor=~"` + strings.Join(reserved, "|") + `"}`
 	metrics := p.AnyCapacity(ir.Capacity.HasReservationMetrics)
 	chipped := p.AnyCapacity(ir.Capacity.HasAccelerators)
 	return Section{"Capacity", []Panel{
 		{
-			Title: "Reservations: used and reserved", Note: "All reservations of the project. Up to 30 minutes late.",
+			Title: "Reservations: used and reserved",
+			Note:  "All reservations of the project. The data can be 30 minutes old.",
 			Shape: Lines, Unit: count,
 			Queries: []Query{
-				{Name: "used", By: reservation, expr: reservationUsed}, {Name: "reserved", By: reservation, expr: reservationSize},
+				{Name: "used", By: reservation, expr: reservationUsed},
+				{Name: "reserved", By: reservation, expr: reservationSize},
 			},
 			skip: !metrics,
 		},
 		{
-			Title: "Idle share of reservations", Note: "Paid for and not used.", Shape: Lines, Unit: share,
+			Title: "Idle share of reservations",
+			Note:  "The project pays for this share and does not use it.",
+			Shape: Lines, Unit: share,
 			Queries: []Query{{By: reservation, expr: `1 - ` + reservationUsed + ` / ` + reservationSize}},
 			skip:    !metrics,
 		},
 		{
-			Title: "Reserved flavors: quota nobody holds", Note: "Nominal less reserved quota over all queues.",
+			Title: "Unused quota of flavors with reservations",
+			Note:  "Nominal quota minus reserved quota, over all ClusterQueues.",
 			Shape: Lines, Unit: count,
 			Queries: []Query{{
 				By: []string{"flavor", "resource"},
@@ -303,14 +295,16 @@ func capacitySection(p *ir.Platform, reserved []string) Section {
 			skip: reserved == nil,
 		},
 		{
-			Title: "Accelerators by model", Note: "Chips on nodes that exist, idle ones included.", Shape: Stack,
-			Unit:    count,
+			Title: "Accelerators by model",
+			Note:  "All chips of existing nodes, including idle chips.",
+			Shape: Stack, Unit: count,
 			Queries: []Query{{By: []string{"model"}, expr: `count by (model) (` + chips + `)`}},
 			skip:    !chipped,
 		},
 		{
-			Title: "Accelerators by provisioning",
-			Note:  "Standard, Spot, reserved or flex-start nodes, by GKE's own label.", Shape: Stack, Unit: count,
+			Title: "Accelerators by provisioning model",
+			Note:  "The label gke-provisioning says whether a node is standard, Spot, reserved or flex-start.",
+			Shape: Stack, Unit: count,
 			Queries: []Query{{
 				By:   []string{"model", "metadata_user_cloud.google.com/gke-provisioning"},
 				expr: `count by (model, ` + provision + `) (` + chips + `)`,
@@ -319,7 +313,8 @@ func capacitySection(p *ir.Platform, reserved []string) Section {
 		},
 		{
 			Title: "Accelerators requested and busy",
-			Note:  "Busy adds up the duty cycles: two chips at 50% count as one.", Shape: Lines, Unit: count,
+			Note:  "Busy is the sum of the duty cycles: two chips at 50% count as one busy chip.",
+			Shape: Lines, Unit: count,
 			Queries: []Query{
 				{
 					Name: "requested",
@@ -344,7 +339,8 @@ func acceleratorSection(p *ir.Platform) Section {
 	chipped := p.AnyCapacity(ir.Capacity.HasAccelerators)
 	return Section{"Accelerators", []Panel{
 		{
-			Title: "Duty cycle over all chips", Shape: Heatmap, Unit: percent,
+			Title: "Duty cycle of all chips",
+			Shape: Heatmap, Unit: percent,
 			Queries: []Query{
 				{
 					By:   chip,
@@ -354,12 +350,14 @@ func acceleratorSection(p *ir.Platform) Section {
 			skip: !chipped,
 		},
 		{
-			Title: "Memory in use over all chips", Shape: Heatmap, Unit: percent,
+			Title: "Memory in use on all chips",
+			Shape: Heatmap, Unit: percent,
 			Queries: []Query{{By: chip, expr: memory}},
 			skip:    !chipped,
 		},
 		{
-			Title: "TensorCore utilisation", Shape: Lines, Unit: percent,
+			Title: "TensorCore utilisation",
+			Shape: Lines, Unit: percent,
 			Queries: []Query{{
 				By: []string{"model", "tpu_topology"},
 				expr: `avg by (model, tpu_topology) (kubernetes_io:node_accelerator_tensorcore_utilization` + node +
@@ -369,7 +367,7 @@ func acceleratorSection(p *ir.Platform) Section {
 		},
 		{
 			Title: "Tensor pipe and SM activity",
-			Note:  "High SM activity with an idle tensor pipe is work that does not use the tensor cores.",
+			Note:  "If SM activity is high and the tensor pipe is idle, jobs do not use the tensor cores.",
 			Shape: Lines, Unit: share,
 			Queries: []Query{
 				{
@@ -382,7 +380,8 @@ func acceleratorSection(p *ir.Platform) Section {
 		},
 		{
 			Title: "Busy GPUs below 1 GHz",
-			Note:  "Throttled by heat or power. A100, H100 and H200 only: others run that slow in health.",
+			Note: "Heat or power throttles these GPUs. Only A100, H100 and H200 count, because healthy GPUs of other " +
+				"models can run below 1 GHz.",
 			Shape: Lines, Unit: count,
 			Queries: []Query{{
 				Name: "GPUs",
@@ -393,10 +392,11 @@ func acceleratorSection(p *ir.Platform) Section {
 	}}
 }
 
-func controllerSection() Section {
+func controllerSection(*ir.Platform) Section {
 	return Section{"Controller", []Panel{
 		{
-			Title: "Admission attempts per second", Shape: Lines, Unit: perSecond,
+			Title: "Admission attempts per second",
+			Shape: Lines, Unit: perSecond,
 			Queries: []Query{
 				{
 					By:   []string{"result"},
@@ -405,7 +405,8 @@ func controllerSection() Section {
 			},
 		},
 		{
-			Title: "Admission attempt (p99)", Shape: Lines, Unit: seconds,
+			Title: "Duration of an admission attempt (p99)",
+			Shape: Lines, Unit: seconds,
 			Queries: []Query{
 				{
 					Name: "p99",
@@ -414,7 +415,8 @@ func controllerSection() Section {
 			},
 		},
 		{
-			Title: "Reconcile errors per second", Shape: Lines, Unit: perSecond,
+			Title: "Reconcile errors per second",
+			Shape: Lines, Unit: perSecond,
 			Queries: []Query{{
 				By: []string{"controller"},
 				expr: `sum by (controller) (rate(controller_runtime_reconcile_errors_total` +
@@ -429,15 +431,17 @@ func myQuotaSection(p *ir.Platform) Section {
 		nominal  = `kueue_cluster_queue_nominal_quota{@kueue,@resource}`
 		reserved = `kueue_cluster_queue_resource_reservation{@kueue,@resource}`
 	)
-	mine, note := ` and on (cluster_queue) `+myQueues(p, "cluster_queue"), ""
+	mine, note := ` and on (cluster_queue) `+teamQueues(p, "cluster_queue"), ""
 	if len(p.SharedQueues) > 0 {
-		note = "Of a shared queue that of all its teams."
+		note = "A shared queue shows the quota of all its teams."
 	}
 	by := []string{"cluster_queue", "flavor", "resource"}
 	sum := func(expr string) string { return `sum by (cluster_queue, flavor, resource) (` + expr + mine + `)` }
 	return Section{"My quota", []Panel{
 		{
-			Title: "Nominal, reserved and borrowed", Note: note, Shape: Lines, Unit: count,
+			Title: "Nominal, reserved and borrowed",
+			Note:  note,
+			Shape: Lines, Unit: count,
 			Queries: []Query{
 				{Name: "nominal", By: by, expr: sum(nominal)},
 				{Name: "reserved", By: by, expr: sum(reserved)},
@@ -445,7 +449,8 @@ func myQuotaSection(p *ir.Platform) Section {
 			},
 		},
 		{
-			Title: "Used by LocalQueue", Shape: Stack, Unit: count,
+			Title: "Used quota by LocalQueue",
+			Shape: Stack, Unit: count,
 			Queries: []Query{{
 				By:   []string{"name", "flavor", "resource"},
 				expr: `sum by (name, flavor, resource) (kueue_local_queue_resource_usage{@kueue,@resource,@team})`,
@@ -454,10 +459,11 @@ func myQuotaSection(p *ir.Platform) Section {
 	}}
 }
 
-func myQueueSection() Section {
+func myQueueSection(*ir.Platform) Section {
 	return Section{"My queue", []Panel{
 		{
-			Title: "Pending workloads", Note: "Inadmissible ones were tried and wait for something to change.",
+			Title: "Pending workloads",
+			Note:  inadmissibleNote,
 			Shape: Stack, Unit: count,
 			Queries: []Query{{
 				By:   []string{"name", "status"},
@@ -465,15 +471,17 @@ func myQueueSection() Section {
 			}},
 		},
 		{
-			Title: "Why my workloads wait", Shape: Stack, Unit: count,
+			Title: "Why my workloads wait",
+			Shape: Stack, Unit: count,
 			Queries: []Query{{
 				By:   []string{"name", "reason", "underlying_cause"},
 				expr: `sum by (name, reason, underlying_cause) (kueue_local_queue_unadmitted_workloads{@kueue,@team})`,
 			}},
 		},
 		{
-			Title: "Wait until admission", Note: "Longer waits than 10240 s read as 10240 s.", Shape: Lines,
-			Unit: seconds,
+			Title: "Waiting time until admission",
+			Note:  "A wait longer than 10240 s is shown as 10240 s.",
+			Shape: Lines, Unit: seconds,
 			Queries: quantileQueries([]string{"name"},
 				`kueue_local_queue_admission_wait_time_seconds_bucket{@kueue,@team}[@window]`),
 		},
@@ -491,7 +499,8 @@ func myJobsSection(p *ir.Platform) Section {
 	chipped := p.AnyCapacity(ir.Capacity.HasAccelerators)
 	return Section{"My jobs", []Panel{
 		{
-			Title: "Running workloads", Shape: Lines, Unit: count,
+			Title: "Running workloads",
+			Shape: Lines, Unit: count,
 			Queries: []Query{
 				{
 					By:   []string{"name"},
@@ -500,7 +509,8 @@ func myJobsSection(p *ir.Platform) Section {
 			},
 		},
 		{
-			Title: "My evictions per hour", Shape: Stack, Unit: count,
+			Title: "Evictions of my workloads per hour",
+			Shape: Stack, Unit: count,
 			Queries: []Query{{
 				By: []string{"reason", "underlying_cause"},
 				expr: `sum by (reason, underlying_cause) (` +
@@ -508,24 +518,25 @@ func myJobsSection(p *ir.Platform) Section {
 			}},
 		},
 		{
-			Title: "Preemptions by my queues per hour", Shape: Stack, Unit: count,
+			Title: "Preemptions by my queues per hour",
+			Shape: Stack, Unit: count,
 			Queries: []Query{{
 				By: []string{"preempting_cluster_queue", "reason"},
 				expr: `sum by (preempting_cluster_queue, reason) ((` +
 					eventsWithin(`kueue_preempted_workloads_total{@kueue}`, "1h") + `)` +
-					` and on (preempting_cluster_queue) ` + myQueues(p, "preempting_cluster_queue") + `)`,
+					` and on (preempting_cluster_queue) ` + teamQueues(p, "preempting_cluster_queue") + `)`,
 			}},
 		},
 		{
 			Title: "JobSet restarts and failures",
-			Note:  "Failures counts the JobSets that failed within the last hour.",
+			Note:  "The series failures counts the JobSets that failed within the last hour.",
 			Shape: Lines, Unit: count,
 			Queries: []Query{
 				{
 					Name: "restarts", By: []string{"jobset_name"},
 					expr: `max by (jobset_name) (kube_jobset_restarts{@scraped,namespace="@namespace"})`,
 				},
-				// A JobSet fails only once, which increase() alone does not see.
+				// A JobSet fails only once, and increase() alone misses the first event.
 				{
 					Name: "failures",
 					expr: `count(` + bornOrRisen(failed) + `) or vector(0)`,
@@ -533,14 +544,16 @@ func myJobsSection(p *ir.Platform) Section {
 			},
 		},
 		{
-			Title: "Duty cycle by pod", Shape: Lines, Unit: percent,
+			Title: "Accelerator duty cycle by pod",
+			Shape: Lines, Unit: percent,
 			Queries: []Query{
 				{By: pod, expr: `avg by (pod_name) (kubernetes_io:container_accelerator_duty_cycle` + container + `)`},
 			},
 			skip: !chipped,
 		},
 		{
-			Title: "Accelerator memory in use by pod", Shape: Lines, Unit: percent,
+			Title: "Accelerator memory in use by pod",
+			Shape: Lines, Unit: percent,
 			Queries: []Query{{
 				By: pod,
 				expr: `100 * sum by (pod_name) (kubernetes_io:container_accelerator_memory_used` + container + `)` +
@@ -549,7 +562,8 @@ func myJobsSection(p *ir.Platform) Section {
 			skip: !chipped,
 		},
 		{
-			Title: "JobSet goodput", Note: "Only of JobSets with exactly one replicated job that uses accelerators.",
+			Title: "JobSet goodput",
+			Note:  "Exists only for JobSets with exactly one replicated job that uses accelerators.",
 			Shape: Lines, Unit: share,
 			Queries: []Query{
 				{

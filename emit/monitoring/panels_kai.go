@@ -7,11 +7,11 @@ import (
 )
 
 // The panels of KAI Scheduler's own metrics. Its queue controller reports the
-// guarantees and allocations of queues; a cohort's queue includes those of its
-// teams. The scheduler reports the queues' fair shares and its own actions. Source:
+// guarantees and allocations of queues; the figures of a cohort include its teams.
+// The scheduler reports the queues' fair shares and its own actions. Source:
 // KAI Scheduler 0.17, pkg/queuecontroller/metrics and pkg/scheduler/metrics.
 
-// A queue's share of the GPUs. @queues is replaced by a matcher of queues.
+// The GPUs of queues. ofQueues replaces @queues by a matcher.
 const (
 	kaiAllocated  = `kai_queue_allocated_gpus{@scraped@queues}`
 	kaiGuaranteed = `kai_queue_deserved_gpus{@scraped@queues}`
@@ -32,10 +32,10 @@ func kaiAdminSections(p *ir.Platform) []Section {
 		departments = `,queue_name=~"` + strings.Join(cohorts, "|") + `"`
 	}
 	return []Section{
-		ofQueues(teams, kaiOverviewSection()),
-		ofQueues(departments, kaiCohortSection(cohorts == nil)),
-		ofQueues(teams, kaiTeamSection()),
-		kaiChurnSection(),
+		ofQueues(teams, kaiOverviewSection(p)),
+		ofQueues(departments, kaiCohortSection(p)),
+		ofQueues(teams, kaiTeamSection(p)),
+		kaiChurnSection(p),
 	}
 }
 
@@ -49,16 +49,23 @@ func ofQueues(queues string, s Section) Section {
 	return s
 }
 
-func kaiOverviewSection() Section {
+func kaiOverviewSection(*ir.Platform) Section {
 	return Section{"Overview", []Panel{
 		{
-			Title: "GPUs guaranteed", Note: "To all teams together.", Shape: Number, Unit: count,
+			Title: "Guaranteed GPUs",
+			Note:  "Sum over all teams.",
+			Shape: Number, Unit: count,
 			Queries: []Query{{expr: `sum(` + kaiGuaranteed + `)`}},
 		},
-		{Title: "GPUs allocated", Shape: Number, Unit: count, Queries: []Query{{expr: `sum(` + kaiAllocated + `)`}}},
+		{
+			Title: "Allocated GPUs",
+			Shape: Number, Unit: count,
+			Queries: []Query{{expr: `sum(` + kaiAllocated + `)`}},
+		},
 		{
 			Title: "Teams above their guarantee",
-			Note:  "What they have beyond it is taken back when its owners need it.", Shape: Number, Unit: count,
+			Note:  "KAI Scheduler takes back the GPUs above a guarantee when another team needs its own guarantee.",
+			Shape: Number, Unit: count,
 			Queries: []Query{
 				{
 					expr: `count(max by (queue_name) (` + kaiAllocated + `) > max by (queue_name) (` + kaiGuaranteed +
@@ -79,38 +86,45 @@ func shareQueries() []Query {
 	}
 }
 
-func kaiCohortSection(none bool) Section {
+func kaiCohortSection(p *ir.Platform) Section {
 	return Section{"Cohorts", []Panel{{
-		Title: "GPUs by cohort", Note: "The fair share is what a cohort could have now, given what all others ask for.",
+		Title: "GPUs by cohort",
+		Note:  "The fair share is the number of GPUs that a cohort can have now, given the requests of all cohorts.",
 		Shape: Lines, Unit: count,
-		Queries: shareQueries(), skip: none,
+		Queries: shareQueries(), skip: len(p.Cohorts) == 0,
 	}}}
 }
 
-func kaiTeamSection() Section {
+func kaiTeamSection(*ir.Platform) Section {
 	return Section{"Teams", []Panel{
 		{
-			Title: "GPUs allocated by team", Shape: Stack, Unit: count,
+			Title: "Allocated GPUs by team",
+			Shape: Stack, Unit: count,
 			Queries: []Query{{By: byQueueName, expr: `max by (queue_name) (` + kaiAllocated + `)`}},
 		},
 		{
-			Title: "GPUs above the guarantee, by team", Shape: Stack, Unit: count,
+			Title: "GPUs above the guarantee, by team",
+			Shape: Stack, Unit: count,
 			Queries: []Query{{
 				By: byQueueName,
 				expr: `clamp_min(max by (queue_name) (` + kaiAllocated + `) - max by (queue_name) (` + kaiGuaranteed +
 					`), 0)`,
 			}},
 		},
-		{Title: "GPUs by team", Shape: Table, Unit: count, Queries: shareQueries()},
+		{
+			Title: "GPUs by team",
+			Shape: Table, Unit: count,
+			Queries: shareQueries(),
+		},
 	}}
 }
 
-func kaiChurnSection() Section {
+func kaiChurnSection(*ir.Platform) Section {
 	byAction := []string{"action"}
-	return Section{"Churn", []Panel{
+	return Section{"Evictions and interruptions", []Panel{
 		{
 			Title: "Evicted pods per hour",
-			Note: "Reclaim gives a team back what it is guaranteed, preempt makes room for a higher priority, " +
+			Note: "Reclaim returns guaranteed GPUs to their team, preempt makes room for a higher priority, and " +
 				"consolidation moves jobs together.",
 			Shape: Stack, Unit: count,
 			Queries: []Query{
@@ -121,28 +135,32 @@ func kaiChurnSection() Section {
 			},
 		},
 		{
-			Title: "Attempts to preempt per hour", Shape: Lines, Unit: count,
+			Title: "Preemption attempts per hour",
+			Shape: Lines, Unit: count,
 			Queries: []Query{{Name: "attempts", expr: `sum(increase(kai_total_preemption_attempts{@scraped}[1h]))`}},
 		},
 		interruptionPanel(),
 	}}
 }
 
-func kaiControllerSection() Section {
+func kaiControllerSection(*ir.Platform) Section {
 	byAction := []string{"action"}
 	return Section{"Scheduler", []Panel{
 		{
-			Title: "Scheduling cycle", Shape: Lines, Unit: milliseconds,
+			Title: "Duration of a scheduling cycle",
+			Shape: Lines, Unit: milliseconds,
 			Queries: []Query{{Name: "cycle", expr: `max(kai_e2e_scheduling_latency_milliseconds{@scraped})`}},
 		},
 		{
-			Title: "Time of each action", Shape: Lines, Unit: milliseconds,
+			Title: "Duration of each action",
+			Shape: Lines, Unit: milliseconds,
 			Queries: []Query{
 				{By: byAction, expr: `max by (action) (kai_action_scheduling_latency_milliseconds{@scraped})`},
 			},
 		},
 		{
-			Title: "Jobs started per hour", Shape: Stack, Unit: count,
+			Title: "Jobs started per hour",
+			Shape: Stack, Unit: count,
 			Queries: []Query{
 				{
 					By:   byAction,
@@ -151,8 +169,9 @@ func kaiControllerSection() Section {
 			},
 		},
 		{
-			Title: "From a pod to its node", Note: "Longer times than 2560 ms read as 2560 ms.", Shape: Lines,
-			Unit:    milliseconds,
+			Title: "Time to schedule a pod",
+			Note:  "A time longer than 2560 ms is shown as 2560 ms.",
+			Shape: Lines, Unit: milliseconds,
 			Queries: quantileQueries(nil, `kai_task_scheduling_latency_milliseconds_bucket{@scraped}[@window]`),
 		},
 	}}
@@ -162,18 +181,21 @@ func kaiControllerSection() Section {
 func kaiMySections(*ir.Platform) []Section {
 	return []Section{ofQueues(",@queue", Section{"My queue", []Panel{
 		{
-			Title: "My GPUs", Note: "The fair share is what your team could have now, given what all others ask for.",
+			Title: "My GPUs",
+			Note:  "The fair share is the number of GPUs that your team can have now, given the requests of all teams.",
 			Shape: Lines, Unit: count,
 			Queries: shareQueries(),
 		},
 		{
-			Title: "My CPUs", Shape: Lines, Unit: count,
+			Title: "My CPUs",
+			Shape: Lines, Unit: count,
 			Queries: []Query{
 				{By: byQueueName, expr: `max by (queue_name) (kai_queue_allocated_cpu_cores{@scraped@queues})`},
 			},
 		},
 		{
-			Title: "My evicted pods per hour", Shape: Stack, Unit: count,
+			Title: "My evicted pods per hour",
+			Shape: Stack, Unit: count,
 			Queries: []Query{{
 				By: []string{"podgroup", "action"},
 				expr: `sum by (podgroup, action) (` +

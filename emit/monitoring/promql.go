@@ -1,6 +1,12 @@
 package monitoring
 
-import "strings"
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
 
 // Notation is the way in which a format writes the variables of a board in PromQL.
 type Notation struct {
@@ -32,7 +38,7 @@ const (
 	// throttledGPUs selects the busy GPUs below 1 GHz.
 	throttledGPUs = `(DCGM_FI_PROF_GR_ENGINE_ACTIVE{@steady,@scraped} > 0.5) and ` +
 		`(DCGM_FI_DEV_SM_CLOCK{@steady,@scraped} < 1000)`
-	// reservationUsed and reservationSize are the averages of an hour.
+	// reservationUsed and reservationSize are averages over an hour.
 	reservationUsed = `sum by (reservation_id, reserved_resource_type) ` +
 		`(avg_over_time(compute_googleapis_com:reservation_used` + reservationHour + `))`
 	reservationSize = `sum by (reservation_id, reserved_resource_type) ` +
@@ -104,4 +110,45 @@ func quantileQueries(by []string, buckets string) []Query {
 func quantileOf(q string, by []string, buckets string) string {
 	return `histogram_quantile(` + q + `, sum by (` + strings.Join(append([]string{"le"}, by...), ", ") + `) (rate(` +
 		buckets + `)))`
+}
+
+// teamQueues returns an expression with one series for each ClusterQueue of the
+// selected team. The given label holds the queue's name. The expression derives the
+// name from the team's LocalQueue: the two names differ only in the prefix, except
+// that the ClusterQueue of a shared tier does not contain the team's name. A match of
+// ClusterQueues by the team's name would also find the queues of a team whose name
+// begins with it.
+func teamQueues(p *ir.Platform, label string) string {
+	replace := func(expr, queue, local string) string {
+		return `label_replace(` + expr + `, "` + label + `", "` + ir.ClusterQueuePrefix + queue + `", "name", "` +
+			ir.LocalQueuePrefix + local + `")`
+	}
+	expr := replace(`kueue_local_queue_status{@kueue,@team}`, "$1", "(.*)")
+	shared := map[string]bool{}
+	for _, q := range p.SharedQueues {
+		shared[q.Tier] = true
+	}
+	if len(shared) == 0 {
+		return expr
+	}
+	var tiers []string
+	for _, c := range p.PriorityClasses {
+		if !slices.Contains(tiers, c.Tier) {
+			tiers = append(tiers, c.Tier)
+		}
+	}
+	// A name can end in another name. Sort by length, so that the last match, which
+	// decides, is the longest.
+	slices.SortFunc(tiers, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+	for _, tier := range tiers {
+		switch {
+		case shared[tier]:
+			expr = replace(expr, tier, ".*-"+tier)
+		case slices.ContainsFunc(tiers, func(other string) bool {
+			return shared[other] && strings.HasSuffix(tier, "-"+other)
+		}):
+			expr = replace(expr, "$1", "(.*-"+tier+")")
+		}
+	}
+	return expr
 }

@@ -8,7 +8,7 @@ type scheduler struct {
 	name           string // as written in a sentence
 	alerts         func(*ir.Platform) []Alert
 	admin          func(*ir.Platform) []Section  // the administrator's sections on quota and queues
-	controller     func() Section                // the administrator's section on the scheduler itself
+	controller     func(*ir.Platform) Section    // the administrator's section on the scheduler itself
 	team           func(*ir.Platform) []Section  // a team's sections on its quota and queues
 	adminVariables func(*ir.Platform) []Variable // of every board
 	teamVariables  func(*ir.Platform) []Variable // the further ones of a team's board

@@ -50,8 +50,8 @@ func (v Variable) choosing(series string, chosen ...string) Variable {
 	return v
 }
 
-// clusterVariables returns the two variables of the cluster. All the given series
-// have its label.
+// clusterVariables returns the two variables of the cluster. The label of the given
+// series has its values.
 func clusterVariables(p *ir.Platform, series string) []Variable {
 	return []Variable{clusterVariable.choosing(series, p.Name), systemClusterVariable.choosing("", p.Name)}
 }
