@@ -3,6 +3,9 @@ package golden_test
 import (
 	"encoding/json"
 	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
 	"io/fs"
 	"maps"
@@ -50,12 +53,13 @@ var rooms = map[string][]string{
 	"emit/mermaid":    {"compiler/words"},
 	"emit/kubeyaml":   {"compiler/ir"},
 	"emit/cloudbuild": {"compiler/ir", "compiler/words", "emit"},
-	"emit/dashboard":  {"compiler/ir", "emit", "emit/kubeyaml"},
-	"emit/guide":      {"compiler/ir", "compiler/words", "emit", "emit/markdown", "emit/mermaid"},
+	"emit/monitoring": {"compiler/ir"},
+	"emit/dashboard":  {"compiler/ir", "emit", "emit/kubeyaml", "emit/monitoring"},
+	"emit/guide":      {"compiler/ir", "compiler/words", "emit", "emit/markdown", "emit/mermaid", "emit/monitoring"},
 	"emit/kai":        {"compiler/ir", "emit/kubeyaml"},
 	"emit/kueue":      {"compiler/ir", "emit/kubeyaml"},
-	"emit/kubernetes": {"compiler/ir", "emit", "emit/kai", "emit/kubeyaml", "emit/kueue"},
-	"emit/terraform":  {"compiler/ir", "emit"},
+	"emit/kubernetes": {"compiler/ir", "emit", "emit/kai", "emit/kubeyaml", "emit/kueue", "emit/monitoring"},
+	"emit/terraform":  {"compiler/ir", "emit", "emit/monitoring"},
 	"emit/workload":   {"compiler/ir", "emit", "emit/kubeyaml"},
 	"emit/folder": {"compiler/ir", "emit", "emit/cloudbuild", "emit/dashboard", "emit/guide", "emit/kubernetes",
 		"emit/terraform",
@@ -73,7 +77,7 @@ var rooms = map[string][]string{
 	"emit/review/objects": {
 		"compiler/console", "compiler/ir", "compiler/words", "emit", "emit/review/delta", "emit/terraform",
 	},
-	"emit/review/summary": {"compiler/ir", "compiler/words", "emit/review/delta"},
+	"emit/review/summary": {"compiler/ir", "compiler/words", "emit/monitoring", "emit/review/delta"},
 
 	"cmd/batchwright": {"blueprints", "compiler", "compiler/blueprint", "compiler/blueprint/load", "compiler/catalog",
 		"compiler/console", "compiler/diag", "compiler/explain", "compiler/ir", "compiler/words", "emit", "emit/folder",
@@ -172,6 +176,55 @@ func TestFamiliesAreData(t *testing.T) {
 		}
 		for _, found := range quoted.FindAllString(string(text), -1) {
 			t.Errorf("%s knows the machine family %s", name, found)
+		}
+	}
+}
+
+// metricWords matches the name of a metric, and what only PromQL contains.
+var metricWords = regexp.MustCompile(`\b(kueue|kai|kube|jobset|controller_runtime)_[a-z_]+|\bDCGM_\w+|` +
+	`\b(kubernetes_io|\w+_googleapis_com):\w*|` +
+	`\b(rate|increase|histogram_quantile|\w+_over_time|label_replace|absent|clamp_min|quantile)\(|` +
+	`\b(sum|count|avg|min|max) ?(by \(|\([a-z_]+\{)|\bunless on\b|\boffset \d|` +
+	`\b(replica_role|exported_namespace|cluster_name|modelName|monitored_resource)(=|!)`)
+
+// notMetrics maps words that look like the name of a metric to what they are.
+var notMetrics = map[string]string{
+	"kube_account": "the Terraform variable of a team's Kubernetes service account",
+}
+
+// TestMetricsHaveOneRoom checks that no string outside emit/monitoring contains the
+// name of a metric or PromQL. A new alert or panel is a row in that package.
+func TestMetricsHaveOneRoom(t *testing.T) {
+	inRoom, used := 0, map[string]bool{}
+	for _, name := range sourceFiles(t) {
+		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, name), nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			literal, ok := n.(*ast.BasicLit)
+			if !ok || literal.Kind != token.STRING {
+				return true
+			}
+			for _, found := range metricWords.FindAllString(literal.Value, -1) {
+				switch {
+				case strings.HasPrefix(name, "emit/monitoring/"):
+					inRoom++
+				case notMetrics[found] != "":
+					used[found] = true
+				default:
+					t.Errorf("%s knows of metrics: %s", name, found)
+				}
+			}
+			return true
+		})
+	}
+	if inRoom < 100 {
+		t.Errorf("the expression finds only %d words in emit/monitoring", inRoom)
+	}
+	for word := range notMetrics {
+		if !used[word] {
+			t.Errorf("no file contains %s: take it from the list", word)
 		}
 	}
 }

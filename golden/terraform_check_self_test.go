@@ -499,12 +499,6 @@ func tfPlan() *ir.Platform {
 		},
 		Monitoring: ir.Monitoring{
 			NotificationChannels: []string{"projects/my-project/notificationChannels/1"},
-			Alerts: []ir.Alert{
-				{
-					Name: "Stuck", Group: "queues", Expr: `up{job="kueue"} == 0`, Severity: "critical",
-					Summary: "Stuck.", Action: "Look at {{cluster_queue}}.",
-				},
-			},
 		},
 		Delivery: ir.Delivery{StateBucket: "my-project-every-tfstate", StatePrefix: "every"},
 	}

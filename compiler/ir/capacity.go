@@ -89,6 +89,10 @@ func (c Capacity) OnlyReserved() bool {
 	return c.Reservation != nil || c.AnyReservation != nil && !c.AnyReservation.OnDemand
 }
 
+// HasSteadyGPUs reports whether healthy GPUs of the machines stay above 1 GHz under
+// any load.
+func (c Capacity) HasSteadyGPUs() bool { return c.Machine.SteadyGPUs }
+
 // Borrows reports whether the queue may borrow the resource.
 func (q ResourceQuota) Borrows() bool {
 	return q.BorrowsAll || q.Borrowing != nil && !q.Borrowing.IsZero()

@@ -10,23 +10,6 @@ type Monitoring struct {
 	// MemberRoles are the project roles with which the members of the teams'
 	// groups open the dashboards and the TensorBoard, sorted.
 	MemberRoles []string
-	Alerts      []Alert // by group, then name
-}
-
-// Alert is a condition that an administrator should know about.
-type Alert struct {
-	Name  string // such as KueueQueueStuck
-	Group string // rule group
-	// Expr is PromQL as Google Managed Prometheus understands it.
-	Expr     string
-	For      int    // seconds the condition must hold
-	Severity string // "warning" or "critical"
-	Summary  string // one line: what happened
-	// Action says what to do. "{{label}}" stands for the value of a label.
-	Action string
-	// CloudOnly marks an alert on Cloud Monitoring's own metrics, which a
-	// Prometheus server does not have.
-	CloudOnly bool
 }
 
 // Delivery says how the platform is built.

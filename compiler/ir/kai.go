@@ -7,14 +7,6 @@ const (
 	KAIChart         = "oci://ghcr.io/kai-scheduler/kai-scheduler/kai-scheduler"
 )
 
-// Services of KAI Scheduler that export metrics. The names are also the values of
-// the label app of their pods. Source: KAI Scheduler 0.17,
-// pkg/operator/operands/scheduler and queue_controller.
-const (
-	KAISchedulerService = "kai-scheduler-default"
-	KAIQueueService     = "queue-controller"
-)
-
 // KAINonPreemptible is the lowest value of a PriorityClass whose jobs KAI Scheduler
 // never evicts. Such a job never gets more than its queue's quota. Source: KAI
 // Scheduler's documentation, "Workload priority".

@@ -158,9 +158,7 @@ func buildRoles(p *ir.Platform) []string {
 		"roles/compute.securityAdmin", // firewall
 		"roles/logging.logWriter",     // the build's own log
 		"roles/monitoring.dashboardEditor",
-	}
-	if len(p.Monitoring.Alerts) > 0 {
-		roles = append(roles, "roles/monitoring.alertPolicyEditor")
+		"roles/monitoring.alertPolicyEditor",
 	}
 	// An account that lets Infrastructure Manager apply a configuration must be able
 	// to manage deployments (roles/config.admin); Infrastructure Manager then acts

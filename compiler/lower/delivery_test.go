@@ -71,10 +71,6 @@ func TestDeliveryFollowsThePlan(t *testing.T) {
 			"roles/config.admin", "roles/config.agent", "config.googleapis.com",
 		}},
 		{
-			"alerts", func(p *ir.Platform) { p.Monitoring.Alerts = []ir.Alert{{}} },
-			[]string{"roles/monitoring.alertPolicyEditor"},
-		},
-		{
 			"image streaming", func(p *ir.Platform) { p.Cluster.ImageStreaming = true },
 			[]string{"containerfilesystem.googleapis.com"},
 		},
@@ -134,7 +130,6 @@ func TestDeliveryIsSortedAndNarrow(t *testing.T) {
 		Name:       "p",
 		Cluster:    ir.Cluster{ImageStreaming: true, Filestore: true},
 		Teams:      []ir.Team{{Bucket: "b"}},
-		Monitoring: ir.Monitoring{Alerts: []ir.Alert{{}}},
 		Capacities: []ir.Capacity{{Reservation: &ir.ReservationUse{Create: true}}},
 	}
 	d := delivery(p)

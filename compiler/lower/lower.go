@@ -87,13 +87,12 @@ func Blueprint(b *schema.Blueprint) *ir.Platform {
 }
 
 // derive adds to a platform what follows from the whole of it. The order matters:
-// the alerts, the delivery and the demand read all that stands before them.
+// the delivery and the demand read all that stands before them.
 func derive(b *schema.Blueprint, p *ir.Platform) {
 	p.AutoProvisioning = lowerAutoProvisioning(b.Cluster.AutoProvisioning, p)
 	if b.Monitoring.OpenToMembers && p.HasGroups() {
 		p.Monitoring.MemberRoles = memberRoles(p)
 	}
-	p.Monitoring.Alerts = alerts(p)
 	p.Delivery = delivery(p)
 	p.Demand = demand(p)
 }

@@ -255,15 +255,15 @@ func perTeam(one map[string]float64) map[string]float64 {
 // high-priority queues of its cohort.
 var batchPlatformLow = []figure{
 	{board: "admin", panel: "Pending workloads", want: map[string]float64{"": 0}},
-	{board: "admin", panel: "Borrowed by ClusterQueue", by: []string{"cluster_queue"},
+	{board: "admin", panel: "Borrowed quota by ClusterQueue", by: []string{"cluster_queue"},
 		want: perTeam(map[string]float64{"cq-TEAM-hp": 0, "cq-TEAM-lp": 4, "cq-TEAM-compact": 0})},
 	{board: "admin", panel: "Unused nominal quota by flavor", by: []string{"flavor"},
 		want: map[string]float64{"l4-reserved": 16, "l4-ondemand": 16, "l4-spot": 0, "a100-compact": 8}},
 	{
-		board: "admin", panel: "Reserved flavors: quota nobody holds", by: []string{"flavor"},
+		board: "admin", panel: "Unused quota of flavors with reservations", by: []string{"flavor"},
 		want: map[string]float64{"l4-reserved": 0},
 	},
-	{board: "team", panel: "Used by LocalQueue", by: []string{"name", "flavor"}, want: map[string]float64{
+	{board: "team", panel: "Used quota by LocalQueue", by: []string{"name", "flavor"}, want: map[string]float64{
 		"lq-team-a-lp l4-spot": 12, "lq-team-a-lp l4-reserved": 4,
 		"lq-team-a-hp l4-reserved": 0, "lq-team-a-hp l4-ondemand": 0, "lq-team-a-compact a100-compact": 0,
 	}},
@@ -276,10 +276,10 @@ var batchPlatformFull = []figure{
 		expr: `up{namespace=~"(kueue|jobset)-system"}`, by: []string{"job"},
 		want: map[string]float64{"kueue": 1, "jobset": 1},
 	},
-	{board: "admin", panel: "Quota", want: map[string]float64{"": 88}},
-	{board: "admin", panel: "Reserved", want: map[string]float64{"": 88}},
+	{board: "admin", panel: "Nominal quota", want: map[string]float64{"": 88}},
+	{board: "admin", panel: "Reserved quota", want: map[string]float64{"": 88}},
 	{board: "admin", panel: "Quota in use", want: map[string]float64{"": 1}},
-	{board: "admin", panel: "Waited for", want: map[string]float64{"": 72}},
+	{board: "admin", panel: "Requested quota", want: map[string]float64{"": 72}},
 	{board: "admin", panel: "Pending workloads", want: map[string]float64{"": 24}},
 	{board: "admin", panel: "Inactive ClusterQueues", want: map[string]float64{"": 0}},
 	{board: "admin", panel: "Quota by ClusterQueue and flavor", n: 0,
@@ -299,7 +299,7 @@ var batchPlatformFull = []figure{
 		board: "admin", panel: "Quota by ClusterQueue and flavor", n: 2, by: []string{"cluster_queue", "flavor"},
 		want: perTeam(fullGPUs),
 	},
-	{board: "admin", panel: "Borrowed by ClusterQueue", by: []string{"cluster_queue"},
+	{board: "admin", panel: "Borrowed quota by ClusterQueue", by: []string{"cluster_queue"},
 		want: perTeam(map[string]float64{"cq-TEAM-hp": 0, "cq-TEAM-lp": 0, "cq-TEAM-compact": 0})},
 	{board: "admin", panel: "Pending workloads by ClusterQueue", by: []string{"cluster_queue"},
 		want: perTeam(map[string]float64{"cq-TEAM-hp": 2, "cq-TEAM-lp": 1, "cq-TEAM-compact": 3})},
@@ -320,7 +320,7 @@ var batchPlatformFull = []figure{
 		want: map[string]float64{"InCohortReclamation": 4},
 	},
 	{board: "admin", panel: "Evictions per hour", by: []string{"reason"}, want: map[string]float64{"Preempted": 4}},
-	{board: "team", panel: "My evictions per hour", by: []string{"reason"}, want: map[string]float64{"Preempted": 1}},
+	{board: "team", panel: "Evictions of my workloads per hour", by: []string{"reason"}, want: map[string]float64{"Preempted": 1}},
 	{
 		expr: `kueue_evicted_workloads_total`, by: []string{"cluster_queue", "reason"},
 		want: perTeam(map[string]float64{"cq-TEAM-lp Preempted": 1}),

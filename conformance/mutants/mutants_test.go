@@ -123,8 +123,8 @@ func TestHarmless(t *testing.T) {
 	np.setNumber("node_count", p`, blueprint: "batch-platform", by: "plan"}, errSurvived},
 		{
 			mutant{
-				name: "a title", file: "emit/dashboard/panels.go", old: `title: "Waited for"`,
-				new: `title: "Asked for"`, blueprint: "batch-platform", by: "check",
+				name: "a title", file: "emit/monitoring/panels.go", old: `Title: "Requested quota"`,
+				new: `Title: "Requests"`, blueprint: "batch-platform", by: "check",
 			}, errSurvived,
 		},
 		{
@@ -135,13 +135,13 @@ func TestHarmless(t *testing.T) {
 		},
 		{
 			mutant{
-				name: "another place", file: "emit/dashboard/panels.go",
+				name: "another place", file: "emit/monitoring/panels.go",
 				old: "expr: `sum(kueue_cluster_queue_nominal_quota", new: "expr: `sum(kueue_quota",
 				blueprint: "batch-platform", by: "check", says: "kueue_cohort_quota",
 			}, errElse,
 		},
-		{mutant{name: "in many places", file: "emit/dashboard/panels.go", old: "title:", new: "name:"}, errPlace},
-		{mutant{name: "in no place", file: "emit/dashboard/panels.go", old: "the moon", new: "the sun"}, errPlace},
+		{mutant{name: "in many places", file: "emit/monitoring/panels.go", old: "Title:", new: "Name:"}, errPlace},
+		{mutant{name: "in no place", file: "emit/monitoring/panels.go", old: "the moon", new: "the sun"}, errPlace},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -5,12 +5,12 @@ package mutants_test
 var mutants = []mutant{
 	// Dashboards, alerts and builds, held against the libraries of their readers.
 	{
-		name: "metric's name", file: "emit/dashboard/panels.go",
+		name: "metric's name", file: "emit/monitoring/panels.go",
 		old: "expr: `sum(kueue_cluster_queue_nominal_quota", new: "expr: `sum(kueue_clusterqueue_nominal_quota",
 		blueprint: "batch-platform", by: "check", says: "dashboards/cloud-monitoring/admin.json",
 	},
 	{
-		name: "PromQL", file: "emit/dashboard/panels.go",
+		name: "PromQL", file: "emit/monitoring/panels.go",
 		old: "`sum(kueue_pending_workloads{@kueue}) or", new: "`sum(kueue_pending_workloads{@kueue} or",
 		blueprint: "batch-platform", by: "check", says: "dashboards/grafana/admin.json",
 	},
@@ -25,7 +25,7 @@ var mutants = []mutant{
 		blueprint: "batch-platform", by: "check", says: "dashboards/alert-rules.yaml",
 	},
 	{
-		name: "field of what is scraped", file: "emit/dashboard/scrape.go",
+		name: "field of what is scraped", file: "emit/kubernetes/scraping.go",
 		old: `json:"insecureSkipVerify"`, new: `json:"insecure"`,
 		blueprint: "batch-platform", by: "check", says: "kubernetes/monitoring/kueue.yaml",
 	},

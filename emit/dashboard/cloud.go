@@ -1,24 +1,18 @@
 package dashboard
 
 import (
-	"strconv"
 	"strings"
 
-	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/monitoring"
 )
 
-// cloudMatchers replaces placeholders in queries for Cloud Monitoring. There, ${x}
-// stands for the whole matcher of a filter, and ${x.value} for its value.
-var cloudMatchers = strings.NewReplacer(
-	"@kueue", ir.MatchLeader+`,${cluster}`,
-	"@scraped", `${cluster}`,
-	"@system", `${cluster_name}`,
-	"@resource", `${resource}`,
-	"@queue", `${queue}`,
-	"@team", `${team}`,
-	"@namespace", `${team.value}`,
-	"@window", `${__interval}`,
-)
+// cloudNotation is the notation of variables in Cloud Monitoring. There, ${x} stands
+// for the whole matcher of a filter, and ${x.value} for its value.
+var cloudNotation = monitoring.Notation{
+	Matcher: func(v monitoring.Variable) string { return "${" + v.Name + "}" },
+	Value:   func(v monitoring.Variable) string { return "${" + v.Name + ".value}" },
+	Window:  "${__interval}",
+}
 
 // The types below are the emitted part of google.monitoring.dashboard.v1.Dashboard.
 // Their fields have the names of its REST documentation.
@@ -116,131 +110,95 @@ const cloudGrid = 2
 
 // cloudDashboard renders a board for Cloud Monitoring: a group for each section, and
 // below the groups the notes on the charts.
-func cloudDashboard(p *ir.Platform, b board) cloudBoard {
+func cloudDashboard(b monitoring.Board) cloudBoard {
 	tiles := []tile{}
 	line := 0
-	for _, s := range b.sections {
-		places, end := flow(s.panels, line)
+	for _, s := range b.Sections {
+		places, end := flow(s.Panels, line)
 		tiles = append(tiles,
-			tileAt(box{0, line, columns, end - line}, widget{Title: s.title, CollapsibleGroup: &collapsibleGroup{}}))
-		for i, panel := range s.panels {
+			tileAt(box{0, line, columns, end - line}, widget{Title: s.Title, CollapsibleGroup: &collapsibleGroup{}}))
+		for i, panel := range s.Panels {
 			tiles = append(tiles, tileAt(places[i], cloudWidget(panel)))
 		}
 		line = end
 	}
-	if notes := cloudNotes(b.sections); notes != nil {
+	if notes := cloudNotes(b.Sections); notes != nil {
 		tiles = append(tiles, tileAt(box{0, line, columns, 2 + len(notes)}, widget{
 			Title: "About these charts",
 			Text:  &text{Content: strings.Join(notes, "\n"), Format: "MARKDOWN"},
 		}))
 	}
 	return cloudBoard{
-		DisplayName:      b.title,
-		DashboardFilters: cloudFilters(p, b),
+		DisplayName:      b.Title,
+		DashboardFilters: cloudFilters(b.Variables),
 		MosaicLayout:     mosaic{Columns: cloudGrid * columns, Tiles: tiles},
 	}
 }
 
-// cloudFilters returns the filters of a board. The cluster has two filters, because
-// scraped metrics call the label cluster and Cloud Monitoring's own metrics call it
-// cluster_name.
-func cloudFilters(p *ir.Platform, b board) []cloudFilter {
-	filters := []cloudFilter{
-		{LabelKey: "cluster", TemplateVariable: "cluster", StringValue: p.Name, FilterType: "RESOURCE_LABEL"},
-		{LabelKey: "cluster_name", TemplateVariable: "cluster_name", StringValue: p.Name, FilterType: "RESOURCE_LABEL"},
-	}
-	filters = append(filters, schedulerOf(p).filters(p, b)...)
-	if b.team {
-		// Filter on the metric's own namespace label, because the namespace of the
-		// scrape target is the scheduler's.
+// cloudFilters returns the filters for the variables of a board.
+func cloudFilters(variables []monitoring.Variable) []cloudFilter {
+	var filters []cloudFilter
+	for _, v := range variables {
+		kind := "METRIC_LABEL"
+		if v.OfTarget {
+			kind = "RESOURCE_LABEL"
+		}
 		filters = append(filters, cloudFilter{
-			LabelKey: "exported_namespace", TemplateVariable: "team", StringValue: firstTeam(p),
-			FilterType: "METRIC_LABEL",
+			LabelKey: v.Label, TemplateVariable: v.Name, StringValue: v.Chosen[0], FilterType: kind,
 		})
 	}
 	return filters
 }
 
-// kueueFilters returns the filter for the counted resource.
-func kueueFilters(p *ir.Platform, _ board) []cloudFilter {
-	return []cloudFilter{
-		{
-			LabelKey: "resource", TemplateVariable: "resource", StringValue: p.CountedResources()[0],
-			FilterType: "METRIC_LABEL",
-		},
-	}
-}
-
-// kaiFilters returns the filter for the queue on a team's dashboard, and nil for
-// other dashboards.
-func kaiFilters(p *ir.Platform, b board) []cloudFilter {
-	if !b.team {
-		return nil
-	}
-	return []cloudFilter{
-		{LabelKey: "queue_name", TemplateVariable: "queue", StringValue: firstQueue(p), FilterType: "METRIC_LABEL"},
-	}
-}
-
-func cloudWidget(p panel) widget {
-	w := widget{Title: p.title}
-	switch p.shape {
-	case number:
+func cloudWidget(p monitoring.Panel) widget {
+	w := widget{Title: p.Title}
+	switch p.Shape {
+	case monitoring.Number:
 		w.Scorecard = &scorecard{
-			TimeSeriesQuery: cloudQuery(p.unit, p.queries[0].expr), SparkChartView: &sparkChartView{"SPARK_LINE"},
+			TimeSeriesQuery: cloudQuery(p.Unit, p.Queries[0]), SparkChartView: &sparkChartView{"SPARK_LINE"},
 		}
-	case gauge:
-		w.Scorecard = &scorecard{TimeSeriesQuery: cloudQuery(p.unit, p.queries[0].expr), GaugeView: &gaugeView{1}}
-	case table:
-		w.TimeSeriesTable = &timeSeriesTable{DataSets: cloudDataSets(p, p.queries, ""), MetricVisualization: "NUMBER"}
-	case stack:
-		w.XYChart = &xyChart{DataSets: cloudDataSets(p, p.queries, "STACKED_AREA"), YAxis: axis{"LINEAR"}}
-	case heatmap:
-		w.XYChart = &xyChart{DataSets: cloudDataSets(p, bands(p.queries[0]), "LINE"), YAxis: axis{"LINEAR"}}
+	case monitoring.Gauge:
+		w.Scorecard = &scorecard{TimeSeriesQuery: cloudQuery(p.Unit, p.Queries[0]), GaugeView: &gaugeView{1}}
+	case monitoring.Table:
+		w.TimeSeriesTable = &timeSeriesTable{DataSets: cloudDataSets(p, p.Queries, ""), MetricVisualization: "NUMBER"}
+	case monitoring.Stack:
+		w.XYChart = &xyChart{DataSets: cloudDataSets(p, p.Queries, "STACKED_AREA"), YAxis: axis{"LINEAR"}}
+	case monitoring.Heatmap:
+		// Cloud Monitoring draws heatmaps only for distributions, which PromQL cannot
+		// derive from gauges.
+		w.XYChart = &xyChart{DataSets: cloudDataSets(p, p.Queries[0].Bands(), "LINE"), YAxis: axis{"LINEAR"}}
 	default:
-		w.XYChart = &xyChart{DataSets: cloudDataSets(p, p.queries, "LINE"), YAxis: axis{"LINEAR"}}
+		w.XYChart = &xyChart{DataSets: cloudDataSets(p, p.Queries, "LINE"), YAxis: axis{"LINEAR"}}
 	}
 	return w
-}
-
-// bands replaces a query by three queries for the spread of its series. Cloud
-// Monitoring draws heatmaps only for distributions, which PromQL cannot derive from
-// gauges.
-func bands(q query) []query {
-	return []query{
-		{name: "p5", expr: `quantile(0.05, ` + q.expr + `)`},
-		{name: "p50", expr: `quantile(0.50, ` + q.expr + `)`},
-		{name: "p95", expr: `quantile(0.95, ` + q.expr + `)`},
-	}
 }
 
 // cloudDataSets returns a data set for each query. If there are several queries, a
 // label names the query of each series: a legend shows only labels, and without it
 // the queries cannot be told apart.
-func cloudDataSets(p panel, queries []query, plot string) []dataSet {
+func cloudDataSets(p monitoring.Panel, queries []monitoring.Query, plot string) []dataSet {
 	var sets []dataSet
 	for _, q := range queries {
-		expr := q.expr
 		if len(queries) > 1 {
-			expr = `label_replace(` + expr + `, "series", ` + strconv.Quote(q.name) + `, "", "")`
+			q = q.Named()
 		}
-		sets = append(sets, dataSet{TimeSeriesQuery: cloudQuery(p.unit, expr), PlotType: plot})
+		sets = append(sets, dataSet{TimeSeriesQuery: cloudQuery(p.Unit, q), PlotType: plot})
 	}
 	return sets
 }
 
-func cloudQuery(u unit, expr string) timeSeriesQuery {
-	return timeSeriesQuery{PrometheusQuery: cloudMatchers.Replace(expr), UnitOverride: u.ucum}
+func cloudQuery(u monitoring.Unit, q monitoring.Query) timeSeriesQuery {
+	return timeSeriesQuery{PrometheusQuery: q.PromQL(cloudNotation), UnitOverride: u.UCUM}
 }
 
 // cloudNotes returns the panels' notes as a Markdown list, because a widget of Cloud
 // Monitoring has no description.
-func cloudNotes(sections []section) []string {
+func cloudNotes(sections []monitoring.Section) []string {
 	var notes []string
 	for _, s := range sections {
-		for _, p := range s.panels {
-			if p.note != "" {
-				notes = append(notes, "- **"+p.title+"** ("+s.title+"): "+p.note)
+		for _, p := range s.Panels {
+			if p.Note != "" {
+				notes = append(notes, "- **"+p.Title+"** ("+s.Title+"): "+p.Note)
 			}
 		}
 	}

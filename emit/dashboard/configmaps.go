@@ -6,6 +6,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/kubeyaml"
+	"github.com/batchwright/batchwright/emit/monitoring"
 )
 
 // sidecarLabel is the label of ConfigMaps that the dashboard sidecar of Grafana's
@@ -35,7 +36,7 @@ type configMapGenerator struct {
 // board in a ConfigMap. The ConfigMaps go to Grafana's namespace, which does not
 // belong to the platform. The kustomization must not list the namespace: otherwise
 // deleting the dashboards would delete Grafana.
-func grafanaFiles(p *ir.Platform, boards []board) ([]emit.File, error) {
+func grafanaFiles(p *ir.Platform, boards []monitoring.Board) ([]emit.File, error) {
 	labels := kubeyaml.Labels(p.Name)
 	labels[sidecarLabel] = "1"
 	k := &kustomization{
@@ -49,13 +50,13 @@ func grafanaFiles(p *ir.Platform, boards []board) ([]emit.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, emit.File{Path: "dashboards/grafana/" + b.file + ".json", Content: content})
+		files = append(files, emit.File{Path: "dashboards/grafana/" + b.File + ".json", Content: content})
 		// The sidecar writes all files of all ConfigMaps to one folder, so the keys
 		// must differ between platforms.
-		name := p.Name + "-" + b.file
+		name := p.Name + "-" + b.File
 		k.ConfigMapGenerator = append(k.ConfigMapGenerator, configMapGenerator{
 			Name:  name + "-dashboard",
-			Files: []string{name + ".json=grafana/" + b.file + ".json"},
+			Files: []string{name + ".json=grafana/" + b.File + ".json"},
 		})
 	}
 	content, err := kubeyaml.Marshal(k)

@@ -1,9 +1,6 @@
-// Package dashboard renders the monitoring of a platform: dashboards for Cloud
-// Monitoring and Grafana, Prometheus rules, and the objects that let Google Managed
-// Prometheus scrape the scheduler and JobSet.
-//
-// Each panel is defined once, in panels.go; cloud.go and grafana.go render it in
-// their formats. The plan holds the alerts completely resolved.
+// Package dashboard renders the boards and alerts of a platform: dashboards for Cloud
+// Monitoring and Grafana, and Prometheus rules. Package monitoring holds the panels
+// and alerts as data; cloud.go, grafana.go and rules.go render them in their formats.
 package dashboard
 
 import (
@@ -13,32 +10,26 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/monitoring"
 )
 
-// Files returns the folders dashboards and kubernetes/monitoring.
+// Files returns the folder dashboards, and the dashboards that Infrastructure Manager
+// reads in the folder terraform.
 func Files(p *ir.Platform) ([]emit.File, error) {
-	boards := []board{
-		{file: "admin", title: p.Name + ": platform", sections: admin(p)},
-		{file: "team", title: p.Name + ": team", sections: team(p), team: true},
-	}
+	boards := monitoring.Boards(p)
 	var files []emit.File
 	for _, b := range boards {
-		content, err := indented(cloudDashboard(p, b))
+		content, err := indented(cloudDashboard(b))
 		if err != nil {
-			return nil, fmt.Errorf("dashboard: %s for Cloud Monitoring: %w", b.file, err)
+			return nil, fmt.Errorf("dashboard: %s for Cloud Monitoring: %w", b.File, err)
 		}
-		files = append(files, emit.File{Path: p.CloudDashboards() + "/" + b.file + ".json", Content: content})
+		files = append(files, emit.File{Path: p.CloudDashboards() + "/" + b.File + ".json", Content: content})
 	}
-	rules, err := ruleFile(p)
+	rules, err := ruleFile(monitoring.Alerts(p))
 	if err != nil {
 		return nil, err
 	}
 	files = append(files, rules)
-	scraping, err := scrapeFiles(p)
-	if err != nil {
-		return nil, err
-	}
-	files = append(files, scraping...)
 	if p.Monitoring.Grafana {
 		grafana, err := grafanaFiles(p, boards)
 		if err != nil {
@@ -47,34 +38,6 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 		files = append(files, grafana...)
 	}
 	return files, nil
-}
-
-// board is one dashboard, independent of its format.
-type board struct {
-	file     string // name, without folder and extension
-	title    string
-	sections []section
-	team     bool // the reader chooses a team
-}
-
-// firstTeam returns the namespace that a team's dashboard shows when it is opened,
-// or "" for a platform without teams.
-func firstTeam(p *ir.Platform) string {
-	if len(p.Teams) == 0 {
-		return ""
-	}
-	return p.Teams[0].Namespace
-}
-
-// firstQueue returns the queue of KAI Scheduler that a team's dashboard shows when
-// it is opened, or "" for a platform without queues.
-func firstQueue(p *ir.Platform) string {
-	for _, t := range p.Teams {
-		for _, q := range t.Queues {
-			return q.LocalQueue
-		}
-	}
-	return ""
 }
 
 // indented returns a value as indented JSON. It does not escape < and >, which are

@@ -2,15 +2,14 @@ package dashboard
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"sigs.k8s.io/yaml"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/monitoring"
 )
 
 // plan is a small platform that has something of everything.
@@ -36,17 +35,6 @@ func plan() *ir.Platform {
 		Monitoring: ir.Monitoring{
 			Grafana:          true,
 			GrafanaNamespace: "monitoring",
-			Alerts: []ir.Alert{
-				{Name: "HostErrors", Group: "capacity", Expr: `up`, CloudOnly: true},
-				{
-					Name: "QueueStuck", Group: "queues", Expr: `m{cluster=~"gke-batch|"} > 0`, For: 1800,
-					Severity: "warning", Summary: "Stuck.", Action: "Look at {{cluster_queue}}.",
-				},
-				{
-					Name: "QueueSlow", Group: "queues", Expr: `n > 0`, Severity: "critical", Summary: "Slow.",
-					Action: "Wait.",
-				},
-			},
 		},
 	}
 }
@@ -89,9 +77,6 @@ func TestFiles(t *testing.T) {
 		"dashboards/alert-rules.yaml",
 		"dashboards/cloud-monitoring/admin.json",
 		"dashboards/cloud-monitoring/team.json",
-		"kubernetes/monitoring/jobset.yaml",
-		"kubernetes/monitoring/kueue.yaml",
-		"kubernetes/monitoring/kustomization.yaml",
 	}
 	grafana := []string{
 		"dashboards/grafana/admin.json",
@@ -102,17 +87,9 @@ func TestFiles(t *testing.T) {
 		plan *ir.Platform
 		want []string
 	}{
-		"with Grafana":    {plan(), append(slices.Clone(always), grafana...)},
-		"without Grafana": {bare(), always},
-		"with KAI Scheduler": {kaiPlan(), append([]string{
-			"dashboards/alert-rules.yaml",
-			"dashboards/cloud-monitoring/admin.json",
-			"dashboards/cloud-monitoring/team.json",
-			"kubernetes/monitoring/jobset.yaml",
-			"kubernetes/monitoring/kai-scheduler-default.yaml",
-			"kubernetes/monitoring/kustomization.yaml",
-			"kubernetes/monitoring/queue-controller.yaml",
-		}, grafana...)},
+		"with Grafana":       {plan(), append(slices.Clone(always), grafana...)},
+		"without Grafana":    {bare(), always},
+		"with KAI Scheduler": {kaiPlan(), append(slices.Clone(always), grafana...)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
@@ -146,147 +123,9 @@ func TestNothingOfKueueWithKAI(t *testing.T) {
 	}
 }
 
-// TestKAIQueues: what a cohort's queue has is what its teams have, and must not be
-// added to it.
-func TestKAIQueues(t *testing.T) {
-	p := kaiPlan()
-	p.Cohorts = []ir.Cohort{{Name: "a"}, {Name: "b"}}
-	for _, s := range admin(p) {
-		for _, panel := range s.panels {
-			for _, q := range panel.queries {
-				switch {
-				case !strings.Contains(q.expr, "kai_queue_"):
-				case s.title == "Cohorts" && !strings.Contains(q.expr, `,queue_name=~"a|b"}`):
-					t.Errorf("%s: not of cohorts alone: %s", panel.title, q.expr)
-				case s.title != "Cohorts" && !strings.Contains(q.expr, `,queue_name!~"a|b"}`):
-					t.Errorf("%s: not of teams alone: %s", panel.title, q.expr)
-				}
-			}
-		}
-	}
-	p.Cohorts = nil
-	if slices.ContainsFunc(admin(p), func(s section) bool { return s.title == "Cohorts" }) {
-		t.Error("cohorts are shown where there are none")
-	}
-}
-
 func TestSamePlanSameBytes(t *testing.T) {
 	if diff := cmp.Diff(render(t, plan()), render(t, plan())); diff != "" {
 		t.Errorf("second run differs (-first +second):\n%s", diff)
-	}
-}
-
-// titles returns the panels of a board.
-func titles(sections []section) []string {
-	var out []string
-	for _, s := range sections {
-		for _, p := range s.panels {
-			out = append(out, s.title+"/"+p.title)
-		}
-	}
-	return out
-}
-
-func TestPanelsFollowThePlatform(t *testing.T) {
-	all := append(titles(admin(plan())), titles(team(plan()))...)
-	few := append(titles(admin(bare())), titles(team(bare()))...)
-	var missing []string
-	for _, title := range all {
-		if !slices.Contains(few, title) {
-			missing = append(missing, title)
-		}
-	}
-	want := []string{
-		"Quota/Borrowed by ClusterQueue",
-		"Quota/Cohort quota in use, by flavor",
-		"Queues/Wait for admission checks (p95)",
-		"Capacity/Reservations: used and reserved",
-		"Capacity/Idle share of reservations",
-		"Capacity/Reserved flavors: quota nobody holds",
-		"Capacity/Accelerators by model",
-		"Capacity/Accelerators by provisioning",
-		"Capacity/Accelerators requested and busy",
-		"Accelerators/Duty cycle over all chips",
-		"Accelerators/Memory in use over all chips",
-		"Accelerators/TensorCore utilisation",
-		"Accelerators/Tensor pipe and SM activity",
-		"Accelerators/Busy GPUs below 1 GHz",
-		"My jobs/Duty cycle by pod",
-		"My jobs/Accelerator memory in use by pod",
-		"My jobs/JobSet goodput",
-	}
-	if diff := cmp.Diff(want, missing); diff != "" {
-		t.Errorf("panels of the full platform only (-want +got):\n%s", diff)
-	}
-	for _, s := range admin(bare()) {
-		if s.title == "Capacity" || s.title == "Accelerators" {
-			t.Errorf("section %s has no panel to show", s.title)
-		}
-	}
-}
-
-// TestMyQueues applies the replacements of the query to the names of LocalQueues.
-func TestMyQueues(t *testing.T) {
-	p := &ir.Platform{SharedQueues: []ir.SharedQueue{{Queue: ir.Queue{Tier: "dws"}}, {Queue: ir.Queue{Tier: "us-dws"}}}}
-	for _, tier := range []string{"big-us-dws", "us-dws", "dws", "lp"} {
-		p.PriorityClasses = append(p.PriorityClasses, ir.PriorityClass{Tier: tier})
-	}
-	replacement := regexp.MustCompile(`"cluster_queue", "([^"]*)", "name", "([^"]*)"`)
-	for local, want := range map[string]string{
-		"lq-a-lp": "cq-a-lp", "lq-a-dws": "cq-dws", "lq-a-b-dws": "cq-dws", "lq-a-us-dws": "cq-us-dws",
-		"lq-a-big-us-dws": "cq-a-big-us-dws", "lq-a-lpdws": "cq-a-lpdws",
-	} {
-		got := ""
-		for _, m := range replacement.FindAllStringSubmatch(myQueues(p, "cluster_queue"), -1) {
-			if re := regexp.MustCompile("^(?:" + m[2] + ")$"); re.MatchString(local) {
-				got = re.ReplaceAllString(local, m[1])
-			}
-		}
-		if got != want {
-			t.Errorf("%s leads into %q, want %q", local, got, want)
-		}
-	}
-}
-
-func TestThrottlingOfSteadyGPUsOnly(t *testing.T) {
-	const title = "Accelerators/Busy GPUs below 1 GHz"
-	p := plan()
-	if !slices.Contains(titles(admin(p)), title) {
-		t.Error("no panel of throttled H100")
-	}
-	p.Capacities = p.Capacities[:1]
-	if slices.Contains(titles(admin(p)), title) {
-		t.Error("an L4 below 1 GHz is not throttled")
-	}
-}
-
-func TestReservationOfAnotherProject(t *testing.T) {
-	p := plan()
-	p.Capacities[0].Reservation.Owner = "other-project"
-	got := titles(admin(p))
-	if slices.Contains(got, "Capacity/Idle share of reservations") {
-		t.Error("the metrics of another project's reservation are not there to be shown")
-	}
-	if !slices.Contains(got, "Capacity/Reserved flavors: quota nobody holds") {
-		t.Error("Kueue's own view of the reserved flavor is missing")
-	}
-}
-
-// TestAnyReservation: those of the project are watched, and quota is reserved
-// where nothing else serves it.
-func TestAnyReservation(t *testing.T) {
-	for _, onDemand := range []bool{false, true} {
-		p := bare()
-		p.Capacities[0] = ir.Capacity{
-			Name: "any", Option: ir.AnyReservation, AnyReservation: &ir.AnyReservationUse{OnDemand: onDemand},
-		}
-		got := titles(admin(p))
-		if !slices.Contains(got, "Capacity/Idle share of reservations") {
-			t.Errorf("on demand %v: the project's reservations are not watched", onDemand)
-		}
-		if slices.Contains(got, "Capacity/Reserved flavors: quota nobody holds") == onDemand {
-			t.Errorf("on demand %v: the flavor counts as reserved: %v", onDemand, onDemand)
-		}
 	}
 }
 
@@ -328,53 +167,71 @@ func TestNothingIsZero(t *testing.T) {
 	}
 }
 
-func TestDialects(t *testing.T) {
-	const expr = `a{@kueue,@resource,@team}[@window] + b{@scraped,namespace="@namespace"} + c{@system}`
+// TestNotations holds how each format writes the variables of a board.
+func TestNotations(t *testing.T) {
 	for name, test := range map[string]struct {
-		matchers *strings.Replacer
-		want     string
+		notation monitoring.Notation
+		matchers []string
+		value    string
 	}{
 		"Cloud Monitoring": {
-			cloudMatchers,
-			`a{replica_role!="follower",${cluster},${resource},${team}}[${__interval}] + ` +
-				`b{${cluster},namespace="${team.value}"} + c{${cluster_name}}`,
+			cloudNotation, []string{"${cluster}", "${cluster_name}", "${resource}", "${team}"}, "${team.value}",
 		},
 		"Grafana": {
-			grafanaMatchers,
-			`a{replica_role!="follower",cluster="$cluster",resource=~"$resource",` +
-				`exported_namespace="$team"}[$__rate_interval]` +
-				` + b{cluster="$cluster",namespace="$team"} + c{cluster_name="$cluster"}`,
+			grafanaNotation,
+			[]string{
+				`cluster="$cluster"`, `cluster_name="$cluster"`, `resource=~"$resource"`, `exported_namespace="$team"`,
+			},
+			"$team",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, test.matchers.Replace(expr)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
+			var matchers []string
+			value := ""
+			for _, v := range monitoring.Boards(plan())[1].Variables {
+				matchers = append(matchers, test.notation.Matcher(v))
+				value = test.notation.Value(v)
+			}
+			if diff := cmp.Diff(test.matchers, matchers); diff != "" {
+				t.Errorf("matchers (-want +got):\n%s", diff)
+			}
+			if value != test.value {
+				t.Errorf("value of the team %q, want %q", value, test.value)
 			}
 		})
 	}
 }
 
-func TestHeatmapIsBandsInCloudMonitoring(t *testing.T) {
-	w := cloudWidget(panel{title: "Spread", shape: heatmap, unit: percent, queries: []query{{expr: `m{@system}`}}})
-	var got []string
-	for _, set := range w.XYChart.DataSets {
-		if set.PlotType != "LINE" {
-			t.Errorf("plot type %s, want LINE", set.PlotType)
+// TestHeatmapIsLinesInCloudMonitoring holds that a heatmap is three lines.
+func TestHeatmapIsLinesInCloudMonitoring(t *testing.T) {
+	heatmaps := 0
+	for _, s := range monitoring.Boards(plan())[0].Sections {
+		for _, p := range s.Panels {
+			if p.Shape != monitoring.Heatmap {
+				continue
+			}
+			heatmaps++
+			sets := cloudWidget(p).XYChart.DataSets
+			if len(sets) != 3 {
+				t.Errorf("%s has %d data sets, want 3", p.Title, len(sets))
+			}
+			for _, set := range sets {
+				if set.PlotType != "LINE" {
+					t.Errorf("%s: plot type %s, want LINE", p.Title, set.PlotType)
+				}
+			}
 		}
-		got = append(got, set.TimeSeriesQuery.PrometheusQuery)
 	}
-	want := []string{
-		`label_replace(quantile(0.05, m{${cluster_name}}), "series", "p5", "", "")`,
-		`label_replace(quantile(0.50, m{${cluster_name}}), "series", "p50", "", "")`,
-		`label_replace(quantile(0.95, m{${cluster_name}}), "series", "p95", "", "")`,
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("queries (-want +got):\n%s", diff)
+	if heatmaps == 0 {
+		t.Error("no board has a heatmap")
 	}
 }
 
 func TestFlow(t *testing.T) {
-	panels := []panel{{shape: number}, {shape: number}, {shape: lines}, {shape: lines}, {shape: table}, {shape: stack}}
+	panels := []monitoring.Panel{
+		{Shape: monitoring.Number}, {Shape: monitoring.Number}, {Shape: monitoring.Lines}, {Shape: monitoring.Lines},
+		{Shape: monitoring.Table}, {Shape: monitoring.Stack},
+	}
 	got, end := flow(panels, 3)
 	want := []box{{0, 3, 4, 4}, {4, 3, 4, 4}, {8, 3, 12, 8}, {0, 11, 12, 8}, {0, 19, 24, 8}, {0, 27, 12, 8}}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(box{})); diff != "" {
@@ -386,7 +243,20 @@ func TestFlow(t *testing.T) {
 }
 
 func TestRules(t *testing.T) {
-	got := render(t, plan())["dashboards/alert-rules.yaml"]
+	got, err := ruleFile([]monitoring.Alert{
+		{Name: "HostErrors", Group: "capacity", Expr: `up`, CloudOnly: true},
+		{
+			Name: "QueueStuck", Group: "queues", Expr: `m{cluster=~"gke-batch|"} > 0`, For: 1800,
+			Severity: "warning", Summary: "Stuck.", Action: "Look at {{cluster_queue}}.",
+		},
+		{
+			Name: "QueueSlow", Group: "queues", Expr: `n > 0`, Severity: "critical", Summary: "Slow.",
+			Action: "Wait.",
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	want := `groups:
 - name: queues
   rules:
@@ -406,7 +276,7 @@ func TestRules(t *testing.T) {
     labels:
       severity: critical
 `
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, string(got.Content)); diff != "" {
 		t.Errorf("alert rules (-want +got):\n%s", diff)
 	}
 }
@@ -466,57 +336,5 @@ namespace: monitoring
 `
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("kustomization (-want +got):\n%s", diff)
-	}
-}
-
-func TestScraping(t *testing.T) {
-	files := render(t, plan())
-	collectors := `subjects:
-- kind: ServiceAccount
-  name: collector
-  namespace: gke-gmp-system
-- kind: ServiceAccount
-  name: collector
-  namespace: gmp-system
-`
-	for _, target := range []string{"kueue", "jobset"} {
-		var monitoring podMonitoring
-		file := files["kubernetes/monitoring/"+target+".yaml"]
-		if !strings.Contains(file, collectors) {
-			t.Errorf("%s: not every collector may read the token:\n%s", target, file)
-		}
-		documents := strings.Split(file, "---\n")
-		if err := yaml.UnmarshalStrict([]byte(documents[len(documents)-1]), &monitoring); err != nil {
-			t.Fatal(err)
-		}
-		want := podMonitoringSpec{
-			Endpoints: []scrapeEndpoint{{
-				Port: 8443, Scheme: "https", Path: "/metrics", Interval: "30s",
-				TLS: &tlsConfig{InsecureSkipVerify: true},
-				Authorization: &authorization{
-					"Bearer", credentials{secretKey{target + "-metrics-collector-token", "token"}},
-				},
-			}},
-		}
-		want.Selector.MatchLabels = map[string]string{
-			"app.kubernetes.io/name": target, "control-plane": "controller-manager",
-		}
-		if diff := cmp.Diff(want, monitoring.Spec); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", target, diff)
-		}
-	}
-	kai := render(t, kaiPlan())
-	for _, target := range []string{"kai-scheduler-default", "queue-controller"} {
-		var monitoring podMonitoring
-		if err := yaml.UnmarshalStrict([]byte(kai["kubernetes/monitoring/"+target+".yaml"]), &monitoring); err != nil {
-			t.Fatal(err)
-		}
-		want := podMonitoringSpec{
-			Endpoints: []scrapeEndpoint{{Port: 8080, Scheme: "http", Path: "/metrics", Interval: "30s"}},
-		}
-		want.Selector.MatchLabels = map[string]string{"app": target}
-		if diff := cmp.Diff(want, monitoring.Spec); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", target, diff)
-		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit/hostile"
+	"github.com/batchwright/batchwright/emit/monitoring"
 )
 
 // FuzzFiles: the texts of a plan are strings in dashboards, rules and objects.
@@ -29,12 +30,17 @@ func read(t testing.TB, text string) any {
 	p.Name, p.Project = text, text
 	p.Teams[0].Name, p.Teams[0].Namespace, p.Monitoring.GrafanaNamespace = text, text, "g"+text
 	p.Capacities[0].Name, p.Capacities[0].Reservation = text, &ir.ReservationUse{Name: text}
-	a := &p.Monitoring.Alerts[1]
-	a.Name, a.Expr, a.Summary, a.Action, a.Severity = text, text+" > 0", text, "Look.\n"+text, "s"+text
 	kai := *p
 	kai.Scheduler = ir.KAI
 	kai.Cohorts = []ir.Cohort{{Name: text}}
 	out, files := map[string]any{}, render(t, p)
+	rules, err := ruleFile([]monitoring.Alert{{
+		Name: text, Group: "g" + text, Expr: text + " > 0", Summary: text, Action: "Look.\n" + text, Severity: "s" + text,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	files["any-"+path.Base(rules.Path)] = string(rules.Content)
 	for name, content := range render(t, &kai) {
 		files["kai/"+name] = content
 	}

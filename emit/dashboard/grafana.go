@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -18,45 +19,45 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/monitoring"
 )
 
-// grafanaMatchers replaces placeholders in queries for Grafana, where $x stands for
-// the value of a variable. On a Prometheus without a cluster label, the variable has
-// no values. Its matcher then selects the series without the label, which are all
-// series.
-var grafanaMatchers = strings.NewReplacer(
-	"@kueue", ir.MatchLeader+`,cluster="$cluster"`,
-	"@scraped", `cluster="$cluster"`,
-	"@system", `cluster_name="$cluster"`,
-	"@resource", `resource=~"$resource"`,
-	"@queue", `queue_name="$queue"`,
-	"@team", `exported_namespace="$team"`,
-	"@namespace", `$team`,
-	"@window", `$__rate_interval`,
-)
+// grafanaNotation is the notation of variables in Grafana, where $x stands for the
+// value of a variable. On a Prometheus without a cluster label, the variable of the
+// cluster has no values. Its matcher then selects the series without the label, which
+// are all series.
+var grafanaNotation = monitoring.Notation{
+	Matcher: func(v monitoring.Variable) string {
+		operator := "="
+		if v.Many {
+			operator = "=~"
+		}
+		return v.Label + operator + `"$` + cmp.Or(v.Follows, v.Name) + `"`
+	},
+	Value:  func(v monitoring.Variable) string { return "$" + v.Name },
+	Window: "$__rate_interval",
+}
 
 // grafanaJSON renders a board for Grafana, with a row for each section. Keys are
 // sorted, as in Grafana's own export.
-func grafanaJSON(p *ir.Platform, b board) ([]byte, error) {
+func grafanaJSON(p *ir.Platform, b monitoring.Board) ([]byte, error) {
 	//lint:ignore SA1019 The sidecar loads the classic schema; version 2 is a resource of Grafana's API.
-	builder := dashboard.NewDashboardBuilder(b.title).
-		Uid(p.Name+"-"+b.file).
-		Description("Quota, queues and accelerators of platform "+p.Name+". The data source is a Prometheus that "+
-			"scrapes "+schedulerOf(p).name+" and JobSet; panels on nodes, pods and reservations need Google "+
-			"Managed Prometheus.").
+	builder := dashboard.NewDashboardBuilder(b.Title).
+		Uid(p.Name+"-"+b.File).
+		Description(b.Description).
 		Tags([]string{string(p.Scheduler), p.Name}).
 		Time("now-6h", "now").
 		Refresh("1m").
 		Tooltip(dashboard.DashboardCursorSyncCrosshair)
-	for _, v := range grafanaVariables(p, b) {
+	for _, v := range grafanaVariables(b.Variables) {
 		builder.WithVariable(v)
 	}
 	id, line := uint32(0), 0
-	for _, s := range b.sections {
+	for _, s := range b.Sections {
 		id++
-		builder.WithRow(dashboard.NewRowBuilder(s.title).Id(id).GridPos(gridPos(box{0, line, columns, 1})))
-		places, end := flow(s.panels, line+1)
-		for i, panel := range s.panels {
+		builder.WithRow(dashboard.NewRowBuilder(s.Title).Id(id).GridPos(gridPos(box{0, line, columns, 1})))
+		places, end := flow(s.Panels, line+1)
+		for i, panel := range s.Panels {
 			id++
 			builder.WithPanel(grafanaPanel(panel, id, places[i]))
 		}
@@ -64,11 +65,11 @@ func grafanaJSON(p *ir.Platform, b board) ([]byte, error) {
 	}
 	built, err := builder.Build()
 	if err != nil {
-		return nil, fmt.Errorf("dashboard: %s for Grafana: %w", b.file, err)
+		return nil, fmt.Errorf("dashboard: %s for Grafana: %w", b.File, err)
 	}
 	content, err := json.Marshal(built)
 	if err != nil {
-		return nil, fmt.Errorf("dashboard: %s for Grafana: %w", b.file, err)
+		return nil, fmt.Errorf("dashboard: %s for Grafana: %w", b.File, err)
 	}
 	// The library's own marshalers escape < and >, whatever the encoder's settings.
 	// Decoding and encoding the result again removes the escapes.
@@ -76,7 +77,7 @@ func grafanaJSON(p *ir.Platform, b board) ([]byte, error) {
 	decoder := json.NewDecoder(bytes.NewReader(content))
 	decoder.UseNumber()
 	if err := decoder.Decode(&plain); err != nil {
-		return nil, fmt.Errorf("dashboard: %s for Grafana: %w", b.file, err)
+		return nil, fmt.Errorf("dashboard: %s for Grafana: %w", b.File, err)
 	}
 	return indented(plain)
 }
@@ -84,83 +85,76 @@ func grafanaJSON(p *ir.Platform, b board) ([]byte, error) {
 // grafanaVariables returns the variables that the reader sets above a dashboard. The
 // data source is a variable, so that the file does not name a data source that
 // exists only in one Grafana.
-func grafanaVariables(p *ir.Platform, b board) []cog.Builder[dashboard.VariableModel] {
-	source := dashboard.NewDatasourceVariableBuilder("datasource").Label("Data source").Type("prometheus")
-	return append([]cog.Builder[dashboard.VariableModel]{source}, schedulerOf(p).variables(p, b)...)
+func grafanaVariables(variables []monitoring.Variable) []cog.Builder[dashboard.VariableModel] {
+	out := []cog.Builder[dashboard.VariableModel]{
+		dashboard.NewDatasourceVariableBuilder("datasource").Label("Data source").Type("prometheus"),
+	}
+	for _, v := range variables {
+		switch series := v.Values(grafanaNotation); {
+		case v.Follows != "":
+		case series == "":
+			out = append(out, textBox(v))
+		default:
+			out = append(out, labelValues(v, series))
+		}
+	}
+	return out
 }
 
-// kueueVariables returns the variables for Kueue. A team's dashboard has the team's
-// namespace, from which its queues are found.
-func kueueVariables(p *ir.Platform, b board) []cog.Builder[dashboard.VariableModel] {
-	variables := []cog.Builder[dashboard.VariableModel]{
-		labelValues("cluster", "Cluster", `label_values(kueue_cluster_queue_status, cluster)`, one(p.Name)),
-		labelValues("resource", "Resource",
-			`label_values(kueue_cluster_queue_nominal_quota{cluster="$cluster"}, resource)`,
-			dashboard.StringOrArrayOfString{ArrayOfString: p.CountedResources()}).Multi(true),
-	}
-	if b.team {
-		variables = append(variables, labelValues("team", "Team",
-			`label_values(kueue_local_queue_status{cluster="$cluster"}, exported_namespace)`, one(firstTeam(p))))
-	}
-	return variables
+// textBox returns a variable whose value the reader types.
+func textBox(v monitoring.Variable) *dashboard.TextBoxVariableBuilder {
+	value := chosenValue(v)
+	return dashboard.NewTextBoxVariableBuilder(v.Name).
+		Label(v.Title).
+		DefaultValue(dashboard.StringOrMap{String: value.String}).
+		Current(dashboard.VariableOption{Text: value, Value: value})
 }
 
-// kaiVariables returns the variables for KAI Scheduler. A team's dashboard has
-// separate variables for the queue and the namespace, because no metric of KAI
-// Scheduler has both.
-func kaiVariables(p *ir.Platform, b board) []cog.Builder[dashboard.VariableModel] {
-	variables := []cog.Builder[dashboard.VariableModel]{
-		labelValues("cluster", "Cluster", `label_values(kai_queue_info, cluster)`, one(p.Name)),
-	}
-	if b.team {
-		namespace := firstTeam(p)
-		variables = append(variables,
-			labelValues("queue", "Queue", `label_values(kai_queue_info{cluster="$cluster"}, queue_name)`,
-				one(firstQueue(p))),
-			dashboard.NewTextBoxVariableBuilder("team").Label("Namespace").DefaultValue(dashboard.StringOrMap{
-				String: &namespace,
-			}).
-				Current(dashboard.VariableOption{Text: one(namespace), Value: one(namespace)}))
-	}
-	return variables
-}
-
-func one(value string) dashboard.StringOrArrayOfString {
-	return dashboard.StringOrArrayOfString{String: &value}
-}
-
-// labelValues returns a variable whose values are those of a label. current is
-// selected at first.
-func labelValues(name, label, query string, current dashboard.StringOrArrayOfString) *dashboard.QueryVariableBuilder {
-	return dashboard.NewQueryVariableBuilder(name).
-		Label(label).
+// labelValues returns a variable whose values are the values of a label in a set of
+// series.
+func labelValues(v monitoring.Variable, series string) *dashboard.QueryVariableBuilder {
+	query, value := "label_values("+series+", "+v.Label+")", chosenValue(v)
+	builder := dashboard.NewQueryVariableBuilder(v.Name).
+		Label(v.Title).
 		Datasource(datasource()).
 		Query(dashboard.StringOrMap{String: &query}).
 		Definition(query).
-		Current(dashboard.VariableOption{Text: current, Value: current}).
+		Current(dashboard.VariableOption{Text: value, Value: value}).
 		Refresh(dashboard.VariableRefreshOnDashboardLoad).
 		Sort(dashboard.VariableSortAlphabeticalAsc)
+	if v.Many {
+		builder.Multi(true)
+	}
+	return builder
 }
 
-func grafanaPanel(p panel, id uint32, at box) cog.Builder[dashboard.Panel] {
-	switch p.shape {
-	case number:
+// chosenValue returns the value of a variable when the board opens.
+func chosenValue(v monitoring.Variable) dashboard.StringOrArrayOfString {
+	if v.Many {
+		return dashboard.StringOrArrayOfString{ArrayOfString: v.Chosen}
+	}
+	return dashboard.StringOrArrayOfString{String: &v.Chosen[0]}
+}
+
+func grafanaPanel(p monitoring.Panel, id uint32, at box) cog.Builder[dashboard.Panel] {
+	switch p.Shape {
+	case monitoring.Number:
 		return withCommon(stat.NewPanelBuilder().
 			GraphMode(common.BigValueGraphModeArea).
 			Orientation(common.VizOrientationAuto).
 			ReduceOptions(latest()), p, id, at)
-	case gauge:
+	case monitoring.Gauge:
 		return withCommon(gaugepanel.NewPanelBuilder().
 			Min(0).Max(1).
 			Orientation(common.VizOrientationAuto).
 			ReduceOptions(latest()), p, id, at)
-	case heatmap:
+	case monitoring.Heatmap:
 		return withCommon(heatmappanel.NewPanelBuilder().
 			Calculate(true).
 			Tooltip(heatmappanel.NewHeatmapTooltipBuilder().Mode(common.TooltipDisplayModeSingle)), p, id, at)
-	case table:
+	case monitoring.Table:
 		return withCommon(tableBuilder(p), p, id, at)
-	case stack:
+	case monitoring.Stack:
 		return withCommon(chart().
 			Stacking(common.NewStackingConfigBuilder().Mode(common.StackingModeNormal)).
 			FillOpacity(30), p, id, at)
@@ -187,7 +181,7 @@ func chart() *timeseries.PanelBuilder {
 
 // tableBuilder joins the queries by their labels, so that each query becomes a
 // column, and names the columns.
-func tableBuilder(p panel) *tablepanel.PanelBuilder {
+func tableBuilder(p monitoring.Panel) *tablepanel.PanelBuilder {
 	builder := tablepanel.NewPanelBuilder().
 		// Without a reducer, the footer violates Grafana's schema.
 		Footer(common.NewTableFooterOptionsBuilder().Reducer([]string{"sum"})).
@@ -195,8 +189,8 @@ func tableBuilder(p panel) *tablepanel.PanelBuilder {
 		WithTransformation(dashboard.DataTransformerConfig{Id: "organize", Options: map[string]any{
 			"excludeByName": map[string]any{"Time": true},
 		}})
-	for i, q := range p.queries {
-		builder.OverrideByName("Value #"+refID(i), []dashboard.DynamicConfigValue{{Id: "displayName", Value: q.name}})
+	for i, q := range p.Queries {
+		builder.OverrideByName("Value #"+refID(i), []dashboard.DynamicConfigValue{{Id: "displayName", Value: q.Name}})
 	}
 	return builder
 }
@@ -213,37 +207,37 @@ type panelBuilder[B any] interface {
 	Targets([]cog.Builder[variants.Dataquery]) B
 }
 
-func withCommon[B panelBuilder[B]](builder B, p panel, id uint32, at box) cog.Builder[dashboard.Panel] {
+func withCommon[B panelBuilder[B]](builder B, p monitoring.Panel, id uint32, at box) cog.Builder[dashboard.Panel] {
 	var targets []cog.Builder[variants.Dataquery]
-	for i, q := range p.queries {
+	for i, q := range p.Queries {
 		target := prometheus.NewDataqueryBuilder().
 			RefId(refID(i)).
 			Datasource(datasource()).
 			EditorMode(prometheus.QueryEditorModeCode).
-			Expr(grafanaMatchers.Replace(q.expr)).
+			Expr(q.PromQL(grafanaNotation)).
 			LegendFormat(legend(q))
-		if p.shape == table {
+		if p.Shape == monitoring.Table {
 			target.Instant().Format(prometheus.PromQueryFormatTable)
 		} else {
 			target.Range()
 		}
 		targets = append(targets, target)
 	}
-	builder = builder.Id(id).Title(p.title).Unit(p.unit.grafana).Datasource(datasource()).GridPos(gridPos(at)).Targets(
+	builder = builder.Id(id).Title(p.Title).Unit(p.Unit.Grafana).Datasource(datasource()).GridPos(gridPos(at)).Targets(
 		targets)
-	if p.note != "" {
-		builder = builder.Description(p.note)
+	if p.Note != "" {
+		builder = builder.Description(p.Note)
 	}
 	return builder
 }
 
 // legend returns the legend of a series: its query and labels.
-func legend(q query) string {
+func legend(q monitoring.Query) string {
 	var parts []string
-	if q.name != "" {
-		parts = append(parts, q.name)
+	if q.Name != "" {
+		parts = append(parts, q.Name)
 	}
-	for _, label := range q.by {
+	for _, label := range q.By {
 		parts = append(parts, "{{"+label+"}}")
 	}
 	return strings.Join(parts, " ")

@@ -4,9 +4,9 @@ import (
 	"regexp"
 	"strconv"
 
-	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/kubeyaml"
+	"github.com/batchwright/batchwright/emit/monitoring"
 )
 
 // The types below are the format of Prometheus rule files.
@@ -28,11 +28,10 @@ type rule struct {
 	Annotations map[string]string `json:"annotations"`
 }
 
-// ruleFile returns the alerts that a Prometheus can evaluate, in the order of the
-// plan.
-func ruleFile(p *ir.Platform) (emit.File, error) {
+// ruleFile returns the alerts that a Prometheus can evaluate, in their order.
+func ruleFile(alerts []monitoring.Alert) (emit.File, error) {
 	file := &rulesFile{Groups: []ruleGroup{}}
-	for _, a := range p.Monitoring.Alerts {
+	for _, a := range alerts {
 		if a.CloudOnly {
 			continue
 		}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit/hostile"
 )
@@ -106,7 +105,6 @@ func FuzzFiles(f *testing.F) {
 		p.Teams[0].Name, p.Teams[0].Namespace, p.Teams[0].Group, p.Teams[0].Queues[0].ClusterQueue = s, s, s, s
 		p.Workloads[0].Image, p.Workloads[0].Team = s, s
 		p.Notes = []string{"a" + s, "1. " + s, "- " + s}
-		p.Monitoring.Alerts[0] = ir.Alert{Name: s, Severity: s, Summary: s}
 		row := &p.Demand.Rows[1]
 		row.What, row.Note, row.Unit = s, s, s
 		files, err := Files(p)

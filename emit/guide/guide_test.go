@@ -68,8 +68,6 @@ func platform(n int) *ir.Platform {
 				PerNode: gpus("2", "22", "80Gi"), Guaranteed: gpus("48", "48", "240Gi")},
 		},
 		PriorityClasses: []ir.PriorityClass{{Name: "lp", Tier: "lp", Value: 10, Default: true}, {Name: "hp", Tier: "hp", Value: 20, Preempts: true}},
-		Monitoring: ir.Monitoring{Alerts: []ir.Alert{{Name: "KueueQueueStuck", Severity: "warning",
-			Summary: "nothing was admitted for an hour"}}},
 		Delivery: ir.Delivery{StateBucket: "my-project-gke-batch-tfstate",
 			Account:    ir.ServiceAccount{ID: "gke-batch-build"},
 			Repository: "gke-batch", APIs: []string{"compute.googleapis.com", "container.googleapis.com"}},
@@ -295,7 +293,7 @@ func TestBarePlatform(t *testing.T) {
 	p.Capacities, p.PriorityClasses, p.Monitoring, p.Demand = nil, nil, ir.Monitoring{}, ir.Demand{}
 	got := render(t, p)
 	for _, unwanted := range []string{"workloads/", "kubernetes/teams/", "Remove a team", "Google group",
-		"get localqueues", "KueueQueueStuck"} {
+		"get localqueues"} {
 		if strings.Contains(got, unwanted) {
 			t.Errorf("README of a platform without teams has %q", unwanted)
 		}
@@ -636,7 +634,6 @@ func TestValuesStayValues(t *testing.T) {
 	p.Capacities[0].Name, p.Capacities[0].Overcommit = evil, evil
 	p.Teams[0].Name, p.Teams[0].Namespace, p.Teams[0].Queues[0].ClusterQueue = evil, evil, evil
 	p.Workloads[0].Team, p.Workloads[0].Image = evil, evil
-	p.Monitoring.Alerts[0].Summary = evil
 	got := render(t, p)
 
 	plain := render(t, platform(2))
@@ -758,7 +755,7 @@ func kaiPlatform(n int) *ir.Platform {
 			Resources: []string{ir.GPU}, Flavors: []ir.FlavorQuota{share("l4-reserved", 4, 2)},
 		}}
 	}
-	p.Workloads, p.Monitoring.Alerts = nil, nil
+	p.Workloads = nil
 	return p
 }
 

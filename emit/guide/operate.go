@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
+	"github.com/batchwright/batchwright/emit/monitoring"
 )
 
 // podsReadyTimeout returns ir.PodsReadyMinutes with its unit.
@@ -424,13 +425,11 @@ func look(d *document, p *ir.Platform) {
 			p.Project),
 			", region ", code(p.Monitoring.TensorBoard), ". Every team can read and write the data of all teams.")
 	}
+	d.Para("These alerts are policies of Cloud Monitoring; ", file("dashboards/alert-rules.yaml"),
+		" has the same alerts for a Prometheus server.")
 	var alerts [][]markup
-	for _, a := range p.Monitoring.Alerts {
+	for _, a := range monitoring.Alerts(p) {
 		alerts = append(alerts, []markup{code(a.Name), text(a.Severity), text(a.Summary)})
-	}
-	if len(alerts) > 0 {
-		d.Para("These alerts are policies of Cloud Monitoring; ", file("dashboards/alert-rules.yaml"),
-			" has the same alerts for a Prometheus server.")
 	}
 	d.Table([]markup{"Alert", "Severity", "Says"}, alerts)
 }

@@ -33,7 +33,10 @@ func kaiPlan() *ir.Platform {
 func TestNothingOfKueueWithKAI(t *testing.T) {
 	files := renderFiles(t, kaiPlan())
 	want := []string{
-		"kubernetes/cohorts.yaml", "kubernetes/kustomization.yaml", "kubernetes/priority-classes.yaml",
+		"kubernetes/cohorts.yaml", "kubernetes/kustomization.yaml",
+		"kubernetes/monitoring/jobset.yaml", "kubernetes/monitoring/kai-scheduler-default.yaml",
+		"kubernetes/monitoring/kustomization.yaml", "kubernetes/monitoring/queue-controller.yaml",
+		"kubernetes/priority-classes.yaml",
 		"kubernetes/system/admission-policies.yaml",
 		"kubernetes/system/job-submitter.yaml", "kubernetes/teams/team-a.yaml", "kubernetes/teams/team-b.yaml",
 	}

@@ -1,7 +1,7 @@
 // Package kubernetes renders the objects in the cluster: the teams' namespaces,
-// identities, permissions and queues, the priority classes, and the ComputeClasses
-// and networks of nodes. A plan goes in; the folder kubernetes/, without its
-// subfolder monitoring, comes out.
+// identities, permissions and queues, the priority classes, the ComputeClasses and
+// networks of nodes, and the objects that let Google Managed Prometheus scrape the
+// scheduler and JobSet. A plan goes in; the folder kubernetes/ comes out.
 //
 // The objects that differ between schedulers are in each scheduler's own package.
 package kubernetes
@@ -67,9 +67,8 @@ func schedulerOf(p *ir.Platform) scheduler {
 	}
 }
 
-// Files returns the folder kubernetes/ except its subfolder monitoring. The
-// kustomization still lists monitoring, as its last entry. The files are in the
-// order in which they must be applied; the kustomization is the last file.
+// Files returns the folder kubernetes/. The files are in the order in which they must
+// be applied; the kustomization is the last file.
 func Files(p *ir.Platform) ([]emit.File, error) {
 	scheduler := schedulerOf(p)
 	manifests, err := scheduler.system(p)
@@ -108,7 +107,12 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	content, err := kubeyaml.Marshal(kubeyaml.NewKustomization(append(resources, "monitoring")))
+	scraping, err := scrapeFiles(p)
+	if err != nil {
+		return nil, err
+	}
+	files = append(files, scraping...)
+	content, err := kubeyaml.Marshal(kubeyaml.NewKustomization(append(resources, scrapeFolder)))
 	if err != nil {
 		return nil, err
 	}

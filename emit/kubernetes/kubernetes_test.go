@@ -218,8 +218,8 @@ sortOptions:
 	if diff := cmp.Diff(want, got["kubernetes/kustomization.yaml"]); diff != "" {
 		t.Errorf("kustomization (-want +got):\n%s", diff)
 	}
-	if len(got) != 8 { // one changes Kueue's release, and is not applied by itself
-		t.Errorf("%d files, want 8", len(got))
+	if len(got) != 11 { // one changes Kueue's release, and is not applied by itself
+		t.Errorf("%d files, want 11", len(got))
 	}
 }
 

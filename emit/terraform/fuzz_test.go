@@ -10,6 +10,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit/hostile"
+	"github.com/batchwright/batchwright/emit/monitoring"
 )
 
 // FuzzFiles: the texts of a plan are literals in HCL, and the files formatted.
@@ -39,9 +40,10 @@ func readFiles(t testing.TB, text string) any {
 		p.Capacities[3].PoolTaints = []ir.Taint{{Key: "k" + text, Value: text, Effect: "NoSchedule"}}
 		p.Cluster.AuthorizedNetworks = []ir.NamedRange{{Name: text, CIDR: "203.0.113.0/24"}}
 		p.Monitoring.NotificationChannels = []string{text}
-		p.Monitoring.Alerts[0].Name, p.Monitoring.Alerts[0].Expr = text, text+text
-		p.Monitoring.Alerts[0].Summary, p.Monitoring.Alerts[0].Action = text, "Look.\n"+text
 	}))
+	files["alerts.tf"] = alertFile(monitoring.Alert{
+		Name: text, Group: text, Expr: text + text, Severity: "warning", Summary: text, Action: "Look.\n" + text,
+	})
 	out := map[string]any{}
 	for name, content := range files {
 		if formatted := hclwrite.Format(content); string(formatted) != string(content) {

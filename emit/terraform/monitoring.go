@@ -8,9 +8,10 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/monitoring"
 )
 
-func monitoring(b *body, p *ir.Platform) {
+func monitoringResources(b *body, p *ir.Platform) {
 	dashboard := b.resource("google_monitoring_dashboard", "main")
 	dashboard.setTokens("for_each", hclwrite.TokensForFunctionCall("toset", tuple(literal("admin"), literal("team"))))
 	path := constant(`file("${path.module}/../dashboards/cloud-monitoring/${each.key}.json")`)
@@ -25,12 +26,14 @@ func monitoring(b *body, p *ir.Platform) {
 		board.setExpr("display_name", "var.cluster_name")
 		board.setExpr("region", "var.tensorboard_region")
 	}
-	if len(p.Monitoring.Alerts) == 0 {
-		return
-	}
-	alerts := make([]entry, len(p.Monitoring.Alerts))
-	for i, a := range p.Monitoring.Alerts {
-		alerts[i] = entry{a.Name, object([]entry{
+	alertPolicies(b, monitoring.Alerts(p))
+}
+
+// alertPolicies writes a policy for each alert.
+func alertPolicies(b *body, alerts []monitoring.Alert) {
+	entries := make([]entry, len(alerts))
+	for i, a := range alerts {
+		entries[i] = entry{a.Name, object([]entry{
 			{"group", literal(a.Group)},
 			{"severity", literal(strings.ToUpper(a.Severity))},
 			{"duration", literal(strconv.Itoa(a.For) + "s")},
@@ -39,11 +42,8 @@ func monitoring(b *body, p *ir.Platform) {
 			{"action", literal(labelVariables(a.Action))},
 		})}
 	}
-	b.block("locals").setTokens("alerts", object(alerts))
-	alertPolicy(b)
-}
+	b.block("locals").setTokens("alerts", object(entries))
 
-func alertPolicy(b *body) {
 	policy := b.resource("google_monitoring_alert_policy", "main")
 	policy.setExpr("for_each", "local.alerts")
 	policy.setExpr("display_name", `"${each.key} (${var.cluster_name})"`)

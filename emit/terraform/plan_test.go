@@ -68,13 +68,6 @@ func batch() *ir.Platform {
 				{Type: "nvidia-tesla-a100", Max: 100},
 			},
 		},
-		Monitoring: ir.Monitoring{Alerts: []ir.Alert{
-			{
-				Name: "KueueQueueStuck", Group: "kueue-queues", Severity: "warning", For: 1800,
-				Expr:    `sum by (cluster_queue) (kueue_pending_workloads{replica_role!="follower"}) > 0`,
-				Summary: "A queue does not move.", Action: "Look at ClusterQueue {{cluster_queue}}.",
-			},
-		}},
 		Delivery: ir.Delivery{StateBucket: "my-project-gke-batch-tfstate", StatePrefix: "gke-batch"},
 	}
 	for _, name := range []string{"team-a", "team-b", "team-c", "team-d"} {

@@ -51,7 +51,7 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 		{"reservations.tf", reservations},
 		{"identities.tf", identities},
 		{"storage.tf", storage},
-		{"monitoring.tf", monitoring},
+		{"monitoring.tf", monitoringResources},
 		{"outputs.tf", outputs},
 	} {
 		file := hclwrite.NewEmptyFile()

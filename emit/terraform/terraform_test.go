@@ -13,9 +13,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/monitoring"
 )
 
 // emitFiles returns the files of a plan by name.
@@ -34,6 +36,13 @@ func emitFiles(t testing.TB, p *ir.Platform) map[string][]byte {
 		out[name] = f.Content
 	}
 	return out
+}
+
+// alertFile returns the policies of an alert.
+func alertFile(alert monitoring.Alert) []byte {
+	file := hclwrite.NewEmptyFile()
+	alertPolicies(&body{Body: file.Body()}, []monitoring.Alert{alert})
+	return file.Bytes()
 }
 
 // parseFile returns the body of a file.
@@ -98,7 +107,7 @@ func plans() map[string]*ir.Platform {
 	return map[string]*ir.Platform{
 		"batch": batch(),
 		"bare": editedPlan(func(p *ir.Platform) {
-			p.Capacities, p.Teams, p.Monitoring.Alerts = nil, nil, nil
+			p.Capacities, p.Teams = nil, nil
 			p.AutoProvisioning = ir.AutoProvisioning{Profile: "BALANCED"}
 		}),
 		"open": editedPlan(func(p *ir.Platform) {
@@ -635,10 +644,8 @@ func TestNothingOfTheKind(t *testing.T) {
 		}
 	}
 	for name, content := range files {
-		for _, word := range []string{"teams", "notification_channels", "alert"} {
-			if bytes.Contains(content, []byte(word)) {
-				t.Errorf("%s speaks of %s, which the platform has none of", name, word)
-			}
+		if bytes.Contains(content, []byte("teams")) {
+			t.Errorf("%s speaks of teams, which the platform has none of", name)
 		}
 	}
 }
@@ -686,9 +693,9 @@ func TestTextStaysText(t *testing.T) {
 				p.Delivery.StatePrefix = hostile
 				p.Capacities[1].PoolLabels = []ir.KeyValue{{Key: "note", Value: hostile}}
 				p.Cluster.AuthorizedNetworks = []ir.NamedRange{{Name: hostile, CIDR: "203.0.113.0/24"}}
-				p.Monitoring.Alerts[0].Expr = hostile
 			})
 			files := emitFiles(t, p)
+			files["alerts.tf"] = alertFile(monitoring.Alert{Name: "Stuck", Expr: hostile})
 			want := cty.StringVal(hostile)
 
 			vars := attributes(t, parseFile(t, files, "terraform.tfvars"))
@@ -707,8 +714,8 @@ func TestTextStaysText(t *testing.T) {
 				{"backend.tf", "prefix", []int{0, 0}, nil},
 				{"node_pools.tf", "labels", []int{1, 4}, func(v cty.Value) cty.Value { return v.GetAttr("note") }},
 				{
-					"monitoring.tf", "alerts", []int{1},
-					func(v cty.Value) cty.Value { return v.GetAttr("KueueQueueStuck").GetAttr("query") },
+					"alerts.tf", "alerts", []int{0},
+					func(v cty.Value) cty.Value { return v.GetAttr("Stuck").GetAttr("query") },
 				},
 			} {
 				b := parseFile(t, files, tt.file)

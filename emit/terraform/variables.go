@@ -98,16 +98,14 @@ func inputs(p *ir.Platform) []variable {
 			"A region looks like us-central1.",
 		})
 	}
-	if len(p.Monitoring.Alerts) > 0 {
-		vars = append(vars, variable{
-			"notification_channels", "list(string)",
-			"Cloud Monitoring channels the alerts are sent to, by full resource name.",
-			func() hclwrite.Tokens { return lineTuple(p.Monitoring.NotificationChannels) },
-			`alltrue([for channel in var.notification_channels : ` +
-				`can(regex("^projects/[^/]+/notificationChannels/[0-9]+$", channel))])`,
-			"A channel is named projects/PROJECT/notificationChannels/ID.",
-		})
-	}
+	vars = append(vars, variable{
+		"notification_channels", "list(string)",
+		"Cloud Monitoring channels the alerts are sent to, by full resource name.",
+		func() hclwrite.Tokens { return lineTuple(p.Monitoring.NotificationChannels) },
+		`alltrue([for channel in var.notification_channels : ` +
+			`can(regex("^projects/[^/]+/notificationChannels/[0-9]+$", channel))])`,
+		"A channel is named projects/PROJECT/notificationChannels/ID.",
+	})
 	if len(p.Teams) > 0 {
 		vars = append(vars, variable{
 			"teams", teamType(p), teamsDescription(p),

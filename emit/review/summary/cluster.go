@@ -7,6 +7,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
+	"github.com/batchwright/batchwright/emit/monitoring"
 )
 
 // Facts from which others follow.
@@ -229,8 +230,8 @@ func (s *sheet) account(topic Topic, of string, a ir.ServiceAccount) {
 	account.has("roles", fact{form: set, list: a.Roles, tag: tagRoles})
 }
 
-// monitoring adds the facts about dashboards and alerts. The texts of an alert are
-// the compiler's own, and follow from the rest of the plan.
+// monitoring adds the facts about dashboards and alerts. The alerts follow from the
+// rest of the plan, and their texts are batchwright's own.
 func (s *sheet) monitoring() {
 	m := s.plan.Monitoring
 	watch := s.subject(TopicCluster, kindMonitoring, "")
@@ -238,7 +239,7 @@ func (s *sheet) monitoring() {
 	watch.is("Grafana dashboards", onOff(m.Grafana))
 	watch.is("namespace of the Grafana dashboards", m.GrafanaNamespace)
 	watch.is("Vertex AI TensorBoard", inRegion(m.TensorBoard))
-	for _, a := range m.Alerts {
+	for _, a := range monitoring.Alerts(s.plan) {
 		alert := s.subject(TopicAlerts, kindAlert, a.Name)
 		alert.exists("")
 		alert.has("condition", fact{form: opaque, value: a.Expr, follows: []string{anything}})

@@ -1,4 +1,4 @@
-package lower
+package monitoring
 
 import (
 	"cmp"
@@ -14,7 +14,7 @@ import (
 
 func alertNames(p *ir.Platform) []string {
 	var names []string
-	for _, a := range alerts(p) {
+	for _, a := range Alerts(p) {
 		names = append(names, a.Name)
 	}
 	slices.Sort(names)
@@ -130,23 +130,28 @@ func fullPlatform() *ir.Platform {
 }
 
 func TestAlertsAreComplete(t *testing.T) {
-	t.Run("kueue", func(t *testing.T) { completeAlerts(t, alerts(fullPlatform())) })
+	t.Run("kueue", func(t *testing.T) { completeAlerts(t, Alerts(fullPlatform())) })
 	t.Run("kai", func(t *testing.T) {
 		p := fullPlatform()
 		p.Scheduler = ir.KAI
-		completeAlerts(t, alerts(p))
+		completeAlerts(t, Alerts(p))
 	})
 }
 
-func completeAlerts(t *testing.T, list []ir.Alert) {
+func completeAlerts(t *testing.T, list []Alert) {
 	t.Helper()
 	label := regexp.MustCompile(`\{\{(\w+)\}\}`)
-	if !slices.IsSortedFunc(list, func(a, b ir.Alert) int {
+	if !slices.IsSortedFunc(list, func(a, b Alert) int {
 		return cmp.Or(strings.Compare(a.Group, b.Group), strings.Compare(a.Name, b.Name))
 	}) {
 		t.Error("alerts are not sorted by group, then name")
 	}
+	seen := map[string]bool{}
 	for _, a := range list {
+		if seen[a.Name] {
+			t.Errorf("two alerts are called %s", a.Name)
+		}
+		seen[a.Name] = true
 		if a.Summary == "" || a.Action == "" || a.Group == "" {
 			t.Errorf("%s lacks a summary, an action or a group", a.Name)
 		}
@@ -178,7 +183,7 @@ func completeAlerts(t *testing.T, list []ir.Alert) {
 func TestSlicesAreWatchedByTheirPools(t *testing.T) {
 	p := fullPlatform()
 	matcher := regexp.MustCompile(`node_pool_name=~"([^"]*)"`)
-	for _, a := range alerts(p) {
+	for _, a := range Alerts(p) {
 		if a.Name != "TPUNodePoolUnavailable" {
 			continue
 		}
@@ -198,7 +203,7 @@ func TestAlertsCountTheResourcesOfThePlatform(t *testing.T) {
 		`resource=~"google.com/tpu|nvidia.com/gpu"`: fullPlatform(),
 		`resource=~"cpu"`: {Name: "plain"},
 	} {
-		for _, a := range alerts(p) {
+		for _, a := range Alerts(p) {
 			if a.Name == "KueueIdleQuotaWhileWaiting" && !strings.Contains(a.Expr, want) {
 				t.Errorf("want %s in %s", want, a.Expr)
 			}

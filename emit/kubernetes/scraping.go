@@ -1,6 +1,8 @@
-package dashboard
+package kubernetes
 
 import (
+	"path"
+
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -8,41 +10,8 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/kubeyaml"
+	"github.com/batchwright/batchwright/emit/monitoring"
 )
-
-// target is a controller that Managed Prometheus scrapes. The releases of Kueue and
-// JobSet serve metrics over HTTPS on port 8443, to callers with permission to get
-// /metrics. They include a ClusterRole with this permission, but bind it to nobody.
-// KAI Scheduler serves metrics over HTTP on port 8080 to everybody.
-type target struct {
-	name      string // also the value of the metrics' label job
-	namespace string
-	reader    string            // the ClusterRole, "" for none
-	pods      map[string]string // labels of the controller's pods
-}
-
-// kueueTargets returns the scrape targets with Kueue. Source: config/default and
-// config/components/rbac of the Kueue 0.19 and JobSet 0.12 releases.
-func kueueTargets() []target {
-	return []target{manager("kueue", ir.KueueNamespace), manager("jobset", ir.JobSetNamespace)}
-}
-
-// manager returns the target for the controller of Kueue or of JobSet.
-func manager(name, namespace string) target {
-	return target{
-		name: name, namespace: namespace, reader: name + "-metrics-reader",
-		pods: map[string]string{"app.kubernetes.io/name": name, "control-plane": "controller-manager"},
-	}
-}
-
-// kaiTargets returns the scrape targets with KAI Scheduler. Source: KAI Scheduler
-// 0.17, pkg/operator/operands.
-func kaiTargets() []target {
-	service := func(app string) target {
-		return target{name: app, namespace: ir.KAINamespace, pods: map[string]string{"app": app}}
-	}
-	return []target{manager("jobset", ir.JobSetNamespace), service(ir.KAISchedulerService), service(ir.KAIQueueService)}
-}
 
 // collectors are the accounts of Managed Prometheus's collectors. There are several
 // because GKE versions differ in the namespace in which the collectors run. Source:
@@ -100,53 +69,56 @@ type secretKey struct {
 	Key  string `json:"key"`
 }
 
-// scrapeFiles returns the folder kubernetes/monitoring: a file for each target and a
-// kustomization.
+// scrapeFolder is the folder of the objects for scraping, below folder.
+const scrapeFolder = "monitoring"
+
+// scrapeFiles returns the folder of the objects for scraping: a file for each target
+// and a kustomization.
 func scrapeFiles(p *ir.Platform) ([]emit.File, error) {
 	var files []emit.File
 	var resources []string
-	for _, t := range schedulerOf(p).targets() {
-		content, err := kubeyaml.Marshal(t.objects(p.Name)...)
+	for _, t := range monitoring.Targets(p) {
+		content, err := kubeyaml.Marshal(targetObjects(p.Name, t)...)
 		if err != nil {
 			return nil, err
 		}
-		file := t.name + ".yaml"
+		file := t.Name + ".yaml"
 		resources = append(resources, file)
-		files = append(files, emit.File{Path: "kubernetes/monitoring/" + file, Content: content})
+		files = append(files, emit.File{Path: path.Join(folder, scrapeFolder, file), Content: content})
 	}
 	content, err := kubeyaml.Marshal(kubeyaml.NewKustomization(resources))
 	if err != nil {
 		return nil, err
 	}
-	return append(files, emit.File{Path: "kubernetes/monitoring/kustomization.yaml", Content: content}), nil
+	return append(files, emit.File{Path: path.Join(folder, scrapeFolder, "kustomization.yaml"), Content: content}), nil
 }
 
-// monitoring returns the PodMonitoring that scrapes the target at one endpoint.
-func (t target) monitoring(platform string, endpoint scrapeEndpoint) *podMonitoring {
+// scrapeTarget returns the PodMonitoring that scrapes a target at one endpoint.
+func scrapeTarget(platform string, t monitoring.Target, endpoint scrapeEndpoint) *podMonitoring {
 	endpoint.Path, endpoint.Interval = "/metrics", "30s"
 	return &podMonitoring{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "monitoring.googleapis.com/v1", Kind: "PodMonitoring"},
-		ObjectMeta: metav1.ObjectMeta{Name: t.name, Namespace: t.namespace, Labels: kubeyaml.Labels(platform)},
+		ObjectMeta: metav1.ObjectMeta{Name: t.Name, Namespace: t.Namespace, Labels: kubeyaml.Labels(platform)},
 		Spec: podMonitoringSpec{
-			Selector: metav1.LabelSelector{MatchLabels: t.pods}, Endpoints: []scrapeEndpoint{endpoint},
+			Selector: metav1.LabelSelector{MatchLabels: t.Pods}, Endpoints: []scrapeEndpoint{endpoint},
 		},
 	}
 }
 
-// objects returns the objects of the target. For a target that anybody may read, it
-// returns only the PodMonitoring. For any other target, it also returns an account
+// targetObjects returns the objects of a target. For a target that anybody may read,
+// it returns only the PodMonitoring. For any other target, it also returns an account
 // that may read the target's metrics, a token of the account, and the permission for
 // Managed Prometheus's collectors to read this token and no other Secret.
-func (t target) objects(platform string) []any {
-	if t.reader == "" {
-		return []any{t.monitoring(platform, scrapeEndpoint{Port: plainPort, Scheme: "http"})}
+func targetObjects(platform string, t monitoring.Target) []any {
+	if t.Reader == "" {
+		return []any{scrapeTarget(platform, t, scrapeEndpoint{Port: plainPort, Scheme: "http"})}
 	}
 	const group = rbacv1.GroupName
-	account := t.name + "-metrics-collector"
+	account := t.Name + "-metrics-collector"
 	token := account + "-token"
 	tokenReader := token + "-reader"
 	meta := func(name string) metav1.ObjectMeta {
-		return metav1.ObjectMeta{Name: name, Namespace: t.namespace, Labels: kubeyaml.Labels(platform)}
+		return metav1.ObjectMeta{Name: name, Namespace: t.Namespace, Labels: kubeyaml.Labels(platform)}
 	}
 	clusterWide := meta(account)
 	clusterWide.Namespace = ""
@@ -166,8 +138,8 @@ func (t target) objects(platform string) []any {
 		&rbacv1.ClusterRoleBinding{
 			TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRoleBinding"},
 			ObjectMeta: clusterWide,
-			RoleRef:    rbacv1.RoleRef{APIGroup: group, Kind: "ClusterRole", Name: t.reader},
-			Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: account, Namespace: t.namespace}},
+			RoleRef:    rbacv1.RoleRef{APIGroup: group, Kind: "ClusterRole", Name: t.Reader},
+			Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: account, Namespace: t.Namespace}},
 		},
 		&rbacv1.Role{
 			TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "Role"},
@@ -186,7 +158,7 @@ func (t target) objects(platform string) []any {
 			RoleRef:    rbacv1.RoleRef{APIGroup: group, Kind: "Role", Name: tokenReader},
 			Subjects:   collectors,
 		},
-		t.monitoring(platform, scrapeEndpoint{
+		scrapeTarget(platform, t, scrapeEndpoint{
 			Port: securePort, Scheme: "https",
 			// The controllers sign their own certificates.
 			TLS: &tlsConfig{InsecureSkipVerify: true},

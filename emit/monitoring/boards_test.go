@@ -1,0 +1,271 @@
+package monitoring
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// testPlan is a small platform that has something of everything.
+func testPlan() *ir.Platform {
+	return &ir.Platform{
+		Name:      "gke-batch",
+		Scheduler: ir.Kueue,
+		Capacities: []ir.Capacity{
+			{
+				Name: "l4-reserved", Option: ir.Reservation, Machine: ir.Machine{Family: "g2", Resource: ir.GPU},
+				Reservation: &ir.ReservationUse{Name: "r"},
+			},
+			{Name: "h100-spot", Option: ir.Spot, Machine: ir.Machine{Family: "a3", Resource: ir.GPU, SteadyGPUs: true}},
+			{
+				Name: "v5e-flex", Option: ir.FlexStart, Machine: ir.Machine{Resource: ir.TPU},
+				Flex: &ir.FlexUse{Queued: true},
+			},
+		},
+		AdmissionChecks: []ir.AdmissionCheck{{Name: "dws"}},
+		Cohorts:         []ir.Cohort{{Name: "team-a-b"}},
+		Teams:           []ir.Team{{Name: "team-a", Namespace: "team-a"}, {Name: "team-b", Namespace: "b-space"}},
+	}
+}
+
+// barePlan is a platform of cpu machines alone: no checks, cohorts or teams.
+func barePlan() *ir.Platform {
+	return &ir.Platform{
+		Name:       "plain",
+		Capacities: []ir.Capacity{{Name: "c3", Option: ir.OnDemand}},
+	}
+}
+
+// kaiPlan is testPlan with KAI Scheduler.
+func kaiPlan() *ir.Platform {
+	p := testPlan()
+	p.Scheduler = ir.KAI
+	p.Teams[1].Queues = []ir.Queue{{LocalQueue: "team-b"}}
+	return p
+}
+
+// TestKAIQueues: what a cohort's queue has is what its teams have, and must not be
+// added to it.
+func TestKAIQueues(t *testing.T) {
+	p := kaiPlan()
+	p.Cohorts = []ir.Cohort{{Name: "a"}, {Name: "b"}}
+	for _, s := range adminSections(p) {
+		for _, panel := range s.Panels {
+			for _, q := range panel.Queries {
+				switch {
+				case !strings.Contains(q.expr, "kai_queue_"):
+				case s.Title == "Cohorts" && !strings.Contains(q.expr, `,queue_name=~"a|b"}`):
+					t.Errorf("%s: not of cohorts alone: %s", panel.Title, q.expr)
+				case s.Title != "Cohorts" && !strings.Contains(q.expr, `,queue_name!~"a|b"}`):
+					t.Errorf("%s: not of teams alone: %s", panel.Title, q.expr)
+				}
+			}
+		}
+	}
+	p.Cohorts = nil
+	if slices.ContainsFunc(adminSections(p), func(s Section) bool { return s.Title == "Cohorts" }) {
+		t.Error("cohorts are shown where there are none")
+	}
+}
+
+// panelTitles returns the panels of a board.
+func panelTitles(sections []Section) []string {
+	var out []string
+	for _, s := range sections {
+		for _, p := range s.Panels {
+			out = append(out, s.Title+"/"+p.Title)
+		}
+	}
+	return out
+}
+
+func TestPanelsFollowThePlatform(t *testing.T) {
+	all := append(panelTitles(adminSections(testPlan())), panelTitles(teamSections(testPlan()))...)
+	few := append(panelTitles(adminSections(barePlan())), panelTitles(teamSections(barePlan()))...)
+	var missing []string
+	for _, title := range all {
+		if !slices.Contains(few, title) {
+			missing = append(missing, title)
+		}
+	}
+	want := []string{
+		"Quota/Borrowed quota by ClusterQueue",
+		"Quota/Cohort quota in use, by flavor",
+		"Queues/Waiting time for admission checks (p95)",
+		"Capacity/Reservations: used and reserved",
+		"Capacity/Idle share of reservations",
+		"Capacity/Unused quota of flavors with reservations",
+		"Capacity/Accelerators by model",
+		"Capacity/Accelerators by provisioning model",
+		"Capacity/Accelerators requested and busy",
+		"Accelerators/Duty cycle of all chips",
+		"Accelerators/Memory in use on all chips",
+		"Accelerators/TensorCore utilisation",
+		"Accelerators/Tensor pipe and SM activity",
+		"Accelerators/Busy GPUs below 1 GHz",
+		"My jobs/Accelerator duty cycle by pod",
+		"My jobs/Accelerator memory in use by pod",
+		"My jobs/JobSet goodput",
+	}
+	if diff := cmp.Diff(want, missing); diff != "" {
+		t.Errorf("panels of the full platform only (-want +got):\n%s", diff)
+	}
+	for _, s := range adminSections(barePlan()) {
+		if s.Title == "Capacity" || s.Title == "Accelerators" {
+			t.Errorf("section %s has no panel to show", s.Title)
+		}
+	}
+}
+
+// TestTeamQueues applies the replacements of the query to the names of LocalQueues.
+func TestTeamQueues(t *testing.T) {
+	p := &ir.Platform{SharedQueues: []ir.SharedQueue{{Queue: ir.Queue{Tier: "dws"}}, {Queue: ir.Queue{Tier: "us-dws"}}}}
+	for _, tier := range []string{"big-us-dws", "us-dws", "dws", "lp"} {
+		p.PriorityClasses = append(p.PriorityClasses, ir.PriorityClass{Tier: tier})
+	}
+	replacement := regexp.MustCompile(`"cluster_queue", "([^"]*)", "name", "([^"]*)"`)
+	for local, want := range map[string]string{
+		"lq-a-lp": "cq-a-lp", "lq-a-dws": "cq-dws", "lq-a-b-dws": "cq-dws", "lq-a-us-dws": "cq-us-dws",
+		"lq-a-big-us-dws": "cq-a-big-us-dws", "lq-a-lpdws": "cq-a-lpdws",
+	} {
+		got := ""
+		for _, m := range replacement.FindAllStringSubmatch(teamQueues(p, "cluster_queue"), -1) {
+			if re := regexp.MustCompile("^(?:" + m[2] + ")$"); re.MatchString(local) {
+				got = re.ReplaceAllString(local, m[1])
+			}
+		}
+		if got != want {
+			t.Errorf("%s leads into %q, want %q", local, got, want)
+		}
+	}
+}
+
+func TestThrottlingOfSteadyGPUsOnly(t *testing.T) {
+	const title = "Accelerators/Busy GPUs below 1 GHz"
+	p := testPlan()
+	if !slices.Contains(panelTitles(adminSections(p)), title) {
+		t.Error("no panel of throttled H100")
+	}
+	p.Capacities = p.Capacities[:1]
+	if slices.Contains(panelTitles(adminSections(p)), title) {
+		t.Error("an L4 below 1 GHz is not throttled")
+	}
+}
+
+func TestReservationOfAnotherProject(t *testing.T) {
+	p := testPlan()
+	p.Capacities[0].Reservation.Owner = "other-project"
+	got := panelTitles(adminSections(p))
+	if slices.Contains(got, "Capacity/Idle share of reservations") {
+		t.Error("the metrics of another project's reservation are not there to be shown")
+	}
+	if !slices.Contains(got, "Capacity/Unused quota of flavors with reservations") {
+		t.Error("Kueue's own view of the reserved flavor is missing")
+	}
+}
+
+// TestAnyReservation: those of the project are watched, and quota is reserved
+// where nothing else serves it.
+func TestAnyReservation(t *testing.T) {
+	for _, onDemand := range []bool{false, true} {
+		p := barePlan()
+		p.Capacities[0] = ir.Capacity{
+			Name: "any", Option: ir.AnyReservation, AnyReservation: &ir.AnyReservationUse{OnDemand: onDemand},
+		}
+		got := panelTitles(adminSections(p))
+		if !slices.Contains(got, "Capacity/Idle share of reservations") {
+			t.Errorf("on demand %v: the project's reservations are not watched", onDemand)
+		}
+		if slices.Contains(got, "Capacity/Unused quota of flavors with reservations") == onDemand {
+			t.Errorf("on demand %v: the flavor counts as reserved: %v", onDemand, onDemand)
+		}
+	}
+}
+
+// TestVariables holds the variables that the reader of a team's board sees, and the
+// values that are selected at first.
+func TestVariables(t *testing.T) {
+	for name, test := range map[string]struct {
+		plan *ir.Platform
+		want []string
+	}{
+		"Kueue": {testPlan(), []string{
+			"cluster: gke-batch", "cluster_name: gke-batch", "resource: google.com/tpu nvidia.com/gpu",
+			"exported_namespace: team-a",
+		}},
+		"KAI Scheduler": {kaiPlan(), []string{
+			"cluster: gke-batch", "cluster_name: gke-batch", "queue_name: team-b", "exported_namespace: team-a",
+		}},
+		"no teams": {barePlan(), []string{
+			"cluster: plain", "cluster_name: plain", "resource: cpu", "exported_namespace: ",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, v := range Boards(test.plan)[1].Variables {
+				got = append(got, v.Label+": "+strings.Join(v.Chosen, " "))
+				if !v.Many && len(v.Chosen) != 1 {
+					t.Errorf("%s has %d values", v.Name, len(v.Chosen))
+				}
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("variables (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestPlaceholders holds every placeholder, and that a notation without a variable leaves
+// the variable's placeholder alone.
+func TestPlaceholders(t *testing.T) {
+	const expr = `a{@kueue,@resource,@team}[@window] + b{@scraped,@queue,@job,@steady,namespace="@namespace"} + c{@system}`
+	whole := Notation{
+		Matcher: func(v Variable) string { return v.Label + "=$" + v.Name },
+		Value:   func(v Variable) string { return "$" + v.Name },
+		Window:  "5m",
+	}
+	for name, test := range map[string]struct {
+		notation Notation
+		want     string
+	}{
+		"whole": {
+			whole,
+			`a{replica_role!="follower",cluster=$cluster,resource=$resource,exported_namespace=$team}[5m] + ` +
+				`b{cluster=$cluster,queue_name=$queue,job=~"kueue|kueue-controller-manager-metrics-service",` +
+				`modelName=~"NVIDIA (A100|H100|H200).*",namespace="$team"} + c{cluster_name=$cluster_name}`,
+		},
+		"of an alert": {
+			Notation{Matcher: func(v Variable) string { return fixedMatcher(testPlan(), v) }},
+			`a{replica_role!="follower",cluster=~"gke-batch|",resource=~"google.com/tpu|nvidia.com/gpu",@team}` +
+				`[@window] + b{cluster=~"gke-batch|",@queue,job=~"kueue|kueue-controller-manager-metrics-service",` +
+				`modelName=~"NVIDIA (A100|H100|H200).*",namespace="@namespace"} + c{cluster_name="gke-batch"}`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, test.notation.replacer().Replace(expr)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestBands holds the queries that stand for a heatmap.
+func TestBands(t *testing.T) {
+	var got []string
+	for _, q := range (Query{expr: "m"}).Bands() {
+		got = append(got, q.Named().expr)
+	}
+	want := []string{
+		`label_replace(quantile(0.05, m), "series", "p5", "", "")`,
+		`label_replace(quantile(0.50, m), "series", "p50", "", "")`,
+		`label_replace(quantile(0.95, m), "series", "p95", "", "")`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("queries (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,154 @@
+package monitoring
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// Notation is the way in which a format writes the variables of a board in PromQL.
+type Notation struct {
+	// Matcher returns the matcher of a variable's label, or "" for a variable that
+	// the format does not have.
+	Matcher func(Variable) string
+	// Value returns the value of a variable.
+	Value func(Variable) string
+	// Window is the time between two points of a chart.
+	Window string
+}
+
+// Matchers of series, for alerts and panels.
+const (
+	// matchLeader excludes the replicas of Kueue that wait for leadership: they
+	// export the gauges too, and every figure would double.
+	matchLeader = `replica_role!="follower"`
+	// matchKueueJob matches Kueue's controller. The label job has the
+	// PodMonitoring's name on Managed Prometheus, and the Service's name if a
+	// ServiceMonitor scrapes.
+	matchKueueJob = `job=~"kueue|kueue-controller-manager-metrics-service"`
+	// matchSteadyGPU matches the GPUs for which HasSteadyGPUs is true, by the name
+	// that the driver gives them.
+	matchSteadyGPU = `modelName=~"NVIDIA (A100|H100|H200).*"`
+)
+
+// Expressions that an alert and a panel share.
+const (
+	// throttledGPUs selects the busy GPUs below 1 GHz.
+	throttledGPUs = `(DCGM_FI_PROF_GR_ENGINE_ACTIVE{@steady,@scraped} > 0.5) and ` +
+		`(DCGM_FI_DEV_SM_CLOCK{@steady,@scraped} < 1000)`
+	// reservationUsed and reservationSize are averages over an hour.
+	reservationUsed = `sum by (reservation_id, reserved_resource_type) ` +
+		`(avg_over_time(compute_googleapis_com:reservation_used` + reservationHour + `))`
+	reservationSize = `sum by (reservation_id, reserved_resource_type) ` +
+		`(avg_over_time(compute_googleapis_com:reservation_reserved` + reservationHour + `))`
+	reservationHour = `{monitored_resource="compute.googleapis.com/Reservation"}[1h]`
+)
+
+// replacer returns a replacer of the placeholders in an expression:
+//
+//	@kueue      matchers of Kueue's own metrics
+//	@scraped    matchers of every other metric that Prometheus scrapes
+//	@system     matchers of Cloud Monitoring's own metrics
+//	@job        matcher of Kueue's controller, beside @scraped
+//	@steady     matcher of the GPUs that stay above 1 GHz, beside @scraped
+//	@resource   matcher of the resource that the reader has selected
+//	@queue      matcher of the team's queue, for KAI Scheduler
+//	@team       matcher of the team's namespace, for a scraped metric
+//	@namespace  the team's namespace itself
+//	@window     time between two points of the chart
+//
+// A placeholder that the notation does not have stays.
+func (n Notation) replacer() *strings.Replacer {
+	scraped := n.Matcher(clusterVariable)
+	pairs := []string{
+		"@kueue", matchLeader + "," + scraped, "@scraped", scraped, "@job", matchKueueJob, "@steady", matchSteadyGPU,
+	}
+	add := func(placeholder, text string) {
+		if text != "" {
+			pairs = append(pairs, placeholder, text)
+		}
+	}
+	add("@system", n.Matcher(systemClusterVariable))
+	add("@resource", n.Matcher(resourceVariable))
+	add("@queue", n.Matcher(queueVariable))
+	add("@team", n.Matcher(teamVariable))
+	if n.Value != nil {
+		add("@namespace", n.Value(teamVariable))
+	}
+	add("@window", n.Window)
+	return strings.NewReplacer(pairs...)
+}
+
+// eventsWithin returns the PromQL expression for the number of events that a counter
+// counted within a window. Kueue and KAI Scheduler create a series with its first
+// event, which increase() does not count; so the expression adds one for each series
+// that did not exist before the window.
+func eventsWithin(selector, window string) string {
+	increase := `increase(` + selector + `[` + window + `])`
+	return increase + ` + (` + selector + ` unless ` + selector + ` offset ` + window + `) ^ 0 or ` + increase
+}
+
+// bornOrRisen returns an expression for the series of a counter that counted an
+// event within the last hour, including the first event of a series.
+func bornOrRisen(selector string) string {
+	return `(` + selector + ` unless ` + selector + ` offset 1h) or (increase(` + selector + `[1h]) > 0)`
+}
+
+// quantileQueries returns queries for the median and the 95th percentile of a
+// histogram. buckets is a range selector of its buckets.
+func quantileQueries(by []string, buckets string) []Query {
+	return []Query{
+		{Name: "p50", By: by, expr: quantileOf("0.50", by, buckets)},
+		{Name: "p95", By: by, expr: quantileOf("0.95", by, buckets)},
+	}
+}
+
+// quantileOf returns an expression for a quantile of a histogram. It sums the
+// buckets before it interpolates, because quantiles cannot be summed.
+func quantileOf(q string, by []string, buckets string) string {
+	return `histogram_quantile(` + q + `, sum by (` + strings.Join(append([]string{"le"}, by...), ", ") + `) (rate(` +
+		buckets + `)))`
+}
+
+// teamQueues returns an expression with one series for each ClusterQueue of the
+// selected team. The given label holds the queue's name. The expression derives the
+// name from the team's LocalQueue: the two names differ only in the prefix, except
+// that the ClusterQueue of a shared tier does not contain the team's name. A match of
+// ClusterQueues by the team's name would also find the queues of a team whose name
+// begins with it.
+func teamQueues(p *ir.Platform, label string) string {
+	replace := func(expr, queue, local string) string {
+		return `label_replace(` + expr + `, "` + label + `", "` + ir.ClusterQueuePrefix + queue + `", "name", "` +
+			ir.LocalQueuePrefix + local + `")`
+	}
+	expr := replace(`kueue_local_queue_status{@kueue,@team}`, "$1", "(.*)")
+	shared := map[string]bool{}
+	for _, q := range p.SharedQueues {
+		shared[q.Tier] = true
+	}
+	if len(shared) == 0 {
+		return expr
+	}
+	var tiers []string
+	for _, c := range p.PriorityClasses {
+		if !slices.Contains(tiers, c.Tier) {
+			tiers = append(tiers, c.Tier)
+		}
+	}
+	// A name can end in another name. Sort by length, so that the last match, which
+	// decides, is the longest.
+	slices.SortFunc(tiers, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+	for _, tier := range tiers {
+		switch {
+		case shared[tier]:
+			expr = replace(expr, tier, ".*-"+tier)
+		case slices.ContainsFunc(tiers, func(other string) bool {
+			return shared[other] && strings.HasSuffix(tier, "-"+other)
+		}):
+			expr = replace(expr, "$1", "(.*-"+tier+")")
+		}
+	}
+	return expr
+}

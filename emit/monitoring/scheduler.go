@@ -1,0 +1,29 @@
+package monitoring
+
+import "github.com/batchwright/batchwright/compiler/ir"
+
+// scheduler holds the differences in monitoring between one scheduler of jobs and
+// another.
+type scheduler struct {
+	name           string // as written in a sentence
+	alerts         func(*ir.Platform) []Alert
+	admin          func(*ir.Platform) []Section  // the administrator's sections on quota and queues
+	controller     func(*ir.Platform) Section    // the administrator's section on the scheduler itself
+	team           func(*ir.Platform) []Section  // a team's sections on its quota and queues
+	adminVariables func(*ir.Platform) []Variable // of every board
+	teamVariables  func(*ir.Platform) []Variable // the further ones of a team's board
+	targets        func() []Target               // scrape targets, including JobSet
+}
+
+func schedulerOf(p *ir.Platform) scheduler {
+	if p.Scheduler == ir.KAI {
+		return scheduler{
+			"KAI Scheduler", kaiAlerts, kaiAdminSections, kaiControllerSection, kaiMySections,
+			kaiAdminVariables, kaiTeamVariables, kaiTargets,
+		}
+	}
+	return scheduler{
+		"Kueue", kueueAlerts, kueueAdminSections, controllerSection, kueueTeamSections,
+		kueueAdminVariables, kueueTeamVariables, kueueTargets,
+	}
+}

@@ -1,0 +1,50 @@
+package monitoring
+
+import "github.com/batchwright/batchwright/compiler/ir"
+
+// Target is a controller that Managed Prometheus scrapes. The releases of Kueue and
+// JobSet serve metrics over HTTPS on port 8443, to callers with permission to get
+// /metrics. They include a ClusterRole with this permission, but bind it to nobody.
+// KAI Scheduler serves metrics over HTTP on port 8080 to everybody.
+type Target struct {
+	Name      string // also the value of the metrics' label job
+	Namespace string
+	Reader    string            // the ClusterRole, "" for none
+	Pods      map[string]string // labels of the controller's pods
+}
+
+// Targets returns the controllers whose metrics the boards and alerts read.
+func Targets(p *ir.Platform) []Target { return schedulerOf(p).targets() }
+
+// kueueTargets returns the scrape targets with Kueue. Source: config/default and
+// config/components/rbac of the Kueue 0.19 and JobSet 0.12 releases.
+func kueueTargets() []Target {
+	return []Target{managerTarget("kueue", ir.KueueNamespace), managerTarget("jobset", ir.JobSetNamespace)}
+}
+
+// managerTarget returns the target for the controller of Kueue or of JobSet.
+func managerTarget(name, namespace string) Target {
+	return Target{
+		Name: name, Namespace: namespace, Reader: name + "-metrics-reader",
+		Pods: map[string]string{"app.kubernetes.io/name": name, "control-plane": "controller-manager"},
+	}
+}
+
+// Services of KAI Scheduler that export metrics. The names are also the values of
+// the label app of their pods. Source: KAI Scheduler 0.17,
+// pkg/operator/operands/scheduler and queue_controller.
+const (
+	kaiSchedulerService = "kai-scheduler-default"
+	kaiQueueService     = "queue-controller"
+)
+
+// kaiTargets returns the scrape targets with KAI Scheduler. Source: KAI Scheduler
+// 0.17, pkg/operator/operands.
+func kaiTargets() []Target {
+	service := func(app string) Target {
+		return Target{Name: app, Namespace: ir.KAINamespace, Pods: map[string]string{"app": app}}
+	}
+	return []Target{
+		managerTarget("jobset", ir.JobSetNamespace), service(kaiSchedulerService), service(kaiQueueService),
+	}
+}
