@@ -39,12 +39,7 @@ const (
 // expression also selects series that did not exist an hour ago: (m unless m offset
 // 1h) or (increase(m[1h]) > 0).
 func alerts(p *ir.Platform) []ir.Alert {
-	list := slices.Concat(jobSetAlerts(), nodeAlerts())
-	if p.Scheduler == ir.KAI {
-		list = append(list, kaiAlerts()...)
-	} else {
-		list = slices.Concat(list, queueAlerts(), serviceAlerts(), controllerAlerts())
-	}
+	list := slices.Concat(jobSetAlerts(), nodeAlerts(), ir.Choose(p.Scheduler, kueueAlerts, kaiAlerts)())
 	if len(p.AdmissionChecks) > 0 {
 		list = append(list, checkAlerts()...)
 	}
@@ -80,6 +75,11 @@ func alerts(p *ir.Platform) []ir.Alert {
 		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Name, b.Name))
 	})
 	return list
+}
+
+// kueueAlerts returns the alerts on Kueue's own metrics.
+func kueueAlerts() []ir.Alert {
+	return slices.Concat(queueAlerts(), serviceAlerts(), controllerAlerts())
 }
 
 // kaiAlerts returns the alerts on KAI Scheduler's own metrics. These metrics do not

@@ -42,7 +42,7 @@ func grafanaJSON(p *ir.Platform, b board) ([]byte, error) {
 	builder := dashboard.NewDashboardBuilder(b.title).
 		Uid(p.Name+"-"+b.file).
 		Description("Quota, queues and accelerators of platform "+p.Name+". The data source is a Prometheus that "+
-			"scrapes "+schedulerOf(p).name+" and JobSet; panels on nodes, pods and reservations need Google "+
+			"scrapes "+p.Scheduler.Facts().Name+" and JobSet; panels on nodes, pods and reservations need Google "+
 			"Managed Prometheus.").
 		Tags([]string{string(p.Scheduler), p.Name}).
 		Time("now-6h", "now").

@@ -140,11 +140,12 @@ func team(p *ir.Platform) []section {
 // present returns the sections without skipped panels, without Kueue's panels if the
 // platform has another scheduler, and without sections that are then empty.
 func present(p *ir.Platform, all []section) []section {
+	exports := schedulerOf(p).exports
 	var out []section
 	for _, s := range all {
 		kept := section{title: s.title}
 		for _, panel := range s.panels {
-			if !panel.skip && (p.Scheduler != ir.KAI || !panel.onKueue()) {
+			if !panel.skip && exports(panel) {
 				kept.panels = append(kept.panels, panel)
 			}
 		}

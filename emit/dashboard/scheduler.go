@@ -10,18 +10,21 @@ import (
 // scheduler holds the differences in monitoring between one scheduler of jobs and
 // another.
 type scheduler struct {
-	name       string                       // as written in a sentence
 	admin      func(*ir.Platform) []section // the administrator's sections on quota and queues
 	controller func() section               // the administrator's section on the scheduler itself
 	team       func(*ir.Platform) []section // a team's sections on its quota and queues
 	filters    func(*ir.Platform, board) []cloudFilter
 	variables  func(*ir.Platform, board) []cog.Builder[dashboard.VariableModel]
-	targets    func() []target // scrape targets, including JobSet
+	targets    func() []target  // scrape targets, including JobSet
+	exports    func(panel) bool // whether the platform has the metrics of a panel
 }
 
+func anyPanel(panel) bool { return true }
+
+func withoutKueue(p panel) bool { return !p.onKueue() }
+
 func schedulerOf(p *ir.Platform) scheduler {
-	if p.Scheduler == ir.KAI {
-		return scheduler{"KAI Scheduler", kaiAdmin, kaiController, kaiTeam, kaiFilters, kaiVariables, kaiTargets}
-	}
-	return scheduler{"Kueue", kueueAdmin, controller, kueueTeam, kueueFilters, kueueVariables, kueueTargets}
+	return ir.Choose(p.Scheduler,
+		scheduler{kueueAdmin, controller, kueueTeam, kueueFilters, kueueVariables, kueueTargets, anyPanel},
+		scheduler{kaiAdmin, kaiController, kaiTeam, kaiFilters, kaiVariables, kaiTargets, withoutKueue})
 }
