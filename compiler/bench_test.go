@@ -84,7 +84,9 @@ func BenchmarkLower(b *testing.B) {
 		blueprint := benchCheck(b, benchLoad(b, dir)).Blueprint
 		b.ReportAllocs()
 		for b.Loop() {
-			lower.Blueprint(blueprint)
+			if _, err := lower.Blueprint(blueprint); err != nil {
+				b.Fatal(err)
+			}
 		}
 	})
 }
@@ -92,7 +94,10 @@ func BenchmarkLower(b *testing.B) {
 func BenchmarkRules(b *testing.B) {
 	benchBlueprints(b, func(b *testing.B, dir string) {
 		checked := benchCheck(b, benchLoad(b, dir))
-		plan := lower.Blueprint(checked.Blueprint)
+		plan, err := lower.Blueprint(checked.Blueprint)
+		if err != nil {
+			b.Fatal(err)
+		}
 		b.ReportAllocs()
 		for b.Loop() {
 			var findings diag.List

@@ -123,7 +123,10 @@ func (c *compilation) compile(ctx context.Context, in load.Input) (*Result, erro
 		}
 		return res, nil
 	}
-	plan := lower.Blueprint(checked.Blueprint)
+	plan, err := lower.Blueprint(checked.Blueprint)
+	if err != nil {
+		return res, err
+	}
 	rules.Run(&rules.Pass{
 		Blueprint: checked.Blueprint, Plan: plan, Broken: checked.Broken, NamesOnly: !checked.Whole,
 		Place: checked.Place, Written: checked.Written, Findings: &res.Findings,

@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/batchwright/batchwright/compiler/catalog"
+	"github.com/batchwright/batchwright/compiler/ir"
 )
 
 const module = "github.com/batchwright/batchwright/"
@@ -227,6 +228,85 @@ func TestMetricsHaveOneRoom(t *testing.T) {
 			t.Errorf("no file contains %s: take it from the list", word)
 		}
 	}
+}
+
+// schedulerFiles are the files that may name a scheduler, each with its reason. All
+// other code asks for the facts of the plan's scheduler, or calls ir.Choose.
+var schedulerFiles = map[string]string{
+	"compiler/ir/scheduler.go":      "defines the schedulers, their facts and ir.Choose",
+	"compiler/rules/kai.go":         "rules only for KAI Scheduler, and the one on its priorities of queues",
+	"compiler/rules/consumption.go": "a rule's row names the schedulers that the rule does not hold for",
+	"compiler/rules/quota.go":       "a rule's row names the schedulers that the rule does not hold for",
+	"compiler/rules/tiers.go":       "rows of rules name the schedulers that the rules do not hold for",
+	"compiler/rules/workloads.go":   "a rule's row names the schedulers that the rule does not hold for",
+}
+
+// TestSchedulersAreChosenOnce checks that only schedulerFiles name a scheduler, and
+// that only ir.Choose compares schedulers. A new scheduler then cannot be taken for
+// an old one.
+func TestSchedulersAreChosenOnce(t *testing.T) {
+	named := map[string]bool{}
+	for _, name := range sourceFiles(t) {
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		naming, comparing := schedulerMentions(string(text))
+		if named[name] = len(naming)+len(comparing) > 0; named[name] && schedulerFiles[name] == "" {
+			t.Errorf("%s names a scheduler: %q; ask for its facts, or call ir.Choose", name, append(naming, comparing...))
+		}
+		if len(comparing) > 0 && name != "compiler/ir/scheduler.go" {
+			t.Errorf("%s compares schedulers: %q; ask for a fact, or call ir.Choose", name, comparing)
+		}
+	}
+	for name, reason := range schedulerFiles {
+		if !named[name] {
+			t.Errorf("%s no longer names a scheduler; remove it from the list: %s", name, reason)
+		}
+	}
+}
+
+// TestSchedulerMentions checks which code counts as naming and as comparing.
+func TestSchedulerMentions(t *testing.T) {
+	for code, want := range map[string][2]int{
+		`only: ir.KAI, basic: true`:                    {1, 0},
+		`p := ir.Platform{Scheduler: "kai"}`:           {1, 0},
+		`p.Scheduler = "kueue"`:                        {1, 0},
+		`s := ir.Scheduler("kai")`:                     {1, 0},
+		`if p.Scheduler == ir.KAI {`:                   {1, 1},
+		`if s != ir.Kueue {`:                           {1, 1},
+		`if b.Scheduler == string(ir.KAI) {`:           {1, 1},
+		`if string(p.Scheduler) == "kai" {`:            {1, 1},
+		`if s == KAI {`:                                {0, 1},
+		`if before.Scheduler != after.Scheduler {`:     {0, 1},
+		`switch p.Scheduler {`:                         {0, 1},
+		"switch b.Scheduler {\ncase \"kai\":":          {1, 2},
+		`{"kai", "KAI Scheduler", v.KAI, "0.16.0"}`:    {0, 0},
+		`manager("kueue", ir.KueueNamespace)`:          {0, 0},
+		`ir.Choose(p.Scheduler, kueueParts, kaiParts)`: {0, 0},
+		`if v.KAI == "0.20.0" {`:                       {0, 0},
+		`err := p.Scheduler.Check()`:                   {0, 0},
+	} {
+		naming, comparing := schedulerMentions(code)
+		if got := [2]int{len(naming), len(comparing)}; got != want {
+			t.Errorf("%s: named and compared %v times, want %v", code, got, want)
+		}
+	}
+}
+
+// schedulerMentions returns the parts of a source file that name a scheduler, and the
+// parts that compare one.
+func schedulerMentions(text string) (naming, comparing []string) {
+	var schedulers []string
+	for _, s := range ir.Schedulers() {
+		schedulers = append(schedulers, string(s))
+	}
+	either := strings.Join(schedulers, "|")
+	constant, value := "(?i:"+either+`)\b`, `"(?:`+either+`)"` // a constant is spelt as its value, except for capitals
+	names := regexp.MustCompile(`\bir\.` + constant + `|(?:\bScheduler\)?(?: *[:=]+|\() *|\bcase )` + value)
+	compares := regexp.MustCompile(`[=!]= *(?:string\()?(?:ir\.)?` + constant + `|\bcase (?:` + value + `|(?:ir\.)?` + constant +
+		`)|\.Scheduler\)? *[=!]=|[=!]= *\w+\.Scheduler\b|\bswitch [^{]*\.Scheduler\)? *\{`)
+	return names.FindAllString(text, -1), compares.FindAllString(text, -1)
 }
 
 // machineFamilies returns the names of all machine families.

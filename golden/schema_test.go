@@ -3,6 +3,7 @@ package golden_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,11 +16,13 @@ import (
 	"cuelang.org/go/cue/inject/embed"
 	"cuelang.org/go/cue/load"
 	"cuelang.org/go/encoding/yaml"
+	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/ir"
 )
 
 const jsonSchemaFile = "testdata/blueprint.schema.json"
@@ -30,6 +33,26 @@ func TestJSONSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	compareFile(t, jsonSchemaFile, got)
+}
+
+// TestSchemaKnowsTheSchedulers checks that the schema offers all schedulers of the
+// plan and no others.
+func TestSchemaKnowsTheSchedulers(t *testing.T) {
+	text, err := blueprint.JSONSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema struct {
+		Properties struct {
+			Scheduler struct{ Enum []ir.Scheduler }
+		}
+	}
+	if err := json.Unmarshal(text, &schema); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(ir.Schedulers(), schema.Properties.Scheduler.Enum); diff != "" {
+		t.Errorf("schedulers of the schema (-plan +schema):\n%s", diff)
+	}
 }
 
 // TestJSONSchemaAcceptsBlueprints checks that the schema accepts every example as it

@@ -431,7 +431,8 @@ func tfPlan() *ir.Platform {
 		}
 	}
 	return &ir.Platform{
-		Name: "every", Project: "my-project", Region: "us-central1", Zones: zones,
+		Scheduler: ir.Kueue,
+		Name:      "every", Project: "my-project", Region: "us-central1", Zones: zones,
 		Versions: ir.Versions{GoogleProvider: "7.45.0"},
 		Network: ir.Network{
 			Name: "every", Subnet: "every", Nodes: "10.0.0.0/20", Pods: "10.4.0.0/14", Services: "10.0.32.0/20",

@@ -57,18 +57,6 @@ type Platform struct {
 	Notes []string
 }
 
-// Scheduler is the software that starts the teams' jobs.
-type Scheduler string
-
-// The schedulers. Most of their differences are already in the plan: how a workload
-// names its queue (Workload.Queueing), and which capacities need an admission check.
-// In addition, each scheduler has its own emitter for its queues, and the other
-// emitters describe their differences in schedulerOf.
-const (
-	Kueue Scheduler = "kueue"
-	KAI   Scheduler = "kai"
-)
-
 // Versions are release numbers without a leading v.
 type Versions struct {
 	Kueue, JobSet, KAI, Helm, GIB, Terraform, GoogleProvider, Gcloud string

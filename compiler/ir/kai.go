@@ -12,27 +12,6 @@ const (
 // Scheduler's documentation, "Workload priority".
 const KAINonPreemptible = 100
 
-// KAIDefaultClass is the PriorityClass that KAI Scheduler gives to a Job or JobSet
-// whose pods name none.
-const KAIDefaultClass = "train"
-
-// KAIClass returns the value of a PriorityClass that KAI Scheduler's chart installs,
-// and reports whether the chart installs the class. Source: KAI Scheduler's
-// documentation, "Workload priority".
-func KAIClass(name string) (value int, known bool) {
-	switch name {
-	case KAIDefaultClass:
-		return 50, true
-	case "build-preemptible":
-		return 75, true
-	case "build":
-		return 100, true
-	case "inference":
-		return 125, true
-	}
-	return 0, false
-}
-
 // GPUShare is a queue's share of the GPUs. KAI Scheduler counts GPUs of all types
 // together.
 type GPUShare struct {

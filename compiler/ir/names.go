@@ -42,12 +42,7 @@ const (
 )
 
 // QueueLabel returns the label by which a job names its queue.
-func (p *Platform) QueueLabel() string {
-	if p.Scheduler == KAI {
-		return LabelKAIQueue
-	}
-	return LabelKueueQueue
-}
+func (p *Platform) QueueLabel() string { return p.Scheduler.Facts().QueueLabel }
 
 // AnnotationMaxRun holds the time, in seconds, for which a job wants its flex-start
 // nodes; Kueue passes it to the ProvisioningRequest as a parameter.

@@ -102,12 +102,11 @@ func autoProvisioningNeed(p *ir.Platform) (vcpus, memoryGiB int) {
 // size.
 type nodeCount struct{ standing, admitted, ceiling int }
 
-// countNodes counts a capacity's nodes. KAI Scheduler counts the GPUs of all
-// capacities together and lends what is idle, so all nodes can be in use. Kueue
-// never admits more to a flavor than the nominal quota of all its queues together,
-// because borrowing only moves what other queues leave unused. The quota of the
-// scarcest resource, in whole nodes or TPU slices, therefore bounds the nodes in
-// use.
+// countNodes counts a capacity's nodes. If quota is not counted per capacity, idle
+// nodes are lent, so all nodes can be in use. Otherwise a capacity never holds more
+// workloads than the nominal quota of all its queues together, because borrowing
+// only moves what other queues leave unused. The quota of the scarcest resource, in
+// whole nodes or TPU slices, therefore bounds the nodes in use.
 func countNodes(p *ir.Platform, c ir.Capacity) nodeCount {
 	standing := c.MinNodes
 	switch {
@@ -118,7 +117,7 @@ func countNodes(p *ir.Platform, c ir.Capacity) nodeCount {
 		// even while it is idle.
 		standing = c.MaxNodes
 	}
-	if p.Scheduler == ir.KAI {
+	if !p.Scheduler.Facts().QuotaPerCapacity {
 		return nodeCount{standing, c.MaxNodes, c.MaxNodes}
 	}
 	needed := 0

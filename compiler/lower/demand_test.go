@@ -44,7 +44,8 @@ func demandAmounts(gpu, cpu, memory string) []ir.Amount {
 func demandPlatform() *ir.Platform {
 	node := demandAmounts("2", "22", "80Gi")
 	return &ir.Platform{
-		Zones: []string{"us-central1-a", "us-central1-b", "us-central1-c"},
+		Scheduler: ir.Kueue,
+		Zones:     []string{"us-central1-a", "us-central1-b", "us-central1-c"},
 		SystemPool: ir.SystemPool{
 			Machine: "e2-standard-4", Family: "e2", VCPUs: 4, MemoryGiB: 16, DiskType: "pd-balanced", DiskSizeGiB: 100,
 			NodesPerZone: 2,
@@ -216,7 +217,7 @@ func TestDemandCountsNodes(t *testing.T) {
 		},
 	}
 	for _, tt := range tests {
-		if got := countNodes(&ir.Platform{}, tt.c); got != tt.want {
+		if got := countNodes(&ir.Platform{Scheduler: ir.Kueue}, tt.c); got != tt.want {
 			t.Errorf("%s: countNodes = %+v, want %+v", tt.name, got, tt.want)
 		}
 	}
@@ -358,7 +359,7 @@ func TestDemandMetrics(t *testing.T) {
 	}
 	for _, tt := range tests {
 		found := false
-		for _, row := range demand(&ir.Platform{Capacities: []ir.Capacity{tt.c}}).Rows {
+		for _, row := range demand(&ir.Platform{Scheduler: ir.Kueue, Capacities: []ir.Capacity{tt.c}}).Rows {
 			if row.Metric == tt.want.Metric && row.What == tt.want.What {
 				found = true
 				if diff := cmp.Diff(tt.want, row); diff != "" {
@@ -374,7 +375,7 @@ func TestDemandMetrics(t *testing.T) {
 
 // TestDemandOfCalendarReservations: Google charges them no quota but for disks.
 func TestDemandOfCalendarReservations(t *testing.T) {
-	p := &ir.Platform{Capacities: []ir.Capacity{{
+	p := &ir.Platform{Scheduler: ir.Kueue, Capacities: []ir.Capacity{{
 		Machine: demandL4, Option: ir.Reservation, Static: true, MinNodes: 2, MaxNodes: 2, DiskType: "pd-balanced",
 		DiskSizeGiB: 100,
 		Reservation: &ir.ReservationUse{Name: "r", Kind: ir.CalendarReservation},
@@ -392,7 +393,8 @@ func TestDemandOfCalendarReservations(t *testing.T) {
 
 func TestDemandOfCPUMachinesHasNoGPUs(t *testing.T) {
 	p := &ir.Platform{
-		Zones: []string{"us-central1-a"},
+		Scheduler: ir.Kueue,
+		Zones:     []string{"us-central1-a"},
 		SystemPool: ir.SystemPool{
 			Machine: "e2-standard-4", Family: "e2", VCPUs: 4, DiskType: "pd-standard", DiskSizeGiB: 100,
 			NodesPerZone: 1,
@@ -421,6 +423,7 @@ func TestDemandOfCPUMachinesHasNoGPUs(t *testing.T) {
 
 func TestDemandLimitNeverCutsWhatStands(t *testing.T) {
 	p := &ir.Platform{
+		Scheduler: ir.Kueue,
 		Capacities: []ir.Capacity{
 			{Machine: demandA100, Option: ir.Spot, Static: true, MaxNodes: 10},
 			{Machine: demandA100, Option: ir.Spot, MaxNodes: 10},
@@ -436,7 +439,7 @@ func TestDemandLimitNeverCutsWhatStands(t *testing.T) {
 }
 
 func TestDemandOfNetworks(t *testing.T) {
-	p := &ir.Platform{Zones: []string{"us-central1-a"}}
+	p := &ir.Platform{Scheduler: ir.Kueue, Zones: []string{"us-central1-a"}}
 	row := func() *ir.DemandRow {
 		for _, r := range demand(p).Rows {
 			if r.Metric == "NETWORKS" {

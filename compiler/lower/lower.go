@@ -20,10 +20,15 @@ import (
 	"github.com/batchwright/batchwright/schema"
 )
 
-// Blueprint returns the plan of the blueprint's platform, which is never nil. It
-// lowers a blueprint that the rules will reject as far as possible: a part that
-// refers to an unknown name is left out.
-func Blueprint(b *schema.Blueprint) *ir.Platform {
+// Blueprint returns the plan of the blueprint's platform. It lowers a blueprint that
+// the rules will reject as far as possible: a part that refers to an unknown name is
+// left out. It returns an error only if package ir does not know the scheduler,
+// which means that the schema accepts a scheduler too many.
+func Blueprint(b *schema.Blueprint) (*ir.Platform, error) {
+	scheduler := ir.Scheduler(b.Scheduler)
+	if err := scheduler.Check(); err != nil {
+		return nil, err
+	}
 	zones := sortedUnique(b.Zones)
 	capacities := lowerCapacities(b, zones)
 	offers := offersOf(b, capacities)
@@ -44,7 +49,7 @@ func Blueprint(b *schema.Blueprint) *ir.Platform {
 			Terraform: b.Versions.Terraform, GoogleProvider: b.Versions.GoogleProvider, Gcloud: b.Versions.Gcloud,
 			SHA256: lowerPins(b.Versions),
 		},
-		Scheduler: ir.Scheduler(b.Scheduler),
+		Scheduler: scheduler,
 		Network: ir.Network{
 			Name: b.Name, Subnet: b.Name,
 			Nodes: b.Network.Nodes, Pods: b.Network.Pods, Services: b.Network.Services,
@@ -83,7 +88,7 @@ func Blueprint(b *schema.Blueprint) *ir.Platform {
 	}
 	p.Workloads = lowerWorkloads(b, p)
 	derive(b, p)
-	return p
+	return p, nil
 }
 
 // derive adds to a platform what follows from the whole of it. The order matters:
@@ -146,9 +151,7 @@ func lowerCluster(b *schema.Blueprint, gpuNetworks bool) ir.Cluster {
 }
 
 func lowerPriorityClasses(b *schema.Blueprint) []ir.PriorityClass {
-	// KAI Scheduler uses only the values: in a queue, a job with a higher value
-	// evicts one with a lower value, unless the latter is non-preemptible.
-	kai := b.Scheduler == string(ir.KAI)
+	facts := ir.Scheduler(b.Scheduler).Facts()
 	var out []ir.PriorityClass
 	for tier, t := range b.Tiers {
 		classes := t.PriorityClasses(tier)
@@ -157,11 +160,12 @@ func lowerPriorityClasses(b *schema.Blueprint) []ir.PriorityClass {
 			note += ", one of its " + strconv.Itoa(len(classes)) + " priorities"
 		}
 		for i, class := range classes {
-			value, known := ir.KAIClass(class.Name)
+			value, known := facts.ClassValue(class.Name)
 			out = append(out, ir.PriorityClass{
-				Name: class.Name, Value: int32(class.Value), Default: t.Default && i == 0, Preempts: t.Preempts || kai,
-				Tier: tier, Note: note,
-				BuiltIn: kai && known && value == class.Value,
+				Name: class.Name, Value: int32(class.Value), Default: t.Default && i == 0,
+				Preempts: t.Preempts || facts.PreemptsByPriority,
+				Tier:     tier, Note: note,
+				BuiltIn: known && value == class.Value,
 			})
 		}
 	}

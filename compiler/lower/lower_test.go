@@ -1,11 +1,23 @@
 package lower
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
 	"github.com/batchwright/batchwright/schema"
 )
+
+// TestUnknownScheduler checks that a scheduler that the plan does not know is an
+// error. The plan is not made for another scheduler.
+func TestUnknownScheduler(t *testing.T) {
+	for _, scheduler := range []string{"", "slurm"} {
+		p, err := Blueprint(&schema.Blueprint{Scheduler: scheduler})
+		if p != nil || err == nil || err.Error() != fmt.Sprintf("unknown scheduler %q", scheduler) {
+			t.Errorf("scheduler %q: plan %v, error %v", scheduler, p, err)
+		}
+	}
+}
 
 // TestMetricsFollowTheVersion holds that a cluster asks for no metrics component
 // that the version it starts with does not have: GKE would refuse it.

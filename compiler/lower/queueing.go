@@ -17,9 +17,11 @@ const kaiPreemptibility = "kai.scheduler/preemptibility"
 // recognises a workload. The workload must be complete except for its name; on holds
 // the capacities that it can run on.
 func queueing(p *ir.Platform, w ir.Workload, on []*ir.Capacity) ir.Queueing {
-	if p.Scheduler == ir.KAI {
-		return kaiQueueing(p, w)
-	}
+	return ir.Choose(p.Scheduler, kueueQueueing, kaiQueueing)(p, w, on)
+}
+
+// kueueQueueing also passes on how long a workload wants its queued flex-start nodes.
+func kueueQueueing(_ *ir.Platform, w ir.Workload, on []*ir.Capacity) ir.Queueing {
 	q := ir.Queueing{Labels: []ir.KeyValue{{Key: ir.LabelKueueQueue, Value: w.Queue}}}
 	if w.MaxRunSeconds != 0 && slices.ContainsFunc(on, func(c *ir.Capacity) bool { return c.Queued() }) {
 		q.Annotations = []ir.KeyValue{{Key: ir.AnnotationMaxRun, Value: strconv.Itoa(w.MaxRunSeconds)}}
@@ -31,7 +33,7 @@ func queueing(p *ir.Platform, w ir.Workload, on []*ir.Capacity) ir.Queueing {
 // default KAI Scheduler starts a Job as soon as one of its pods can start, so the
 // result states how many pods must start together; the pods of a JobSet always start
 // together.
-func kaiQueueing(p *ir.Platform, w ir.Workload) ir.Queueing {
+func kaiQueueing(p *ir.Platform, w ir.Workload, _ []*ir.Capacity) ir.Queueing {
 	preemptibility := "preemptible"
 	if p.NonPreemptible(w.PriorityClass) {
 		preemptibility = "non-preemptible"

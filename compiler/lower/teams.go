@@ -95,6 +95,7 @@ func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.Share
 			sharedBy[t.Name] = append(sharedBy[t.Name], &shared[i])
 		}
 	}
+	oneQueue := ir.Scheduler(b.Scheduler).Facts().OneQueue
 	var out []ir.Team
 	for _, name := range slices.Sorted(maps.Keys(b.Teams)) {
 		in := b.Teams[name]
@@ -123,7 +124,7 @@ func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.Share
 			}
 			if q := lowerQueue(t, tier, quota, value(in.Cohort, ""), offers); len(q.Flavors) > 0 {
 				q.ClusterQueue, q.LocalQueue = ir.ClusterQueuePrefix+name+"-"+tier, ir.LocalQueuePrefix+name+"-"+tier
-				if b.Scheduler == string(ir.KAI) {
+				if oneQueue {
 					q.ClusterQueue, q.LocalQueue = name, name
 				}
 				team.Queues = append(team.Queues, q)

@@ -115,9 +115,10 @@ func auxiliaryFitsNode(r *report) {
 	})
 }
 
-// auxiliaryFitsQuota reports auxiliary pods that exceed a quota, because Kueue
-// admits either all pods of a workload or none.
+// auxiliaryFitsQuota reports auxiliary pods that exceed a quota, because either all
+// pods of a workload are admitted or none.
 func auxiliaryFitsQuota(r *report) {
+	scheduler := r.Plan.Scheduler.Facts()
 	pool := cohortPools(r.Plan)
 	r.eachAuxiliary(func(s submission, a ir.Auxiliary, c ir.Capacity) {
 		path := at("workloads", s.workload.Template, "auxiliary", a.Name)
@@ -127,8 +128,9 @@ func auxiliaryFitsQuota(r *report) {
 		i := slices.IndexFunc(s.queue.Flavors, func(f ir.FlavorQuota) bool { return f.Flavor == c.Name })
 		if i < 0 {
 			cure := "give the team quota on this capacity, in cpus"
-			if r.Plan.Scheduler == ir.KAI {
-				cure += `; KAI Scheduler does not count this quota, so also add to the capacity accept: E1005: "REASON"`
+			if !scheduler.CountsCPU {
+				cure += "; " + scheduler.Name +
+					` does not count this quota, so also add to the capacity accept: E1005: "REASON"`
 			}
 			r.add(append(path, "capacity"),
 				fmt.Sprintf("team %q has no quota on %q, so workload %q can never be admitted for this team",
@@ -137,8 +139,8 @@ func auxiliaryFitsQuota(r *report) {
 				related(r.quotaPath(s, ""), "the team's quota"), help("%s", cure))
 			return
 		}
-		if slices.Contains(s.workload.Capacities, c.Name) || r.Plan.Scheduler == ir.KAI {
-			return // the workload's own pods use the same quota; KAI Scheduler counts only GPUs
+		if slices.Contains(s.workload.Capacities, c.Name) || !scheduler.CountsCPU {
+			return // the workload's own pods use the same quota, or no quota limits auxiliary pods
 		}
 		var requests []ir.Amount
 		for _, other := range s.workload.Auxiliaries {

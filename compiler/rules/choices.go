@@ -114,7 +114,7 @@ func chosenApart(r *report) {
 // Scheduler places pods on nodes that have all labels. Source: Kueue 0.19,
 // pkg/scheduler/flavorassigner.
 func (r *report) apart(s submission, path []string, chosen []string, requests []ir.Amount, selector []ir.KeyValue) {
-	capacities := capacitiesByName(r.Plan)
+	capacities, facts := capacitiesByName(r.Plan), r.Plan.Scheduler.Facts()
 	for _, f := range s.queue.Flavors {
 		c := capacities[f.Flavor]
 		if slices.Contains(chosen, f.Flavor) || !offers(c, requests) {
@@ -122,7 +122,7 @@ func (r *report) apart(s submission, path []string, chosen []string, requests []
 		}
 		told := slices.ContainsFunc(selector, func(l ir.KeyValue) bool {
 			i := slices.IndexFunc(c.NodeLabels, func(has ir.KeyValue) bool { return has.Key == l.Key })
-			return i < 0 && r.Plan.Scheduler == ir.KAI || i >= 0 && c.NodeLabels[i] != l
+			return i < 0 && facts.MatchesAllLabels || i >= 0 && c.NodeLabels[i] != l
 		})
 		if told {
 			continue

@@ -72,7 +72,7 @@ func oneTier(r *report) {
 // pools that GKE creates, GKE's documentation says that custom scheduling with its
 // own filters is not supported ("About node pool auto-creation").
 func noEquivalent(r *report) {
-	b := r.Blueprint
+	b, facts := r.Blueprint, r.Plan.Scheduler.Facts()
 	for _, name := range names(b.Tiers) {
 		t := b.Tiers[name]
 		if t.Shared != nil {
@@ -91,12 +91,12 @@ func noEquivalent(r *report) {
 				"queueing is unavailable with KAI Scheduler: a job that fits always overtakes a job that does not fit",
 				help("remove queueing"))
 		}
-		if classes := t.PriorityClasses(name); t.Default && len(classes) > 0 && classes[0].Name != ir.KAIDefaultClass {
-			if _, own := ir.KAIClass(classes[0].Name); own {
+		if classes := t.PriorityClasses(name); t.Default && len(classes) > 0 && classes[0].Name != facts.DefaultClass {
+			if _, own := facts.ClassValue(classes[0].Name); own {
 				r.add(at("tiers", name, "default"),
 					fmt.Sprintf("PriorityClass %q belongs to KAI Scheduler, so it cannot be the default",
 						classes[0].Name),
-					help("remove default: KAI Scheduler gives jobs without a class the class %q", ir.KAIDefaultClass))
+					help("remove default: KAI Scheduler gives jobs without a class the class %q", facts.DefaultClass))
 			}
 		}
 	}
@@ -215,14 +215,15 @@ func queuePriorities(r *report) {
 			options = append(options, related(path, "another priority"))
 		}
 	}
-	r.addKey(paths[0], "priority of a queue is unavailable with Kueue", options...)
+	r.addKey(paths[0], "priority of a queue is unavailable with "+r.Plan.Scheduler.Facts().Name, options...)
 }
 
 func ownClasses(r *report) {
+	facts := r.Plan.Scheduler.Facts()
 	for _, tier := range names(r.Blueprint.Tiers) {
 		t := r.Blueprint.Tiers[tier]
 		for _, class := range t.PriorityClasses(tier) {
-			value, own := ir.KAIClass(class.Name)
+			value, own := facts.ClassValue(class.Name)
 			if !own || value == class.Value {
 				continue
 			}

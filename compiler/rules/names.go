@@ -261,8 +261,10 @@ func cohortCircle(r *report) {
 // reserved reports whether a namespace belongs to the cluster itself, or has a
 // prefix that Kubernetes or GKE reserves.
 func reserved(namespace string) bool {
-	return namespace == "default" || namespace == ir.KueueNamespace || namespace == ir.JobSetNamespace ||
-		namespace == ir.KAINamespace || namespace == ir.KAIReservationNamespace ||
+	return namespace == "default" || namespace == ir.JobSetNamespace ||
+		slices.ContainsFunc(ir.Schedulers(), func(s ir.Scheduler) bool {
+			return slices.Contains(s.Facts().Namespaces, namespace)
+		}) ||
 		strings.HasPrefix(namespace, "kube-") || strings.HasPrefix(namespace, "gke-") ||
 		strings.HasPrefix(namespace, "gmp-")
 }

@@ -55,7 +55,7 @@ func defaultTier(r *report) {
 	}
 	switch {
 	case len(tiers) == 0:
-	case len(defaults) == 0 && r.Plan.Scheduler == ir.KAI: // KAI Scheduler has a default class of its own
+	case len(defaults) == 0 && r.Plan.Scheduler.Facts().DefaultClass != "":
 	case len(defaults) == 0:
 		r.addKey(at("tiers"), "no tier is the default for pods without a PriorityClass",
 			help("set default: true in the tier whose priority these pods get"))

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -62,15 +63,15 @@ func unpinnedVersions(r *report) {
 	if r.Findings.HasErrors() {
 		return // another rule may demand a different version
 	}
-	pins := r.Plan.Versions.SHA256
+	pins, downloads := r.Plan.Versions.SHA256, r.Plan.Scheduler.Facts().Downloads
 	for _, version := range []struct {
 		field, pin string
 		used       bool
 	}{
 		{"gcloud", pins.Gcloud, true},
-		{"helm", pins.Helm, r.Plan.Scheduler == ir.KAI},
+		{"helm", pins.Helm, slices.Contains(downloads, "helm")},
 		{"jobset", pins.JobSet, true},
-		{"kueue", pins.Kueue, r.Plan.Scheduler == ir.Kueue},
+		{"kueue", pins.Kueue, slices.Contains(downloads, "kueue")},
 		{"terraform", pins.Terraform, !r.Blueprint.Delivery.InfrastructureManager},
 	} {
 		if version.used && version.pin == "" && r.Written("versions", version.field) {

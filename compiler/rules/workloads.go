@@ -192,14 +192,20 @@ func podFitsNode(r *report) {
 
 func copyFitsQuota(r *report) {
 	capacities, pool := capacitiesByName(r.Plan), cohortPools(r.Plan)
-	cure := "use fewer or smaller pods, or raise the quota or the borrowing limit: all pods of a copy run at once on " +
-		"one capacity"
-	starts := func(s submission) ([]string, bool) { return admissible(s, capacities, pool) }
-	if r.Plan.Scheduler == ir.KAI {
-		starts = func(s submission) ([]string, bool) { return startable(r.Plan, s, capacities) }
-		cure = fmt.Sprintf("use fewer or smaller pods, or raise the quota or the borrowing limit: all pods of a copy "+
-			"run at once, and within the guarantee if the priority is %d or more", ir.KAINonPreemptible)
+	type admission struct {
+		admits func(submission) (short []string, ok bool)
+		limit  string // what the pods of a copy need
 	}
+	scheduler := ir.Choose(r.Plan.Scheduler,
+		admission{
+			func(s submission) ([]string, bool) { return admissible(s, capacities, pool) },
+			"all pods of a copy run at once on one capacity",
+		},
+		admission{
+			func(s submission) ([]string, bool) { return startable(r.Plan, s, capacities) },
+			fmt.Sprintf("all pods of a copy run at once, and within the guarantee if the priority is %d or more",
+				ir.KAINonPreemptible),
+		})
 	all := r.submissions()
 	for _, name := range names(all) {
 		var stuck []string
@@ -209,7 +215,7 @@ func copyFitsQuota(r *report) {
 			if r.spoilt(s) {
 				continue
 			}
-			if lacks, ok := starts(s); !ok {
+			if lacks, ok := scheduler.admits(s); !ok {
 				if stuck = append(stuck, s.team.Name); short == nil {
 					first, short = s, lacks
 				}
@@ -220,7 +226,7 @@ func copyFitsQuota(r *report) {
 				fmt.Sprintf("workload %q can never be admitted for %s", name, quoted(stuck)),
 				label("within quota: %s", strings.Join(short, "; ")),
 				related(r.quotaPath(first, ""), "the quota"),
-				help("%s", cure))
+				help("use fewer or smaller pods, or raise the quota or the borrowing limit: %s", scheduler.limit))
 		}
 	}
 }

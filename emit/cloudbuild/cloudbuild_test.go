@@ -16,6 +16,7 @@ import (
 // platform returns a plan with everything that this package reads.
 func platform() *ir.Platform {
 	return &ir.Platform{
+		Scheduler:   ir.Kueue,
 		Name:        "gke-batch",
 		Project:     "my-project",
 		Region:      "us-central1",

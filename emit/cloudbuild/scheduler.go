@@ -44,10 +44,7 @@ type scheduler struct {
 }
 
 func schedulerOf(p *ir.Platform) scheduler {
-	if p.Scheduler == ir.KAI {
-		return kai(p)
-	}
-	return kueue(p)
+	return ir.Choose(p.Scheduler, kueue, kai)(p)
 }
 
 func kueue(p *ir.Platform) scheduler {

@@ -43,6 +43,7 @@ func plan() *ir.Platform {
 func bare() *ir.Platform {
 	return &ir.Platform{
 		Name:       "plain",
+		Scheduler:  ir.Kueue,
 		Capacities: []ir.Capacity{{Name: "c3", Option: ir.OnDemand}},
 		Monitoring: ir.Monitoring{GrafanaNamespace: "monitoring"},
 	}

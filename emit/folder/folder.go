@@ -25,9 +25,12 @@ type emitter struct {
 
 // Build renders the whole deploy folder of a platform, sorted by path, with the
 // manifest of its files. It does not change the plan. Every error is a bug in
-// batchwright, never a mistake in the blueprint. That includes a path that two
-// emitters claim and a path that leads out of the folder.
+// batchwright, never a mistake in the blueprint. That includes an unknown scheduler, a
+// path that two emitters claim, and a path that leads out of the folder.
 func Build(p *ir.Platform) (emit.Tree, error) {
+	if err := p.Scheduler.Check(); err != nil {
+		return nil, err
+	}
 	tree, err := build(p, []emitter{
 		{"cloudbuild", cloudbuild.Files},
 		{"dashboard", dashboard.Files},

@@ -2,6 +2,7 @@ package folder
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,6 +19,17 @@ func fake(name string, paths ...string) emitter {
 		}
 		return files, nil
 	}}
+}
+
+// TestUnknownScheduler checks that a plan with an unknown scheduler gives an error,
+// and no folder.
+func TestUnknownScheduler(t *testing.T) {
+	for _, scheduler := range []ir.Scheduler{"", "slurm"} {
+		tree, err := Build(&ir.Platform{Name: "p", Scheduler: scheduler})
+		if tree != nil || err == nil || err.Error() != fmt.Sprintf("unknown scheduler %q", scheduler) {
+			t.Errorf("scheduler %q: %d files, error %v", scheduler, len(tree), err)
+		}
+	}
 }
 
 func TestBuild(t *testing.T) {

@@ -54,7 +54,8 @@ func team(name, cohort string) ir.Team {
 func platform(n int) *ir.Platform {
 	l4 := ir.Machine{Type: "g2-standard-24", Accelerator: "nvidia-l4", AcceleratorCount: 2, Resource: ir.GPU}
 	p := &ir.Platform{
-		Name: "gke-batch", Project: "my-project", Region: "us-central1", Zones: []string{"us-central1-a",
+		Scheduler: ir.Kueue,
+		Name:      "gke-batch", Project: "my-project", Region: "us-central1", Zones: []string{"us-central1-a",
 			"us-central1-c"},
 		Versions:   ir.Versions{Kueue: "0.19.2", JobSet: "0.12.0"},
 		Cluster:    ir.Cluster{Name: "gke-batch", DNSEndpoint: true, SecurityGroup: "gke-security-groups@example.com"},

@@ -25,8 +25,25 @@ type scheduler struct {
 
 // schedulerOf returns the parts for the scheduler of a platform.
 func schedulerOf(p *ir.Platform) scheduler {
-	if p.Scheduler == ir.KAI {
-		return scheduler{
+	return ir.Choose(p.Scheduler,
+		scheduler{
+			starts: kueueStarts, applied: kueueApplied, teams: kueueTeams, named: kueueNamed, guarantees: kueueGuarantees,
+			install: kueueInstall, byHand: kueueByHand, look: kueueLook, remove: kueueRemove,
+			tools:   "`curl`",
+			spare:   " beyond all quotas",
+			lacking: " can be admitted without a node",
+			ceiling: "Ceiling is the use of all pools at their maximum. The platform can reach it only if you change the " +
+				"teams' quotas.",
+			kept: "A build keeps the `stopPolicy` that an administrator has set on a ClusterQueue: a stopped queue stays " +
+				"stopped.",
+			moved: "If teams start or stop sharing a tier, first delete their LocalQueues in the tier, because a " +
+				"LocalQueue cannot move to another ClusterQueue: `kubectl delete localqueues -n NAMESPACE " +
+				ir.LocalQueuePrefix + "TEAM-TIER`. ",
+			apply: "Create the flavors, the cohorts and the teams with their queues. If a webhook of Kueue does not " +
+				"answer yet, repeat the command:",
+			stops: "stops the queues, ",
+		},
+		scheduler{
 			starts: kaiStarts, applied: kaiApplied, teams: kaiTeams, named: kaiNamed, guarantees: kaiGuarantees,
 			install: kaiInstall, byHand: kaiByHand, look: kaiLook, remove: kaiRemove,
 			tools:   "`helm` 3.8 or later",
@@ -36,23 +53,5 @@ func schedulerOf(p *ir.Platform) scheduler {
 				"gives idle GPUs to any team that asks.",
 			apply: "Create the cohorts and the teams with their queues. If the webhook of KAI Scheduler does not " +
 				"answer yet, repeat the command:",
-		}
-	}
-	return scheduler{
-		starts: kueueStarts, applied: kueueApplied, teams: kueueTeams, named: kueueNamed, guarantees: kueueGuarantees,
-		install: kueueInstall, byHand: kueueByHand, look: kueueLook, remove: kueueRemove,
-		tools:   "`curl`",
-		spare:   " beyond all quotas",
-		lacking: " can be admitted without a node",
-		ceiling: "Ceiling is the use of all pools at their maximum. The platform can reach it only if you change the " +
-			"teams' quotas.",
-		kept: "A build keeps the `stopPolicy` that an administrator has set on a ClusterQueue: a stopped queue stays " +
-			"stopped.",
-		moved: "If teams start or stop sharing a tier, first delete their LocalQueues in the tier, because a " +
-			"LocalQueue cannot move to another ClusterQueue: `kubectl delete localqueues -n NAMESPACE " +
-			ir.LocalQueuePrefix + "TEAM-TIER`. ",
-		apply: "Create the flavors, the cohorts and the teams with their queues. If a webhook of Kueue does not " +
-			"answer yet, repeat the command:",
-		stops: "stops the queues, ",
-	}
+		})
 }

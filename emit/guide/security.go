@@ -26,7 +26,7 @@ func demanded(d *document, p *ir.Platform) {
 	}
 	if p.Security.BinaryAuthorization {
 		d.Para("GKE starts only images that the Binary Authorization policy of the project admits. ",
-			"The policy belongs to the project, not to this folder. It must admit the images of ", schedulerName(p),
+			"The policy belongs to the project, not to this folder. It must admit the images of ", text(p.Scheduler.Facts().Name),
 			", JobSet and the teams. It admits GKE's own images if it trusts Google's system images.")
 	}
 }
@@ -42,12 +42,4 @@ func logged(d *document, p *ir.Platform) {
 		". The script keeps the project's other audit logs on. Cloud Logging bills the logs by volume. ",
 		"They stay on when the platform is destroyed. To turn them off, use the page ",
 		console("audit logs of the project", "iam-admin/audit", p.Project), ".")
-}
-
-// schedulerName names the scheduler of the teams' jobs.
-func schedulerName(p *ir.Platform) markup {
-	if p.Scheduler == ir.KAI {
-		return "KAI Scheduler"
-	}
-	return "Kueue"
 }

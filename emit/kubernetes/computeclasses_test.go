@@ -18,7 +18,8 @@ func classed(edit func(*ir.Capacity)) *ir.Platform {
 	}
 	edit(&c)
 	return &ir.Platform{
-		Name: "demo", Project: "my-project", Zones: []string{"us-central1-a", "us-central1-b"},
+		Scheduler: ir.Kueue,
+		Name:      "demo", Project: "my-project", Zones: []string{"us-central1-a", "us-central1-b"},
 		NodeAccount: ir.ServiceAccount{ID: "demo-nodes"},
 		Capacities:  []ir.Capacity{{Name: "a-pool"}, c},
 	}

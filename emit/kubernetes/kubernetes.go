@@ -48,23 +48,19 @@ type scheduler struct {
 	// otherScheduler is a CEL term that lists schedulerName if a pod p names a
 	// scheduler other than its queue's. It is "" if guard refuses such pods.
 	otherScheduler string
-	// defaultClass is the PriorityClass of pods that name none, in a cluster without
-	// its own default class; "" if there is none.
-	defaultClass string
 }
 
 func schedulerOf(p *ir.Platform) scheduler {
-	if p.Scheduler == ir.KAI {
-		return scheduler{
+	return ir.Choose(p.Scheduler,
+		scheduler{
+			system: kueue.System, release: kueue.Release, queues: kueue.Queues, team: kueue.Team,
+			follows: kueue.Follows(), guard: kueue.Guard, controllers: []string{kueue.Controller},
+			tier: kueue.TierOfQueue, otherScheduler: kueue.OtherScheduler,
+		},
+		scheduler{
 			system: kai.System, queues: kai.Queues, team: kai.Team, follows: kai.Follows(), guard: kai.Guard,
-			tier: kai.TierOfQueue, defaultClass: ir.KAIDefaultClass,
-		}
-	}
-	return scheduler{
-		system: kueue.System, release: kueue.Release, queues: kueue.Queues, team: kueue.Team, follows: kueue.Follows(),
-		guard:       kueue.Guard,
-		controllers: []string{kueue.Controller}, tier: kueue.TierOfQueue, otherScheduler: kueue.OtherScheduler,
-	}
+			tier: kai.TierOfQueue,
+		})
 }
 
 // Files returns the folder kubernetes/. The files are in the order in which they must

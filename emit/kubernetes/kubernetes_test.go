@@ -13,8 +13,9 @@ import (
 // testPlan has a team with a group, and one without.
 func testPlan() *ir.Platform {
 	return &ir.Platform{
-		Name:    "demo",
-		Project: "my-project",
+		Scheduler: ir.Kueue,
+		Name:      "demo",
+		Project:   "my-project",
 		Capacities: []ir.Capacity{
 			{
 				Name:           "h100-queued",

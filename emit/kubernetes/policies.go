@@ -88,7 +88,7 @@ func jobsAreQueued(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmission
 		{
 			Expression: fmt.Sprintf("variables.kept\n"+
 				"|| variables.classes.all(c, variables.allowed.exists(a, (c == '' ? '%s' : c) in a))\n",
-				defaultClass(p, s)),
+				defaultClass(p)),
 			// The API requires a message if the expression has line breaks.
 			Message: "the priorityClassName of pods must be one of their queue",
 			MessageExpression: "'the priorityClassName of pods in queue '\n" +
@@ -107,13 +107,13 @@ func jobsAreQueued(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmission
 }
 
 // defaultClass is the PriorityClass of pods that name none, or "".
-func defaultClass(p *ir.Platform, s scheduler) string {
+func defaultClass(p *ir.Platform) string {
 	for _, c := range p.PriorityClasses {
 		if c.Default && !c.BuiltIn {
 			return c.Name
 		}
 	}
-	return s.defaultClass
+	return p.Scheduler.Facts().DefaultClass
 }
 
 // servicesAreHeadless returns the policy that refuses every Service except headless

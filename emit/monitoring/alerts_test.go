@@ -22,7 +22,9 @@ func alertNames(p *ir.Platform) []string {
 }
 
 func TestAlertsFollowThePlatform(t *testing.T) {
-	always := alertNames(&ir.Platform{Name: "plain", Capacities: []ir.Capacity{{Option: ir.OnDemand}}})
+	always := alertNames(&ir.Platform{
+		Name: "plain", Scheduler: ir.Kueue, Capacities: []ir.Capacity{{Option: ir.OnDemand}},
+	})
 	want := []string{
 		"HostErrors", "JobSetFailures", "KueueAdmissionWaitHigh", "KueueClusterQueueInactive", "KueueControllerDown",
 		"KueueEvictionsByFailure", "KueueIdleQuotaWhileWaiting", "KueueLocalQueueInactive", "KueueNoLeader",
@@ -85,6 +87,7 @@ func TestAlertsFollowThePlatform(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			test.plan.Scheduler = ir.Kueue
 			var added []string
 			for _, alert := range alertNames(&test.plan) {
 				if !slices.Contains(always, alert) {
@@ -113,7 +116,7 @@ func TestAlertsFollowTheScheduler(t *testing.T) {
 // fullPlatform has every kind of alert.
 func fullPlatform() *ir.Platform {
 	return &ir.Platform{
-		Name: "gke-batch",
+		Name: "gke-batch", Scheduler: ir.Kueue,
 		Capacities: []ir.Capacity{
 			{Machine: ir.Machine{Family: "a3", Resource: ir.GPU, SteadyGPUs: true}, Option: ir.Spot},
 			{
@@ -201,7 +204,7 @@ func TestSlicesAreWatchedByTheirPools(t *testing.T) {
 func TestAlertsCountTheResourcesOfThePlatform(t *testing.T) {
 	for want, p := range map[string]*ir.Platform{
 		`resource=~"google.com/tpu|nvidia.com/gpu"`: fullPlatform(),
-		`resource=~"cpu"`: {Name: "plain"},
+		`resource=~"cpu"`: {Name: "plain", Scheduler: ir.Kueue},
 	} {
 		for _, a := range Alerts(p) {
 			if a.Name == "KueueIdleQuotaWhileWaiting" && !strings.Contains(a.Expr, want) {

@@ -31,11 +31,12 @@ func teamSections(p *ir.Platform) []Section {
 // presentSections returns the sections without skipped panels, without Kueue's panels
 // if the platform has another scheduler, and without sections that are then empty.
 func presentSections(p *ir.Platform, all []Section) []Section {
+	exports := schedulerOf(p).exports
 	var out []Section
 	for _, s := range all {
 		kept := Section{Title: s.Title}
 		for _, panel := range s.Panels {
-			if !panel.skip && (p.Scheduler != ir.KAI || !panel.onKueue()) {
+			if !panel.skip && exports(panel) {
 				kept.Panels = append(kept.Panels, panel)
 			}
 		}

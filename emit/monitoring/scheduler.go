@@ -5,7 +5,6 @@ import "github.com/batchwright/batchwright/compiler/ir"
 // scheduler holds the differences in monitoring between one scheduler of jobs and
 // another.
 type scheduler struct {
-	name           string // as written in a sentence
 	alerts         func(*ir.Platform) []Alert
 	admin          func(*ir.Platform) []Section  // the administrator's sections on quota and queues
 	controller     func(*ir.Platform) Section    // the administrator's section on the scheduler itself
@@ -13,17 +12,21 @@ type scheduler struct {
 	adminVariables func(*ir.Platform) []Variable // of every board
 	teamVariables  func(*ir.Platform) []Variable // the further ones of a team's board
 	targets        func() []Target               // scrape targets, including JobSet
+	exports        func(Panel) bool              // whether the platform has the metrics of a panel
 }
 
+func anyPanel(Panel) bool { return true }
+
+func withoutKueue(p Panel) bool { return !p.onKueue() }
+
 func schedulerOf(p *ir.Platform) scheduler {
-	if p.Scheduler == ir.KAI {
-		return scheduler{
-			"KAI Scheduler", kaiAlerts, kaiAdminSections, kaiControllerSection, kaiMySections,
-			kaiAdminVariables, kaiTeamVariables, kaiTargets,
-		}
-	}
-	return scheduler{
-		"Kueue", kueueAlerts, kueueAdminSections, controllerSection, kueueTeamSections,
-		kueueAdminVariables, kueueTeamVariables, kueueTargets,
-	}
+	return ir.Choose(p.Scheduler,
+		scheduler{
+			kueueAlerts, kueueAdminSections, controllerSection, kueueTeamSections,
+			kueueAdminVariables, kueueTeamVariables, kueueTargets, anyPanel,
+		},
+		scheduler{
+			kaiAlerts, kaiAdminSections, kaiControllerSection, kaiMySections,
+			kaiAdminVariables, kaiTeamVariables, kaiTargets, withoutKueue,
+		})
 }

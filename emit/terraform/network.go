@@ -115,15 +115,14 @@ func networkMain(b *body, p *ir.Platform) {
 	log.setBool("enable", true)
 	log.setString("filter", "ERRORS_ONLY")
 
-	ports := []string{"8082", "9443"}
-	if p.Scheduler == ir.KAI {
-		ports = []string{"9443"}
-		b.note("GKE opens only 443 and 10250 from a private control plane to the nodes. The",
-			"webhooks of KAI Scheduler and JobSet listen on 9443.")
-	} else {
-		b.note("GKE opens only 443 and 10250 from a private control plane to the nodes. The",
-			"webhooks of Kueue and JobSet listen on 9443, Kueue's visibility API on 8082.")
+	type server struct {
+		ports []string
+		note  constant
 	}
+	servers := ir.Choose(p.Scheduler,
+		server{[]string{"8082", "9443"}, "webhooks of Kueue and JobSet listen on 9443, Kueue's visibility API on 8082."},
+		server{[]string{"9443"}, "webhooks of KAI Scheduler and JobSet listen on 9443."})
+	b.note("GKE opens only 443 and 10250 from a private control plane to the nodes. The", servers.note)
 	firewall := b.resource("google_compute_firewall", "webhooks")
 	firewall.setExpr("name", `"${google_compute_network.main.name}-webhooks"`)
 	firewall.setExpr("network", "google_compute_network.main.id")
@@ -132,7 +131,7 @@ func networkMain(b *body, p *ir.Platform) {
 	firewall.setExpr("target_service_accounts", "[var.node_service_account]")
 	allow := firewall.block("allow")
 	allow.setString("protocol", "tcp")
-	allow.setStrings("ports", ports)
+	allow.setStrings("ports", servers.ports)
 }
 
 func secondaryRange(subnet *body, name string, cidr constant) {

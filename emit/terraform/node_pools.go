@@ -44,11 +44,8 @@ func inCluster(np *body) {
 }
 
 func systemPool(b *body, p *ir.Platform) {
-	if p.Scheduler == ir.KAI {
-		b.note("GKE's own pods, KAI Scheduler and JobSet.")
-	} else {
-		b.note("GKE's own pods, Kueue and JobSet.")
-	}
+	b.note(ir.Choose[constant](p.Scheduler,
+		"GKE's own pods, Kueue and JobSet.", "GKE's own pods, KAI Scheduler and JobSet."))
 	np := onePool(b, p.SystemPool.Name)
 	np.setExpr("node_locations", "var.zones")
 	np.note("In each zone.")

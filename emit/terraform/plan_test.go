@@ -20,7 +20,8 @@ func batch() *ir.Platform {
 	spot := ir.Taint{Key: "cloud.google.com/gke-spot", Value: "true", Effect: "NoSchedule"}
 	labels := func(o ir.Option) []ir.KeyValue { return []ir.KeyValue{{Key: "resource-type", Value: string(o)}} }
 	p := &ir.Platform{
-		Name: "gke-batch", Project: "my-project", Region: "us-central1", Zones: zones,
+		Scheduler: ir.Kueue,
+		Name:      "gke-batch", Project: "my-project", Region: "us-central1", Zones: zones,
 		Versions: ir.Versions{Kueue: "0.19.2", JobSet: "0.12.0", Terraform: "1.13.5", GoogleProvider: "7.45.0"},
 		Network: ir.Network{
 			Name: "gke-batch", Subnet: "gke-batch-us-central1", Nodes: "10.0.0.0/20",
