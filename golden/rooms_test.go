@@ -35,7 +35,7 @@ var rooms = map[string][]string{
 		"schema", "compiler/catalog", "compiler/diag", "compiler/ir", "compiler/secret", "compiler/words",
 	},
 	"compiler/explain": {},
-	"compiler/lower":   {"schema", "compiler/catalog", "compiler/ir"},
+	"compiler/lower":   {"schema", "compiler/catalog", "compiler/ir", "compiler/words"},
 
 	"compiler/blueprint/load": {"schema", "compiler/diag"},
 	"compiler/blueprint":      {"schema", "compiler/blueprint/load", "compiler/diag", "compiler/words"},

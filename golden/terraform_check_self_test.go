@@ -448,7 +448,7 @@ func tfPlan() *ir.Platform {
 			ID: "every-nodes", Display: "Nodes", Roles: []string{"roles/container.defaultNodeServiceAccount"},
 		},
 		Capacities: []ir.Capacity{
-			capacity("any", ir.AnyReservation, func(c *ir.Capacity) { c.AnyReservation = &ir.AnyReservationUse{} }),
+			capacity("any", ir.AnyReservationOnly, func(c *ir.Capacity) { c.AnyReservation = &ir.AnyReservationUse{} }),
 			capacity("auto", ir.Spot, func(c *ir.Capacity) { c.AutoProvisioned = true }),
 			capacity("class", ir.Spot, func(c *ir.Capacity) { c.ComputeClass = true }),
 			capacity("compact", ir.OnDemand, func(c *ir.Capacity) { c.Compact, c.Zones = true, zones[:1] }),
@@ -458,7 +458,7 @@ func tfPlan() *ir.Platform {
 				}, "", nil, nil
 			}),
 			capacity("flex", ir.FlexStart, func(c *ir.Capacity) { c.Flex = &ir.FlexUse{MaxRunSeconds: 3600} }),
-			capacity("flex-queued", ir.FlexStart, func(c *ir.Capacity) {
+			capacity("flex-queued", ir.QueuedFlexStart, func(c *ir.Capacity) {
 				c.Flex = &ir.FlexUse{Queued: true, MaxRunSeconds: 604800}
 			}),
 			capacity("on-demand", ir.OnDemand, func(c *ir.Capacity) { c.MinNodes = 1 }),
@@ -474,10 +474,10 @@ func tfPlan() *ir.Platform {
 			}),
 			capacity("tpu-linked", ir.OnDemand, tpu("2x2x2", func(c *ir.Capacity) { c.Static = true })),
 			capacity("tpu-none", ir.OnDemand, tpu("2x2x4", func(c *ir.Capacity) { c.Static, c.Slices = true, 0 })),
-			capacity("tpu-slices", ir.FlexStart, tpu("2x4", func(c *ir.Capacity) {
+			capacity("tpu-slices", ir.QueuedFlexStart, tpu("2x4", func(c *ir.Capacity) {
 				c.Flex, c.Machine.PlacementTopology = &ir.FlexUse{Queued: true, MaxRunSeconds: 600}, ""
 			})),
-			capacity("waiting", ir.Reservation, func(c *ir.Capacity) {
+			capacity("waiting", ir.Calendar, func(c *ir.Capacity) {
 				c.Waiting, c.Reservation = true, &ir.ReservationUse{
 					Name: "later", Block: "b", SubBlock: "s", Kind: ir.CalendarReservation,
 				}

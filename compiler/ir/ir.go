@@ -214,19 +214,6 @@ func (a ServiceAccount) Email(project string) string {
 	return a.ID + "@" + project + ".iam.gserviceaccount.com"
 }
 
-// Option is a consumption option: the way in which machines are obtained.
-type Option string
-
-// The consumption options. Each value is also the value of the node label
-// resource-type.
-const (
-	OnDemand       Option = "ondemand"
-	Spot           Option = "spot"
-	Reservation    Option = "reservation"
-	AnyReservation Option = "any-reservation"
-	FlexStart      Option = "flex-start"
-)
-
 // Capacity is a hardware class that is obtained through one consumption option. It
 // stands for one node pool, for one pool for each TPU slice, or for the pools that
 // GKE may create by itself. One ResourceFlavor represents it.

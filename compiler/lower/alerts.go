@@ -57,7 +57,7 @@ func alerts(p *ir.Platform) []ir.Alert {
 	if standing := standingSlices(p); standing != nil {
 		list = append(list, tpuAlerts(standing)...)
 	}
-	if p.AnyCapacity(func(c ir.Capacity) bool { return c.Option == ir.Spot }) {
+	if p.AnyCapacity(func(c ir.Capacity) bool { return c.Option.Facts().Preempted }) {
 		list = append(list, spotAlerts()...)
 	}
 	if p.AnyCapacity(ir.Capacity.HasReservationMetrics) {

@@ -59,16 +59,6 @@ func consumptionRules() []Rule {
 	}
 }
 
-// optionField maps an option to its consumption field, and to its name in a
-// sentence.
-var optionField = map[ir.Option][2]string{
-	ir.OnDemand:       {"onDemand", "on demand"},
-	ir.Spot:           {"spot", "as Spot nodes"},
-	ir.Reservation:    {"reservation", "from a reservation"},
-	ir.AnyReservation: {"anyReservation", "from any reservation"},
-	ir.FlexStart:      {"flexStart", "with flex-start"},
-}
-
 // supports reports whether Google offers a machine with the capacity's option; nil
 // means unverified.
 func supports(c ir.Capacity, m catalog.Machine) *bool {
@@ -81,7 +71,7 @@ func supports(c ir.Capacity, m catalog.Machine) *bool {
 		return m.Options.Calendar
 	case c.AnyReservation != nil:
 		return anyReservation(c, m)
-	case c.Option == ir.Reservation:
+	case c.Reservation != nil:
 		return m.Options.Reservation
 	case c.Queued():
 		return m.Options.Queued
@@ -122,21 +112,12 @@ func (r *report) eachCapacity(visit func(c ir.Capacity, m catalog.Machine)) {
 // optionSpan returns the path of the field that decides how a capacity is obtained,
 // and the field's name in a sentence.
 func optionSpan(c ir.Capacity) (path []string, words string) {
-	field := optionField[c.Option]
-	path, words = at("capacity", c.Name, "consumption", field[0]), field[1]
-	if c.ByCalendar() {
-		path, words = append(path, "kind"), "from a calendar reservation"
+	option := c.Option.Facts()
+	path = at("capacity", c.Name, "consumption", option.Field)
+	if option.Parameter != "" {
+		path = append(path, option.Parameter)
 	}
-	if c.Queued() {
-		path, words = append(path, "queued"), "with queued flex-start"
-	}
-	if c.AnyReservation != nil {
-		words = "from any reservation"
-		if c.AnyReservation.OnDemand {
-			words += ", or else on demand"
-		}
-	}
-	return path, words
+	return path, option.How
 }
 
 func offered(r *report) {
@@ -176,7 +157,7 @@ func unverified(r *report) {
 // other, linkedZone reports it.
 func reservationZones(r *report) {
 	for _, c := range r.Plan.Capacities {
-		if c.Option == ir.Reservation && !linked(c) && len(r.Blueprint.Capacity[c.Name].Zones) == 0 &&
+		if c.Reservation != nil && !linked(c) && len(r.Blueprint.Capacity[c.Name].Zones) == 0 &&
 			len(c.Zones) > 1 {
 			r.addKey(at("capacity", c.Name),
 				fmt.Sprintf("capacity %q has a reservation but no zones", c.Name),
@@ -346,9 +327,9 @@ func autoProvisioned(r *report) {
 			r.add(at("hardware", c.Hardware, "localSSDs"),
 				fmt.Sprintf("auto-provisioning attaches no local SSDs, but capacity %q is auto-provisioned", c.Name),
 				help("remove localSSDs; or remove autoProvisioned, which gives the capacity its own node pool"))
-		case c.Option != ir.OnDemand && c.Option != ir.Spot:
+		case !c.Option.Facts().HasAutoProvisioning():
 			r.add(at("capacity", c.Name, "autoProvisioned"),
-				fmt.Sprintf("auto-provisioning is unavailable for nodes %s", optionField[c.Option][1]),
+				fmt.Sprintf("auto-provisioning is unavailable for nodes %s", c.Option.Facts().How),
 				help("remove autoProvisioned, which gives the capacity its own node pool"))
 		case c.Static:
 			r.add(at("capacity", c.Name, "nodes"),
@@ -441,7 +422,7 @@ func compact(r *report) {
 		case c.Queued():
 			r.add(path, "compact placement is unavailable for GPU nodes of queued flex-start",
 				help("remove placement, or queued"))
-		case c.Option == ir.FlexStart && !m.CompactFlexStart:
+		case c.Flex != nil && !m.CompactFlexStart:
 			r.add(path,
 				fmt.Sprintf("compact placement with flex-start is available for A3 Ultra, A4 and H4D only, not for %s",
 					m.Type),
@@ -464,7 +445,7 @@ func compact(r *report) {
 func sameNodes(r *report) {
 	first := map[string]string{}
 	for _, c := range r.Plan.Capacities {
-		if !c.AutoProvisioned || c.Option != ir.OnDemand && c.Option != ir.Spot || c.Machine.VCPUs == 0 {
+		if !c.AutoProvisioned || !c.Option.Facts().HasAutoProvisioning() || c.Machine.VCPUs == 0 {
 			continue // a node pool has a label of its own
 		}
 		key := fmt.Sprint(c.NodeLabels, c.NodeTaints)
@@ -485,7 +466,7 @@ func sameNodes(r *report) {
 func sharedByAutoProvisioning(r *report) {
 	var first ir.Capacity
 	for _, c := range r.Plan.Capacities {
-		if !c.AutoProvisioned || c.ComputeClass || c.Option != ir.OnDemand && c.Option != ir.Spot {
+		if !c.AutoProvisioned || c.ComputeClass || !c.Option.Facts().HasAutoProvisioning() {
 			continue
 		}
 		hardware := r.Blueprint.Hardware[c.Hardware]

@@ -26,7 +26,7 @@ func plan() *ir.Platform {
 			},
 			{Name: "h100-spot", Option: ir.Spot, Machine: ir.Machine{Family: "a3", Resource: ir.GPU, SteadyGPUs: true}},
 			{
-				Name: "v5e-flex", Option: ir.FlexStart, Machine: ir.Machine{Resource: ir.TPU},
+				Name: "v5e-flex", Option: ir.QueuedFlexStart, Machine: ir.Machine{Resource: ir.TPU},
 				Flex: &ir.FlexUse{Queued: true},
 			},
 		},
@@ -278,7 +278,10 @@ func TestAnyReservation(t *testing.T) {
 	for _, onDemand := range []bool{false, true} {
 		p := bare()
 		p.Capacities[0] = ir.Capacity{
-			Name: "any", Option: ir.AnyReservation, AnyReservation: &ir.AnyReservationUse{OnDemand: onDemand},
+			Name: "any", Option: ir.AnyReservationOnly, AnyReservation: &ir.AnyReservationUse{OnDemand: onDemand},
+		}
+		if onDemand {
+			p.Capacities[0].Option = ir.AnyReservation
 		}
 		got := titles(admin(p))
 		if !slices.Contains(got, "Capacity/Idle share of reservations") {

@@ -24,14 +24,14 @@ func obtained(c ir.Capacity) markup {
 		m = "on demand"
 	case ir.Spot:
 		m = "Spot"
-	case ir.Reservation:
+	case ir.Reservation, ir.Calendar:
 		m = reservation(c)
-	case ir.AnyReservation:
+	case ir.AnyReservation, ir.AnyReservationOnly:
 		m = "any reservation that matches"
 		if c.AnyReservation.OnDemand {
 			m += ", else on demand"
 		}
-	case ir.FlexStart:
+	case ir.FlexStart, ir.QueuedFlexStart:
 		m = "flex-start"
 	}
 	if f := c.Flex; f != nil {

@@ -140,18 +140,18 @@ func priorityOf(p *ir.Platform, c ir.Capacity) priority {
 	case ir.OnDemand:
 		// Do not consume reservations that others have made.
 		out.Reservations = &reservations{Affinity: "None"}
-	case ir.Reservation:
+	case ir.Reservation, ir.Calendar:
 		// For a specific reservation, the API accepts zones only in this field.
 		out.Reservations = &reservations{
 			Affinity: "Specific", Specific: []specificReservation{specificReservationOf(*c.Reservation, zones)},
 		}
 		zones = nil
-	case ir.AnyReservation:
+	case ir.AnyReservation, ir.AnyReservationOnly:
 		out.Reservations = &reservations{Affinity: "AnyThenFail"}
 		if c.AnyReservation.OnDemand {
 			out.Reservations.Affinity = "AnyBestEffort"
 		}
-	case ir.FlexStart:
+	case ir.FlexStart, ir.QueuedFlexStart:
 		out.FlexStart = &enabled{true}
 		out.MaxRunDurationSeconds = c.Flex.MaxRunSeconds
 	}

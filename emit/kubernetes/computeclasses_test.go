@@ -20,7 +20,7 @@ func classed(edit func(*ir.Capacity)) *ir.Platform {
 	return &ir.Platform{
 		Name: "demo", Project: "my-project", Zones: []string{"us-central1-a", "us-central1-b"},
 		NodeAccount: ir.ServiceAccount{ID: "demo-nodes"},
-		Capacities:  []ir.Capacity{{Name: "a-pool"}, c},
+		Capacities:  []ir.Capacity{{Option: ir.OnDemand, Name: "a-pool"}, c},
 	}
 }
 
@@ -103,7 +103,7 @@ spec:
     spot: false
 ` + storage + tail},
 		{"any reservation, else none", func(c *ir.Capacity) {
-			c.Option, c.AnyReservation = ir.AnyReservation, &ir.AnyReservationUse{}
+			c.Option, c.AnyReservation = ir.AnyReservationOnly, &ir.AnyReservationUse{}
 		}, head + gpu + `    machineType: g2-standard-24
     reservations:
       affinity: AnyThenFail
@@ -122,7 +122,7 @@ spec:
     spot: false
 ` + storage + tail},
 		{"any reservation of machines with local SSDs", func(c *ir.Capacity) {
-			c.Option, c.AnyReservation, c.Machine.BundledSSDs = ir.AnyReservation, &ir.AnyReservationUse{}, 2
+			c.Option, c.AnyReservation, c.Machine.BundledSSDs = ir.AnyReservationOnly, &ir.AnyReservationUse{}, 2
 		}, head + gpu + `    machineType: g2-standard-24
     reservations:
       affinity: AnyThenFail

@@ -74,7 +74,7 @@ func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
 	}
 	np.setTokens("node_locations", zones(p, c))
 	setNodeCount(np, c)
-	flex := c.Option == ir.FlexStart
+	flex := c.Flex != nil
 	if flex {
 		np.note("GKE repairs by making another node, which flex-start cannot promise. It upgrades",
 			"no node that runs: the next ones come with the new version.")
@@ -107,7 +107,7 @@ func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
 	switch c.Option {
 	case ir.Spot:
 		node.setBool("spot", true)
-	case ir.FlexStart:
+	case ir.FlexStart, ir.QueuedFlexStart:
 		node.setBool("flex_start", true)
 		node.setString("max_run_duration", strconv.Itoa(c.Flex.MaxRunSeconds)+"s")
 	}
@@ -134,18 +134,18 @@ func optionNote(c ir.Capacity) []constant {
 	switch c.Option {
 	case ir.Spot:
 		return []constant{"Spot: Compute Engine can take the nodes back at any time."}
-	case ir.Reservation:
+	case ir.Reservation, ir.Calendar:
 		note := []constant{"Nodes from a specific reservation, and from nothing else."}
 		if c.Reservation.Kind == ir.CalendarReservation {
 			note = append(note, "Compute Engine takes them back when the reservation ends.")
 		}
 		return note
-	case ir.AnyReservation:
+	case ir.AnyReservation, ir.AnyReservationOnly:
 		if c.AnyReservation.OnDemand {
 			return []constant{"Nodes from any reservation that matches, and on demand where none has any left."}
 		}
 		return []constant{"Nodes from any reservation that matches, and from nothing else."}
-	case ir.FlexStart:
+	case ir.FlexStart, ir.QueuedFlexStart:
 		return []constant{"Flex-start: Dynamic Workload Scheduler starts the nodes when it has them."}
 	default:
 		return []constant{"On demand: list price, as long as there is stock."}
@@ -275,11 +275,11 @@ const reservationKey = "compute.googleapis.com/reservation-name"
 func affinity(node *body, c ir.Capacity) {
 	a := node.block("reservation_affinity")
 	switch {
-	case c.Option == ir.Reservation:
+	case c.Reservation != nil:
 		a.setString("consume_reservation_type", "SPECIFIC_RESERVATION")
 		a.setString("key", reservationKey)
 		a.setTokens("values", tuple(reservationName(c)))
-	case c.Option != ir.AnyReservation:
+	case c.AnyReservation == nil:
 		a.setString("consume_reservation_type", "NO_RESERVATION")
 	case c.AnyReservation.OnDemand:
 		a.setString("consume_reservation_type", "ANY_RESERVATION")

@@ -191,7 +191,10 @@ func ssds(c ir.Capacity, n int) ir.Capacity {
 
 func anyReservation(name string, onDemand bool) ir.Capacity {
 	c := batch().Capacities[1]
-	c.Name, c.Option, c.AnyReservation = name, ir.AnyReservation, &ir.AnyReservationUse{OnDemand: onDemand}
+	c.Name, c.Option, c.AnyReservation = name, ir.AnyReservationOnly, &ir.AnyReservationUse{OnDemand: onDemand}
+	if onDemand {
+		c.Option = ir.AnyReservation
+	}
 	return c
 }
 
@@ -222,6 +225,7 @@ func flex(name string, queued bool) ir.Capacity {
 	c.Name, c.Option, c.Compact = name, ir.FlexStart, !queued
 	c.Flex = &ir.FlexUse{Queued: queued, MaxRunSeconds: 604800}
 	if queued {
+		c.Option = ir.QueuedFlexStart
 		c.PoolLabels = append(c.PoolLabels, ir.KeyValue{Key: "cloud.google.com/gke-queued", Value: "true"})
 	}
 	return c

@@ -197,8 +197,12 @@ func option(c *ir.Capacity) string {
 		parts[0] = "on demand"
 	case ir.Spot:
 		parts[0] = "Spot"
-	case ir.AnyReservation:
+	case ir.AnyReservation, ir.AnyReservationOnly:
 		parts[0] = "any reservation"
+	case ir.Calendar:
+		parts[0] = "reservation"
+	case ir.QueuedFlexStart:
+		parts[0] = "flex-start"
 	}
 	if c.AnyReservation != nil && c.AnyReservation.OnDemand {
 		parts = append(parts, "else on demand")
