@@ -82,7 +82,7 @@ func TestAlertsFollowThePlatform(t *testing.T) {
 		},
 		"any reservation": {
 			ir.Platform{
-				Capacities: []ir.Capacity{{Option: ir.AnyReservationOnly, AnyReservation: &ir.AnyReservationUse{}}},
+				Capacities: []ir.Capacity{{Option: ir.AnyReservationOnly}},
 			},
 			[]string{"ReservationIdle"},
 		},

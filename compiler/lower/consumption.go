@@ -30,14 +30,12 @@ func lowerConsumption(c *ir.Capacity, b *schema.Blueprint, in schema.Consumption
 		if in.AnyReservation.Otherwise == "onDemand" {
 			c.Option = ir.AnyReservation
 		}
-		c.AnyReservation = &ir.AnyReservationUse{OnDemand: c.Option == ir.AnyReservation}
 	case in.FlexStart != nil:
-		f := in.FlexStart
 		c.Option = ir.FlexStart
-		if f.Queued {
+		if in.FlexStart.Queued {
 			c.Option = ir.QueuedFlexStart
 		}
-		c.Flex = &ir.FlexUse{Queued: f.Queued, MaxRunSeconds: f.MaxRunSeconds}
+		c.MaxRunSeconds = in.FlexStart.MaxRunSeconds
 	default: // also without any option, which the grammar rejects
 		c.Option = ir.OnDemand
 	}

@@ -195,7 +195,7 @@ func TestDemandCountsNodes(t *testing.T) {
 		{"no quantities", ir.Capacity{Option: ir.OnDemand, MaxNodes: 5}, nodeCount{0, 0, 5}},
 		{
 			"any reservation",
-			ir.Capacity{MaxNodes: 5, Option: ir.AnyReservationOnly, AnyReservation: &ir.AnyReservationUse{}},
+			ir.Capacity{MaxNodes: 5, Option: ir.AnyReservationOnly},
 			nodeCount{0, 0, 5},
 		},
 		{
@@ -245,7 +245,6 @@ func TestDemandMetrics(t *testing.T) {
 		Type: "a4x-highgpu-4g", Family: "a4x", VCPUs: 140, Accelerator: "nvidia-gb200", AcceleratorCount: 4,
 		Resource: "nvidia.com/gpu",
 	}
-	queued := &ir.FlexUse{Queued: true}
 	tests := []struct {
 		name string
 		c    ir.Capacity
@@ -261,13 +260,13 @@ func TestDemandMetrics(t *testing.T) {
 				Note: "read off projects, not documented by Google; includes reservation r of project other-project: " +
 					"whether it counts in this project is not verified"}},
 		{"flex-start spends preemptible quota",
-			ir.Capacity{Machine: h200, Option: ir.QueuedFlexStart, Flex: queued, MaxNodes: 2},
+			ir.Capacity{Machine: h200, Option: ir.QueuedFlexStart, MaxNodes: 2},
 			ir.DemandRow{Metric: "PREEMPTIBLE_NVIDIA_H200_GPUS", What: "nvidia-h200-141gb, Spot and flex-start",
 				Ceiling: 16, Unit: "GPUs",
 				Note: "a project without this quota spends gpus_per_gpu_family (gpu_family=NVIDIA_H200)"}},
 		{"queued provisioning",
 			ir.Capacity{
-				Machine: h200, Option: ir.QueuedFlexStart, Flex: queued, MaxNodes: 2,
+				Machine: h200, Option: ir.QueuedFlexStart, MaxNodes: 2,
 				PerNode: demandAmounts("8", "200", "1Ti"), Guaranteed: demandAmounts("512", "512", "1Ti"),
 			},
 			ir.DemandRow{Metric: "active_resize_requests", What: "open requests of queued flex-start, one a workload",
@@ -310,7 +309,7 @@ func TestDemandMetrics(t *testing.T) {
 			}},
 		{"requests for TPU slices",
 			ir.Capacity{
-				Machine: demandV6e, Option: ir.QueuedFlexStart, Flex: queued, MaxNodes: 8, Slices: 2,
+				Machine: demandV6e, Option: ir.QueuedFlexStart, MaxNodes: 8, Slices: 2,
 				PerNode: demandChips("4"), Guaranteed: demandChips("32"),
 			},
 			ir.DemandRow{Metric: "active_resize_requests", What: "open requests of queued flex-start, one a workload",
@@ -318,15 +317,14 @@ func TestDemandMetrics(t *testing.T) {
 				Note: "at most one for each TPU slice of quota; projects start with 100"}},
 		{"requests for machines without accelerators",
 			ir.Capacity{
-				Machine: ir.Machine{Family: "h4d", VCPUs: 192}, Option: ir.QueuedFlexStart, Flex: queued, MaxNodes: 2,
+				Machine: ir.Machine{Family: "h4d", VCPUs: 192}, Option: ir.QueuedFlexStart, MaxNodes: 2,
 				PerNode: demandAmounts("0", "190", "1Ti")[:2], Guaranteed: demandAmounts("0", "380", "1Ti")[:2]},
 			ir.DemandRow{Metric: "active_resize_requests", What: "open requests of queued flex-start, one a workload",
 				Admitted: 380, Ceiling: 380, Unit: "requests",
 				Note: "at most one for each vCPU of quota; projects start with 100"}},
 		{"any reservation",
 			ir.Capacity{
-				Name: "l4-any", Machine: demandL4, Option: ir.AnyReservation,
-				AnyReservation: &ir.AnyReservationUse{OnDemand: true}, MaxNodes: 2,
+				Name: "l4-any", Machine: demandL4, Option: ir.AnyReservation, MaxNodes: 2,
 			},
 			ir.DemandRow{Metric: "NVIDIA_L4_GPUS", What: "nvidia-l4, on demand and reserved", Ceiling: 4, Unit: "GPUs",
 				Note: "includes l4-any: its nodes from a reservation use the quota that the reservation holds " +

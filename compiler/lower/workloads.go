@@ -123,9 +123,7 @@ func lowerWorkload(p *ir.Platform, in schema.Workload, name string, team *ir.Tea
 	w.NodeSelector, w.Tolerations = nodeReach(on)
 	for _, c := range on {
 		w.GraceSeconds = lowerBound(w.GraceSeconds, c.Option.Facts().GraceSeconds)
-		if c.Flex != nil {
-			w.MaxRunSeconds = lowerBound(w.MaxRunSeconds, c.Flex.MaxRunSeconds)
-		}
+		w.MaxRunSeconds = lowerBound(w.MaxRunSeconds, c.MaxRunSeconds)
 	}
 	w.Queueing = queueing(p, w, on)
 	return w

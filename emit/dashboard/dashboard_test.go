@@ -27,7 +27,6 @@ func plan() *ir.Platform {
 			{Name: "h100-spot", Option: ir.Spot, Machine: ir.Machine{Family: "a3", Resource: ir.GPU, SteadyGPUs: true}},
 			{
 				Name: "v5e-flex", Option: ir.QueuedFlexStart, Machine: ir.Machine{Resource: ir.TPU},
-				Flex: &ir.FlexUse{Queued: true},
 			},
 		},
 		AdmissionChecks: []ir.AdmissionCheck{{Name: "dws"}},
@@ -278,7 +277,7 @@ func TestAnyReservation(t *testing.T) {
 	for _, onDemand := range []bool{false, true} {
 		p := bare()
 		p.Capacities[0] = ir.Capacity{
-			Name: "any", Option: ir.AnyReservationOnly, AnyReservation: &ir.AnyReservationUse{OnDemand: onDemand},
+			Name: "any", Option: ir.AnyReservationOnly,
 		}
 		if onDemand {
 			p.Capacities[0].Option = ir.AnyReservation

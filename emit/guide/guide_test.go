@@ -321,10 +321,10 @@ func TestOptions(t *testing.T) {
 			"reservation `r`, not yet begun"},
 		{ir.Capacity{Option: ir.Calendar, Reservation: &ir.ReservationUse{Name: "r", Kind: "calendar", Days: 30},
 			Waiting: true}, "calendar reservation `r`, for 30 days, not yet begun"},
-		{ir.Capacity{Option: ir.AnyReservationOnly, AnyReservation: &ir.AnyReservationUse{}}, "any reservation that matches"},
-		{ir.Capacity{Option: ir.AnyReservation, AnyReservation: &ir.AnyReservationUse{OnDemand: true}},
+		{ir.Capacity{Option: ir.AnyReservationOnly}, "any reservation that matches"},
+		{ir.Capacity{Option: ir.AnyReservation},
 			"any reservation that matches, else on demand"},
-		{ir.Capacity{Option: ir.QueuedFlexStart, Flex: &ir.FlexUse{Queued: true, MaxRunSeconds: 600}},
+		{ir.Capacity{Option: ir.QueuedFlexStart, MaxRunSeconds: 600},
 			"flex-start, all nodes of a job at once, for 600 s at most"},
 	}
 	for _, tt := range tests {
@@ -384,7 +384,7 @@ func TestRemarks(t *testing.T) {
 		{"calendar reservation that has not begun", ir.Capacity{
 			Option:      ir.Calendar,
 			Reservation: &ir.ReservationUse{Name: "r", Kind: "calendar"}, Waiting: true}, all[3:5]},
-		{"any reservation", ir.Capacity{Option: ir.AnyReservationOnly, AnyReservation: &ir.AnyReservationUse{}}, all[5:6]},
+		{"any reservation", ir.Capacity{Option: ir.AnyReservationOnly}, all[5:6]},
 		{"ComputeClass", ir.Capacity{Option: ir.OnDemand, ComputeClass: true}, all[6:7]},
 		{"Arm", ir.Capacity{Option: ir.OnDemand, Machine: ir.Machine{Arm: true}}, all[7:8]},
 		{"local SSDs", ir.Capacity{Option: ir.OnDemand, LocalSSDs: 1}, all[8:]},
@@ -560,7 +560,7 @@ func TestQueuedCapacity(t *testing.T) {
 		t.Errorf("README names %s without a queued capacity", annotation)
 	}
 	p.Capacities[1].Option = ir.QueuedFlexStart
-	p.Capacities[1].Flex = &ir.FlexUse{Queued: true, MaxRunSeconds: 600}
+	p.Capacities[1].MaxRunSeconds = 600
 	if want := "has `l4-spot` the object also needs the annotation " + annotation; !strings.Contains(render(t, p), want) {
 		t.Errorf("README lacks %q", want)
 	}

@@ -93,7 +93,7 @@ spec:
     spot: false
 ` + storage + tail},
 		{"any reservation in one zone, else on demand", func(c *ir.Capacity) {
-			c.Option, c.AnyReservation, c.Zones = ir.AnyReservation, &ir.AnyReservationUse{OnDemand: true}, c.Zones[:1]
+			c.Option, c.Zones = ir.AnyReservation, c.Zones[:1]
 		}, head + gpu + `    location:
       zones:
       - us-central1-a
@@ -103,14 +103,14 @@ spec:
     spot: false
 ` + storage + tail},
 		{"any reservation, else none", func(c *ir.Capacity) {
-			c.Option, c.AnyReservation = ir.AnyReservationOnly, &ir.AnyReservationUse{}
+			c.Option = ir.AnyReservationOnly
 		}, head + gpu + `    machineType: g2-standard-24
     reservations:
       affinity: AnyThenFail
     spot: false
 ` + storage + tail},
 		{"flex-start", func(c *ir.Capacity) {
-			c.Option, c.Flex, c.GPUDriver = ir.FlexStart, &ir.FlexUse{MaxRunSeconds: 86400}, "LATEST"
+			c.Option, c.MaxRunSeconds, c.GPUDriver = ir.FlexStart, 86400, "LATEST"
 		}, strings.Replace(head, "nodePoolConfig:\n", "nodePoolConfig:\n    autoRepair: false\n", 1) + `  - flexStart:
       enabled: true
     gpu:
@@ -122,7 +122,7 @@ spec:
     spot: false
 ` + storage + tail},
 		{"any reservation of machines with local SSDs", func(c *ir.Capacity) {
-			c.Option, c.AnyReservation, c.Machine.BundledSSDs = ir.AnyReservationOnly, &ir.AnyReservationUse{}, 2
+			c.Option, c.Machine.BundledSSDs = ir.AnyReservationOnly, 2
 		}, head + gpu + `    machineType: g2-standard-24
     reservations:
       affinity: AnyThenFail
