@@ -3,6 +3,9 @@ package golden_test
 import (
 	"encoding/json"
 	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
 	"io/fs"
 	"maps"
@@ -15,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/batchwright/batchwright/compiler/catalog"
+	"github.com/batchwright/batchwright/compiler/ir"
 )
 
 const module = "github.com/batchwright/batchwright/"
@@ -174,6 +178,106 @@ func TestFamiliesAreData(t *testing.T) {
 			t.Errorf("%s knows the machine family %s", name, found)
 		}
 	}
+}
+
+// optionFiles maps each file that may name a consumption option to the reason. Other
+// files ask the table of options.
+var optionFiles = map[string]string{
+	"schema/blueprint.go":           "the fields of the blueprint",
+	"compiler/lower/consumption.go": "reads these fields and chooses the row",
+	"compiler/ir/options.go":        "the table",
+	"compiler/catalog/options.go":   "the columns of the catalogue",
+
+	"compiler/rules/consumption.go":     "rules on the parameters of one option, and on its machines",
+	"compiler/lower/alerts.go":          "the alert on Spot nodes that are taken back",
+	"compiler/lower/demand.go":          "the system pool is on demand, and a note on what is not verified",
+	"emit/kubernetes/computeclasses.go": "the type of a ComputeClass's priority has fields for some options",
+	"emit/dashboard/panels.go":          "explains the values of a label and a metric of GKE",
+	"emit/guide/obtain.go":              "what to do before a calendar reservation ends",
+
+	"cmd/batchwright/catalog.go":       "an example in the help",
+	"cmd/batchwright/catalog_print.go": "the names of fields in JSON",
+	"cmd/batchwright/init.go":          "describes the reference systems",
+}
+
+// TestOptionsAreRows checks that only optionFiles name a consumption option: by its
+// constant, by the name of a schema's field, or by its words in a text. Everything
+// else about an option is a column of its row.
+func TestOptionsAreRows(t *testing.T) {
+	for _, name := range sourceFiles(t) {
+		named := namedOptions(t, name)
+		reason := optionFiles[name]
+		switch {
+		case len(named) > 0 && reason == "":
+			t.Errorf("%s names the consumption options %v", name, named)
+		case len(named) == 0 && reason != "":
+			t.Errorf("%s names no consumption option: take it from the list", name)
+		}
+	}
+}
+
+// namedOptions returns what a file names consumption options by, sorted.
+func namedOptions(t *testing.T, name string) []string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, name), nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	identifiers, texts := optionIdentifiers(t), optionWords()
+	found := map[string]bool{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			if of, ok := n.X.(*ast.Ident); ok && of.Name == "ir" && identifiers[n.Sel.Name] {
+				found["ir."+n.Sel.Name] = true
+			}
+			if of, ok := n.X.(*ast.SelectorExpr); ok && (of.Sel.Name == "Consumption" || of.Sel.Name == "Options") {
+				found[of.Sel.Name+"."+n.Sel.Name] = true
+			}
+		case *ast.BasicLit:
+			for _, words := range texts.FindAllString(n.Value, -1) {
+				found[words] = true
+			}
+		}
+		return true
+	})
+	return slices.Sorted(maps.Keys(found))
+}
+
+// optionWords returns a pattern for the words of options in a text. Words of Kueue and
+// of plain English count only if they are the whole text.
+func optionWords() *regexp.Regexp {
+	plain := []string{"on demand", "onDemand", "ondemand", "reservation", "reserved"}
+	special := []string{}
+	for _, o := range ir.Options() {
+		for _, words := range []string{string(o.Option), o.Field, o.NodeConfig, o.ResourceType, o.Nodes} {
+			if words != "" && !slices.Contains(plain, words) {
+				special = append(special, strings.ReplaceAll(words, "-", "[- ]"))
+			}
+		}
+	}
+	const quote = "[\"`]"
+	return regexp.MustCompile(`(?i)\b(` + strings.Join(special, "|") + `)\b|` +
+		quote + "(" + strings.Join(plain, "|") + ")" + quote)
+}
+
+// optionIdentifiers returns the names of the constants of type ir.Option.
+func optionIdentifiers(t *testing.T) map[string]bool {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, "compiler/ir/options.go"), nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]bool{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if v, ok := n.(*ast.ValueSpec); ok {
+			if of, ok := v.Type.(*ast.Ident); ok && of.Name == "Option" {
+				out[v.Names[0].Name] = true
+			}
+		}
+		return true
+	})
+	return out
 }
 
 // machineFamilies returns the names of all machine families.

@@ -22,6 +22,10 @@ const (
 	QueuedFlexStart    Option = "queued-flex-start" // with queued provisioning
 )
 
+// CalendarReservation is the kind of a reservation that is booked for a number of
+// days. Afterwards Compute Engine takes the machines back.
+const CalendarReservation = "calendar"
+
 // OptionFacts is the row of a consumption option: everything that the rules and the
 // emitters need to know of it. A field that is not set means no, or none.
 type OptionFacts struct {
