@@ -54,7 +54,7 @@ var rooms = map[string][]string{
 	"emit/mermaid":    {"compiler/words"},
 	"emit/kubeyaml":   {"compiler/ir"},
 	"emit/cloudbuild": {"compiler/ir", "compiler/words", "emit"},
-	"emit/dashboard":  {"compiler/ir", "emit", "emit/kubeyaml"},
+	"emit/dashboard":  {"compiler/ir", "compiler/words", "emit", "emit/kubeyaml"},
 	"emit/guide":      {"compiler/ir", "compiler/words", "emit", "emit/markdown", "emit/mermaid"},
 	"emit/kai":        {"compiler/ir", "emit/kubeyaml"},
 	"emit/kueue":      {"compiler/ir", "emit/kubeyaml"},
@@ -189,10 +189,9 @@ var optionFiles = map[string]string{
 	"compiler/catalog/options.go":   "the columns of the catalogue",
 
 	"compiler/rules/consumption.go":     "rules on the parameters of one option, and on its machines",
-	"compiler/lower/alerts.go":          "the alert on Spot nodes that are taken back",
-	"compiler/lower/demand.go":          "the system pool is on demand, and a note on what is not verified",
+	"compiler/lower/demand.go":          "the system pool is on demand",
 	"emit/kubernetes/computeclasses.go": "the type of a ComputeClass's priority has fields for some options",
-	"emit/dashboard/panels.go":          "explains the values of a label and a metric of GKE",
+	"emit/dashboard/panels.go":          "explains the values of a label of GKE",
 	"emit/guide/obtain.go":              "what to do before a calendar reservation ends",
 
 	"cmd/batchwright/catalog.go":       "an example in the help",
@@ -225,8 +224,19 @@ func namedOptions(t *testing.T, name string) []string {
 	}
 	identifiers, texts := optionIdentifiers(t), optionWords()
 	found := map[string]bool{}
+	compared := func(operands ...ast.Expr) { // in compiler/ir itself
+		for _, operand := range operands {
+			if name, ok := operand.(*ast.Ident); ok && identifiers[name.Name] {
+				found[name.Name] = true
+			}
+		}
+	}
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
+		case *ast.BinaryExpr:
+			compared(n.X, n.Y)
+		case *ast.CaseClause:
+			compared(n.List...)
 		case *ast.SelectorExpr:
 			if of, ok := n.X.(*ast.Ident); ok && of.Name == "ir" && identifiers[n.Sel.Name] {
 				found["ir."+n.Sel.Name] = true

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // Rule groups of the alerts.
@@ -58,7 +59,7 @@ func alerts(p *ir.Platform) []ir.Alert {
 		list = append(list, tpuAlerts(standing)...)
 	}
 	if p.AnyCapacity(func(c ir.Capacity) bool { return c.Option.Facts().Preempted }) {
-		list = append(list, spotAlerts()...)
+		list = append(list, preemptionAlerts()...)
 	}
 	if p.AnyCapacity(ir.Capacity.HasReservationMetrics) {
 		list = append(list, reservationAlerts()...)
@@ -328,14 +329,15 @@ func tpuAlerts(standing []string) []ir.Alert {
 	}}
 }
 
-func spotAlerts() []ir.Alert {
+func preemptionAlerts() []ir.Alert {
+	nodes := words.Or(ir.PreemptedNodes())
 	return []ir.Alert{{
 		Name: "SpotPreemptionBurst", Group: alertsCapacity, Severity: alertWarning, CloudOnly: true,
 		Expr: `sum(sum_over_time(kubernetes_io:node_interruption_count` +
 			`{monitored_resource="k8s_node",interruption_type="PreemptionEvent",@system}[1h])) > 10`,
-		Summary: "More than 10 Spot nodes were taken back within an hour.",
+		Summary: "More than 10 " + nodes + " nodes were taken back within an hour.",
 		Action: "Compute Engine is short of this hardware. Expect restarts until it is over; move urgent jobs to a " +
-			"tier without Spot capacity.",
+			"tier without " + nodes + " capacity.",
 	}}
 }
 
