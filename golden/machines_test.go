@@ -55,9 +55,9 @@ func offers(t *testing.T) []offer {
 			{m.Options.Reservation, `reservation: name: "ours"`, m.Zones()},
 			{reserved, `reservation: {name: "RESERVED", create: true}`, m.Zones()},
 			{reserved, `anyReservation: {}`, m.Zones()},
-			{m.Options.Calendar, `reservation: {name: "ours", kind: "calendar"}`, m.CalendarZones()},
-			{m.Options.FlexStart, `flexStart: {}`, m.FlexStartZones()},
-			{m.Options.Queued, `flexStart: queued: true`, m.FlexStartZones()},
+			{m.Options.Calendar, `reservation: {name: "ours", kind: "calendar"}`, m.OptionZones("calendar")},
+			{m.Options.FlexStart, `flexStart: {}`, m.OptionZones("flexStart")},
+			{m.Options.Queued, `flexStart: queued: true`, m.OptionZones("flexStart")},
 		} {
 			if way.offered == nil || !*way.offered {
 				continue

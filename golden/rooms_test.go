@@ -3,22 +3,11 @@ package golden_test
 import (
 	"encoding/json"
 	"errors"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"io"
-	"io/fs"
-	"maps"
-	"os"
 	"os/exec"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/batchwright/batchwright/compiler/catalog"
-	"github.com/batchwright/batchwright/compiler/ir"
 )
 
 const module = "github.com/batchwright/batchwright/"
@@ -39,7 +28,7 @@ var rooms = map[string][]string{
 		"schema", "compiler/catalog", "compiler/diag", "compiler/ir", "compiler/secret", "compiler/words",
 	},
 	"compiler/explain": {},
-	"compiler/lower":   {"schema", "compiler/catalog", "compiler/ir"},
+	"compiler/lower":   {"schema", "compiler/catalog", "compiler/ir", "compiler/words"},
 
 	"compiler/blueprint/load": {"schema", "compiler/diag"},
 	"compiler/blueprint":      {"schema", "compiler/blueprint/load", "compiler/diag", "compiler/words"},
@@ -54,7 +43,7 @@ var rooms = map[string][]string{
 	"emit/mermaid":    {"compiler/words"},
 	"emit/kubeyaml":   {"compiler/ir"},
 	"emit/cloudbuild": {"compiler/ir", "compiler/words", "emit"},
-	"emit/monitoring": {"compiler/ir"},
+	"emit/monitoring": {"compiler/ir", "compiler/words"},
 	"emit/dashboard":  {"compiler/ir", "emit", "emit/kubeyaml", "emit/monitoring"},
 	"emit/guide":      {"compiler/ir", "compiler/words", "emit", "emit/markdown", "emit/mermaid", "emit/monitoring"},
 	"emit/kai":        {"compiler/ir", "emit/kubeyaml"},
@@ -161,179 +150,4 @@ func TestRooms(t *testing.T) {
 			t.Errorf("the rooms name %s, which does not exist", name)
 		}
 	}
-}
-
-// TestFamiliesAreData checks that no code outside the catalogue contains the name of
-// a machine family. A new family is a row of data.
-func TestFamiliesAreData(t *testing.T) {
-	quoted := regexp.MustCompile("\"(" + strings.Join(slices.Collect(maps.Keys(machineFamilies())), "|") + ")\"")
-	for _, name := range sourceFiles(t) {
-		if strings.HasPrefix(name, "compiler/catalog/") {
-			continue
-		}
-		text, err := os.ReadFile(filepath.Join(root, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, found := range quoted.FindAllString(string(text), -1) {
-			t.Errorf("%s knows the machine family %s", name, found)
-		}
-	}
-}
-
-// metricWords matches the name of a metric, and what only PromQL contains.
-var metricWords = regexp.MustCompile(`\b(kueue|kai|kube|jobset|controller_runtime)_[a-z_]+|\bDCGM_\w+|` +
-	`\b(kubernetes_io|\w+_googleapis_com):\w*|` +
-	`\b(rate|increase|histogram_quantile|\w+_over_time|label_replace|absent|clamp_min|quantile)\(|` +
-	`\b(sum|count|avg|min|max) ?(by \(|\([a-z_]+\{)|\bunless on\b|\boffset \d|` +
-	`\b(replica_role|exported_namespace|cluster_name|modelName|monitored_resource)(=|!)`)
-
-// notMetrics maps words that look like the name of a metric to what they are.
-var notMetrics = map[string]string{
-	"kube_account": "the Terraform variable of a team's Kubernetes service account",
-}
-
-// TestMetricsHaveOneRoom checks that no string outside emit/monitoring contains the
-// name of a metric or PromQL. A new alert or panel is a row in that package.
-func TestMetricsHaveOneRoom(t *testing.T) {
-	inRoom, used := 0, map[string]bool{}
-	for _, name := range sourceFiles(t) {
-		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, name), nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			literal, ok := n.(*ast.BasicLit)
-			if !ok || literal.Kind != token.STRING {
-				return true
-			}
-			for _, found := range metricWords.FindAllString(literal.Value, -1) {
-				switch {
-				case strings.HasPrefix(name, "emit/monitoring/"):
-					inRoom++
-				case notMetrics[found] != "":
-					used[found] = true
-				default:
-					t.Errorf("%s knows of metrics: %s", name, found)
-				}
-			}
-			return true
-		})
-	}
-	if inRoom < 100 {
-		t.Errorf("the expression finds only %d words in emit/monitoring", inRoom)
-	}
-	for word := range notMetrics {
-		if !used[word] {
-			t.Errorf("no file contains %s: take it from the list", word)
-		}
-	}
-}
-
-// schedulerFiles are the files that may name a scheduler, each with its reason. All
-// other code asks for the facts of the plan's scheduler, or calls ir.Choose.
-var schedulerFiles = map[string]string{
-	"compiler/ir/scheduler.go":      "defines the schedulers, their facts and ir.Choose",
-	"compiler/rules/kai.go":         "rules only for KAI Scheduler, and the one on its priorities of queues",
-	"compiler/rules/consumption.go": "a rule's row names the schedulers that the rule does not hold for",
-	"compiler/rules/quota.go":       "a rule's row names the schedulers that the rule does not hold for",
-	"compiler/rules/tiers.go":       "rows of rules name the schedulers that the rules do not hold for",
-	"compiler/rules/workloads.go":   "a rule's row names the schedulers that the rule does not hold for",
-}
-
-// TestSchedulersAreChosenOnce checks that only schedulerFiles name a scheduler, and
-// that only ir.Choose compares schedulers. A new scheduler then cannot be taken for
-// an old one.
-func TestSchedulersAreChosenOnce(t *testing.T) {
-	named := map[string]bool{}
-	for _, name := range sourceFiles(t) {
-		text, err := os.ReadFile(filepath.Join(root, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		naming, comparing := schedulerMentions(string(text))
-		if named[name] = len(naming)+len(comparing) > 0; named[name] && schedulerFiles[name] == "" {
-			t.Errorf("%s names a scheduler: %q; ask for its facts, or call ir.Choose", name, append(naming, comparing...))
-		}
-		if len(comparing) > 0 && name != "compiler/ir/scheduler.go" {
-			t.Errorf("%s compares schedulers: %q; ask for a fact, or call ir.Choose", name, comparing)
-		}
-	}
-	for name, reason := range schedulerFiles {
-		if !named[name] {
-			t.Errorf("%s no longer names a scheduler; remove it from the list: %s", name, reason)
-		}
-	}
-}
-
-// TestSchedulerMentions checks which code counts as naming and as comparing.
-func TestSchedulerMentions(t *testing.T) {
-	for code, want := range map[string][2]int{
-		`only: ir.KAI, basic: true`:                    {1, 0},
-		`p := ir.Platform{Scheduler: "kai"}`:           {1, 0},
-		`p.Scheduler = "kueue"`:                        {1, 0},
-		`s := ir.Scheduler("kai")`:                     {1, 0},
-		`if p.Scheduler == ir.KAI {`:                   {1, 1},
-		`if s != ir.Kueue {`:                           {1, 1},
-		`if b.Scheduler == string(ir.KAI) {`:           {1, 1},
-		`if string(p.Scheduler) == "kai" {`:            {1, 1},
-		`if s == KAI {`:                                {0, 1},
-		`if before.Scheduler != after.Scheduler {`:     {0, 1},
-		`switch p.Scheduler {`:                         {0, 1},
-		"switch b.Scheduler {\ncase \"kai\":":          {1, 2},
-		`{"kai", "KAI Scheduler", v.KAI, "0.16.0"}`:    {0, 0},
-		`manager("kueue", ir.KueueNamespace)`:          {0, 0},
-		`ir.Choose(p.Scheduler, kueueParts, kaiParts)`: {0, 0},
-		`if v.KAI == "0.20.0" {`:                       {0, 0},
-		`err := p.Scheduler.Check()`:                   {0, 0},
-	} {
-		naming, comparing := schedulerMentions(code)
-		if got := [2]int{len(naming), len(comparing)}; got != want {
-			t.Errorf("%s: named and compared %v times, want %v", code, got, want)
-		}
-	}
-}
-
-// schedulerMentions returns the parts of a source file that name a scheduler, and the
-// parts that compare one.
-func schedulerMentions(text string) (naming, comparing []string) {
-	var schedulers []string
-	for _, s := range ir.Schedulers() {
-		schedulers = append(schedulers, string(s))
-	}
-	either := strings.Join(schedulers, "|")
-	constant, value := "(?i:"+either+`)\b`, `"(?:`+either+`)"` // a constant is spelt as its value, except for capitals
-	names := regexp.MustCompile(`\bir\.` + constant + `|(?:\bScheduler\)?(?: *[:=]+|\() *|\bcase )` + value)
-	compares := regexp.MustCompile(`[=!]= *(?:string\()?(?:ir\.)?` + constant + `|\bcase (?:` + value + `|(?:ir\.)?` + constant +
-		`)|\.Scheduler\)? *[=!]=|[=!]= *\w+\.Scheduler\b|\bswitch [^{]*\.Scheduler\)? *\{`)
-	return names.FindAllString(text, -1), compares.FindAllString(text, -1)
-}
-
-// machineFamilies returns the names of all machine families.
-func machineFamilies() map[string]bool {
-	out := map[string]bool{}
-	for _, m := range catalog.All() {
-		out[m.Family] = true
-	}
-	return out
-}
-
-// sourceFiles returns the Go files of the program, without tests, by their paths in
-// the repository.
-func sourceFiles(t *testing.T) []string {
-	t.Helper()
-	var out []string
-	for _, room := range []string{"cmd", "compiler", "emit", "schema"} {
-		err := filepath.WalkDir(filepath.Join(root, room), func(name string, _ fs.DirEntry, err error) error {
-			if err == nil && strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") {
-				name, err = filepath.Rel(root, name)
-				out = append(out, filepath.ToSlash(name))
-			}
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	return out
 }

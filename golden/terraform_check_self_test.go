@@ -408,7 +408,7 @@ func tfPlan() *ir.Platform {
 				Resource: "nvidia.com/gpu",
 			},
 			PoolLabels: []ir.KeyValue{
-				{Key: "cloud.google.com/gke-queued", Value: "true"}, {Key: "resource-type", Value: string(option)},
+				{Key: "cloud.google.com/gke-queued", Value: "true"}, {Key: "resource-type", Value: option.Facts().ResourceType},
 			},
 			PoolTaints: []ir.Taint{{Key: "option", Value: string(option), Effect: "NoExecute"}},
 			NodeTaints: []ir.Taint{{Key: "nvidia.com/gpu", Value: "present", Effect: "NoSchedule"}},
@@ -449,7 +449,7 @@ func tfPlan() *ir.Platform {
 			ID: "every-nodes", Display: "Nodes", Roles: []string{"roles/container.defaultNodeServiceAccount"},
 		},
 		Capacities: []ir.Capacity{
-			capacity("any", ir.AnyReservation, func(c *ir.Capacity) { c.AnyReservation = &ir.AnyReservationUse{} }),
+			capacity("any", ir.AnyReservationOnly, func(*ir.Capacity) {}),
 			capacity("auto", ir.Spot, func(c *ir.Capacity) { c.AutoProvisioned = true }),
 			capacity("class", ir.Spot, func(c *ir.Capacity) { c.ComputeClass = true }),
 			capacity("compact", ir.OnDemand, func(c *ir.Capacity) { c.Compact, c.Zones = true, zones[:1] }),
@@ -458,9 +458,9 @@ func tfPlan() *ir.Platform {
 					Type: "c3-standard-8", Family: "c3",
 				}, "", nil, nil
 			}),
-			capacity("flex", ir.FlexStart, func(c *ir.Capacity) { c.Flex = &ir.FlexUse{MaxRunSeconds: 3600} }),
-			capacity("flex-queued", ir.FlexStart, func(c *ir.Capacity) {
-				c.Flex = &ir.FlexUse{Queued: true, MaxRunSeconds: 604800}
+			capacity("flex", ir.FlexStart, func(c *ir.Capacity) { c.MaxRunSeconds = 3600 }),
+			capacity("flex-queued", ir.QueuedFlexStart, func(c *ir.Capacity) {
+				c.MaxRunSeconds = 604800
 			}),
 			capacity("on-demand", ir.OnDemand, func(c *ir.Capacity) { c.MinNodes = 1 }),
 			reservation("reserved", ir.ReservationUse{Name: "old"}),
@@ -475,10 +475,10 @@ func tfPlan() *ir.Platform {
 			}),
 			capacity("tpu-linked", ir.OnDemand, tpu("2x2x2", func(c *ir.Capacity) { c.Static = true })),
 			capacity("tpu-none", ir.OnDemand, tpu("2x2x4", func(c *ir.Capacity) { c.Static, c.Slices = true, 0 })),
-			capacity("tpu-slices", ir.FlexStart, tpu("2x4", func(c *ir.Capacity) {
-				c.Flex, c.Machine.PlacementTopology = &ir.FlexUse{Queued: true, MaxRunSeconds: 600}, ""
+			capacity("tpu-slices", ir.QueuedFlexStart, tpu("2x4", func(c *ir.Capacity) {
+				c.MaxRunSeconds, c.Machine.PlacementTopology = 600, ""
 			})),
-			capacity("waiting", ir.Reservation, func(c *ir.Capacity) {
+			capacity("waiting", ir.Calendar, func(c *ir.Capacity) {
 				c.Waiting, c.Reservation = true, &ir.ReservationUse{
 					Name: "later", Block: "b", SubBlock: "s", Kind: ir.CalendarReservation,
 				}

@@ -249,27 +249,10 @@ func nameEntries(all []entry, names []string) (found []entry, missing []string) 
 	return found, slices.DeleteFunc(slices.Clone(names), func(n string) bool { return hit[n] })
 }
 
-// option is a consumption option of a machine.
-type option struct {
-	name, heading string
-	of            func(catalog.Options) *bool
-}
-
-func options() []option {
-	return []option{
-		{"onDemand", "on demand", func(o catalog.Options) *bool { return o.OnDemand }},
-		{"spot", "spot", func(o catalog.Options) *bool { return o.Spot }},
-		{"reservation", "reservation", func(o catalog.Options) *bool { return o.Reservation }},
-		{"flexStart", "flex-start", func(o catalog.Options) *bool { return o.FlexStart }},
-		{"queued", "queued", func(o catalog.Options) *bool { return o.Queued }},
-		{"calendar", "calendar", func(o catalog.Options) *bool { return o.Calendar }},
-	}
-}
-
 func optionNames() []string {
 	var names []string
-	for _, o := range options() {
-		names = append(names, o.name)
+	for _, o := range catalog.OptionColumns() {
+		names = append(names, o.Name)
 	}
 	return names
 }
@@ -289,10 +272,8 @@ func (l *listing) matches(e entry) verdict {
 	if len(l.accelerators) > 0 && !slices.Contains(l.accelerators, e.Accelerator) {
 		out = no
 	}
-	for _, o := range options() {
-		if slices.Contains(l.options, o.name) {
-			out = max(out, verdictOf(o.of(e.Options)))
-		}
+	for _, option := range l.options {
+		out = max(out, verdictOf(e.Options.Offered(option)))
 	}
 	if len(l.zones) > 0 {
 		out = max(out, l.inZones(e))
@@ -314,8 +295,8 @@ func (l *listing) inZones(e entry) verdict {
 			})
 		})
 	}
-	for option, stated := range statedZones(e.Machine) {
-		if slices.Contains(l.options, option) && len(stated) > 0 && !in(stated) {
+	for _, option := range l.options {
+		if stated := e.OptionZones(option); len(stated) > 0 && !in(stated) {
 			return no
 		}
 	}
@@ -327,12 +308,6 @@ func (l *listing) inZones(e entry) verdict {
 	default:
 		return no
 	}
-}
-
-// statedZones returns, by option, the zones for which Google documents the option
-// with the machine.
-func statedZones(m catalog.Machine) map[string][]string {
-	return map[string][]string{"flexStart": m.FlexStartZones(), "calendar": m.CalendarZones()}
 }
 
 func verdictOf(offered *bool) verdict {
@@ -348,7 +323,10 @@ func verdictOf(offered *bool) verdict {
 
 // knownZones returns the zones that some table lists for the entry.
 func (e entry) knownZones() []string {
-	zones := slices.Concat(e.Zones(), e.FlexStartZones(), e.CalendarZones())
+	zones := e.Zones()
+	for _, option := range optionNames() {
+		zones = append(zones, e.OptionZones(option)...)
+	}
 	slices.Sort(zones)
 	return slices.Compact(zones)
 }

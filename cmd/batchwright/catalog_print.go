@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/batchwright/batchwright/compiler/catalog"
+	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
@@ -17,8 +18,8 @@ import (
 func writeTable(w io.Writer, entries []entry) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	heading := []string{"MACHINE", "VCPUS", "GIB", "ACCELERATORS"}
-	for _, o := range options() {
-		heading = append(heading, strings.ToUpper(o.heading))
+	for _, o := range catalog.OptionColumns() {
+		heading = append(heading, strings.ToUpper(o.Heading))
 	}
 	fmt.Fprintln(t, strings.Join(append(heading, "NETWORKS", "ZONES"), "\t"))
 	for _, e := range entries {
@@ -44,8 +45,8 @@ func (e entry) cells() []string {
 		memory = fmt.Sprintf("%s%g", atMost, e.MemoryGiB)
 	}
 	cells := []string{name, atMost + strconv.Itoa(e.VCPUs), memory, accelerators}
-	for _, o := range options() {
-		cells = append(cells, [...]string{yes: "yes", unknown: "?", no: "no"}[verdictOf(o.of(e.Options))])
+	for _, option := range optionNames() {
+		cells = append(cells, [...]string{yes: "yes", unknown: "?", no: "no"}[verdictOf(e.Options.Offered(option))])
 	}
 	zones := "?"
 	if n := len(e.knownZones()); n > 0 {
@@ -108,7 +109,7 @@ func writeEntriesJSON(w io.Writer, entries []entry, unverified int) error {
 	enc := json.NewEncoder(w)
 	for _, e := range entries {
 		out := jsonEntry{
-			Version: 1, Zones: e.Zones(), FlexStart: e.FlexStartZones(), Calendar: e.CalendarZones(),
+			Version: 1, Zones: e.Zones(), FlexStart: e.OptionZones("flexStart"), Calendar: e.OptionZones("calendar"),
 			Quota: jsonQuota{catalog.QuotaMetrics(e.Accelerator), catalog.CPUQuota(e.Family).Standard,
 				diskMetrics(e.Machine)},
 			Slices: e.Slices(), Attachments: catalog.Attachments(e.Type),
@@ -198,12 +199,12 @@ func writeMachine(w io.Writer, m catalog.Machine) error {
 	p.add("GKE version", versionText(m))
 
 	p.part()
-	for _, o := range options() {
-		text := [...]string{yes: "yes", unknown: unverified, no: "no"}[verdictOf(o.of(m.Options))]
-		if zones := statedZones(m)[o.name]; len(zones) > 0 {
+	for _, o := range catalog.OptionColumns() {
+		text := [...]string{yes: "yes", unknown: unverified, no: "no"}[verdictOf(m.Options.Offered(o.Name))]
+		if zones := m.OptionZones(o.Name); len(zones) > 0 {
 			text += "; Google names " + strings.Join(zones, ", ")
 		}
-		p.add(o.heading, text)
+		p.add(o.Heading, text)
 	}
 	p.add("zones known", cmp.Or(strings.Join(m.Zones(), ", "), "none"))
 
@@ -211,7 +212,7 @@ func writeMachine(w io.Writer, m catalog.Machine) error {
 	if m.Accelerator != "" {
 		q := catalog.QuotaMetrics(m.Accelerator)
 		p.add("accelerator quota", strings.TrimSuffix(cmp.Or(q.Standard, unverified)+"; "+q.Note, "; "))
-		p.add("Spot, flex-start", cmp.Or(q.Preemptible, unverified))
+		p.add(strings.Join(ir.NodesByQuota(true), ", "), cmp.Or(q.Preemptible, unverified))
 	}
 	p.add("vCPU quota", cmp.Or(catalog.CPUQuota(m.Family).Standard, unverified))
 	p.add("boot disk quota", diskQuotaText(m))

@@ -113,17 +113,6 @@ type Networks struct {
 	Unverified bool `json:"unverified,omitzero"`
 }
 
-// Options reports which consumption options a machine type has; nil means
-// unverified. Calendar is a future reservation in calendar mode.
-type Options struct {
-	OnDemand    *bool `json:"onDemand,omitzero"`
-	Spot        *bool `json:"spot,omitzero"`
-	Reservation *bool `json:"reservation,omitzero"`
-	FlexStart   *bool `json:"flexStart,omitzero"`
-	Queued      *bool `json:"queued,omitzero"`
-	Calendar    *bool `json:"calendar,omitzero"`
-}
-
 // Lookup returns the machine type of the given name, even if it is withheld. It
 // reads a single row, so a blueprint with two machine types costs two rows.
 func Lookup(name string) (Machine, bool) {

@@ -84,7 +84,12 @@ func TestZoneRows(t *testing.T) {
 			!slices.ContainsFunc(AllAttachments(), func(a Attachment) bool { return a.Accelerator == r.Of }) {
 			t.Errorf("zones of %q, which nothing has", r.Of)
 		}
-		for _, list := range [][]string{r.Zones, r.FlexStart, r.Calendar} {
+		lists := [][]string{r.Zones}
+		for option, list := range r.Options {
+			lists = append(lists, list)
+			Options{}.Offered(option) // panics if there is no such column
+		}
+		for _, list := range lists {
 			if !slices.IsSorted(list) || len(slices.Compact(slices.Clone(list))) != len(list) {
 				t.Errorf("%s: not in order, or twice: %q", r.Of, list)
 			}
@@ -317,9 +322,9 @@ func TestZones(t *testing.T) {
 		if !ok {
 			t.Fatalf("no %s", c.machine)
 		}
-		if len(m.Zones()) != c.zones || len(m.FlexStartZones()) != c.flex || len(m.CalendarZones()) != c.calendar {
-			t.Errorf("%s: zones %q, flex-start %q, calendar %q", c.machine, m.Zones(), m.FlexStartZones(),
-				m.CalendarZones())
+		flex, calendar := m.OptionZones("flexStart"), m.OptionZones("calendar")
+		if len(m.Zones()) != c.zones || len(flex) != c.flex || len(calendar) != c.calendar {
+			t.Errorf("%s: zones %q, flex-start %q, calendar %q", c.machine, m.Zones(), flex, calendar)
 		}
 		if c.one != "" && !slices.Contains(m.Zones(), c.one) {
 			t.Errorf("%s: %s is not among %q", c.machine, c.one, m.Zones())

@@ -38,30 +38,11 @@ func LookupChannel(name string) (Channel, bool) {
 	return Channel{}, false
 }
 
-// Lowest GKE versions of features.
-const (
-	// FlexStartFrom is the lowest version with flex-start. Source: GKE
-	// documentation, "About GPU and TPU provisioning with flex-start"; it states two
-	// versions for GPUs, and this is the later one.
-	FlexStartFrom = "1.33.0-gke.1712000"
-
-	// QueuedTPUsFrom is the lowest version with queued provisioning of TPUs. An
-	// older GKE answers "Flex start node pools don't support TPUs with queued
-	// provisioning." Sources: AI-Hypercomputer/xpk, pull request 900, and
-	// GoogleCloudPlatform/cluster-toolkit, pull request 5218.
-	QueuedTPUsFrom = "1.35.0"
-
-	// AnyReservationOnlyFrom is the lowest version with the reservation affinity
-	// "any, then fail", in node pools and in ComputeClasses. Source: GKE release
-	// notes, June 2026.
-	AnyReservationOnlyFrom = "1.36.0-gke.3204000"
-
-	// AcceleratorNetworksFrom is the lowest version with GKE's managed DRANET. The
-	// API resource.k8s.io/v1, through which pods claim the networks, came with
-	// Kubernetes 1.34. Sources: Google's Cluster Toolkit, module gke-node-pool;
-	// Kubernetes changelog, 1.34.
-	AcceleratorNetworksFrom = "1.34.1-gke.1829001"
-)
+// AcceleratorNetworksFrom is the lowest version with GKE's managed DRANET. The
+// API resource.k8s.io/v1, through which pods claim the networks, came with
+// Kubernetes 1.34. Sources: Google's Cluster Toolkit, module gke-node-pool;
+// Kubernetes changelog, 1.34.
+const AcceleratorNetworksFrom = "1.34.1-gke.1829001"
 
 // Metrics is a component of GKE whose metrics Cloud Monitoring can collect.
 type Metrics struct {

@@ -16,12 +16,12 @@ import (
 var zones string
 
 // zoneRow holds the zones of a machine type, of a series such as "a2-highgpu", or of
-// an accelerator that the machines of several types have.
+// an accelerator that the machines of several types have. Options holds the zones
+// that Google documents for a consumption option, by the name of its column.
 type zoneRow struct {
-	Of        string   `json:"of"`
-	Zones     []string `json:"zones,omitzero"`
-	FlexStart []string `json:"flexStart,omitzero"`
-	Calendar  []string `json:"calendar,omitzero"`
+	Of      string              `json:"of"`
+	Zones   []string            `json:"zones,omitzero"`
+	Options map[string][]string `json:"options,omitzero"`
 }
 
 func zonesOf(subjects ...string) zoneRow {
@@ -43,14 +43,6 @@ func (m Machine) zones() zoneRow {
 // zone proves nothing.
 func (m Machine) Zones() []string { return m.zones().Zones }
 
-// FlexStartZones returns the sorted zones for which Google documents flex-start with
-// the machine type's TPUs. It returns nil if Google documents none.
-func (m Machine) FlexStartZones() []string { return m.zones().FlexStart }
-
-// CalendarZones returns the sorted zones for which Google documents calendar mode
-// with the machine type's TPUs. It returns nil if Google documents none.
-func (m Machine) CalendarZones() []string { return m.zones().Calendar }
-
 // Zones returns the sorted zones that are known to have the GPU, with the same
 // limits as Machine.Zones.
 func (a Attachment) Zones() []string { return zonesOf(a.Accelerator).Zones }
@@ -60,7 +52,11 @@ func Regions() []string {
 	var regions []string
 	for row := range strings.Lines(zones) {
 		r := decode[zoneRow](row)
-		for _, zone := range slices.Concat(r.Zones, r.FlexStart, r.Calendar) {
+		all := r.Zones
+		for _, documented := range r.Options {
+			all = append(all, documented...)
+		}
+		for _, zone := range all {
 			regions = append(regions, zone[:strings.LastIndexByte(zone, '-')])
 		}
 	}

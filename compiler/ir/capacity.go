@@ -35,7 +35,7 @@ func (c Capacity) HasTPUs() bool { return c.Machine.Resource == TPU }
 func (c Capacity) HasAcceleratorNetworks() bool { return c.Machine.AcceleratorNetworks }
 
 // Queued reports whether the capacity starts all nodes of a workload at once.
-func (c Capacity) Queued() bool { return c.Flex != nil && c.Flex.Queued }
+func (c Capacity) Queued() bool { return c.Option.Facts().Queued }
 
 // OwnsPools reports whether the platform itself creates the capacity's node pools.
 // If not, GKE creates them when pods need them.
@@ -66,9 +66,7 @@ func (c Capacity) Sliced() bool { return c.Machine.Slice != nil && c.Machine.Sli
 
 // ByCalendar reports whether the capacity consumes a reservation that was booked for
 // a number of days.
-func (c Capacity) ByCalendar() bool {
-	return c.Reservation != nil && c.Reservation.Kind == CalendarReservation
-}
+func (c Capacity) ByCalendar() bool { return c.Option.Facts().Booked }
 
 // OwnsReservation reports whether the capacity consumes a reservation of the
 // platform's own project. Cloud Monitoring keeps the metrics of a reservation in the
@@ -81,13 +79,11 @@ func (c Capacity) OwnsReservation() bool {
 // capacity's reservations in the platform's own project. A capacity consumes either
 // the reservation that it names or any reservation of the project.
 func (c Capacity) HasReservationMetrics() bool {
-	return c.OwnsReservation() || c.AnyReservation != nil
+	return c.OwnsReservation() || c.Option.Facts().AnyReservation
 }
 
 // OnlyReserved reports whether all nodes of the capacity come from reservations.
-func (c Capacity) OnlyReserved() bool {
-	return c.Reservation != nil || c.AnyReservation != nil && !c.AnyReservation.OnDemand
-}
+func (c Capacity) OnlyReserved() bool { return c.Option.Facts().OnlyReserved }
 
 // HasSteadyGPUs reports whether healthy GPUs of the machines stay above 1 GHz under
 // any load.

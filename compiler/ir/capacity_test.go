@@ -12,7 +12,7 @@ func TestCountedResources(t *testing.T) {
 	of := func(resources ...string) *ir.Platform {
 		p := &ir.Platform{}
 		for _, r := range resources {
-			p.Capacities = append(p.Capacities, ir.Capacity{Machine: ir.Machine{Resource: r}})
+			p.Capacities = append(p.Capacities, ir.Capacity{Option: ir.OnDemand, Machine: ir.Machine{Resource: r}})
 		}
 		return p
 	}
@@ -37,11 +37,14 @@ func TestReservations(t *testing.T) {
 		capacity            ir.Capacity
 		owns, metrics, only bool
 	}{
-		{"none", ir.Capacity{}, false, false, false},
-		{"no owner given", ir.Capacity{Reservation: &ir.ReservationUse{}}, true, true, true},
-		{"another project", ir.Capacity{Reservation: &ir.ReservationUse{Owner: "theirs"}}, false, false, true},
-		{"any", ir.Capacity{AnyReservation: &ir.AnyReservationUse{}}, false, true, true},
-		{"any, else on demand", ir.Capacity{AnyReservation: &ir.AnyReservationUse{OnDemand: true}}, false, true, false},
+		{"none", ir.Capacity{Option: ir.OnDemand}, false, false, false},
+		{"no owner given", ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{}}, true, true, true},
+		{
+			"another project", ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Owner: "theirs"}},
+			false, false, true,
+		},
+		{"any", ir.Capacity{Option: ir.AnyReservationOnly}, false, true, true},
+		{"any, else on demand", ir.Capacity{Option: ir.AnyReservation}, false, true, false},
 	} {
 		for _, answer := range []struct {
 			name      string

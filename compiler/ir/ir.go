@@ -202,19 +202,6 @@ func (a ServiceAccount) Email(project string) string {
 	return a.ID + "@" + project + ".iam.gserviceaccount.com"
 }
 
-// Option is a consumption option: the way in which machines are obtained.
-type Option string
-
-// The consumption options. Each value is also the value of the node label
-// resource-type.
-const (
-	OnDemand       Option = "ondemand"
-	Spot           Option = "spot"
-	Reservation    Option = "reservation"
-	AnyReservation Option = "any-reservation"
-	FlexStart      Option = "flex-start"
-)
-
 // Capacity is a hardware class that is obtained through one consumption option. It
 // stands for one node pool, for one pool for each TPU slice, or for the pools that
 // GKE may create by itself. One ResourceFlavor represents it.
@@ -251,9 +238,11 @@ type Capacity struct {
 	// false for them.
 	Compact bool
 
-	Reservation    *ReservationUse    // with Option Reservation
-	AnyReservation *AnyReservationUse // with Option AnyReservation
-	Flex           *FlexUse           // with Option FlexStart
+	// Reservation is the reservation that the nodes come from, or nil if the Option
+	// names none.
+	Reservation *ReservationUse
+	// MaxRunSeconds bounds the lifetime of a node. 0 means no bound.
+	MaxRunSeconds int
 	// Waiting reports whether the capacity's reservation has not begun. The pool
 	// then has no nodes and does not scale; everything else is already as it will be
 	// when the reservation begins.
@@ -357,19 +346,6 @@ type ReservationUse struct {
 	Block, SubBlock string // part of the reservation, "" for all of it
 	Kind            string // standard, future or CalendarReservation
 	Days            int    // length of a calendar reservation, 0 if not given
-}
-
-// AnyReservationUse describes a capacity that consumes any matching reservation.
-type AnyReservationUse struct {
-	// OnDemand reports whether GKE starts nodes on demand if no matching reservation
-	// has machines left.
-	OnDemand bool
-}
-
-// FlexUse says how flex-start nodes are started.
-type FlexUse struct {
-	Queued        bool
-	MaxRunSeconds int
 }
 
 // KeyValue is a pair of a name and a value, such as a label.

@@ -29,10 +29,6 @@ const KueueWebhooks = "system/kueue-webhooks"
 // than a GPU node takes to start and to pull an image.
 const PodsReadyMinutes = 30
 
-// CalendarReservation is the kind of a reservation that is booked for a number of
-// days. Afterwards Compute Engine takes the machines back.
-const CalendarReservation = "calendar"
-
 // LabelKueueQueue names a job's LocalQueue, and LabelKAIQueue a workload's queue.
 // Source: Kueue, pkg/controller/constants; KAI Scheduler's documentation,
 // "Scheduling queues".

@@ -18,8 +18,6 @@ import (
 const (
 	labelAccelerator   = "cloud.google.com/gke-accelerator"
 	labelMachineFamily = "cloud.google.com/machine-family"
-	labelProvisioning  = "cloud.google.com/gke-provisioning"
-	labelSpot          = "cloud.google.com/gke-spot"
 	labelQueued        = "cloud.google.com/gke-queued"
 	labelTPU           = "cloud.google.com/gke-tpu-accelerator"
 	labelTopology      = "cloud.google.com/gke-tpu-topology"
@@ -38,16 +36,6 @@ const (
 
 	noSchedule = "NoSchedule"
 )
-
-// optionTaint maps an option to the key of the taint that keeps other pods off the
-// nodes of its pools. The value of the taint is "true".
-var optionTaint = map[ir.Option]string{
-	ir.OnDemand:       "ondemand",
-	ir.Spot:           "spot",
-	ir.Reservation:    "reserved",
-	ir.AnyReservation: "any-reservation",
-	ir.FlexStart:      "flex-start",
-}
 
 // lowerCapacities resolves the capacities, sorted by name. Guaranteed is not set
 // yet.
@@ -91,38 +79,16 @@ func lowerCapacity(b *schema.Blueprint, name string, zones []string) ir.Capacity
 		c.GPUDirect = ir.GPUDirect(machine.Networks.Direct)
 		c.Networks = networksOf(machine.Networks)
 	}
-	switch {
-	case in.Consumption.Spot != nil:
-		c.Option = ir.Spot
-	case in.Consumption.Reservation != nil:
-		r := in.Consumption.Reservation
-		c.Option = ir.Reservation
-		c.Reservation = &ir.ReservationUse{
-			Name: r.Name, Create: r.Create, Block: value(r.Block, ""), SubBlock: value(r.SubBlock, ""), Kind: r.Kind,
-			Days: value(r.Days, 0),
-		}
-		if owner := value(r.Project, b.Project); owner != b.Project {
-			c.Reservation.Owner = owner
-		}
-		c.Waiting = !r.Active
-	case in.Consumption.AnyReservation != nil:
-		c.Option = ir.AnyReservation
-		c.AnyReservation = &ir.AnyReservationUse{OnDemand: in.Consumption.AnyReservation.Otherwise == "onDemand"}
-	case in.Consumption.FlexStart != nil:
-		f := in.Consumption.FlexStart
-		c.Option = ir.FlexStart
-		c.Flex = &ir.FlexUse{Queued: f.Queued, MaxRunSeconds: f.MaxRunSeconds}
-		if f.Queued {
-			c.AdmissionCheck = "dws-" + name
-		}
-	default:
-		c.Option = ir.OnDemand
+	lowerConsumption(&c, b, in.Consumption)
+	option := c.Option.Facts()
+	if option.Queued {
+		c.AdmissionCheck = "dws-" + name
 	}
 	upgrades := "window"
-	if c.ByCalendar() { // its nodes exist for a booked number of days
+	if option.Booked { // its nodes exist for a booked number of days
 		upgrades = "endOfSupport"
 	}
-	c.KeepsVersion = value(in.Upgrades, upgrades) == "endOfSupport" && c.OwnsPools() && c.Flex == nil
+	c.KeepsVersion = value(in.Upgrades, upgrades) == "endOfSupport" && c.OwnsPools() && !option.ShortLived
 	markNodes(&c)
 	c.PerNode = perNode(c.Machine, machine)
 	return c
@@ -195,6 +161,7 @@ func defaultDisk(m catalog.Machine) string {
 // markNodes sets the labels that identify the nodes of a capacity, and the taints
 // that keep other pods off them.
 func markNodes(c *ir.Capacity) {
+	option := c.Option.Facts()
 	labels, taints := map[string]string{}, []ir.Taint{}
 	poolLabels := map[string]string{}
 	if c.HasAccelerators() {
@@ -217,19 +184,17 @@ func markNodes(c *ir.Capacity) {
 		// Pods select only the class: the class defines everything else.
 		labels = map[string]string{labelComputeClass: c.Name}
 		taints = append(taints, ir.Taint{Key: labelComputeClass, Value: c.Name, Effect: noSchedule})
-	case c.AutoProvisioned && c.Option == ir.Spot:
-		// Auto-provisioning itself sets the taint of a Spot pool, for pods that both
-		// select and tolerate the key.
+	case c.AutoProvisioned && option.HasAutoProvisioning():
 		labels[labelMachineFamily] = c.Machine.Family
-		labels[labelSpot] = "true"
-		taints = append(taints, ir.Taint{Key: labelSpot, Value: "true", Effect: noSchedule})
-	case c.AutoProvisioned:
-		labels[labelMachineFamily] = c.Machine.Family
-		labels[labelProvisioning] = "standard"
+		labels[option.AutoLabel.Key] = option.AutoLabel.Value
+		if option.AutoTaint {
+			taints = append(taints,
+				ir.Taint{Key: option.AutoLabel.Key, Value: option.AutoLabel.Value, Effect: noSchedule})
+		}
 	default:
 		poolLabels[labelCapacity] = c.Name
-		poolLabels[labelResourceType] = string(c.Option)
-		c.PoolTaints = []ir.Taint{{Key: optionTaint[c.Option], Value: "true", Effect: noSchedule}}
+		poolLabels[labelResourceType] = option.ResourceType
+		c.PoolTaints = []ir.Taint{{Key: option.Taint, Value: "true", Effect: noSchedule}}
 		taints = append(taints, c.PoolTaints...)
 	}
 	if c.Queued() {

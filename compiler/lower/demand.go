@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // demand returns the Google Cloud quota that a platform needs in its region,
@@ -24,9 +25,7 @@ func demand(p *ir.Platform) ir.Demand {
 	for _, c := range append(slices.Clone(p.Capacities), systemCapacity(p)) {
 		n := countNodes(p, c)
 		t.addDisks(c, n)
-		if c.ByCalendar() {
-			// For calendar mode, Google charges no quota except for disks. Source:
-			// AI Hypercomputer documentation, "Capacity overview".
+		if c.Option.Facts().NoQuota {
 			continue
 		}
 		t.addAccelerators(c, n)
@@ -204,14 +203,12 @@ func (t *demandTally) addAccelerators(c ir.Capacity, n nodeCount) {
 		return
 	}
 	metrics := catalog.QuotaMetrics(a)
-	name, subject := metrics.Standard, a+", on demand and reserved"
-	// Flex-start uses preemptible quota too (Google Cloud documentation: "Compute
-	// Engine instances provisioning models").
-	preemptible := c.Option == ir.Spot || c.Option == ir.FlexStart
+	preemptible := c.Option.Facts().PreemptibleQuota
+	name := metrics.Standard
 	if preemptible {
-		name, subject = metrics.Preemptible, a+", Spot and flex-start"
+		name = metrics.Preemptible
 	}
-	m := t.metric(demandAccelerators, name, subject)
+	m := t.metric(demandAccelerators, name, a+", "+words.And(ir.NodesByQuota(preemptible)))
 	m.limit = a
 	m.gpu = c.HasGPUs()
 	m.row.Unit = "chips"
@@ -233,7 +230,7 @@ func (t *demandTally) addAccelerators(c ir.Capacity, n nodeCount) {
 
 // noteReservation adds a remark on a reservation's part in a metric.
 func (m *demandMetric) noteReservation(c ir.Capacity) {
-	if c.AnyReservation != nil {
+	if c.Option.Facts().AnyReservation {
 		m.addNote("includes " + c.Name +
 			": its nodes from a reservation use the quota that the reservation holds already")
 	}
@@ -269,8 +266,8 @@ func (t *demandTally) addCPUs(c ir.Capacity, n nodeCount) {
 	case quota.Standard == "":
 		m.addNote("the metric's name is not verified")
 	}
-	if c.Option == ir.Spot {
-		m.addNote("Spot machines spend PREEMPTIBLE_CPUS where the project has it")
+	if option := c.Option.Facts(); option.PreemptibleCPUs {
+		m.addNote(option.Nodes + " machines spend PREEMPTIBLE_CPUS where the project has it")
 	}
 	if !c.HasAccelerators() {
 		m.noteReservation(c)
@@ -298,8 +295,8 @@ func (t *demandTally) addLocalSSDs(c ir.Capacity, n nodeCount) {
 	m.row.Unit = "GB"
 	m.addNodes(n, c.SSDs()*c.Machine.SSDSizeGB)
 	m.addNote("a project that lists local_ssd_total_storage_per_vm_family counts them there")
-	if c.Option == ir.Spot {
-		m.addNote("Spot machines spend PREEMPTIBLE_LOCAL_SSD_GB where the project has it")
+	if option := c.Option.Facts(); option.PreemptibleCPUs {
+		m.addNote(option.Nodes + " machines spend PREEMPTIBLE_LOCAL_SSD_GB where the project has it")
 	}
 }
 
@@ -323,7 +320,7 @@ func (t *demandTally) addResizeRequests(c ir.Capacity) {
 			most = int(g.Quantity.Value()) / smallest
 		}
 	}
-	m := t.metric(demandOthers, "active_resize_requests", "open requests of queued flex-start, one a workload")
+	m := t.metric(demandOthers, "active_resize_requests", "open requests of "+c.Option.Facts().Name+", one a workload")
 	m.row.Unit = "requests"
 	m.row.Admitted += most
 	m.row.Ceiling += most
@@ -347,7 +344,7 @@ func (t *demandTally) addAllRegions() {
 	m := t.metric(demandOthers, "GPUS_ALL_REGIONS", "GPUs of the project in all regions")
 	sum.Metric, sum.Unit = m.row.Metric, "GPUs"
 	m.row = sum
-	m.addNote("newer projects do not have it; whether Spot counts is not verified")
+	m.addNote("newer projects do not have it; whether " + words.Or(ir.PreemptedNodes()) + " counts is not verified")
 }
 
 // addNetworks counts VPC networks if nodes have several, because the default quota

@@ -78,7 +78,7 @@ func demandPlatform() *ir.Platform {
 // counts with all of its 24, of which the quotas hand out one a GPU.
 // TestAllNodesWithKAI: whoever asks gets what is idle, so that all nodes can run.
 func TestAllNodesWithKAI(t *testing.T) {
-	c := ir.Capacity{MinNodes: 1, MaxNodes: 8}
+	c := ir.Capacity{Option: ir.OnDemand, MinNodes: 1, MaxNodes: 8}
 	if got, want := countNodes(&ir.Platform{Scheduler: ir.KAI}, c), (nodeCount{1, 8, 8}); got != want {
 		t.Errorf("countNodes = %+v, want %+v", got, want)
 	}
@@ -145,18 +145,21 @@ func TestDemandCountsNodes(t *testing.T) {
 		{
 			"nothing guaranteed",
 			ir.Capacity{
+				Option:   ir.OnDemand,
 				MaxNodes: 5, PerNode: demandAmounts("2", "22", "80Gi"), Guaranteed: demandAmounts("0", "0", "0"),
 			}, nodeCount{0, 0, 5},
 		},
 		{
 			"part of a node",
 			ir.Capacity{
+				Option:   ir.OnDemand,
 				MaxNodes: 5, PerNode: demandAmounts("2", "22", "80Gi"), Guaranteed: demandAmounts("3", "3", "3Gi"),
 			}, nodeCount{0, 2, 5},
 		},
 		{
 			"cpu is scarcest",
 			ir.Capacity{
+				Option:   ir.OnDemand,
 				MaxNodes: 5, PerNode: demandAmounts("2", "3900m", "80Gi"),
 				Guaranteed: demandAmounts("2", "7801m", "3Gi"),
 			}, nodeCount{0, 3, 5},
@@ -164,34 +167,42 @@ func TestDemandCountsNodes(t *testing.T) {
 		{
 			"overcommitted",
 			ir.Capacity{
+				Option:   ir.OnDemand,
 				MaxNodes: 5, PerNode: demandAmounts("2", "22", "80Gi"), Guaranteed: demandAmounts("100", "3", "3Gi"),
 			}, nodeCount{0, 5, 5},
 		},
 		{
 			"minimum",
 			ir.Capacity{
+				Option:   ir.OnDemand,
 				MinNodes: 3, MaxNodes: 5, PerNode: demandAmounts("2", "22", "80Gi"),
 				Guaranteed: demandAmounts("2", "3", "3Gi"),
 			}, nodeCount{3, 3, 5},
 		},
 		{
-			"created reservation", ir.Capacity{MaxNodes: 5, Reservation: &ir.ReservationUse{Create: true}},
+			"created reservation",
+			ir.Capacity{Option: ir.Reservation, MaxNodes: 5, Reservation: &ir.ReservationUse{Create: true}},
 			nodeCount{5, 5, 5},
 		},
-		{"existing reservation", ir.Capacity{MaxNodes: 5, Reservation: &ir.ReservationUse{}}, nodeCount{5, 5, 5}},
 		{
-			"another project's reservation", ir.Capacity{MaxNodes: 5, Reservation: &ir.ReservationUse{Owner: "theirs"}},
+			"existing reservation", ir.Capacity{Option: ir.Reservation, MaxNodes: 5, Reservation: &ir.ReservationUse{}},
+			nodeCount{5, 5, 5},
+		},
+		{
+			"another project's reservation",
+			ir.Capacity{Option: ir.Reservation, MaxNodes: 5, Reservation: &ir.ReservationUse{Owner: "theirs"}},
 			nodeCount{0, 0, 5},
 		},
-		{"no quantities", ir.Capacity{MaxNodes: 5}, nodeCount{0, 0, 5}},
+		{"no quantities", ir.Capacity{Option: ir.OnDemand, MaxNodes: 5}, nodeCount{0, 0, 5}},
 		{
 			"any reservation",
-			ir.Capacity{MaxNodes: 5, Option: ir.AnyReservation, AnyReservation: &ir.AnyReservationUse{}},
+			ir.Capacity{MaxNodes: 5, Option: ir.AnyReservationOnly},
 			nodeCount{0, 0, 5},
 		},
 		{
 			"reservation that has not begun",
 			ir.Capacity{
+				Option: ir.Reservation,
 				Static: true, MinNodes: 5, MaxNodes: 5, Waiting: true, Reservation: &ir.ReservationUse{},
 				PerNode: demandAmounts("2", "22", "80Gi"), Guaranteed: demandAmounts("3", "3", "3Gi"),
 			}, nodeCount{0, 2, 5},
@@ -199,18 +210,21 @@ func TestDemandCountsNodes(t *testing.T) {
 		{
 			"part of a TPU slice",
 			ir.Capacity{
+				Option:   ir.OnDemand,
 				MaxNodes: 8, Slices: 2, Machine: demandV6e, PerNode: demandChips("4"), Guaranteed: demandChips("20"),
 			}, nodeCount{0, 8, 8},
 		},
 		{
 			"TPU slices, overcommitted",
 			ir.Capacity{
+				Option:   ir.OnDemand,
 				MaxNodes: 8, Slices: 2, Machine: demandV6e, PerNode: demandChips("4"), Guaranteed: demandChips("64"),
 			}, nodeCount{0, 8, 8},
 		},
 		{
 			"standing TPU slices",
 			ir.Capacity{
+				Option: ir.OnDemand,
 				Static: true, MaxNodes: 8, Slices: 2, Machine: demandV6e, PerNode: demandChips("4"),
 				Guaranteed: demandChips("4"),
 			}, nodeCount{8, 8, 8},
@@ -232,7 +246,6 @@ func TestDemandMetrics(t *testing.T) {
 		Type: "a4x-highgpu-4g", Family: "a4x", VCPUs: 140, Accelerator: "nvidia-gb200", AcceleratorCount: 4,
 		Resource: "nvidia.com/gpu",
 	}
-	queued := &ir.FlexUse{Queued: true}
 	tests := []struct {
 		name string
 		c    ir.Capacity
@@ -248,13 +261,13 @@ func TestDemandMetrics(t *testing.T) {
 				Note: "read off projects, not documented by Google; includes reservation r of project other-project: " +
 					"whether it counts in this project is not verified"}},
 		{"flex-start spends preemptible quota",
-			ir.Capacity{Machine: h200, Option: ir.FlexStart, Flex: queued, MaxNodes: 2},
+			ir.Capacity{Machine: h200, Option: ir.QueuedFlexStart, MaxNodes: 2},
 			ir.DemandRow{Metric: "PREEMPTIBLE_NVIDIA_H200_GPUS", What: "nvidia-h200-141gb, Spot and flex-start",
 				Ceiling: 16, Unit: "GPUs",
 				Note: "a project without this quota spends gpus_per_gpu_family (gpu_family=NVIDIA_H200)"}},
 		{"queued provisioning",
 			ir.Capacity{
-				Machine: h200, Option: ir.FlexStart, Flex: queued, MaxNodes: 2,
+				Machine: h200, Option: ir.QueuedFlexStart, MaxNodes: 2,
 				PerNode: demandAmounts("8", "200", "1Ti"), Guaranteed: demandAmounts("512", "512", "1Ti"),
 			},
 			ir.DemandRow{Metric: "active_resize_requests", What: "open requests of queued flex-start, one a workload",
@@ -297,22 +310,22 @@ func TestDemandMetrics(t *testing.T) {
 			}},
 		{"requests for TPU slices",
 			ir.Capacity{
-				Machine: demandV6e, Option: ir.FlexStart, Flex: queued, MaxNodes: 8, Slices: 2,
+				Machine: demandV6e, Option: ir.QueuedFlexStart, MaxNodes: 8, Slices: 2,
 				PerNode: demandChips("4"), Guaranteed: demandChips("32"),
 			},
 			ir.DemandRow{Metric: "active_resize_requests", What: "open requests of queued flex-start, one a workload",
 				Admitted: 2, Ceiling: 2, Unit: "requests",
 				Note: "at most one for each TPU slice of quota; projects start with 100"}},
 		{"requests for machines without accelerators",
-			ir.Capacity{Machine: ir.Machine{Family: "h4d", VCPUs: 192}, Option: ir.FlexStart, Flex: queued, MaxNodes: 2,
+			ir.Capacity{
+				Machine: ir.Machine{Family: "h4d", VCPUs: 192}, Option: ir.QueuedFlexStart, MaxNodes: 2,
 				PerNode: demandAmounts("0", "190", "1Ti")[:2], Guaranteed: demandAmounts("0", "380", "1Ti")[:2]},
 			ir.DemandRow{Metric: "active_resize_requests", What: "open requests of queued flex-start, one a workload",
 				Admitted: 380, Ceiling: 380, Unit: "requests",
 				Note: "at most one for each vCPU of quota; projects start with 100"}},
 		{"any reservation",
 			ir.Capacity{
-				Name: "l4-any", Machine: demandL4, Option: ir.AnyReservation,
-				AnyReservation: &ir.AnyReservationUse{OnDemand: true}, MaxNodes: 2,
+				Name: "l4-any", Machine: demandL4, Option: ir.AnyReservation, MaxNodes: 2,
 			},
 			ir.DemandRow{Metric: "NVIDIA_L4_GPUS", What: "nvidia-l4, on demand and reserved", Ceiling: 4, Unit: "GPUs",
 				Note: "includes l4-any: its nodes from a reservation use the quota that the reservation holds " +
@@ -351,7 +364,7 @@ func TestDemandMetrics(t *testing.T) {
 				Note: "a project that lists local_ssd_total_storage_per_vm_family counts them there; Spot machines " +
 					"spend PREEMPTIBLE_LOCAL_SSD_GB where the project has it"}},
 		{"disk",
-			ir.Capacity{Machine: h200, MaxNodes: 2, DiskType: "hyperdisk-balanced", DiskSizeGiB: 150},
+			ir.Capacity{Option: ir.OnDemand, Machine: h200, MaxNodes: 2, DiskType: "hyperdisk-balanced", DiskSizeGiB: 150},
 			ir.DemandRow{
 				Metric: "HYPERDISK_BALANCED_TOTAL_GB", What: "boot disks of type hyperdisk-balanced", Ceiling: 300,
 				Unit: "GB",
@@ -376,7 +389,7 @@ func TestDemandMetrics(t *testing.T) {
 // TestDemandOfCalendarReservations: Google charges them no quota but for disks.
 func TestDemandOfCalendarReservations(t *testing.T) {
 	p := &ir.Platform{Scheduler: ir.Kueue, Capacities: []ir.Capacity{{
-		Machine: demandL4, Option: ir.Reservation, Static: true, MinNodes: 2, MaxNodes: 2, DiskType: "pd-balanced",
+		Machine: demandL4, Option: ir.Calendar, Static: true, MinNodes: 2, MaxNodes: 2, DiskType: "pd-balanced",
 		DiskSizeGiB: 100,
 		Reservation: &ir.ReservationUse{Name: "r", Kind: ir.CalendarReservation},
 	}}}

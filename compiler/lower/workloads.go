@@ -46,10 +46,6 @@ func lowerWorkloads(b *schema.Blueprint, p *ir.Platform) []ir.Workload {
 	return out
 }
 
-// spotGrace is the time in seconds that pods on Spot nodes may take to stop. GKE
-// documents less than 30 seconds between the notice and the end of the machine.
-const spotGrace = 25
-
 // usableCapacities returns the capacities of a queue that a workload can run on, in
 // the queue's order: those that it names; otherwise, if it asks for accelerators,
 // those that have accelerators; otherwise all.
@@ -126,15 +122,19 @@ func lowerWorkload(p *ir.Platform, in schema.Workload, name string, team *ir.Tea
 	}
 	w.NodeSelector, w.Tolerations = nodeReach(on)
 	for _, c := range on {
-		if c.Option == ir.Spot {
-			w.GraceSeconds = spotGrace
-		}
-		if c.Flex != nil && (w.MaxRunSeconds == 0 || c.Flex.MaxRunSeconds < w.MaxRunSeconds) {
-			w.MaxRunSeconds = c.Flex.MaxRunSeconds
-		}
+		w.GraceSeconds = lowerBound(w.GraceSeconds, c.Option.Facts().GraceSeconds)
+		w.MaxRunSeconds = lowerBound(w.MaxRunSeconds, c.MaxRunSeconds)
 	}
 	w.Queueing = queueing(p, w, on)
 	return w
+}
+
+// lowerBound returns the lower of two bounds; 0 stands for none.
+func lowerBound(a, b int) int {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
 }
 
 // lowerAuxiliaries resolves a workload's auxiliary pods. It omits pods on a capacity
@@ -152,9 +152,7 @@ func lowerAuxiliaries(all map[string]schema.Auxiliary, capacities map[string]*ir
 			Env: keyValues(in.Env),
 		}
 		a.NodeSelector, a.Tolerations = nodeReach([]*ir.Capacity{c})
-		if c.Option == ir.Spot {
-			a.GraceSeconds = spotGrace
-		}
+		a.GraceSeconds = c.Option.Facts().GraceSeconds
 		out = append(out, a)
 	}
 	return out

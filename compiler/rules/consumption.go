@@ -59,35 +59,14 @@ func consumptionRules() []Rule {
 	}
 }
 
-// optionField maps an option to its consumption field, and to its name in a
-// sentence.
-var optionField = map[ir.Option][2]string{
-	ir.OnDemand:       {"onDemand", "on demand"},
-	ir.Spot:           {"spot", "as Spot nodes"},
-	ir.Reservation:    {"reservation", "from a reservation"},
-	ir.AnyReservation: {"anyReservation", "from any reservation"},
-	ir.FlexStart:      {"flexStart", "with flex-start"},
-}
-
-// supports reports whether Google offers a machine with the capacity's option; nil
-// means unverified.
-func supports(c ir.Capacity, m catalog.Machine) *bool {
-	switch {
-	case c.Option == ir.OnDemand:
-		return m.Options.OnDemand
-	case c.Option == ir.Spot:
-		return m.Options.Spot
-	case c.ByCalendar():
-		return m.Options.Calendar
-	case c.AnyReservation != nil:
-		return anyReservation(c, m)
-	case c.Option == ir.Reservation:
-		return m.Options.Reservation
-	case c.Queued():
-		return m.Options.Queued
-	default:
-		return m.Options.FlexStart
+// supports reports whether Google offers a machine with an option; nil means
+// unverified.
+func supports(option ir.Option, m catalog.Machine) *bool {
+	facts := option.Facts()
+	if facts.AnyReservation {
+		return anyReservation(facts, m)
 	}
+	return m.Options.Offered(facts.Column)
 }
 
 // anyReservation reports whether machines are available from any matching
@@ -96,15 +75,16 @@ func supports(c ir.Capacity, m catalog.Machine) *bool {
 // by name: nobody has verified whether a pool gets machines without naming the
 // reservation. Sources: Google Cloud documentation, AI Hypercomputer, "Consumption
 // options"; GKE documentation, "About custom ComputeClasses".
-func anyReservation(c ir.Capacity, m catalog.Machine) *bool {
+func anyReservation(option ir.OptionFacts, m catalog.Machine) *bool {
+	reserved := m.Options.Offered(option.Column)
 	switch {
-	case is(m.Options.Reservation, false):
-	case is(m.Options.OnDemand, false) && c.AnyReservation.OnDemand:
+	case is(reserved, false):
+	case is(m.Options.OnDemand, false) && !option.OnlyReserved:
 		return m.Options.OnDemand
 	case is(m.Options.OnDemand, false), m.HasTPUs():
 		return nil
 	}
-	return m.Options.Reservation
+	return reserved
 }
 
 // is reports whether known is set and equals so.
@@ -122,36 +102,21 @@ func (r *report) eachCapacity(visit func(c ir.Capacity, m catalog.Machine)) {
 // optionSpan returns the path of the field that decides how a capacity is obtained,
 // and the field's name in a sentence.
 func optionSpan(c ir.Capacity) (path []string, words string) {
-	field := optionField[c.Option]
-	path, words = at("capacity", c.Name, "consumption", field[0]), field[1]
-	if c.ByCalendar() {
-		path, words = append(path, "kind"), "from a calendar reservation"
+	option := c.Option.Facts()
+	path = at("capacity", c.Name, "consumption", option.Field)
+	if option.Parameter != "" {
+		path = append(path, option.Parameter)
 	}
-	if c.Queued() {
-		path, words = append(path, "queued"), "with queued flex-start"
-	}
-	if c.AnyReservation != nil {
-		words = "from any reservation"
-		if c.AnyReservation.OnDemand {
-			words += ", or else on demand"
-		}
-	}
-	return path, words
+	return path, option.How
 }
 
 func offered(r *report) {
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
-		if is(supports(c, m), false) {
+		if is(supports(c.Option, m), false) {
 			var others []string
-			for _, o := range []struct {
-				name string
-				ok   *bool
-			}{
-				{"onDemand", m.Options.OnDemand}, {"spot", m.Options.Spot}, {"reservation", m.Options.Reservation},
-				{"flexStart", m.Options.FlexStart},
-			} {
-				if is(o.ok, true) {
-					others = append(others, o.name)
+			for _, o := range ir.Options() {
+				if o.Parameter == "" && !o.AnyReservation && is(supports(o.Option, m), true) {
+					others = append(others, o.Field)
 				}
 			}
 			path, words := optionSpan(c)
@@ -162,7 +127,7 @@ func offered(r *report) {
 
 func unverified(r *report) {
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
-		if supports(c, m) == nil {
+		if supports(c.Option, m) == nil {
 			path, words := optionSpan(c)
 			r.addKey(path, fmt.Sprintf("%s is not verified to be available %s", m.Type, words),
 				help("check in the GKE documentation that the option supports this machine, then add accept: W0402: "+
@@ -176,7 +141,7 @@ func unverified(r *report) {
 // other, linkedZone reports it.
 func reservationZones(r *report) {
 	for _, c := range r.Plan.Capacities {
-		if c.Option == ir.Reservation && !linked(c) && len(r.Blueprint.Capacity[c.Name].Zones) == 0 &&
+		if c.Reservation != nil && !linked(c) && len(r.Blueprint.Capacity[c.Name].Zones) == 0 &&
 			len(c.Zones) > 1 {
 			r.addKey(at("capacity", c.Name),
 				fmt.Sprintf("capacity %q has a reservation but no zones", c.Name),
@@ -188,7 +153,7 @@ func reservationZones(r *report) {
 func createdReservations(r *report) {
 	creator := map[zonal]string{}
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
-		if c.Reservation == nil || !c.Reservation.Create || len(c.Zones) == 0 || is(supports(c, m), false) {
+		if c.Reservation == nil || !c.Reservation.Create || len(c.Zones) == 0 || is(supports(c.Option, m), false) {
 			return
 		}
 		path := at("capacity", c.Name, "consumption", "reservation", "create")
@@ -288,31 +253,25 @@ func reservationParts(r *report) {
 // is known to have the machine, machineZones reports it.
 func optionZones(r *report) {
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
-		var known []string
-		var how, table string
-		switch {
-		case c.ByCalendar():
-			known, how, table = m.CalendarZones(), "reserved by calendar", "calendar mode"
-		case c.Flex != nil:
-			known, how, table = m.FlexStartZones(), "started by flex-start", "flex-start"
-		}
-		all := m.Zones()
+		option := c.Option.Facts()
+		known, all := m.OptionZones(option.Zones), m.Zones()
 		unknown := slices.DeleteFunc(without(c.Zones, known), func(z string) bool {
 			return all != nil && !slices.Contains(all, z)
 		})
 		if known == nil || len(unknown) == 0 {
 			return
 		}
-		r.unknownZones(c, unknown, m.Type+" is not known to be "+how+" in ",
+		r.unknownZones(c, unknown, m.Type+" is not known to be available "+option.How+" in ",
 			label("known zones: %s", quoted(known)),
-			help("choose one of these, or check Google's table of %s: it may have new zones", table))
+			help("choose one of these, or check Google's table of zones for %s: it may have new zones", option.Name))
 	})
 }
 
 func flexCounts(r *report) {
 	for _, c := range r.Plan.Capacities {
 		in := r.Blueprint.Capacity[c.Name]
-		if c.Flex == nil || in.Nodes != nil && in.MaxNodes != nil || in.Slices != nil && in.MaxSlices != nil {
+		option := c.Option.Facts()
+		if !option.OnRequest || in.Nodes != nil && in.MaxNodes != nil || in.Slices != nil && in.MaxSlices != nil {
 			continue // oneCount reports both
 		}
 		if c.Static {
@@ -320,10 +279,11 @@ func flexCounts(r *report) {
 			if c.HasTPUs() {
 				fixed, most = "slices", "maxSlices"
 			}
-			r.add(at("capacity", c.Name, fixed), "flex-start starts nodes on demand, so their number cannot be fixed",
+			r.add(at("capacity", c.Name, fixed),
+				option.Nodes+" starts nodes on demand, so their number cannot be fixed",
 				help("set %s instead", most))
 		} else if c.MinNodes > 0 {
-			r.add(at("capacity", c.Name, "minNodes"), "a flex-start node pool scales down to 0", label("want 0"))
+			r.add(at("capacity", c.Name, "minNodes"), "a "+option.Nodes+" node pool scales down to 0", label("want 0"))
 		}
 	}
 }
@@ -346,9 +306,9 @@ func autoProvisioned(r *report) {
 			r.add(at("hardware", c.Hardware, "localSSDs"),
 				fmt.Sprintf("auto-provisioning attaches no local SSDs, but capacity %q is auto-provisioned", c.Name),
 				help("remove localSSDs; or remove autoProvisioned, which gives the capacity its own node pool"))
-		case c.Option != ir.OnDemand && c.Option != ir.Spot:
+		case !c.Option.Facts().HasAutoProvisioning():
 			r.add(at("capacity", c.Name, "autoProvisioned"),
-				fmt.Sprintf("auto-provisioning is unavailable for nodes %s", optionField[c.Option][1]),
+				fmt.Sprintf("auto-provisioning is unavailable for nodes %s", c.Option.Facts().How),
 				help("remove autoProvisioned, which gives the capacity its own node pool"))
 		case c.Static:
 			r.add(at("capacity", c.Name, "nodes"),
@@ -390,9 +350,12 @@ func computeClasses(r *report) {
 			r.add(path,
 				fmt.Sprintf("computeClass is unavailable for %s, because its nodes need a placement policy",
 					c.Machine.Type), help("%s", own))
-		case c.Queued():
-			r.add(path, "computeClass is unavailable for queued flex-start",
-				help("%s; or remove queued", own))
+		case !c.Option.Facts().HasComputeClass():
+			advice := own
+			if parameter := c.Option.Facts().Parameter; parameter != "" {
+				advice += "; or remove " + parameter
+			}
+			r.add(path, "computeClass is unavailable for "+c.Option.Facts().Name, help("%s", advice))
 		case c.Reservation != nil && c.Reservation.Create:
 			r.add(path, "computeClass is unavailable for a reservation that the platform creates", help("%s", own))
 		case c.Waiting:
@@ -464,7 +427,7 @@ func compact(r *report) {
 func sameNodes(r *report) {
 	first := map[string]string{}
 	for _, c := range r.Plan.Capacities {
-		if !c.AutoProvisioned || c.Option != ir.OnDemand && c.Option != ir.Spot || c.Machine.VCPUs == 0 {
+		if !c.AutoProvisioned || !c.Option.Facts().HasAutoProvisioning() || c.Machine.VCPUs == 0 {
 			continue // a node pool has a label of its own
 		}
 		key := fmt.Sprint(c.NodeLabels, c.NodeTaints)
@@ -485,7 +448,7 @@ func sameNodes(r *report) {
 func sharedByAutoProvisioning(r *report) {
 	var first ir.Capacity
 	for _, c := range r.Plan.Capacities {
-		if !c.AutoProvisioned || c.ComputeClass || c.Option != ir.OnDemand && c.Option != ir.Spot {
+		if !c.AutoProvisioned || c.ComputeClass || !c.Option.Facts().HasAutoProvisioning() {
 			continue
 		}
 		hardware := r.Blueprint.Hardware[c.Hardware]
@@ -518,7 +481,7 @@ func sharedByAutoProvisioning(r *report) {
 // workload at once, and evicts it if its pods are not ready in time.
 func unqueuedFlex(r *report) {
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
-		if c.Flex != nil && !c.Flex.Queued && !is(m.Options.FlexStart, false) {
+		if c.Option == ir.FlexStart && !is(m.Options.FlexStart, false) {
 			r.addKey(at("capacity", c.Name, "consumption", "flexStart"),
 				fmt.Sprintf("Kueue evicts jobs on %q and queues them again if flex-start has no nodes for them "+
 					"within %d minutes", c.Name, ir.PodsReadyMinutes),

@@ -90,7 +90,7 @@ func evenNodes(r *report) {
 		if c.Reservation != nil && len(r.Blueprint.Capacity[c.Name].Zones) == 0 {
 			continue // reservationZones reports it
 		}
-		if n := len(c.Zones); c.Static && c.Flex == nil && !c.Sliced() && n > 0 && c.MaxNodes%n != 0 {
+		if n := len(c.Zones); c.Static && !c.Option.Facts().OnRequest && !c.Sliced() && n > 0 && c.MaxNodes%n != 0 {
 			r.add(at("capacity", c.Name, field),
 				fmt.Sprintf("%s cannot be divided evenly over %s", words.Count(c.MaxNodes, "node"),
 					words.Count(n, "zone")),
@@ -128,7 +128,7 @@ func linkedZone(r *report) {
 func linkedNodes(r *report) {
 	for _, c := range r.Plan.Capacities {
 		switch {
-		case c.Machine.LinkedNodes == 0 || c.ComputeClass || c.Flex != nil: // other rules report these
+		case c.Machine.LinkedNodes == 0 || c.ComputeClass || c.Option.Facts().OnRequest: // other rules report these
 		case !c.Static:
 			r.addKey(at("capacity", c.Name),
 				fmt.Sprintf("%s machines are linked with each other, so their number must be fixed", c.Machine.Type),

@@ -41,14 +41,10 @@ func (r *report) newerNeed(version string) (newest versionNeed, found bool) {
 		if c.AutoProvisioned {
 			need(c, catalog.SameMinorGKE(version, m.AutoFrom), m.Type+" is auto-provisioned")
 		}
-		if c.Flex != nil {
-			need(c, catalog.FlexStartFrom, "it uses flex-start")
-		}
-		if c.Queued() && c.HasTPUs() {
-			need(c, catalog.QueuedTPUsFrom, "it uses queued flex-start for TPUs")
-		}
-		if c.AnyReservation != nil && !c.AnyReservation.OnDemand {
-			need(c, catalog.AnyReservationOnlyFrom, "it uses any reservation and no other option")
+		option := c.Option.Facts()
+		need(c, option.MinVersion, "it uses "+option.Name)
+		if c.HasTPUs() {
+			need(c, option.TPUMinVersion, "it uses "+option.Name+" for TPUs")
 		}
 		if len(c.Networks) > 0 {
 			need(c, catalog.SameMinorGKE(version, m.Networks.From), "it uses GPUDirect")

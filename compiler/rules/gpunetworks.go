@@ -75,7 +75,7 @@ func createdWithoutNetworks(r *report) {
 	r.eachCapacity(func(c ir.Capacity, _ catalog.Machine) {
 		// autoProvisioned reports such machines
 		if len(c.Networks) == 0 || c.OwnsPools() ||
-			c.AutoProvisioned && c.Option != ir.OnDemand && c.Option != ir.Spot {
+			c.AutoProvisioned && !c.Option.Facts().HasAutoProvisioning() {
 			return
 		}
 		field := "autoProvisioned"

@@ -107,19 +107,20 @@ func noEquivalent(r *report) {
 				help("remove parent"))
 		}
 	}
-	for _, name := range names(b.Capacity) {
-		c := b.Capacity[name]
-		if flex := c.Consumption.FlexStart; flex != nil && flex.Queued {
-			r.addKey(at("capacity", name, "consumption", "flexStart", "queued"),
-				"queued is unavailable with KAI Scheduler, which does not request nodes before it starts a job",
-				help("remove queued"))
+	for _, c := range r.Plan.Capacities {
+		if c.Queued() {
+			option := c.Option.Facts()
+			r.addKey(at("capacity", c.Name, "consumption", option.Field, option.Parameter),
+				option.Parameter+" is unavailable with KAI Scheduler, which does not request nodes before it "+
+					"starts a job",
+				help("remove %s", option.Parameter))
 		}
 		for _, created := range []struct {
 			field string
 			set   bool
 		}{{"autoProvisioned", c.AutoProvisioned}, {"computeClass", c.ComputeClass}} {
 			if created.set {
-				r.addKey(at("capacity", name, created.field),
+				r.addKey(at("capacity", c.Name, created.field),
 					"GKE does not create node pools for pods of KAI Scheduler",
 					help("remove %s, which gives the capacity its own node pool", created.field))
 			}

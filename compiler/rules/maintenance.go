@@ -20,7 +20,7 @@ func maintenanceRules() []Rule {
 		{Code: "E1013", Severity: diag.Error, check: exclusionLimits,
 			Title: "invalid maintenance exclusion"},
 		{Code: "E1014", Severity: diag.Error, check: upgradesOfOwnPools,
-			Title: "upgrades is unavailable for node pools that GKE creates and for flex-start"},
+			Title: "upgrades is unavailable for nodes that GKE creates or never upgrades"},
 		{Code: "W1015", Severity: diag.Warning, check: runsBeyondWindows, resolved: true,
 			Title: "run can be longer than the time between maintenance windows"},
 	}
@@ -151,8 +151,10 @@ func upgradesOfOwnPools(r *report) {
 		}
 		path := at("capacity", c.Name, "upgrades")
 		switch {
-		case c.Flex != nil:
-			r.addKey(path, "upgrades is unavailable for flex-start: GKE does not upgrade its running nodes",
+		case c.Option.Facts().ShortLived:
+			r.addKey(path,
+				fmt.Sprintf("upgrades is unavailable for %s: GKE does not upgrade its running nodes",
+					c.Option.Facts().Nodes),
 				help("remove upgrades"))
 		case !c.OwnsPools():
 			r.addKey(path,
@@ -176,7 +178,7 @@ func runsBeyondWindows(r *report) {
 		}
 		for _, capacity := range r.runsOn(w, capacities) {
 			c, known := capacities[capacity]
-			if !known || c.Flex != nil || c.KeepsVersion {
+			if !known || c.Option.Facts().ShortLived || c.KeepsVersion {
 				continue
 			}
 			cure := fmt.Sprintf(`postpone the upgrades of the nodes: capacity: %q: upgrades: "endOfSupport"; `+

@@ -40,13 +40,18 @@ func wholeSlices(r *report) {
 				fmt.Sprintf("a host of %q has %d chips, and a pod must use all of them", c.Name, perHost),
 				label("want %d", perHost))
 		}
+		queued := slices.IndexFunc(on, func(c string) bool {
+			named, known := capacities[c]
+			return known && named.Queued()
+		})
 		switch {
 		case hosts == 1 && w.Slices > 1:
 			r.add(at("workloads", name, "slices"), fmt.Sprintf("a slice of %q is one host", c.Name),
 				help("remove slices; pods is the number of pods that run at once"))
 		case hosts == 1:
-		case w.Slices > 1 && slices.ContainsFunc(on, func(c string) bool { return capacities[c].Queued() }):
-			r.add(at("workloads", name, "slices"), "queued flex-start starts only one slice for a workload",
+		case w.Slices > 1 && queued >= 0:
+			option := capacities[on[queued]].Option.Facts()
+			r.add(at("workloads", name, "slices"), option.Name+" starts only one slice for a workload",
 				label("want 1"),
 				help("submit each slice as a separate copy, or use a capacity that is not queued"))
 		case w.Kind != string(ir.JobSet):
@@ -91,8 +96,8 @@ func shape(s *ir.Slice) string {
 	return fmt.Sprintf("%d chips on %s", s.Chips, words.Count(s.Hosts, "host"))
 }
 
-// runTimes reports runs that can outlast their nodes: flex-start ends a node when
-// its time is over, even if pods run on it.
+// runTimes reports runs that can outlast their nodes: the lifetime of some nodes is
+// bounded, and they end even if pods run on them.
 func runTimes(r *report) {
 	capacities := capacitiesByName(r.Plan)
 	for _, name := range names(r.Blueprint.Workloads) {
@@ -101,12 +106,15 @@ func runTimes(r *report) {
 			continue
 		}
 		for _, capacity := range r.runsOn(w, capacities) {
-			if flex := capacities[capacity].Flex; flex != nil && *w.MaxRunSeconds > flex.MaxRunSeconds {
+			c := capacities[capacity]
+			if c.MaxRunSeconds > 0 && *w.MaxRunSeconds > c.MaxRunSeconds {
+				option := c.Option.Facts()
 				r.add(at("workloads", name, "maxRunSeconds"),
-					fmt.Sprintf("nodes of %q run for at most %d seconds", capacity, flex.MaxRunSeconds),
-					label("want at most %d", flex.MaxRunSeconds),
-					related(at("capacity", capacity, "consumption", "flexStart"), "the nodes"),
-					help("lower maxRunSeconds: flex-start ends a node after that time, even if a job runs on it"))
+					fmt.Sprintf("nodes of %q run for at most %d seconds", capacity, c.MaxRunSeconds),
+					label("want at most %d", c.MaxRunSeconds),
+					related(at("capacity", capacity, "consumption", option.Field), "the nodes"),
+					help("lower maxRunSeconds: %s ends a node after that time, even if a job runs on it",
+						option.Nodes))
 				break
 			}
 		}

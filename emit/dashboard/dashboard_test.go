@@ -25,8 +25,7 @@ func plan() *ir.Platform {
 			},
 			{Name: "h100-spot", Option: ir.Spot, Machine: ir.Machine{Family: "a3", Resource: ir.GPU, SteadyGPUs: true}},
 			{
-				Name: "v5e-flex", Option: ir.FlexStart, Machine: ir.Machine{Resource: ir.TPU},
-				Flex: &ir.FlexUse{Queued: true},
+				Name: "v5e-flex", Option: ir.QueuedFlexStart, Machine: ir.Machine{Resource: ir.TPU},
 			},
 		},
 		AdmissionChecks: []ir.AdmissionCheck{{Name: "dws"}},

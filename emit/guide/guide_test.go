@@ -318,12 +318,12 @@ func TestOptions(t *testing.T) {
 			SubBlock: "s"}}, "reservation `r` of project `other`, block `b`, sub-block `s`"},
 		{ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Name: "r", Kind: "future"}, Waiting: true},
 			"reservation `r`, not yet begun"},
-		{ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Name: "r", Kind: "calendar", Days: 30},
+		{ir.Capacity{Option: ir.Calendar, Reservation: &ir.ReservationUse{Name: "r", Kind: "calendar", Days: 30},
 			Waiting: true}, "calendar reservation `r`, for 30 days, not yet begun"},
-		{ir.Capacity{Option: ir.AnyReservation, AnyReservation: &ir.AnyReservationUse{}}, "any reservation that matches"},
-		{ir.Capacity{Option: ir.AnyReservation, AnyReservation: &ir.AnyReservationUse{OnDemand: true}},
+		{ir.Capacity{Option: ir.AnyReservationOnly}, "any reservation that matches"},
+		{ir.Capacity{Option: ir.AnyReservation},
 			"any reservation that matches, else on demand"},
-		{ir.Capacity{Option: ir.FlexStart, Flex: &ir.FlexUse{Queued: true, MaxRunSeconds: 600}},
+		{ir.Capacity{Option: ir.QueuedFlexStart, MaxRunSeconds: 600},
 			"flex-start, all nodes of a job at once, for 600 s at most"},
 	}
 	for _, tt := range tests {
@@ -340,16 +340,16 @@ func TestMachinesAndNodes(t *testing.T) {
 		c              ir.Capacity
 		machine, nodes markup
 	}{
-		{ir.Capacity{Machine: host, MaxNodes: 4}, "`ct6e-standard-8t`, TPU topology `2x4`", "0 to 4"},
-		{ir.Capacity{Machine: slice, Slices: 3, Static: true, MaxNodes: 12}, "`ct6e-standard-4t`, TPU topology `4x4`",
+		{ir.Capacity{Option: ir.OnDemand, Machine: host, MaxNodes: 4}, "`ct6e-standard-8t`, TPU topology `2x4`", "0 to 4"},
+		{ir.Capacity{Option: ir.OnDemand, Machine: slice, Slices: 3, Static: true, MaxNodes: 12}, "`ct6e-standard-4t`, TPU topology `4x4`",
 			"12, in slices of 4"},
-		{ir.Capacity{Machine: slice, Slices: 3, MaxNodes: 12}, "`ct6e-standard-4t`, TPU topology `4x4`",
+		{ir.Capacity{Option: ir.OnDemand, Machine: slice, Slices: 3, MaxNodes: 12}, "`ct6e-standard-4t`, TPU topology `4x4`",
 			"0 to 12, in slices of 4"},
-		{ir.Capacity{Machine: ir.Machine{Type: "a", BundledSSDs: 1, SSDSizeGB: 375}, MaxNodes: 2, ComputeClass: true},
+		{ir.Capacity{Option: ir.OnDemand, Machine: ir.Machine{Type: "a", BundledSSDs: 1, SSDSizeGB: 375}, MaxNodes: 2, ComputeClass: true},
 			"`a`, 1 local SSD of 375 GB", "0 to 2, by a ComputeClass"},
-		{ir.Capacity{Machine: ir.Machine{Type: "a", SSDSizeGB: 375}, LocalSSDs: 4, Static: true, MaxNodes: 2, Waiting: true}, "`a`, " +
+		{ir.Capacity{Option: ir.OnDemand, Machine: ir.Machine{Type: "a", SSDSizeGB: 375}, LocalSSDs: 4, Static: true, MaxNodes: 2, Waiting: true}, "`a`, " +
 			"4 local SSDs of 375 GB", "2, none yet"},
-		{ir.Capacity{Machine: ir.Machine{Type: "a"}, MaxNodes: 2, AutoProvisioned: true}, "`a`",
+		{ir.Capacity{Option: ir.OnDemand, Machine: ir.Machine{Type: "a"}, MaxNodes: 2, AutoProvisioned: true}, "`a`",
 			"0 to 2, auto-provisioned"},
 	}
 	for _, tt := range tests {
@@ -374,22 +374,23 @@ func TestRemarks(t *testing.T) {
 		c    ir.Capacity
 		want []string
 	}{
-		{"slices", ir.Capacity{Slices: 2, Machine: ir.Machine{Resource: ir.TPU, Slice: &ir.Slice{Topology: "4x4", Hosts: 4}}}, all[:1]},
-		{"one host", ir.Capacity{Machine: ir.Machine{Resource: ir.TPU, Slice: &ir.Slice{Topology: "2x4", Hosts: 1}}}, nil},
+		{"slices", ir.Capacity{Option: ir.OnDemand, Slices: 2, Machine: ir.Machine{Resource: ir.TPU, Slice: &ir.Slice{Topology: "4x4", Hosts: 4}}}, all[:1]},
+		{"one host", ir.Capacity{Option: ir.OnDemand, Machine: ir.Machine{Resource: ir.TPU, Slice: &ir.Slice{Topology: "2x4", Hosts: 1}}}, nil},
 		{"created reservation", reservation(ir.ReservationUse{Name: "r", Create: true}), nil},
 		{"reservation", reservation(ir.ReservationUse{Name: "r"}), all[1:2]},
 		{"shared reservation", reservation(ir.ReservationUse{Name: "r", Owner: "other"}), all[1:3]},
 		{"reservation that has not begun", ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Name: "r"}, Waiting: true}, all[3:4]},
-		{"calendar reservation that has not begun", ir.Capacity{Option: ir.Reservation,
+		{"calendar reservation that has not begun", ir.Capacity{
+			Option:      ir.Calendar,
 			Reservation: &ir.ReservationUse{Name: "r", Kind: "calendar"}, Waiting: true}, all[3:5]},
-		{"any reservation", ir.Capacity{Option: ir.AnyReservation, AnyReservation: &ir.AnyReservationUse{}}, all[5:6]},
-		{"ComputeClass", ir.Capacity{ComputeClass: true}, all[6:7]},
-		{"Arm", ir.Capacity{Machine: ir.Machine{Arm: true}}, all[7:8]},
-		{"local SSDs", ir.Capacity{LocalSSDs: 1}, all[8:]},
+		{"any reservation", ir.Capacity{Option: ir.AnyReservationOnly}, all[5:6]},
+		{"ComputeClass", ir.Capacity{Option: ir.OnDemand, ComputeClass: true}, all[6:7]},
+		{"Arm", ir.Capacity{Option: ir.OnDemand, Machine: ir.Machine{Arm: true}}, all[7:8]},
+		{"local SSDs", ir.Capacity{Option: ir.OnDemand, LocalSSDs: 1}, all[8:]},
 	} {
 		p := platform(1)
 		tt.c.Name = "the-one"
-		p.Capacities = []ir.Capacity{tt.c, {Name: "another"}}
+		p.Capacities = []ir.Capacity{tt.c, {Option: ir.OnDemand, Name: "another"}}
 		got := render(t, p)
 		for _, remark := range all {
 			lines := 0
@@ -519,7 +520,7 @@ func TestConfigurationFollowsRelease(t *testing.T) {
 func TestDecimalsStandRight(t *testing.T) {
 	p := platform(1)
 	p.Capacities = []ir.Capacity{
-		{Name: "cpu", PerNode: []ir.Amount{{Resource: ir.CPU, Quantity: quantity("7910m")}}, MaxNodes: 20,
+		{Option: ir.OnDemand, Name: "cpu", PerNode: []ir.Amount{{Resource: ir.CPU, Quantity: quantity("7910m")}}, MaxNodes: 20,
 			Guaranteed: []ir.Amount{{Resource: ir.CPU, Quantity: quantity("100")}}},
 	}
 	want := "| --- | --- | ---: | ---: | --- | --- |\n| `cpu` | `cpu` | 100 | 158.2 | 58.2 beyond all quotas |  |\n"
@@ -557,7 +558,8 @@ func TestQueuedCapacity(t *testing.T) {
 	if strings.Contains(render(t, p), annotation) {
 		t.Errorf("README names %s without a queued capacity", annotation)
 	}
-	p.Capacities[1].Flex = &ir.FlexUse{Queued: true, MaxRunSeconds: 600}
+	p.Capacities[1].Option = ir.QueuedFlexStart
+	p.Capacities[1].MaxRunSeconds = 600
 	if want := "has `l4-spot` the object also needs the annotation " + annotation; !strings.Contains(render(t, p), want) {
 		t.Errorf("README lacks %q", want)
 	}

@@ -18,27 +18,12 @@ func machine(c ir.Capacity) markup {
 
 // obtained describes how a capacity is obtained.
 func obtained(c ir.Capacity) markup {
-	var m markup
-	switch c.Option {
-	case ir.OnDemand:
-		m = "on demand"
-	case ir.Spot:
-		m = "Spot"
-	case ir.Reservation:
+	m := markup(c.Option.Facts().Summary)
+	if c.Reservation != nil {
 		m = reservation(c)
-	case ir.AnyReservation:
-		m = "any reservation that matches"
-		if c.AnyReservation.OnDemand {
-			m += ", else on demand"
-		}
-	case ir.FlexStart:
-		m = "flex-start"
 	}
-	if f := c.Flex; f != nil {
-		if f.Queued {
-			m += ", all nodes of a job at once"
-		}
-		m += ", for " + digits(f.MaxRunSeconds) + " s at most"
+	if c.MaxRunSeconds > 0 {
+		m += ", for " + digits(c.MaxRunSeconds) + " s at most"
 	}
 	if c.Compact {
 		m += ", close together"
@@ -63,7 +48,7 @@ func reservation(c ir.Capacity) markup {
 	switch {
 	case r.Create:
 		m += ", created by the build"
-	case r.Kind == ir.CalendarReservation:
+	case c.ByCalendar():
 		m = "calendar " + m
 		if r.Days > 0 {
 			m += ", for " + countNoun(r.Days, "day")
@@ -139,7 +124,7 @@ func remarks(d *document, p *ir.Platform) {
 		"when the calendar reservation ends, Compute Engine deletes it and takes the machines ",
 		"back, with everything that runs on them. Before that day, stop the queues that use the capacity. Then delete ",
 		"the capacity from the blueprint, or name the next reservation.")
-	about(func(c ir.Capacity) bool { return c.AnyReservation != nil },
+	about(func(c ir.Capacity) bool { return c.Option.Facts().AnyReservation },
 		"nodes come from the reservations of this project that are open to all instances and have the same machine ",
 		"type, accelerators and local SSDs. Nodes never use a reservation that accepts only instances which name it.")
 	about(func(c ir.Capacity) bool { return c.ComputeClass },

@@ -95,9 +95,7 @@ func computeClasses(p *ir.Platform) []any {
 			continue
 		}
 		config := nodePoolConfig{ServiceAccount: p.NodeAccount.Email(p.Project)}
-		if c.Flex != nil {
-			// GKE requires this setting for flex-start pools that GKE does not
-			// create itself.
+		if c.Option.Facts().NoRepair {
 			config.AutoRepair = new(false)
 		}
 		objects = append(objects, &computeClass{
@@ -118,9 +116,10 @@ func computeClasses(p *ir.Platform) []any {
 // priorityOf returns the only priority of a capacity's class. The queues, not the
 // class, decide which capacity is tried after another.
 func priorityOf(p *ir.Platform, c ir.Capacity) priority {
+	option := c.Option.Facts()
 	out := priority{
-		MachineType: c.Machine.Type,
-		Spot:        c.Option == ir.Spot,
+		MachineType:           c.Machine.Type,
+		MaxRunDurationSeconds: c.MaxRunSeconds,
 		Storage: storage{
 			BootDiskSize: c.DiskSizeGiB, BootDiskType: c.DiskType, BootDiskKey: p.Security.KMSKey,
 			LocalSSDCount: c.LocalSSDs,
@@ -136,29 +135,27 @@ func priorityOf(p *ir.Platform, c ir.Capacity) priority {
 	if !slices.Equal(c.Zones, p.Zones) {
 		zones = c.Zones
 	}
-	switch c.Option {
-	case ir.OnDemand:
-		// Do not consume reservations that others have made.
-		out.Reservations = &reservations{Affinity: "None"}
-	case ir.Reservation:
-		// For a specific reservation, the API accepts zones only in this field.
-		out.Reservations = &reservations{
-			Affinity: "Specific", Specific: []specificReservation{specificReservationOf(*c.Reservation, zones)},
-		}
-		zones = nil
-	case ir.AnyReservation:
-		out.Reservations = &reservations{Affinity: "AnyThenFail"}
-		if c.AnyReservation.OnDemand {
-			out.Reservations.Affinity = "AnyBestEffort"
-		}
-	case ir.FlexStart:
+	switch option.ClassField {
+	case "spot":
+		out.Spot = true
+	case "flexStart":
 		out.FlexStart = &enabled{true}
-		out.MaxRunDurationSeconds = c.Flex.MaxRunSeconds
+	case "":
+	default:
+		panic("priority of a ComputeClass has no field " + option.ClassField)
+	}
+	if option.ClassAffinity != "" {
+		out.Reservations = &reservations{Affinity: option.ClassAffinity}
+	}
+	if c.Reservation != nil {
+		// For a specific reservation, the API accepts zones only in this field.
+		out.Reservations.Specific = []specificReservation{specificReservationOf(*c.Reservation, zones)}
+		zones = nil
 	}
 	if zones != nil {
 		out.Location = &location{Zones: zones}
 	}
-	if c.Reservation != nil || c.AnyReservation != nil {
+	if option.TakesReservations() {
 		// GKE requires the count if a reservation is consumed, even for local SSDs
 		// that come with the machine (GKE documentation: "About custom
 		// ComputeClasses").

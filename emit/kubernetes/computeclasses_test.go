@@ -21,7 +21,7 @@ func classed(edit func(*ir.Capacity)) *ir.Platform {
 		Scheduler: ir.Kueue,
 		Name:      "demo", Project: "my-project", Zones: []string{"us-central1-a", "us-central1-b"},
 		NodeAccount: ir.ServiceAccount{ID: "demo-nodes"},
-		Capacities:  []ir.Capacity{{Name: "a-pool"}, c},
+		Capacities:  []ir.Capacity{{Option: ir.OnDemand, Name: "a-pool"}, c},
 	}
 }
 
@@ -94,7 +94,7 @@ spec:
     spot: false
 ` + storage + tail},
 		{"any reservation in one zone, else on demand", func(c *ir.Capacity) {
-			c.Option, c.AnyReservation, c.Zones = ir.AnyReservation, &ir.AnyReservationUse{OnDemand: true}, c.Zones[:1]
+			c.Option, c.Zones = ir.AnyReservation, c.Zones[:1]
 		}, head + gpu + `    location:
       zones:
       - us-central1-a
@@ -104,14 +104,14 @@ spec:
     spot: false
 ` + storage + tail},
 		{"any reservation, else none", func(c *ir.Capacity) {
-			c.Option, c.AnyReservation = ir.AnyReservation, &ir.AnyReservationUse{}
+			c.Option = ir.AnyReservationOnly
 		}, head + gpu + `    machineType: g2-standard-24
     reservations:
       affinity: AnyThenFail
     spot: false
 ` + storage + tail},
 		{"flex-start", func(c *ir.Capacity) {
-			c.Option, c.Flex, c.GPUDriver = ir.FlexStart, &ir.FlexUse{MaxRunSeconds: 86400}, "LATEST"
+			c.Option, c.MaxRunSeconds, c.GPUDriver = ir.FlexStart, 86400, "LATEST"
 		}, strings.Replace(head, "nodePoolConfig:\n", "nodePoolConfig:\n    autoRepair: false\n", 1) + `  - flexStart:
       enabled: true
     gpu:
@@ -123,7 +123,7 @@ spec:
     spot: false
 ` + storage + tail},
 		{"any reservation of machines with local SSDs", func(c *ir.Capacity) {
-			c.Option, c.AnyReservation, c.Machine.BundledSSDs = ir.AnyReservation, &ir.AnyReservationUse{}, 2
+			c.Option, c.Machine.BundledSSDs = ir.AnyReservationOnly, 2
 		}, head + gpu + `    machineType: g2-standard-24
     reservations:
       affinity: AnyThenFail

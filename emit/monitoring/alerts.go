@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // checkScraping is the advice for a controller that runs and is not scraped.
@@ -239,7 +240,7 @@ func jobSetAlerts(*ir.Platform) []Alert {
 
 // capacityAlerts returns the alerts on nodes, accelerators and reservations.
 func capacityAlerts(p *ir.Platform) []Alert {
-	standing := standingSlices(p)
+	standing, preempted := standingSlices(p), words.Or(ir.PreemptedNodes())
 	return []Alert{
 		{
 			Name: "HostErrors", Group: alertsCapacity, Severity: alertWarning, CloudOnly: true,
@@ -282,10 +283,10 @@ func capacityAlerts(p *ir.Platform) []Alert {
 			Name: "SpotPreemptionBurst", Group: alertsCapacity, Severity: alertWarning, CloudOnly: true,
 			Expr: `sum(sum_over_time(kubernetes_io:node_interruption_count` +
 				`{monitored_resource="k8s_node",interruption_type="PreemptionEvent",@system}[1h])) > 10`,
-			Summary: "Compute Engine took back more than 10 Spot nodes within an hour.",
+			Summary: "Compute Engine took back more than 10 " + preempted + " nodes within an hour.",
 			Action: "Compute Engine is short of this hardware, and jobs on it restart. Move urgent jobs to a tier " +
-				"without Spot capacity.",
-			skip: !p.AnyCapacity(func(c ir.Capacity) bool { return c.Option == ir.Spot }),
+				"without " + preempted + " capacity.",
+			skip: !p.AnyCapacity(func(c ir.Capacity) bool { return c.Option.Facts().Preempted }),
 		},
 		{
 			Name: "ReservationIdle", Group: alertsCapacity, Severity: alertWarning, CloudOnly: true,

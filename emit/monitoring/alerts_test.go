@@ -42,27 +42,36 @@ func TestAlertsFollowThePlatform(t *testing.T) {
 		added []string
 	}{
 		"GPUs": {
-			ir.Platform{Capacities: []ir.Capacity{{Machine: a100}}},
+			ir.Platform{Capacities: []ir.Capacity{{Option: ir.OnDemand, Machine: a100}}},
 			[]string{"AcceleratorAllocatedIdle", "GPUSilentThrottle"},
 		},
-		"L4 GPUs": {ir.Platform{Capacities: []ir.Capacity{{Machine: l4}}}, []string{"AcceleratorAllocatedIdle"}},
+		"L4 GPUs": {
+			ir.Platform{Capacities: []ir.Capacity{{Option: ir.OnDemand, Machine: l4}}},
+			[]string{"AcceleratorAllocatedIdle"},
+		},
 		"single TPU hosts": {
 			ir.Platform{
 				Capacities: []ir.Capacity{
-					{Machine: ir.Machine{Resource: ir.TPU, Slice: &ir.Slice{Hosts: 1}}, Static: true, MaxNodes: 2},
+					{
+						Option: ir.OnDemand, Machine: ir.Machine{Resource: ir.TPU, Slice: &ir.Slice{Hosts: 1}},
+						Static: true, MaxNodes: 2,
+					},
 				},
 			},
 			[]string{"AcceleratorAllocatedIdle"},
 		},
 		"TPU slices that scale": {
-			ir.Platform{Capacities: []ir.Capacity{{Machine: tpu, Slices: 2}}}, []string{"AcceleratorAllocatedIdle"},
+			ir.Platform{Capacities: []ir.Capacity{{Option: ir.OnDemand, Machine: tpu, Slices: 2}}},
+			[]string{"AcceleratorAllocatedIdle"},
 		},
 		"TPU slices that stand": {
-			ir.Platform{Capacities: []ir.Capacity{{Machine: tpu, Slices: 2, Static: true}}},
+			ir.Platform{Capacities: []ir.Capacity{{Option: ir.OnDemand, Machine: tpu, Slices: 2, Static: true}}},
 			[]string{"AcceleratorAllocatedIdle", "TPUNodePoolUnavailable"},
 		},
 		"TPU slices to come": {
-			ir.Platform{Capacities: []ir.Capacity{{Machine: tpu, Slices: 2, Static: true, Waiting: true}}},
+			ir.Platform{Capacities: []ir.Capacity{{
+				Option: ir.OnDemand, Machine: tpu, Slices: 2, Static: true, Waiting: true,
+			}}},
 			[]string{"AcceleratorAllocatedIdle"},
 		},
 		"Spot nodes": {ir.Platform{Capacities: []ir.Capacity{{Option: ir.Spot}}}, []string{"SpotPreemptionBurst"}},
@@ -75,7 +84,7 @@ func TestAlertsFollowThePlatform(t *testing.T) {
 		},
 		"any reservation": {
 			ir.Platform{
-				Capacities: []ir.Capacity{{Option: ir.AnyReservation, AnyReservation: &ir.AnyReservationUse{}}},
+				Capacities: []ir.Capacity{{Option: ir.AnyReservationOnly}},
 			},
 			[]string{"ReservationIdle"},
 		},

@@ -23,8 +23,7 @@ func testPlan() *ir.Platform {
 			},
 			{Name: "h100-spot", Option: ir.Spot, Machine: ir.Machine{Family: "a3", Resource: ir.GPU, SteadyGPUs: true}},
 			{
-				Name: "v5e-flex", Option: ir.FlexStart, Machine: ir.Machine{Resource: ir.TPU},
-				Flex: &ir.FlexUse{Queued: true},
+				Name: "v5e-flex", Option: ir.QueuedFlexStart, Machine: ir.Machine{Resource: ir.TPU},
 			},
 		},
 		AdmissionChecks: []ir.AdmissionCheck{{Name: "dws"}},
@@ -175,7 +174,10 @@ func TestAnyReservation(t *testing.T) {
 	for _, onDemand := range []bool{false, true} {
 		p := barePlan()
 		p.Capacities[0] = ir.Capacity{
-			Name: "any", Option: ir.AnyReservation, AnyReservation: &ir.AnyReservationUse{OnDemand: onDemand},
+			Name: "any", Option: ir.AnyReservationOnly,
+		}
+		if onDemand {
+			p.Capacities[0].Option = ir.AnyReservation
 		}
 		got := panelTitles(adminSections(p))
 		if !slices.Contains(got, "Capacity/Idle share of reservations") {

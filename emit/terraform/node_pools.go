@@ -62,7 +62,8 @@ func systemPool(b *body, p *ir.Platform) {
 
 func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
 	trigger := placementTrigger(b, c)
-	b.note(optionNote(c)...)
+	option := c.Option.Facts()
+	b.note(optionNote(option)...)
 	var np *body
 	if c.Sliced() {
 		np = slicePools(b, c)
@@ -71,13 +72,12 @@ func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
 	}
 	np.setTokens("node_locations", zones(p, c))
 	setNodeCount(np, c)
-	flex := c.Option == ir.FlexStart
-	if flex {
-		np.note("GKE repairs by making another node, which flex-start cannot promise. It upgrades",
+	if option.NoRepair {
+		np.note("GKE repairs by making another node, which "+constant(option.Nodes)+" cannot promise. It upgrades",
 			"no node that runs: the next ones come with the new version.")
 	}
-	management(np, !flex)
-	if !flex {
+	management(np, !option.NoRepair)
+	if !option.ShortLived {
 		np.note("Accelerators are scarce: upgrades make do with the nodes there are.")
 		upgrades(np, 0, 1)
 	}
@@ -94,19 +94,18 @@ func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
 	case len(c.Networks) > 0:
 		deviceNetworks(networks, c)
 	}
-	if c.Queued() {
+	if option.Queued {
 		np.note("All nodes of a workload at once, or none.")
 		np.block("queued_provisioning").setBool("enabled", true)
 	}
 
 	node := np.block("node_config")
 	machine(node, c.Machine.Type, c.DiskType, c.DiskSizeGiB)
-	switch c.Option {
-	case ir.Spot:
-		node.setBool("spot", true)
-	case ir.FlexStart:
-		node.setBool("flex_start", true)
-		node.setString("max_run_duration", strconv.Itoa(c.Flex.MaxRunSeconds)+"s")
+	if option.NodeConfig != "" {
+		node.setBool(option.NodeConfig, true)
+	}
+	if c.MaxRunSeconds > 0 {
+		node.setString("max_run_duration", strconv.Itoa(c.MaxRunSeconds)+"s")
 	}
 	nodeIdentity(node)
 	setLabels(node, c.PoolLabels)
@@ -126,27 +125,14 @@ func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
 	np.setTokens("depends_on", tuple(reference("google_container_node_pool", resourceLabel(p.SystemPool.Name))))
 }
 
-// optionNote returns a comment that says how a capacity's nodes are obtained.
-func optionNote(c ir.Capacity) []constant {
-	switch c.Option {
-	case ir.Spot:
-		return []constant{"Spot: Compute Engine can take the nodes back at any time."}
-	case ir.Reservation:
-		note := []constant{"Nodes from a specific reservation, and from nothing else."}
-		if c.Reservation.Kind == ir.CalendarReservation {
-			note = append(note, "Compute Engine takes them back when the reservation ends.")
-		}
-		return note
-	case ir.AnyReservation:
-		if c.AnyReservation.OnDemand {
-			return []constant{"Nodes from any reservation that matches, and on demand where none has any left."}
-		}
-		return []constant{"Nodes from any reservation that matches, and from nothing else."}
-	case ir.FlexStart:
-		return []constant{"Flex-start: Dynamic Workload Scheduler starts the nodes when it has them."}
-	default:
-		return []constant{"On demand: list price, as long as there is stock."}
+// optionNote returns a comment that says how an option's nodes are obtained. The
+// text is part of the table of options and holds nothing of a blueprint.
+func optionNote(option ir.OptionFacts) []constant {
+	var out []constant
+	for _, line := range option.Note {
+		out = append(out, constant(line))
 	}
+	return out
 }
 
 // zones returns the node locations of a capacity. They are a reference to the zone
@@ -271,17 +257,10 @@ const reservationKey = "compute.googleapis.com/reservation-name"
 // reservation that somebody else made.
 func affinity(node *body, c ir.Capacity) {
 	a := node.block("reservation_affinity")
-	switch {
-	case c.Option == ir.Reservation:
-		a.setString("consume_reservation_type", "SPECIFIC_RESERVATION")
+	a.setString("consume_reservation_type", c.Option.Facts().ReservationAffinity)
+	if c.Reservation != nil {
 		a.setString("key", reservationKey)
 		a.setTokens("values", tuple(reservationName(c)))
-	case c.Option != ir.AnyReservation:
-		a.setString("consume_reservation_type", "NO_RESERVATION")
-	case c.AnyReservation.OnDemand:
-		a.setString("consume_reservation_type", "ANY_RESERVATION")
-	default:
-		a.setString("consume_reservation_type", "ANY_RESERVATION_THEN_FAIL")
 	}
 }
 

@@ -18,7 +18,9 @@ func batch() *ir.Platform {
 	zones := []string{"us-central1-a", "us-central1-b", "us-central1-c"}
 	gpu := ir.Taint{Key: "nvidia.com/gpu", Value: "present", Effect: "NoSchedule"}
 	spot := ir.Taint{Key: "cloud.google.com/gke-spot", Value: "true", Effect: "NoSchedule"}
-	labels := func(o ir.Option) []ir.KeyValue { return []ir.KeyValue{{Key: "resource-type", Value: string(o)}} }
+	labels := func(o ir.Option) []ir.KeyValue {
+		return []ir.KeyValue{{Key: "resource-type", Value: o.Facts().ResourceType}}
+	}
 	p := &ir.Platform{
 		Scheduler: ir.Kueue,
 		Name:      "gke-batch", Project: "my-project", Region: "us-central1", Zones: zones,

@@ -3,6 +3,8 @@ package terraform
 import (
 	"net/netip"
 	"slices"
+
+	"github.com/batchwright/batchwright/compiler/ir"
 )
 
 // Argument is an argument of a resource that the provider cannot change in place.
@@ -94,7 +96,7 @@ var replacingArguments = map[string][]Argument{
 			"queued_provisioning", "queued_provisioning.enabled",
 			"node_config",
 			"node_config.boot_disk_kms_key",
-			"node_config.spot", "node_config.flex_start", "node_config.max_run_duration",
+			"node_config.max_run_duration",
 			"node_config.guest_accelerator",
 			"node_config.guest_accelerator.type",
 			"node_config.guest_accelerator.count",
@@ -110,6 +112,7 @@ var replacingArguments = map[string][]Argument{
 			"node_config.shielded_instance_config.enable_secure_boot",
 			"node_config.shielded_instance_config.enable_integrity_monitoring",
 		),
+		forced(optionArguments()...),
 		computed(
 			"name", "location", "initial_node_count",
 			"network_config.additional_node_network_configs.network",
@@ -124,6 +127,19 @@ var replacingArguments = map[string][]Argument{
 	"google_storage_bucket":            forced("name", "location"),
 	"google_storage_bucket_iam_member": forced("bucket", "role", "member"),
 	"google_vertex_ai_tensorboard":     computed("region"),
+}
+
+// optionArguments returns the paths of the arguments that ask for the nodes of a
+// consumption option.
+func optionArguments() []string {
+	var paths []string
+	for _, option := range ir.Options() {
+		path := "node_config." + option.NodeConfig
+		if option.NodeConfig != "" && !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
 }
 
 // forced returns arguments of which every change replaces the resource.

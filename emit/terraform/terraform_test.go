@@ -200,7 +200,10 @@ func ssds(c ir.Capacity, n int) ir.Capacity {
 
 func anyReservation(name string, onDemand bool) ir.Capacity {
 	c := batch().Capacities[1]
-	c.Name, c.Option, c.AnyReservation = name, ir.AnyReservation, &ir.AnyReservationUse{OnDemand: onDemand}
+	c.Name, c.Option = name, ir.AnyReservationOnly
+	if onDemand {
+		c.Option = ir.AnyReservation
+	}
 	return c
 }
 
@@ -229,8 +232,9 @@ func placedCapacity(c ir.Capacity) ir.Capacity {
 func flex(name string, queued bool) ir.Capacity {
 	c := batch().Capacities[1]
 	c.Name, c.Option, c.Compact = name, ir.FlexStart, !queued
-	c.Flex = &ir.FlexUse{Queued: queued, MaxRunSeconds: 604800}
+	c.MaxRunSeconds = 604800
 	if queued {
+		c.Option = ir.QueuedFlexStart
 		c.PoolLabels = append(c.PoolLabels, ir.KeyValue{Key: "cloud.google.com/gke-queued", Value: "true"})
 	}
 	return c

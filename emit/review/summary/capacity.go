@@ -49,8 +49,8 @@ func (s *sheet) capacity(c *ir.Capacity) {
 		fact{form: opaque, value: hardware(c.Machine), follows: []string{path(kindCapacity, c.Name, "machine")}})
 	this.has("size", fact{value: size(c), notes: func() []string { return s.queues.total(c) }})
 	this.is("consumption", option(c))
-	if c.Flex != nil {
-		this.is("longest run of a node", duration(c.Flex.MaxRunSeconds))
+	if c.MaxRunSeconds > 0 {
+		this.is("longest run of a node", duration(c.MaxRunSeconds))
 	}
 	zones := "all of the platform"
 	if !slices.Equal(c.Zones, s.plan.Zones) {
@@ -76,7 +76,7 @@ func (s *sheet) capacity(c *ir.Capacity) {
 	switch {
 	case c.KeepsVersion:
 		upgrades = "when the support of its version ends"
-	case c.Flex != nil:
+	case c.Option.Facts().ShortLived:
 		upgrades = "never while it runs"
 	}
 	this.is("GKE upgrades a node", upgrades)
@@ -191,21 +191,7 @@ func hardware(m ir.Machine) string {
 
 // option returns a description of how a capacity's machines are obtained.
 func option(c *ir.Capacity) string {
-	parts := []string{string(c.Option)}
-	switch c.Option {
-	case ir.OnDemand:
-		parts[0] = "on demand"
-	case ir.Spot:
-		parts[0] = "Spot"
-	case ir.AnyReservation:
-		parts[0] = "any reservation"
-	}
-	if c.AnyReservation != nil && c.AnyReservation.OnDemand {
-		parts = append(parts, "else on demand")
-	}
-	if c.Flex != nil && c.Flex.Queued {
-		parts = append(parts, "all nodes of a job at once")
-	}
+	parts := []string{c.Option.Facts().Summary}
 	if r := c.Reservation; r != nil {
 		parts[0] += " " + quote(r.Name)
 		if r.Owner != "" {

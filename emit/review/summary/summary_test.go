@@ -115,6 +115,8 @@ func mutate(t *testing.T, l leaf) {
 		changed := q.DeepCopy()
 		changed.Add(resource.MustParse("7"))
 		v.Set(reflect.ValueOf(changed))
+	case v.Type() == reflect.TypeFor[ir.Option]():
+		v.SetString(string(anotherOption(ir.Option(v.String()))))
 	case v.Kind() == reflect.String:
 		v.SetString(v.String() + "x")
 	case v.Kind() == reflect.Bool:
@@ -126,6 +128,14 @@ func mutate(t *testing.T, l leaf) {
 	default:
 		t.Fatalf("%s is a %s: tell how to change it", l.path, v.Kind())
 	}
+}
+
+// anotherOption is an option other than the given one.
+func anotherOption(o ir.Option) ir.Option {
+	if o == ir.Spot {
+		return ir.OnDemand
+	}
+	return ir.Spot
 }
 
 // unsaid are fields whose change nobody is told of, with the reason.

@@ -1,0 +1,254 @@
+package ir
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Option is a consumption option: the way in which machines are obtained. It is the
+// key of a row of facts.
+type Option string
+
+// The consumption options. A blueprint chooses one with a field of #Consumption,
+// and for some fields with a parameter of it.
+const (
+	OnDemand           Option = "on-demand"
+	Spot               Option = "spot"
+	Reservation        Option = "reservation"          // of a given name
+	Calendar           Option = "calendar"             // a reservation of a given name, booked in calendar mode
+	AnyReservation     Option = "any-reservation"      // or else on demand
+	AnyReservationOnly Option = "any-reservation-only" // or else nothing
+	FlexStart          Option = "flex-start"
+	QueuedFlexStart    Option = "queued-flex-start" // with queued provisioning
+)
+
+// CalendarReservation is the kind of a reservation that is booked for a number of
+// days. Afterwards Compute Engine takes the machines back.
+const CalendarReservation = "calendar"
+
+// OptionFacts is the row of a consumption option: everything that the rules and the
+// emitters need to know of it. A field that is not set means no, or none.
+type OptionFacts struct {
+	Option Option
+
+	// Field is the field of #Consumption that chooses the option, and Parameter is
+	// the field below it that makes the difference from another option of the same
+	// Field.
+	Field, Parameter string
+
+	// Name is the option in a sentence: "queued flex-start". How completes "nodes
+	// that are available ...": "with queued flex-start". Nodes is the word for its
+	// nodes among others: "flex-start". Summary describes the option in a table.
+	Name, How, Nodes, Summary string
+	// Note tells a reviewer of a node pool how its nodes are obtained. Each item is
+	// a line.
+	Note []string
+
+	// ResourceType is the value of the node label resource-type, and Taint is the
+	// key of the taint that keeps other pods off the nodes of the platform's pools.
+	ResourceType, Taint string
+
+	// NodeConfig is the field of node_config, in Terraform and in GKE's API, that
+	// asks for such nodes, and ReservationAffinity is the value of
+	// node_config.reservation_affinity.consume_reservation_type.
+	NodeConfig, ReservationAffinity string
+	// ClassField is the field of a ComputeClass's priority that asks for such nodes,
+	// and ClassAffinity is the value of its reservations.affinity. If both are "",
+	// a ComputeClass does not have the option.
+	ClassField, ClassAffinity string
+	// AutoLabel is the label by which pods ask node auto-provisioning for such
+	// nodes. It is the zero label if auto-provisioning does not have the option.
+	// AutoTaint reports whether GKE also taints these nodes with it.
+	AutoLabel KeyValue
+	AutoTaint bool
+
+	// PreemptibleQuota reports whether accelerators count against preemptible quota.
+	// PreemptibleCPUs reports whether vCPUs and local SSDs do so too. NoQuota
+	// reports whether machines count against no quota except their disks'.
+	PreemptibleQuota, PreemptibleCPUs, NoQuota bool
+
+	// Preempted reports whether Compute Engine can take a node back at any time.
+	// GraceSeconds is the time that pods then have to stop.
+	Preempted    bool
+	GraceSeconds int
+	// Booked reports whether machines are booked for a number of days, after which
+	// Compute Engine takes them back.
+	Booked bool
+	// OnRequest reports whether nodes exist only while jobs need them: their number
+	// cannot be fixed, and has no minimum.
+	OnRequest bool
+	// Queued reports whether GKE starts all nodes of a workload at once, for a
+	// ProvisioningRequest.
+	Queued bool
+	// ShortLived reports whether GKE upgrades no running node, and NoRepair whether
+	// GKE requires that it does not repair nodes.
+	ShortLived, NoRepair bool
+
+	// AnyReservation reports whether nodes come from any reservation of the project
+	// that matches and is open to all. OnlyReserved reports whether nodes come from
+	// nothing but reservations.
+	AnyReservation, OnlyReserved bool
+
+	// MinVersion is the lowest GKE version that has the option, and TPUMinVersion
+	// the lowest that has it for TPUs; "" stands for every version that a blueprint
+	// can name.
+	MinVersion, TPUMinVersion string
+
+	// Column is the catalogue's column that says which machines have the option.
+	// Zones is the column of the zones that Google states for the option.
+	Column, Zones string
+}
+
+// spotGrace is the time in seconds that pods on Spot nodes may take to stop. GKE
+// documents less than 30 seconds between the notice and the end of the machine.
+const spotGrace = 25
+
+// flexStartFrom is the lowest version with flex-start. Source: GKE documentation,
+// "About GPU and TPU provisioning with flex-start"; it states two versions for GPUs,
+// and this is the later one.
+const flexStartFrom = "1.33.0-gke.1712000"
+
+// options holds the rows in the order of the blueprint's reference. Sources: GKE
+// documentation, "Provisioning models", "Node
+// auto-provisioning", "About custom ComputeClasses" and "Node upgrade strategies"
+// for short-lived upgrades; Google Cloud documentation, "Compute Engine instances
+// provisioning models" for preemptible quota.
+var options = []OptionFacts{
+	{
+		Option: OnDemand, Field: "onDemand",
+		Name: "on demand", How: "on demand", Nodes: "on demand", Summary: "on demand",
+		Note:         []string{"On demand: list price, as long as there is stock."},
+		ResourceType: "ondemand", Taint: "ondemand",
+		// Do not consume reservations that others have made.
+		ReservationAffinity: "NO_RESERVATION", ClassAffinity: "None",
+		AutoLabel: KeyValue{"cloud.google.com/gke-provisioning", "standard"},
+		Column:    "onDemand",
+	},
+	{
+		Option: Spot, Field: "spot",
+		Name: "Spot", How: "as Spot nodes", Nodes: "Spot", Summary: "Spot",
+		Note:         []string{"Spot: Compute Engine can take the nodes back at any time."},
+		ResourceType: "spot", Taint: "spot",
+		NodeConfig: "spot", ReservationAffinity: "NO_RESERVATION", ClassField: "spot",
+		// Auto-provisioning itself sets the taint, for pods that both select and
+		// tolerate the key.
+		AutoLabel: KeyValue{"cloud.google.com/gke-spot", "true"}, AutoTaint: true,
+		PreemptibleQuota: true, PreemptibleCPUs: true,
+		Preempted: true, GraceSeconds: spotGrace,
+		Column: "spot",
+	},
+	{
+		Option: Reservation, Field: "reservation",
+		Name: "a reservation", How: "from a reservation", Nodes: "reserved", Summary: "reservation",
+		Note:         []string{"Nodes from a specific reservation, and from nothing else."},
+		ResourceType: "reservation", Taint: "reserved",
+		ReservationAffinity: "SPECIFIC_RESERVATION", ClassAffinity: "Specific", OnlyReserved: true,
+		Column: "reservation",
+	},
+	{
+		Option: Calendar, Field: "reservation", Parameter: "kind",
+		Name: "a calendar reservation", How: "from a calendar reservation", Nodes: "reserved", Summary: "reservation",
+		Note: []string{
+			"Nodes from a specific reservation, and from nothing else.",
+			"Compute Engine takes them back when the reservation ends.",
+		},
+		ResourceType: "reservation", Taint: "reserved",
+		ReservationAffinity: "SPECIFIC_RESERVATION", ClassAffinity: "Specific", OnlyReserved: true,
+		// Source: AI Hypercomputer documentation, "Capacity overview".
+		NoQuota: true,
+		Booked:  true,
+		Column:  "calendar", Zones: "calendar",
+	},
+	{
+		Option: AnyReservation, Field: "anyReservation",
+		Name: "any reservation, or else on demand", How: "from any reservation, or else on demand",
+		Nodes: "reserved", Summary: "any reservation that matches, else on demand",
+		Note:         []string{"Nodes from any reservation that matches, and on demand where none has any left."},
+		ResourceType: "any-reservation", Taint: "any-reservation",
+		ReservationAffinity: "ANY_RESERVATION", ClassAffinity: "AnyBestEffort", AnyReservation: true,
+		Column: "reservation",
+	},
+	{
+		Option: AnyReservationOnly, Field: "anyReservation",
+		Name: "any reservation and no other option", How: "from any reservation",
+		Nodes: "reserved", Summary: "any reservation that matches",
+		Note:         []string{"Nodes from any reservation that matches, and from nothing else."},
+		ResourceType: "any-reservation", Taint: "any-reservation",
+		ReservationAffinity: "ANY_RESERVATION_THEN_FAIL", ClassAffinity: "AnyThenFail", AnyReservation: true,
+		OnlyReserved: true,
+		// The affinity is new, in node pools and in ComputeClasses. Source: GKE
+		// release notes, June 2026.
+		MinVersion: "1.36.0-gke.3204000",
+		Column:     "reservation",
+	},
+	{
+		Option: FlexStart, Field: "flexStart",
+		Name: "flex-start", How: "with flex-start", Nodes: "flex-start", Summary: "flex-start",
+		Note:         []string{"Flex-start: Dynamic Workload Scheduler starts the nodes when it has them."},
+		ResourceType: "flex-start", Taint: "flex-start",
+		NodeConfig: "flex_start", ReservationAffinity: "NO_RESERVATION", ClassField: "flexStart",
+		PreemptibleQuota: true,
+		OnRequest:        true, ShortLived: true, NoRepair: true,
+		MinVersion: flexStartFrom,
+		Column:     "flexStart", Zones: "flexStart",
+	},
+	{
+		Option: QueuedFlexStart, Field: "flexStart", Parameter: "queued",
+		Name: "queued flex-start", How: "with queued flex-start", Nodes: "flex-start",
+		Summary:      "flex-start, all nodes of a job at once",
+		Note:         []string{"Flex-start: Dynamic Workload Scheduler starts the nodes when it has them."},
+		ResourceType: "flex-start", Taint: "flex-start",
+		NodeConfig: "flex_start", ReservationAffinity: "NO_RESERVATION",
+		PreemptibleQuota: true,
+		OnRequest:        true, Queued: true, ShortLived: true, NoRepair: true,
+		MinVersion: flexStartFrom,
+		// An older GKE answers "Flex start node pools don't support TPUs with
+		// queued provisioning." Sources: AI-Hypercomputer/xpk, pull request 900,
+		// and GoogleCloudPlatform/cluster-toolkit, pull request 5218.
+		TPUMinVersion: "1.35.0",
+		Column:        "queued", Zones: "flexStart",
+	},
+}
+
+// Options returns the facts of all consumption options.
+func Options() []OptionFacts { return slices.Clone(options) }
+
+// Facts returns the row of the option. It panics if the option has none: each
+// option of a plan is one of the constants.
+func (o Option) Facts() OptionFacts {
+	i := slices.IndexFunc(options, func(f OptionFacts) bool { return f.Option == o })
+	if i < 0 {
+		panic(fmt.Sprintf("consumption option %q has no row", o))
+	}
+	return options[i]
+}
+
+// HasAutoProvisioning reports whether node auto-provisioning has the option.
+func (f OptionFacts) HasAutoProvisioning() bool { return f.AutoLabel.Key != "" }
+
+// HasComputeClass reports whether a ComputeClass can ask for such nodes.
+func (f OptionFacts) HasComputeClass() bool { return f.ClassField != "" || f.ClassAffinity != "" }
+
+// TakesReservations reports whether nodes consume reservations, at least where there
+// are some.
+func (f OptionFacts) TakesReservations() bool { return f.AnyReservation || f.OnlyReserved }
+
+// NodesByQuota returns the words for the nodes whose accelerators count against
+// preemptible quota, or against standard quota.
+func NodesByQuota(preemptible bool) []string {
+	return nodesWith(func(f OptionFacts) bool { return f.PreemptibleQuota == preemptible })
+}
+
+// PreemptedNodes returns the words for the nodes that Compute Engine can take back
+// at any time.
+func PreemptedNodes() []string { return nodesWith(func(f OptionFacts) bool { return f.Preempted }) }
+
+func nodesWith(fact func(OptionFacts) bool) []string {
+	var out []string
+	for _, f := range options {
+		if fact(f) && !slices.Contains(out, f.Nodes) {
+			out = append(out, f.Nodes)
+		}
+	}
+	return out
+}
