@@ -31,7 +31,7 @@ func onePool(b *body, name string) *body {
 // change of one line.
 func slicePools(b *body, c ir.Capacity) *body {
 	np := b.resource("google_container_node_pool", resourceLabel(c.Name))
-	np.note("A pool for each slice: its hosts start and stop together.")
+	np.note("Each TPU slice is a node pool of its own, because its hosts start and stop together.")
 	np.setTokens("for_each", hclwrite.TokensForFunctionCall("toset", hclwrite.TokensForValue(stringTuple(c.Pools()))))
 	np.setExpr("name", "each.key")
 	inCluster(np)
@@ -45,13 +45,13 @@ func inCluster(np *body) {
 
 func systemPool(b *body, p *ir.Platform) {
 	if p.Scheduler == ir.KAI {
-		b.note("GKE's own pods, KAI Scheduler and JobSet.")
+		b.note("The nodes for GKE's own pods, KAI Scheduler and JobSet.")
 	} else {
-		b.note("GKE's own pods, Kueue and JobSet.")
+		b.note("The nodes for GKE's own pods, Kueue and JobSet.")
 	}
 	np := onePool(b, p.SystemPool.Name)
 	np.setExpr("node_locations", "var.zones")
-	np.note("In each zone.")
+	np.note("The number of nodes in each zone.")
 	np.setNumber("node_count", p.SystemPool.NodesPerZone)
 	management(np, true)
 	upgrades(np, 1, 0)
@@ -76,16 +76,16 @@ func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
 	setNodeCount(np, c)
 	flex := c.Option == ir.FlexStart
 	if flex {
-		np.note("GKE repairs by making another node, which flex-start cannot promise. It upgrades",
-			"no node that runs: the next ones come with the new version.")
+		np.note("GKE repairs a node by replacing it, but flex-start cannot promise another node. GKE",
+			"does not upgrade running flex-start nodes: only new nodes get the new version.")
 	}
 	management(np, !flex)
 	if !flex {
-		np.note("Accelerators are scarce: upgrades make do with the nodes there are.")
+		np.note("Accelerators are scarce, so upgrades replace one node at a time and add none.")
 		upgrades(np, 0, 1)
 	}
 	if c.KeepsVersion {
-		np.note("GKE keeps the nodes' version until its support ends.")
+		np.note("GKE does not upgrade the nodes before the support of their version ends.")
 		np.block("maintenance_policy").block("exclusion_until_end_of_support").setBool("enabled", true)
 	}
 	placement(np, c)
@@ -98,7 +98,7 @@ func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
 		deviceNetworks(networks, c)
 	}
 	if c.Queued() {
-		np.note("All nodes of a workload at once, or none.")
+		np.note("GKE starts all nodes that a workload needs at once, or none.")
 		np.block("queued_provisioning").setBool("enabled", true)
 	}
 
@@ -125,7 +125,7 @@ func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
 	nodeDefaults(node, p)
 
 	lifecycle(np, capacityOfPool(c), trigger)
-	np.note("A cluster needs a pool for GKE's own pods first.")
+	np.note("The system pool comes first, because GKE's own pods need nodes.")
 	np.setTokens("depends_on", tuple(reference("google_container_node_pool", resourceLabel(p.SystemPool.Name))))
 }
 
@@ -133,22 +133,22 @@ func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
 func optionNote(c ir.Capacity) []constant {
 	switch c.Option {
 	case ir.Spot:
-		return []constant{"Spot: Compute Engine can take the nodes back at any time."}
+		return []constant{"Spot VMs: Compute Engine can reclaim the nodes at any time."}
 	case ir.Reservation:
-		note := []constant{"Nodes from a specific reservation, and from nothing else."}
+		note := []constant{"Nodes come only from one specific reservation."}
 		if c.Reservation.Kind == ir.CalendarReservation {
-			note = append(note, "Compute Engine takes them back when the reservation ends.")
+			note = append(note, "Compute Engine reclaims the nodes when the reservation ends.")
 		}
 		return note
 	case ir.AnyReservation:
 		if c.AnyReservation.OnDemand {
-			return []constant{"Nodes from any reservation that matches, and on demand where none has any left."}
+			return []constant{"Nodes come from any matching reservation, or on demand if no reservation has any left."}
 		}
-		return []constant{"Nodes from any reservation that matches, and from nothing else."}
+		return []constant{"Nodes come from any matching reservation, and never on demand."}
 	case ir.FlexStart:
-		return []constant{"Flex-start: Dynamic Workload Scheduler starts the nodes when it has them."}
+		return []constant{"Flex-start: Dynamic Workload Scheduler starts the nodes once capacity is available."}
 	default:
-		return []constant{"On demand: list price, as long as there is stock."}
+		return []constant{"On demand: nodes cost the list price, and start only while capacity is available."}
 	}
 }
 
@@ -179,12 +179,12 @@ func setNodeCount(np *body, c ir.Capacity) {
 	}
 	switch {
 	case c.Waiting:
-		np.note("None until the reservation has begun: then set active in the blueprint.")
+		np.note("No nodes until the reservation begins. Then set active in the blueprint.")
 		np.setNumber("node_count", 0)
 		return
 	case c.Static:
 		if zones > 1 {
-			np.note("In each zone.")
+			np.note("The number of nodes in each zone.")
 		}
 		np.setNumber("node_count", most/zones)
 		return
@@ -194,14 +194,14 @@ func setNodeCount(np *body, c ir.Capacity) {
 	np.setNumber("initial_node_count", min((least+zones-1)/zones, most/zones))
 	scaling := np.block("autoscaling")
 	if c.HasTPUs() && zones == 1 {
-		scaling.note("By the zone, of which there is one: GKE holds a slice's size against this",
-			"maximum, and not against the total.")
+		scaling.note("These limits are for each zone, and the pool has one zone. GKE compares the size of",
+			"a slice with the maximum of a zone, not with the total maximum.")
 		scaling.setNumber("min_node_count", least)
 		scaling.setNumber("max_node_count", most)
 	} else {
 		scaling.setNumber("total_min_node_count", least)
 		scaling.setNumber("total_max_node_count", most)
-		scaling.note("Wherever there is stock, rather than evenly over the zones.")
+		scaling.note("ANY creates nodes in any zone with capacity, instead of spreading them evenly.")
 	}
 	scaling.setString("location_policy", "ANY")
 }
@@ -260,7 +260,7 @@ func accelerators(node *body, c ir.Capacity) {
 // apply. Source: hashicorp/terraform-provider-google, issue 17068.
 func localSSDs(node *body, c ir.Capacity) {
 	if n := c.SSDs(); n > 0 {
-		node.note("For images, logs and emptyDir volumes.")
+		node.note("The local SSDs hold images, logs and emptyDir volumes.")
 		node.block("ephemeral_storage_local_ssd_config").setNumber("local_ssd_count", n)
 	}
 }
