@@ -89,8 +89,8 @@ func access(c *body, p *ir.Platform) {
 	}
 	c.block("master_auth").block("client_certificate_config").setBool("issue_client_certificate", false)
 
-	c.note("Anonymous requests reach only health checks, and no binding can grant a role to all",
-		"users: system:anonymous, system:unauthenticated and system:authenticated.")
+	c.note("Anonymous requests reach only health checks. No binding can grant a role to all users,",
+		"that is to system:anonymous, system:unauthenticated or system:authenticated.")
 	c.block("anonymous_authentication_config").setString("mode", "LIMITED")
 	binding := c.block("rbac_binding_config")
 	binding.setBool("enable_insecure_binding_system_authenticated", false)

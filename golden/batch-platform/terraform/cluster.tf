@@ -79,8 +79,8 @@ resource "google_container_cluster" "main" {
     }
   }
 
-  # Anonymous requests reach only health checks, and no binding can grant a role to all
-  # users: system:anonymous, system:unauthenticated and system:authenticated.
+  # Anonymous requests reach only health checks. No binding can grant a role to all users,
+  # that is to system:anonymous, system:unauthenticated or system:authenticated.
   anonymous_authentication_config {
     mode = "LIMITED"
   }
