@@ -184,7 +184,7 @@ func TestCheckNodes(t *testing.T) {
 		},
 
 		{
-			"pool of a ComputeClass", "ComputeClass", pools, "# GKE's own pods, Kueue and JobSet.",
+			"pool of a ComputeClass", "ComputeClass", pools, "# The nodes for GKE's own pods, Kueue and JobSet.",
 			"resource \"google_container_node_pool\" \"some_0\" {\n  name = \"some-0\"\n}",
 		},
 	}.run(t, checkNodes)

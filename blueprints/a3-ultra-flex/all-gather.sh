@@ -1,5 +1,6 @@
-# Measures NCCL's all-gather over all GPUs of the pods. The first pod runs it,
-# once it reaches all of them over SSH; the others serve it until it has gone.
+# Measures NCCL's all-gather over all GPUs of the pods. The first pod runs the
+# measurement when it reaches all pods over SSH. The other pods serve it until it
+# has ended.
 set -eu
 
 port=222
@@ -7,7 +8,7 @@ ssh_options="-q -p $port -o StrictHostKeyChecking=no -o ConnectTimeout=5"
 /sbin/ldconfig
 /scripts/container_entry.sh daemon &
 
-# The pods' names differ in their number alone: MASTER_ADDR is that of pod 0.
+# The names of the pods differ only in their number. MASTER_ADDR is the name of pod 0.
 name_of() { echo "${MASTER_ADDR/-0./-$1.}"; }
 
 if [ "$JOB_COMPLETION_INDEX" -ne 0 ]; then
@@ -22,7 +23,7 @@ for index in $(seq 0 $((NNODES - 1))); do
 	echo "$host slots=8" >>/tmp/hosts
 done
 
-# gIB's own script need not be written for errors to end it.
+# The script of gIB may contain commands that fail, so errors must not end it.
 set +eu
 . /usr/local/gib/scripts/set_nccl_env.sh
 set -eu

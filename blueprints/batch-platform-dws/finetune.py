@@ -3,8 +3,8 @@
 Run it under torchrun with one process for each GPU. Environment:
 
     MODEL     the model on Hugging Face, such as google/gemma-2b
-    HF_TOKEN  a token of somebody who has accepted the model's terms
-    BUCKET    the Cloud Storage bucket that the adapter is copied to
+    HF_TOKEN  a token of a user who has accepted the model's terms
+    BUCKET    the Cloud Storage bucket to which the adapter is copied
 
 Sources: documentation of Transformers (Trainer), of PEFT (LoRA) and of the
 dataset b-mc2/sql-create-context (its columns question, context and answer).
@@ -24,7 +24,7 @@ OUTPUT = pathlib.Path("/tmp/adapter")
 
 
 def examples(tokenizer, count=1000, longest=512):
-    """Returns tokens of questions, each with its tables and its query."""
+    """Returns the tokens of questions, each with its tables and its query."""
 
     def tokens(row):
         text = f"{row['context']}\n-- {row['question']}\n{row['answer']}{tokenizer.eos_token}"
@@ -63,7 +63,7 @@ def main():
         ),
     )
     trainer.train()
-    trainer.save_model()  # the adapter, by the first process
+    trainer.save_model()  # the first process writes the adapter
     if trainer.is_world_process_zero():
         upload(OUTPUT, MODEL.split("/")[-1] + "-sql")
 

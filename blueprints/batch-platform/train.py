@@ -1,12 +1,12 @@
 """Trains a small network on synthetic data with DistributedDataParallel.
 
-It stands for a real training: it takes about ten minutes, runs on GPUs or
-without, and minds being evicted. Run it under torchrun, which sets RANK,
+It is a stand-in for a real training: it takes about ten minutes, runs with or
+without GPUs, and handles eviction. Run it under torchrun, which sets RANK,
 LOCAL_RANK, WORLD_SIZE and the address of the rendezvous.
 
-With CHECKPOINT_DIR set to a folder that outlives the pod, a training that was
-evicted goes on from where it was. Only the first process uses the folder; each
-training needs one of its own.
+If CHECKPOINT_DIR is a folder that outlives the pod, an evicted training resumes
+from its last checkpoint. Only the first process uses the folder. Each training
+needs a folder of its own.
 """
 
 import argparse
@@ -25,7 +25,7 @@ FEATURES = 64
 
 
 def batch(step, size, device):
-    """Returns inputs and targets that depend on the step and the process alone."""
+    """Returns inputs and targets that depend only on the step and the process."""
     generator = torch.Generator().manual_seed(step * dist.get_world_size() + dist.get_rank())
     inputs = torch.randn(size, FEATURES, generator=generator)
     targets = torch.sin(inputs.sum(dim=1, keepdim=True))
@@ -33,7 +33,7 @@ def batch(step, size, device):
 
 
 def load(model, path):
-    """Restores the model in the first process and returns the step to go on at."""
+    """Restores the model in the first process and returns the next step."""
     if not path or not os.path.exists(path):
         return 0
     checkpoint = torch.load(path, map_location="cpu", weights_only=True)
@@ -42,7 +42,7 @@ def load(model, path):
 
 
 def save(model, step, path):
-    """Writes a checkpoint whole or not at all."""
+    """Writes a checkpoint atomically, in the first process."""
     if not path or dist.get_rank() != 0:
         return
     torch.save({"step": step, "model": model.state_dict()}, path + ".new")
@@ -51,7 +51,7 @@ def save(model, step, path):
 
 def train(args, device, path):
     """Trains and returns the exit code."""
-    # Plain SGD keeps no state of its own, so that the model is the checkpoint.
+    # Plain SGD has no state of its own, so the checkpoint holds only the model.
     model = nn.Sequential(nn.Linear(FEATURES, 256), nn.ReLU(), nn.Linear(256, 1)).to(device)
     start = torch.tensor(load(model, path) if dist.get_rank() == 0 else 0, device=device)
     dist.broadcast(start, src=0)
@@ -71,8 +71,8 @@ def train(args, device, path):
         optimizer.step()
         losses.append(loss.item())
 
-        # All processes stop at the same step: one that went on alone would
-        # wait for the others for ever.
+        # All processes stop at the same step: a process that continued alone
+        # would wait for the others forever.
         stop = torch.tensor(1 if evicted else 0, device=device)
         dist.all_reduce(stop, op=dist.ReduceOp.MAX)
         if stop.item():
@@ -92,8 +92,8 @@ def main():
     parser = argparse.ArgumentParser(description="Trains a small network on synthetic data.")
     parser.add_argument("--epochs", type=int, default=20)
     parser.add_argument("--steps", type=int, default=300, help="steps in an epoch")
-    parser.add_argument("--step-seconds", type=float, default=0.1, help="shortest time a step takes")
-    parser.add_argument("--batch-size", type=int, default=256, help="samples a step, in each process")
+    parser.add_argument("--step-seconds", type=float, default=0.1, help="minimum seconds per step")
+    parser.add_argument("--batch-size", type=int, default=256, help="samples per step in each process")
     parser.add_argument("--learning-rate", type=float, default=0.01)
     args = parser.parse_args()
 

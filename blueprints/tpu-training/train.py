@@ -1,7 +1,7 @@
-"""Adds up an array over all chips of all slices, again and again.
+"""Sums an array over all chips of all slices, repeatedly.
 
-Stands for a training: it starts on every host of every slice at once, uses all
-chips, and logs how fast they exchange what they have.
+It is a stand-in for a training: it starts on every host of every slice at once,
+uses all chips, and logs how fast the chips exchange data.
 """
 
 import os
@@ -12,11 +12,11 @@ import jax.numpy as jnp
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 STEPS = 100
-ELEMENTS = 1 << 24  # a chip
+ELEMENTS = 1 << 24  # of each chip
 
 
 def main():
-    # GKE has told every host which it is, and where the first one is.
+    # GKE sets the variables that tell each host its number and the first host.
     jax.distributed.initialize()
     chips = jax.devices()
     slices = {getattr(chip, "slice_index", 0) for chip in chips}
@@ -35,7 +35,7 @@ def main():
     add = jax.jit(lambda x: x.sum(axis=0), out_shardings=NamedSharding(mesh, PartitionSpec()))
 
     x = make()
-    total = add(x).block_until_ready()  # compiles
+    total = add(x).block_until_ready()  # the first call compiles
     if float(total[0]) != len(chips):
         raise SystemExit(f"{len(chips)} chips add up to {float(total[0])}")
     for step in range(STEPS):

@@ -1,4 +1,4 @@
-"""Takes what a training logs to the Vertex AI TensorBoard, until it is told to stop.
+"""Uploads the logs of a training to the Vertex AI TensorBoard until it is stopped.
 
 JobSet stops it when the training has ended.
 """
@@ -13,7 +13,7 @@ from google.cloud import aiplatform
 def main():
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
-    # projects/PROJECT/locations/REGION/tensorboards/ID
+    # The value is projects/PROJECT/locations/REGION/tensorboards/ID.
     _, project, _, region, _, board = os.environ["TENSORBOARD"].split("/")
     aiplatform.init(project=project, location=region)
     aiplatform.start_upload_tb_log(
@@ -24,7 +24,7 @@ def main():
     try:
         stop.wait()
     finally:
-        aiplatform.end_upload_tb_log()  # uploads what is left
+        aiplatform.end_upload_tb_log()  # uploads the remaining logs
 
 
 if __name__ == "__main__":

@@ -117,7 +117,7 @@ var options = []OptionFacts{
 	{
 		Option: OnDemand, Field: "onDemand",
 		Name: "on demand", How: "on demand", Nodes: "on demand", Summary: "on demand",
-		Note:         []string{"On demand: list price, as long as there is stock."},
+		Note:         []string{"On demand: nodes cost the list price, and start only while capacity is available."},
 		ResourceType: "ondemand", Taint: "ondemand",
 		// Do not consume reservations that others have made.
 		ReservationAffinity: "NO_RESERVATION", ClassAffinity: "None",
@@ -127,7 +127,7 @@ var options = []OptionFacts{
 	{
 		Option: Spot, Field: "spot",
 		Name: "Spot", How: "as Spot nodes", Nodes: "Spot", Summary: "Spot",
-		Note:         []string{"Spot: Compute Engine can take the nodes back at any time."},
+		Note:         []string{"Spot VMs: Compute Engine can reclaim the nodes at any time."},
 		ResourceType: "spot", Taint: "spot",
 		NodeConfig: "spot", ReservationAffinity: "NO_RESERVATION", ClassField: "spot",
 		// Auto-provisioning itself sets the taint, for pods that both select and
@@ -140,7 +140,7 @@ var options = []OptionFacts{
 	{
 		Option: Reservation, Field: "reservation",
 		Name: "a reservation", How: "from a reservation", Nodes: "reserved", Summary: "reservation",
-		Note:         []string{"Nodes from a specific reservation, and from nothing else."},
+		Note:         []string{"Nodes come only from one specific reservation."},
 		ResourceType: "reservation", Taint: "reserved",
 		ReservationAffinity: "SPECIFIC_RESERVATION", ClassAffinity: "Specific", OnlyReserved: true,
 		Column: "reservation",
@@ -149,8 +149,8 @@ var options = []OptionFacts{
 		Option: Calendar, Field: "reservation", Parameter: "kind",
 		Name: "a calendar reservation", How: "from a calendar reservation", Nodes: "reserved", Summary: "reservation",
 		Note: []string{
-			"Nodes from a specific reservation, and from nothing else.",
-			"Compute Engine takes them back when the reservation ends.",
+			"Nodes come only from one specific reservation.",
+			"Compute Engine reclaims the nodes when the reservation ends.",
 		},
 		ResourceType: "reservation", Taint: "reserved",
 		ReservationAffinity: "SPECIFIC_RESERVATION", ClassAffinity: "Specific", OnlyReserved: true,
@@ -163,7 +163,7 @@ var options = []OptionFacts{
 		Option: AnyReservation, Field: "anyReservation",
 		Name: "any reservation, or else on demand", How: "from any reservation, or else on demand",
 		Nodes: "reserved", Summary: "any reservation that matches, else on demand",
-		Note:         []string{"Nodes from any reservation that matches, and on demand where none has any left."},
+		Note:         []string{"Nodes come from any matching reservation, or on demand if no reservation has any left."},
 		ResourceType: "any-reservation", Taint: "any-reservation",
 		ReservationAffinity: "ANY_RESERVATION", ClassAffinity: "AnyBestEffort", AnyReservation: true,
 		Column: "reservation",
@@ -172,7 +172,7 @@ var options = []OptionFacts{
 		Option: AnyReservationOnly, Field: "anyReservation",
 		Name: "any reservation and no other option", How: "from any reservation",
 		Nodes: "reserved", Summary: "any reservation that matches",
-		Note:         []string{"Nodes from any reservation that matches, and from nothing else."},
+		Note:         []string{"Nodes come from any matching reservation, and never on demand."},
 		ResourceType: "any-reservation", Taint: "any-reservation",
 		ReservationAffinity: "ANY_RESERVATION_THEN_FAIL", ClassAffinity: "AnyThenFail", AnyReservation: true,
 		OnlyReserved: true,
@@ -184,7 +184,7 @@ var options = []OptionFacts{
 	{
 		Option: FlexStart, Field: "flexStart",
 		Name: "flex-start", How: "with flex-start", Nodes: "flex-start", Summary: "flex-start",
-		Note:         []string{"Flex-start: Dynamic Workload Scheduler starts the nodes when it has them."},
+		Note:         []string{"Flex-start: Dynamic Workload Scheduler starts the nodes once capacity is available."},
 		ResourceType: "flex-start", Taint: "flex-start",
 		NodeConfig: "flex_start", ReservationAffinity: "NO_RESERVATION", ClassField: "flexStart",
 		PreemptibleQuota: true,
@@ -196,7 +196,7 @@ var options = []OptionFacts{
 		Option: QueuedFlexStart, Field: "flexStart", Parameter: "queued",
 		Name: "queued flex-start", How: "with queued flex-start", Nodes: "flex-start",
 		Summary:      "flex-start, all nodes of a job at once",
-		Note:         []string{"Flex-start: Dynamic Workload Scheduler starts the nodes when it has them."},
+		Note:         []string{"Flex-start: Dynamic Workload Scheduler starts the nodes once capacity is available."},
 		ResourceType: "flex-start", Taint: "flex-start",
 		NodeConfig: "flex_start", ReservationAffinity: "NO_RESERVATION",
 		PreemptibleQuota: true,

@@ -114,12 +114,12 @@ func TestHarmless(t *testing.T) {
 		},
 		{
 			mutant{
-				name: "a comment", file: "emit/terraform/node_pools.go", old: "None until the reservation",
+				name: "a comment", file: "emit/terraform/node_pools.go", old: "No nodes until the reservation",
 				new: "Nothing until the reservation", blueprint: "batch-platform", by: "plan",
 			}, errSame,
 		},
-		{mutant{name: "a longer comment", file: "emit/terraform/node_pools.go", old: `np.note("In each zone.")
-	np.setNumber("node_count", p`, new: `np.note("In each of the zones.")
+		{mutant{name: "a longer comment", file: "emit/terraform/node_pools.go", old: `np.note("The number of nodes in each zone.")
+	np.setNumber("node_count", p`, new: `np.note("The number of nodes in each of the zones.")
 	np.setNumber("node_count", p`, blueprint: "batch-platform", by: "plan"}, errSurvived},
 		{
 			mutant{

@@ -149,10 +149,10 @@ func TestMistakes(t *testing.T) {
 		},
 		{
 			"zone of another region", edit{"terraform.tfvars", `= "us-central1"`, `= "us-east4"`},
-			"At least one zone, each in the region.",
+			"Every zone must be in the region.",
 		},
-		{"range that is none", edit{"terraform.tfvars", "10.0.0.0/20", "10.0.0.0"}, "The range is CIDR notation"},
-		{"control plane's range", edit{"terraform.tfvars", `/28"`, `/27"`}, "The control plane takes a /28"},
+		{"range that is none", edit{"terraform.tfvars", "10.0.0.0/20", "10.0.0.0"}, "Write the range in CIDR notation"},
+		{"control plane's range", edit{"terraform.tfvars", `/28"`, `/27"`}, "The range of the control plane must be a /28"},
 		{
 			"namespace of a team", edit{"terraform.tfvars", `namespace    = "team-a"`, `namespace    = "Team A"`},
 			"A namespace has at most 63",

@@ -187,7 +187,7 @@ esac`
 	removals := r.matching("gcloud projects remove-iam-policy-binding")
 
 	r = s.script("create-platform.sh", "", "--prepare")
-	_, printed, _ := strings.Cut(r.output, "revoke what the build no longer needs:\n")
+	_, printed, _ := strings.Cut(r.output, "revoke the roles that the build no longer needs:\n")
 	got := changes(r.calls)
 	if r.code != 0 || !slices.Equal(got, want[:3]) || printed != "  "+strings.Join(removals, "\n  ")+"\n" {
 		t.Errorf("--prepare: exit code %d, %q, want %q printed\n%s", r.code, got, removals, r.output)
@@ -417,7 +417,7 @@ func TestCreateTurnsOnLogs(t *testing.T) {
 	for policy, says := range map[string]string{
 		`{"bindings": [{"role": "roles/owner"}]}`: "etag",
 		`{"etag": "e"}`:                 "bindings",
-		`{"bindings": [], "etag": "e"}`: "as a whole",
+		`{"bindings": [], "etag": "e"}`: "incompletely",
 	} {
 		s.write("written", "", 0o644)
 		s.answer(answers(policy, "true"))
@@ -452,7 +452,7 @@ func TestSubmitFails(t *testing.T) {
 			"Cloud Build does not run in us-central1 for project my-project. Set delivery.region in the blueprint",
 		},
 		{"ERROR: (gcloud.builds.submit) build 1 completed with status FAILURE",
-			"has failed: mend the cause, then run this again"},
+			"has failed: correct the cause, then run this script again"},
 	} {
 		s.answer(prepared + "\nif [[ $call == *' submit '* ]]; then echo the log; echo " +
 			words.ShellString(tt.problem) + " >&2; exit 1; fi")

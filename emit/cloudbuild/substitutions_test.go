@@ -91,7 +91,7 @@ func TestSettingsStop(t *testing.T) {
 				}
 				continue
 			}
-			want := name + ` is "other | $(id) '", and this folder was compiled for "` + value + `": change `
+			want := name + ` is "other | $(id) '", but this folder was compiled for "` + value + `": change `
 			if r.code != 1 || !strings.Contains(r.output, want) || len(splitLines(r.output)) != 1 {
 				t.Errorf("%s: exit code %d, want 1 and %q\n%s", name, r.code, want, r.output)
 			}
@@ -267,7 +267,7 @@ func TestTensorBoard(t *testing.T) {
 	}
 	for _, answer := range []string{"", "printf '%s\\n' x y"} {
 		s.answer(`case $call in *"tensorboards list"*) ` + answer + ` ;; esac`)
-		if r := s.step(st); r.code != 1 || len(r.calls) != 1 || !strings.Contains(r.output, "Want one TensorBoard") {
+		if r := s.step(st); r.code != 1 || len(r.calls) != 1 || !strings.Contains(r.output, "exactly one TensorBoard") {
 			t.Errorf("exit code %d, calls %q\n%s", r.code, r.calls, r.output)
 		}
 	}

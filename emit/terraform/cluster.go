@@ -19,15 +19,15 @@ func cluster(b *body, p *ir.Platform) {
 	c.setExpr("node_locations", "var.zones")
 	c.setExpr("deletion_protection", "var.deletion_protection")
 	if p.Cluster.MinVersion != "" {
-		c.note("Of a new cluster. The release channel upgrades it from there, and raising this",
-			"upgrades the control plane at once; nothing takes it back to an older version.")
+		c.note("The version of a new cluster, which the release channel then upgrades. A higher",
+			"value upgrades the control plane at once; a lower value changes nothing.")
 		c.setString("min_master_version", p.Cluster.MinVersion)
 	}
 	c.setBool("enable_shielded_nodes", true)
 	c.setExpr("network", "module.network.id")
 	c.setExpr("subnetwork", "module.network.subnet_id")
 	c.setString("networking_mode", "VPC_NATIVE")
-	c.note("Dataplane V2, which also enforces network policies.")
+	c.note("This is GKE Dataplane V2, which also enforces network policies.")
 	c.setString("datapath_provider", "ADVANCED_DATAPATH")
 	if p.Cluster.MultiNetworking {
 		c.setBool("enable_multi_networking", true)
@@ -44,10 +44,10 @@ func cluster(b *body, p *ir.Platform) {
 	maintenance(c, p.Cluster.Maintenance)
 
 	lifecycle := c.block("lifecycle")
-	lifecycle.note("The provider reports no node_config once the default pool is gone, and a",
-		"change of it would replace the cluster.")
+	lifecycle.note("Once the default node pool is deleted, the provider reports no node_config. If",
+		"Terraform did not ignore this, the next plan would replace the cluster.")
 	lifecycle.setExpr("ignore_changes", "[node_config]")
-	c.note("Nodes cannot join without their roles, nor pull public images without NAT.")
+	c.note("Nodes need their roles to join the cluster, and the NAT to pull public images.")
 	c.setExpr("depends_on", `[
   module.network,
   google_project_iam_member.nodes,
@@ -64,8 +64,8 @@ func privateNetwork(c *body) {
 	private.setExpr("enable_private_endpoint", "length(var.authorized_networks) == 0")
 	private.setExpr("master_ipv4_cidr_block", "var.control_plane_range")
 
-	c.note("GKE demands this block of a private endpoint. Without ranges it admits only",
-		"the cluster's own subnet.")
+	c.note("GKE requires this block for a private endpoint. Without authorized networks, only",
+		"the cluster's own subnet can reach the endpoint.")
 	authorized := c.block("master_authorized_networks_config")
 	authorized.setBool("gcp_public_cidrs_access_enabled", false)
 	each := authorized.block("dynamic", "cidr_blocks")
@@ -77,8 +77,8 @@ func privateNetwork(c *body) {
 
 func access(c *body, p *ir.Platform) {
 	if p.Cluster.DNSEndpoint {
-		c.note("The DNS endpoint is guarded by IAM. The provisioning build, which runs",
-			"outside the VPC, comes in through it.")
+		c.note("IAM decides who may use the DNS endpoint. Through it, the Cloud Build builds reach",
+			"the control plane from outside the VPC.")
 	}
 	c.block("control_plane_endpoints_config").block("dns_endpoint_config").setBool("allow_external_traffic",
 		p.Cluster.DNSEndpoint)
@@ -89,7 +89,8 @@ func access(c *body, p *ir.Platform) {
 	}
 	c.block("master_auth").block("client_certificate_config").setBool("issue_client_certificate", false)
 
-	c.note("Nobody gets rights by reaching the API server, or by having a Google account.")
+	c.note("Anonymous requests reach only health checks. No binding can grant a role to all users,",
+		"that is to system:anonymous, system:unauthenticated or system:authenticated.")
 	c.block("anonymous_authentication_config").setString("mode", "LIMITED")
 	binding := c.block("rbac_binding_config")
 	binding.setBool("enable_insecure_binding_system_authenticated", false)
@@ -99,8 +100,9 @@ func access(c *body, p *ir.Platform) {
 // firstNodes configures the default node pool, which GKE always creates and which is
 // removed at once.
 func firstNodes(c *body, s ir.Security) {
-	c.note("GKE creates no cluster without a pool. This one lives for minutes, but must",
-		"not run as the project's default service account, which may not even exist.")
+	c.note("GKE creates every cluster with a default node pool, which Terraform then deletes. The",
+		"pool uses the nodes' service account, because the project's default account may have",
+		"too many rights or may not exist.")
 	c.setBool("remove_default_node_pool", true)
 	c.setNumber("initial_node_count", 1)
 	node := c.block("node_config")
@@ -112,7 +114,7 @@ func firstNodes(c *body, s ir.Security) {
 // security enables the optional security features that an organisation may require.
 func security(c *body, s ir.Security) {
 	if s.KMSKey != "" {
-		c.note("Secrets in etcd.")
+		c.note("This key encrypts the Secrets in etcd.")
 		encryption := c.block("database_encryption")
 		encryption.setString("state", "ENCRYPTED")
 		encryption.setString("key_name", s.KMSKey)
@@ -140,7 +142,7 @@ func addons(c *body, p *ir.Platform) {
 	a.block("gcs_fuse_csi_driver_config").setBool("enabled", p.Cluster.GCSFuse)
 
 	if p.AutoProvisioning.Create {
-		c.note("Also of the pools that GKE creates by itself.")
+		c.note("These defaults also apply to the node pools that GKE creates itself.")
 	}
 	defaults := c.block("node_pool_defaults").block("node_config_defaults")
 	defaults.setString("insecure_kubelet_readonly_port_enabled", "FALSE")
@@ -176,9 +178,9 @@ func autoProvisioning(c *body, p *ir.Platform) {
 	management(defaults, true)
 	// Source: GKE documentation, "Configure node pool auto-creation".
 	if p.AnyCapacity(func(c ir.Capacity) bool { return c.ComputeClass }) {
-		defaults.note("ComputeClasses take neither the upgrade settings nor the shielding from here.")
+		defaults.note("The nodes of ComputeClasses do not use the upgrade and Shielded VM settings below.")
 	}
-	defaults.note("Accelerators are scarce: upgrades make do with the nodes there are.")
+	defaults.note("Accelerators are scarce, so upgrades replace one node at a time and add none.")
 	upgrades(defaults, 0, 1)
 	shielded(defaults)
 }
@@ -211,13 +213,13 @@ func observability(c *body, metrics []string) {
 	monitoring := c.block("monitoring_config")
 	monitoring.setTokens("enable_components", lineTuple(metrics))
 	monitoring.block("managed_prometheus").setBool("enabled", true)
-	c.note("Costs by namespace, and so by team.")
+	c.note("Cloud Billing then reports costs by namespace. Each team has its own namespace.")
 	c.block("cost_management_config").setBool("enabled", true)
 }
 
 func maintenance(c *body, m ir.Maintenance) {
 	start, end := window(m)
-	c.note("UTC. The dates only anchor the first window; it recurs on the days below.")
+	c.note("Times are in UTC. The dates set only the first window; recurrence names its weekdays.")
 	policy := c.block("maintenance_policy")
 	w := policy.block("recurring_window")
 	w.setString("start_time", start)

@@ -31,10 +31,11 @@ func gpuNetworks(b *body, p *ir.Platform) {
 		}
 	}
 	locals := b.block("locals")
-	locals.note("VPC networks that nodes have besides the cluster's own. A profile makes one for",
-		"RDMA within a zone; it then takes no firewall rules.")
+	locals.note("VPC networks of GPU nodes, in addition to the cluster's network. A network with a",
+		"profile carries RDMA within one zone and supports no firewall rules.")
 	locals.setTokens("gpu_networks", object(networks))
-	locals.note("Their subnets, by the names that pods know them by.")
+	locals.note("The subnets of these networks. Each name is also the name of the Kubernetes Network",
+		"through which pods use the subnet.")
 	locals.setTokens("gpu_subnets", object(subnets))
 
 	vpc := b.resource("google_compute_network", "gpu")
@@ -52,7 +53,7 @@ func gpuNetworks(b *body, p *ir.Platform) {
 	subnet.setExpr("network", "google_compute_network.gpu[each.value.network].id")
 	subnet.setExpr("ip_cidr_range", "each.value.range")
 
-	b.note("Nodes reach each other, and nobody else reaches them.")
+	b.note("On these networks, nodes accept connections only from each other.")
 	firewall := b.resource("google_compute_firewall", "gpu")
 	firewall.setExpr("for_each",
 		"{ for name, network in local.gpu_networks : name => network if network.profile == null }")
@@ -68,7 +69,8 @@ func gpuNetworks(b *body, p *ir.Platform) {
 // deviceNetworks attaches a network to each device of a node, in the order of the
 // devices.
 func deviceNetworks(networks *body, c ir.Capacity) {
-	networks.note("A network for each device, in their order: pods find the devices by it.")
+	networks.note("Attaches one network to each network device of a node, in the order of the devices.",
+		"A pod selects a device by its network.")
 	each := networks.block("dynamic", "additional_node_network_configs")
 	each.setLiteral("for_each", stringTuple(c.Networks))
 	content := each.block("content")

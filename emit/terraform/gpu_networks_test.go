@@ -30,14 +30,15 @@ func connected() *ir.Platform {
 func TestGPUNetworks(t *testing.T) {
 	files := emitFiles(t, connected())
 	const tables = `locals {
-  # VPC networks that nodes have besides the cluster's own. A profile makes one for
-  # RDMA within a zone; it then takes no firewall rules.
+  # VPC networks of GPU nodes, in addition to the cluster's network. A network with a
+  # profile carries RDMA within one zone and supports no firewall rules.
   gpu_networks = {
     gvnic-1 = { mtu = 8896, profile = null }
     rdma    = { mtu = 8896, profile = "us-central1-a-vpc-roce" }
   }
 
-  # Their subnets, by the names that pods know them by.
+  # The subnets of these networks. Each name is also the name of the Kubernetes Network
+  # through which pods use the subnet.
   gpu_subnets = {
     gvnic-1 = { network = "gvnic-1", range = var.gvnic_range }
     rdma-0  = { network = "rdma", range = cidrsubnet(var.rdma_range, 3, 0) }

@@ -18,8 +18,8 @@ func hasRoles(p *ir.Platform) bool {
 }
 
 func identities(b *body, p *ir.Platform) {
-	b.note("Roles of the nodes. create-platform.sh makes the account: Terraform administers",
-		"no service accounts.")
+	b.note("Roles of the nodes' service account. create-platform.sh creates the account, because",
+		"the build that runs Terraform may not create service accounts.")
 	projectRoles(b, "nodes", p.NodeAccount.Roles, nodeMember)
 	if len(p.Teams) > 0 {
 		teamIdentities(b, p)
@@ -45,8 +45,8 @@ func projectRoles(b *body, name string, roles []string, member constant) *body {
 // belong to another platform with the same group: IAM distinguishes bindings of one
 // role by their conditions (IAM documentation: "Allow policies").
 func members(b *body, p *ir.Platform) {
-	b.note("Who may reach the control plane: the members of the teams' groups, which are",
-		"members of this one. RBAC in the team's namespace decides what they may do there.")
+	b.note("The group contains the groups of all teams. This role lets their members connect to",
+		"the cluster. RBAC in each team's namespace decides what they may do there.")
 	member := b.resource("google_project_iam_member", "members")
 	member.setExpr("project", "var.project_id")
 	member.setString("role", ir.MemberRole)
@@ -59,14 +59,15 @@ func members(b *body, p *ir.Platform) {
 	if len(p.Monitoring.MemberRoles) == 0 {
 		return
 	}
-	promised := constant("They open the dashboards.")
+	promised := constant("These roles let the members of the teams' groups open the dashboards.")
 	if p.Monitoring.TensorBoard != "" {
-		promised = "They open the dashboards and the TensorBoard."
+		promised = "These roles let the members of the teams' groups open the dashboards and the TensorBoard."
 	}
 	b.note(promised)
 	viewers := projectRoles(b, "viewers", p.Monitoring.MemberRoles, `"group:${var.security_group}"`)
-	viewers.note("Always true: it keeps this binding apart from that of another platform of the",
-		"project, which would take it along when it is destroyed.")
+	viewers.note("The condition is always true. It makes this binding differ from the binding of another",
+		"platform in the project: if both used the same binding, destroying the other platform",
+		"would delete it.")
 	always := viewers.block("condition")
 	always.setExpr("title", `"Members of ${var.cluster_name}"`)
 	always.setExpr("expression", constant(strconv.Quote(`request.time > timestamp("2000-01-01T00:00:00Z")`)))
@@ -79,27 +80,28 @@ func teamIdentities(b *body, p *ir.Platform) {
 	b.data("google_project", "main").setExpr("project_id", "var.project_id")
 
 	local := b.block("locals")
-	local.note("The identities of the project's pods. The pool exists once the cluster does.")
+	local.note("The project's Workload Identity pool, which gives pods their identities. The pool",
+		"exists once the cluster exists, so the expression refers to the cluster.")
 	local.setExpr("workload_pool",
 		`"iam.googleapis.com/projects/${data.google_project.main.number}/`+
 			`locations/global/workloadIdentityPools/`+
 			`${google_container_cluster.main.workload_identity_config[0].workload_pool}"`)
 	principal := constant(`"principal://${local.workload_pool}/subject/ns/${team.namespace}/sa/${team.kube_account}"`)
 	if len(p.TeamsWithAccount()) > 0 {
-		local.note("What the jobs of a team are to Google Cloud: the service account that the team",
-			"asks for, else the Kubernetes service account of its namespace.")
+		local.note("The IAM principal of each team's jobs: the team's Google service account if it has",
+			"one, otherwise the Kubernetes service account in its namespace.")
 		local.setExpr("team_members", `{
   for name, team in var.teams : name => team.account != null ? "serviceAccount:${team.account}" : `+principal+`
 }`)
 	} else {
-		local.note("What the jobs of a team are to Google Cloud: the Kubernetes service account of",
-			"its namespace.")
+		local.note("The IAM principal of each team's jobs: the Kubernetes service account in its",
+			"namespace.")
 		local.setExpr("team_members", `{
   for name, team in var.teams : name => `+principal+`
 }`)
 	}
 
-	b.note("What every job needs, once for all pods of the cluster.")
+	b.note("Roles that every job needs. The principal stands for all pods of the cluster.")
 	projectRoles(b, "jobs", p.JobRoles,
 		`"principalSet://${local.workload_pool}/kubernetes.cluster/`+
 			`https://container.googleapis.com/v1/projects/${var.project_id}/locations/${var.region}`+

@@ -29,23 +29,24 @@ type pool struct {
 var ignoredArguments = []ignoredArgument{
 	// hashicorp/terraform-provider-google,
 	// website/docs/r/container_node_pool.html.markdown: initial_node_count.
-	{"initial_node_count", "initial_node_count counts at creation only: a later change would replace the pool.",
+	{"initial_node_count", "initial_node_count applies only at creation: a later change would replace the pool.",
 		func(p pool) bool { return p.scales }},
 	// GKE sets threads_per_core to 1 on ct6e machines; other TPU machines are alike.
 	// https://github.com/GoogleCloudPlatform/cloud-foundation-fabric/pull/3972
-	{"node_config[0].advanced_machine_features", "GKE sets threads_per_core on TPU machines.",
+	{"node_config[0].advanced_machine_features",
+		"GKE sets threads_per_core on TPU machines. Terraform must not take it for a change.",
 		func(p pool) bool { return p.tpus }},
 	// https://github.com/GoogleCloudPlatform/magic-modules/pull/17643
 	// https://github.com/GoogleCloudPlatform/cluster-toolkit/pull/5691
-	{"placement_policy[0].type", "GKE gives back the name of the policy, but not the type.",
+	{"placement_policy[0].type", "GKE returns the name of the placement policy, but not its type.",
 		func(p pool) bool { return p.policy }},
 	// Seen on TPU7x: https://github.com/vllm-project/ci-infra/pull/547
-	{"placement_policy[0].tpu_topology", "GKE fills in the topology of the policy.",
+	{"placement_policy[0].tpu_topology", "GKE fills in the topology of the placement policy.",
 		func(p pool) bool { return p.policy && p.tpus }},
 	// GKE fills in an empty block for third-generation machines without local SSDs.
 	// https://github.com/terraform-google-modules/terraform-google-kubernetes-engine/issues/2465
 	// https://github.com/terraform-google-modules/terraform-google-kubernetes-engine/pull/2474
-	{"node_config[0].ephemeral_storage_local_ssd_config", "GKE fills in a count of no local SSDs.",
+	{"node_config[0].ephemeral_storage_local_ssd_config", "GKE fills in a local SSD count of zero.",
 		func(p pool) bool { return p.localSSDs == 0 && p.countsNoSSDs }},
 }
 

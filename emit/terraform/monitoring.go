@@ -21,7 +21,8 @@ func monitoringResources(b *body, p *ir.Platform) {
 	dashboard.setExpr("dashboard_json", path)
 
 	if p.Monitoring.TensorBoard != "" {
-		b.note("What the build looks it up by is this name: Google Cloud numbers it.")
+		b.note("The build finds the TensorBoard by its display name, because Google Cloud assigns the",
+			"ID.")
 		board := b.resource("google_vertex_ai_tensorboard", "main")
 		board.setExpr("display_name", "var.cluster_name")
 		board.setExpr("region", "var.tensorboard_region")
@@ -59,13 +60,13 @@ func alertPolicies(b *body, alerts []monitoring.Alert) {
 	query.setString("evaluation_interval", "60s")
 	query.setExpr("rule_group", "each.value.group")
 	query.setExpr("alert_rule", "each.key")
-	query.note("At the first apply nothing has been measured yet.")
+	query.note("At the first apply the metrics do not exist yet, so their validation would fail.")
 	query.setBool("disable_metric_validation", true)
 
 	documentation := policy.block("documentation")
 	documentation.setString("mime_type", "text/markdown")
 	documentation.setExpr("content", `"${each.value.summary}\n\n${each.value.action}"`)
-	policy.note("Seven days without data: the condition is gone.")
+	policy.note("Cloud Monitoring closes an incident after seven days without data.")
 	policy.block("alert_strategy").setString("auto_close", "604800s")
 }
 

@@ -32,14 +32,15 @@ func networkInputs(p *ir.Platform) []networkInput {
 		{"service_range", "Secondary range of the subnet, for the Services.", reference("var", "service_range")},
 		{"control_plane_range", "Range of the control plane, which calls webhooks on the nodes.",
 			reference("var", "control_plane_range")},
-		{"node_service_account", "Email address of the nodes' service account, by which the firewall rule finds them.",
+		{"node_service_account",
+			"Email address of the nodes' service account. The firewall rule selects the nodes by it.",
 			reference("var", "node_account")},
 	}
 }
 
 // network writes the call of the module.
 func network(b *body, p *ir.Platform) {
-	b.note("The cluster's network, in a module that a network team can review and own.")
+	b.note("The cluster's network is a module, so that a network team can review and own it.")
 	call := b.block("module", "network")
 	call.setString("source", "./"+networkModule)
 	call.AppendNewline()
@@ -84,7 +85,7 @@ func networkMain(b *body, p *ir.Platform) {
 	subnet.setExpr("region", "var.region")
 	subnet.setExpr("network", "google_compute_network.main.id")
 	subnet.setExpr("ip_cidr_range", "var.node_range")
-	subnet.note("Nodes have no public address: Google APIs are reached from inside.")
+	subnet.note("Nodes have no public addresses. This setting lets them reach Google APIs.")
 	subnet.setBool("private_ip_google_access", true)
 	secondaryRange(subnet, "pods", "var.pod_range")
 	secondaryRange(subnet, "services", "var.service_range")
@@ -106,8 +107,8 @@ func networkMain(b *body, p *ir.Platform) {
 	nat.setExpr("router", "google_compute_router.main.name")
 	nat.setString("nat_ip_allocate_option", "AUTO_ONLY")
 	nat.setString("source_subnetwork_ip_ranges_to_nat", "ALL_SUBNETWORKS_ALL_IP_RANGES")
-	nat.note("A node that pulls many images or reads much data at once needs more than the",
-		"usual 64 ports.")
+	nat.note("The default of 64 ports is too low for a node that pulls many images or reads much",
+		"data at once.")
 	nat.setBool("enable_dynamic_port_allocation", true)
 	nat.setNumber("min_ports_per_vm", 64)
 	nat.setNumber("max_ports_per_vm", 4096)
@@ -120,9 +121,9 @@ func networkMain(b *body, p *ir.Platform) {
 		note  constant
 	}
 	servers := ir.Choose(p.Scheduler,
-		server{[]string{"8082", "9443"}, "webhooks of Kueue and JobSet listen on 9443, Kueue's visibility API on 8082."},
-		server{[]string{"9443"}, "webhooks of KAI Scheduler and JobSet listen on 9443."})
-	b.note("GKE opens only 443 and 10250 from a private control plane to the nodes. The", servers.note)
+		server{[]string{"8082", "9443"}, "webhooks of Kueue and JobSet listen on port 9443, Kueue's visibility API on port 8082."},
+		server{[]string{"9443"}, "webhooks of KAI Scheduler and JobSet listen on port 9443."})
+	b.note("GKE lets a private control plane reach only ports 443 and 10250 of the nodes. The", servers.note)
 	firewall := b.resource("google_compute_firewall", "webhooks")
 	firewall.setExpr("name", `"${google_compute_network.main.name}-webhooks"`)
 	firewall.setExpr("network", "google_compute_network.main.id")

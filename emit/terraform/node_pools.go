@@ -31,7 +31,7 @@ func onePool(b *body, name string) *body {
 // change of one line.
 func slicePools(b *body, c ir.Capacity) *body {
 	np := b.resource("google_container_node_pool", resourceLabel(c.Name))
-	np.note("A pool for each slice: its hosts start and stop together.")
+	np.note("Each TPU slice is a node pool of its own, because its hosts start and stop together.")
 	np.setTokens("for_each", hclwrite.TokensForFunctionCall("toset", hclwrite.TokensForValue(stringTuple(c.Pools()))))
 	np.setExpr("name", "each.key")
 	inCluster(np)
@@ -45,10 +45,11 @@ func inCluster(np *body) {
 
 func systemPool(b *body, p *ir.Platform) {
 	b.note(ir.Choose[constant](p.Scheduler,
-		"GKE's own pods, Kueue and JobSet.", "GKE's own pods, KAI Scheduler and JobSet."))
+		"The nodes for GKE's own pods, Kueue and JobSet.",
+		"The nodes for GKE's own pods, KAI Scheduler and JobSet."))
 	np := onePool(b, p.SystemPool.Name)
 	np.setExpr("node_locations", "var.zones")
-	np.note("In each zone.")
+	np.note("The number of nodes in each zone.")
 	np.setNumber("node_count", p.SystemPool.NodesPerZone)
 	management(np, true)
 	upgrades(np, 1, 0)
@@ -73,16 +74,16 @@ func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
 	np.setTokens("node_locations", zones(p, c))
 	setNodeCount(np, c)
 	if option.NoRepair {
-		np.note("GKE repairs by making another node, which "+constant(option.Nodes)+" cannot promise. It upgrades",
-			"no node that runs: the next ones come with the new version.")
+		np.note("GKE repairs a node by replacing it, but "+constant(option.Nodes)+" cannot promise another node. GKE",
+			"does not upgrade running "+constant(option.Nodes)+" nodes: only new nodes get the new version.")
 	}
 	management(np, !option.NoRepair)
 	if !option.ShortLived {
-		np.note("Accelerators are scarce: upgrades make do with the nodes there are.")
+		np.note("Accelerators are scarce, so upgrades replace one node at a time and add none.")
 		upgrades(np, 0, 1)
 	}
 	if c.KeepsVersion {
-		np.note("GKE keeps the nodes' version until its support ends.")
+		np.note("GKE does not upgrade the nodes before the support of their version ends.")
 		np.block("maintenance_policy").block("exclusion_until_end_of_support").setBool("enabled", true)
 	}
 	placement(np, c)
@@ -95,7 +96,7 @@ func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
 		deviceNetworks(networks, c)
 	}
 	if option.Queued {
-		np.note("All nodes of a workload at once, or none.")
+		np.note("GKE starts all nodes that a workload needs at once, or none.")
 		np.block("queued_provisioning").setBool("enabled", true)
 	}
 
@@ -121,7 +122,7 @@ func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
 	nodeDefaults(node, p)
 
 	lifecycle(np, capacityOfPool(c), trigger)
-	np.note("A cluster needs a pool for GKE's own pods first.")
+	np.note("The system pool comes first, because GKE's own pods need nodes.")
 	np.setTokens("depends_on", tuple(reference("google_container_node_pool", resourceLabel(p.SystemPool.Name))))
 }
 
@@ -162,12 +163,12 @@ func setNodeCount(np *body, c ir.Capacity) {
 	}
 	switch {
 	case c.Waiting:
-		np.note("None until the reservation has begun: then set active in the blueprint.")
+		np.note("No nodes until the reservation begins. Then set active in the blueprint.")
 		np.setNumber("node_count", 0)
 		return
 	case c.Static:
 		if zones > 1 {
-			np.note("In each zone.")
+			np.note("The number of nodes in each zone.")
 		}
 		np.setNumber("node_count", most/zones)
 		return
@@ -177,14 +178,14 @@ func setNodeCount(np *body, c ir.Capacity) {
 	np.setNumber("initial_node_count", min((least+zones-1)/zones, most/zones))
 	scaling := np.block("autoscaling")
 	if c.HasTPUs() && zones == 1 {
-		scaling.note("By the zone, of which there is one: GKE holds a slice's size against this",
-			"maximum, and not against the total.")
+		scaling.note("These limits are for each zone, and the pool has one zone. GKE compares the size of",
+			"a slice with the maximum of a zone, not with the total maximum.")
 		scaling.setNumber("min_node_count", least)
 		scaling.setNumber("max_node_count", most)
 	} else {
 		scaling.setNumber("total_min_node_count", least)
 		scaling.setNumber("total_max_node_count", most)
-		scaling.note("Wherever there is stock, rather than evenly over the zones.")
+		scaling.note("ANY creates nodes in any zone with capacity, instead of spreading them evenly.")
 	}
 	scaling.setString("location_policy", "ANY")
 }
@@ -243,7 +244,7 @@ func accelerators(node *body, c ir.Capacity) {
 // apply. Source: hashicorp/terraform-provider-google, issue 17068.
 func localSSDs(node *body, c ir.Capacity) {
 	if n := c.SSDs(); n > 0 {
-		node.note("For images, logs and emptyDir volumes.")
+		node.note("The local SSDs hold images, logs and emptyDir volumes.")
 		node.block("ephemeral_storage_local_ssd_config").setNumber("local_ssd_count", n)
 	}
 }

@@ -26,7 +26,7 @@ func outputs(b *body, p *ir.Platform) {
 	output(b, "workload_pool", "Workload Identity pool of the cluster.",
 		"google_container_cluster.main.workload_identity_config[0].workload_pool")
 	if len(p.Teams) > 0 {
-		output(b, "team_principals", "What each team's jobs are to Google Cloud: the member to grant rights to.",
+		output(b, "team_principals", "IAM principal of each team's jobs. Grant roles to this member.",
 			"local.team_members")
 	}
 	if p.HasBuckets() {

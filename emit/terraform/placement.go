@@ -30,7 +30,7 @@ func placements(b *body, p *ir.Platform) {
 		workload.setString("type", "HIGH_THROUGHPUT")
 		workload.setString("accelerator_topology", topology)
 		lifecycle := policy.block("lifecycle")
-		lifecycle.note("The provider cannot rename a policy.")
+		lifecycle.note("The provider cannot rename a policy, so a renamed cluster needs a new policy.")
 		lifecycle.setExpr("replace_triggered_by", "[google_container_cluster.main.name]")
 	}
 }
@@ -52,8 +52,8 @@ func placementTrigger(b *body, c ir.Capacity) constant {
 		return ""
 	}
 	name := resourceLabel(c.Name) + "_topology"
-	b.note("The provider does not change the topology of a pool: with another one Terraform",
-		"replaces the capacity's pools.")
+	b.note("The provider cannot change the topology of a node pool. This resource makes Terraform",
+		"replace the pools when the topology changes.")
 	b.resource("terraform_data", name).setString("input", c.Machine.Slice.Topology)
 	return constant("terraform_data." + name + ".input")
 }
@@ -62,17 +62,17 @@ func placementTrigger(b *body, c ir.Capacity) constant {
 func placement(np *body, c ir.Capacity) {
 	switch topology := c.Machine.PlacementTopology; {
 	case topology != "":
-		np.note("Linked with each other, by the topology that the policy names.")
+		np.note("The nodes are linked with each other in the topology that the policy names.")
 		policy := np.block("placement_policy")
 		policy.setString("type", "COMPACT")
 		policy.setTokens("policy_name", reference("google_compute_resource_policy", policyLabel(topology), "name"))
 	case c.Sliced():
-		np.note("Linked with each other: the chips of the slice form this topology.")
+		np.note("The chips of the slice are linked with each other in this topology.")
 		policy := np.block("placement_policy")
 		policy.setString("type", "COMPACT")
 		policy.setString("tpu_topology", c.Machine.Slice.Topology)
 	case c.Compact:
-		np.note("Close together, in one zone.")
+		np.note("GKE places the nodes close together, in one zone.")
 		np.block("placement_policy").setString("type", "COMPACT")
 	}
 }

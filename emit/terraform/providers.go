@@ -6,7 +6,8 @@ func providers(b *body, _ *ir.Platform) {
 	google := b.block("provider", "google")
 	google.setExpr("project", "var.project_id")
 	google.setExpr("region", "var.region")
-	google.note("On everything that takes labels, so that cost reports can tell platforms apart.")
+	google.note("The provider sets these labels on all resources that have labels, so that cost reports",
+		"can distinguish platforms.")
 	google.setTokens("default_labels", object([]entry{
 		{"managed-by", literal("batchwright")},
 		{"platform", reference("var", "cluster_name")},

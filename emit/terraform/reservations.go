@@ -19,11 +19,11 @@ func reservations(b *body, p *ir.Platform) {
 // the pool's only zone. A pool whose nodes differ from the reservation in machine
 // type, accelerators or local SSDs cannot consume it.
 func reservation(b *body, c ir.Capacity) {
-	b.note("Paid for from creation on, used or not.")
+	b.note("Google Cloud bills the reservation from its creation on, even if no node uses it.")
 	r := b.resource("google_compute_reservation", resourceLabel(c.Name))
 	r.setString("name", c.Reservation.Name)
 	r.setString("zone", c.Zones[0])
-	r.note("Only for pools that name it.")
+	r.note("Only node pools that name the reservation can use it.")
 	r.setBool("specific_reservation_required", true)
 
 	specific := r.block("specific_reservation")
@@ -36,7 +36,7 @@ func reservation(b *body, c ir.Capacity) {
 		gpu.setNumber("accelerator_count", c.Machine.AcceleratorCount)
 	}
 	if n := c.SSDs(); n > 0 {
-		instance.note("The machine's local SSDs.")
+		instance.note("The local SSDs of the reservation must match the local SSDs of the nodes.")
 		each := instance.block("dynamic", "local_ssds")
 		each.setTokens("for_each",
 			hclwrite.TokensForFunctionCall("range", hclwrite.TokensForValue(cty.NumberIntVal(int64(n)))))

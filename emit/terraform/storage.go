@@ -18,7 +18,7 @@ func storage(b *body, p *ir.Platform) {
 	b.block("locals").setExpr("team_buckets",
 		"{ for name, team in var.teams : name => team.bucket if team.bucket != null }")
 
-	b.note("Terraform does not delete a bucket that holds anything.")
+	b.note("Terraform does not delete a bucket that still holds objects.")
 	bucket := b.resource("google_storage_bucket", "team")
 	bucket.setExpr("for_each", "local.team_buckets")
 	bucket.setExpr("name", "each.value")
@@ -26,7 +26,7 @@ func storage(b *body, p *ir.Platform) {
 	bucket.setBool("uniform_bucket_level_access", true)
 	bucket.setString("public_access_prevention", "enforced")
 	bucket.block("versioning").setBool("enabled", true)
-	bucket.note("Overwritten and deleted objects can be had back for 30 days.")
+	bucket.note("Overwritten and deleted objects can be restored for 30 days.")
 	rule := bucket.block("lifecycle_rule")
 	rule.block("condition").setNumber("days_since_noncurrent_time", 30)
 	rule.block("action").setString("type", "Delete")
@@ -37,7 +37,7 @@ func storage(b *body, p *ir.Platform) {
 	member.setString("role", "roles/storage.objectUser")
 	member.setExpr("member", "local.team_members[each.key]")
 
-	b.note("Programs that take a bucket for a file system ask what the bucket is.")
+	b.note("Programs that use the bucket as a file system read the bucket's metadata.")
 	reader := b.resource("google_storage_bucket_iam_member", "team_reader")
 	reader.setExpr("for_each", "local.team_buckets")
 	reader.setExpr("bucket", "google_storage_bucket.team[each.key].name")

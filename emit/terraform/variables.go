@@ -24,10 +24,11 @@ func inputs(p *ir.Platform) []variable {
 	// variable.
 	zones, message := constant(
 		`length(var.zones) > 0 && alltrue([for zone in var.zones : startswith(zone, "${var.region}-")])`),
-		"At least one zone, each in the region."
+		"Give at least one zone. Every zone must be in the region."
 	if p.Delivery.InfrastructureManager {
 		zones, message = `length(var.zones) > 0 && alltrue([for zone in var.zones : `+
-			`can(regex("^[a-z]+-[a-z]+[0-9]+-[a-z0-9]+$", zone))])`, "At least one zone, each like us-central1-a."
+			`can(regex("^[a-z]+-[a-z]+[0-9]+-[a-z0-9]+$", zone))])`,
+			"Give at least one zone. A zone looks like us-central1-a."
 	}
 	vars := []variable{
 		{
@@ -41,52 +42,52 @@ func inputs(p *ir.Platform) []variable {
 			"A region looks like us-central1.",
 		},
 		{
-			"zones", "list(string)", "Zones of the nodes. A node pool can narrow them.",
+			"zones", "list(string)", "Zones of the nodes. A node pool can use fewer zones.",
 			func() hclwrite.Tokens { return hclwrite.TokensForValue(stringTuple(p.Zones)) },
 			zones, message,
 		},
 		{
 			"cluster_name", "string", "Name of the cluster.", stringValue(p.Cluster.Name),
 			`can(regex("^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$", var.cluster_name))`,
-			"A cluster name has at most 40 lower-case letters, digits and dashes, a letter first.",
+			"A cluster name begins with a letter, and has at most 40 lower-case letters, digits and dashes.",
 		},
-		cidr("node_range", "Primary range of the subnet: an address a node.", p.Network.Nodes),
-		cidr("pod_range", "Secondary range of the pods: a /24 a node.", p.Network.Pods),
+		cidr("node_range", "Primary range of the subnet. Each node takes one address.", p.Network.Nodes),
+		cidr("pod_range", "Secondary range of the pods. Each node takes a /24.", p.Network.Pods),
 		cidr("service_range", "Secondary range of the Services.", p.Network.Services),
 		{
 			"control_plane_range", "string", "Range of the control plane, a /28.", stringValue(p.Network.ControlPlane),
 			`can(cidrhost(var.control_plane_range, 0)) && endswith(var.control_plane_range, "/28")`,
-			"The control plane takes a /28 such as 172.16.0.32/28.",
+			"The range of the control plane must be a /28, such as 172.16.0.32/28.",
 		},
 		{
 			"authorized_networks", "map(string)",
-			"Ranges that may reach the control plane's IP endpoint, by name. Without any the endpoint has no public " +
-				"address.",
+			"Ranges that may reach the control plane's IP endpoint, by name. If there are none, the endpoint has no " +
+				"public address.",
 			func() hclwrite.Tokens { return authorizedNetworks(p.Cluster.AuthorizedNetworks) },
 			"alltrue([for range in values(var.authorized_networks) : can(cidrhost(range, 0))])",
-			"Every range is CIDR notation such as 203.0.113.0/24.",
+			"Write every range in CIDR notation, such as 203.0.113.0/24.",
 		},
 	}
 	for _, r := range p.Network.GPURanges {
 		vars = append(vars, cidr(r.Name+"_range", gpuRanges[r.Name], r.CIDR))
 	}
 	vars = append(vars, variable{
-		"node_account", "string", "E-mail address of the nodes' service account, which create-platform.sh makes.",
+		"node_account", "string", "Email address of the nodes' service account, which create-platform.sh creates.",
 		stringValue(p.NodeAccount.Email(p.Project)),
 		`can(regex("^[^@]+@[^@]+$", var.node_account))`,
 		"An address looks like NAME@PROJECT.iam.gserviceaccount.com.",
 	})
 	if p.Cluster.SecurityGroup != "" {
 		vars = append(vars, variable{
-			"security_group", "string", "Google group that holds the teams' groups, for Kubernetes RBAC.",
+			"security_group", "string", "Google group that contains the teams' groups, for Kubernetes RBAC.",
 			stringValue(p.Cluster.SecurityGroup),
 			`startswith(var.security_group, "gke-security-groups@")`,
-			"GKE takes only a group named gke-security-groups@DOMAIN.",
+			"GKE accepts only a group named gke-security-groups@DOMAIN.",
 		})
 	}
 	vars = append(vars, variable{
 		name: "deletion_protection", kind: "bool",
-		description: "Refuse to destroy the cluster with Terraform.",
+		description: "If true, Terraform refuses to destroy the cluster.",
 		value: func() hclwrite.Tokens {
 			return hclwrite.TokensForValue(cty.BoolVal(p.Cluster.DeletionProtection))
 		},
@@ -100,7 +101,7 @@ func inputs(p *ir.Platform) []variable {
 	}
 	vars = append(vars, variable{
 		"notification_channels", "list(string)",
-		"Cloud Monitoring channels the alerts are sent to, by full resource name.",
+		"Full resource names of the Cloud Monitoring channels that receive the alerts.",
 		func() hclwrite.Tokens { return lineTuple(p.Monitoring.NotificationChannels) },
 		`alltrue([for channel in var.notification_channels : ` +
 			`can(regex("^projects/[^/]+/notificationChannels/[0-9]+$", channel))])`,
@@ -121,9 +122,9 @@ func inputs(p *ir.Platform) []variable {
 // gpuRanges maps the kinds of networks between GPUs to the descriptions of their
 // address ranges.
 var gpuRanges = map[string]string{
-	"tcpx":  "Range of the networks between GPUs: an eighth for each.",
-	"gvnic": "Range of the network that nodes with RDMA have besides: an address a node.",
-	"rdma":  "Range of the RDMA network: an eighth for each device of a node.",
+	"tcpx":  "Range of the networks between GPUs. Each network takes an eighth of it.",
+	"gvnic": "Range of the additional network of nodes with RDMA. Each node takes one address.",
+	"rdma":  "Range of the RDMA network. The subnet of each device of a node takes an eighth of it.",
 }
 
 // teamType returns the type of the variable teams, with the fields that at least one
@@ -152,9 +153,9 @@ func teamType(p *ir.Platform) constant {
 // teamsDescription returns the description of the variable teams, with the fields
 // that at least one team has.
 func teamsDescription(p *ir.Platform) string {
-	s := "Tenants, by name: the namespace and Kubernetes service account of their jobs"
+	s := "Teams, by name: the namespace and Kubernetes service account of their jobs"
 	if len(p.TeamsWithAccount()) > 0 {
-		s += ", the Google service account that these act as"
+		s += ", the Google service account that the jobs act as"
 	}
 	if hasRoles(p) {
 		s += ", their project roles"
@@ -175,7 +176,7 @@ func cidr(name, description, value string) variable {
 	return variable{
 		name, "string", description, stringValue(value),
 		constant("can(cidrhost(var." + name + ", 0))"),
-		"The range is CIDR notation such as 10.0.0.0/20.",
+		"Write the range in CIDR notation, such as 10.0.0.0/20.",
 	}
 }
 

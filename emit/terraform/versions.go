@@ -12,10 +12,10 @@ const googleProvider = "hashicorp/google"
 func versions(b *body, p *ir.Platform) {
 	terraform := b.block("terraform")
 	if p.Delivery.InfrastructureManager {
-		terraform.note("Infrastructure Manager has no later one.")
+		terraform.note("Infrastructure Manager supports no later version.")
 		terraform.setString("required_version", "~> 1.5.0")
 	} else {
-		terraform.note("1.9: a validation may look at another variable.")
+		terraform.note("Before version 1.9, a validation cannot refer to another variable.")
 		terraform.setString("required_version", ">= 1.9")
 	}
 	// A provider stays compatible within a major version. The minor version is the

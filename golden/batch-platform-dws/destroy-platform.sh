@@ -49,15 +49,16 @@ BUILD_ROLES=(
   'roles/resourcemanager.projectIamAdmin'
 )
 
-fail() {
+# fail prints a message and ends the script with exit code 1.
+fail() { # message
   printf '%s: %s\n' "${0##*/}" "$1" >&2
   exit 1
 }
 
-# begin reads the command line and goes to the deploy folder. It sets GIVEN to
-# whether the one option is there that the other script does not have, and
-# WORKER_POOL.
-begin() { # that option, arguments
+# begin reads the command line and changes to the deploy folder. It sets GIVEN to true
+# if the command line has the script's own option, and WORKER_POOL to the value of
+# --worker-pool.
+begin() { # the script's own option, arguments
   local option=$1
   GIVEN=false
   WORKER_POOL=
@@ -77,24 +78,27 @@ begin() { # that option, arguments
   done
   cd -- "$(dirname -- "${BASH_SOURCE[0]}")"
   command -v gcloud >/dev/null || fail 'gcloud is not installed: see https://cloud.google.com/sdk/docs/install'
-  # A question in the middle of a script is not read; its default is the safe one.
+  # gcloud must not ask in the middle of a script. Without prompts it takes the default
+  # answer, which is the safe one.
   export CLOUDSDK_CORE_DISABLE_PROMPTS=1
 }
 
-# say prints a command so that it can be pasted into a shell.
+# say prints a command with the quotes that it needs in a shell.
 say() {
   printf ' '
   printf ' %q' "$@"
   printf '\n'
 }
 
+# need_way_in fails if the build could not reach the control plane.
 need_way_in() {
   if [[ -z $WORKER_POOL && $NEEDS_WORKER_POOL == true ]]; then
-    fail 'the control plane cannot be reached from outside its network: name a worker pool inside it, --worker-pool=POOL'
+    fail "a build outside the cluster's network cannot reach the control plane: name a private worker pool inside the network with --worker-pool=POOL"
   fi
 }
 
-submit() { # build
+# submit submits a build and waits until it ends.
+submit() { # path of the build
   local arguments=(
     --project="$PROJECT" --region="$BUILD_REGION" --config="$1"
     --gcs-source-staging-dir="gs://$BUCKET/$SOURCE_PREFIX"
@@ -102,8 +106,8 @@ submit() { # build
   if [[ -n $WORKER_POOL ]]; then
     arguments+=(--worker-pool="$WORKER_POOL")
   fi
-  echo "Submitting $1. Its log is in Cloud Logging, at the address below."
-  # The errors are shown and kept.
+  echo "Submitting $1. The address of its log in Cloud Logging follows."
+  # The messages of gcloud go to the terminal and to a file, which is searched below.
   local errors problem
   errors=$(mktemp)
   if { gcloud builds submit . "${arguments[@]}" 2>&1 >&3 | tee "$errors" >&2; } 3>&1; then
@@ -114,9 +118,9 @@ submit() { # build
   rm -f "$errors"
   # https://cloud.google.com/build/docs/locations, "Restricted regions for some projects"
   if [[ $problem == *'cannot run builds in this region'* || $problem == *'no concurrent builds quota'* ]]; then
-    fail "Cloud Build does not run in $BUILD_REGION for project $PROJECT. Set delivery.region in the blueprint to a region in which it does, and compile again"
+    fail "Cloud Build does not run in $BUILD_REGION for project $PROJECT. Set delivery.region in the blueprint to another region, and compile again"
   fi
-  fail "$1 has failed: mend the cause, then run this again"
+  fail "$1 has failed: correct the cause, then run this script again"
 }
 
 usage() {
@@ -129,18 +133,18 @@ through cloudbuild/destroy.yaml:
   1. deletes the teams' namespaces with all their jobs, and waits until load
      balancers and disks are gone
   2. deletes the cluster, in spite of its deletion protection, and everything
-     else Terraform has created. It stops at a bucket of a team that still holds
-     objects: empty it, then destroy again.
+     else that Terraform has created. The build fails if a bucket of a team still
+     holds objects. In this case, empty the bucket and run this script again.
 
-The bucket of the $HOLDS, the Artifact Registry repository with its
-images, the service accounts of the build, the nodes and the teams, and the APIs
-stay. The commands that remove them are printed at the end.
+The script keeps the bucket for the $HOLDS, the Artifact Registry
+repository with its images, the service accounts of the build, the nodes and the
+teams, and the APIs. At the end it prints the commands that remove them.
 
 Options:
-  --yes               do not ask
+  --yes               do not ask for confirmation
   --worker-pool=POOL  build in a private worker pool,
                       projects/PROJECT/locations/REGION/workerPools/NAME;
-                      necessary where the cluster has no public DNS endpoint
+                      required if the cluster has no public DNS endpoint
   -h, --help          show this text
 END
 }
@@ -155,45 +159,46 @@ if [[ -z $existing ]]; then
   exit 0
 fi
 gcloud iam service-accounts describe "$EMAIL" --project="$PROJECT" >/dev/null ||
-  fail "the build's service account is needed once more: run ./create-platform.sh --prepare"
+  fail "the build's service account is missing: create it with ./create-platform.sh --prepare, then run this script again"
 
 if [[ $sure == false ]]; then
   echo "This destroys the platform $NAME in project $PROJECT: the cluster, every job in it, and its network."
   printf 'Type the name of the platform to go on: '
   answer=
   read -r answer || true
-  [[ $answer == "$NAME" ]] || fail 'nothing was destroyed'
+  [[ $answer == "$NAME" ]] || fail 'the name is different: nothing was destroyed'
 fi
 
 submit cloudbuild/destroy.yaml
 
 cat <<END
-The platform $NAME is destroyed. These remain; remove what nothing else needs.
+The platform $NAME is destroyed. The resources below remain. If nothing else needs
+a resource, remove it with its command.
 
-The images of the teams:
+The repository with the teams' images:
 END
 say gcloud artifacts repositories delete "$REPOSITORY" --project="$PROJECT" --location="$BUILD_REGION"
 echo
-echo "The build's service account with its roles:"
+echo "The build's service account and its roles:"
 for role in "${BUILD_ROLES[@]}"; do
   say gcloud projects remove-iam-policy-binding "$PROJECT" --member="serviceAccount:$EMAIL" --role="$role" --all
 done
 say gcloud iam service-accounts delete "$EMAIL" --project="$PROJECT"
 echo
-echo 'The service accounts of the nodes and the teams, whose roles are revoked:'
+echo 'The service accounts of the nodes and the teams, which have no roles any more:'
 say gcloud iam service-accounts delete "$NODE_EMAIL" --project="$PROJECT"
 for ((i = 0; i < ${#TEAM_ACCOUNTS[@]}; i++)); do
   say gcloud iam service-accounts delete "${TEAM_ACCOUNTS[i]}@$PROJECT.iam.gserviceaccount.com" --project="$PROJECT"
 done
 if ((${#CUSTOM_ROLES[@]} > 0)); then
   echo
-  echo 'These custom roles may stay: bound to nobody they give no rights, and the name'
-  echo "of a deleted one is blocked for up to 37 days: ${CUSTOM_ROLES[*]}"
+  echo 'These custom roles can stay. Without a binding, a role gives no rights. If a role is'
+  echo "deleted, its name cannot be used for up to 37 days: ${CUSTOM_ROLES[*]}"
 fi
 echo
-echo "The bucket of the $HOLDS, with all it holds:"
+echo "The bucket for the $HOLDS, with its contents:"
 say gcloud storage rm --recursive "gs://$BUCKET"
 echo
-echo 'The APIs, in case the project has no other use for them. They depend on each'
-echo 'other, so it takes --force, which also disables whatever else depends on them:'
+echo 'The APIs. They depend on each other, so the command needs --force. It also disables'
+echo 'all other APIs that depend on them. Run it only if the project does not need them:'
 say gcloud services disable "${APIS[@]}" --project="$PROJECT" --force

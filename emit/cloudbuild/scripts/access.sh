@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Waits until the rights that create-platform.sh has given this build's service
-# account have arrived everywhere, which takes minutes after a grant: first the
-# right that a new account gets last, then each of those that a later change of
-# the platform may have added. COMMAND is what grants them.
+# Waits until the service account of this build has its rights. create-platform.sh
+# grants them, and Google Cloud needs minutes to apply a grant everywhere. The first
+# call needs the right that a new account gets last. The second call checks each
+# permission that a later change of the platform may have added. COMMAND is the
+# command that grants the rights.
 set -euo pipefail
 
 # lacking_permissions prints the permissions that the account lacks.
@@ -24,7 +25,7 @@ read -ra wanted <<<"$PERMISSIONS"
 until problem=$(gcloud projects get-iam-policy "$PROJECT" 2>&1) && problem=$(lacking_permissions 2>&1) && [[ -z $problem ]]; do
   tries=$((tries - 1))
   if ((tries == 0)); then
-    printf '%s\nThe build lacks its rights on project %s. Run %s again.\n' "$problem" "$PROJECT" "$COMMAND" >&2
+    printf '%s\nThe build still lacks rights on project %s. Run %s again.\n' "$problem" "$PROJECT" "$COMMAND" >&2
     exit 1
   fi
   sleep 10

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Prepares the project, then builds the platform with Cloud Build.
-# Run it again after any failure or change: what is there stays.
+# Prepares the project, then builds the platform with Cloud Build. Run the
+# script again after any failure or change: it keeps all resources that exist.
 set -euo pipefail
 
 # VALUES
@@ -13,56 +13,59 @@ Usage: create-platform.sh [--prepare] [--worker-pool=POOL]
 
 Builds the platform $NAME in project $PROJECT, region $REGION:
 
-  1. enables the APIs the platform needs
+  1. enables the APIs that the platform needs
 # DATA ACCESS USAGE
   2. creates the build's service account $EMAIL
-     and gives it the rights to build the platform: over its own cluster and its
-     teams' buckets, and over the networks, firewall rules, reservations,
-     TensorBoards, dashboards and alert policies of the whole project; README.md
-     lists them
-  3. creates the service accounts of the nodes and of the teams that ask for one,
-     the custom roles of jobs and members, the bucket of the $HOLDS
+     and gives it the rights to build the platform. They apply to the platform's
+     own cluster and its teams' buckets, and to the networks, firewall rules,
+     reservations, TensorBoards, dashboards and alert policies of the whole
+     project; README.md lists them
+  3. creates the service accounts of the nodes and of each team that has one, the
+     custom roles of jobs and members, the bucket for the $HOLDS
      (gs://$BUCKET) and the Artifact Registry repository $REPOSITORY
-  4. submits cloudbuild/provision.yaml and waits for it
-  5. lets the jobs of teams act as the service accounts of step 3, names every
-     other member who may, and revokes what the build no longer needs
+  4. submits cloudbuild/provision.yaml and waits until the build ends
+  5. lets the jobs of each team act as the team's service account, names every
+     other member who may act as it, and revokes the roles that the build no
+     longer needs
 
-Every step can be repeated, also after a failure. You need the gcloud CLI and, in the project, the
-rights to enable services, to create service accounts, roles, buckets and
-repositories, to change IAM policies, and to submit builds as
+Every step can be repeated, also after a failure. You need the gcloud CLI and
+these rights in the project: to enable services, to create service accounts,
+roles, buckets and repositories, to change IAM policies, and to submit builds as
 $EMAIL.
 
 Options:
   --prepare           stop before step 4, and print the commands of step 5
   --worker-pool=POOL  build in a private worker pool,
                       projects/PROJECT/locations/REGION/workerPools/NAME;
-                      necessary where the cluster has no public DNS endpoint
+                      required if the cluster has no public DNS endpoint
   -h, --help          show this text
 END
 }
 
-# attempt runs a command until it succeeds, for two minutes at most: an API that
-# was just enabled, and an account that was just created, is unknown to other
-# services for a while. What creates something must look first whether it is
-# there: the attempt before may have succeeded without an answer.
-attempt() {
+# attempt runs a command until it succeeds, for at most two minutes: other services
+# learn of a new account or a newly enabled API only after a while. A command that
+# creates a resource must first check whether the resource exists, because an attempt
+# can create it and still fail.
+attempt() { # command
   local tries=12 problem
   until problem=$("$@" 2>&1); do
     tries=$((tries - 1))
     if ((tries == 0)); then
       printf '%s\n' "$problem" >&2
-      fail "this keeps failing: $*"
+      fail "this command keeps failing; correct the cause and run this script again: $*"
     fi
     sleep 10
   done
 }
 
-account() { # ID, e-mail address, display name
+# account creates a service account if it does not exist.
+account() { # ID, email address, display name
   if ! gcloud iam service-accounts describe "$2" --project="$PROJECT" >/dev/null 2>&1; then
     gcloud iam service-accounts create "$1" --project="$PROJECT" --display-name="$3"
   fi
 }
 
+# ensure_repository creates the repository for the teams' images if it does not exist.
 ensure_repository() {
   if ! gcloud artifacts repositories describe "$REPOSITORY" --project="$PROJECT" --location="$BUILD_REGION" >/dev/null 2>&1; then
     gcloud artifacts repositories create "$REPOSITORY" --project="$PROJECT" --location="$BUILD_REGION" \
@@ -70,8 +73,9 @@ ensure_repository() {
   fi
 }
 
-# ensure_bucket asks the project for the bucket, and not the bucket itself: names of
-# buckets are global, and the state must not go to a stranger's.
+# ensure_bucket creates the bucket if the project does not have it. It searches the
+# project's buckets because names are global: a bucket of the same name in another
+# project must not receive the state.
 ensure_bucket() {
   local existing
   existing=$(gcloud storage buckets list --project="$PROJECT" --filter="name=\"$BUCKET\"" --format='value(name)') || return
@@ -82,22 +86,24 @@ ensure_bucket() {
   gcloud storage buckets update "gs://$BUCKET" --versioning
 }
 
-# team_account creates the account of a team. An account that exists must be the same
-# team's of the same platform: its jobs get the account's rights.
+# team_account creates the service account of a team. If the account exists, its
+# display name must show that it belongs to this team of this platform, because the
+# team's jobs get the account's rights.
 team_account() { # ID, display name
   local owner address=$1@$PROJECT.iam.gserviceaccount.com
   echo "- service account $address"
   if owner=$(gcloud iam service-accounts describe "$address" --project="$PROJECT" --format='value(displayName)' 2>/dev/null); then
     [[ $owner == "$2" ]] || fail "service account $address exists and is called \"$owner\", not \"$2\": \
-name another in teams.TEAM.serviceAccount, or make it the team's: \
+set another account in teams.TEAM.serviceAccount of the blueprint, or give this account to the team: \
 gcloud iam service-accounts update $address --project=$PROJECT --display-name=\"$2\""
   else
     attempt account "$1" "$address" "$2"
   fi
 }
 
-# ensure_custom_role makes a role of permissions, or changes it to them. A deleted
-# role can still be described for a week, but neither updated nor created anew.
+# ensure_custom_role creates a custom role, or sets the permissions of an existing one.
+# A deleted role still exists for a week. It must be undeleted, because it can neither
+# be updated nor be created again.
 ensure_custom_role() { # ID, title, permissions
   local deleted
   if deleted=$(gcloud iam roles describe "$1" --project="$PROJECT" --format='value(deleted)' 2>/dev/null); then
@@ -110,15 +116,16 @@ ensure_custom_role() { # ID, title, permissions
   fi
 }
 
-# rights prints the build's bindings on the project, a line each: the role and the
-# expression, title and description of its condition, with tabs between them.
+# rights prints the build's bindings on the project, one on each line: the role, and
+# the expression, title and description of the condition, separated by tabs.
 rights() {
   gcloud projects get-iam-policy "$PROJECT" --flatten='bindings[].members' \
     --filter="bindings.members=\"serviceAccount:$EMAIL\"" \
     --format='value(bindings.role,bindings.condition.expression,bindings.condition.title,bindings.condition.description)'
 }
 
-has_line() { # lines, line
+# has_line reports whether a text contains a line.
+has_line() { # text, line
   [[ $'\n'$1$'\n' == *$'\n'"$2"$'\n'* ]]
 }
 
@@ -128,19 +135,20 @@ condition_flag() { # expression, title, description
     printf None
     return
   fi
-  # "^;^" makes the semicolon the separator: the expression has commas in it.
+  # "^;^" makes the semicolon the separator, because the expression contains commas.
   printf '^;^title=%s;expression=%s' "$2" "$1"
   [[ -z $3 ]] || printf ';description=%s' "$3"
 }
 
+# grant gives the build a role on the project.
 grant() { # role, expression, title of the condition
   attempt gcloud projects add-iam-policy-binding "$PROJECT" --member="serviceAccount:$EMAIL" --role="$1" \
     --condition="$(condition_flag "$2" "$3" '')"
 }
 
-# stale prints the bindings of the build that this folder does not want, as rights
-# prints them. Google Cloud tells bindings of one role apart by their conditions:
-# removing one of them leaves the others, without a gap.
+# stale prints the build's bindings that this folder does not need, in the format of
+# rights. Google Cloud distinguishes the bindings of a role by their conditions, so
+# that removing a stale binding never interrupts the valid binding of the same role.
 stale() {
   local line
   while IFS= read -r line; do
@@ -157,8 +165,8 @@ revoke() { # nothing, or "say" to print
   done 3< <(stale)
 }
 
-# act_as prints, for each account of a team, its address and the one member who is
-# to act as it: the Kubernetes service account of the team's namespace.
+# act_as prints a line for each team's service account: the account's address, and the
+# member who must be able to act as it, the Kubernetes service account of the team.
 act_as() {
   local i
   for ((i = 0; i < ${#TEAM_ACCOUNTS[@]}; i++)); do
@@ -166,25 +174,27 @@ act_as() {
   done
 }
 
-# actors prints the members who may act as an account, a line each.
+# actors prints the members who may act as a service account, one on each line.
 actors() { # address
   gcloud iam service-accounts get-iam-policy "$1" --project="$PROJECT" --flatten='bindings[].members' \
     --filter="bindings.role=\"$IDENTITY\"" --format='value(bindings.members)'
 }
 
-# name_others names every other member who may act as a team's account, as one does
-# after the team's namespace has moved. An administrator may have let it: it stays.
+# name_others prints the other members who may act as a team's service account, and
+# the commands that revoke this right. Such a member remains after the team's namespace
+# was renamed. The script does not revoke the right itself, because an administrator
+# may have granted it.
 name_others() { # address, the team's member, the members
   local other
   while IFS= read -r other; do
     if [[ -n $other && $other != "$2" ]]; then
-      printf '%s may also act as %s. If it should not, revoke this:\n' "$other" "$1"
+      printf '%s may also act as %s. If it should not, revoke the right:\n' "$other" "$1"
       say gcloud iam service-accounts remove-iam-policy-binding "$1" --project="$PROJECT" --member="$other" --role="$IDENTITY" --all
     fi
   done <<<"$3"
 }
 
-# The role with which a member acts as a service account.
+# IDENTITY is the role that lets a member act as a service account.
 IDENTITY=roles/iam.workloadIdentityUser
 
 begin --prepare "$@"
@@ -199,13 +209,14 @@ gcloud services enable "${APIS[@]}" --project="$PROJECT"
 echo "- service account $EMAIL"
 attempt account "$ACCOUNT" "$EMAIL" "$DISPLAY_NAME"
 
-# The build may run machines as this account and as no other.
+# The build may attach this service account to machines, and no other.
 echo "- service account $NODE_EMAIL"
 attempt account "$NODE_ACCOUNT" "$NODE_EMAIL" "$NODE_DISPLAY_NAME"
 attempt gcloud iam service-accounts add-iam-policy-binding "$NODE_EMAIL" --project="$PROJECT" \
   --member="serviceAccount:$EMAIL" --role=roles/iam.serviceAccountUser --condition=None
 
-# Infrastructure Manager acts as the build, at its request.
+# The build asks Infrastructure Manager to run Terraform as the build's own service
+# account. For this, the account needs the right to act as itself.
 if [[ $INFRASTRUCTURE_MANAGER == true ]]; then
   attempt gcloud iam service-accounts add-iam-policy-binding "$EMAIL" --project="$PROJECT" \
     --member="serviceAccount:$EMAIL" --role=roles/iam.serviceAccountUser --condition=None
@@ -229,10 +240,10 @@ for ((i = 0; i < ${#CUSTOM_ROLES[@]}; i++)); do
 done
 
 # DATA ACCESS LOGS
-# The build grants roles to the nodes, jobs and members, and may grant and revoke
-# no others than those. This right is the last, for the build waits for it. A
-# binding with another condition, or of another role, is one from an earlier state
-# of the platform: it stays until a build has removed what only that state had.
+# The last role in the list lets the build grant and revoke the roles of the nodes,
+# jobs and members, and no others. It is the last because the build waits for it. A
+# binding of another role, or with another condition, belongs to an earlier state of
+# the platform. It stays until a build has removed the resources of the earlier state.
 echo '- roles of the build'
 granted=$(rights)
 wanted=
@@ -245,19 +256,19 @@ done
 if [[ $prepare_only == true ]]; then
   echo 'The project is prepared.'
   if ((${#TEAM_ACCOUNTS[@]} > 0)); then
-    echo "Once the cluster exists, let the teams' jobs act as their service accounts:"
+    echo "Once the cluster exists, run these commands to let the teams' jobs act as their service accounts:"
     act_as | while read -r address member; do
       say gcloud iam service-accounts add-iam-policy-binding "$address" --project="$PROJECT" \
         --member="$member" --role="$IDENTITY" --condition=None
     done
     while read -r address member <&3; do
-      # An account that was just created is unknown for a while, and nobody may act as it.
+      # A new account may still be unknown. Then nobody may act as it.
       present=$(actors "$address" 2>/dev/null) || continue
       name_others "$address" "$member" "$present"
     done 3< <(act_as)
   fi
   if [[ -n $(stale) ]]; then
-    echo 'Once this folder is built, revoke what the build no longer needs:'
+    echo 'Once this folder is built, run these commands to revoke the roles that the build no longer needs:'
     revoke say
   fi
   exit 0
@@ -265,7 +276,8 @@ fi
 
 submit cloudbuild/provision.yaml
 
-# The identities exist once the project has a cluster with Workload Identity.
+# The teams' Kubernetes service accounts can be members of a binding only once the
+# project has a cluster with Workload Identity.
 while read -r address member <&3; do
   present=$(actors "$address")
   has_line "$present" "$member" ||

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Puts the dashboards where the Grafana of the cluster looks for them. The
-# namespace may be there before Grafana is.
+# Creates the dashboards in the namespace in which the cluster's Grafana looks for
+# them. The namespace is created too, because Grafana may be installed later.
 set -euo pipefail
 
 kubectl create namespace "$NAMESPACE" --dry-run=client -o yaml |

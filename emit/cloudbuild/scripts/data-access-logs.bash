@@ -1,12 +1,13 @@
-# ADD_LOGS, in Python, reads the policy of a project and prints it with the Data
-# Access logs that the services in its arguments lack, or prints nothing. It fails
-# for a policy without bindings or etag: what it prints replaces the whole policy.
+# ADD_LOGS is a Python program. It reads the IAM policy of a project, adds the Data
+# Access logs that are off for the services in its arguments, and prints the policy.
+# If all logs are on, it prints nothing. It fails for a policy without bindings or
+# etag, because the printed policy replaces the whole policy of the project.
 ADD_LOGS='
 import json, sys
 
 policy = json.load(sys.stdin)
 if not policy["bindings"] or not policy["etag"]:
-    sys.exit("the policy of the project was not read as a whole")
+    sys.exit("the IAM policy of the project was read incompletely, without bindings or etag: nothing was changed")
 configs = policy.setdefault("auditConfigs", [])
 lacks = False
 for service in sys.argv[1:]:
@@ -24,10 +25,10 @@ if lacks:
     print(json.dumps(policy))
 '
 
-# data_access_logs turns on the logs of GKE and Cloud Storage that are off. gcloud
-# writes a policy as a whole, the bindings too. Its etag protects them: Google Cloud
-# refuses a policy that somebody has changed since it was read, and the next attempt
-# reads it again. Python is the one that gcloud runs with.
+# data_access_logs turns on the Data Access logs of GKE and Cloud Storage that are off.
+# gcloud can only write the whole policy, with its bindings. The etag protects changes
+# that somebody makes between reading and writing: Google Cloud then refuses the
+# policy, and the next attempt reads it again. The Python is the one that gcloud uses.
 data_access_logs() {
   local python policy file status=0
   python=$(gcloud info --format='value(basic.python_location)') || return

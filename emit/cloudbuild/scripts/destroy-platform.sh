@@ -16,18 +16,18 @@ through cloudbuild/destroy.yaml:
   1. deletes the teams' namespaces with all their jobs, and waits until load
      balancers and disks are gone
   2. deletes the cluster, in spite of its deletion protection, and everything
-     else Terraform has created. It stops at a bucket of a team that still holds
-     objects: empty it, then destroy again.
+     else that Terraform has created. The build fails if a bucket of a team still
+     holds objects. In this case, empty the bucket and run this script again.
 
-The bucket of the $HOLDS, the Artifact Registry repository with its
-images, the service accounts of the build, the nodes and the teams, and the APIs
-stay. The commands that remove them are printed at the end.
+The script keeps the bucket for the $HOLDS, the Artifact Registry
+repository with its images, the service accounts of the build, the nodes and the
+teams, and the APIs. At the end it prints the commands that remove them.
 
 Options:
-  --yes               do not ask
+  --yes               do not ask for confirmation
   --worker-pool=POOL  build in a private worker pool,
                       projects/PROJECT/locations/REGION/workerPools/NAME;
-                      necessary where the cluster has no public DNS endpoint
+                      required if the cluster has no public DNS endpoint
   -h, --help          show this text
 END
 }
@@ -42,45 +42,46 @@ if [[ -z $existing ]]; then
   exit 0
 fi
 gcloud iam service-accounts describe "$EMAIL" --project="$PROJECT" >/dev/null ||
-  fail "the build's service account is needed once more: run ./create-platform.sh --prepare"
+  fail "the build's service account is missing: create it with ./create-platform.sh --prepare, then run this script again"
 
 if [[ $sure == false ]]; then
   echo "This destroys the platform $NAME in project $PROJECT: the cluster, every job in it, and its network."
   printf 'Type the name of the platform to go on: '
   answer=
   read -r answer || true
-  [[ $answer == "$NAME" ]] || fail 'nothing was destroyed'
+  [[ $answer == "$NAME" ]] || fail 'the name is different: nothing was destroyed'
 fi
 
 submit cloudbuild/destroy.yaml
 
 cat <<END
-The platform $NAME is destroyed. These remain; remove what nothing else needs.
+The platform $NAME is destroyed. The resources below remain. If nothing else needs
+a resource, remove it with its command.
 
-The images of the teams:
+The repository with the teams' images:
 END
 say gcloud artifacts repositories delete "$REPOSITORY" --project="$PROJECT" --location="$BUILD_REGION"
 echo
-echo "The build's service account with its roles:"
+echo "The build's service account and its roles:"
 for role in "${BUILD_ROLES[@]}"; do
   say gcloud projects remove-iam-policy-binding "$PROJECT" --member="serviceAccount:$EMAIL" --role="$role" --all
 done
 say gcloud iam service-accounts delete "$EMAIL" --project="$PROJECT"
 echo
-echo 'The service accounts of the nodes and the teams, whose roles are revoked:'
+echo 'The service accounts of the nodes and the teams, which have no roles any more:'
 say gcloud iam service-accounts delete "$NODE_EMAIL" --project="$PROJECT"
 for ((i = 0; i < ${#TEAM_ACCOUNTS[@]}; i++)); do
   say gcloud iam service-accounts delete "${TEAM_ACCOUNTS[i]}@$PROJECT.iam.gserviceaccount.com" --project="$PROJECT"
 done
 if ((${#CUSTOM_ROLES[@]} > 0)); then
   echo
-  echo 'These custom roles may stay: bound to nobody they give no rights, and the name'
-  echo "of a deleted one is blocked for up to 37 days: ${CUSTOM_ROLES[*]}"
+  echo 'These custom roles can stay. Without a binding, a role gives no rights. If a role is'
+  echo "deleted, its name cannot be used for up to 37 days: ${CUSTOM_ROLES[*]}"
 fi
 echo
-echo "The bucket of the $HOLDS, with all it holds:"
+echo "The bucket for the $HOLDS, with its contents:"
 say gcloud storage rm --recursive "gs://$BUCKET"
 echo
-echo 'The APIs, in case the project has no other use for them. They depend on each'
-echo 'other, so it takes --force, which also disables whatever else depends on them:'
+echo 'The APIs. They depend on each other, so the command needs --force. It also disables'
+echo 'all other APIs that depend on them. Run it only if the project does not need them:'
 say gcloud services disable "${APIS[@]}" --project="$PROJECT" --force

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Empties the cluster of what would outlive it or keep it from being deleted:
-# the teams' workloads, load balancers and disks. Without a cluster that runs
-# there is nothing to do.
+# Deletes the teams' namespaces, and waits until the cluster has no load balancers and
+# disks: they would outlive the cluster or block its deletion. If no cluster runs, the
+# step does nothing.
 set -euo pipefail
 
 status=$(gcloud container clusters list --project="$PROJECT" --location="$REGION" \
@@ -16,8 +16,8 @@ esac
 gcloud container clusters get-credentials "$CLUSTER" --project="$PROJECT" --location="$REGION" "$ENDPOINT"
 
 # STOP
-# The teams' namespaces go with everything in them: JobSets, Jobs and their
-# pods, Services, volume claims. Nothing can be made in them from then on.
+# With a namespace, Kubernetes deletes everything in it: JobSets, Jobs and their pods,
+# Services and volume claims. From now on, nobody can create objects in the namespaces.
 kubectl delete namespaces -l "$TEAMS" --wait=false
 
 tries=60
@@ -39,7 +39,7 @@ while true; do
 done
 
 if [[ -n $balancers$volumes ]]; then
-  printf 'These would outlive the cluster. Delete them, then destroy again:\n%s\n%s\n' "$balancers" "$volumes" >&2
+  printf 'These load balancers and disks would outlive the cluster. Delete them, then run destroy-platform.sh again:\n%s\n%s\n' "$balancers" "$volumes" >&2
   exit 1
 fi
-printf 'These namespaces have not ended. They go with the cluster:\n%s\n' "$namespaces"
+printf 'These namespaces are not deleted yet. They are deleted with the cluster:\n%s\n' "$namespaces"

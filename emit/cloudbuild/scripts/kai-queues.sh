@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Stops the queues that the platform no longer has.
+# Stops the queues that the platform no longer has, and prints how to delete them.
 set -euo pipefail
 
 wanted=
@@ -8,7 +8,7 @@ for manifests in kubernetes/cohorts.yaml kubernetes/teams; do
     wanted+=$(kubectl create --dry-run=client --validate=false -f "$manifests" -o name)$'\n'
   fi
 done
-# Those of teams come first: a queue cannot be deleted while others are in it.
+# The queues of teams come first, because a queue with children cannot be deleted.
 live=$(kubectl get queues.scheduling.run.ai -l "$PLATFORM" \
   -o 'jsonpath={range .items[*]}queue.scheduling.run.ai/{.metadata.name} {.metadata.labels.team}{"\n"}{end}')
 gone=$(awk '
@@ -18,11 +18,12 @@ gone=$(awk '
   { print $1 }
   END { printf "%s", cohorts }' <(printf '%s\n' "$wanted") - <<<"$live")
 
-# Nothing more starts in them, and what they were guaranteed is the others'.
-# "manifests" restores both, should the platform have the queue again.
+# With a limit of 0 no job starts in these queues, and with a quota of 0 their
+# guaranteed quota goes to the other queues. If the platform gets a queue back, the
+# step "manifests" restores both values.
 xargs -r -n 200 -P 8 kubectl patch --type=merge \
   -p '{"spec":{"resources":{"cpu":{"limit":0,"quota":0},"gpu":{"limit":0,"quota":0},"memory":{"limit":0,"quota":0}}}}' <<<"$gone"
 if [[ -n $gone ]]; then
-  echo 'The platform no longer has these queues. Nothing starts in them; delete them, in this order, when what runs has ended:'
+  echo 'The platform no longer has these queues. No job starts in them. Delete them in this order when their running jobs have ended:'
   awk '{ print "  kubectl delete " $0 }' <<<"$gone"
 fi

@@ -11,10 +11,10 @@ cp kubernetes/system/kueue-configuration.yaml "$work/configuration.yaml"
 cp -R "kubernetes/$WEBHOOKS" "$work/webhooks"
 digest=$(sha256sum <"$work/configuration.yaml")
 
-# Release and configuration go in together, so that the controller never starts
-# with the release's own. It reads its configuration only when it starts: the
-# digest in the pod template restarts it when the configuration has changed, and
-# only then.
+# The release and the configuration are applied together, so that the controller never
+# starts with the configuration of the release. The controller reads its configuration
+# only when it starts. The digest in the pod template restarts the controller if the
+# configuration has changed, and only then.
 cat >"$work/kustomization.yaml" <<END
 apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization
@@ -37,27 +37,28 @@ patches:
             batchwright/configuration: ${digest%% *}
 END
 
-# A webhook that sees every namespace stops the whole cluster while Kueue is
-# down. The component narrows those that the release narrows itself.
+# While Kueue is down, a webhook that sees every namespace stops the whole cluster. The
+# component limits only webhooks that have a namespaceSelector in the release.
 template='{{range .webhooks}}{{if not .namespaceSelector}}{{.name}}|{{range .rules}}{{range .apiGroups}}{{.}},{{end}}{{end}}{{"\n"}}{{end}}{{end}}'
 broad=$(kubectl create --dry-run=client --validate=false -k "$work" -o "go-template=$template" |
   awk -F'|' 'NF && $2 !~ /^(kueue\.x-k8s\.io,)+$/ { print $1 }')
 if [[ -n $broad ]]; then
-  printf 'These webhooks of the release %s see every namespace:\n%s\nInstall a version of Kueue that narrows them.\n' \
+  printf 'These webhooks of the release %s see every namespace:\n%s\nSet versions.kueue in the blueprint to a version that limits them, and compile again.\n' \
     "$MANIFEST" "$broad" >&2
   exit 1
 fi
 kubectl apply --server-side --force-conflicts --field-manager=kueue-release -k "$work"
 kubectl -n "$NAMESPACE" rollout status deployment/kueue-controller-manager --timeout=600s
 
-# The controller is up before its certificate has reached the API server. The
-# flavors are checked by the webhooks, and not kept.
+# The controller is ready before the API server has its certificate. A dry run sends
+# the flavors through the webhooks without changing them.
 tries=60
 until problem=$(kubectl apply --server-side --force-conflicts --field-manager=batchwright \
   --dry-run=server -f kubernetes/resource-flavors.yaml 2>&1); do
   tries=$((tries - 1))
   if ((tries == 0)); then
-    printf '%s\nThe webhooks of Kueue do not answer.\n' "$problem" >&2
+    printf '%s\nThe webhooks of Kueue do not answer. Check the pods of namespace %s, then submit this build again.\n' \
+      "$problem" "$NAMESPACE" >&2
     exit 1
   fi
   sleep 5

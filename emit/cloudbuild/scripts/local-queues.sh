@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Deletes the LocalQueues that are to lead to another ClusterQueue, as when teams
-# begin to share a tier: Kueue lets nobody change that. "manifests" makes them
-# anew. In between their jobs wait, and what runs goes on.
+# Deletes each LocalQueue whose ClusterQueue changes, for example because teams begin
+# to share a tier: Kueue does not allow the change in place. The step "manifests"
+# creates the LocalQueue again. In between, pending jobs wait and running jobs continue.
 set -euo pipefail
 
 fields='{.kind} {.metadata.namespace} {.metadata.name} {.spec.clusterQueue}{"\n"}'

@@ -1,10 +1,11 @@
 curl --fail --silent --show-error --location --retry 5 --output "$work/release.yaml" "$MANIFEST"
 
-# Who can change the release must not be able to change the cluster.
+# The digest keeps somebody who can change the release's files from changing the
+# cluster.
 received=$(sha256sum <"$work/release.yaml")
 printf 'SHA-256 of %s: %s\n' "$MANIFEST" "${received%% *}"
 if [[ -n $MANIFEST_SHA256 && ${received%% *} != "$MANIFEST_SHA256" ]]; then
-  printf 'It must be %s: nothing was applied. Set versions.sha256 in the blueprint if this one is right.\n' \
+  printf 'The SHA-256 must be %s, so nothing was applied. If the new digest is right, set versions.sha256 in the blueprint and compile again.\n' \
     "$MANIFEST_SHA256" >&2
   exit 1
 fi

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Deletes the platform's PriorityClasses that are to be others or not to be at
-# all: their values cannot be changed, and two defaults cannot be there at once.
-# Pods that exist keep their priority.
+# Deletes the platform's PriorityClasses that change or that the folder no longer has.
+# Kubernetes forbids changing the value of a class, and having two default classes. The
+# step "manifests" creates the changed classes. Existing pods keep their priority.
 set -euo pipefail
 
 fields='{.metadata.name} {.value} {.preemptionPolicy} {.globalDefault}{"\n"}'
 wanted=
-if [[ -e kubernetes/priority-classes.yaml ]]; then # else all of them come with the scheduler
+if [[ -e kubernetes/priority-classes.yaml ]]; then # otherwise the scheduler brings all classes
   wanted=$(kubectl create --dry-run=client --validate=false -f kubernetes/priority-classes.yaml -o "jsonpath=$fields")
 fi
 live=$(kubectl get priorityclasses.scheduling.k8s.io -l "$PLATFORM" -o "jsonpath={range .items[*]}$fields{end}")

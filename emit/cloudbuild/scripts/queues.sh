@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Stops the ClusterQueues that the platform no longer has, and waits until every
-# other admits workloads, but for those that an administrator has stopped.
+# Stops the ClusterQueues that the platform no longer has. Waits until all others admit
+# workloads, except the queues that an administrator has stopped.
 set -euo pipefail
 
-patch() { # merge patch; reads ClusterQueues
+# patch applies a merge patch to the ClusterQueues that it reads.
+patch() { # merge patch
   xargs -r -n 200 -P 8 kubectl patch --type=merge -p "$1"
 }
 
@@ -13,21 +14,21 @@ for manifests in kubernetes/shared-queues.yaml kubernetes/teams; do
     wanted+=$(kubectl create --dry-run=client --validate=false -f "$manifests" -o name)$'\n'
   fi
 done
-# With the mark of a queue that was stopped here or by a destroy.
+# A line holds a queue and, if this step or a destroying build has stopped it, "true".
 live=$(kubectl get clusterqueues.kueue.x-k8s.io -l "$PLATFORM" \
   -o 'jsonpath={range .items[*]}clusterqueue.kueue.x-k8s.io/{.metadata.name} {.metadata.annotations.batchwright/drained}{"\n"}{end}')
 
-# A queue that is stopped still lends its quota, so it loses that too; its
-# admission checks name flavors of the quota. "manifests" restores both, should
-# the platform have the queue again.
+# A stopped queue would still lend its quota. The patch therefore removes the quota, and
+# with it the admission checks, which name flavors of the quota. If the platform gets a
+# queue back, the step "manifests" restores both.
 gone=$(awk 'NR == FNR { wanted[$1]; next } NF && !($1 in wanted) { print $1 }' <(printf '%s\n' "$wanted") - <<<"$live")
 patch '{"metadata":{"annotations":{"batchwright/drained":"true"}},"spec":{"stopPolicy":"HoldAndDrain","resourceGroups":null,"admissionChecksStrategy":null}}' <<<"$gone"
 if [[ -n $gone ]]; then
-  echo 'The platform no longer has these ClusterQueues. They are stopped; delete them:'
+  echo 'The platform no longer has these ClusterQueues. They are stopped. To delete them, run:'
   awk '{ print "  kubectl delete " $0 }' <<<"$gone"
 fi
 
-# A destroy that did not finish has left the queues stopped.
+# A destroying build that did not finish has left these queues stopped.
 awk 'NR == FNR { wanted[$1]; next } ($1 in wanted) && $2 == "true" { print $1 }' <(printf '%s\n' "$wanted") - <<<"$live" |
   patch '{"metadata":{"annotations":{"batchwright/drained":null}},"spec":{"stopPolicy":"None"}}'
 
@@ -41,7 +42,7 @@ while true; do
   fi
   tries=$((tries - 1))
   if ((tries == 0)); then
-    printf 'These ClusterQueues admit nothing:\n%s\n' "$inactive" >&2
+    printf 'These ClusterQueues admit no workloads. Correct the causes, then submit this build again:\n%s\n' "$inactive" >&2
     exit 1
   fi
   sleep 5

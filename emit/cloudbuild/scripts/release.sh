@@ -1,25 +1,27 @@
 #!/usr/bin/env bash
-# Lets Infrastructure Manager delete everything it has applied, however much that
-# is.
+# Lets Infrastructure Manager delete everything that it has applied, also if it has
+# applied only a part.
 set -euo pipefail
 
 # DEPLOYMENT
-# A build that was cancelled does not stop what it has asked for.
+# Infrastructure Manager continues its work even if the build that asked for it was
+# cancelled.
 settle
 if [[ -z $state ]]; then
   echo 'Nothing has been built.'
   exit 0
 fi
 
-# Deletion protection is Terraform's, not GKE's, and holds as it was applied last.
-# To apply it anew would build what is missing of a platform, and fail where that
-# fails. A cluster that is gone is not protected.
+# The deletion protection is a setting of Terraform, not of GKE, and Terraform uses the
+# value that was applied last. Applying another value would also build the missing
+# parts of the platform, and could fail. Therefore gcloud deletes the cluster: Terraform
+# does not protect a cluster that no longer exists.
 clusters=$(gcloud container clusters list --project="$PROJECT" --location="$REGION" --filter="name=\"$CLUSTER\"" --format='value(name)')
 if [[ -n $clusters ]]; then
   gcloud container clusters delete "$CLUSTER" --project="$PROJECT" --location="$REGION" --quiet
 fi
 
-# gcloud stops waiting after half an hour, and the deletion goes on.
+# gcloud stops waiting after half an hour, but the deletion continues.
 problem=
 if ! problem=$(gcloud infra-manager deployments delete "$DEPLOYMENT" --delete-policy=delete --quiet 2>&1); then
   settle
@@ -27,7 +29,7 @@ if ! problem=$(gcloud infra-manager deployments delete "$DEPLOYMENT" --delete-po
     printf '%s\n' "$problem" >&2
     gcloud infra-manager deployments describe "$DEPLOYMENT" \
       --format='yaml(state,stateDetail,errorCode,errorLogs,deleteResults,tfErrors)' >&2
-    printf 'The deployment is %s.\n' "$state" >&2
+    printf 'The deployment is %s. Correct the cause, then run destroy-platform.sh again.\n' "$state" >&2
     exit 1
   fi
 fi

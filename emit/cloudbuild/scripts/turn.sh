@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Lets the builds of a platform run one after the other, the oldest first. What
-# an older build has left half done is then nobody's work any more, and the later
-# steps of this build can repair it. A build that has not started has no start time,
-# and waits for its own turn.
+# Lets the builds of a platform run one after the other, the oldest first. After this
+# step no older build runs, and the later steps of this build can repair what an
+# interrupted build has left. A build without a start time has not started yet, and
+# waits for its turn later.
 set -euo pipefail
 
 tries=100
@@ -15,7 +15,7 @@ while true; do
   fi
   tries=$((tries - 1))
   if ((tries == 0)); then
-    printf 'Build %s of this platform still runs. Run this again when it has ended, or stop it:\n  gcloud builds cancel %s --project=%s --region=%s\n' \
+    printf 'Build %s of this platform still runs. Wait until it has ended and submit this build again, or cancel it:\n  gcloud builds cancel %s --project=%s --region=%s\n' \
       "$first" "$first" "$PROJECT" "$BUILD_REGION" >&2
     exit 1
   fi

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Removes the lock that a build has left on the Terraform state: one that was
-# cancelled, or ran out of time, during Terraform. No other build of the platform
-# runs by now. Any other lock stays, and Terraform waits for it.
+# Removes the lock on the Terraform state if a build has left it. A build leaves its
+# lock if it is cancelled or runs out of time while Terraform runs. No other build of
+# the platform runs at this point. All other locks stay, and Terraform waits for their
+# release.
 set -euo pipefail
 
 lock=$STATE/default.tflock
@@ -14,13 +15,13 @@ who=unknown
 if [[ $holder =~ \"Who\":\ *\"([^\"]*)\" ]]; then
   who=${BASH_REMATCH[1]}
 fi
-# The bucket keeps versions: with its generation, this lock is removed and no
-# later one.
+# The generation selects this version of the lock file. A lock that somebody takes later
+# is another version, and stays.
 remove=(gcloud storage rm "$lock#$generation")
 
-# A build's lock has two marks. Its owner, for which Terraform takes its user and
-# its machine, is root and the ID of a container. And it was made, to the second,
-# while a build ran that has ended since without success.
+# A lock is a build's lock if it has two properties. Its owner is root at the ID of a
+# container, because Terraform writes its user and its host name. And the lock was
+# created while a build ran that has since ended without success.
 build=
 if [[ $who =~ ^root@[0-9a-f]{12}$ && $holder =~ \"Created\":\ *\"([0-9-]{10}T[0-9:]{8})[.0-9]*Z\" ]]; then
   build=$(gcloud builds list --project="$PROJECT" --region="$BUILD_REGION" \
@@ -29,11 +30,11 @@ if [[ $who =~ ^root@[0-9a-f]{12}$ && $holder =~ \"Created\":\ *\"([0-9-]{10}T[0-
       substr($1, 1, 19) <= created && created <= substr($2, 1, 19) { id = $4 } END { print id }')
 fi
 if [[ -n $build ]]; then
-  echo "Build $build has left the Terraform state locked ($who): removing the lock."
+  echo "Build $build has left the Terraform state locked ($who). Removing the lock."
   "${remove[@]}"
   exit 0
 fi
-printf 'The Terraform state is locked by %s, and not by a build of this platform that has failed:\n%s\n' "$who" "$holder"
-printf 'If nobody works on it any more, remove the lock and run this again:\n '
+printf 'The Terraform state is locked by %s. No failed build of this platform has left this lock:\n%s\n' "$who" "$holder"
+printf 'If nobody works on the state any more, remove the lock with this command, then submit this build again:\n '
 printf ' %q' "${remove[@]}"
 printf '\n'

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Switches the cluster's deletion protection off. Terraform heeds the value in
-# its state, not the one in the configuration, so it has to be applied before
-# the destroy; to the cluster alone, so that nothing missing is built.
+# Switches off the cluster's deletion protection. Terraform uses the value in its state
+# and not the value in the configuration, so that this step must apply the value before
+# Terraform destroys the cluster. It applies only the cluster, so that Terraform builds
+# no other resource that is missing.
 set -euf
 
 state=$(terraform state pull)
@@ -15,8 +16,8 @@ for address in $addresses; do
   google_container_cluster.*) ;;
   *) continue ;;
   esac
-  # A cluster whose creation failed is marked for replacement, which the
-  # protection forbids.
+  # Terraform marks a cluster as tainted if its creation failed, and would replace it.
+  # The deletion protection forbids the replacement, so the mark must go.
   shown=$(terraform state show -no-color "$address")
   case $shown in
   "# $address: (tainted)"*) terraform untaint -lock-timeout=300s "$address" ;;

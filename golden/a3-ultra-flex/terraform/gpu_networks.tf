@@ -1,12 +1,13 @@
 locals {
-  # VPC networks that nodes have besides the cluster's own. A profile makes one for
-  # RDMA within a zone; it then takes no firewall rules.
+  # VPC networks of GPU nodes, in addition to the cluster's network. A network with a
+  # profile carries RDMA within one zone and supports no firewall rules.
   gpu_networks = {
     gvnic-1 = { mtu = 8896, profile = null }
     rdma    = { mtu = 8896, profile = "us-central1-b-vpc-roce" }
   }
 
-  # Their subnets, by the names that pods know them by.
+  # The subnets of these networks. Each name is also the name of the Kubernetes Network
+  # through which pods use the subnet.
   gpu_subnets = {
     gvnic-1 = { network = "gvnic-1", range = var.gvnic_range }
     rdma-0  = { network = "rdma", range = cidrsubnet(var.rdma_range, 3, 0) }
@@ -36,7 +37,7 @@ resource "google_compute_subnetwork" "gpu" {
   ip_cidr_range = each.value.range
 }
 
-# Nodes reach each other, and nobody else reaches them.
+# On these networks, nodes accept connections only from each other.
 resource "google_compute_firewall" "gpu" {
   for_each      = { for name, network in local.gpu_networks : name => network if network.profile == null }
   name          = "${google_compute_network.gpu[each.key].name}-internal"

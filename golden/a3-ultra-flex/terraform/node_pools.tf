@@ -1,11 +1,11 @@
-# GKE's own pods, Kueue and JobSet.
+# The nodes for GKE's own pods, Kueue and JobSet.
 resource "google_container_node_pool" "system" {
   name           = "system"
   cluster        = google_container_cluster.main.name
   location       = google_container_cluster.main.location
   node_locations = var.zones
 
-  # In each zone.
+  # The number of nodes in each zone.
   node_count = 2
 
   management {
@@ -50,7 +50,7 @@ resource "google_container_node_pool" "system" {
   }
 }
 
-# Flex-start: Dynamic Workload Scheduler starts the nodes when it has them.
+# Flex-start: Dynamic Workload Scheduler starts the nodes once capacity is available.
 resource "google_container_node_pool" "a3_ultra" {
   name               = "a3-ultra"
   cluster            = google_container_cluster.main.name
@@ -62,12 +62,12 @@ resource "google_container_node_pool" "a3_ultra" {
     total_min_node_count = 0
     total_max_node_count = 64
 
-    # Wherever there is stock, rather than evenly over the zones.
+    # ANY creates nodes in any zone with capacity, instead of spreading them evenly.
     location_policy = "ANY"
   }
 
-  # GKE repairs by making another node, which flex-start cannot promise. It upgrades
-  # no node that runs: the next ones come with the new version.
+  # GKE repairs a node by replacing it, but flex-start cannot promise another node. GKE
+  # does not upgrade running flex-start nodes: only new nodes get the new version.
   management {
     auto_repair  = false
     auto_upgrade = true
@@ -76,7 +76,8 @@ resource "google_container_node_pool" "a3_ultra" {
   network_config {
     enable_private_nodes = true
 
-    # A network for each device, in their order: pods find the devices by it.
+    # Attaches one network to each network device of a node, in the order of the devices.
+    # A pod selects a device by its network.
     dynamic "additional_node_network_configs" {
       for_each = ["gvnic-1", "rdma-0", "rdma-1", "rdma-2", "rdma-3", "rdma-4", "rdma-5", "rdma-6", "rdma-7"]
 
@@ -87,7 +88,7 @@ resource "google_container_node_pool" "a3_ultra" {
     }
   }
 
-  # All nodes of a workload at once, or none.
+  # GKE starts all nodes that a workload needs at once, or none.
   queued_provisioning {
     enabled = true
   }
@@ -128,7 +129,7 @@ resource "google_container_node_pool" "a3_ultra" {
       }
     }
 
-    # For images, logs and emptyDir volumes.
+    # The local SSDs hold images, logs and emptyDir volumes.
     ephemeral_storage_local_ssd_config {
       local_ssd_count = 32
     }
@@ -156,10 +157,10 @@ resource "google_container_node_pool" "a3_ultra" {
   }
 
   lifecycle {
-    # initial_node_count counts at creation only: a later change would replace the pool.
+    # initial_node_count applies only at creation: a later change would replace the pool.
     ignore_changes = [initial_node_count]
   }
 
-  # A cluster needs a pool for GKE's own pods first.
+  # The system pool comes first, because GKE's own pods need nodes.
   depends_on = [google_container_node_pool.system]
 }

@@ -1,5 +1,5 @@
 terraform {
-  # 1.9: a validation may look at another variable.
+  # Before version 1.9, a validation cannot refer to another variable.
   required_version = ">= 1.9"
 
   required_providers {

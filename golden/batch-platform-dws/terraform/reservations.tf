@@ -1,9 +1,9 @@
-# Paid for from creation on, used or not.
+# Google Cloud bills the reservation from its creation on, even if no node uses it.
 resource "google_compute_reservation" "l4_reserved" {
   name = "machine-reservation"
   zone = "us-central1-c"
 
-  # Only for pools that name it.
+  # Only node pools that name the reservation can use it.
   specific_reservation_required = true
 
   specific_reservation {

@@ -2,7 +2,7 @@ locals {
   team_buckets = { for name, team in var.teams : name => team.bucket if team.bucket != null }
 }
 
-# Terraform does not delete a bucket that holds anything.
+# Terraform does not delete a bucket that still holds objects.
 resource "google_storage_bucket" "team" {
   for_each                    = local.team_buckets
   name                        = each.value
@@ -14,7 +14,7 @@ resource "google_storage_bucket" "team" {
     enabled = true
   }
 
-  # Overwritten and deleted objects can be had back for 30 days.
+  # Overwritten and deleted objects can be restored for 30 days.
   lifecycle_rule {
     condition {
       days_since_noncurrent_time = 30
@@ -33,7 +33,7 @@ resource "google_storage_bucket_iam_member" "team" {
   member   = local.team_members[each.key]
 }
 
-# Programs that take a bucket for a file system ask what the bucket is.
+# Programs that use the bucket as a file system read the bucket's metadata.
 resource "google_storage_bucket_iam_member" "team_reader" {
   for_each = local.team_buckets
   bucket   = google_storage_bucket.team[each.key].name

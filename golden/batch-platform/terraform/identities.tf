@@ -1,5 +1,5 @@
-# Roles of the nodes. create-platform.sh makes the account: Terraform administers
-# no service accounts.
+# Roles of the nodes' service account. create-platform.sh creates the account, because
+# the build that runs Terraform may not create service accounts.
 resource "google_project_iam_member" "nodes" {
   for_each = toset([
     "roles/artifactregistry.reader",
@@ -16,17 +16,18 @@ data "google_project" "main" {
 }
 
 locals {
-  # The identities of the project's pods. The pool exists once the cluster does.
+  # The project's Workload Identity pool, which gives pods their identities. The pool
+  # exists once the cluster exists, so the expression refers to the cluster.
   workload_pool = "iam.googleapis.com/projects/${data.google_project.main.number}/locations/global/workloadIdentityPools/${google_container_cluster.main.workload_identity_config[0].workload_pool}"
 
-  # What the jobs of a team are to Google Cloud: the service account that the team
-  # asks for, else the Kubernetes service account of its namespace.
+  # The IAM principal of each team's jobs: the team's Google service account if it has
+  # one, otherwise the Kubernetes service account in its namespace.
   team_members = {
     for name, team in var.teams : name => team.account != null ? "serviceAccount:${team.account}" : "principal://${local.workload_pool}/subject/ns/${team.namespace}/sa/${team.kube_account}"
   }
 }
 
-# What every job needs, once for all pods of the cluster.
+# Roles that every job needs. The principal stands for all pods of the cluster.
 resource "google_project_iam_member" "jobs" {
   for_each = toset([
     "roles/logging.logWriter",
@@ -52,8 +53,8 @@ resource "google_project_iam_member" "team" {
   member   = local.team_members[each.value.team]
 }
 
-# Who may reach the control plane: the members of the teams' groups, which are
-# members of this one. RBAC in the team's namespace decides what they may do there.
+# The group contains the groups of all teams. This role lets their members connect to
+# the cluster. RBAC in each team's namespace decides what they may do there.
 resource "google_project_iam_member" "members" {
   project = var.project_id
   role    = "roles/container.clusterViewer"
@@ -65,7 +66,7 @@ resource "google_project_iam_member" "members" {
   }
 }
 
-# They open the dashboards.
+# These roles let the members of the teams' groups open the dashboards.
 resource "google_project_iam_member" "viewers" {
   for_each = toset([
     "roles/monitoring.viewer",
@@ -74,8 +75,9 @@ resource "google_project_iam_member" "viewers" {
   role    = each.key
   member  = "group:${var.security_group}"
 
-  # Always true: it keeps this binding apart from that of another platform of the
-  # project, which would take it along when it is destroyed.
+  # The condition is always true. It makes this binding differ from the binding of another
+  # platform in the project: if both used the same binding, destroying the other platform
+  # would delete it.
   condition {
     title      = "Members of ${var.cluster_name}"
     expression = "request.time > timestamp(\"2000-01-01T00:00:00Z\")"

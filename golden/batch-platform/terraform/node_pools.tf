@@ -1,11 +1,11 @@
-# GKE's own pods, Kueue and JobSet.
+# The nodes for GKE's own pods, Kueue and JobSet.
 resource "google_container_node_pool" "system" {
   name           = "system"
   cluster        = google_container_cluster.main.name
   location       = google_container_cluster.main.location
   node_locations = var.zones
 
-  # In each zone.
+  # The number of nodes in each zone.
   node_count = 2
 
   management {
@@ -50,7 +50,7 @@ resource "google_container_node_pool" "system" {
   }
 }
 
-# On demand: list price, as long as there is stock.
+# On demand: nodes cost the list price, and start only while capacity is available.
 resource "google_container_node_pool" "l4_ondemand" {
   name               = "l4-ondemand"
   cluster            = google_container_cluster.main.name
@@ -62,7 +62,7 @@ resource "google_container_node_pool" "l4_ondemand" {
     total_min_node_count = 0
     total_max_node_count = 24
 
-    # Wherever there is stock, rather than evenly over the zones.
+    # ANY creates nodes in any zone with capacity, instead of spreading them evenly.
     location_policy = "ANY"
   }
 
@@ -71,7 +71,7 @@ resource "google_container_node_pool" "l4_ondemand" {
     auto_upgrade = true
   }
 
-  # Accelerators are scarce: upgrades make do with the nodes there are.
+  # Accelerators are scarce, so upgrades replace one node at a time and add none.
   upgrade_settings {
     strategy        = "SURGE"
     max_surge       = 0
@@ -138,15 +138,15 @@ resource "google_container_node_pool" "l4_ondemand" {
   }
 
   lifecycle {
-    # initial_node_count counts at creation only: a later change would replace the pool.
+    # initial_node_count applies only at creation: a later change would replace the pool.
     ignore_changes = [initial_node_count]
   }
 
-  # A cluster needs a pool for GKE's own pods first.
+  # The system pool comes first, because GKE's own pods need nodes.
   depends_on = [google_container_node_pool.system]
 }
 
-# Nodes from a specific reservation, and from nothing else.
+# Nodes come only from one specific reservation.
 resource "google_container_node_pool" "l4_reserved" {
   name           = "l4-reserved"
   cluster        = google_container_cluster.main.name
@@ -159,7 +159,7 @@ resource "google_container_node_pool" "l4_reserved" {
     auto_upgrade = true
   }
 
-  # Accelerators are scarce: upgrades make do with the nodes there are.
+  # Accelerators are scarce, so upgrades replace one node at a time and add none.
   upgrade_settings {
     strategy        = "SURGE"
     max_surge       = 0
@@ -227,11 +227,11 @@ resource "google_container_node_pool" "l4_reserved" {
     }
   }
 
-  # A cluster needs a pool for GKE's own pods first.
+  # The system pool comes first, because GKE's own pods need nodes.
   depends_on = [google_container_node_pool.system]
 }
 
-# Spot: Compute Engine can take the nodes back at any time.
+# Spot VMs: Compute Engine can reclaim the nodes at any time.
 resource "google_container_node_pool" "l4_spot" {
   name               = "l4-spot"
   cluster            = google_container_cluster.main.name
@@ -243,7 +243,7 @@ resource "google_container_node_pool" "l4_spot" {
     total_min_node_count = 0
     total_max_node_count = 36
 
-    # Wherever there is stock, rather than evenly over the zones.
+    # ANY creates nodes in any zone with capacity, instead of spreading them evenly.
     location_policy = "ANY"
   }
 
@@ -252,7 +252,7 @@ resource "google_container_node_pool" "l4_spot" {
     auto_upgrade = true
   }
 
-  # Accelerators are scarce: upgrades make do with the nodes there are.
+  # Accelerators are scarce, so upgrades replace one node at a time and add none.
   upgrade_settings {
     strategy        = "SURGE"
     max_surge       = 0
@@ -320,10 +320,10 @@ resource "google_container_node_pool" "l4_spot" {
   }
 
   lifecycle {
-    # initial_node_count counts at creation only: a later change would replace the pool.
+    # initial_node_count applies only at creation: a later change would replace the pool.
     ignore_changes = [initial_node_count]
   }
 
-  # A cluster needs a pool for GKE's own pods first.
+  # The system pool comes first, because GKE's own pods need nodes.
   depends_on = [google_container_node_pool.system]
 }

@@ -2,7 +2,8 @@ provider "google" {
   project = var.project_id
   region  = var.region
 
-  # On everything that takes labels, so that cost reports can tell platforms apart.
+  # The provider sets these labels on all resources that have labels, so that cost reports
+  # can distinguish platforms.
   default_labels = {
     managed-by = "batchwright"
     platform   = var.cluster_name

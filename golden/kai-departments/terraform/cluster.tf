@@ -8,11 +8,12 @@ resource "google_container_cluster" "main" {
   subnetwork            = module.network.subnet_id
   networking_mode       = "VPC_NATIVE"
 
-  # Dataplane V2, which also enforces network policies.
+  # This is GKE Dataplane V2, which also enforces network policies.
   datapath_provider = "ADVANCED_DATAPATH"
 
-  # GKE creates no cluster without a pool. This one lives for minutes, but must
-  # not run as the project's default service account, which may not even exist.
+  # GKE creates every cluster with a default node pool, which Terraform then deletes. The
+  # pool uses the nodes' service account, because the project's default account may have
+  # too many rights or may not exist.
   remove_default_node_pool = true
   initial_node_count       = 1
 
@@ -41,8 +42,8 @@ resource "google_container_cluster" "main" {
     master_ipv4_cidr_block  = var.control_plane_range
   }
 
-  # GKE demands this block of a private endpoint. Without ranges it admits only
-  # the cluster's own subnet.
+  # GKE requires this block for a private endpoint. Without authorized networks, only
+  # the cluster's own subnet can reach the endpoint.
   master_authorized_networks_config {
     gcp_public_cidrs_access_enabled = false
 
@@ -56,8 +57,8 @@ resource "google_container_cluster" "main" {
     }
   }
 
-  # The DNS endpoint is guarded by IAM. The provisioning build, which runs
-  # outside the VPC, comes in through it.
+  # IAM decides who may use the DNS endpoint. Through it, the Cloud Build builds reach
+  # the control plane from outside the VPC.
   control_plane_endpoints_config {
     dns_endpoint_config {
       allow_external_traffic = true
@@ -74,7 +75,8 @@ resource "google_container_cluster" "main" {
     }
   }
 
-  # Nobody gets rights by reaching the API server, or by having a Google account.
+  # Anonymous requests reach only health checks. No binding can grant a role to all users,
+  # that is to system:anonymous, system:unauthenticated or system:authenticated.
   anonymous_authentication_config {
     mode = "LIMITED"
   }
@@ -143,12 +145,12 @@ resource "google_container_cluster" "main" {
     }
   }
 
-  # Costs by namespace, and so by team.
+  # Cloud Billing then reports costs by namespace. Each team has its own namespace.
   cost_management_config {
     enabled = true
   }
 
-  # UTC. The dates only anchor the first window; it recurs on the days below.
+  # Times are in UTC. The dates set only the first window; recurrence names its weekdays.
   maintenance_policy {
     recurring_window {
       start_time = "2024-01-06T03:00:00Z"
@@ -158,12 +160,12 @@ resource "google_container_cluster" "main" {
   }
 
   lifecycle {
-    # The provider reports no node_config once the default pool is gone, and a
-    # change of it would replace the cluster.
+    # Once the default node pool is deleted, the provider reports no node_config. If
+    # Terraform did not ignore this, the next plan would replace the cluster.
     ignore_changes = [node_config]
   }
 
-  # Nodes cannot join without their roles, nor pull public images without NAT.
+  # Nodes need their roles to join the cluster, and the NAT to pull public images.
   depends_on = [
     module.network,
     google_project_iam_member.nodes,

@@ -1,11 +1,11 @@
-# GKE's own pods, KAI Scheduler and JobSet.
+# The nodes for GKE's own pods, KAI Scheduler and JobSet.
 resource "google_container_node_pool" "system" {
   name           = "system"
   cluster        = google_container_cluster.main.name
   location       = google_container_cluster.main.location
   node_locations = var.zones
 
-  # In each zone.
+  # The number of nodes in each zone.
   node_count = 2
 
   management {
@@ -50,7 +50,7 @@ resource "google_container_node_pool" "system" {
   }
 }
 
-# Nodes from a specific reservation, and from nothing else.
+# Nodes come only from one specific reservation.
 resource "google_container_node_pool" "h100_reserved" {
   name           = "h100-reserved"
   cluster        = google_container_cluster.main.name
@@ -63,7 +63,7 @@ resource "google_container_node_pool" "h100_reserved" {
     auto_upgrade = true
   }
 
-  # Accelerators are scarce: upgrades make do with the nodes there are.
+  # Accelerators are scarce, so upgrades replace one node at a time and add none.
   upgrade_settings {
     strategy        = "SURGE"
     max_surge       = 0
@@ -107,7 +107,7 @@ resource "google_container_node_pool" "h100_reserved" {
       }
     }
 
-    # For images, logs and emptyDir volumes.
+    # The local SSDs hold images, logs and emptyDir volumes.
     ephemeral_storage_local_ssd_config {
       local_ssd_count = 16
     }
@@ -136,6 +136,6 @@ resource "google_container_node_pool" "h100_reserved" {
     }
   }
 
-  # A cluster needs a pool for GKE's own pods first.
+  # The system pool comes first, because GKE's own pods need nodes.
   depends_on = [google_container_node_pool.system]
 }

@@ -34,6 +34,6 @@ output "workload_pool" {
 }
 
 output "team_principals" {
-  description = "What each team's jobs are to Google Cloud: the member to grant rights to."
+  description = "IAM principal of each team's jobs. Grant roles to this member."
   value       = local.team_members
 }

@@ -21,13 +21,13 @@ variable "region" {
 }
 
 variable "zones" {
-  description = "Zones of the nodes. A node pool can narrow them."
+  description = "Zones of the nodes. A node pool can use fewer zones."
   type        = list(string)
   nullable    = false
 
   validation {
     condition     = length(var.zones) > 0 && alltrue([for zone in var.zones : startswith(zone, "${var.region}-")])
-    error_message = "At least one zone, each in the region."
+    error_message = "Give at least one zone. Every zone must be in the region."
   }
 }
 
@@ -38,29 +38,29 @@ variable "cluster_name" {
 
   validation {
     condition     = can(regex("^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$", var.cluster_name))
-    error_message = "A cluster name has at most 40 lower-case letters, digits and dashes, a letter first."
+    error_message = "A cluster name begins with a letter, and has at most 40 lower-case letters, digits and dashes."
   }
 }
 
 variable "node_range" {
-  description = "Primary range of the subnet: an address a node."
+  description = "Primary range of the subnet. Each node takes one address."
   type        = string
   nullable    = false
 
   validation {
     condition     = can(cidrhost(var.node_range, 0))
-    error_message = "The range is CIDR notation such as 10.0.0.0/20."
+    error_message = "Write the range in CIDR notation, such as 10.0.0.0/20."
   }
 }
 
 variable "pod_range" {
-  description = "Secondary range of the pods: a /24 a node."
+  description = "Secondary range of the pods. Each node takes a /24."
   type        = string
   nullable    = false
 
   validation {
     condition     = can(cidrhost(var.pod_range, 0))
-    error_message = "The range is CIDR notation such as 10.0.0.0/20."
+    error_message = "Write the range in CIDR notation, such as 10.0.0.0/20."
   }
 }
 
@@ -71,7 +71,7 @@ variable "service_range" {
 
   validation {
     condition     = can(cidrhost(var.service_range, 0))
-    error_message = "The range is CIDR notation such as 10.0.0.0/20."
+    error_message = "Write the range in CIDR notation, such as 10.0.0.0/20."
   }
 }
 
@@ -82,23 +82,23 @@ variable "control_plane_range" {
 
   validation {
     condition     = can(cidrhost(var.control_plane_range, 0)) && endswith(var.control_plane_range, "/28")
-    error_message = "The control plane takes a /28 such as 172.16.0.32/28."
+    error_message = "The range of the control plane must be a /28, such as 172.16.0.32/28."
   }
 }
 
 variable "authorized_networks" {
-  description = "Ranges that may reach the control plane's IP endpoint, by name. Without any the endpoint has no public address."
+  description = "Ranges that may reach the control plane's IP endpoint, by name. If there are none, the endpoint has no public address."
   type        = map(string)
   nullable    = false
 
   validation {
     condition     = alltrue([for range in values(var.authorized_networks) : can(cidrhost(range, 0))])
-    error_message = "Every range is CIDR notation such as 203.0.113.0/24."
+    error_message = "Write every range in CIDR notation, such as 203.0.113.0/24."
   }
 }
 
 variable "node_account" {
-  description = "E-mail address of the nodes' service account, which create-platform.sh makes."
+  description = "Email address of the nodes' service account, which create-platform.sh creates."
   type        = string
   nullable    = false
 
@@ -109,13 +109,13 @@ variable "node_account" {
 }
 
 variable "deletion_protection" {
-  description = "Refuse to destroy the cluster with Terraform."
+  description = "If true, Terraform refuses to destroy the cluster."
   type        = bool
   nullable    = false
 }
 
 variable "notification_channels" {
-  description = "Cloud Monitoring channels the alerts are sent to, by full resource name."
+  description = "Full resource names of the Cloud Monitoring channels that receive the alerts."
   type        = list(string)
   nullable    = false
 
@@ -126,7 +126,7 @@ variable "notification_channels" {
 }
 
 variable "teams" {
-  description = "Tenants, by name: the namespace and Kubernetes service account of their jobs."
+  description = "Teams, by name: the namespace and Kubernetes service account of their jobs."
   type = map(object({
     namespace    = string
     kube_account = string

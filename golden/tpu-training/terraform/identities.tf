@@ -1,5 +1,5 @@
-# Roles of the nodes. create-platform.sh makes the account: Terraform administers
-# no service accounts.
+# Roles of the nodes' service account. create-platform.sh creates the account, because
+# the build that runs Terraform may not create service accounts.
 resource "google_project_iam_member" "nodes" {
   for_each = toset([
     "roles/artifactregistry.reader",
@@ -16,17 +16,18 @@ data "google_project" "main" {
 }
 
 locals {
-  # The identities of the project's pods. The pool exists once the cluster does.
+  # The project's Workload Identity pool, which gives pods their identities. The pool
+  # exists once the cluster exists, so the expression refers to the cluster.
   workload_pool = "iam.googleapis.com/projects/${data.google_project.main.number}/locations/global/workloadIdentityPools/${google_container_cluster.main.workload_identity_config[0].workload_pool}"
 
-  # What the jobs of a team are to Google Cloud: the service account that the team
-  # asks for, else the Kubernetes service account of its namespace.
+  # The IAM principal of each team's jobs: the team's Google service account if it has
+  # one, otherwise the Kubernetes service account in its namespace.
   team_members = {
     for name, team in var.teams : name => team.account != null ? "serviceAccount:${team.account}" : "principal://${local.workload_pool}/subject/ns/${team.namespace}/sa/${team.kube_account}"
   }
 }
 
-# What every job needs, once for all pods of the cluster.
+# Roles that every job needs. The principal stands for all pods of the cluster.
 resource "google_project_iam_member" "jobs" {
   for_each = toset([
     "projects/my-project/roles/tpu_training_tensorboard_writer",

@@ -1,4 +1,4 @@
-# The cluster's network, in a module that a network team can review and own.
+# The cluster's network is a module, so that a network team can review and own it.
 module "network" {
   source = "./modules/network"
 

@@ -1,11 +1,11 @@
-# GKE's own pods, Kueue and JobSet.
+# The nodes for GKE's own pods, Kueue and JobSet.
 resource "google_container_node_pool" "system" {
   name           = "system"
   cluster        = google_container_cluster.main.name
   location       = google_container_cluster.main.location
   node_locations = var.zones
 
-  # In each zone.
+  # The number of nodes in each zone.
   node_count = 3
 
   management {
@@ -50,7 +50,7 @@ resource "google_container_node_pool" "system" {
   }
 }
 
-# On demand: list price, as long as there is stock.
+# On demand: nodes cost the list price, and start only while capacity is available.
 resource "google_container_node_pool" "cpu" {
   name               = "cpu"
   cluster            = google_container_cluster.main.name
@@ -62,7 +62,7 @@ resource "google_container_node_pool" "cpu" {
     total_min_node_count = 0
     total_max_node_count = 2
 
-    # Wherever there is stock, rather than evenly over the zones.
+    # ANY creates nodes in any zone with capacity, instead of spreading them evenly.
     location_policy = "ANY"
   }
 
@@ -71,7 +71,7 @@ resource "google_container_node_pool" "cpu" {
     auto_upgrade = true
   }
 
-  # Accelerators are scarce: upgrades make do with the nodes there are.
+  # Accelerators are scarce, so upgrades replace one node at a time and add none.
   upgrade_settings {
     strategy        = "SURGE"
     max_surge       = 0
@@ -123,23 +123,23 @@ resource "google_container_node_pool" "cpu" {
   }
 
   lifecycle {
-    # initial_node_count counts at creation only: a later change would replace the pool.
+    # initial_node_count applies only at creation: a later change would replace the pool.
     ignore_changes = [initial_node_count]
   }
 
-  # A cluster needs a pool for GKE's own pods first.
+  # The system pool comes first, because GKE's own pods need nodes.
   depends_on = [google_container_node_pool.system]
 }
 
-# The provider does not change the topology of a pool: with another one Terraform
-# replaces the capacity's pools.
+# The provider cannot change the topology of a node pool. This resource makes Terraform
+# replace the pools when the topology changes.
 resource "terraform_data" "slices_topology" {
   input = "4x4"
 }
 
-# On demand: list price, as long as there is stock.
+# On demand: nodes cost the list price, and start only while capacity is available.
 resource "google_container_node_pool" "slices" {
-  # A pool for each slice: its hosts start and stop together.
+  # Each TPU slice is a node pool of its own, because its hosts start and stop together.
   for_each       = toset(["slices-0", "slices-1"])
   name           = each.key
   cluster        = google_container_cluster.main.name
@@ -152,14 +152,14 @@ resource "google_container_node_pool" "slices" {
     auto_upgrade = true
   }
 
-  # Accelerators are scarce: upgrades make do with the nodes there are.
+  # Accelerators are scarce, so upgrades replace one node at a time and add none.
   upgrade_settings {
     strategy        = "SURGE"
     max_surge       = 0
     max_unavailable = 1
   }
 
-  # Linked with each other: the chips of the slice form this topology.
+  # The chips of the slice are linked with each other in this topology.
   placement_policy {
     type         = "COMPACT"
     tpu_topology = "4x4"
@@ -216,11 +216,11 @@ resource "google_container_node_pool" "slices" {
   }
 
   lifecycle {
-    # GKE sets threads_per_core on TPU machines.
+    # GKE sets threads_per_core on TPU machines. Terraform must not take it for a change.
     ignore_changes       = [node_config[0].advanced_machine_features]
     replace_triggered_by = [terraform_data.slices_topology.input]
   }
 
-  # A cluster needs a pool for GKE's own pods first.
+  # The system pool comes first, because GKE's own pods need nodes.
   depends_on = [google_container_node_pool.system]
 }

@@ -9,7 +9,7 @@ resource "google_compute_subnetwork" "main" {
   network       = google_compute_network.main.id
   ip_cidr_range = var.node_range
 
-  # Nodes have no public address: Google APIs are reached from inside.
+  # Nodes have no public addresses. This setting lets them reach Google APIs.
   private_ip_google_access = true
 
   secondary_ip_range {
@@ -36,8 +36,8 @@ resource "google_compute_router_nat" "main" {
   nat_ip_allocate_option             = "AUTO_ONLY"
   source_subnetwork_ip_ranges_to_nat = "ALL_SUBNETWORKS_ALL_IP_RANGES"
 
-  # A node that pulls many images or reads much data at once needs more than the
-  # usual 64 ports.
+  # The default of 64 ports is too low for a node that pulls many images or reads much
+  # data at once.
   enable_dynamic_port_allocation = true
   min_ports_per_vm               = 64
   max_ports_per_vm               = 4096
@@ -48,8 +48,8 @@ resource "google_compute_router_nat" "main" {
   }
 }
 
-# GKE opens only 443 and 10250 from a private control plane to the nodes. The
-# webhooks of Kueue and JobSet listen on 9443, Kueue's visibility API on 8082.
+# GKE lets a private control plane reach only ports 443 and 10250 of the nodes. The
+# webhooks of Kueue and JobSet listen on port 9443, Kueue's visibility API on port 8082.
 resource "google_compute_firewall" "webhooks" {
   name                    = "${google_compute_network.main.name}-webhooks"
   network                 = google_compute_network.main.id

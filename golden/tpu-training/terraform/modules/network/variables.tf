@@ -41,7 +41,7 @@ variable "control_plane_range" {
 }
 
 variable "node_service_account" {
-  description = "Email address of the nodes' service account, by which the firewall rule finds them."
+  description = "Email address of the nodes' service account. The firewall rule selects the nodes by it."
   type        = string
   nullable    = false
 }
