@@ -36,12 +36,13 @@ func outOfBounds(q queue) []request {
 	resources := func(name, refused string, fields map[string]any) {
 		try(name, refused, func(pod map[string]any) { pod["containers"] = []any{worker(counted), worker(fields)} })
 	}
+	const unrequested = "resources.requests.memory of container worker"
 	resources("requests", "", counted)
 	resources("limits for requests", "", map[string]any{"limits": amount(int64(2), "1Gi")})
-	resources("no resources", "resources.requests of worker", nil)
-	resources("no cpu", "resources.requests of worker", map[string]any{"requests": map[string]any{"memory": "1Gi"}})
-	resources("no memory", "resources.requests of worker", map[string]any{"requests": map[string]any{"cpu": "1"}})
-	resources("requests of nothing", "resources.requests of worker",
+	resources("no resources", unrequested, nil)
+	resources("no cpu", unrequested, map[string]any{"requests": map[string]any{"memory": "1Gi"}})
+	resources("no memory", unrequested, map[string]any{"requests": map[string]any{"cpu": "1"}})
+	resources("requests of nothing", unrequested,
 		map[string]any{"requests": amount("0", "1Gi"), "limits": amount("8", "1Gi")})
 
 	set := func(name, refused, field string, value any) {
@@ -108,8 +109,8 @@ func outOfBounds(q queue) []request {
 
 // kueueCases are the requests that only Kueue's policies are there for, with a queue.
 func kueueCases(q queue) []request {
-	const hand, child, reserved = "only Kueue starts jobs", "changes with its JobSet", "remove the labels and " +
-		"annotations"
+	const hand, child, reserved = "only Kueue may start a job", "this Job belongs to a JobSet",
+		"remove the labels and annotations"
 	of := func(fields map[string]any, edit func(metadata, spec map[string]any)) map[string]any {
 		edit(fields["metadata"].(map[string]any), fields["spec"].(map[string]any))
 		return fields
