@@ -3,8 +3,9 @@ package policies
 // kueueController suspends and starts jobs.
 const kueueController = "system:serviceaccount:kueue-system:kueue-controller-manager"
 
-// outOfBounds are the requests for jobs whose pods would take what no quota counts,
-// or nodes of others, with a queue; and some that only look like them.
+// outOfBounds returns requests with a queue for jobs whose pods would use resources
+// that no quota counts, or nodes of other queues. Some of the requests only look
+// similar, and must be admitted.
 func outOfBounds(q queue) []request {
 	var (
 		out    []request
@@ -107,7 +108,7 @@ func outOfBounds(q queue) []request {
 		request{"jobset with claims that was there", collector, jobSetKind, claims, claims, ""})
 }
 
-// kueueCases are the requests that only Kueue's policies are there for, with a queue.
+// kueueCases returns the requests with a queue that concern only Kueue's policies.
 func kueueCases(q queue) []request {
 	const hand, child, reserved = "only Kueue may start a job", "this Job belongs to a JobSet",
 		"remove the labels and annotations"

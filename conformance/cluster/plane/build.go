@@ -87,7 +87,8 @@ func Build(ctx context.Context, root string, log io.Writer) (string, error) {
 	} {
 		build := exec.CommandContext(ctx, "go", append([]string{"build", "-trimpath"}, b.args...)...)
 		build.Dir = b.dir
-		build.Env = append(os.Environ(), "GOWORK=off") // that of Prometheus names folders its module is without
+		// The go.work of Prometheus names folders that its module does not contain.
+		build.Env = append(os.Environ(), "GOWORK=off")
 		build.Stdout, build.Stderr = log, log
 		if err := build.Run(); err != nil {
 			return "",
