@@ -221,7 +221,7 @@ func (t *demandTally) addAccelerators(c ir.Capacity, n nodeCount) {
 	case name == "":
 		m.addNote("the metric's name is not verified")
 	case preemptible && metrics.Standard != "":
-		m.addNote("a project without this quota spends " + metrics.Standard)
+		m.addNote("if the project does not have this quota, they count in " + metrics.Standard)
 	case !preemptible:
 		m.addNote(metrics.Note)
 	}
@@ -232,18 +232,18 @@ func (t *demandTally) addAccelerators(c ir.Capacity, n nodeCount) {
 func (m *demandMetric) noteReservation(c ir.Capacity) {
 	if c.Option.Facts().AnyReservation {
 		m.addNote("includes " + c.Name +
-			": its nodes from a reservation use the quota that the reservation holds already")
+			", whose nodes from a reservation need no more quota than the reservation already uses")
 	}
 	r := c.Reservation
 	if r == nil {
 		return
 	}
 	if c.Waiting {
-		m.addNote("includes reservation " + r.Name + " from the day it begins")
+		m.addNote("includes reservation " + r.Name + ", which uses quota from the day on which it begins")
 	}
 	if r.Owner != "" {
 		m.addNote("includes reservation " + r.Name + " of project " + r.Owner +
-			": whether it counts in this project is not verified")
+			"; whether it uses quota of this project is not verified")
 	}
 }
 
@@ -260,14 +260,14 @@ func (t *demandTally) addCPUs(c ir.Capacity, n nodeCount) {
 
 	switch {
 	case c.HasTPUs():
-		m.addNote("whether machines with TPUs spend vCPU quota is not verified")
+		m.addNote("whether machines with TPUs use vCPU quota is not verified")
 	case quota.Note != "":
 		m.addNote(quota.Note)
 	case quota.Standard == "":
 		m.addNote("the metric's name is not verified")
 	}
 	if option := c.Option.Facts(); option.PreemptibleCPUs {
-		m.addNote(option.Nodes + " machines spend PREEMPTIBLE_CPUS where the project has it")
+		m.addNote(option.Nodes + " machines count in PREEMPTIBLE_CPUS if the project has this quota")
 	}
 	if !c.HasAccelerators() {
 		m.noteReservation(c)
@@ -294,9 +294,9 @@ func (t *demandTally) addLocalSSDs(c ir.Capacity, n nodeCount) {
 	m := t.metric(demandLocalSSDs, "LOCAL_SSD_TOTAL_GB", c.Machine.Family)
 	m.row.Unit = "GB"
 	m.addNodes(n, c.SSDs()*c.Machine.SSDSizeGB)
-	m.addNote("a project that lists local_ssd_total_storage_per_vm_family counts them there")
+	m.addNote("if the project has the quota local_ssd_total_storage_per_vm_family, they count there instead")
 	if option := c.Option.Facts(); option.PreemptibleCPUs {
-		m.addNote(option.Nodes + " machines spend PREEMPTIBLE_LOCAL_SSD_GB where the project has it")
+		m.addNote(option.Nodes + " machines count in PREEMPTIBLE_LOCAL_SSD_GB if the project has this quota")
 	}
 }
 
@@ -320,12 +320,12 @@ func (t *demandTally) addResizeRequests(c ir.Capacity) {
 			most = int(g.Quantity.Value()) / smallest
 		}
 	}
-	m := t.metric(demandOthers, "active_resize_requests", "open requests of "+c.Option.Facts().Name+", one a workload")
+	m := t.metric(demandOthers, "active_resize_requests", "open requests of "+c.Option.Facts().Name+", one for each workload")
 	m.row.Unit = "requests"
 	m.row.Admitted += most
 	m.row.Ceiling += most
 	m.addNote("at most one for each " + unit + " of quota")
-	m.addNote("projects start with 100")
+	m.addNote("the default quota of a project is 100")
 }
 
 // addAllRegions adds the metric for the sum of all GPUs. It must be called last.
@@ -344,7 +344,7 @@ func (t *demandTally) addAllRegions() {
 	m := t.metric(demandOthers, "GPUS_ALL_REGIONS", "GPUs of the project in all regions")
 	sum.Metric, sum.Unit = m.row.Metric, "GPUs"
 	m.row = sum
-	m.addNote("newer projects do not have it; whether " + words.Or(ir.PreemptedNodes()) + " counts is not verified")
+	m.addNote("newer projects do not have this quota; whether " + words.Or(ir.PreemptedNodes()) + " GPUs count is not verified")
 }
 
 // addNetworks counts VPC networks if nodes have several, because the default quota
@@ -357,7 +357,7 @@ func (t *demandTally) addNetworks(p *ir.Platform) {
 	n := 1 + len(p.Network.GPUs)
 	m := t.metric(demandOthers, "NETWORKS", "VPC networks of the project in all regions")
 	m.row.Standing, m.row.Admitted, m.row.Ceiling, m.row.Unit = n, n, n, "networks"
-	m.addNote("the default network, where the project has it, counts too")
+	m.addNote("the network named default also counts, if the project has it")
 }
 
 // capAutoscaling applies a limit of node auto-provisioning, which bounds the
@@ -371,7 +371,7 @@ func (t *demandTally) capAutoscaling(limit ir.ResourceLimit) {
 		}
 		m.row.Ceiling = max(m.row.Standing, limit.Max)
 		m.row.Admitted = min(m.row.Admitted, m.row.Ceiling)
-		m.addNote(fmt.Sprintf("auto-provisioning holds the whole cluster at %d", limit.Max))
+		m.addNote(fmt.Sprintf("node auto-provisioning limits the whole cluster to %d", limit.Max))
 	}
 }
 

@@ -86,8 +86,8 @@ func TestAllNodesWithKAI(t *testing.T) {
 
 func TestDemandOfBatchPlatform(t *testing.T) {
 	const (
-		capped = "auto-provisioning holds the whole cluster at 1000"
-		spot   = "Spot machines spend PREEMPTIBLE_CPUS where the project has it; "
+		capped = "node auto-provisioning limits the whole cluster to 1000"
+		spot   = "Spot machines count in PREEMPTIBLE_CPUS if the project has this quota; "
 	)
 	want := []ir.DemandRow{
 		// 8 reserved of the 16 guaranteed, which exceed the reservation, and 16 on demand.
@@ -97,16 +97,16 @@ func TestDemandOfBatchPlatform(t *testing.T) {
 		},
 		{Metric: "PREEMPTIBLE_NVIDIA_A100_GPUS", What: "nvidia-tesla-a100, Spot and flex-start", Admitted: 8,
 			Ceiling: 100, Unit: "GPUs",
-			Note: "a project without this quota spends NVIDIA_A100_GPUS"},
+			Note: "if the project does not have this quota, they count in NVIDIA_A100_GPUS"},
 		{Metric: "PREEMPTIBLE_NVIDIA_L4_GPUS", What: "nvidia-l4, Spot and flex-start", Admitted: 48, Ceiling: 72,
 			Unit: "GPUs",
-			Note: "a project without this quota spends NVIDIA_L4_GPUS"},
+			Note: "if the project does not have this quota, they count in NVIDIA_L4_GPUS"},
 		{
 			Metric: "A2_CPUS", What: "machines of family a2", Admitted: 96, Ceiling: 1000, Unit: "vCPUs",
 			Note: spot + capped,
 		},
 		{Metric: "CPUS", What: "machines of family e2", Standing: 24, Admitted: 24, Ceiling: 24, Unit: "vCPUs",
-			Note: "a project that lists E2_CPUS counts e2 there"},
+			Note: "if the project has the quota E2_CPUS, e2 machines count there instead"},
 		{What: "machines of family g2", Standing: 96, Admitted: 864, Ceiling: 1000, Unit: "vCPUs",
 			Note: "the metric's name is not verified; Google's Cluster Toolkit checks no vCPU quota for this family; " +
 				spot + capped},
@@ -116,7 +116,7 @@ func TestDemandOfBatchPlatform(t *testing.T) {
 		},
 		{Metric: "GPUS_ALL_REGIONS", What: "GPUs of the project in all regions", Standing: 8, Admitted: 80,
 			Ceiling: 228, Unit: "GPUs",
-			Note: "newer projects do not have it; whether Spot counts is not verified"},
+			Note: "newer projects do not have this quota; whether Spot GPUs count is not verified"},
 	}
 	if diff := cmp.Diff(want, demand(demandPlatform()).Rows); diff != "" {
 		t.Errorf("demand (-want +got):\n%s", diff)
@@ -258,21 +258,21 @@ func TestDemandMetrics(t *testing.T) {
 			},
 			ir.DemandRow{Metric: "gpus_per_gpu_family (gpu_family=NVIDIA_H200)",
 				What: "nvidia-h200-141gb, on demand and reserved", Ceiling: 16, Unit: "GPUs",
-				Note: "read off projects, not documented by Google; includes reservation r of project other-project: " +
-					"whether it counts in this project is not verified"}},
+				Note: "seen in projects, but not documented by Google; includes reservation r of project other-project; " +
+					"whether it uses quota of this project is not verified"}},
 		{"flex-start spends preemptible quota",
 			ir.Capacity{Machine: h200, Option: ir.QueuedFlexStart, MaxNodes: 2},
 			ir.DemandRow{Metric: "PREEMPTIBLE_NVIDIA_H200_GPUS", What: "nvidia-h200-141gb, Spot and flex-start",
 				Ceiling: 16, Unit: "GPUs",
-				Note: "a project without this quota spends gpus_per_gpu_family (gpu_family=NVIDIA_H200)"}},
+				Note: "if the project does not have this quota, they count in gpus_per_gpu_family (gpu_family=NVIDIA_H200)"}},
 		{"queued provisioning",
 			ir.Capacity{
 				Machine: h200, Option: ir.QueuedFlexStart, MaxNodes: 2,
 				PerNode: demandAmounts("8", "200", "1Ti"), Guaranteed: demandAmounts("512", "512", "1Ti"),
 			},
-			ir.DemandRow{Metric: "active_resize_requests", What: "open requests of queued flex-start, one a workload",
+			ir.DemandRow{Metric: "active_resize_requests", What: "open requests of queued flex-start, one for each workload",
 				Admitted: 512, Ceiling: 512, Unit: "requests",
-				Note: "at most one for each accelerator of quota; projects start with 100"}},
+				Note: "at most one for each accelerator of quota; the default quota of a project is 100"}},
 		{"unverified GPU",
 			ir.Capacity{Machine: gb200, Option: ir.Reservation, MaxNodes: 18},
 			ir.DemandRow{
@@ -293,7 +293,7 @@ func TestDemandMetrics(t *testing.T) {
 			},
 			ir.DemandRow{Metric: "PREEMPTIBLE_TPU_LITE_PODSLICE_V5", What: "tpu-v5-lite-podslice, Spot and flex-start",
 				Ceiling: 16, Unit: "chips",
-				Note: "a project without this quota spends TPU_LITE_PODSLICE_V5"}},
+				Note: "if the project does not have this quota, they count in TPU_LITE_PODSLICE_V5"}},
 		{"TPU slices count with all their hosts",
 			ir.Capacity{
 				Machine: demandV6e, Option: ir.OnDemand, MaxNodes: 8, Slices: 2, PerNode: demandChips("4"),
@@ -301,42 +301,42 @@ func TestDemandMetrics(t *testing.T) {
 			},
 			ir.DemandRow{Metric: "tpus_per_tpu_family (tpu_family=CT6E)", What: "tpu-v6e-slice, on demand and reserved",
 				Admitted: 16, Ceiling: 32, Unit: "chips",
-				Note: "read off projects, not documented by Google"}},
+				Note: "seen in projects, but not documented by Google"}},
 		{"vCPUs beside TPUs",
 			ir.Capacity{Machine: demandV6e, Option: ir.OnDemand, MaxNodes: 8, Slices: 2},
 			ir.DemandRow{
 				What: "machines of family ct6e", Ceiling: 1440, Unit: "vCPUs",
-				Note: "whether machines with TPUs spend vCPU quota is not verified",
+				Note: "whether machines with TPUs use vCPU quota is not verified",
 			}},
 		{"requests for TPU slices",
 			ir.Capacity{
 				Machine: demandV6e, Option: ir.QueuedFlexStart, MaxNodes: 8, Slices: 2,
 				PerNode: demandChips("4"), Guaranteed: demandChips("32"),
 			},
-			ir.DemandRow{Metric: "active_resize_requests", What: "open requests of queued flex-start, one a workload",
+			ir.DemandRow{Metric: "active_resize_requests", What: "open requests of queued flex-start, one for each workload",
 				Admitted: 2, Ceiling: 2, Unit: "requests",
-				Note: "at most one for each TPU slice of quota; projects start with 100"}},
+				Note: "at most one for each TPU slice of quota; the default quota of a project is 100"}},
 		{"requests for machines without accelerators",
 			ir.Capacity{
 				Machine: ir.Machine{Family: "h4d", VCPUs: 192}, Option: ir.QueuedFlexStart, MaxNodes: 2,
 				PerNode: demandAmounts("0", "190", "1Ti")[:2], Guaranteed: demandAmounts("0", "380", "1Ti")[:2]},
-			ir.DemandRow{Metric: "active_resize_requests", What: "open requests of queued flex-start, one a workload",
+			ir.DemandRow{Metric: "active_resize_requests", What: "open requests of queued flex-start, one for each workload",
 				Admitted: 380, Ceiling: 380, Unit: "requests",
-				Note: "at most one for each vCPU of quota; projects start with 100"}},
+				Note: "at most one for each vCPU of quota; the default quota of a project is 100"}},
 		{"any reservation",
 			ir.Capacity{
 				Name: "l4-any", Machine: demandL4, Option: ir.AnyReservation, MaxNodes: 2,
 			},
 			ir.DemandRow{Metric: "NVIDIA_L4_GPUS", What: "nvidia-l4, on demand and reserved", Ceiling: 4, Unit: "GPUs",
-				Note: "includes l4-any: its nodes from a reservation use the quota that the reservation holds " +
-					"already"}},
+				Note: "includes l4-any, whose nodes from a reservation need no more quota than the reservation " +
+					"already uses"}},
 		{"future reservation that has not begun",
 			ir.Capacity{
 				Machine: demandL4, Option: ir.Reservation, Static: true, MinNodes: 2, MaxNodes: 2, Waiting: true,
 				Reservation: &ir.ReservationUse{Name: "r", Kind: "future"},
 			},
 			ir.DemandRow{Metric: "NVIDIA_L4_GPUS", What: "nvidia-l4, on demand and reserved", Ceiling: 4, Unit: "GPUs",
-				Note: "includes reservation r from the day it begins"}},
+				Note: "includes reservation r, which uses quota from the day on which it begins"}},
 		{"CPUs of a reservation that has not begun",
 			ir.Capacity{
 				Machine: ir.Machine{Type: "c3-standard-8", Family: "c3", VCPUs: 8}, Option: ir.Reservation, MaxNodes: 2,
@@ -344,7 +344,7 @@ func TestDemandMetrics(t *testing.T) {
 			},
 			ir.DemandRow{
 				Metric: "C3_CPUS", What: "machines of family c3", Ceiling: 16, Unit: "vCPUs",
-				Note: "includes reservation r from the day it begins",
+				Note: "includes reservation r, which uses quota from the day on which it begins",
 			}},
 		{"ComputeClass",
 			ir.Capacity{
@@ -353,7 +353,7 @@ func TestDemandMetrics(t *testing.T) {
 			},
 			ir.DemandRow{Metric: "PREEMPTIBLE_NVIDIA_L4_GPUS", What: "nvidia-l4, Spot and flex-start", Admitted: 2,
 				Ceiling: 4, Unit: "GPUs",
-				Note: "a project without this quota spends NVIDIA_L4_GPUS"}},
+				Note: "if the project does not have this quota, they count in NVIDIA_L4_GPUS"}},
 		{"local SSDs, of the machine and asked for",
 			ir.Capacity{
 				Machine: ir.Machine{Family: "a2", BundledSSDs: 2, SSDSizeGB: 375}, Option: ir.Spot, LocalSSDs: 1,
@@ -361,8 +361,8 @@ func TestDemandMetrics(t *testing.T) {
 			},
 			ir.DemandRow{Metric: "LOCAL_SSD_TOTAL_GB", What: "local SSDs of machines of family a2", Ceiling: 2250,
 				Unit: "GB",
-				Note: "a project that lists local_ssd_total_storage_per_vm_family counts them there; Spot machines " +
-					"spend PREEMPTIBLE_LOCAL_SSD_GB where the project has it"}},
+				Note: "if the project has the quota local_ssd_total_storage_per_vm_family, they count there instead; " +
+					"Spot machines count in PREEMPTIBLE_LOCAL_SSD_GB if the project has this quota"}},
 		{"disk",
 			ir.Capacity{Option: ir.OnDemand, Machine: h200, MaxNodes: 2, DiskType: "hyperdisk-balanced", DiskSizeGiB: 150},
 			ir.DemandRow{
@@ -422,7 +422,7 @@ func TestDemandOfCPUMachinesHasNoGPUs(t *testing.T) {
 	want := []ir.DemandRow{
 		{
 			Metric: "CPUS", What: "machines of family e2, n1", Standing: 4, Admitted: 4, Ceiling: 28, Unit: "vCPUs",
-			Note: "a project that lists E2_CPUS counts e2 there",
+			Note: "if the project has the quota E2_CPUS, e2 machines count there instead",
 		},
 		{
 			Metric: "DISKS_TOTAL_GB", What: "boot disks of type pd-standard", Standing: 100, Admitted: 100,

@@ -18,7 +18,7 @@ const (
 	good        = header + "steps:\n" + one
 )
 
-// folder returns a deploy folder whose provisioning build is given.
+// folder returns a deploy folder with the given provisioning build.
 func folder(provision string) fstest.MapFS {
 	return fstest.MapFS{
 		"cloudbuild/provision.yaml": {Data: []byte(provision)},
@@ -33,7 +33,7 @@ func create(role, condition string) string {
 	return "#!/bin/sh\nBUILD_ROLES=(\n  '" + role + "'\n)\nBUILD_CONDITIONS=(\n  '" + condition + "'\n)\n"
 }
 
-// with returns a build with fields of its first and only step.
+// with returns a build with the fields in its first and only step.
 func with(fields string) string {
 	return header + "steps:\n- {id: a, name: 'hashicorp/terraform:1.13.5', timeout: 60s, " + fields + "}\n"
 }
@@ -213,7 +213,7 @@ func TestCheckFiles(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", file, diff)
 		}
 	}
-	// Roles whose names only begin alike are others.
+	// Roles whose names only begin with the same text are other roles.
 	f := folder(good)
 	f["create-platform.sh"] = &fstest.MapFile{
 		Data: []byte(create("roles/logging.logWriter", "") +
@@ -224,7 +224,7 @@ func TestCheckFiles(t *testing.T) {
 	}
 }
 
-// TestCheckRights holds which rights of the build are refused.
+// TestCheckRights checks which rights of the build are refused.
 func TestCheckRights(t *testing.T) {
 	for _, tt := range []struct{ role, condition, want string }{
 		{"roles/compute.networkAdmin", "", ""},

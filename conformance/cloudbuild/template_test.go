@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestReviewTemplate holds the build that reviews a pull request, for
-// repositories of users, against Cloud Build's API and the rules of builds. Its
+// TestReviewTemplate checks the build that reviews a pull request, which
+// repositories of users get, against Cloud Build's API and the rules of builds. Its
 // account is the trigger's.
 func TestReviewTemplate(t *testing.T) {
 	text, err := os.ReadFile("../../cmd/batchwright/templates/cloudbuild.yaml")

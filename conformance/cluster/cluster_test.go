@@ -1,4 +1,5 @@
-// Package cluster_test holds the golden deploy folders against a control plane.
+// Package cluster_test applies the golden deploy folders to a control plane and
+// plays their scenarios.
 package cluster_test
 
 import (
@@ -29,8 +30,9 @@ var (
 	patience = flag.Duration("patience", time.Minute, "how `long` a state may stay wrong in the same way")
 )
 
-// folders are the golden folders, each with what is played in it once it is
-// applied, and whether its teams have Google groups, as whose members it is held.
+// folders lists the golden folders, the scenario that is played once a folder is
+// applied, and whether its teams have Google groups. If they have, the test acts as
+// members of these groups.
 var folders = []struct {
 	name     string
 	scenario func(*folder)
@@ -43,7 +45,7 @@ var folders = []struct {
 	{"tpu-training", tpuTraining, false},
 }
 
-// TestNoOtherFolders: a new golden folder is held as well.
+// TestNoOtherFolders fails if a golden folder is missing in folders.
 func TestNoOtherFolders(t *testing.T) {
 	listed, err := filepath.Glob(filepath.Join(golden, "*/kubernetes"))
 	if err != nil {
@@ -54,10 +56,10 @@ func TestNoOtherFolders(t *testing.T) {
 	}
 }
 
-// TestFolders applies one folder after the other as its guide says, plays its
-// scenario, and deletes it.
+// TestFolders applies one folder after the other as its guide says, plays the
+// folder's scenario, and deletes the folder.
 func TestFolders(t *testing.T) {
-	// An interrupt fails the test, so that the plane is stopped in order.
+	// An interrupt fails the test, so that the plane is stopped in an orderly way.
 	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	root, err := plane.Root(ctx)
@@ -101,7 +103,7 @@ func TestFolders(t *testing.T) {
 	}
 }
 
-// folder is a deploy folder on the plane.
+// folder is a deploy folder that is applied to the plane.
 type folder struct {
 	*testing.T
 	ctx      context.Context // done with the test or at an interrupt
@@ -111,7 +113,7 @@ type folder struct {
 	nodes    int     // made so far
 }
 
-// object is what the checks read of an object of any kind.
+// object holds the fields of an object of any kind that the checks read.
 type object struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -164,10 +166,10 @@ func (o object) String() string {
 	return strings.ToLower(o.Kind) + " " + o.Metadata.Namespace + "/" + o.Metadata.Name
 }
 
-// is tells whether a condition holds.
+// is reports whether a condition of the object is true.
 func (o object) is(kind string) bool { return o.condition(kind).Status == "True" }
 
-// condition is one of the object's, or none.
+// condition returns a condition of the object, or the zero condition.
 func (o object) condition(kind string) condition {
 	for _, c := range o.Status.Conditions {
 		if c.Type == kind {
@@ -177,7 +179,8 @@ func (o object) condition(kind string) condition {
 	return condition{}
 }
 
-// owner is the name of the object that made this one, or none.
+// owner returns the name of the object that created this object, "" if there is
+// none.
 func (o object) owner() string {
 	if len(o.Metadata.OwnerReferences) == 0 {
 		return ""
@@ -185,7 +188,7 @@ func (o object) owner() string {
 	return o.Metadata.OwnerReferences[0].Name
 }
 
-// kubectl runs kubectl, which must succeed without a warning.
+// kubectl runs kubectl. The command must succeed without a warning.
 func (f *folder) kubectl(args ...string) string {
 	f.Helper()
 	out, err := f.plane.Kubectl(f.ctx, nil, args...)
@@ -195,7 +198,7 @@ func (f *folder) kubectl(args ...string) string {
 	return out
 }
 
-// get lists the objects that kubectl get finds.
+// get returns the objects that kubectl get lists.
 func (f *folder) get(args ...string) []object {
 	f.Helper()
 	out, err := f.plane.Kubectl(f.ctx, nil, append([]string{"get", "-o", "json"}, args...)...)
@@ -211,13 +214,13 @@ func (f *folder) get(args ...string) []object {
 	return list.Items
 }
 
-// mostWaits is how many times as long as the patience a state may take that keeps
-// changing.
+// mostWaits bounds the wait for a state that keeps changing, as a multiple of the
+// patience.
 const mostWaits = 2
 
-// eventually waits for a state in which nothing is wrong any more. The patience ends
-// if what is wrong stays the same for so long: on a busy machine much takes longer,
-// but not everything at once.
+// eventually waits until wrong returns "". It fails if wrong returns the same text for
+// the whole patience. On a busy machine a state can take longer, but then the text
+// keeps changing.
 func (f *folder) eventually(wrong func() string) {
 	f.Helper()
 	began := time.Now()
@@ -243,28 +246,29 @@ func (f *folder) eventually(wrong func() string) {
 
 func (f *folder) manifests() string { return filepath.Join(f.dir, "kubernetes") }
 
-// kueue tells whether Kueue starts the folder's jobs.
+// kueue reports whether Kueue starts the folder's jobs.
 func (f *folder) kueue() bool {
 	_, err := os.Stat(filepath.Join(f.manifests(), "system/kueue-configuration.yaml"))
 	return err == nil
 }
 
-// dashboards tells whether the cluster's own Grafana has the dashboards.
+// dashboards reports whether the folder has dashboards for the cluster's own
+// Grafana.
 func (f *folder) dashboards() bool {
 	_, err := os.Stat(filepath.Join(f.dir, "dashboards/kustomization.yaml"))
 	return err == nil
 }
 
-// applyArgs are those of the guide. They ask for strict validation, which is
-// kubectl's default too.
+// applyArgs are the arguments of kubectl apply in the guide. They ask for strict
+// validation, which is also kubectl's default.
 func applyArgs(dir string) []string {
 	return []string{
 		"apply", "--server-side", "--force-conflicts", "--field-manager=batchwright", "--validate=strict", "-k", dir,
 	}
 }
 
-// apply applies the folder where its scheduler is configured for it, and waits
-// until all queues are active.
+// apply prepares the plane for the folder's scheduler, applies the folder, and
+// waits until all queues are active.
 func (f *folder) apply() {
 	f.Helper()
 	if err := f.plane.Prepare(f.ctx, f.dir); err != nil {
@@ -304,8 +308,8 @@ func (f *folder) applyAgain() {
 		}
 		return found
 	}
-	// Controllers write into fresh objects, each in its own time. What applying
-	// changes, it changes each time.
+	// Controllers write into fresh objects at any time. Applying, in contrast, makes
+	// the same change every time.
 	var difference string
 	for range 3 {
 		before := versions()
@@ -322,7 +326,7 @@ func (f *folder) applyAgain() {
 	f.Errorf("applied again, these are other than before:\n%s", difference)
 }
 
-// changed lists the objects with another version in after.
+// changed lists the objects whose resource version differs in after.
 func changed(before, after map[string]string) string {
 	var names []string
 	for name := range after {
@@ -334,10 +338,10 @@ func changed(before, after map[string]string) string {
 	return strings.Join(names, "\n")
 }
 
-// member returns how kubectl acts as somebody of a team. In the reference
-// blueprints the Google group of a team has the team's name, in the domain of the
-// security group that Terraform lets reach the cluster. A platform without groups
-// gives rights to administrators alone: member then returns nil.
+// member returns the arguments with which kubectl acts as a member of a team. In
+// the reference blueprints the Google group of a team has the team's name, in the
+// domain of the security group that Terraform gives to the cluster. A platform
+// without groups gives rights only to administrators: member then returns nil.
 func (f *folder) member(team string) []string {
 	f.Helper()
 	if f.security == nil {
@@ -356,7 +360,7 @@ func (f *folder) member(team string) []string {
 	return []string{"--as=somebody@example.com", "--as-group=" + team + "@" + domain, "--as-group=system:authenticated"}
 }
 
-// teams are those with workloads, by name.
+// teams returns the names of the teams with workloads, sorted.
 func (f *folder) teams() []string {
 	f.Helper()
 	entries, err := os.ReadDir(filepath.Join(f.dir, "workloads"))
@@ -370,8 +374,8 @@ func (f *folder) teams() []string {
 	return names
 }
 
-// submitted holds every workload, as a member of its team, against the API
-// server, the webhooks and the policies, without keeping it.
+// submitted submits every workload as a member of its team with a dry run: the API
+// server, the webhooks and the policies must accept it.
 func (f *folder) submitted() {
 	f.Helper()
 	for _, team := range f.teams() {
@@ -382,16 +386,16 @@ func (f *folder) submitted() {
 	}
 }
 
-// denied are what a member of a team must not do in its own namespace: pods of
-// its own pass no queue, a shell has what the pod has, and the NetworkPolicy keeps
-// the other teams out.
+// denied are the rights that a member of a team must not have in its own namespace:
+// its own pods would bypass every queue, a shell would have the rights of the pod,
+// and the NetworkPolicy separates the teams.
 var denied = []string{
 	"create pods", "create pods/exec", "get secrets", "create rolebindings.rbac.authorization.k8s.io",
 	"delete networkpolicies.networking.k8s.io", "create networkpolicies.networking.k8s.io",
 }
 
-// limited holds that members of teams have none of these rights. Whoever is an
-// administrator has all.
+// limited checks that members of teams have none of the denied rights, and that an
+// administrator has all of them.
 func (f *folder) limited() {
 	f.Helper()
 	for _, team := range f.teams() {
@@ -401,7 +405,7 @@ func (f *folder) limited() {
 		}
 		for _, right := range denied {
 			args := append([]string{"auth", "can-i", "--namespace=" + team}, strings.Fields(right)...)
-			// Both yes and no are answers; with no, kubectl fails.
+			// kubectl prints yes or no, and fails if it prints no.
 			if out, err := f.plane.Kubectl(f.ctx, nil, append(args, member...)...); strings.TrimSpace(out) != "no" {
 				f.Errorf("may a member of %s %s: %q (%v), want no", team, right, out, err)
 			}
@@ -409,8 +413,8 @@ func (f *folder) limited() {
 	}
 }
 
-// submit submits a workload as a member of its team, as the guide says: its
-// files, then itself.
+// submit submits a workload as a member of its team, as the guide says: first its
+// files, then the workload.
 func (f *folder) submit(team, name string) {
 	f.Helper()
 	dir := filepath.Join(f.dir, "workloads", team)
@@ -422,11 +426,11 @@ func (f *folder) submit(team, name string) {
 	f.kubectl(append(args, f.member(team)...)...)
 }
 
-// queueLabel is the line of a workload's file that names its queue.
+// queueLabel matches the line of a workload's file that names its queue.
 var queueLabel = regexp.MustCompile(`(?m)^    (kueue\.x-k8s\.io/queue-name|kai\.scheduler/queue): .*\n`)
 
-// queueless submits a workload of each team without a queue and in another
-// team's queue. Both are refused.
+// queueless submits a workload of each team without a queue, and in another team's
+// queue. Both must be refused.
 func (f *folder) queueless() {
 	f.Helper()
 	teams := f.teams()
@@ -453,8 +457,8 @@ func (f *folder) queueless() {
 	}
 }
 
-// refused submits a workload that somebody of a team has changed, which the
-// policies must refuse with the message.
+// refused changes a workload and submits it as a member of the team. A policy must
+// refuse it with the message.
 func (f *folder) refused(team, name string, change func([]byte) []byte, message string) {
 	f.Helper()
 	text, err := os.ReadFile(filepath.Join(f.dir, "workloads", team, name+".yaml"))
@@ -474,7 +478,7 @@ func (f *folder) refused(team, name string, change func([]byte) []byte, message 
 	}
 }
 
-// delete deletes the folder, the last objects first; nothing must be left of it.
+// delete deletes the folder, the last objects first. Nothing of it may remain.
 func (f *folder) delete() {
 	f.Helper()
 	if f.dashboards() {
@@ -497,7 +501,7 @@ func (f *folder) delete() {
 			fmt.Fprintln(&left, o, "is left")
 		}
 		for _, o := range f.get(kinds, "--all-namespaces") {
-			// Of these two, Kubernetes has some of its own.
+			// Kubernetes has objects of its own of these two kinds.
 			if o.Metadata.Labels["app.kubernetes.io/managed-by"] == "batchwright" ||
 				o.Kind != "Namespace" && o.Kind != "PriorityClass" {
 				fmt.Fprintln(&left, o, "is left")

@@ -11,7 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// flex is a job for nodes of Dynamic Workload Scheduler, and what it asks for.
+// flex is a job for nodes of Dynamic Workload Scheduler, with the request that it
+// makes.
 type flex struct {
 	team, name, pool string
 	pods             int
@@ -31,9 +32,9 @@ type provisioningRequest struct {
 }
 
 func batchPlatformDWS(f *folder) {
-	// The other jobs are those of the batch platform, whose files are the same.
-	// One of each runs here beside these: two of high priority, for there are
-	// two capacities that one may have.
+	// The other jobs are the same as in the batch platform. One copy of each runs here
+	// beside the flex-start jobs; two of the high-priority job run, because it can use
+	// two capacities.
 	f.add(slices.DeleteFunc(append(f.pools(), f.autoPools(1)...), func(p pool) bool {
 		return strings.HasSuffix(p.name, "-dws")
 	})...)
@@ -60,11 +61,11 @@ func a3UltraFlex(f *folder) {
 		flex{"research", "all-gather", "a3-ultra", 2, "3600"})
 }
 
-// provision plays Dynamic Workload Scheduler for jobs, of which the first two are
-// disappointed once. Each asks for nodes for so many pods and so many seconds,
-// waits, and runs on the nodes that come for it, and on no others, beside pods
-// that run already. In the end the nodes of the first are taken back, as when its
-// time is over: Kueue deactivates it, as the guide says.
+// provision plays Dynamic Workload Scheduler for jobs. The requests of the first
+// two jobs fail once. Each job requests nodes for its number of pods and seconds,
+// waits, and runs only on the nodes that are created for it, while other pods run.
+// At the end the nodes of the first job are removed, as if their time was over:
+// Kueue must deactivate the job, as the guide says.
 func (f *folder) provision(running map[string]int, jobs ...flex) {
 	f.Helper()
 	f.retrySoon()
@@ -136,7 +137,7 @@ func (f *folder) provision(running map[string]int, jobs ...flex) {
 	f.clear()
 }
 
-// podsOf are the pods of a job.
+// podsOf returns the pods of a job.
 func (f *folder) podsOf(j flex) []object {
 	f.Helper()
 	return slices.DeleteFunc(f.get("pods", "--namespace="+j.team, "--selector="+jobLabel), func(o object) bool {
@@ -144,15 +145,15 @@ func (f *folder) podsOf(j flex) []object {
 	})
 }
 
-// resizeLabel tells nodes that came for one request from all others.
-// Source: GKE documentation, flex-start with queued provisioning.
+// resizeLabel identifies the nodes that were created for one request. Source: GKE
+// documentation, flex-start with queued provisioning.
 const resizeLabel = "autoscaling.gke.io/provisioning-request"
 
-// resize is the name that GKE would give to the resize of the job's node pool.
+// resize returns the name that GKE would give to the resize of the job's node pool.
 func (j flex) resize() string { return "resize-" + j.team + "-" + j.name }
 
-// retrySoon holds that Kueue retries a request that fails as it does unless told:
-// three times, after one, two and four minutes. The test waits a second.
+// retrySoon checks that the folder keeps Kueue's default for failed requests: three
+// retries, after one, two and four minutes. It then lets Kueue wait only a second.
 // Source: Kueue, apis/kueue/v1beta2/provisioningrequestconfig_types.go.
 func (f *folder) retrySoon() {
 	f.Helper()
@@ -180,8 +181,8 @@ func (f *folder) retrySoon() {
 	}
 }
 
-// request waits until a job asks for nodes for the nth time, and returns the
-// request, whose class, time and pods are held against the job.
+// request waits for the nth request of a job for nodes, and returns it. It compares
+// the class, time and pods of the request with the job.
 func (f *folder) request(j flex, attempt int) provisioningRequest {
 	f.Helper()
 	var request provisioningRequest
@@ -214,8 +215,8 @@ func (f *folder) request(j flex, attempt int) provisioningRequest {
 	return request
 }
 
-// answer gives a request of a job conditions, as GKE would, and the name of a
-// resize, if there is one.
+// answer sets conditions of a job's request, as GKE would. If resize is not empty,
+// it also sets the name of the resize.
 func (f *folder) answer(j flex, attempt int, resize string, conditions ...string) {
 	f.Helper()
 	request := f.request(j, attempt)

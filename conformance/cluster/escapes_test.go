@@ -13,26 +13,28 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// escapesTable is the table of attempts, with the answer that each gets: a message
-// in backticks where it is refused.
+// escapesTable is the file with the table of attempts and their answers. The answer
+// to a refused attempt contains the message in backticks.
 const escapesTable = "../../docs/quota-escapes.md"
 
-// fields are those of an object, or of a part of one.
+// fields holds the fields of an object, or of a part of one.
 type fields = map[string]any
 
-// attempt is what a member of team-a does to get past the quota of the queue
-// lq-team-a-lp: kubectl with some arguments, and an object to read or nil.
+// attempt is an attempt of a member of team-a to exceed the quota of the queue
+// lq-team-a-lp: the arguments of kubectl, and an object on its standard input, or
+// nil.
 type attempt struct {
 	args   []string
 	object fields
 }
 
-// create submits an object. A refusal comes before anything is kept.
+// create submits an object in a dry run: the server refuses or accepts it without
+// keeping it.
 func create(object fields) attempt {
 	return attempt{[]string{"create", "--dry-run=server", "--filename=-"}, object}
 }
 
-// patch changes an object of team-a, in fact if it is not refused.
+// patch changes an object of team-a. An accepted change is kept.
 func patch(name string, change fields) attempt {
 	text, err := json.Marshal(change)
 	if err != nil {
@@ -41,8 +43,8 @@ func patch(name string, change fields) attempt {
 	return attempt{[]string{"patch", name, "--namespace=team-a", "--type=merge", "--patch=" + string(text)}, nil}
 }
 
-// escapeJob is a Job of some pods in the low-priority queue of team-a, which an edit
-// changes: the Job, and the spec of its pods.
+// escapeJob returns a Job with some pods in the low-priority queue of team-a, after
+// edit has changed the Job and the spec of its pods.
 func escapeJob(name string, pods int, edit func(job, pod fields)) fields {
 	pod := escapePod()
 	job := fields{
@@ -66,7 +68,8 @@ func escapePod() fields {
 	return fields{"restartPolicy": "Never", "containers": []any{container}}
 }
 
-// escapeJobSet is a JobSet in the same queue, with a replicated job of each pod.
+// escapeJobSet returns a JobSet in the same queue, with one replicated job for each
+// pod.
 func escapeJobSet(name string, pods ...fields) fields {
 	var jobs []any
 	for i, pod := range pods {
@@ -83,17 +86,17 @@ func escapeJobSet(name string, pods ...fields) fields {
 	}
 }
 
-// with sets a field of pods in a Job.
+// with returns a Job whose pods have the field.
 func with(field string, value any) attempt {
 	return create(escapeJob("escape", 1, func(_, pod fields) { pod[field] = value }))
 }
 
-// mounting mounts a volume in the pods of a Job.
+// mounting returns a Job whose pods mount the volume.
 func mounting(kind string, source fields) attempt {
 	return with("volumes", []any{fields{"name": "data", kind: source}})
 }
 
-// named sets labels or annotations of a Job.
+// named returns a Job with the labels or annotations.
 func named(kind, key, value string) attempt {
 	return create(escapeJob("escape", 1, func(job, _ fields) {
 		names, ok := job["metadata"].(fields)[kind].(fields)
@@ -105,16 +108,16 @@ func named(kind, key, value string) attempt {
 	}))
 }
 
-// other is an object of another kind in team-a.
+// other returns an object of another kind in team-a.
 func other(version, kind string, rest fields) attempt {
 	object := fields{"apiVersion": version, "kind": kind, "metadata": fields{"name": "escape", "namespace": "team-a"}}
 	maps.Copy(object, rest)
 	return create(object)
 }
 
-// refusals are the attempts that are refused, by the name that they have in the
-// table. Those that change something find a running Job named runs, one that waits
-// named waits, and a running JobSet named set.
+// refusals are the attempts that must be refused, by their names in the table.
+// Attempts that change an object find a running Job named runs, a waiting Job named
+// waits, and a running JobSet named set.
 func refusals() map[string]attempt {
 	noRequests := escapePod()
 	noRequests["containers"] = []any{fields{"name": "worker", "image": "busybox:1.37"}}
@@ -155,7 +158,7 @@ func refusals() map[string]attempt {
 		})),
 		"A Job in the namespace of another team": create(foreign),
 
-		// Pods that are not counted.
+		// Pods that no quota counts.
 		"Containers without requests": create(escapeJob("escape", 1, func(job, _ fields) {
 			job["spec"].(fields)["template"] = fields{"spec": noRequests}
 		})),
@@ -193,7 +196,7 @@ func refusals() map[string]attempt {
 				"tolerations": []any{fields{"operator": "Exists"}},
 			}}}}),
 
-		// Nodes that are kept.
+		// Nodes that are kept after an eviction.
 		"A grace period of a year": with("terminationGracePeriodSeconds", 31536000),
 
 		// Storage.
@@ -220,8 +223,8 @@ func refusals() map[string]attempt {
 	}
 }
 
-// harmless are the attempts that are accepted and change nothing, by the name that
-// they have in the table, each with what holds that.
+// harmless are the attempts that are accepted but gain nothing, by their names in
+// the table, each with a check of this.
 func harmless() map[string]func(*folder) {
 	return map[string]func(*folder){
 		"More pods of a running Job": func(f *folder) {
@@ -250,7 +253,7 @@ func harmless() map[string]func(*folder) {
 	}
 }
 
-// escapes makes every attempt of the table, as a member of team-a.
+// escapes makes every attempt of the table as a member of team-a.
 func (f *folder) escapes() {
 	f.Helper()
 	answers := f.answers()
@@ -292,8 +295,8 @@ func (f *folder) escapes() {
 	f.uncounted()
 }
 
-// uncounted holds that Kueue itself keeps pods without requests to the nodes of a
-// flavor and within a quota, should the policies ever let them through.
+// uncounted checks that Kueue itself keeps pods without requests on the nodes of a
+// flavor and within a quota, in case a policy ever admits such pods.
 func (f *folder) uncounted() {
 	f.Helper()
 	const binding = "validatingadmissionpolicybinding/jobs-stay-in-bounds"
@@ -335,7 +338,7 @@ func (f *folder) uncounted() {
 	}
 }
 
-// text is the attempt's object as kubectl reads it, nil without.
+// text returns the attempt's object as kubectl reads it, or nil if there is none.
 func (a attempt) text() []byte {
 	if a.object == nil {
 		return nil
@@ -347,7 +350,8 @@ func (a attempt) text() []byte {
 	return text
 }
 
-// answers reads the table: an attempt's message, or "" where it is without effect.
+// answers reads the table. It returns the message for each attempt, "" for an
+// attempt without effect.
 func (f *folder) answers() map[string]string {
 	f.Helper()
 	text, err := os.ReadFile(filepath.FromSlash(escapesTable))
@@ -378,13 +382,13 @@ func (f *folder) make(object fields) {
 	}
 }
 
-// tried makes an attempt, which must be accepted.
+// tried makes an attempt that must be accepted.
 func (f *folder) tried(a attempt) {
 	f.Helper()
 	f.kubectl(append(slices.Clone(a.args), f.member("team-a")...)...)
 }
 
-// runningPods counts the pods of a Job of team-a that run.
+// runningPods returns the number of running pods of a Job of team-a.
 func (f *folder) runningPods(job string) int {
 	f.Helper()
 	n := 0
@@ -396,7 +400,7 @@ func (f *folder) runningPods(job string) int {
 	return n
 }
 
-// runs waits until so many pods of a Job of team-a run.
+// runs waits until a Job of team-a has the given number of running pods.
 func (f *folder) runs(job string, want int) {
 	f.Helper()
 	f.eventually(func() string {
@@ -407,7 +411,7 @@ func (f *folder) runs(job string, want int) {
 	})
 }
 
-// stopped waits until a Job of team-a waits for quota, without a pod.
+// stopped waits until a Job of team-a waits for quota and has no pods.
 func (f *folder) stopped(job string) {
 	f.Helper()
 	f.eventually(func() string {
@@ -421,7 +425,7 @@ func (f *folder) stopped(job string) {
 	})
 }
 
-// workloadsOf are Kueue's of a Job or JobSet.
+// workloadsOf returns Kueue's Workloads of a Job or JobSet.
 func (f *folder) workloadsOf(team, job string) []object {
 	f.Helper()
 	var out []object

@@ -14,7 +14,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 )
 
-// pool is a node pool as Terraform would make it.
+// pool is a node pool as Terraform would create it.
 type pool struct {
 	name        string
 	nodes       int // all that it may grow to
@@ -30,8 +30,8 @@ type taint struct {
 	Effect string `json:"effect"`
 }
 
-// machines are the sizes of the machine types that the folders ask for, and the
-// TPU chips, which Terraform does not say. Source: Compute Engine documentation,
+// machines holds the sizes of the machine types in the folders, and their TPU
+// chips. Terraform does not know them. Source: Compute Engine documentation,
 // machine families; GKE documentation, TPUs.
 var machines = map[string]struct {
 	cpu, memoryGiB, chips int
@@ -51,15 +51,15 @@ var machines = map[string]struct {
 	},
 }
 
-// effects are the provider's names of what a taint does.
+// effects maps the provider's names of taint effects to Kubernetes' names.
 var effects = map[string]string{
 	"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule",
 }
 
-// pools reads the node pools out of the folder's Terraform: what the scheduler
-// meets is then what GKE would be told, not what the queues believe. The labels
-// that GKE adds by itself are added. Source of those: GKE documentation, node
-// labels; Spot VMs; TPUs; flex-start with queued provisioning.
+// pools reads the node pools from the folder's Terraform, so that the scheduler
+// meets the nodes that GKE would create, not the nodes that the queues expect. It
+// adds the labels that GKE itself adds. Source: GKE documentation, node labels;
+// Spot VMs; TPUs; flex-start with queued provisioning.
 func (f *folder) pools() []pool {
 	f.Helper()
 	context := &hcl.EvalContext{
@@ -147,7 +147,7 @@ func (f *folder) pool(name string) pool {
 	return pools[i]
 }
 
-// add makes the nodes of pools.
+// add creates the nodes of pools.
 func (f *folder) add(pools ...pool) {
 	f.Helper()
 	var nodes []map[string]any
@@ -179,7 +179,7 @@ func (f *folder) add(pools ...pool) {
 	}
 }
 
-// variables are the values that terraform.tfvars gives.
+// variables returns the values in terraform.tfvars.
 func (f *folder) variables() map[string]cty.Value {
 	f.Helper()
 	values := map[string]cty.Value{}
@@ -207,7 +207,8 @@ func (f *folder) terraform(name string) *hclsyntax.Body {
 	return file.Body.(*hclsyntax.Body)
 }
 
-// block reads the attributes of one block; what is asked for must be there.
+// block reads the attributes of an HCL block. Reading an attribute that is missing
+// fails the test.
 type block struct {
 	f       *folder
 	body    *hclsyntax.Body
@@ -236,7 +237,8 @@ func (b block) int(name string) int {
 	return int(n)
 }
 
-// length is that of a list, whose elements may be known to Terraform alone.
+// length returns the length of a list. Its elements may be values that only
+// Terraform knows.
 func (b block) length(name string) int {
 	b.f.Helper()
 	if b.has(name) {

@@ -15,11 +15,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// others are namespaces that belong to no team: of Google's agents, of the
-// cluster, of an administrator, and of JobSet.
+// others are namespaces that belong to no team: of Google's agents, of the cluster,
+// of an administrator, and of JobSet.
 var others = []string{"gmp-system", "kube-system", "default", "jobset-system"}
 
-// ordinary are objects of somebody who has nothing to do with Kueue.
+// ordinary are objects of a user who has nothing to do with Kueue.
 var ordinary = map[string]string{
 	"pod": `{apiVersion: v1, kind: Pod, metadata: {name: ordinary}, spec: {containers: [{name: c, image: pause}]}}`,
 	"job": `{apiVersion: batch/v1, kind: Job, metadata: {name: ordinary},
@@ -29,9 +29,9 @@ var ordinary = map[string]string{
     spec: {containers: [{name: c, image: pause}]}}}}`,
 }
 
-// outage stops Kueue, which nobody except the teams may notice, and then leaves
-// it half installed, with the webhooks of its release and without its program.
-// The steps of the next build repair it.
+// outage stops Kueue, which must affect only the teams. Then it leaves Kueue half
+// installed: the webhooks of its release exist, and its program does not. The steps
+// of the next build must repair the installation.
 func (f *folder) outage() {
 	f.Helper()
 	if _, err := f.plane.Kubectl(f.ctx, []byte("{apiVersion: v1, kind: Namespace, metadata: {name: gmp-system}}"),
@@ -63,7 +63,7 @@ func (f *folder) outage() {
 		f.Fatalf("the step of JobSet with Kueue down: %v\n%s", err, out)
 	}
 
-	// Server-side apply keeps fields that another manager has set.
+	// Server-side apply keeps fields that another manager owns.
 	f.kubectl("delete", "validatingwebhookconfigurations/kueue-validating-webhook-configuration",
 		"mutatingwebhookconfigurations/kueue-mutating-webhook-configuration")
 	f.kubectl("apply", "--server-side", "--force-conflicts", "--field-manager=kueue-release", "-f",
@@ -83,7 +83,7 @@ func (f *folder) outage() {
 		}
 		repaired <- err
 	}()
-	// The program starts some time after its Deployment is there.
+	// The program starts some time after its Deployment exists.
 	time.Sleep(time.Second)
 	if err := f.plane.StartKueue(f.ctx); err != nil {
 		f.Fatal(err)
@@ -106,8 +106,8 @@ func (f *folder) outage() {
 	}
 }
 
-// broad holds that a release with one webhook for jobs that sees every namespace
-// is not installed.
+// broad checks that the build refuses a release with a webhook for jobs that sees
+// every namespace.
 func (f *folder) broad() {
 	f.Helper()
 	release, err := os.ReadFile(f.plane.Release("kueue"))
@@ -128,19 +128,19 @@ func (f *folder) broad() {
 	}
 }
 
-// create creates an ordinary object, without keeping it.
+// create creates an ordinary object in a dry run.
 func (f *folder) create(kind, namespace string) error {
 	_, err := f.plane.Kubectl(f.ctx, []byte(ordinary[kind]), "create", "--dry-run=server", "--namespace="+namespace,
 		"-f", "-")
 	return err
 }
 
-// substitution is a reference in the steps of a build; see Cloud Build's
+// substitution matches a reference in the steps of a build. Source: Cloud Build
 // documentation, "Substitute variable values".
 var substitution = regexp.MustCompile(`\$\$|\$[A-Z_][A-Z0-9_]*`)
 
-// step runs a step of the folder's build on the plane, with more variables in its
-// environment, and returns its output. A release comes from the plane instead of
+// step runs a step of the folder's build on the plane, with additional variables in
+// its environment, and returns its output. Releases come from the plane instead of
 // the network.
 func (f *folder) step(id string, variables ...string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(f.dir, "cloudbuild/provision.yaml"))
@@ -193,7 +193,8 @@ func (f *folder) step(id string, variables ...string) (string, error) {
 			cmd.Env = append(cmd.Env, substitute(variable))
 		}
 		if id == "kueue" || id == "jobset" {
-			// The plane changes the release to run without containers, so that nothing pins it.
+			// The plane changes the release so that it runs without containers, so no
+			// SHA-256 fits it.
 			cmd.Env = append(cmd.Env, "MANIFEST=file://"+f.plane.Release(id), "MANIFEST_SHA256=")
 		}
 		cmd.Env = append(cmd.Env, variables...)

@@ -17,8 +17,8 @@ import (
 	"github.com/batchwright/batchwright/conformance/cluster/plane"
 )
 
-// A query is what one panel or alert of the folder asks for. The conformance
-// module, which knows how dashboards and alerts are written, lists them.
+// query is the query of a panel or an alert of the folder. The conformance module,
+// which knows the formats of dashboards and alerts, lists the queries.
 type query struct {
 	File, Name string
 	Alert      bool
@@ -26,16 +26,16 @@ type query struct {
 	Selectors  []string
 }
 
-// monitor holds a folder's dashboards and alerts against what a Prometheus has
-// scraped from Kueue and JobSet.
+// monitor checks a folder's dashboards and alerts against the metrics that a
+// Prometheus scrapes from Kueue and JobSet.
 type monitor struct {
 	*folder
 	*plane.Prometheus
 	queries []query
 }
 
-// absence is a metric, or the series of it that a matcher selects, that a
-// scenario does not bring about.
+// absence is a metric, or the series of it that a matcher selects, that a scenario
+// does not produce.
 type absence struct {
 	metric  string // its beginning
 	matcher string // "" for all
@@ -46,7 +46,7 @@ func (a absence) covers(selector string) bool {
 	return strings.HasPrefix(selector, a.metric) && strings.Contains(selector, a.matcher)
 }
 
-// A figure is what a panel shows, in Grafana and in Cloud Monitoring.
+// figure is a value that a panel shows, in Grafana and in Cloud Monitoring.
 type figure struct {
 	board, panel string
 	n            int      // of the panel's queries, from 0
@@ -55,8 +55,9 @@ type figure struct {
 	want         map[string]float64
 }
 
-// monitored starts a Prometheus that scrapes as the folder says, and loads its
-// alerts. Whom the folder gives no right may not read the metrics.
+// monitored starts a Prometheus that scrapes the targets of the folder and loads
+// its alerts. It also checks that an account without a right from the folder cannot
+// read the metrics.
 func (f *folder) monitored() *monitor {
 	f.Helper()
 	member := strings.TrimSpace(f.kubectl("create", "token", "default", "--namespace="+f.teams()[0]))
@@ -75,7 +76,7 @@ func (f *folder) monitored() *monitor {
 	if err != nil {
 		f.Fatal(err)
 	}
-	// The dashboards and alerts are of the cluster that Terraform makes.
+	// The dashboards and alerts name the cluster that Terraform creates.
 	context := &hcl.EvalContext{Variables: map[string]cty.Value{"var": cty.ObjectVal(f.variables())}}
 	var cluster block
 	for _, resource := range f.terraform("cluster.tf").Blocks {
@@ -111,10 +112,9 @@ func (m *monitor) ask(expr string) []plane.Sample {
 	return samples
 }
 
-// answered waits until there are all series that the folder's queries select,
-// every panel's query has a result and no alert is due, but for what is listed:
-// series that are absent, alerts that are due, each with the reason. A list that
-// says more than is so is wrong, too.
+// answered waits until the folder's queries select all series, every panel's query
+// has a result, and no alert fires. absent and firing list the exceptions, each
+// with its reason. An exception that does not occur is also a mistake.
 func (m *monitor) answered(absent []absence, firing map[string]string) {
 	m.Helper()
 	m.eventually(func() string {
@@ -194,7 +194,7 @@ func (m *monitor) shows(figures []figure) {
 	})
 }
 
-// sources returns a figure's queries by where they stand.
+// sources returns the queries that show a figure, by their places.
 func (m *monitor) sources(fig figure) map[string]string {
 	m.Helper()
 	if fig.expr != "" {
@@ -220,7 +220,8 @@ func (m *monitor) sources(fig figure) map[string]string {
 	return found
 }
 
-// batchPlatformAbsent is what the batch platform's scenario has no series of.
+// batchPlatformAbsent lists the metrics for which the batch platform's scenario has
+// no series.
 var batchPlatformAbsent = []absence{
 	{"kubernetes_io:", "", "GKE measures nodes and containers"},
 	{"compute_googleapis_com:", "", "Compute Engine measures reservations"},
@@ -231,12 +232,12 @@ var batchPlatformAbsent = []absence{
 	{"kueue_unadmitted_workloads", `underlying_cause=~"ExceedsMaxQuota|`, "every job fits its queue"},
 }
 
-// batchPlatformFiring are the alerts that are due in the scenario.
+// batchPlatformFiring lists the alerts that fire in the scenario.
 var batchPlatformFiring = map[string]string{
 	"JobSetFailures": "a JobSet of team-a has failed",
 }
 
-// perTeam repeats figures for each team of the batch platform and its cohort.
+// perTeam returns the figures for each team of the batch platform and its cohort.
 func perTeam(one map[string]float64) map[string]float64 {
 	all := map[string]float64{}
 	for team, cohort := range map[string]string{
@@ -250,8 +251,8 @@ func perTeam(one map[string]float64) map[string]float64 {
 	return all
 }
 
-// batchPlatformLow are figures after the low-priority jobs: of 16 GPUs that a
-// team asks for, Spot holds the 12 it is guaranteed; 4 are borrowed from the
+// batchPlatformLow are the figures after the low-priority jobs: each team requests
+// 16 GPUs, holds its guarantee of 12 Spot GPUs, and borrows 4 GPUs from the
 // high-priority queues of its cohort.
 var batchPlatformLow = []figure{
 	{board: "admin", panel: "Pending workloads", want: map[string]float64{"": 0}},
@@ -269,8 +270,8 @@ var batchPlatformLow = []figure{
 	}},
 }
 
-// batchPlatformFull are figures at the end: every guaranteed GPU is held, and
-// nothing is borrowed.
+// batchPlatformFull are the figures at the end: all guaranteed GPUs are in use, and
+// no queue borrows.
 var batchPlatformFull = []figure{
 	{
 		expr: `up{namespace=~"(kueue|jobset)-system"}`, by: []string{"job"},
@@ -340,7 +341,7 @@ var batchPlatformFull = []figure{
 	},
 }
 
-// fullGPUs are what the queues of one team hold then.
+// fullGPUs are the GPUs that the queues of one team then hold.
 var fullGPUs = map[string]float64{
 	"cq-TEAM-hp l4-reserved":       4,
 	"cq-TEAM-hp l4-ondemand":       4,
@@ -349,8 +350,8 @@ var fullGPUs = map[string]float64{
 	"cq-TEAM-compact a100-compact": 2,
 }
 
-// failed submits a JobSet of a team that may run for a second, and deletes it
-// once it has failed.
+// failed submits a JobSet of a team that may run for one second, and deletes it
+// when it has failed.
 func (f *folder) failed(team, name string) {
 	f.Helper()
 	text, err := os.ReadFile(filepath.Join(f.dir, "workloads", team, name+".yaml"))

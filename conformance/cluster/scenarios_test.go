@@ -11,10 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// count is of workloads in a ClusterQueue.
+// count holds the numbers of workloads in a ClusterQueue.
 type count struct{ Pending, Admitted int }
 
-// queues waits until the ClusterQueues whose names end so have these counts.
+// queues waits until the ClusterQueues whose names end in suffix have the counts.
 func (f *folder) queues(suffix string, want count) {
 	f.Helper()
 	f.eventually(func() string {
@@ -37,8 +37,8 @@ func (f *folder) queues(suffix string, want count) {
 	})
 }
 
-// running waits until so many of the jobs' pods run on the nodes of each node
-// pool, and every DaemonSet of the folder on all nodes it is for.
+// running waits until each node pool runs the given number of the jobs' pods, and
+// every DaemonSet of the folder runs on all of its nodes.
 func (f *folder) running(want map[string]int) {
 	f.Helper()
 	f.eventually(func() string {
@@ -61,7 +61,7 @@ func (f *folder) running(want map[string]int) {
 	})
 }
 
-// emptied waits until no job has left anything.
+// emptied waits until no job or object of a job remains.
 func (f *folder) emptied() {
 	f.Helper()
 	f.eventually(func() string {
@@ -75,8 +75,9 @@ func (f *folder) emptied() {
 	})
 }
 
-// succeed lets the pods of the Jobs whose names match succeed as soon as they
-// run, until a state is reached. The scope is kubectl's: which namespaces.
+// succeed lets the pods of the Jobs whose names match succeed as soon as they run,
+// until a state is reached. scope holds the arguments of kubectl that select the
+// namespaces.
 func (f *folder) succeed(scope, jobs string, wrong func() string) {
 	f.Helper()
 	match := regexp.MustCompile(jobs)
@@ -95,8 +96,8 @@ func (f *folder) succeed(scope, jobs string, wrong func() string) {
 	})
 }
 
-// completed tells what is wrong until so many Jobs or JobSets with matching names
-// are complete, and Kueue has it that they succeeded.
+// completed returns what is wrong, or "" if the given number of Jobs or JobSets
+// with matching names are complete and Kueue's Workloads say that they succeeded.
 func (f *folder) completed(scope, names string, want int) func() string {
 	match := regexp.MustCompile(names)
 	return func() string {
@@ -119,7 +120,7 @@ func (f *folder) completed(scope, names string, want int) func() string {
 	}
 }
 
-// workload is Kueue's of a Job or JobSet.
+// workload returns Kueue's Workload of a Job or JobSet.
 func (f *folder) workload(team, job string) object {
 	f.Helper()
 	for _, o := range f.get("workloads", "--namespace="+team) {
@@ -131,7 +132,7 @@ func (f *folder) workload(team, job string) object {
 	return object{}
 }
 
-// clear deletes all jobs, which must leave nothing.
+// clear deletes all jobs, and waits until nothing of them remains.
 func (f *folder) clear() {
 	f.Helper()
 	for _, team := range f.teams() {
@@ -141,10 +142,10 @@ func (f *folder) clear() {
 	f.emptied()
 }
 
-// jobLabel is on the pods of a Job.
+// jobLabel is a label of the pods of a Job.
 const jobLabel = "batch.kubernetes.io/job-name"
 
-// nodePools maps the nodes among the objects to their node pools.
+// nodePools returns the node pool of each node among the objects.
 func nodePools(objects []object) map[string]string {
 	pools := map[string]string{}
 	for _, o := range objects {
@@ -155,8 +156,8 @@ func nodePools(objects []object) map[string]string {
 	return pools
 }
 
-// autoPools are nodes as GKE makes them for the pods that wait for one: two for
-// each of the teams' first so many jobs in compact placement.
+// autoPools returns nodes as GKE creates them for pods that wait: two nodes for
+// each of the given number of jobs in compact placement of each team.
 func (f *folder) autoPools(jobs int) []pool {
 	var pools []pool
 	for _, team := range f.teams() {
@@ -182,7 +183,7 @@ func (f *folder) autoPools(jobs int) []pool {
 	return pools
 }
 
-// submitAll submits the workloads so named of all teams at once.
+// submitAll submits all teams' workloads of the given names at once.
 func (f *folder) submitAll(files string, names ...string) {
 	f.Helper()
 	args := []string{"apply", "--server-side"}
@@ -196,9 +197,9 @@ func (f *folder) submitAll(files string, names ...string) {
 	f.kubectl(args...)
 }
 
-// batchPlatform submits the reference's jobs stage by stage, and lets all of them
-// run to their end. The counts are the reference's own where it states them, with
-// the queues settled.
+// batchPlatform submits the jobs of the reference platform step by step, and lets
+// all of them run to their end. Where the reference states counts, the test wants the
+// same, after the queues have settled.
 func batchPlatform(f *folder) {
 	f.add(append(f.pools(), f.autoPools(4)...)...)
 	f.refused("team-a", "low-priority-1", func(text []byte) []byte {
@@ -214,9 +215,9 @@ func batchPlatform(f *folder) {
 	defer monitor.Stop()
 	f.failed("team-a", "jobset-1")
 
-	// The teams take turns: one that is first with all its jobs would borrow
-	// what another is about to ask for, and jobs of one priority take nothing
-	// back from each other.
+	// The teams take turns: a team that submits all its jobs first would borrow quota
+	// that another team requests soon, and jobs of one priority do not reclaim quota
+	// from each other.
 	submit := func(name string) {
 		for i := 1; i <= 4; i++ {
 			f.submitAll(name, fmt.Sprintf("%s-%d", name, i))
@@ -266,24 +267,27 @@ func batchPlatform(f *folder) {
 	}
 	f.clear()
 
-	// Alone, a team has of its cohort what it may borrow, and no more: two jobs by
-	// its quota, one on what another team leaves of l4-ondemand.
+	// A team that is alone in its cohort gets only the quota that it may borrow: two
+	// jobs by its own quota, and one on the part of l4-ondemand that another team
+	// leaves idle.
 	for i := range 4 {
 		f.submit("team-a", fmt.Sprintf("high-priority-%d", i+1))
 	}
 	f.queues("-team-a-hp", count{1, 3})
 	f.clear()
 
-	// Last, because Kueue measures queues from its start, and counts what it refuses.
+	// This comes last, because Kueue counts from its start, including refused
+	// workloads.
 	f.escapes()
 	f.outage()
 }
 
-// reclaimed holds that each team's first low-priority job, which borrowed the
-// reservation, has made room for a high-priority job of its cohort. Those take
-// what is nominally theirs out of a queue of lower priority, which to Kueue is
-// reclaiming within the cohort: their own queues' jobs are all of one priority.
-// Source: Kueue, apis/kueue/v1beta2/workload_types.go, reasons of Preempted.
+// reclaimed checks that each team's first low-priority job, which borrowed the
+// reservation, was evicted for a high-priority job of its cohort. A high-priority
+// job gets back its nominal quota from a queue of lower priority. Kueue calls this
+// reclaiming within the cohort, because all jobs of one queue have the same
+// priority. Source: Kueue, apis/kueue/v1beta2/workload_types.go, reasons of
+// Preempted.
 func (f *folder) reclaimed() {
 	f.Helper()
 	objects := f.get("jobs,workloads", "--all-namespaces")
@@ -316,8 +320,8 @@ func (f *folder) reclaimed() {
 	}
 }
 
-// priorities holds that all pods that have not ended have the PriorityClass, its
-// value and its preemption policy, by the name of their workload.
+// priorities checks the PriorityClass, its value and its preemption policy in all pods
+// that have not succeeded. want holds them by the name of the workload.
 func (f *folder) priorities(want map[string]string) {
 	f.Helper()
 	number := regexp.MustCompile(`-[0-9].*`)

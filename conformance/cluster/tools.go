@@ -1,6 +1,6 @@
 //go:build tools
 
-// Package cluster pins, for package plane, the programs of the control plane.
+// Package cluster pins the programs of the control plane that package plane builds.
 package cluster
 
 import (

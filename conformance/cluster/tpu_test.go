@@ -2,8 +2,8 @@ package cluster_test
 
 import "fmt"
 
-// tpuTraining runs every JobSet to its end. Two slices hold one multislice
-// JobSet, or two of one slice.
+// tpuTraining runs every JobSet to its end. Two slices hold either one multislice
+// JobSet or two JobSets of one slice.
 func tpuTraining(f *folder) {
 	f.add(f.pools()...)
 	slices := map[string]int{"slices-0": 4, "slices-1": 4}
@@ -19,8 +19,8 @@ func tpuTraining(f *folder) {
 	f.running(slices)
 	f.alone()
 
-	// A node is drained, which counts for nothing; then a host fails once, which
-	// the JobSet may, and once more.
+	// First a node is drained, which does not count as a failure. Then a host fails
+	// once, which the JobSet tolerates, and once more.
 	node := f.pods("tpu-research")[0].Spec.NodeName
 	f.kubectl("drain", "--delete-emptydir-data", node)
 	f.kubectl("uncordon", node)
@@ -40,7 +40,7 @@ func tpuTraining(f *folder) {
 	f.queues("-train", count{0, 0})
 	f.kubectl("delete", "jobsets", "--all", research)
 
-	// What logs to TensorBoard has one more pod, which is stopped at the end.
+	// The job that logs to TensorBoard has one more pod, which is stopped at the end.
 	f.submit("tpu-training", "tensorboard")
 	f.running(map[string]int{"slices-0": 4, "slices-1": 4, "cpu": 1})
 	f.succeed(training, "^tensorboard-slice-", f.completed(training, "^tensorboard$", 1))
@@ -56,7 +56,7 @@ func tpuTraining(f *folder) {
 	f.clear()
 }
 
-// pods are those of a namespace that run.
+// pods returns the running pods of a namespace.
 func (f *folder) pods(namespace string) []object {
 	f.Helper()
 	found := f.get("pods", "--namespace="+namespace, "--field-selector=status.phase=Running")
@@ -72,8 +72,8 @@ func (f *folder) fail(namespace string) {
 	f.kubectl("annotate", "pods", f.pods(namespace)[0].Metadata.Name, "--namespace="+namespace, "plane/ends=Failed")
 }
 
-// restarted waits until the namespace's JobSet has begun anew so many times, of
-// which some count.
+// restarted waits until the namespace's JobSet has restarted the given number of
+// times, and the given number of restarts count as failures.
 func (f *folder) restarted(namespace string, restarts, counted int) {
 	f.Helper()
 	f.eventually(func() string {
@@ -87,7 +87,7 @@ func (f *folder) restarted(namespace string, restarts, counted int) {
 	})
 }
 
-// alone holds that each node pool has running pods of one Job alone: its hosts
+// alone checks that each node pool runs pods of only one Job: the hosts of a pool
 // are one slice.
 func (f *folder) alone() {
 	f.Helper()

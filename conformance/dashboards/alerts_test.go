@@ -20,8 +20,8 @@ import (
 	"github.com/prometheus/prometheus/rules"
 )
 
-// history is a small one, sampled every minute, in which an alert fires or does
-// not.
+// history is a short history of metrics, sampled every minute, in which an alert
+// fires or does not fire.
 type history struct {
 	name   string
 	alert  string
@@ -30,8 +30,8 @@ type history struct {
 	want   string // series that fire, "" for none
 }
 
-// TestAlertsMeanWhatTheySay lets Prometheus' own rules evaluate the emitted
-// alerts every minute, for as long as they ask for.
+// TestAlertsMeanWhatTheySay lets Prometheus evaluate the emitted alerts every
+// minute over histories, with the durations of the alerts.
 func TestAlertsMeanWhatTheySay(t *testing.T) {
 	testAlerts(t, "../../golden/batch-platform-dws", []history{
 		{
@@ -283,7 +283,7 @@ func TestAlertsMeanWhatTheySay(t *testing.T) {
 	})
 }
 
-// quotas are the series of one queue in one flavor.
+// quotas returns the series of one queue in one flavor.
 func quotas(pending, nominal, reserved string) string {
 	return `kueue_cluster_queue_resource_pending{LEADER,cluster_queue="cq-a-lp",resource="nvidia.com/gpu"} ` + pending +
 		`x40
@@ -296,7 +296,7 @@ func quotas(pending, nominal, reserved string) string {
 }
 
 // TestKAIAlertsMeanWhatTheySay does the same for KAI Scheduler, whose counters
-// are there from the first event on.
+// appear with the first event.
 func TestKAIAlertsMeanWhatTheySay(t *testing.T) {
 	testAlerts(t, "../../golden/kai-departments", []history{
 		{
@@ -386,8 +386,8 @@ func TestKAIAlertsMeanWhatTheySay(t *testing.T) {
 	})
 }
 
-// testAlerts holds the platform's rules against histories, of which each alert
-// needs one in which it fires and one in which it does not.
+// testAlerts evaluates the platform's rules over histories. Each alert needs a
+// history in which it fires and one in which it does not.
 func testAlerts(t *testing.T, platform string, histories []history) {
 	content, err := os.ReadFile(platform + "/dashboards/alert-rules.yaml")
 	if err != nil {
@@ -448,8 +448,8 @@ func testAlerts(t *testing.T, platform string, histories []history) {
 	}
 }
 
-// TestTeamSeesItsOwnQueues evaluates the team dashboard's way from a namespace
-// to its ClusterQueues, beside a team whose name begins alike.
+// TestTeamSeesItsOwnQueues evaluates the query with which the team dashboard finds
+// the ClusterQueue of a namespace. Another team's name begins with the same text.
 func TestTeamSeesItsOwnQueues(t *testing.T) {
 	content, err := os.ReadFile(platform + "/dashboards/grafana/team.json")
 	if err != nil {
@@ -483,14 +483,15 @@ func TestTeamSeesItsOwnQueues(t *testing.T) {
 		`{cluster_queue="cq-team-a-lp",flavor="l4-spot",resource="nvidia.com/gpu"} 12`)
 }
 
-// evaluate wants an expression to have a result at a time.
+// evaluate fails the test unless an expression has the result at a time.
 func evaluate(t *testing.T, expr, at, series, want string) {
 	t.Helper()
 	promqltest.RunTest(t, load(series)+"\neval instant at "+at+" "+expr+"\n\t"+want+"\n", engine(t))
 }
 
-// load tells promqltest of series, one a line, sampled every minute; LEADER and
-// FOLLOWER stand for the labels of two replicas of Kueue.
+// load returns the command that loads series into promqltest. The text has one
+// series on each line, sampled every minute. LEADER and FOLLOWER stand for the
+// labels of two replicas of Kueue.
 func load(series string) string {
 	series = strings.NewReplacer(
 		"LEADER", `cluster="gke-batch",instance="a",replica_role="leader"`,

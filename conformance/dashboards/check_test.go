@@ -22,7 +22,8 @@ func TestEmptyFolderFails(t *testing.T) {
 	}
 }
 
-// TestQueries feeds checkQuery what it has to refuse, and "" where it must not.
+// TestQueries gives checkQuery queries that it must refuse, or must accept if want
+// is "".
 func TestQueries(t *testing.T) {
 	for _, tt := range []struct{ query, want string }{
 		{`sum by (cluster_queue) (kueue_pending_workloads{replica_role!="follower",cluster="c"})`, ""},
@@ -219,7 +220,8 @@ func TestScraping(t *testing.T) {
 	}
 }
 
-// expect wants one of the errors to contain a text, or no errors for "".
+// expect fails the test unless one of the errors contains a text. For "" there must
+// be no errors.
 func expect(t *testing.T, what string, errs []error, want string) {
 	t.Helper()
 	if want == "" {

@@ -12,8 +12,8 @@ import (
 	kueuemetrics "sigs.k8s.io/kueue/pkg/metrics"
 )
 
-// TestInventory holds the inventory against what the pinned release of Kueue
-// registers.
+// TestInventory compares the inventory with the metrics that the pinned release of
+// Kueue registers.
 func TestInventory(t *testing.T) {
 	kueuemetrics.InitMetricVectors(nil)
 	kueuemetrics.Register()
@@ -24,7 +24,7 @@ func TestInventory(t *testing.T) {
 		close(descriptions)
 	}()
 	registered := map[string][]string{}
-	// A description shows its name and labels in no other way.
+	// A prometheus.Desc shows its name and labels only in its text.
 	form := regexp.MustCompile(`fqName: "((?:multi)?kueue_\w+)".*variableLabels: \{([^}]*)\}`)
 	for d := range descriptions {
 		if m := form.FindStringSubmatch(strings.ReplaceAll(d.String(), "\n", " ")); m != nil {

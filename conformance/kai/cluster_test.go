@@ -31,7 +31,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// cluster is an API server's objects and, in cycle, all that acts on them.
+// cluster holds the objects of an API server. Its method cycle lets all controllers
+// act on them.
 type cluster struct {
 	t    *testing.T
 	kube *kubefake.Clientset
@@ -44,8 +45,8 @@ type cluster struct {
 
 var podsResource = corev1.SchemeGroupVersion.WithResource("pods")
 
-// newCluster has the folder's nodes and queues, and the PriorityClasses that KAI
-// Scheduler's chart installs.
+// newCluster returns a cluster with the folder's nodes and queues, and the
+// PriorityClasses that KAI Scheduler's chart installs.
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
 	actions.InitDefaultActions()
@@ -64,7 +65,7 @@ func newCluster(t *testing.T) *cluster {
 			ObjectMeta: metav1.ObjectMeta{Name: name}, Value: value,
 		}))
 	}
-	// To evict is to delete: the pod holds its node until its containers end.
+	// Evicting a pod deletes it: the pod keeps its node until its containers end.
 	c.kube.PrependReactor("delete", "pods", func(action kubetesting.Action) (bool, runtime.Object, error) {
 		deleted := action.(kubetesting.DeleteAction)
 		object, err := c.kube.Tracker().Get(podsResource, deleted.GetNamespace(), deleted.GetName())
@@ -80,7 +81,7 @@ func newCluster(t *testing.T) *cluster {
 	return c
 }
 
-// age makes what comes later younger: the scheduler looks at times.
+// age makes later objects younger: the scheduler compares the times of creation.
 func age(i int) metav1.Time {
 	return metav1.NewTime(time.Date(2026, 1, 1, 0, 0, i, 0, time.UTC))
 }
@@ -92,7 +93,7 @@ func (c *cluster) must(err error) {
 	}
 }
 
-// cordon does to the last node what kubectl and the node controller do.
+// cordon makes the last node unschedulable, as kubectl and the node controller do.
 func (c *cluster) cordon() {
 	c.t.Helper()
 	all := nodes(c.t)
@@ -103,7 +104,7 @@ func (c *cluster) cordon() {
 	c.must(c.kube.Tracker().Update(corev1.SchemeGroupVersion.WithResource("nodes"), node, ""))
 }
 
-// submit lets the cluster come to rest with one more job.
+// submit adds a job and runs cycles until nothing changes.
 func (c *cluster) submit(job *batchv1.Job) {
 	c.t.Helper()
 	job.UID = types.UID("uid-" + job.Name)
@@ -123,7 +124,7 @@ func (c *cluster) submit(job *batchv1.Job) {
 	c.t.Fatalf("%s: no rest after %d cycles:\n%s", job.Name, limit, c.state())
 }
 
-// state is one line a pod.
+// state returns the state of the pods, one line for each pod.
 func (c *cluster) state() string {
 	lines := ""
 	for _, pod := range c.list() {
@@ -132,8 +133,8 @@ func (c *cluster) state() string {
 	return lines
 }
 
-// placement says which jobs run on each node that has any. A job that waits is on
-// node "".
+// placement returns the jobs on each node that runs any. Waiting jobs are on node
+// "".
 func (c *cluster) placement() map[string][]string {
 	on := map[string][]string{}
 	for _, pod := range c.list() {
@@ -156,8 +157,8 @@ func (c *cluster) list() []corev1.Pod {
 	return pods.Items
 }
 
-// cycle lets everybody act once. A pod that the scheduler deletes in one cycle is
-// still there in the next, and gone after it.
+// cycle lets every controller act once. A pod that the scheduler deletes in one
+// cycle still exists in the next cycle, and is gone after it.
 func (c *cluster) cycle() {
 	c.t.Helper()
 	terminating := slices.DeleteFunc(c.list(), func(p corev1.Pod) bool { return p.DeletionTimestamp == nil })
@@ -169,8 +170,9 @@ func (c *cluster) cycle() {
 	}
 }
 
-// control gives each job that has no pod one, as the Job controller does: a job
-// with a podFailurePolicy gets another when the one before is gone altogether.
+// control creates a pod for each job that has none, as the Job controller does. A
+// job with a podFailurePolicy gets another pod only when the earlier pod is gone
+// completely.
 func (c *cluster) control() {
 	c.t.Helper()
 	have := map[string]bool{}
@@ -202,7 +204,7 @@ func (c *cluster) control() {
 	}
 }
 
-// group lets KAI's grouper make the pod's PodGroup, and names it at the pod.
+// group lets KAI's grouper create the pod's PodGroup, and sets its name on the pod.
 func (c *cluster) group(job *batchv1.Job, pod *corev1.Pod) {
 	c.t.Helper()
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(job)
@@ -217,8 +219,8 @@ func (c *cluster) group(job *batchv1.Job, pod *corev1.Pod) {
 	metav1.SetMetaDataAnnotation(&pod.ObjectMeta, constants.PodGroupAnnotationForPod, metadata.Name)
 }
 
-// grouperClient is what the grouper needs of a client: to get PriorityClasses, and
-// to make PodGroups. Any other method panics.
+// grouperClient implements the methods of a client that the grouper needs: it reads
+// PriorityClasses and creates PodGroups. Any other method panics.
 type grouperClient struct {
 	client.Client
 	cluster *cluster
@@ -257,7 +259,7 @@ func (g grouperClient) Create(ctx context.Context, object client.Object, _ ...cl
 }
 
 // schedule runs one cycle of the scheduler, as its program does. The cache is new
-// each time, so that it has seen all there is.
+// in each cycle, so that it has seen all objects.
 func (c *cluster) schedule() {
 	c.t.Helper()
 	config, err := conf_util.GetDefaultSchedulerConf()
@@ -299,7 +301,8 @@ func (c *cluster) schedule() {
 	framework.CloseSession(session) // and wait for what it decided to be done
 }
 
-// bind does to the pods with a BindRequest what KAI's binder and the kubelet do.
+// bind does the work of KAI's binder and the kubelet for the pods with a
+// BindRequest.
 func (c *cluster) bind() {
 	c.t.Helper()
 	requests, err := c.kai.SchedulingV1alpha2().BindRequests("").List(c.t.Context(), metav1.ListOptions{})

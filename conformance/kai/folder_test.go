@@ -24,8 +24,8 @@ var folders = flag.String("folders", "../../golden", "the `directory` of the dep
 // document is one object of a YAML file, not decoded.
 type document []byte
 
-// documents returns the objects of a kind in the files that match a pattern, in
-// the files' order. There must be some.
+// documents returns the objects of a kind in the files that match a pattern, in the
+// files' order. It fails the test if there are none.
 func documents(t *testing.T, pattern, kind string) []document {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(*folders, "kai-departments", pattern))
@@ -54,7 +54,7 @@ func documents(t *testing.T, pattern, kind string) []document {
 	return found
 }
 
-// decode refuses fields that T does not have.
+// decode decodes a document strictly: T must have all of its fields.
 func decode[T any](t *testing.T, d document) *T {
 	t.Helper()
 	object := new(T)
@@ -91,7 +91,7 @@ func jobs(t *testing.T) map[string]*batchv1.Job {
 	return all
 }
 
-// pool is what a node pool in Terraform says of its nodes.
+// pool holds the attributes of a Terraform node pool that decide about its nodes.
 type pool struct {
 	Name   string `hcl:"name"`
 	Count  int    `hcl:"node_count"`
@@ -113,8 +113,9 @@ type pool struct {
 	Rest hcl.Body `hcl:",remain"`
 }
 
-// nodes returns the nodes of the folder's one pool with GPUs, POOL-1 and so on, as
-// GKE makes them: with the pool's labels and taints, and the labels that GKE adds.
+// nodes returns the nodes of the folder's only pool with GPUs, named POOL-1 and so
+// on, as GKE creates them: with the pool's labels and taints, and the labels that
+// GKE adds.
 func nodes(t *testing.T) []*corev1.Node {
 	t.Helper()
 	file, diags := hclparse.NewParser().ParseHCLFile(filepath.Join(*folders, "kai-departments/terraform/node_pools.tf"))

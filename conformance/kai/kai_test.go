@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// TestQueues: KAI's own types know all that a queue says, and keep it.
+// TestQueues checks that KAI's own types know every field of a queue, and keep it.
 func TestQueues(t *testing.T) {
 	for _, d := range queueDocuments(t) {
 		written, queue := *decode[map[string]any](t, d), decode[kaiv2.Queue](t, d)
@@ -30,7 +30,8 @@ func TestQueues(t *testing.T) {
 	}
 }
 
-// missing says which fields of want are not the same in got, which may have others.
+// missing returns the fields of want that got lacks or has with another value. got
+// may have more fields.
 func missing(at string, want, got any) []string {
 	object, ok := want.(map[string]any)
 	if !ok {
@@ -47,7 +48,7 @@ func missing(at string, want, got any) []string {
 	return lost
 }
 
-// TestDemonstration does what the notes of the folder tell, step by step.
+// TestDemonstration performs the steps in the notes of the folder.
 func TestDemonstration(t *testing.T) {
 	const node1, node2, node3, node4 = "h100-reserved-1", "h100-reserved-2", "h100-reserved-3", "h100-reserved-4"
 	type nodes = map[string][]string
@@ -98,11 +99,11 @@ func TestDemonstration(t *testing.T) {
 	}
 }
 
-// TestIdle holds what the guide says of GPUs that nobody needs: who gets them, and
-// that they come back.
+// TestIdle checks the guide's statements on idle GPUs: who gets them, and that they
+// return to their owner.
 func TestIdle(t *testing.T) {
 	c := newCluster(t)
-	// What "build" runs is never evicted, and so never more than is guaranteed.
+	// Jobs of "build" are never evicted, and therefore never exceed the guarantee.
 	for i := range 2 {
 		c.submit(node(t, "interactive", "project-c", fmt.Sprint("build-", i)))
 	}
@@ -113,17 +114,17 @@ func TestIdle(t *testing.T) {
 		team string // asks for another node
 		want map[string]int
 	}{
-		// What nobody needs goes to whoever asks.
+		// Idle GPUs go to every team that asks.
 		{"project-d", map[string]int{"project-c": 1, "project-d": 1, "": 1}},
 		{"project-d", map[string]int{"project-c": 1, "project-d": 2, "": 1}},
 		{"project-d", map[string]int{"project-c": 1, "project-d": 3, "": 1}},
-		// It comes back to who is guaranteed it,
+		// They return to the team whose guarantee they are,
 		{"project-b", map[string]int{"project-c": 1, "project-d": 2, "project-b": 1, "": 2}},
 		// then to the cohort of the higher priority, which is guaranteed two nodes,
 		{"project-b", map[string]int{"project-c": 1, "project-d": 1, "project-b": 2, "": 3}},
 		// and in the cohort to its owner.
 		{"project-a", map[string]int{"project-c": 1, "project-d": 1, "project-b": 1, "project-a": 1, "": 4}},
-		// Everybody has what is guaranteed, and nobody gets more.
+		// Every team has its guarantee, and nobody gets more.
 		{"project-a", map[string]int{"project-c": 1, "project-d": 1, "project-b": 1, "project-a": 1, "": 5}},
 	} {
 		c.submit(node(t, "training-job-1", step.team, fmt.Sprint("train-", len(c.jobs))))
@@ -133,8 +134,8 @@ func TestIdle(t *testing.T) {
 	}
 }
 
-// TestPriority holds that of two teams of a cohort the one of the higher priority
-// gets idle GPUs first, also back from the other.
+// TestPriority checks that, of two teams of a cohort, the team with the higher
+// priority gets idle GPUs first, and can also reclaim them from the other team.
 func TestPriority(t *testing.T) {
 	c := newCluster(t)
 	for i := range 6 {
@@ -146,7 +147,8 @@ func TestPriority(t *testing.T) {
 	}
 }
 
-// node is a job of the folder as another team's own, grown to all GPUs of a node.
+// node returns a job of the folder as another team's job, which requests all GPUs
+// of a node.
 func node(t *testing.T, like, team, name string) *batchv1.Job {
 	t.Helper()
 	job := jobs(t)[like]
@@ -160,7 +162,7 @@ func node(t *testing.T, like, team, name string) *batchv1.Job {
 	return job
 }
 
-// teams counts the jobs that run by their team, and those that wait as "".
+// teams returns the number of running jobs by team, and of waiting jobs as "".
 func (c *cluster) teams() map[string]int {
 	c.t.Helper()
 	count := map[string]int{}

@@ -16,13 +16,13 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// own is the HTML that a review has, line by line.
+// own matches the HTML that batchwright itself puts into a review, line by line.
 var own = regexp.MustCompile(`^(<!-- batchwright review(: [a-z0-9-]+)? -->|<details><summary><code>[^<>]*</code>: ` +
 	`[a-z0-9, ]+</summary>|</details>)$`)
 
-// TestReviews: what a review holds is text and code. There is no link, picture,
-// emphasis or HTML in it that batchwright did not put there itself, and every
-// row of a table has its cells.
+// TestReviews checks that a review contains only text and code. It has no link,
+// image, emphasis or HTML except what batchwright itself put there, and every row
+// of a table has its cells.
 func TestReviews(t *testing.T) {
 	files, err := filepath.Glob("../../golden/review/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -97,7 +97,7 @@ func check(source []byte) []string {
 	return problems
 }
 
-// TestCheckFinds: a value that was not escaped is found.
+// TestCheckFinds checks that a value that was not escaped is found.
 func TestCheckFinds(t *testing.T) {
 	for _, source := range []string{
 		"see @team", "a <b>c</b>", "<div>", "[a](b)", "![a](b)", "http://example.com", "www.example.com",

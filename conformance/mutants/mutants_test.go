@@ -1,5 +1,5 @@
 // Package mutants_test breaks the compiler, one place at a time, and demands that
-// the real tools notice and say where.
+// one of the real tools notices the mistake and names its place.
 package mutants_test
 
 import (
@@ -21,25 +21,25 @@ import (
 
 const root = "../.."
 
-// mutant is one mistake in the compiler's source, and what shows it.
+// mutant is a mistake in the compiler's source, and the tool that must notice it.
 type mutant struct {
 	name      string
 	file      string // of the repository
-	old, new  string // old stands in the file once
-	blueprint string // of the folder that is held, by its name under golden/
+	old, new  string // old occurs once in the file
+	blueprint string // name of the folder under golden/ that the tool checks
 	by        string // one of tools
-	says      string // part of what the tool prints, and so where to look
+	says      string // part of the tool's output, which leads to the place
 }
 
-// tool holds the deploy folders of a directory. It is a package of a module below
-// conformance/: a program, or a test.
+// tool checks the deploy folders of a directory. It is a package of a module below
+// conformance/: a program or a test.
 type tool struct {
 	module, pkg string
 	test        bool
 	args        func(folders, blueprint string) []string
 }
 
-// tools are the real tools, each by what a mutant says.
+// tools are the tools by the names that mutants use.
 var tools = map[string]tool{
 	"check": {".", "./cmd/check", false, func(folders, blueprint string) []string {
 		return []string{filepath.Join(folders, blueprint)}
@@ -53,25 +53,25 @@ var tools = map[string]tool{
 	"changes": {"terraform", ".", true, func(folders, _ string) []string {
 		return []string{"-test.run=^TestChanges$", "-folders=" + folders}
 	}},
-	// What comes about on a plane does so within seconds: most mutants are caught by
-	// waiting in vain.
+	// A state on a plane is reached within seconds, and most mutants are noticed
+	// because a state is not reached. The patience is therefore short.
 	"cluster": {"cluster", ".", true, func(folders, blueprint string) []string {
 		return []string{"-test.run=^TestFolders$/^" + blueprint + "$", "-folders=" + folders, "-patience=20s"}
 	}},
-	// The attempts of a member to get past the quota, and Kueue's outage.
+	// The attempts of a member to exceed the quota, and Kueue's outage.
 	"attempts": {"cluster", ".", true, func(folders, blueprint string) []string {
 		return []string{"-test.run=^TestFolders$/^" + blueprint + "$", "-folders=" + folders, "-attempts"}
 	}},
-	// For what must not be caught, on a machine that others use as well.
+	// For changes that the tool must accept, on a machine that others use too.
 	"patient cluster": {"cluster", ".", true, func(folders, blueprint string) []string {
 		return []string{"-test.run=^TestFolders$/^" + blueprint + "$", "-folders=" + folders}
 	}},
 }
 
-// bases are the blueprints that others are laid over.
+// bases maps an overlay to the blueprint under it.
 var bases = map[string]string{"batch-platform-dws": "batch-platform"}
 
-// What can be wrong with a mutant.
+// The errors of a mutant.
 var (
 	errPlace    = errors.New("what is to be changed is not there once")
 	errSame     = errors.New("the folder is the golden one: nothing is broken")
@@ -80,8 +80,8 @@ var (
 	errSkipped  = errors.New("the tool is not here")
 )
 
-// TestMutants: each is caught. Two run at a time on two cores; one runs by its
-// name: -run TestMutants/NAME.
+// TestMutants checks that a tool notices every mutant. Two mutants run at a time. Run
+// one with -run TestMutants/NAME.
 func TestMutants(t *testing.T) {
 	b := newBench(t)
 	for _, m := range mutants {
@@ -99,7 +99,8 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// TestHarmless: what breaks nothing is not caught, so that this test can fail.
+// TestHarmless checks that a change that breaks nothing is not noticed, so that
+// TestMutants can fail.
 func TestHarmless(t *testing.T) {
 	b := newBench(t)
 	for _, test := range []struct {
@@ -155,7 +156,7 @@ func TestHarmless(t *testing.T) {
 	}
 }
 
-// bench is where mutants are built and held.
+// bench builds mutants and runs the tools on their folders.
 type bench struct {
 	root  string // absolute
 	tools map[string]func() (string, error)
@@ -191,12 +192,12 @@ func (b *bench) build(ctx context.Context, tool tool, bin string) (string, error
 	return bin, b.run(ctx, filepath.Join("conformance", tool.module), "go", args...)
 }
 
-// run runs a program in a directory of the repository. Its error has all that the
-// program says.
+// run runs a program in a directory of the repository. The error contains the whole
+// output of the program.
 func (b *bench) run(ctx context.Context, dir, program string, args ...string) error {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir = filepath.Join(b.root, dir)
-	// A control plane is stopped in order.
+	// Let the program stop its control plane in an orderly way.
 	cmd.Cancel, cmd.WaitDelay = func() error { return cmd.Process.Signal(syscall.SIGTERM) }, 30*time.Second
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s %s: %w\n%s", filepath.Base(program), strings.Join(args, " "), err, out)

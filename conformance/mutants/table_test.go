@@ -1,9 +1,9 @@
 package mutants_test
 
-// mutants are mistakes that somebody could make in the compiler. What a tool says
-// of each is written by hand.
+// mutants are mistakes that somebody could make in the compiler. The expected
+// output of each tool is written by hand.
 var mutants = []mutant{
-	// Dashboards, alerts and builds, held against the libraries of their readers.
+	// Dashboards, alerts and builds, checked against the libraries of their readers.
 	{
 		name: "metric's name", file: "emit/monitoring/panels.go",
 		old: "expr: `sum(kueue_cluster_queue_nominal_quota", new: "expr: `sum(kueue_clusterqueue_nominal_quota",
@@ -273,7 +273,7 @@ var mutants = []mutant{
 		blueprint: "batch-platform", by: "attempts", says: "in gmp-system with Kueue down",
 	},
 
-	// What Google's APIs refuse of a folder that Terraform accepts.
+	// Requests that Google's APIs refuse although Terraform accepts the folder.
 	{
 		name: "public nodes in a private cluster", file: "emit/terraform/node_pools.go",
 		old: `	networks.setBool("enable_private_nodes", true)

@@ -29,8 +29,8 @@ func TestGoldenFolders(t *testing.T) {
 	}
 }
 
-// TestCheck breaks a folder. Where it has an ingress rule, the case gives another
-// one, as the Kubernetes documentation ("Network Policies") has them.
+// TestCheck breaks a folder. If a case has an ingress rule, it replaces the
+// folder's rule by a rule of the Kubernetes documentation ("Network Policies").
 func TestCheck(t *testing.T) {
 	const (
 		teamA, teamB = "kubernetes/teams/team-a.yaml", "kubernetes/teams/team-b.yaml"

@@ -3,8 +3,9 @@ package policies
 // kueueController suspends and starts jobs.
 const kueueController = "system:serviceaccount:kueue-system:kueue-controller-manager"
 
-// outOfBounds are the requests for jobs whose pods would take what no quota counts,
-// or nodes of others, with a queue; and some that only look like them.
+// outOfBounds returns requests with a queue for jobs whose pods would use resources
+// that no quota counts, or nodes of other queues. Some of the requests only look
+// similar, and must be admitted.
 func outOfBounds(q queue) []request {
 	var (
 		out    []request
@@ -36,12 +37,13 @@ func outOfBounds(q queue) []request {
 	resources := func(name, refused string, fields map[string]any) {
 		try(name, refused, func(pod map[string]any) { pod["containers"] = []any{worker(counted), worker(fields)} })
 	}
+	const unrequested = "resources.requests.memory of container worker"
 	resources("requests", "", counted)
 	resources("limits for requests", "", map[string]any{"limits": amount(int64(2), "1Gi")})
-	resources("no resources", "resources.requests of worker", nil)
-	resources("no cpu", "resources.requests of worker", map[string]any{"requests": map[string]any{"memory": "1Gi"}})
-	resources("no memory", "resources.requests of worker", map[string]any{"requests": map[string]any{"cpu": "1"}})
-	resources("requests of nothing", "resources.requests of worker",
+	resources("no resources", unrequested, nil)
+	resources("no cpu", unrequested, map[string]any{"requests": map[string]any{"memory": "1Gi"}})
+	resources("no memory", unrequested, map[string]any{"requests": map[string]any{"cpu": "1"}})
+	resources("requests of nothing", unrequested,
 		map[string]any{"requests": amount("0", "1Gi"), "limits": amount("8", "1Gi")})
 
 	set := func(name, refused, field string, value any) {
@@ -106,10 +108,10 @@ func outOfBounds(q queue) []request {
 		request{"jobset with claims that was there", collector, jobSetKind, claims, claims, ""})
 }
 
-// kueueCases are the requests that only Kueue's policies are there for, with a queue.
+// kueueCases returns the requests with a queue that concern only Kueue's policies.
 func kueueCases(q queue) []request {
-	const hand, child, reserved = "only Kueue starts jobs", "changes with its JobSet", "remove the labels and " +
-		"annotations"
+	const hand, child, reserved = "only Kueue may start a job", "this Job belongs to a JobSet",
+		"remove the labels and annotations"
 	of := func(fields map[string]any, edit func(metadata, spec map[string]any)) map[string]any {
 		edit(fields["metadata"].(map[string]any), fields["spec"].(map[string]any))
 		return fields

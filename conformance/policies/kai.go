@@ -85,7 +85,7 @@ func podTemplates(fields map[string]any) []map[string]any {
 // kaiCases are the requests that only KAI Scheduler's policies are there for, with
 // a queue.
 func kaiCases(q queue) []request {
-	const pods, label = "pods must have schedulerName", "label priorityClassName would"
+	const pods, label = "set schedulerName of the pods", "do not add or change the label priorityClassName"
 	of := func(change func(fields map[string]any)) map[string]any {
 		fields := kaiObject(job(q))
 		change(fields)

@@ -52,10 +52,10 @@ func TestCheck(t *testing.T) {
 		},
 		{"class of no tier", "Tier hp", "Tier other", "no PriorityClass is of tier"},
 		{
-			"no message", "    message: the priorityClassName of pods must be one of their queue\n", "",
+			"no message", "    message: set the priorityClassName of the pods to one that their queue allows\n", "",
 			"needs a message",
 		},
-		{"message of two lines", "message: the priority", "message: |\n      the\n      priority", "needs a message"},
+		{"message of two lines", "message: set the", "message: |\n      set\n      the", "needs a message"},
 		{"message names one priority", "a.join(' or ')", "a[0]", "does not name"},
 		{"message names no priority", " + variables.allowed.map(a, a.join(' or ')).join('')", "", "does not name"},
 		{

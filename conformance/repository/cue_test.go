@@ -17,8 +17,8 @@ import (
 
 const cue = "cuelang.org/go/cmd/cue"
 
-// TestCueVet: CUE's own command accepts every example, and finds what does not
-// fit the schema, also at the top and next to other mistakes.
+// TestCueVet checks that CUE's own command accepts every example, and finds values
+// that do not fit the schema, even at the top and next to other mistakes.
 func TestCueVet(t *testing.T) {
 	batchwright, cue := build(t, root, "./cmd/batchwright"), build(t, ".", cue)
 	for _, name := range examples() {
@@ -39,8 +39,8 @@ func TestCueVet(t *testing.T) {
 	}
 }
 
-// TestLanguageServer: in a new repository CUE's language server says what a
-// field means, and completes fields, from the vendored schema.
+// TestLanguageServer checks that CUE's language server explains and completes
+// fields in a new repository, from the vendored schema.
 func TestLanguageServer(t *testing.T) {
 	dir := t.TempDir()
 	run(t, ".", build(t, root, "./cmd/batchwright"), "init", "--from", "kai-departments", dir)
@@ -75,7 +75,7 @@ func TestLanguageServer(t *testing.T) {
 	}
 }
 
-// server is a language server.
+// server is a running language server.
 type server struct {
 	t   *testing.T
 	in  io.Writer
@@ -83,7 +83,7 @@ type server struct {
 	ids int
 }
 
-// message is one of JSON-RPC.
+// message is a message of JSON-RPC.
 type message struct {
 	Version string          `json:"jsonrpc"`
 	ID      any             `json:"id,omitempty"`
@@ -129,8 +129,8 @@ func (s *server) send(m message) {
 	}
 }
 
-// call returns the result of a request, and answers what the server asks in
-// between with nothing.
+// call returns the result of a request. Until the result arrives, it answers the
+// server's own requests with null.
 func (s *server) call(method string, params any) string {
 	s.t.Helper()
 	s.ids++

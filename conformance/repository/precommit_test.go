@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestPreCommit commits to a new repository whose hooks are this one's, as they
-// are in the working tree: pre-commit itself builds and runs them.
+// TestPreCommit commits to a new repository with the hooks of the working tree.
+// pre-commit itself builds and runs them.
 func TestPreCommit(t *testing.T) {
 	if _, err := exec.LookPath("pre-commit"); err != nil {
 		t.Skip("pre-commit is not installed: its hooks are not run")
@@ -35,10 +35,10 @@ func TestPreCommit(t *testing.T) {
 	tests := []struct {
 		name   string
 		change func()
-		// says are parts of what is printed where the commit is refused; without
-		// any it is accepted.
+		// says are parts of the output if the commit is refused. Without any, the commit
+		// is accepted.
 		says []string
-		// again: what the hooks did is all that was to do.
+		// again: the hooks have corrected everything, so the next commit succeeds.
 		again bool
 	}{
 		{"a new repository", func() {}, []string{"fmt...", "Passed", "compile...", "Failed", "files written"}, true},
@@ -82,8 +82,8 @@ func TestPreCommit(t *testing.T) {
 	}
 }
 
-// hookRepository copies what makes the hooks from the working tree into a
-// repository of their own, and returns its commit.
+// hookRepository copies the files of the hooks from the working tree into a new
+// repository, and returns its commit.
 func hookRepository(t *testing.T, dir string) string {
 	t.Helper()
 	for name := range strings.Lines(
@@ -113,7 +113,7 @@ func hookRepository(t *testing.T, dir string) string {
 	return strings.TrimSpace(run(t, dir, "git", "rev-parse", "HEAD"))
 }
 
-// gitConfig writes a configuration of git that says who commits.
+// gitConfig writes a configuration of git that names a committer.
 func gitConfig(t *testing.T) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "gitconfig")
@@ -125,7 +125,7 @@ func gitConfig(t *testing.T) string {
 	return name
 }
 
-// lineOf returns the rest of a file's line from a text on.
+// lineOf returns a file's line from a text to its end.
 func lineOf(t *testing.T, file, text string) string {
 	t.Helper()
 	content, err := os.ReadFile(file)

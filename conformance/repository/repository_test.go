@@ -1,5 +1,5 @@
-// Package repository holds what "batchwright init" writes against the tools that
-// read it: CUE's own command and language server, and pre-commit.
+// Package repository checks the files that "batchwright init" writes with the tools
+// that read them: CUE's own command and language server, and pre-commit.
 package repository
 
 import (
@@ -13,12 +13,12 @@ import (
 // root is the repository of batchwright.
 const root = "../.."
 
-// examples are those that init knows.
+// examples are the examples that init knows.
 func examples() []string {
 	return []string{"a3-ultra-flex", "batch-platform", "batch-platform-dws", "kai-departments", "tpu-training"}
 }
 
-// build builds a command of a module, and returns its path.
+// build builds a command of a module, and returns the path of the program.
 func build(t *testing.T, dir, pkg string) string {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), filepath.Base(pkg))
@@ -43,7 +43,7 @@ func try(dir, program string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// edit replaces text that stands in a file once.
+// edit replaces a text that must occur once in a file.
 func edit(t *testing.T, file, old, text string) {
 	t.Helper()
 	content, err := os.ReadFile(file)

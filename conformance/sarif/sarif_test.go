@@ -1,5 +1,5 @@
-// Package sarif_test holds the logs of "batchwright vet --format sarif" against
-// SARIF's own schema and against types of a module that reads SARIF.
+// Package sarif_test checks the logs of "batchwright vet --format sarif" against
+// SARIF's own schema and against the types of a module that reads SARIF.
 package sarif_test
 
 import (
@@ -23,8 +23,8 @@ import (
 
 const root = "../.."
 
-// TestLogs checks the log of every blueprint of golden/diag that stands there
-// as a whole, in a directory whose name is a challenge for URIs.
+// TestLogs checks the log of every case of golden/diag that contains a whole
+// blueprint, in a directory whose name needs escapes in a URI.
 func TestLogs(t *testing.T) {
 	bin := filepath.Join(t.TempDir(), "batchwright")
 	build := exec.Command("go", "build", "-C", root, "-o", bin, "./cmd/batchwright")
@@ -83,7 +83,8 @@ func vet(t *testing.T, bin string, archive *txtar.Archive) []byte {
 	return log
 }
 
-// check returns the rules that found something.
+// check fails the test if a log has problems. It returns the rules of the log's
+// results.
 func check(t *testing.T, schema *jsonschema.Schema, log []byte) []string {
 	t.Helper()
 	for _, err := range problems(schema, log) {
@@ -112,7 +113,7 @@ func check(t *testing.T, schema *jsonschema.Schema, log []byte) []string {
 	return ids
 }
 
-// problems returns what is wrong with a log.
+// problems returns the mistakes in a log.
 func problems(schema *jsonschema.Schema, log []byte) []error {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(log))
 	if err != nil {
@@ -130,7 +131,7 @@ func problems(schema *jsonschema.Schema, log []byte) []error {
 	return out
 }
 
-// compile returns the schema of SARIF 2.1.0 with formats, such as that of URIs.
+// compile returns the schema of SARIF 2.1.0, with checks of formats such as URIs.
 // Source: OASIS, as github.com/owenrumney/go-sarif carries it.
 func compile(t *testing.T) *jsonschema.Schema {
 	t.Helper()
@@ -150,7 +151,8 @@ func compile(t *testing.T) *jsonschema.Schema {
 	return schema
 }
 
-// schemaText reads the schema out of the module that embeds it as a constant.
+// schemaText reads the schema from the source of a module that embeds it as a
+// constant.
 func schemaText(t *testing.T) string {
 	t.Helper()
 	dir, err := exec.Command("go", "list", "-f", "{{.Dir}}",
@@ -176,7 +178,7 @@ func schemaText(t *testing.T) string {
 	return text
 }
 
-// TestProblems: the check can fail.
+// TestProblems checks that problems finds mistakes.
 func TestProblems(t *testing.T) {
 	const good = `{
   "$schema": "https://example.com/sarif.json", "version": "2.1.0",

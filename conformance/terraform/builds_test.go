@@ -11,8 +11,9 @@ import (
 	"go.yaml.in/yaml/v2"
 )
 
-// TestBuilds runs what the builds run of Terraform: they make a platform, and
-// destroy it although it is protected and its creation may have failed.
+// TestBuilds runs the Terraform commands of the builds. They must create a
+// platform, and destroy it although it is protected and its creation may have
+// failed.
 func TestBuilds(t *testing.T) {
 	r := open(t, "batch-platform")
 	r.prepare(t)

@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestChanges: what becomes of a platform that stands, for changes such as a
-// compiled blueprint or an edited tfvars brings.
+// TestChanges applies changes to an existing platform, as a compiled blueprint or
+// an edited tfvars makes them, and checks what Terraform does to the resources.
 func TestChanges(t *testing.T) {
 	r := open(t, "batch-platform")
 	r.prepare(t)
@@ -78,7 +78,8 @@ func TestChanges(t *testing.T) {
 
 		{"something read", edit{"outputs.tf", `output "`, "data \"google_project\" \"other\" {\n}\n\n$0"}, nil},
 
-		// What only counts when a pool is made is no reason to make it again.
+		// Arguments that count only when a pool is created are no reason to create it
+		// again.
 		{"nodes at first", edit{"node_pools.tf", "initial_node_count = 0", "initial_node_count = 1"}, nil},
 		{"account of the first pool", edit{"cluster.tf", "    service_account = var.node_account\n", ""}, nil},
 		{

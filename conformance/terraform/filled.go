@@ -8,11 +8,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// fill returns what an API gives back of an argument, by its path: GKE and Cloud
-// Monitoring fill in fields that nobody set, and leave out some that were set. Each
-// of them is optional in the provider's schema and not computed, or required, so
-// that the next plan has a difference unless the configuration takes care of it. The
-// caller holds the lock.
+// fill returns the values that an API returns for arguments, by path. GKE and Cloud
+// Monitoring fill in fields that nobody set, and leave out some fields that were
+// set. In the provider's schema each of these fields is required, or optional and
+// not computed. The next plan therefore shows a difference unless the configuration
+// prevents it. The caller holds the lock.
 func (c *cloud) fill(kind, path string, arguments map[string]any, v tftypes.Value) tftypes.Value {
 	switch kind + "." + path {
 	// Source: GoogleCloudPlatform/cloud-foundation-fabric, pull request 3972.
@@ -42,7 +42,7 @@ func (c *cloud) fill(kind, path string, arguments map[string]any, v tftypes.Valu
 			return tftypes.NewValue(tftypes.String, topology)
 		}
 
-	// Without node auto-provisioning GKE keeps no settings of its pools.
+	// Without node auto-provisioning GKE keeps no settings for auto-provisioned pools.
 	//
 	// Source: provider documentation, google_container_cluster:
 	// node_pool_auto_config is of auto-provisioned pools.

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// TestGcluster plays on a fresh folder what `gcluster deploy` and `gcluster
-// destroy` run of Terraform, to the end: only Cloud Storage, which keeps the
-// state, and the provider are stand-ins.
+// TestGcluster runs on a fresh folder the Terraform commands of `gcluster deploy`
+// and `gcluster destroy`, to the end. Only the provider and Cloud Storage, which
+// keeps the state, are replaced by doubles.
 func TestGcluster(t *testing.T) {
 	for _, name := range goldens {
 		t.Run(name, func(t *testing.T) {
@@ -26,7 +26,7 @@ func TestGcluster(t *testing.T) {
 			}
 			r.gcluster(t, "deploy") // again
 
-			// As the guide says: the protection goes first.
+			// As the guide says, the protection is removed first.
 			out, ok := r.play(t, "destroy")
 			if ok || !strings.Contains(out, "Protected from deletion") {
 				t.Fatalf("the cluster is not protected:\n%s", out)
@@ -49,8 +49,8 @@ func TestGcluster(t *testing.T) {
 	}
 }
 
-// TestGclusterInitializes: without the call of a module gcluster takes a root for
-// initialized that is not, and its plan fails.
+// TestGclusterInitializes checks that the root calls a module. Otherwise gcluster
+// treats a root as initialized that is not, and its plan fails.
 func TestGclusterInitializes(t *testing.T) {
 	r := open(t, "batch-platform")
 	_, env := serveBucket(t, "my-project-gke-batch-tfstate")
@@ -102,7 +102,7 @@ func TestRealGcluster(t *testing.T) {
 // goldens are the folders under golden/.
 var goldens = slices.DeleteFunc(slices.Clone(forms), func(form string) bool { return form == managed })
 
-// gcluster plays a command of gcluster that has to go well.
+// gcluster runs the commands of a gcluster command, which must succeed.
 func (r root) gcluster(t *testing.T, verb string) {
 	t.Helper()
 	if out, ok := r.play(t, verb); !ok {
@@ -110,9 +110,9 @@ func (r root) gcluster(t *testing.T, verb string) {
 	}
 }
 
-// play runs what `gcluster deploy --auto-approve` or `gcluster destroy
-// --auto-approve` runs of Terraform, and returns what the last command says, and
-// whether all went well.
+// play runs the Terraform commands of `gcluster deploy --auto-approve` or `gcluster
+// destroy --auto-approve`. It returns the output of the last command, and whether
+// all succeeded.
 //
 // Source: Cluster Toolkit, pkg/shell/terraform.go: needsInit, initModule,
 // planModule, applyOrDestroy, outputModule; the arguments: terraform-exec, tfexec.
@@ -158,7 +158,7 @@ func (r root) play(t *testing.T, verb string) (string, bool) {
 	return string(outputs), ok
 }
 
-// platformName returns the name of the platform, which gcluster's artefact has.
+// platformName returns the name of the platform from gcluster's artifact.
 func platformName(t *testing.T, r root) string {
 	t.Helper()
 	for line := range strings.Lines(read(t, filepath.Join(r.dir, "../.ghpc/artifacts/expanded_blueprint.yaml"))) {
@@ -170,8 +170,8 @@ func platformName(t *testing.T, r root) string {
 	return ""
 }
 
-// guideCommands returns the commands in a section of the folder's README that
-// begin so, without the beginning.
+// guideCommands returns the commands in a section of the folder's README that begin
+// with a prefix, without the prefix.
 func guideCommands(t *testing.T, r root, heading, prefix string) (out []string) {
 	t.Helper()
 	_, section, _ := strings.Cut(read(t, filepath.Join(r.dir, "../README.md")), "\n## "+heading+"\n")
@@ -187,7 +187,7 @@ func guideCommands(t *testing.T, r root, heading, prefix string) (out []string) 
 	return out
 }
 
-// autoApprove returns what a command takes that would ask first.
+// autoApprove returns the arguments that let a command run without a question.
 func autoApprove(command string) []string {
 	if strings.HasPrefix(command, "apply ") {
 		return []string{"-auto-approve", "-input=false"}

@@ -14,9 +14,9 @@ import (
 	"testing"
 )
 
-// bucket stands in for Cloud Storage, as far as Terraform's backend gcs asks for
-// it: it lists, reads, writes and deletes the objects of one bucket, and heeds
-// the generations by which the backend locks a state.
+// bucket is a double of Cloud Storage for Terraform's backend gcs. It lists, reads,
+// writes and deletes the objects of one bucket, and respects the generations with
+// which the backend locks a state.
 type bucket struct {
 	name string
 
@@ -30,8 +30,8 @@ type object struct {
 	generation int
 }
 
-// serveBucket starts an empty bucket on the loopback interface. It returns it
-// with the variables of the environment by which the backend finds it.
+// serveBucket starts an empty bucket on the loopback interface. It returns the
+// bucket, and the environment variables with which the backend finds it.
 func serveBucket(t *testing.T, name string) (*bucket, []string) {
 	t.Helper()
 	b := &bucket{name: name, objects: map[string]object{}}
@@ -42,7 +42,7 @@ func serveBucket(t *testing.T, name string) (*bucket, []string) {
 	}
 }
 
-// count returns how many objects have names that end so.
+// count returns the number of objects whose names have the suffix.
 func (b *bucket) count(suffix string) (n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -111,7 +111,7 @@ func (b *bucket) serve(w http.ResponseWriter, r *http.Request, name string) {
 	}
 }
 
-// write takes an object that comes with its description in one request.
+// write stores an object that one request sends together with its description.
 func (b *bucket) write(w http.ResponseWriter, r *http.Request) {
 	_, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || r.URL.Query().Get("uploadType") != "multipart" {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestMistakes: what is wrong in a root is found, by Terraform and not by the
-// double.
+// TestMistakes checks that Terraform, and not the double, finds the mistakes in a
+// root.
 func TestMistakes(t *testing.T) {
 	r := open(t, "batch-platform")
 	r.prepare(t)

@@ -14,20 +14,22 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// forms are the deploy folders that are planned: those under golden/, and one
-// that Infrastructure Manager is to apply.
+// forms are the deploy folders that are planned: the folders under golden/, and one
+// for Infrastructure Manager.
 var forms = []string{
 	"a3-ultra-flex", "batch-platform", "batch-platform-dws", "kai-departments", "tpu-training", managed,
 }
 
-// managedTag makes a folder for Infrastructure Manager, whose own Terraform plans it.
+// managedTag is the tag that makes a folder for Infrastructure Manager, whose own
+// Terraform plans it.
 const (
 	managedTag = "managed=true"
 	managed    = "blueprints/tpu-training -t " + managedTag
 )
 
-// resources are how many of each type Terraform is to make of the forms, in
-// their order, counted by hand: one for each team, role, bucket, alert and so on.
+// resources are the numbers of resources of each type that Terraform must create
+// for the forms, in the order of forms. They are counted by hand: one for each
+// team, role, bucket, alert and so on.
 var resources = map[string][6]int{
 	"google_compute_firewall":        {2, 1, 1, 1, 1, 1}, // webhooks; the second gVNIC network
 	"google_compute_network":         {3, 1, 1, 1, 1, 1}, // a gVNIC and an RDMA network more
@@ -39,17 +41,17 @@ var resources = map[string][6]int{
 	"google_container_node_pool":     {2, 4, 6, 2, 4, 4},
 	"google_monitoring_alert_policy": {17, 18, 19, 10, 16, 16},
 	"google_monitoring_dashboard":    {2, 2, 2, 2, 2, 2}, // for administrators, for teams
-	// 3 of the nodes, 2 or 3 of every job and of a team's account, 2 of the members
+	// 3 for the nodes, 2 or 3 for every job and for a team's account, 2 for the members
 	"google_project_iam_member":        {7, 15, 15, 5, 9, 9},
 	"google_storage_bucket":            {0, 4, 4, 0, 1, 1},
-	"google_storage_bucket_iam_member": {0, 8, 8, 0, 3, 3}, // 2 a bucket, and one of the nodes
+	"google_storage_bucket_iam_member": {0, 8, 8, 0, 3, 3}, // 2 for each bucket, and one for the nodes
 	"google_vertex_ai_tensorboard":     {0, 0, 0, 0, 1, 1},
 	"terraform_data":                   {0, 0, 0, 0, 1, 1}, // the topology of the slices
 }
 
-// TestPlan plans and applies every folder. After init and validate have nothing
-// to say, all that the HCL declares is made, as often as counted by hand, and
-// another plan finds that nothing is left to do.
+// TestPlan plans and applies every folder. After init and validate without
+// complaints, Terraform must create everything that the HCL declares, as often as
+// counted by hand. Another plan must then find nothing to do.
 func TestPlan(t *testing.T) {
 	folders, err := filepath.Glob(repository + "/golden/*/terraform")
 	if err != nil {
@@ -77,7 +79,7 @@ func TestPlan(t *testing.T) {
 			if d := cmp.Diff(want, got.kinds()); d != "" {
 				t.Errorf("resources (-by hand +planned):\n%s", d)
 			}
-			// Of what stands a variable changes what it should and no more.
+			// A variable changes only the existing resources that it should change.
 			protect := r.plan(t, "plan", "-var", "deletion_protection=false")
 			if d := cmp.Diff([]string{"update google_container_cluster.main 1"},
 				protect.summary()); len(protect.said) > 0 || d != "" {
@@ -85,7 +87,7 @@ func TestPlan(t *testing.T) {
 			}
 			rename := r.plan(t, "plan", "-var", "cluster_name=other")
 			maps.DeleteFunc(rename.actions, func(_, action string) bool { return action == "update" })
-			// Of the grants, those to the pods of the cluster and those that name it.
+			// The grants are the grants to the pods of the cluster, and those that name it.
 			another := map[string]int{
 				"google_container_cluster": 1, "google_container_node_pool": want["google_container_node_pool"],
 				"google_project_iam_member": [...]int{4, 4, 4, 2, 3, 3}[i],
@@ -101,7 +103,7 @@ func TestPlan(t *testing.T) {
 var topology = regexp.MustCompile(`( = ")\d+x\d+(?:x\d+)?(")`)
 
 // changeTopology gives the slices of a root another topology and applies it. The
-// pools then have that topology: another plan finds that nothing is left to do.
+// pools must then have that topology, and another plan must find nothing to do.
 func (r root) changeTopology(t *testing.T) {
 	t.Helper()
 	name := filepath.Join(r.dir, "node_pools.tf")
@@ -119,8 +121,9 @@ func (r root) changeTopology(t *testing.T) {
 	}
 }
 
-// TestForms plans and applies what no golden folder has: other ways to compile
-// the TPU training environment, and all ways to obtain machines of docs/blueprint.md.
+// TestForms plans and applies forms that no golden folder has: other ways to
+// compile the TPU training environment, and all ways to obtain machines in
+// docs/blueprint.md.
 func TestForms(t *testing.T) {
 	_, options, _ := strings.Cut(read(t, repository+"/docs/blueprint.md"), "<!-- file: options.cue -->\n```cue\n")
 	options, _, found := strings.Cut(options, "```")
@@ -143,7 +146,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestSchema: the double has the schema it was given, in Terraform's own words.
+// TestSchema checks that the double has the schema it was given, in Terraform's own
+// words.
 func TestSchema(t *testing.T) {
 	r := open(t, "batch-platform")
 	r.prepare(t)
@@ -153,7 +157,7 @@ func TestSchema(t *testing.T) {
 	if err := errors.Join(err, json.Unmarshal(served, &got), json.Unmarshal(given, &want)); err != nil {
 		t.Fatal(err)
 	}
-	// What the file was stripped of.
+	// The file of the schema has no descriptions.
 	descriptions := cmp.FilterPath(func(p cmp.Path) bool {
 		index, ok := p.Last().(cmp.MapIndex)
 		return ok && index.Key().String() == "description_kind"

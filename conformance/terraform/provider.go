@@ -28,8 +28,8 @@ import (
 // Computed attributes are unknown in a plan, and get invented values when they are
 // applied or read.
 type double struct {
-	// Nil: it would answer about functions, imports and ephemeral resources, of
-	// which Terraform asks nothing here.
+	// The interface is nil: Terraform does not ask here about functions, imports and
+	// ephemeral resources, which it would answer.
 	tfprotov5.ProviderServer
 
 	schemas schemas
@@ -185,7 +185,7 @@ func (d *double) ReadDataSource(_ context.Context,
 			case a == nil || !a.Computed || !v.IsNull():
 				return v, nil
 			case a.Type.Is(tftypes.String):
-				// Whoever reads it again reads the same.
+				// A second read returns the same.
 				return tftypes.NewValue(a.Type, r.TypeName+"."+a.Name), nil
 			}
 			return d.value(r.TypeName, a)
@@ -235,8 +235,8 @@ func (d *double) replaced(kind string, prior, planned *tfprotov5.DynamicValue) (
 	diffs, err := before.Diff(after)
 	var out []*tftypes.AttributePath
 	for _, diff := range diffs {
-		// A block is said to differ when anything in it does: it is another one if
-		// there are more or fewer of it.
+		// A block itself differs only if the number of its instances differs: the list of
+		// differences also contains a block if anything in it differs.
 		other := within(schema.Block, diff.Path) || blocks(diff.Value1) != blocks(diff.Value2)
 		path := dotted(diff.Path)
 		if other && (slices.Contains(d.replacing[kind], path) || moves(kind, path, diff)) {
@@ -312,7 +312,7 @@ func (d *double) ApplyResourceChange(_ context.Context,
 		out.NewState, out.Diagnostics = r.PriorState, refusal(err)
 		return out, nil
 	}
-	// What was made stays made if it cannot be read.
+	// A created resource remains even if it cannot be read.
 	if err := d.rights.read(r.TypeName); err != nil {
 		out.Diagnostics = refusal(err)
 	}

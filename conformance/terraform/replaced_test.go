@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// blueprintEdit is a change of a blueprint: in its file platform.cue, or by a
+// blueprintEdit is a change of a blueprint: an edit of its file platform.cue, or a
 // tag.
 type blueprintEdit struct {
 	name     string
@@ -23,9 +23,10 @@ type blueprintEdit struct {
 	tag      string
 }
 
-// TestReplaced: what batchwright diff says must be replaced, of a folder and an
-// edited blueprint, is what Terraform replaces that has applied the folder; and
-// what it says is removed is what Terraform destroys, of what holds nodes or data.
+// TestReplaced applies a folder, and compares batchwright diff between the folder
+// and an edited blueprint with Terraform's plan for the change. Diff must report
+// exactly the resources that Terraform replaces as replaced, and exactly the
+// resources with nodes or data that Terraform destroys as removed.
 func TestReplaced(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "batchwright")
 	c := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./cmd/batchwright")
@@ -172,14 +173,14 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
-// grave are the types that hold nodes or data: whatever else is destroyed is not
-// said at the top of a review.
+// grave are the types of resources that hold nodes or data. A review does not
+// mention the destruction of other types at its top.
 var grave = []string{
 	"google_container_cluster", "google_compute_reservation", "google_storage_bucket", "google_container_node_pool",
 }
 
-// said returns the addresses of what batchwright diff says must be replaced, and
-// is removed, to come from a folder to a blueprint, sorted.
+// said returns the addresses of the resources that batchwright diff reports as
+// replaced, and as removed, between a folder and a blueprint, sorted.
 func said(t *testing.T, program, folder string, args ...string) (replaced, removed []string) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), program,
@@ -224,8 +225,8 @@ func compile(t *testing.T, program, folder string, args ...string) {
 	}
 }
 
-// become puts the files of another folder in place of the root's, but keeps what
-// Terraform and the tests have put there.
+// become replaces the files of the root with the files of another folder, and keeps
+// the files that Terraform and the tests have created.
 func (r root) become(t *testing.T, folder string) {
 	t.Helper()
 	files, err := filepath.Glob(r.dir + "/*.tf*")

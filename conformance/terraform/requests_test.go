@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestPrivateNodes holds that every request for a pool asks for private nodes.
+// TestPrivateNodes checks that every request for a pool asks for private nodes.
 func TestPrivateNodes(t *testing.T) {
 	for _, form := range []string{"a3-ultra-flex", "batch-platform"} {
 		t.Run(form, func(t *testing.T) {
@@ -24,7 +24,7 @@ func TestPrivateNodes(t *testing.T) {
 	}
 }
 
-// TestRefusals holds that the double refuses what Google's APIs refuse.
+// TestRefusals checks that the double refuses what Google's APIs refuse.
 func TestRefusals(t *testing.T) {
 	r := open(t, "batch-platform")
 	r.prepare(t)
@@ -49,8 +49,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestRights holds that a build reads what its script gives it a right to, and
-// nothing else.
+// TestRights checks that a build can read exactly the resources that its script
+// gives it a right to.
 func TestRights(t *testing.T) {
 	const script = `ROLES=(
   'roles/compute.networkAdmin'

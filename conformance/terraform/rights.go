@@ -52,7 +52,7 @@ var rolePermissions = map[string][]string{
 	"roles/storage.admin":                   {"storage.buckets.get", "storage.buckets.getIamPolicy"},
 }
 
-// rights are the permissions of whoever runs Terraform.
+// rights are the permissions of the account that runs Terraform.
 type rights []string
 
 var (
@@ -83,8 +83,8 @@ func readRights(script string) rights {
 	return out
 }
 
-// read returns the error that the provider's read of a resource comes to with these
-// rights.
+// read returns the error of the provider's read of a resource with these rights, or
+// nil.
 func (r rights) read(kind string) error {
 	needed, ok := readPermissions[kind]
 	if !ok {

@@ -21,7 +21,7 @@ import (
 
 const (
 	repository = "../.."
-	// facts is where what is known of the provider is expected.
+	// facts is the folder with the schema of the provider.
 	facts = repository + "/../shared/terraform"
 )
 
@@ -38,9 +38,9 @@ type root struct {
 	cloud   *cloud // what the double has been asked for
 }
 
-// open takes a deploy folder by its name, or makes it of what batchwright compile
-// is given, and starts the double, which has the rights of the folder's build. It
-// skips the test where Terraform or the provider's schema is absent.
+// open takes a deploy folder by its name, or makes one with the arguments of
+// batchwright compile, and starts the double with the rights of the folder's build.
+// It skips the test if Terraform or the provider's schema is absent.
 func open(t *testing.T, form string) root {
 	t.Helper()
 	program, double, dir := program(t, form), newDouble(t), t.TempDir()
@@ -63,14 +63,14 @@ func open(t *testing.T, form string) root {
 		t.Fatal(err)
 	}
 	if strings.Contains(form, managedTag) {
-		// It is given this folder and no more.
+		// Infrastructure Manager gets only this folder.
 		alone := t.TempDir()
 		if err := os.Rename(filepath.Join(dir, "terraform"), filepath.Join(alone, "terraform")); err != nil {
 			t.Fatal(err)
 		}
 		dir = alone
 	}
-	// Whatever wants the network finds an empty directory instead.
+	// A program that wants the network finds an empty directory instead.
 	config := filepath.Join(dir, "terraform.rc")
 	write(t, config,
 		fmt.Sprintf("disable_checkpoint = true\nprovider_installation {\n  filesystem_mirror {\n    path = %q\n  "+
@@ -85,8 +85,8 @@ func open(t *testing.T, form string) root {
 	}
 }
 
-// program returns the Terraform for a form: Infrastructure Manager's own version
-// where that was built, and the one that is installed for all others.
+// program returns the Terraform for a form: Infrastructure Manager's version if it
+// was built, and the installed one for all other forms.
 func program(t *testing.T, form string) string {
 	t.Helper()
 	if strings.Contains(form, managedTag) {
@@ -144,8 +144,8 @@ func read(t *testing.T, name string) string {
 	return string(content)
 }
 
-// prepare lets Terraform initialize and validate the root as it is, and then keep
-// the state beside it.
+// prepare lets Terraform initialize and validate the root unchanged, and then keeps
+// the state beside the root.
 func (r root) prepare(t *testing.T) {
 	t.Helper()
 	r.must(t, "init", "-input=false", "-backend=false")
@@ -162,8 +162,8 @@ func (r root) prepare(t *testing.T) {
 	r.must(t, "init", "-input=false", "-reconfigure")
 }
 
-// create plans and applies the root, of which Terraform has nothing to say, and
-// then finds nothing left to do. It returns the first plan.
+// create plans and applies the root without complaints from Terraform, and then
+// checks that nothing is left to do. It returns the first plan.
 func (r root) create(t *testing.T) outcome {
 	t.Helper()
 	first := r.plan(t, "plan")
@@ -179,8 +179,8 @@ func (r root) create(t *testing.T) outcome {
 	return first
 }
 
-// edit changes the first place in a file, until the test is done. In what is new
-// $0 stands for what is old.
+// edit changes the first match in a file until the test is done. In the new text $0
+// stands for the match.
 func (r root) edit(t *testing.T, e edit) {
 	t.Helper()
 	name := filepath.Join(r.dir, e.file)
@@ -217,8 +217,8 @@ func (r root) declared(t *testing.T) (out []string) {
 	return out
 }
 
-// run runs a command of Terraform and returns what it says, and whether it went
-// well.
+// run runs a Terraform command. It returns the output, and whether the command
+// succeeded.
 func (r root) run(t *testing.T, args ...string) ([]byte, bool) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), r.program, args...)
@@ -230,7 +230,7 @@ func (r root) run(t *testing.T, args ...string) ([]byte, bool) {
 	return out, err == nil
 }
 
-// must runs a command of Terraform that has to go well.
+// must runs a Terraform command that must succeed.
 func (r root) must(t *testing.T, args ...string) []byte {
 	t.Helper()
 	out, ok := r.run(t, args...)
@@ -240,7 +240,7 @@ func (r root) must(t *testing.T, args ...string) []byte {
 	return out
 }
 
-// outcome is what Terraform says of a plan.
+// outcome is the result of a plan, as Terraform reports it.
 type outcome struct {
 	actions map[string]string // by address: "create", "update", "replace", "delete"
 	said    []string          // errors and warnings
@@ -314,7 +314,7 @@ func kindOf(addr string) string {
 	return kind
 }
 
-// summary says how often what is done to which resources, as in "update
+// summary returns how often each action is done to each resource, as in "update
 // google_x.name 2", sorted.
 func (o outcome) summary() (out []string) {
 	n := map[string]int{}

@@ -10,17 +10,18 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// address is the provider that is stood in for, as Terraform names it.
+// address is the address of the provider that the double replaces, as Terraform
+// writes it.
 const address = "registry.terraform.io/hashicorp/google"
 
-// schemas is what a provider says of itself.
+// schemas holds the schemas of a provider, its resources and its data sources.
 type schemas struct {
 	provider        *tfprotov5.Schema
 	resources, data map[string]*tfprotov5.Schema // by type
 }
 
-// parseSchemas reads what terraform providers schema -json prints of the
-// provider. What that leaves out, such as descriptions, is left out here too.
+// parseSchemas reads the output of terraform providers schema -json for the
+// provider. The schemas lack whatever the output lacks, such as descriptions.
 func parseSchemas(content []byte) (schemas, error) {
 	var doc struct {
 		Providers map[string]struct {

@@ -1,6 +1,6 @@
-// Package workflows_test holds the workflows of GitHub Actions, this project's and
-// the one for repositories of users, against actionlint, and their scripts and
-// those of GitLab CI and Cloud Build against shellcheck where that is installed.
+// Package workflows_test checks the workflows of GitHub Actions, of this project
+// and for repositories of users, with actionlint. It checks their scripts, and the
+// scripts of GitLab CI and Cloud Build, with shellcheck if it is installed.
 package workflows_test
 
 import (
@@ -42,7 +42,7 @@ func TestActionlint(t *testing.T) {
 	}
 }
 
-// lint is what actionlint has to say.
+// lint returns the complaints of actionlint.
 func lint(t *testing.T, shellcheck, file string, content []byte) []*actionlint.Error {
 	t.Helper()
 	linter, err := actionlint.NewLinter(io.Discard, &actionlint.LinterOptions{Shellcheck: shellcheck})
@@ -56,7 +56,7 @@ func lint(t *testing.T, shellcheck, file string, content []byte) []*actionlint.E
 	return found
 }
 
-// TestActionlintFinds: what must not be in the workflow is found.
+// TestActionlintFinds checks that actionlint finds mistakes in the workflow.
 func TestActionlintFinds(t *testing.T) {
 	content, err := os.ReadFile(templates + "github.yml")
 	if err != nil {
@@ -77,8 +77,9 @@ func TestActionlintFinds(t *testing.T) {
 	}
 }
 
-// TestSafe: nothing from outside is put into a script, no workflow runs with
-// more rights than a pull request has, and whatever runs is named by a version.
+// TestSafe checks that no text from outside gets into a script, that no workflow
+// has more rights than a pull request, and that every action and image is named by
+// a version.
 func TestSafe(t *testing.T) {
 	for _, file := range workflows(t) {
 		content, err := os.ReadFile(file)
@@ -114,8 +115,8 @@ func TestSafe(t *testing.T) {
 	}
 }
 
-// TestScripts holds the scripts of the other services' files, and the script of
-// the hooks for pre-commit.
+// TestScripts checks the scripts in the files of the other services, and the script
+// of the hooks for pre-commit.
 func TestScripts(t *testing.T) {
 	shellcheck, err := exec.LookPath("shellcheck")
 	if err != nil {

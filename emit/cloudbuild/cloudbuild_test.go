@@ -113,7 +113,8 @@ func TestSteps(t *testing.T) {
 	if diff := cmp.Diff(want, ids(decodeBuild(t, out["cloudbuild/destroy.yaml"]))); diff != "" {
 		t.Errorf("destroy (-want +got):\n%s", diff)
 	}
-	for path, mode := range map[string]uint32{"create-platform.sh": 0o755, "destroy-platform.sh": 0o755, ".gcloudignore": 0} {
+	modes := map[string]uint32{"create-platform.sh": 0o755, "destroy-platform.sh": 0o755, ".gcloudignore": 0}
+	for path, mode := range modes {
 		if got := out[path].Mode; uint32(got) != mode {
 			t.Errorf("%s: mode %o, want %o", path, got, mode)
 		}
@@ -165,7 +166,9 @@ func TestHostileValues(t *testing.T) {
 	p := platform()
 	p.Name, p.Project, p.Region, p.Cluster.Name = hostile, hostile, hostile, hostile
 	p.Delivery.StateBucket, p.Monitoring.GrafanaNamespace = hostile, hostile
-	p.Versions = ir.Versions{Kueue: hostile, JobSet: hostile, KAI: hostile, Helm: hostile, Terraform: hostile, Gcloud: hostile}
+	p.Versions = ir.Versions{
+		Kueue: hostile, JobSet: hostile, KAI: hostile, Helm: hostile, Terraform: hostile, Gcloud: hostile,
+	}
 	out := files(t, p)
 
 	provision := decodeBuild(t, out["cloudbuild/provision.yaml"])
@@ -206,7 +209,8 @@ func TestGrantCondition(t *testing.T) {
 		{nil, attribute + `.hasOnly([])`},
 		{[]string{"roles/a", "roles/b"}, attribute + `.hasOnly(["roles/a", "roles/b"])`},
 		{eleven[:10], attribute + `.hasOnly(["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"])`},
-		{eleven, attribute + `.hasOnly(["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"]) || ` + attribute + `.hasOnly(["k"])`},
+		{eleven, attribute + `.hasOnly(["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"]) || ` +
+			attribute + `.hasOnly(["k"])`},
 		{[]string{`x"]) || true; title=y`}, attribute + `.hasOnly(["x\"]) || true\x3b title=y"])`},
 	} {
 		if got := grantCondition(tt.roles); got != tt.want {

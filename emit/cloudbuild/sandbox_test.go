@@ -177,6 +177,13 @@ func (s *sandbox) step(st step) result {
 // them.
 func (s *sandbox) words() []string { return strings.Split(s.read("words"), "\x00") }
 
+// continuation matches a line break inside a call, with the indent of the next line.
+var continuation = regexp.MustCompile(`\\\n *`)
+
+// splitCalls returns the calls of a text, one on each line. A backslash at the end of a
+// line continues the call, even inside a word.
+func splitCalls(s string) []string { return splitLines(continuation.ReplaceAllString(s, "")) }
+
 func splitLines(s string) []string {
 	return slices.DeleteFunc(strings.Split(s, "\n"), func(line string) bool { return line == "" })
 }

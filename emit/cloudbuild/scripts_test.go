@@ -27,7 +27,8 @@ case $call in
 *"projects get-iam-policy"*)
   printf 'projects/my-project/roles/gke_batch_build\t\t\t\nroles/compute.networkAdmin\t\t\t\n'
   printf 'roles/container.admin\tresource.name == "c"\tCluster gke-batch\t\n'
-  printf 'roles/resourcemanager.projectIamAdmin\tapi.getAttribute("iam.googleapis.com/modifiedGrantsByRole", []).hasOnly(["roles/artifactregistry.reader", "roles/logging.logWriter"])\t'
+  printf 'roles/resourcemanager.projectIamAdmin\tapi.getAttribute("iam.googleapis.com/modifiedGrantsByRole", [])'
+  printf '.hasOnly(["roles/artifactregistry.reader", "roles/logging.logWriter"])\t'
   printf 'Roles of nodes, jobs and members\t\n'
   ;;
 esac`
@@ -36,27 +37,49 @@ func TestCreate(t *testing.T) {
 	s := newSandbox(t, platform())
 	s.answer(fresh)
 	first := s.script("create-platform.sh", "")
-	want := splitLines(`
+	want := splitCalls(`
 gcloud services enable compute.googleapis.com container.googleapis.com --project=my-project
 gcloud iam service-accounts describe gke-batch-build@my-project.iam.gserviceaccount.com --project=my-project
 gcloud iam service-accounts create gke-batch-build --project=my-project --display-name=Builds\ gke-batch
 gcloud iam service-accounts describe gke-batch-nodes@my-project.iam.gserviceaccount.com --project=my-project
 gcloud iam service-accounts create gke-batch-nodes --project=my-project --display-name=Nodes\ of\ gke-batch
-gcloud iam service-accounts add-iam-policy-binding gke-batch-nodes@my-project.iam.gserviceaccount.com --project=my-project --member=serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com --role=roles/iam.serviceAccountUser --condition=None
+gcloud iam service-accounts add-iam-policy-binding gke-batch-nodes@my-project.iam.gserviceaccount.com \
+  --project=my-project --member=serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com \
+  --role=roles/iam.serviceAccountUser --condition=None
 gcloud artifacts repositories describe gke-batch --project=my-project --location=us-central1
-gcloud artifacts repositories create gke-batch --project=my-project --location=us-central1 --repository-format=docker --description=Images\ of\ the\ teams\ of\ gke-batch
+gcloud artifacts repositories create gke-batch --project=my-project --location=us-central1 \
+  --repository-format=docker --description=Images\ of\ the\ teams\ of\ gke-batch
 gcloud storage buckets list --project=my-project --filter=name=\"my-project-gke-batch-tfstate\" --format=value\(name\)
-gcloud storage buckets create gs://my-project-gke-batch-tfstate --project=my-project --location=us-central1 --uniform-bucket-level-access --public-access-prevention
+gcloud storage buckets create gs://my-project-gke-batch-tfstate --project=my-project --location=us-central1 \
+  --uniform-bucket-level-access --public-access-prevention
 gcloud storage buckets update gs://my-project-gke-batch-tfstate --versioning
-gcloud storage buckets add-iam-policy-binding gs://my-project-gke-batch-tfstate --member=serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com --role=roles/storage.admin --condition=None
+gcloud storage buckets add-iam-policy-binding gs://my-project-gke-batch-tfstate \
+  --member=serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com --role=roles/storage.admin \
+  --condition=None
 gcloud iam roles describe gke_batch_build --project=my-project --format=value\(deleted\)
-gcloud iam roles create gke_batch_build --project=my-project --stage=GA --title=Builds\ gke-batch --permissions=compute.reservations.create\,compute.reservations.delete
-gcloud projects get-iam-policy my-project --flatten=bindings\[\].members --filter=bindings.members=\"serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com\" --format=value\(bindings.role\,bindings.condition.expression\,bindings.condition.title\,bindings.condition.description\)
-gcloud projects add-iam-policy-binding my-project --member=serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com --role=projects/my-project/roles/gke_batch_build --condition=None
-gcloud projects add-iam-policy-binding my-project --member=serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com --role=roles/compute.networkAdmin --condition=None
-gcloud projects add-iam-policy-binding my-project --member=serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com --role=roles/container.admin --condition=\^\;\^title=Cluster\ gke-batch\;expression=resource.name\ ==\ \"c\"
-gcloud projects add-iam-policy-binding my-project --member=serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com --role=roles/resourcemanager.projectIamAdmin --condition=\^\;\^title=Roles\ of\ nodes\,\ jobs\ and\ members\;expression=api.getAttribute\(\"iam.googleapis.com/modifiedGrantsByRole\"\,\ \[\]\).hasOnly\(\[\"roles/artifactregistry.reader\"\,\ \"roles/logging.logWriter\"\]\)
-gcloud builds submit . --project=my-project --region=us-central1 --config=cloudbuild/provision.yaml --gcs-source-staging-dir=gs://my-project-gke-batch-tfstate/gke-batch/source
+gcloud iam roles create gke_batch_build --project=my-project --stage=GA --title=Builds\ gke-batch \
+  --permissions=compute.reservations.create\,compute.reservations.delete
+gcloud projects get-iam-policy my-project --flatten=bindings\[\].members \
+  --filter=bindings.members=\"serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com\" \
+  --format=value\
+  \(bindings.role\,bindings.condition.expression\,bindings.condition.title\,bindings.condition.description\)
+gcloud projects add-iam-policy-binding my-project \
+  --member=serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com \
+  --role=projects/my-project/roles/gke_batch_build --condition=None
+gcloud projects add-iam-policy-binding my-project \
+  --member=serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com --role=roles/compute.networkAdmin \
+  --condition=None
+gcloud projects add-iam-policy-binding my-project \
+  --member=serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com --role=roles/container.admin \
+  --condition=\^\;\^title=Cluster\ gke-batch\;expression=resource.name\ ==\ \"c\"
+gcloud projects add-iam-policy-binding my-project \
+  --member=serviceAccount:gke-batch-build@my-project.iam.gserviceaccount.com \
+  --role=roles/resourcemanager.projectIamAdmin \
+  --condition=\^\;\^title=Roles\ of\ nodes\,\ jobs\ and\ members\;expression=api.getAttribute\
+  \(\"iam.googleapis.com/modifiedGrantsByRole\"\,\ \[\]\).hasOnly\(\[\"roles/artifactregistry.reader\"\,\ \
+  \"roles/logging.logWriter\"\]\)
+gcloud builds submit . --project=my-project --region=us-central1 --config=cloudbuild/provision.yaml \
+  --gcs-source-staging-dir=gs://my-project-gke-batch-tfstate/gke-batch/source
 `)
 	if diff := cmp.Diff(want, first.calls); diff != "" || first.code != 0 {
 		t.Errorf("exit code %d, calls (-want +got):\n%s\n%s", first.code, diff, first.output)
@@ -68,8 +91,8 @@ gcloud builds submit . --project=my-project --region=us-central1 --config=cloudb
 		t.Errorf("second run: exit code %d\n%s", second.code, second.output)
 	}
 	for _, call := range second.calls {
-		if strings.Contains(call, " create ") || strings.Contains(call, "remove-iam-policy-binding") || strings.Contains(call, "projects "+
-			"add-iam-policy-binding") {
+		if strings.Contains(call, " create ") || strings.Contains(call, "remove-iam-policy-binding") ||
+			strings.Contains(call, "projects add-iam-policy-binding") {
 			t.Errorf("second run: %s", call)
 		}
 	}
@@ -160,7 +183,9 @@ func TestCreateRevokesWhatTheBuildNoLongerNeeds(t *testing.T) {
 	s := newSandbox(t, platform())
 	const earlier = `
 case $call in
-*"projects get-iam-policy"*) printf '%s\t\t\t\n' roles/compute.networkAdmin roles/container.admin roles/iam.serviceAccountAdmin ;;
+*"projects get-iam-policy"*)
+  printf 'roles/%s\t\t\t\n' compute.networkAdmin container.admin iam.serviceAccountAdmin
+  ;;
 esac`
 	s.answer(earlier)
 	want := []string{
@@ -173,7 +198,7 @@ esac`
 			words := strings.Fields(call)
 			if words[1] == "builds" {
 				out = append(out, "submit")
-			} else if verb, rest, ok := strings.Cut(words[2], "-iam-policy-binding"); ok && words[1] == "projects" && rest == "" {
+			} else if verb, ok := strings.CutSuffix(words[2], "-iam-policy-binding"); ok && words[1] == "projects" {
 				_, role, _ := strings.Cut(call, "--role=")
 				out = append(out, verb+" "+strings.Fields(role)[0])
 			}
@@ -219,19 +244,24 @@ func teamPlatform() *ir.Platform {
 func TestCreateMakesTeamAccounts(t *testing.T) {
 	const account = "wi-team-a@my-project.iam.gserviceaccount.com"
 	const bind = "gcloud iam service-accounts add-iam-policy-binding " + account + " --project=my-project " +
-		`--member=serviceAccount:my-project.svc.id.goog\[space-a/a-ksa\] --role=roles/iam.workloadIdentityUser --condition=None`
+		`--member=serviceAccount:my-project.svc.id.goog\[space-a/a-ksa\] ` +
+		`--role=roles/iam.workloadIdentityUser --condition=None`
 	s := newSandbox(t, teamPlatform())
 	s.answer(fresh)
 	r := s.script("create-platform.sh", "")
-	made := slices.Index(r.calls, `gcloud iam service-accounts create wi-team-a --project=my-project --display-name=Jobs\ of\ a\ in\ gke-batch`)
-	role := slices.Index(r.calls, `gcloud iam roles create gke_batch_writer --project=my-project --stage=GA --title=Writes --permissions=a.b.create\,a.b.get`)
+	made := slices.Index(r.calls, `gcloud iam service-accounts create wi-team-a --project=my-project `+
+		`--display-name=Jobs\ of\ a\ in\ gke-batch`)
+	role := slices.Index(r.calls, `gcloud iam roles create gke_batch_writer --project=my-project --stage=GA `+
+		`--title=Writes --permissions=a.b.create\,a.b.get`)
 	built := slices.IndexFunc(r.calls, func(call string) bool { return strings.HasPrefix(call, "gcloud builds submit") })
-	if bound := slices.Index(r.calls, bind); r.code != 0 || made < 0 || role < 0 || made > built || role > built || bound < built {
+	if bound := slices.Index(r.calls, bind); r.code != 0 ||
+		made < 0 || role < 0 || made > built || role > built || bound < built {
 		t.Errorf("exit code %d, account %d, role %d, build %d, identity %d\n%s", r.code, made, role, built, bound, r.output)
 	}
 
 	// Without a build the cluster may not be there: the command is printed.
-	if r := s.script("create-platform.sh", "", "--prepare"); slices.Contains(r.calls, bind) || !strings.Contains(r.output, bind) {
+	r = s.script("create-platform.sh", "", "--prepare")
+	if slices.Contains(r.calls, bind) || !strings.Contains(r.output, bind) {
 		t.Errorf("--prepare: %q\n%s", r.calls, r.output)
 	}
 
@@ -265,7 +295,8 @@ func TestCreateKeepsOffOthersAccounts(t *testing.T) {
 	s := newSandbox(t, teamPlatform())
 	s.answer("case $call in\n*'describe wi-team-a'*) echo 'Jobs of a in other' ;;\nesac")
 	r := s.script("create-platform.sh", "")
-	if r.code != 1 || len(r.matching("gcloud builds")) > 0 || !strings.Contains(r.output, `is called "Jobs of a in other"`) ||
+	if r.code != 1 || len(r.matching("gcloud builds")) > 0 ||
+		!strings.Contains(r.output, `is called "Jobs of a in other"`) ||
 		!strings.Contains(r.output, "teams.TEAM.serviceAccount") {
 		t.Errorf("exit code %d\n%s", r.code, r.output)
 	}
@@ -458,7 +489,8 @@ func TestSubmitFails(t *testing.T) {
 			words.ShellString(tt.problem) + " >&2; exit 1; fi")
 		for script, args := range map[string][]string{"create-platform.sh": nil, "destroy-platform.sh": {"--yes"}} {
 			r := s.script(script, "", args...)
-			if r.code != 1 || strings.Count(r.output, tt.problem) != 1 || !strings.Contains(r.output, "the log\n") || !strings.Contains(r.output, tt.says) {
+			if r.code != 1 || strings.Count(r.output, tt.problem) != 1 ||
+				!strings.Contains(r.output, "the log\n") || !strings.Contains(r.output, tt.says) {
 				t.Errorf("%s: exit code %d, want %q\n%s", script, r.code, tt.says, r.output)
 			}
 		}
@@ -553,7 +585,8 @@ func TestDestroy(t *testing.T) {
 			}
 			// What remains is named only once the platform is gone, and
 			// nothing of it is removed.
-			if strings.Contains(r.output, "gcloud storage rm --recursive gs://my-project-gke-batch-tfstate") != (tt.code == 0 && tt.submits) {
+			gone := tt.code == 0 && tt.submits
+			if strings.Contains(r.output, "gcloud storage rm --recursive gs://my-project-gke-batch-tfstate") != gone {
 				t.Errorf("what remains:\n%s", r.output)
 			}
 			if tt.code == 0 && tt.submits && !strings.Contains(r.output, "--project=my-project --force\n") {
@@ -580,12 +613,14 @@ func TestScriptsTakeNoValueForShell(t *testing.T) {
 	p.Name, p.Project, p.Region = hostile, hostile, hostile
 	p.Delivery.StateBucket, p.Delivery.Repository, p.Delivery.Region = hostile, hostile, hostile
 	p.Delivery.Account.ID, p.Delivery.Account.Display = hostile, hostile
-	p.Delivery.APIs, p.Delivery.Account.Roles, p.Delivery.Permissions = []string{hostile}, []string{hostile, "--flag"}, []string{hostile}
+	p.Delivery.APIs, p.Delivery.Permissions = []string{hostile}, []string{hostile}
+	p.Delivery.Account.Roles = []string{hostile, "--flag"}
 	p.Delivery.GrantableRoles = []string{hostile}
 	p.NodeAccount.ID, p.NodeAccount.Display = hostile, hostile
 	p.Delivery.NarrowRoles = []ir.NarrowRole{{Role: hostile, Title: hostile, Condition: hostile}}
 	p.Delivery.CustomRoles = []ir.CustomRole{{ID: hostile, Title: hostile, Permissions: []string{hostile}}}
-	p.Teams = []ir.Team{{Namespace: hostile, KubeAccount: hostile, Account: &ir.TeamAccount{ID: hostile, Display: hostile}}}
+	account := &ir.TeamAccount{ID: hostile, Display: hostile}
+	p.Teams = []ir.Team{{Namespace: hostile, KubeAccount: hostile, Account: account}}
 	s := newSandbox(t, p)
 	s.answer(fresh)
 	r := s.script("create-platform.sh", "")

@@ -34,35 +34,58 @@ func TestProvision(t *testing.T) {
 	for _, call := range calls {
 		got = append(got, temporary.ReplaceAllString(call, "TEMP"))
 	}
-	want := splitLines(`
+	want := splitCalls(`
 gcloud projects get-iam-policy my-project
 gcloud auth print-access-token
-curl --fail --silent --show-error --config - --header Content-Type:\ application/json --data \{\"permissions\":\[\"compute.reservations.create\"\,\"compute.reservations.delete\"\,\"compute.networks.create\"\,\"container.clusters.create\"\]\} https://cloudresourcemanager.googleapis.com/v3/projects/my-project:testIamPermissions
-gcloud builds list --project=my-project --region=us-central1 --ongoing --filter=tags=batchwright\ AND\ tags=gke-batch --format=value\(startTime\,id\)
-gcloud storage buckets update gs://my-project-gke-batch-tfstate --versioning --uniform-bucket-level-access --public-access-prevention
-gcloud storage objects describe gs://my-project-gke-batch-tfstate/gke-batch/terraform/default.tflock --format=value\(generation\)
-terraform init -input=false -backend-config=bucket=my-project-gke-batch-tfstate -backend-config=prefix=gke-batch/terraform
+curl --fail --silent --show-error --config - --header Content-Type:\ application/json --data \
+  \{\"permissions\":\[\"compute.reservations.create\"\,\"compute.reservations.delete\"\,\
+  \"compute.networks.create\"\,\"container.clusters.create\"\]\} \
+  https://cloudresourcemanager.googleapis.com/v3/projects/my-project:testIamPermissions
+gcloud builds list --project=my-project --region=us-central1 --ongoing \
+  --filter=tags=batchwright\ AND\ tags=gke-batch --format=value\(startTime\,id\)
+gcloud storage buckets update gs://my-project-gke-batch-tfstate --versioning --uniform-bucket-level-access \
+  --public-access-prevention
+gcloud storage objects describe gs://my-project-gke-batch-tfstate/gke-batch/terraform/default.tflock \
+  --format=value\(generation\)
+terraform init -input=false -backend-config=bucket=my-project-gke-batch-tfstate \
+  -backend-config=prefix=gke-batch/terraform
 terraform plan -input=false -lock-timeout=300s -out=platform.tfplan
 terraform apply -input=false -lock-timeout=300s platform.tfplan
 gcloud container clusters get-credentials gke-batch --project=my-project --location=us-central1 --dns-endpoint
-curl --fail --silent --show-error --location --retry 5 --output TEMP/release.yaml https://github.com/kubernetes-sigs/kueue/releases/download/v0.19.2/manifests.yaml
-kubectl create --dry-run=client --validate=false -k TEMP -o go-template=\{\{range\ .webhooks\}\}\{\{if\ not\ .namespaceSelector\}\}\{\{.name\}\}\|\{\{range\ .rules\}\}\{\{range\ .apiGroups\}\}\{\{.\}\}\,\{\{end\}\}\{\{end\}\}\{\{\"\\n\"\}\}\{\{end\}\}\{\{end\}\}
+curl --fail --silent --show-error --location --retry 5 --output TEMP/release.yaml \
+  https://github.com/kubernetes-sigs/kueue/releases/download/v0.19.2/manifests.yaml
+kubectl create --dry-run=client --validate=false -k TEMP -o \
+  go-template=\{\{range\ .webhooks\}\}\{\{if\ not\ .namespaceSelector\}\}\{\{.name\}\}\|\{\{range\ .rules\}\}\
+  \{\{range\ .apiGroups\}\}\{\{.\}\}\,\{\{end\}\}\{\{end\}\}\{\{\"\\n\"\}\}\{\{end\}\}\{\{end\}\}
 kubectl apply --server-side --force-conflicts --field-manager=kueue-release -k TEMP
 kubectl -n kueue-system rollout status deployment/kueue-controller-manager --timeout=600s
-kubectl apply --server-side --force-conflicts --field-manager=batchwright --dry-run=server -f kubernetes/resource-flavors.yaml
-curl --fail --silent --show-error --location --retry 5 --output TEMP/release.yaml https://github.com/kubernetes-sigs/jobset/releases/download/v0.12.0/manifests.yaml
+kubectl apply --server-side --force-conflicts --field-manager=batchwright --dry-run=server -f \
+  kubernetes/resource-flavors.yaml
+curl --fail --silent --show-error --location --retry 5 --output TEMP/release.yaml \
+  https://github.com/kubernetes-sigs/jobset/releases/download/v0.12.0/manifests.yaml
 kubectl apply --server-side --force-conflicts --field-manager=jobset-release -f TEMP/release.yaml
 kubectl -n jobset-system rollout status deployment/jobset-controller-manager --timeout=600s
 kubectl create --dry-run=server -f -
-kubectl create --dry-run=client --validate=false -f kubernetes/priority-classes.yaml -o jsonpath=\{.metadata.name\}\ \{.value\}\ \{.preemptionPolicy\}\ \{.globalDefault\}\{\"\\n\"\}
-kubectl get priorityclasses.scheduling.k8s.io -l app.kubernetes.io/part-of=gke-batch -o jsonpath=\{range\ .items\[\*\]\}\{.metadata.name\}\ \{.value\}\ \{.preemptionPolicy\}\ \{.globalDefault\}\{\"\\n\"\}\{end\}
-kubectl create --dry-run=client --validate=false -f kubernetes/teams -o jsonpath=\{.kind\}\ \{.metadata.namespace\}\ \{.metadata.name\}\ \{.spec.clusterQueue\}\{\"\\n\"\}
-kubectl get localqueues.kueue.x-k8s.io --all-namespaces -l app.kubernetes.io/part-of=gke-batch -o jsonpath=\{range\ .items\[\*\]\}\{.kind\}\ \{.metadata.namespace\}\ \{.metadata.name\}\ \{.spec.clusterQueue\}\{\"\\n\"\}\{end\}
+kubectl create --dry-run=client --validate=false -f kubernetes/priority-classes.yaml -o \
+  jsonpath=\{.metadata.name\}\ \{.value\}\ \{.preemptionPolicy\}\ \{.globalDefault\}\{\"\\n\"\}
+kubectl get priorityclasses.scheduling.k8s.io -l app.kubernetes.io/part-of=gke-batch -o \
+  jsonpath=\{range\ .items\[\*\]\}\{.metadata.name\}\ \{.value\}\ \{.preemptionPolicy\}\ \{.globalDefault\}\
+  \{\"\\n\"\}\{end\}
+kubectl create --dry-run=client --validate=false -f kubernetes/teams -o \
+  jsonpath=\{.kind\}\ \{.metadata.namespace\}\ \{.metadata.name\}\ \{.spec.clusterQueue\}\{\"\\n\"\}
+kubectl get localqueues.kueue.x-k8s.io --all-namespaces -l app.kubernetes.io/part-of=gke-batch -o \
+  jsonpath=\{range\ .items\[\*\]\}\{.kind\}\ \{.metadata.namespace\}\ \{.metadata.name\}\ \{.spec.clusterQueue\}\
+  \{\"\\n\"\}\{end\}
 kubectl apply --server-side --force-conflicts --field-manager=batchwright -k kubernetes
 kubectl create --dry-run=client --validate=false -f kubernetes/shared-queues.yaml -o name
 kubectl create --dry-run=client --validate=false -f kubernetes/teams -o name
-kubectl get clusterqueues.kueue.x-k8s.io -l app.kubernetes.io/part-of=gke-batch -o jsonpath=\{range\ .items\[\*\]\}clusterqueue.kueue.x-k8s.io/\{.metadata.name\}\ \{.metadata.annotations.batchwright/drained\}\{\"\\n\"\}\{end\}
-kubectl get clusterqueues.kueue.x-k8s.io -l app.kubernetes.io/part-of=gke-batch -o jsonpath=\{range\ .items\[\?\(@.spec.stopPolicy==\"None\"\)\]\}\{.metadata.name\}\{\"\ \"\}\{.status.conditions\[\?\(@.type==\"Active\"\)\].status\}\{\"\ \"\}\{.status.conditions\[\?\(@.type==\"Active\"\)\].message\}\{\"\\n\"\}\{end\}
+kubectl get clusterqueues.kueue.x-k8s.io -l app.kubernetes.io/part-of=gke-batch -o \
+  jsonpath=\{range\ .items\[\*\]\}clusterqueue.kueue.x-k8s.io/\{.metadata.name\}\ \
+  \{.metadata.annotations.batchwright/drained\}\{\"\\n\"\}\{end\}
+kubectl get clusterqueues.kueue.x-k8s.io -l app.kubernetes.io/part-of=gke-batch -o \
+  jsonpath=\{range\ .items\[\?\(@.spec.stopPolicy==\"None\"\)\]\}\{.metadata.name\}\{\"\ \"\}\
+  \{.status.conditions\[\?\(@.type==\"Active\"\)\].status\}\{\"\ \"\}\{.status.conditions\[\?\
+  \(@.type==\"Active\"\)\].message\}\{\"\\n\"\}\{end\}
 `)
 	dashboards := []string{
 		"kubectl apply --server-side --field-manager=batchwright -f -",
@@ -100,16 +123,23 @@ func TestProvisionWithKAI(t *testing.T) {
 		}
 		got = append(got, r.calls...)
 	}
-	want := splitLines(`
-kubectl delete secrets --namespace=kai-scheduler --ignore-not-found -l owner=helm\,name=kai-scheduler\,status\ in\ \(pending-install\,pending-upgrade\,pending-rollback\)
-helm upgrade kai-scheduler oci://ghcr.io/kai-scheduler/kai-scheduler/kai-scheduler --install --version=v0.17.0 --namespace=kai-scheduler --create-namespace --set=defaultQueue.createDefaultQueue=false --wait --timeout=15m
+	want := splitCalls(`
+kubectl delete secrets --namespace=kai-scheduler --ignore-not-found -l \
+  owner=helm\,name=kai-scheduler\,status\ in\ \(pending-install\,pending-upgrade\,pending-rollback\)
+helm upgrade kai-scheduler oci://ghcr.io/kai-scheduler/kai-scheduler/kai-scheduler --install --version=v0.17.0 \
+  --namespace=kai-scheduler --create-namespace --set=defaultQueue.createDefaultQueue=false --wait --timeout=15m
 kubectl wait configs.kai.scheduler/kai-config --for=condition=Ready --timeout=600s
 kubectl create --dry-run=server -f -
-kubectl create --dry-run=client --validate=false -f kubernetes/priority-classes.yaml -o jsonpath=\{.metadata.name\}\ \{.value\}\ \{.preemptionPolicy\}\ \{.globalDefault\}\{\"\\n\"\}
-kubectl get priorityclasses.scheduling.k8s.io -l app.kubernetes.io/part-of=gke-batch -o jsonpath=\{range\ .items\[\*\]\}\{.metadata.name\}\ \{.value\}\ \{.preemptionPolicy\}\ \{.globalDefault\}\{\"\\n\"\}\{end\}
+kubectl create --dry-run=client --validate=false -f kubernetes/priority-classes.yaml -o \
+  jsonpath=\{.metadata.name\}\ \{.value\}\ \{.preemptionPolicy\}\ \{.globalDefault\}\{\"\\n\"\}
+kubectl get priorityclasses.scheduling.k8s.io -l app.kubernetes.io/part-of=gke-batch -o \
+  jsonpath=\{range\ .items\[\*\]\}\{.metadata.name\}\ \{.value\}\ \{.preemptionPolicy\}\ \{.globalDefault\}\
+  \{\"\\n\"\}\{end\}
 kubectl create --dry-run=client --validate=false -f kubernetes/cohorts.yaml -o name
 kubectl create --dry-run=client --validate=false -f kubernetes/teams -o name
-kubectl get queues.scheduling.run.ai -l app.kubernetes.io/part-of=gke-batch -o jsonpath=\{range\ .items\[\*\]\}queue.scheduling.run.ai/\{.metadata.name\}\ \{.metadata.labels.team\}\{\"\\n\"\}\{end\}
+kubectl get queues.scheduling.run.ai -l app.kubernetes.io/part-of=gke-batch -o \
+  jsonpath=\{range\ .items\[\*\]\}queue.scheduling.run.ai/\{.metadata.name\}\ \{.metadata.labels.team\}\
+  \{\"\\n\"\}\{end\}
 `)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
@@ -142,7 +172,9 @@ case $call in
 *"-f kubernetes/cohorts.yaml"*) echo queue.scheduling.run.ai/department ;;
 *"-f kubernetes/teams"*) printf 'namespace/a\nqueue.scheduling.run.ai/a\n' ;;
 `
-		stop = `kubectl patch --type=merge -p \{\"spec\":\{\"resources\":\{\"cpu\":\{\"limit\":0\,\"quota\":0\}\,\"gpu\":\{\"limit\":0\,\"quota\":0\}\,\"memory\":\{\"limit\":0\,\"quota\":0\}\}\}\} queue.scheduling.run.ai/b queue.scheduling.run.ai/former`
+		stop = `kubectl patch --type=merge -p \{\"spec\":\{\"resources\":\{\"cpu\":\{\"limit\":0\,\"quota\":0\}\,` +
+			`\"gpu\":\{\"limit\":0\,\"quota\":0\}\,\"memory\":\{\"limit\":0\,\"quota\":0\}\}\}\} ` +
+			`queue.scheduling.run.ai/b queue.scheduling.run.ai/former`
 	)
 	s.answer(wanted + `*get*) printf 'queue.scheduling.run.ai/%s\n' 'former ' 'department ' 'b b' 'a a' ;;
 esac`)
@@ -150,8 +182,9 @@ esac`)
 	if diff := cmp.Diff([]string{stop}, r.matching("kubectl patch")); diff != "" || r.code != 0 {
 		t.Errorf("exit code %d, patches (-want +got):\n%s\n%s", r.code, diff, r.output)
 	}
-	if want := "ended:\n  kubectl delete queue.scheduling.run.ai/b\n  kubectl delete queue.scheduling.run.ai/former\n"; !strings.Contains(r.output, want) {
-		t.Errorf("output lacks %q:\n%s", want, r.output)
+	const ended = "ended:\n  kubectl delete queue.scheduling.run.ai/b\n  kubectl delete queue.scheduling.run.ai/former\n"
+	if !strings.Contains(r.output, ended) {
+		t.Errorf("output lacks %q:\n%s", ended, r.output)
 	}
 	if got := r.matching("kubectl delete"); got != nil {
 		t.Errorf("called %q", got)
@@ -184,8 +217,13 @@ func TestKAIPrioritiesOfItsOwn(t *testing.T) {
 func TestLocalQueuesMove(t *testing.T) {
 	s := newSandbox(t, platform())
 	s.answer(`case $call in
-*"-f kubernetes/teams"*) printf '%s\n' 'Namespace  a ' 'ClusterQueue  cq-a-hp ' 'LocalQueue a lq-a-lp cq-lp' 'LocalQueue a lq-a-hp cq-a-hp' 'LocalQueue b lq-b-lp cq-lp' ;;
-*"get localqueues"*) printf 'LocalQueue %s\n' 'a lq-a-lp cq-a-lp' 'a lq-a-hp cq-a-hp' 'b lq-b-lp cq-b-lp' 'former lq-a-lp cq-former-lp' ;;
+*"-f kubernetes/teams"*)
+  printf '%s\n' 'Namespace  a ' 'ClusterQueue  cq-a-hp '
+  printf 'LocalQueue %s\n' 'a lq-a-lp cq-lp' 'a lq-a-hp cq-a-hp' 'b lq-b-lp cq-lp'
+  ;;
+*"get localqueues"*)
+  printf 'LocalQueue %s\n' 'a lq-a-lp cq-a-lp' 'a lq-a-hp cq-a-hp' 'b lq-b-lp cq-b-lp' 'former lq-a-lp cq-former-lp'
+  ;;
 esac`)
 	r := s.step(find(t, provision(platform()), "local-queues"))
 	want := []string{"kubectl delete localqueues.kueue.x-k8s.io -n a lq-a-lp",
@@ -325,16 +363,22 @@ fi`,
 func TestTurn(t *testing.T) {
 	s := newSandbox(t, platform())
 	st := find(t, provision(platform()), "turn")
-	const older, own, newer = `2026-01-01T10:00:00.5Z\tolder\n`, `2026-01-01T10:00:01Z\tthis-build\n`, `2026-01-01T10:00:02Z\tnewer\n`
+	const (
+		older = `2026-01-01T10:00:00.5Z\tolder\n`
+		own   = `2026-01-01T10:00:01Z\tthis-build\n`
+		newer = `2026-01-01T10:00:02Z\tnewer\n`
+	)
 	for _, tt := range []struct{ name, list string }{
-		{"alone", own}, {"a newer build waits", newer + own}, {"not listed yet", ""}, {"one has not started", `\tapproval\n` + own},
+		{"alone", own}, {"a newer build waits", newer + own}, {"not listed yet", ""},
+		{"one has not started", `\tapproval\n` + own},
 	} {
 		s.answer(`printf '` + tt.list + `'`)
 		if r := s.step(st); r.code != 0 || len(r.calls) != 1 {
 			t.Errorf("%s: exit code %d, calls %q\n%s", tt.name, r.code, r.calls, r.output)
 		}
 	}
-	s.answer(`if [[ ! -e $SANDBOX/second ]]; then : >"$SANDBOX/second"; printf '` + newer + own + older + `'; else printf '` + own + `'; fi`)
+	s.answer(`if [[ ! -e $SANDBOX/second ]]; then : >"$SANDBOX/second"; ` +
+		`printf '` + newer + own + older + `'; else printf '` + own + `'; fi`)
 	if r := s.step(st); r.code != 0 || len(r.matching("sleep")) != 1 || !strings.Contains(r.output,
 		"Waiting for build older") {
 		t.Errorf("exit code %d, calls %q\n%s", r.code, r.calls, r.output)
@@ -353,8 +397,8 @@ func TestUnlock(t *testing.T) {
 		lock   = "gs://my-project-gke-batch-tfstate/gke-batch/terraform/default.tflock"
 		remove = "gcloud storage rm " + lock + `#17`
 		who    = "root@be462693c16b"
-		list   = `gcloud builds list --project=my-project --region=us-central1 --filter=tags=batchwright\ AND\ tags=gke-batch ` +
-			`--format=value\(startTime\,finishTime\,status\,id\)`
+		list   = `gcloud builds list --project=my-project --region=us-central1 ` +
+			`--filter=tags=batchwright\ AND\ tags=gke-batch --format=value\(startTime\,finishTime\,status\,id\)`
 		// The lock is of 10:00:00.5.
 		spans    = `2026-01-01T09:00:00.1Z\t2026-01-01T11:00:00Z\tCANCELLED\tcancelled\n`
 		toSecond = `2026-01-01T10:00:00.7Z\t2026-01-01T10:00:00.8Z\tTIMEOUT\tbrief\n`
@@ -535,15 +579,22 @@ func TestQueues(t *testing.T) {
 		wanted = `
 case $call in
 *create*shared-queues*) echo clusterqueue.kueue.x-k8s.io/cq-shared ;;
-*create*) printf 'namespace/team-a\nclusterqueue.kueue.x-k8s.io/cq-a\nclusterqueue.kueue.x-k8s.io/cq-b\nclusterqueue.kueue.x-k8s.io/cq-c\n' ;;
+*create*) printf '%s\n' namespace/team-a clusterqueue.kueue.x-k8s.io/cq-{a,b,c} ;;
 `
 		// Of cq-c an administrator has stopped, nothing is said.
 		stopped = wanted + `
-*'batchwright/drained}'*) printf 'clusterqueue.kueue.x-k8s.io/cq-%s\n' 'a true' 'b true' 'c ' 'old ' 'older true' 'shared ' ;;
+*'batchwright/drained}'*)
+  printf 'clusterqueue.kueue.x-k8s.io/cq-%s\n' 'a true' 'b true' 'c ' 'old ' 'older true' 'shared '
+  ;;
 *'stopPolicy=="None"'*) printf 'cq-a True \ncq-b True \n' ;;
 esac`
-		stop = `kubectl patch --type=merge -p \{\"metadata\":\{\"annotations\":\{\"batchwright/drained\":\"true\"\}\}\,\"spec\":\{\"stopPolicy\":\"HoldAndDrain\"\,\"resourceGroups\":null\,\"admissionChecksStrategy\":null\}\} clusterqueue.kueue.x-k8s.io/cq-old clusterqueue.kueue.x-k8s.io/cq-older`
-		lift = `kubectl patch --type=merge -p \{\"metadata\":\{\"annotations\":\{\"batchwright/drained\":null\}\}\,\"spec\":\{\"stopPolicy\":\"None\"\}\} clusterqueue.kueue.x-k8s.io/cq-a clusterqueue.kueue.x-k8s.io/cq-b`
+		stop = `kubectl patch --type=merge -p \{\"metadata\":\{\"annotations\":` +
+			`\{\"batchwright/drained\":\"true\"\}\}\,\"spec\":\{\"stopPolicy\":\"HoldAndDrain\"\,` +
+			`\"resourceGroups\":null\,\"admissionChecksStrategy\":null\}\} ` +
+			`clusterqueue.kueue.x-k8s.io/cq-old clusterqueue.kueue.x-k8s.io/cq-older`
+		lift = `kubectl patch --type=merge -p \{\"metadata\":\{\"annotations\":` +
+			`\{\"batchwright/drained\":null\}\}\,\"spec\":\{\"stopPolicy\":\"None\"\}\} ` +
+			`clusterqueue.kueue.x-k8s.io/cq-a clusterqueue.kueue.x-k8s.io/cq-b`
 	)
 	s.answer(stopped)
 	r := s.step(st)
@@ -563,7 +614,8 @@ esac`
 *'stopPolicy=="None"'*) printf "cq-a True \ncq-b False Can't admit new workloads\ncq-c  \n" ;;
 esac`)
 	r = s.step(st)
-	if r.code != 1 || !strings.Contains(r.output, "cq-b False Can't admit new workloads\ncq-c") || strings.Contains(r.output, "cq-a") {
+	if r.code != 1 || !strings.Contains(r.output, "cq-b False Can't admit new workloads\ncq-c") ||
+		strings.Contains(r.output, "cq-a") {
 		t.Errorf("exit code %d\n%s", r.code, r.output)
 	}
 	if got := r.matching("kubectl patch"); got != nil {
@@ -576,15 +628,17 @@ esac`)
 		t.Fatal(err)
 	}
 	r = s.step(st)
-	if got := r.matching("kubectl patch"); r.code != 0 || len(got) != 1 || !strings.Contains(got[0], "HoldAndDrain") || !strings.HasSuffix(got[0], "cq-older") {
+	if got := r.matching("kubectl patch"); r.code != 0 || len(got) != 1 ||
+		!strings.Contains(got[0], "HoldAndDrain") || !strings.HasSuffix(got[0], "cq-older") {
 		t.Errorf("without teams: exit code %d, patches %q", r.code, got)
 	}
 }
 
 func TestDrain(t *testing.T) {
 	const (
-		stop = `kubectl patch clusterqueues.kueue.x-k8s.io --type=merge -p \{\"metadata\":\{\"annotations\":\{\"batchwright/drained\":\"true\"\}\}\,\"spec\":\{\"stopPolicy\":\"HoldAndDrain\"\}\} cq-a cq-b`
-		end  = `kubectl delete namespaces -l team\,app.kubernetes.io/part-of=gke-batch --wait=false`
+		stop = `kubectl patch clusterqueues.kueue.x-k8s.io --type=merge -p \{\"metadata\":\{\"annotations\":` +
+			`\{\"batchwright/drained\":\"true\"\}\}\,\"spec\":\{\"stopPolicy\":\"HoldAndDrain\"\}\} cq-a cq-b`
+		end = `kubectl delete namespaces -l team\,app.kubernetes.io/part-of=gke-batch --wait=false`
 	)
 	for _, tt := range []struct {
 		name, answers string
@@ -605,7 +659,8 @@ func TestDrain(t *testing.T) {
 		{"all there", `
 *"clusters list"*) echo RECONCILING ;;
 *"get deployment"*) echo 1 ;;
-*"get clusterqueues"*'stopPolicy=="None"'*) printf 'cq-a\ncq-b\n' ;;`, 0, "The cluster is drained", []string{stop, end}},
+*"get clusterqueues"*'stopPolicy=="None"'*) printf 'cq-a\ncq-b\n' ;;`,
+			0, "The cluster is drained", []string{stop, end}},
 		{"a disk remains", `
 *"clusters list"*) echo RUNNING ;;
 *"tensorboards list"*) echo projects/1/locations/r/tensorboards/2 ;;
@@ -656,8 +711,10 @@ func TestUnprotect(t *testing.T) {
 			"-target=google_container_cluster.main -var=deletion_protection=false"
 	)
 	const pulled = "\"terraform state pull\") echo '{}' ;;\n"
-	const cluster = `"terraform state list") printf 'google_compute_network.main\ngoogle_container_cluster.main\ngoogle_storage_bucket.team["a"]\n' ;;` +
-		"\n"
+	const cluster = `"terraform state list")
+  printf '%s\n' google_compute_network.main google_container_cluster.main 'google_storage_bucket.team["a"]'
+  ;;
+`
 	for _, tt := range []struct {
 		name, answers string
 		want          []string
@@ -665,8 +722,10 @@ func TestUnprotect(t *testing.T) {
 		{"no state", ``, []string{pull}},
 		{"empty state", pulled, []string{pull, list}},
 		{"no cluster", pulled + `"terraform state list") echo google_compute_network.main ;;`, []string{pull, list}},
-		{"cluster", pulled + cluster + `*"state show"*) echo '# google_container_cluster.main:' ;;`, []string{pull, list, show, apply}},
-		{"broken cluster", pulled + cluster + `*"state show"*) echo '# google_container_cluster.main: (tainted)' ;;`, []string{pull, list, show, untaint, apply}},
+		{"cluster", pulled + cluster + `*"state show"*) echo '# google_container_cluster.main:' ;;`,
+			[]string{pull, list, show, apply}},
+		{"broken cluster", pulled + cluster + `*"state show"*) echo '# google_container_cluster.main: (tainted)' ;;`,
+			[]string{pull, list, show, untaint, apply}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newSandbox(t, platform())

@@ -40,7 +40,8 @@ func TestSubstitutions(t *testing.T) {
 	tpus := slicesOf("v5litepod-16", ir.Slice{Topology: "4x4", Chips: 16, Hosts: 4}, 2)
 	none := slicesOf("v4-32", ir.Slice{Topology: "2x2x4", Chips: 16, Hosts: 4}, 0)
 	two := slicesOf("v5litepod-16", ir.Slice{Topology: "4x4", Chips: 16, Hosts: 4}, 2)
-	two.Capacities = append(two.Capacities, slicesOf("v5litepod-32", ir.Slice{Topology: "4x8", Chips: 32, Hosts: 8}, 1).Capacities...)
+	two.Capacities = append(two.Capacities,
+		slicesOf("v5litepod-32", ir.Slice{Topology: "4x8", Chips: 32, Hosts: 8}, 1).Capacities...)
 	two.Teams = append(two.Teams, ir.Team{Name: "b"})
 	kai, managed := kaiPlatform(), platform()
 	managed.Delivery.InfrastructureManager = true
@@ -256,8 +257,10 @@ func TestTensorBoard(t *testing.T) {
 	s.answer(`case $call in *"tensorboards list"*) echo ` + name + ` ;; *"get namespaces"*) printf '%s\n' a b ;; esac`)
 	r := s.step(st)
 	want := []string{
-		`gcloud ai tensorboards list --project=my-project --region=europe-west4 --filter=displayName=\"gke-batch\" --format=value\(name\)`,
-		`kubectl get namespaces -l team\,app.kubernetes.io/part-of=gke-batch -o jsonpath=\{range\ .items\[\*\]\}\{.metadata.name\}\{\"\\n\"\}\{end\}`,
+		`gcloud ai tensorboards list --project=my-project --region=europe-west4 ` +
+			`--filter=displayName=\"gke-batch\" --format=value\(name\)`,
+		`kubectl get namespaces -l team\,app.kubernetes.io/part-of=gke-batch ` +
+			`-o jsonpath=\{range\ .items\[\*\]\}\{.metadata.name\}\{\"\\n\"\}\{end\}`,
 		"kubectl create configmap tensorboard --from-literal=name=" + name + " --dry-run=client -o yaml",
 		"kubectl apply --server-side --force-conflicts --field-manager=batchwright -n a -f -",
 		"kubectl apply --server-side --force-conflicts --field-manager=batchwright -n b -f -",

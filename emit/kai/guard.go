@@ -52,19 +52,21 @@ func Guard(p *ir.Platform, policy *admissionv1.ValidatingAdmissionPolicy) {
 				"'%s'\n&& p.?metadata.labels[?'%s'].orValue(variables.queue) == variables.queue\n&& "+
 				"p.?metadata.labels[?'%s'].orValue('') == '')\n", ir.KAISchedulerName, ir.LabelKAIQueue,
 				priorityLabel),
-			Message: fmt.Sprintf("pods must have schedulerName %s, no other queue than their job, and no label %s",
-				ir.KAISchedulerName, priorityLabel),
+			Message: fmt.Sprintf("set schedulerName of the pods to %s, and remove the label %s from the pods, "+
+				"and the label %s if it differs from the label of the job",
+				ir.KAISchedulerName, priorityLabel, ir.LabelKAIQueue),
 		},
 		admissionv1.Validation{
 			Expression: fmt.Sprintf("variables.kept || variables.pods.all(p, [%s].exists(c,\nc.all(k, "+
 				"p.spec.?nodeSelector[?k].orValue('') == c[k])))\n", strings.Join(selectors, ",\n")),
-			Message: "pods must select the nodes of a capacity: set nodeSelector to the labels of " +
+			Message: "pods must select the nodes of a capacity: set nodeSelector to the labels of capacity " +
 				strings.Join(names, " or "),
 		},
 		admissionv1.Validation{
 			Expression: fmt.Sprintf("object.metadata.?labels[?'%[1]s'].orValue('') == (request.operation == "+
 				"'UPDATE'\n? oldObject.metadata.?labels[?'%[1]s'].orValue('') : '')\n", priorityLabel),
-			Message: fmt.Sprintf("the label %s would stand for that of the pods", priorityLabel),
+			Message: fmt.Sprintf("do not add or change the label %s: KAI Scheduler would use it instead of "+
+				"the priorityClassName of the pods", priorityLabel),
 		})
 }
 

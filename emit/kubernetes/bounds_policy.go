@@ -168,29 +168,29 @@ func jobsStayInBounds(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmiss
 		})
 	}
 	add("variables.kept || variables.uncounted == []", "",
-		"'containers must request cpu and memory, which quota is counted in: set resources.requests of '\n"+
+		"'quota counts cpu and memory: set resources.requests.cpu and resources.requests.memory of container '\n"+
 			"+ variables.uncounted.join(', ')\n")
 	add("variables.kept || variables.elsewhere == []", "",
-		"'pods go to the nodes of their queue: remove ' + variables.elsewhere.join(', ')\n"+
+		"'pods must run on the nodes of their queue: remove ' + variables.elsewhere.join(', ')\n"+
 			"+ ', or ask an administrator to allow it in the blueprint'\n")
 	add("variables.kept || variables.pods.all(p, p.?terminationGracePeriodSeconds.orValue(30) <= variables.grace)", "",
-		"'pods of queue ' + variables.queue + ' may take ' + string(variables.grace)\n"+
+		"'pods of queue ' + variables.queue + ' may take at most ' + string(variables.grace)\n"+
 			"+ ' seconds to end: lower terminationGracePeriodSeconds'\n")
 	add("variables.kept || variables.tolerated == [] || 'tolerations' in variables.allow", "",
 		"'pods of queue ' + variables.queue + ' must not tolerate ' + variables.tolerated.join(', ')\n"+
-			"+ ': their nodes have the taints ' + variables.taints.join(', ')\n")
+			"+ ': remove the toleration; the nodes of the queue have the taints ' + variables.taints.join(', ')\n")
 	add("variables.kept || variables.selected == [] || 'nodeSelector' in variables.allow", "",
 		"'pods of queue ' + variables.queue + ' must not select ' + variables.selected.join(', ')\n"+
-			"+ ': their nodes have the labels ' + variables.labels.join(', ')\n")
+			"+ ': remove the selector, or select labels of the nodes of the queue: ' + variables.labels.join(', ')\n")
 	add("variables.kept || variables.volumes == []", "",
 		"'no quota counts volume ' + variables.volumes.join(', ')\n"+
-			"+ ': use the bucket of the team or emptyDir, or ask an administrator to allow the "+
-			"kind in the blueprint'\n")
+			"+ ': use the bucket of the team or emptyDir, or ask an administrator to allow '\n"+
+			"+ 'this kind of volume in the blueprint'\n")
 	add("'volumeClaimPolicies' in variables.allow || dyn(object).spec.?volumeClaimPolicies.orValue([]) == []\n"+
 		"|| request.operation == 'UPDATE'\n"+
 		"&& dyn(object).spec.?volumeClaimPolicies == dyn(oldObject).spec.?volumeClaimPolicies\n",
 		"no quota counts the volumes of spec.volumeClaimPolicies: "+
-			"use the bucket of the team or emptyDir, or ask an administrator to allow it in the blueprint", "")
+			"use the bucket of the team or emptyDir, or ask an administrator to allow them in the blueprint", "")
 	return policy
 }
 

@@ -73,19 +73,23 @@ func podsKeepOffTheNode(p *ir.Platform) *admissionv1.ValidatingAdmissionPolicy {
 		policy.Spec.Validations = append(policy.Spec.Validations,
 			admissionv1.Validation{Expression: expression, Message: message})
 	}
+	message := "pods must not share the processes of their node: remove hostPID and hostIPC"
 	shared := "!object.spec.?hostPID.orValue(false) && !object.spec.?hostIPC.orValue(false)\n"
 	if !r.network {
+		message = "pods must not share the processes, network or ports of their node: " +
+			"remove hostPID, hostIPC, hostNetwork and hostPort"
 		shared += "&& !object.spec.?hostNetwork.orValue(false)\n" +
 			"&& variables.containers.all(c, c.?ports.orValue([]).all(p, p.?hostPort.orValue(0) == 0))\n"
 	}
-	add(shared, "pods must not share what their node has")
+	add(shared, message)
 	add("variables.containers.all(c, !c.?securityContext.?privileged.orValue(false)\n"+
 		"&& c.?securityContext.?procMount.orValue('Default') == 'Default'\n"+
 		"&& c.?securityContext.?seccompProfile.?type.orValue('') != 'Unconfined'\n"+
 		"&& c.?securityContext.?appArmorProfile.?type.orValue('') != 'Unconfined')\n"+
 		"&& object.spec.?securityContext.?seccompProfile.?type.orValue('') != 'Unconfined'\n"+
 		"&& object.spec.?securityContext.?appArmorProfile.?type.orValue('') != 'Unconfined'\n",
-		"containers must be neither privileged nor unconfined")
+		"containers must be neither privileged nor unconfined: remove privileged, procMount, "+
+			"and every seccompProfile and appArmorProfile of type Unconfined")
 	capabilities := baselineCapabilities
 	if r.lock {
 		capabilities = append(slices.Clone(capabilities), "IPC_LOCK")
@@ -95,24 +99,28 @@ func podsKeepOffTheNode(p *ir.Platform) *admissionv1.ValidatingAdmissionPolicy {
 		allowed += "\n|| k in " + celList(r.capabilities) + " && c.image in " + celList(r.daemons)
 	}
 	add("variables.containers.all(c, c.?securityContext.?capabilities.?add.orValue([]).all(k,\n"+allowed+"))\n",
-		"containers must not add such capabilities")
+		"containers must not add other capabilities than "+strings.Join(capabilities, ", ")+
+			": remove the others from securityContext.capabilities.add")
 
 	folders := slices.Concat(r.libraries, r.devices, r.kernel)
 	if folders == nil {
-		add("variables.folders == []", "pods must mount no folders of their node")
+		add("variables.folders == []", "pods must not mount folders of their node: remove the volumes with hostPath")
 	} else {
 		add("variables.folders.all(v, v.hostPath.path in\n"+celList(folders)+")\n",
-			"pods must mount no other folders of their node than "+strings.Join(folders, ", "))
+			"pods must not mount other folders of their node than "+strings.Join(folders, ", ")+
+				": remove the other volumes with hostPath")
 	}
 	if r.libraries != nil {
 		add("variables.containers.all(c, c.?volumeMounts.orValue([]).all(m, m.?readOnly.orValue(false)\n"+
 			"|| !variables.folders.exists(v, v.name == m.name && v.hostPath.path in "+celList(r.libraries)+")))\n",
-			"containers must mount "+strings.Join(r.libraries, " and ")+" read-only: others use them as well")
+			"containers must mount "+strings.Join(r.libraries, " and ")+
+				" read-only, because other pods use them too: set readOnly")
 	}
 	if r.daemons != nil {
 		add("variables.containers.all(c, c.image in "+celList(r.daemons)+" || c.?volumeMounts.orValue([]).all(m,\n"+
 			"!variables.folders.exists(v, v.name == m.name && v.hostPath.path in "+celList(r.kernel)+")))\n",
-			"containers but for GPUDirect's daemons must not mount "+strings.Join(r.kernel, " and "))
+			"containers must not mount "+strings.Join(r.kernel, " and ")+
+				": only the daemon of GPUDirect may, so remove the volumeMounts")
 	}
 	return policy
 }

@@ -90,7 +90,7 @@ func jobsAreQueued(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmission
 				"|| variables.classes.all(c, variables.allowed.exists(a, (c == '' ? '%s' : c) in a))\n",
 				defaultClass(p)),
 			// The API requires a message if the expression has line breaks.
-			Message: "the priorityClassName of pods must be one of their queue",
+			Message: "set the priorityClassName of the pods to one that their queue allows",
 			MessageExpression: "'the priorityClassName of pods in queue '\n" +
 				"+ variables.queue + ' must be ' + variables.allowed.map(a, a.join(' or ')).join('')\n",
 		},
@@ -99,7 +99,7 @@ func jobsAreQueued(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmission
 				"o.?controller.orValue(false)).all(o,\n" +
 				"request.operation == 'UPDATE' && oldObject.metadata.?ownerReferences.orValue([])\n" +
 				".exists(old, old.uid == o.uid && old.?controller.orValue(false)))\n",
-			Message: "metadata.ownerReferences must not name a controller: only the Jobs of a JobSet have one",
+			Message: "metadata.ownerReferences must not name a controller: remove the reference with controller true",
 		},
 	}
 	s.guard(p, policy)
@@ -123,7 +123,7 @@ func servicesAreHeadless(p *ir.Platform) *admissionv1.ValidatingAdmissionPolicy 
 	policy := teamPolicy(p, "services-are-headless", admissionRule("", "v1", "services"))
 	policy.Spec.Validations = []admissionv1.Validation{{
 		Expression: "object.spec.?clusterIP.orValue('') == 'None'",
-		Message:    "only headless Services are allowed here (spec.clusterIP None)",
+		Message:    "only headless Services are allowed here: set spec.clusterIP to None",
 	}}
 	return policy
 }

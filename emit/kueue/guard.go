@@ -54,14 +54,14 @@ func Guard(_ *ir.Platform, policy *admissionv1.ValidatingAdmissionPolicy) {
 		admissionv1.Validation{
 			Expression: "variables.byController || request.operation != 'UPDATE'\n" +
 				"|| !oldObject.spec.?suspend.orValue(false) || object.spec.?suspend.orValue(false)\n",
-			Message: "only Kueue starts jobs, when there is quota for them: leave spec.suspend as it is",
+			Message: "only Kueue may start a job, when quota is free: leave spec.suspend unchanged",
 		},
 		admissionv1.Validation{
 			Expression: "variables.byController || request.operation != 'UPDATE'\n" +
 				"|| !oldObject.metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false))\n" +
 				"|| object.spec == oldObject.spec && object.metadata.?labels == oldObject.metadata.?labels\n" +
 				"&& object.metadata.?ownerReferences == oldObject.metadata.?ownerReferences\n",
-			Message: "a Job of a JobSet changes with its JobSet: change that, or delete it and submit another",
+			Message: "this Job belongs to a JobSet: change the JobSet, or delete the JobSet and submit another one",
 		},
 		admissionv1.Validation{
 			Expression: reserved + ".all(n, request.operation == 'UPDATE'\n" +
@@ -69,6 +69,6 @@ func Guard(_ *ir.Platform, policy *admissionv1.ValidatingAdmissionPolicy) {
 				"&& object.metadata.?annotations[?n] == oldObject.metadata.?annotations[?n]\n" +
 				"|| !(n in object.metadata.?labels.orValue({})) && !(n in object.metadata.?annotations.orValue({})))\n",
 			Message: "remove the labels and annotations " + strings.Join(reservedNames, ", ") +
-				": a job has a Workload of its own, as large as the job, and the priority of its pods",
+				": Kueue would take the quota or the priority of the job from them",
 		})
 }

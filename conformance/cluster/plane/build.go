@@ -18,13 +18,14 @@ import (
 	"time"
 )
 
-// KubernetesVersion is what the API server says it is. It is the version of
-// k8s.io/kubernetes in go.mod: a build from source does not know its own.
+// KubernetesVersion is the version that the API server reports. It is the version
+// of k8s.io/kubernetes in go.mod, because a build from source does not know its own
+// version.
 const KubernetesVersion = "v1.36.3"
 
 // programs are the packages that are built. Each program has the name of its
-// package's folder, but for etcd's, whose last element is a version. Prometheus
-// comes on top: the conformance module pins it.
+// package's folder, except etcd, whose last element is a version. Prometheus is
+// built in addition: the conformance module pins it.
 var programs = []string{
 	"go.etcd.io/etcd/server/v3",
 	"k8s.io/kubernetes/cmd/kube-apiserver",
@@ -36,11 +37,12 @@ var programs = []string{
 	"sigs.k8s.io/kwok/cmd/kwok",
 }
 
-// Build returns the folder of the programs that the module at root pins. It
-// builds them unless they are there: some minutes and 3 GB of memory the first
-// time, nothing after that. The folder lies in bin/ of the module and its name
-// is a hash of all that decides what is built. Building removes the folders of
-// earlier versions that were not asked for within a day. Progress goes to log.
+// Build returns the folder of the programs that the module at root pins. It builds
+// them unless the folder exists: this takes some minutes and 3 GB of memory the
+// first time, and nothing afterwards. The folder is in bin/ of the module, and its
+// name is a hash of everything that decides what is built. Building removes the
+// folders of earlier versions that nobody has asked for within a day. Build writes
+// its progress to log.
 func Build(ctx context.Context, root string, log io.Writer) (string, error) {
 	prometheus, err := source(ctx, filepath.Join(root, ".."), "github.com/prometheus/prometheus")
 	if err != nil {
@@ -62,7 +64,7 @@ func Build(ctx context.Context, root string, log io.Writer) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
 		return "", err
 	}
-	// Built beside it and renamed, so that a folder that is there is whole.
+	// Build beside the folder and rename it, so that an existing folder is complete.
 	work, err := os.MkdirTemp(filepath.Dir(dir), "build-")
 	if err != nil {
 		return "", err
@@ -79,13 +81,14 @@ func Build(ctx context.Context, root string, log io.Writer) (string, error) {
 		args []string
 	}{
 		{root, append([]string{"-ldflags", flags, "-o", out}, programs...)},
-		// Prometheus is built by its own go.mod, which asks for another version
-		// of Kubernetes, and with no way to discover targets but a list.
+		// Prometheus is built by its own go.mod, which requires another version of
+		// Kubernetes, and with only one way to discover targets: a list.
 		{prometheus, []string{"-tags", "remove_all_sd", "-o", out, "./cmd/prometheus"}},
 	} {
 		build := exec.CommandContext(ctx, "go", append([]string{"build", "-trimpath"}, b.args...)...)
 		build.Dir = b.dir
-		build.Env = append(os.Environ(), "GOWORK=off") // that of Prometheus names folders its module is without
+		// The go.work of Prometheus names folders that its module does not contain.
+		build.Env = append(os.Environ(), "GOWORK=off")
 		build.Stdout, build.Stderr = log, log
 		if err := build.Run(); err != nil {
 			return "",
@@ -106,13 +109,13 @@ func Build(ctx context.Context, root string, log io.Writer) (string, error) {
 	return dir, nil
 }
 
-// built is what Build calls folders: a buildID, or build- with a number while it
-// builds.
+// built matches the names of Build's folders: a buildID, or build- with a number
+// during a build.
 var built = regexp.MustCompile(`^([0-9a-f]{16}|build-[0-9]+)$`)
 
 // prune removes the folders beside dir that Build has made and that nobody has
-// asked for since a time: 850 MB each. A younger one may be another branch's, or
-// another process may build in it or run its programs.
+// asked for since the given time. Each has 850 MB. A younger folder may belong to
+// another branch, or another process may build in it or run its programs.
 func prune(dir string, since time.Time) error {
 	siblings, err := os.ReadDir(filepath.Dir(dir))
 	if err != nil {
@@ -134,8 +137,8 @@ func prune(dir string, since time.Time) error {
 	return errors.Join(errs...)
 }
 
-// buildID hashes what the programs are built from. The module of Prometheus is
-// its path and version.
+// buildID returns a hash of everything that the programs are built from. prometheus
+// is the path and version of its module.
 func buildID(root, prometheus string) (string, error) {
 	hash := sha256.New()
 	fmt.Fprintln(hash, runtime.Version(), runtime.GOOS, runtime.GOARCH, KubernetesVersion, programs, prometheus)
@@ -149,7 +152,7 @@ func buildID(root, prometheus string) (string, error) {
 	return hex.EncodeToString(hash.Sum(nil))[:16], nil
 }
 
-// Root returns the folder of this module, where the working directory is inside.
+// Root returns the folder of this module. The working directory must be in it.
 func Root(ctx context.Context) (string, error) {
 	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
 	if err != nil {
@@ -158,7 +161,7 @@ func Root(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// source returns the folder with the source of a module in the version that the
+// source returns the folder with the source of a module, in the version that the
 // go.mod in dir pins.
 func source(ctx context.Context, dir, module string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", module)

@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// authority issues the certificates of one plane. It signs servers and clients.
+// authority issues the certificates of one plane, for servers and clients.
 type authority struct {
 	cert *x509.Certificate
 	key  crypto.Signer
 	pem  []byte
 }
 
-// lifetime is longer than any plane is up.
+// lifetime is longer than any plane runs.
 const lifetime = 7 * 24 * time.Hour
 
 func newAuthority() (*authority, error) {
@@ -50,9 +50,9 @@ func newAuthority() (*authority, error) {
 	return &authority{cert, key, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})}, nil
 }
 
-// issue writes tls.crt and tls.key into dir, which it makes: a certificate for
-// a client with that name and groups, and for a server with those DNS names, on
-// loopback.
+// issue writes tls.crt and tls.key into dir, which it creates. The certificate is
+// for a client with that name and groups, and for a server on loopback with those
+// DNS names.
 func (a *authority) issue(dir, name string, groups, dns []string) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

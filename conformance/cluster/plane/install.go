@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// controller is a program that is installed from its release's manifests, but
-// runs beside the cluster instead of in it.
+// controller is a program that is installed from its release's manifests, but runs
+// beside the cluster instead of in it.
 type controller struct {
 	name      string // of the program; of the namespace, before -system
 	module    string
@@ -36,13 +36,13 @@ var (
 	}
 )
 
-// install installs JobSet, and the definitions that GKE and KAI Scheduler bring.
+// install installs JobSet, and the definitions of GKE and KAI Scheduler.
 func (p *Plane) install(ctx context.Context) error {
 	autoscaler, err := source(ctx, p.root, "k8s.io/autoscaler/cluster-autoscaler/apis")
 	if err != nil {
 		return err
 	}
-	// The modules that already pin these do so to know their types.
+	// The modules that contain these definitions are already pinned for their types.
 	networking, err := source(ctx, filepath.Join(p.root, "../.."), "github.com/GoogleCloudPlatform/gke-networking-api")
 	if err != nil {
 		return err
@@ -90,8 +90,8 @@ func (p *Plane) install(ctx context.Context) error {
 	return err
 }
 
-// kaiQueue is the definition of KAI Scheduler's Queue, whose schema the checks
-// of the conformance module have.
+// kaiQueue is the definition of KAI Scheduler's Queue. The checks of the
+// conformance module have its schema.
 func (p *Plane) kaiQueue() (map[string]any, error) {
 	text, err := os.ReadFile(filepath.Join(p.root, "../kaiqueues/queue.yaml"))
 	if err != nil {
@@ -117,8 +117,8 @@ func (p *Plane) kaiQueue() (map[string]any, error) {
 	}, nil
 }
 
-// installController applies a release's manifests as Release has them, changed by
-// kustomize components, which are folders.
+// installController applies the release's manifests from the file that Release
+// names, after kustomize components have changed them. A component is a folder.
 func (p *Plane) installController(ctx context.Context, c controller, port string, components ...string) error {
 	if err := p.writeRelease(ctx, c, port); err != nil {
 		return err
@@ -161,14 +161,14 @@ func (p *Plane) installController(ctx context.Context, c controller, port string
 	return err
 }
 
-// Release returns the file with the manifests of the release of kueue or jobset,
-// as a build would download them, fit for the plane. The Deployment has no
-// replicas, because the program runs beside the cluster and answers the webhooks
-// at a port of loopback: each Service is another name of localhost, and the API
-// server still asks for, and checks, a certificate of the Service's own name.
+// Release returns the file with the release's manifests of kueue or jobset. A build
+// would download this file; here it is adapted to the plane. The Deployment has no
+// replicas, because the program runs beside the cluster and serves its webhooks at
+// a port of loopback. Each Service is another name of localhost, and the API server
+// still demands a certificate of the Service's own name.
 func (p *Plane) Release(name string) string { return p.path("release-" + name + ".yaml") }
 
-// writeRelease writes the file of Release.
+// writeRelease writes the file that Release returns.
 func (p *Plane) writeRelease(ctx context.Context, c controller, port string) error {
 	dir, err := source(ctx, p.root, c.module)
 	if err != nil {
@@ -200,7 +200,7 @@ func (p *Plane) writeRelease(ctx context.Context, c controller, port string) err
 			object["spec"] = map[string]any{"type": "ExternalName", "externalName": "localhost"}
 		}
 		p.direct(object, number, c.secret == "")
-		// JSON is YAML, and keeps whole numbers whole.
+		// JSON is YAML, and keeps integers exact.
 		text, err := json.Marshal(object)
 		if err != nil {
 			return err
@@ -210,8 +210,8 @@ func (p *Plane) writeRelease(ctx context.Context, c controller, port string) err
 	return os.WriteFile(p.Release(c.name), out.Bytes(), 0o600)
 }
 
-// direct gives every client configuration of a webhook in the value the port,
-// and the authority of the plane if that issues the certificate.
+// direct sets the port in every client configuration of a webhook in the value, and
+// the plane's authority if the plane issues the certificate.
 func (p *Plane) direct(value any, port int, issued bool) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -234,9 +234,9 @@ func (p *Plane) direct(value any, port int, issued bool) {
 	}
 }
 
-// runController starts a controller with its configuration, its own account's
-// rights, and ports of its webhooks, health and metrics, and waits until it is
-// ready. It puts the ports into config.
+// runController starts a controller with its configuration, the rights of its own
+// account, and its own ports for webhooks, health and metrics, and waits until it
+// is ready. It writes the ports into config.
 func (p *Plane) runController(ctx context.Context, c controller, config map[string]any,
 	ports []string) (*process, error) {
 	certificates := p.path(c.name + "-certificates")
@@ -290,8 +290,7 @@ func (p *Plane) runController(ctx context.Context, c controller, config map[stri
 	return s, p.ready(ctx, s, "http://"+health+"/readyz")
 }
 
-// mount does for a program's certificate what the kubelet does: it writes the
-// Secret's files.
+// mount writes the files of a program's certificate Secret, as the kubelet would.
 func (p *Plane) mount(ctx context.Context, c controller, dir string) error {
 	out, err := p.Kubectl(ctx, nil, "get", "secret", c.secret, "--namespace="+c.namespace, "-o", "json")
 	if err != nil {
@@ -315,12 +314,12 @@ func (p *Plane) mount(ctx context.Context, c controller, dir string) error {
 	return nil
 }
 
-// Prepare makes the plane ready for a deploy folder. For one with Kueue, Kueue is
-// installed and started, or started anew, with the configuration that
-// kubernetes/system/kueue-configuration.yaml holds. Changed are addresses, where
-// certificates are, and what takes a cluster: leader election and the visibility
-// server. For one with KAI Scheduler there is its namespace: its program is not
-// part of the plane.
+// Prepare makes the plane ready for a deploy folder. For a folder with Kueue it
+// installs Kueue and starts it, or restarts it, with the configuration in
+// kubernetes/system/kueue-configuration.yaml. It changes the addresses, the paths
+// of certificates, and two features that need a cluster: leader election and the
+// visibility server. For a folder with KAI Scheduler it only creates the namespace:
+// the plane does not run KAI Scheduler.
 func (p *Plane) Prepare(ctx context.Context, folder string) error {
 	file := filepath.Join(folder, "kubernetes/system/kueue-configuration.yaml")
 	text, err := os.ReadFile(file)
@@ -367,8 +366,8 @@ func (p *Plane) Prepare(ctx context.Context, folder string) error {
 	return p.StartKueue(ctx)
 }
 
-// StartKueue starts Kueue with the configuration of the folder that the plane was
-// last prepared for, and waits until the API server reaches its webhooks.
+// StartKueue starts Kueue with the configuration of the folder for which the plane
+// was last prepared, and waits until the API server reaches its webhooks.
 func (p *Plane) StartKueue(ctx context.Context) (err error) {
 	config := map[string]any{}
 	if err := yaml.Unmarshal(p.kueueConfig, &config); err != nil {
@@ -377,7 +376,7 @@ func (p *Plane) StartKueue(ctx context.Context) (err error) {
 	if p.kueue, err = p.runController(ctx, kueue, config, p.kueuePorts); err != nil {
 		return err
 	}
-	// It is up before its certificate has reached the API server.
+	// The program runs before its certificate has reached the API server.
 	flavor := []byte("{apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: probe}}")
 	return p.poll(ctx, p.kueue, func() error {
 		_, err := p.Kubectl(ctx, flavor, "create", "--dry-run=server", "-f", "-")
@@ -385,8 +384,8 @@ func (p *Plane) StartKueue(ctx context.Context) (err error) {
 	})
 }
 
-// StopKueue stops Kueue, if it runs, as scaling its Deployment to zero does. The
-// API server then refuses everything that its webhooks would look at.
+// StopKueue stops Kueue if it runs, like scaling its Deployment to zero. The API
+// server then refuses every request that one of its webhooks would handle.
 func (p *Plane) StopKueue() {
 	if p.kueue == nil {
 		return

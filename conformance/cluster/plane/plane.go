@@ -24,7 +24,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Plane is a control plane that runs.
+// Plane is a running control plane.
 type Plane struct {
 	Kubeconfig string // of an administrator
 
@@ -39,15 +39,15 @@ type Plane struct {
 	metrics        map[string]*endpoint // of controllers, by namespace
 }
 
-// patience is how long a program may take until it answers.
+// patience is the longest time until a program must answer.
 const patience = 90 * time.Second
 
 //go:embed stages.yaml
 var stages []byte
 
 // Start builds the programs of the module at root, if they are not built, and
-// brings up all but Kueue, which starts with Prepare. Progress goes to log.
-// The caller stops the plane; if Start fails, nothing is left running.
+// starts all except Kueue, which Prepare starts. It writes its progress to log. The
+// caller must stop the plane; if Start fails, nothing is left running.
 func Start(ctx context.Context, root string, log io.Writer) (_ *Plane, err error) {
 	bin, err := Build(ctx, root, log)
 	if err != nil {
@@ -81,8 +81,8 @@ func Start(ctx context.Context, root string, log io.Writer) (_ *Plane, err error
 	return p, nil
 }
 
-// Stop ends every program, the last one started first, and removes what they
-// have written.
+// Stop stops every program, the last one started first, and removes the files that
+// they have written.
 func (p *Plane) Stop() {
 	for _, s := range slices.Backward(p.processes) {
 		s.stop()
@@ -90,8 +90,8 @@ func (p *Plane) Stop() {
 	os.RemoveAll(p.dir)
 }
 
-// Wait returns when a program has ended by itself, with what it said last, or
-// with nil when the context is done.
+// Wait waits until a program ends by itself, and returns an error with its last
+// output. It returns nil when the context is done.
 func (p *Plane) Wait(ctx context.Context) error {
 	for {
 		for _, s := range p.processes {
@@ -107,9 +107,9 @@ func (p *Plane) Wait(ctx context.Context) error {
 	}
 }
 
-// Kubectl runs kubectl as the administrator in the plane's folder and returns
-// what it prints. An error has all that kubectl says against it; warnings are
-// errors, except those of expectedWarning.
+// Kubectl runs kubectl as the administrator in the plane's folder and returns its
+// output. An error contains all error output of kubectl. A warning is an error,
+// unless expectedWarning allows it.
 func (p *Plane) Kubectl(ctx context.Context, stdin []byte, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, filepath.Join(p.bin, "kubectl"), args...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+p.Kubeconfig, "HOME="+p.dir) // its cache is found under HOME
@@ -135,14 +135,13 @@ func expectedWarning(line string) bool {
 	return strings.HasPrefix(line, `Warning: would violate PodSecurity "restricted:latest": `)
 }
 
-// Apply applies objects of the plane's own. The folder's are applied as its
-// guide says.
+// Apply applies objects of the plane itself. Objects of a folder are applied as the
+// folder's guide says.
 func (p *Plane) Apply(ctx context.Context, objects []map[string]any) error {
 	return p.feed(ctx, objects, "apply", "--server-side", "--force-conflicts", "--field-manager=plane", "-f", "-")
 }
 
-// Create creates objects, with the status they have where a kind allows that:
-// nodes.
+// Create creates objects, with their status if the kind allows it, as nodes do.
 func (p *Plane) Create(ctx context.Context, objects []map[string]any) error {
 	return p.feed(ctx, objects, "create", "-f", "-")
 }
@@ -156,7 +155,7 @@ func (p *Plane) feed(ctx context.Context, objects []map[string]any, args ...stri
 	return err
 }
 
-// path is a file in the plane's folder.
+// path returns the path of a file in the plane's folder.
 func (p *Plane) path(elements ...string) string {
 	return filepath.Join(append([]string{p.dir}, elements...)...)
 }
@@ -205,7 +204,7 @@ func (p *Plane) startKubernetes(ctx context.Context) error {
 	}
 	apiserver, err := p.start("kube-apiserver", "--etcd-servers="+etcd,
 		"--bind-address=127.0.0.1", "--secure-port="+free[2],
-		// There is no network that Endpoints of the API server could lead through.
+		// The plane has no network that could use the Endpoints of the API server.
 		"--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none", "--service-cluster-ip-range=10.0.0.0/16",
 		"--tls-cert-file="+p.path("apiserver", "tls.crt"), "--tls-private-key-file="+p.path("apiserver", "tls.key"),
 		"--client-ca-file="+p.path("ca.crt"), "--authorization-mode=Node,RBAC",
@@ -248,8 +247,8 @@ func (p *Plane) startKubernetes(ctx context.Context) error {
 	return err
 }
 
-// startNodes starts KWOK, which answers for the kubelets of all nodes: a pod
-// that is bound runs until it is deleted or told to end; see stages.yaml.
+// startNodes starts KWOK, which acts as the kubelet of every node: a pod that is
+// bound runs until it is deleted or told to end. See stages.yaml.
 func (p *Plane) startNodes(ctx context.Context) error {
 	kwok, err := source(ctx, p.root, "sigs.k8s.io/kwok")
 	if err != nil {
@@ -265,7 +264,7 @@ func (p *Plane) startNodes(ctx context.Context) error {
 	return err
 }
 
-// writeKubeconfig writes how a user reaches the API server.
+// writeKubeconfig writes a kubeconfig with which a user reaches the API server.
 func (p *Plane) writeKubeconfig(file string, user map[string]string) error {
 	text, err := yaml.Marshal(map[string]any{
 		"apiVersion": "v1", "kind": "Config", "current-context": "plane",
@@ -308,7 +307,8 @@ func (p *Plane) ready(ctx context.Context, s *process, url string) error {
 	})
 }
 
-// poll repeats what a program is needed for until it succeeds.
+// poll calls try until it succeeds. It fails after the patience, or if the program
+// ends.
 func (p *Plane) poll(ctx context.Context, s *process, try func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -22,7 +22,7 @@ type process struct {
 	done chan struct{} // closed once it has ended
 }
 
-// start starts a program whose output goes to NAME.log in the plane's folder.
+// start starts a program. Its output goes to NAME.log in the plane's folder.
 func (p *Plane) start(name string, args ...string) (*process, error) {
 	log, err := os.Create(filepath.Join(p.dir, name+".log"))
 	if err != nil {
@@ -37,8 +37,8 @@ func (p *Plane) start(name string, args ...string) (*process, error) {
 	started := &process{name, log.Name(), cmd, make(chan struct{})}
 	running := make(chan error)
 	go func() {
-		// The kernel binds the program to the thread that started it, which
-		// therefore has to stay.
+		// The kernel binds the program to the thread that started it, so the thread must
+		// not end.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := cmd.Start()
@@ -55,7 +55,7 @@ func (p *Plane) start(name string, args ...string) (*process, error) {
 	return started, nil
 }
 
-// stop ends a program: politely, and after two seconds in any case.
+// stop stops a program: first politely, after two seconds by force.
 func (s *process) stop() {
 	s.cmd.Process.Signal(syscall.SIGTERM)
 	select {
@@ -66,13 +66,14 @@ func (s *process) stop() {
 	}
 }
 
-// end stops a program that the plane is to go on without.
+// end stops a program while the plane continues.
 func (p *Plane) end(s *process) {
 	s.stop()
 	p.processes = slices.DeleteFunc(p.processes, func(other *process) bool { return other == s })
 }
 
-// ended tells of a program that is not to end, with the end of its log.
+// ended returns the error for a program that ended unexpectedly, with the end of
+// its log.
 func (s *process) ended() error {
 	select {
 	case <-s.done:

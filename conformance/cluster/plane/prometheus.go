@@ -16,15 +16,15 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// endpoint is where a controller has its metrics.
+// endpoint is the address at which a controller serves its metrics.
 type endpoint struct {
 	pods    map[string]string // labels of the release's pods
 	port    int               // that the pods would serve at
 	address string            // where the program does, "" if it does not run
 }
 
-// serve notes that a program which is configured to serve at an address serves
-// at a port on loopback. A nil address is the release's own.
+// serve records the loopback port of a program that is configured to serve at an
+// address. A nil address means the release's own address.
 func (e *endpoint) serve(configured any, port string) {
 	e.port, e.address = 8443, "127.0.0.1:"+port
 	if text, ok := configured.(string); ok {
@@ -48,20 +48,20 @@ func podLabels(deployment map[string]any) (map[string]string, error) {
 	return d.Spec.Template.Metadata.Labels, err
 }
 
-// A Prometheus scrapes the plane's controllers.
+// Prometheus scrapes the controllers of the plane.
 type Prometheus struct {
 	plane   *Plane
 	process *process
 	url     string
 }
 
-// scrapeInterval is short, for a test that waits for samples.
+// scrapeInterval is short, because tests wait for samples.
 const scrapeInterval = time.Second
 
-// StartPrometheus starts a Prometheus that scrapes, as Managed Prometheus would
-// in a cluster of that name and location, what the PodMonitorings on the plane
-// ask for, and that loads a file of rules. It waits until every target has been
-// scraped. It is stopped with the plane, if not before.
+// StartPrometheus starts a Prometheus as Managed Prometheus would run it in a
+// cluster with that name and location. It scrapes the targets of the PodMonitorings
+// on the plane, and loads a file of rules. StartPrometheus waits until every target
+// has been scraped. Stopping the plane also stops the Prometheus.
 func (p *Plane) StartPrometheus(ctx context.Context, cluster, location, rules string) (*Prometheus, error) {
 	configs, err := p.scrapeConfigs(ctx, cluster, location)
 	if err != nil {
@@ -98,10 +98,10 @@ func (p *Plane) StartPrometheus(ctx context.Context, cluster, location, rules st
 	return m, p.poll(ctx, s, func() error { return m.scraped(ctx, len(configs)) })
 }
 
-// Stop ends it.
+// Stop stops the Prometheus.
 func (m *Prometheus) Stop() { m.plane.end(m.process) }
 
-// scraped tells why not every target has been scraped.
+// scraped returns an error that says why a target has not been scraped yet.
 func (m *Prometheus) scraped(ctx context.Context, targets int) error {
 	up, err := m.Query(ctx, "up == 1")
 	if err != nil || len(up) == targets {
@@ -129,7 +129,7 @@ type Sample struct {
 	Value  float64
 }
 
-// Query evaluates an expression now.
+// Query evaluates an expression at the current time.
 func (m *Prometheus) Query(ctx context.Context, expr string) ([]Sample, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, m.url+"/api/v1/query?query="+url.QueryEscape(expr),
 		nil)
@@ -168,8 +168,8 @@ func (m *Prometheus) Query(ctx context.Context, expr string) ([]Sample, error) {
 	return samples, nil
 }
 
-// podMonitoring is what the plane can play of one. Source: prometheus-engine
-// 0.17, doc/api.md.
+// podMonitoring holds the fields of a PodMonitoring that the plane can simulate.
+// Source: prometheus-engine 0.17, doc/api.md.
 type podMonitoring struct {
 	Selector  struct{ MatchLabels map[string]string }
 	Endpoints []struct {
@@ -188,10 +188,10 @@ type podMonitoring struct {
 }
 
 // scrapeConfigs turns the PodMonitorings into configuration of Prometheus as
-// Managed Prometheus does: its labels are on every target, and a metric's own
-// of such a name becomes exported_NAME. Another than theirs are the interval and
-// the address: the controllers run beside the cluster, on loopback, and so no
-// pods are discovered. Source: prometheus-engine 0.17,
+// Managed Prometheus does: every target gets its labels, and a metric's own label
+// of the same name becomes exported_NAME. Two things differ: the interval, and the
+// addresses. The controllers run beside the cluster, on loopback, so no pods are
+// discovered. Source: prometheus-engine 0.17,
 // pkg/operator/apis/monitoring/v1/pod_config.go.
 func (p *Plane) scrapeConfigs(ctx context.Context, cluster, location string) ([]map[string]any, error) {
 	out, err := p.Kubectl(ctx, nil, "get", "podmonitorings", "--all-namespaces", "-o", "json")
@@ -258,8 +258,7 @@ func (p *Plane) scrapeConfigs(ctx context.Context, cluster, location string) ([]
 	return configs, nil
 }
 
-// collectorSecret reads a Secret with the rights of a collector of Managed
-// Prometheus.
+// collectorSecret reads a Secret with the rights of Managed Prometheus' collector.
 func (p *Plane) collectorSecret(ctx context.Context, namespace, name, key string) ([]byte, error) {
 	out, err := p.Kubectl(ctx, nil, "get", "secret", name, "--namespace="+namespace, "-o", "json",
 		"--as=system:serviceaccount:gmp-system:collector")
@@ -276,8 +275,8 @@ func (p *Plane) collectorSecret(ctx context.Context, namespace, name, key string
 	return secret.Data[key], nil
 }
 
-// MetricsStatus is what the controller of a namespace answers to one who asks
-// for its metrics with a token, or with none for "".
+// MetricsStatus returns the HTTP status with which the controller of a namespace
+// answers a request for its metrics with a token, or without one if token is "".
 func (p *Plane) MetricsStatus(ctx context.Context, namespace, token string) (string, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+p.metrics[namespace].address+"/metrics",
 		nil)

@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// TestReleases makes the manifests of the releases of Kueue and JobSet from the
-// modules that go.sum pins, as their Makefiles do, and demands the SHA-256 that the
-// builds demand of what they download.
+// TestReleases builds the release manifests of Kueue and JobSet from the modules
+// that go.sum pins, as their Makefiles do. Their SHA-256 must be the one that the
+// builds demand of their downloads.
 func TestReleases(t *testing.T) {
 	root, err := filepath.Abs("..")
 	if err != nil {
