@@ -232,8 +232,10 @@ func schedulerMentions(text string) (naming, comparing []string) {
 	either := strings.Join(schedulers, "|")
 	constant, value := "(?i:"+either+`)\b`, `"(?:`+either+`)"` // a constant is spelt as its value, except for capitals
 	names := regexp.MustCompile(`\bir\.` + constant + `|(?:\bScheduler\)?(?: *[:=]+|\() *|\bcase )` + value)
-	compares := regexp.MustCompile(`[=!]= *(?:string\()?(?:ir\.)?` + constant + `|\bcase (?:` + value + `|(?:ir\.)?` + constant +
-		`)|\.Scheduler\)? *[=!]=|[=!]= *\w+\.Scheduler\b|\bswitch [^{]*\.Scheduler\)? *\{`)
+	compares := regexp.MustCompile(strings.Join([]string{
+		`[=!]= *(?:string\()?(?:ir\.)?` + constant, `\bcase (?:ir\.)?` + constant, `\bcase ` + value,
+		`\.Scheduler\)? *[=!]=`, `[=!]= *\w+\.Scheduler\b`, `\bswitch [^{]*\.Scheduler\)? *\{`,
+	}, "|"))
 	return names.FindAllString(text, -1), compares.FindAllString(text, -1)
 }
 

@@ -2,6 +2,7 @@ package guide
 
 import (
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -811,5 +812,19 @@ func TestNotes(t *testing.T) {
 	p.Notes = []string{"1. First.", "# Second *one*"}
 	if want := "\n## Notes\n\n1\\. First.\n\n\\# Second \\*one\\*\n\n## "; !strings.Contains(render(t, p), want) {
 		t.Errorf("README lacks %q:\n%s", want, render(t, p))
+	}
+}
+
+// TestSchedulersHaveEveryPart checks that the README has a text for every scheduler
+// in each part that no scheduler may leave out.
+func TestSchedulersHaveEveryPart(t *testing.T) {
+	optional := []string{"kept", "moved", "stops"}
+	for _, s := range ir.Schedulers() {
+		parts := reflect.ValueOf(schedulerOf(&ir.Platform{Scheduler: s}))
+		for i := range parts.NumField() {
+			if name := parts.Type().Field(i).Name; parts.Field(i).IsZero() && !slices.Contains(optional, name) {
+				t.Errorf("%s lacks %s", s, name)
+			}
+		}
 	}
 }

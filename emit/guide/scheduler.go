@@ -27,15 +27,16 @@ type scheduler struct {
 func schedulerOf(p *ir.Platform) scheduler {
 	return ir.Choose(p.Scheduler,
 		scheduler{
-			starts: kueueStarts, applied: kueueApplied, teams: kueueTeams, named: kueueNamed, guarantees: kueueGuarantees,
-			install: kueueInstall, byHand: kueueByHand, look: kueueLook, remove: kueueRemove,
+			starts: kueueStarts, applied: kueueApplied, teams: kueueTeams, named: kueueNamed,
+			guarantees: kueueGuarantees, install: kueueInstall, byHand: kueueByHand, look: kueueLook,
+			remove:  kueueRemove,
 			tools:   "`curl`",
 			spare:   " beyond all quotas",
 			lacking: " can be admitted without a node",
-			ceiling: "Ceiling is the use of all pools at their maximum. The platform can reach it only if you change the " +
-				"teams' quotas.",
-			kept: "A build keeps the `stopPolicy` that an administrator has set on a ClusterQueue: a stopped queue stays " +
-				"stopped.",
+			ceiling: "Ceiling is the use of all pools at their maximum. The platform can reach it only if you change " +
+				"the teams' quotas.",
+			kept: "A build keeps the `stopPolicy` that an administrator has set on a ClusterQueue: a stopped queue " +
+				"stays stopped.",
 			moved: "If teams start or stop sharing a tier, first delete their LocalQueues in the tier, because a " +
 				"LocalQueue cannot move to another ClusterQueue: `kubectl delete localqueues -n NAMESPACE " +
 				ir.LocalQueuePrefix + "TEAM-TIER`. ",

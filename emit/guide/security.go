@@ -26,8 +26,9 @@ func demanded(d *document, p *ir.Platform) {
 	}
 	if p.Security.BinaryAuthorization {
 		d.Para("GKE starts only images that the Binary Authorization policy of the project admits. ",
-			"The policy belongs to the project, not to this folder. It must admit the images of ", text(p.Scheduler.Facts().Name),
-			", JobSet and the teams. It admits GKE's own images if it trusts Google's system images.")
+			"The policy belongs to the project, not to this folder. It must admit the images of ",
+			text(p.Scheduler.Facts().Name), ", JobSet and the teams. ",
+			"It admits GKE's own images if it trusts Google's system images.")
 	}
 }
 

@@ -121,7 +121,10 @@ func networkMain(b *body, p *ir.Platform) {
 		note  constant
 	}
 	servers := ir.Choose(p.Scheduler,
-		server{[]string{"8082", "9443"}, "webhooks of Kueue and JobSet listen on port 9443, Kueue's visibility API on port 8082."},
+		server{
+			[]string{"8082", "9443"},
+			"webhooks of Kueue and JobSet listen on port 9443, Kueue's visibility API on port 8082.",
+		},
 		server{[]string{"9443"}, "webhooks of KAI Scheduler and JobSet listen on port 9443."})
 	b.note("GKE lets a private control plane reach only ports 443 and 10250 of the nodes. The", servers.note)
 	firewall := b.resource("google_compute_firewall", "webhooks")
