@@ -317,8 +317,9 @@ func churn() section {
 
 func interruptions() panel {
 	return panel{
-		title: "Node interruptions per hour", note: "A PreemptionEvent is a " + words.Or(ir.PreemptedNodes()) + " node taken back.",
-		shape: stack, unit: count,
+		title: "Node interruptions per hour",
+		note:  "A PreemptionEvent is a " + words.Or(ir.PreemptedNodes()) + " node taken back.", shape: stack,
+		unit: count,
 		queries: []query{{
 			by: []string{"interruption_type", "interruption_reason"},
 			// The metric is a gauge, so that rates would be meaningless.
