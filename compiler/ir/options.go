@@ -26,14 +26,13 @@ const (
 // days. Afterwards Compute Engine takes the machines back.
 const CalendarReservation = "calendar"
 
-// OptionFacts is the row of a consumption option: everything that the rules and the
-// emitters need to know of it. A field that is not set means no, or none.
+// OptionFacts is the row of a consumption option: everything that rules and
+// emitters need to know about it. A field that is not set means no, or none.
 type OptionFacts struct {
 	Option Option
 
-	// Field is the field of #Consumption that chooses the option, and Parameter is
-	// the field below it that makes the difference from another option of the same
-	// Field.
+	// Field is the field of #Consumption that chooses the option. Findings on the
+	// option point to it, or to Parameter, the field below it that asks for more.
 	Field, Parameter string
 
 	// Name is the option in a sentence: "queued flex-start". How completes "nodes
@@ -108,11 +107,10 @@ const spotGrace = 25
 // and this is the later one.
 const flexStartFrom = "1.33.0-gke.1712000"
 
-// options holds the rows in the order of the blueprint's reference. Sources: GKE
-// documentation, "Provisioning models", "Node
-// auto-provisioning", "About custom ComputeClasses" and "Node upgrade strategies"
-// for short-lived upgrades; Google Cloud documentation, "Compute Engine instances
-// provisioning models" for preemptible quota.
+// options holds the rows, in the order of #Consumption. Sources: GKE documentation,
+// "Provisioning models", "Node auto-provisioning", "About custom ComputeClasses", and
+// "Node upgrade strategies" for short-lived upgrades; Google Cloud documentation,
+// "Compute Engine instances provisioning models" for preemptible quota.
 var options = []OptionFacts{
 	{
 		Option: OnDemand, Field: "onDemand",
