@@ -83,32 +83,13 @@ func (g *Graph) Dot() []byte {
 
 // JSON returns a graph as JSON, for programs.
 func (g *Graph) JSON() ([]byte, error) {
-	type node struct {
-		ID     string   `json:"id"`
-		Kind   Kind     `json:"kind"`
-		Name   string   `json:"name"`
-		Lines  []string `json:"lines,omitempty"`
-		Parent string   `json:"parent,omitempty"`
-		Names  []string `json:"names,omitempty"`
-	}
-	type edge struct {
-		From  string `json:"from"`
-		To    string `json:"to"`
-		Label string `json:"label,omitempty"`
-	}
 	out := struct {
 		Version  int    `json:"version"`
 		Type     string `json:"type"`
 		Platform string `json:"platform"`
-		Nodes    []node `json:"nodes"`
-		Edges    []edge `json:"edges"`
-	}{1, "graph", g.Platform, []node{}, []edge{}}
-	for _, n := range g.Nodes {
-		out.Nodes = append(out.Nodes, node(n))
-	}
-	for _, e := range g.Edges {
-		out.Edges = append(out.Edges, edge(e))
-	}
+		Nodes    []Node `json:"nodes"`
+		Edges    []Edge `json:"edges"`
+	}{1, "graph", g.Platform, append([]Node{}, g.Nodes...), append([]Edge{}, g.Edges...)}
 	var buffer bytes.Buffer
 	err := console.EncodeJSON(&buffer, out, "")
 	return buffer.Bytes(), err
