@@ -320,11 +320,7 @@ func attachmentTexts(m catalog.Machine) []string {
 func sliceTexts(m catalog.Machine) []string {
 	var out []string
 	for _, s := range m.Slices() {
-		hosts := "hosts"
-		if s.Hosts == 1 {
-			hosts = "host"
-		}
-		out = append(out, fmt.Sprintf("%s, %d chips on %d %s", s.Topology, s.Chips, s.Hosts, hosts))
+		out = append(out, fmt.Sprintf("%s, %d chips on %s", s.Topology, s.Chips, words.Count(s.Hosts, "host")))
 	}
 	return out
 }

@@ -244,57 +244,11 @@ func fill(b *strings.Builder, indent, text string) {
 	b.WriteString("\n")
 }
 
-// jsonField is the JSON form of a field.
-type jsonField struct {
-	Version  int             `json:"version"`
-	Type     string          `json:"type"`
-	Path     string          `json:"path"`
-	Accepts  string          `json:"accepts"`
-	Required bool            `json:"required"`
-	Default  json.RawMessage `json:"default,omitempty"`
-	Doc      []string        `json:"documentation,omitempty"`
-	Names    string          `json:"names,omitempty"`
-	Fields   []jsonMember    `json:"fields,omitempty"`
-	Value    *jsonValue      `json:"value,omitempty"`
-}
-
-type jsonMember struct {
-	Name     string          `json:"name"`
-	Accepts  string          `json:"accepts"`
-	Required bool            `json:"required"`
-	Default  json.RawMessage `json:"default,omitempty"`
-	Doc      string          `json:"documentation,omitempty"`
-	Value    *jsonValue      `json:"value,omitempty"`
-}
-
-type jsonValue struct {
-	Origin blueprint.Origin `json:"origin"`
-	Value  json.RawMessage  `json:"value,omitempty"`
-	Names  []string         `json:"names,omitempty"`
-	Absent string           `json:"absent,omitempty"`
-	Places []jsonPlace      `json:"places,omitempty"`
-}
-
-type jsonPlace struct {
-	Message string    `json:"message"`
-	At      diag.Span `json:"at"`
-}
-
+// writeFieldJSON writes a field for programs.
 func writeFieldJSON(w io.Writer, f *blueprint.Field) error {
-	out := jsonField{1, "field", f.Path, f.Accepts, f.Required, f.Default, f.Doc, f.Names, nil, valueJSON(f.Value)}
-	for _, m := range f.Fields {
-		out.Fields = append(out.Fields, jsonMember{m.Name, m.Accepts, m.Required, m.Default, m.Doc, valueJSON(m.Value)})
-	}
-	return json.NewEncoder(w).Encode(out)
-}
-
-func valueJSON(v *blueprint.Value) *jsonValue {
-	if v == nil {
-		return nil
-	}
-	out := &jsonValue{v.Origin, v.JSON, v.Names, v.Absent, nil}
-	for _, p := range v.Places {
-		out.Places = append(out.Places, jsonPlace{p.Message, p.Span})
-	}
-	return out
+	return json.NewEncoder(w).Encode(struct {
+		Version int    `json:"version"`
+		Type    string `json:"type"`
+		*blueprint.Field
+	}{1, "field", f})
 }
