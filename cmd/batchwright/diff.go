@@ -68,9 +68,7 @@ and 3 for trouble, such as a blueprint that does not compile.`,
 	flags.StringVar(&d.base, "base", "", "compare with this `revision`, not with the folder")
 	flags.StringVar(&d.head, "head", "", "`revision` to compare with --base (default the working tree)")
 	for _, flag := range []string{"base", "head"} {
-		if err := cmd.RegisterFlagCompletionFunc(flag, completeRevision); err != nil {
-			panic(err) // the flag was added a line above
-		}
+		completeFlag(cmd, flag, completeRevision)
 	}
 	flags.StringVarP(&d.out, "output", "o", "",
 		"`directory` of the deploy folder (default ./NAME, after the blueprint)")

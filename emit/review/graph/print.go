@@ -62,12 +62,9 @@ func (g *Graph) Dot() []byte {
 			if !filled[n.ID] { // Graphviz does not draw an empty box
 				fmt.Fprintf(&out, "%s  %s [style=invis,label=\"\"];\n", indent, dotQuote(n.ID))
 			}
-		case n.Kind == Flavor:
-			fmt.Fprintf(&out, "%s%s [label=%s,shape=oval];\n", indent, dotQuote(n.ID), label)
-		case n.Kind == Pool:
-			fmt.Fprintf(&out, "%s%s [label=%s,shape=cylinder];\n", indent, dotQuote(n.ID), label)
 		default:
-			fmt.Fprintf(&out, "%s%s [label=%s];\n", indent, dotQuote(n.ID), label)
+			shape := map[Kind]string{Flavor: ",shape=oval", Pool: ",shape=cylinder"}[n.Kind]
+			fmt.Fprintf(&out, "%s%s [label=%s%s];\n", indent, dotQuote(n.ID), label, shape)
 		}
 	})
 	for _, e := range g.Edges {
