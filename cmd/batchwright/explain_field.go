@@ -223,14 +223,17 @@ func some(names []string) string {
 }
 
 // fill appends a paragraph in lines of at most textWidth columns.
-func fill(b *strings.Builder, indent, text string) {
+func fill(b *strings.Builder, indent, text string) { fillAfter(b, indent, indent, text) }
+
+// fillAfter is fill with another start of the first line.
+func fillAfter(b *strings.Builder, start, indent, text string) {
 	column := 0
 	for i, word := range strings.Fields(text) {
 		width := utf8.RuneCountInString(word)
 		switch {
 		case i == 0:
-			b.WriteString(indent)
-			column = len(indent)
+			b.WriteString(start)
+			column = len(start)
 		case column+1+width > textWidth:
 			b.WriteString("\n" + indent)
 			column = len(indent)
