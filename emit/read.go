@@ -32,8 +32,8 @@ type Folder struct {
 // Difference is a file that differs from the file in the tree. The manifest is
 // listed only if no other file differs, or if the manifest cannot be read.
 type Difference struct {
-	Path    string
-	Problem Problem
+	Path    string  `json:"path"`
+	Problem Problem `json:"problem"`
 }
 
 // Read reads a folder and compares it with a tree, which must satisfy the conditions

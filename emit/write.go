@@ -38,8 +38,8 @@ func (r Report) Changed() bool { return len(r.Written)+len(r.Removed) > 0 }
 
 // Conflict is a path in the folder that Write refuses to change.
 type Conflict struct {
-	Path    string
-	Problem Problem
+	Path    string  `json:"path"`
+	Problem Problem `json:"problem"`
 }
 
 // Problem says what is wrong with a path. It is printed after the path.

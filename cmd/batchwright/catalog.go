@@ -46,7 +46,9 @@ It exits with 1 if it finds nothing, or nothing for one of the NAMEs.`,
 	}
 	filter := func(values *[]string, name, usage string, valid func() []string) {
 		cmd.Flags().StringArrayVar(values, name, nil, usage)
-		complete(cmd, name, valid)
+		completeFlag(cmd, name, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return valid(), cobra.ShellCompDirectiveNoFileComp
+		})
 	}
 	filter(&l.accelerators, "accelerator", "only machines with this accelerator `type`; if repeated, with any of them",
 		accelerators)
@@ -60,17 +62,6 @@ It exits with 1 if it finds nothing, or nothing for one of the NAMEs.`,
 		topologies)
 	l.format = formatFlag(cmd, "output format of the machine types")
 	return cmd
-}
-
-// complete makes the shell offer the values of a flag.
-func complete(cmd *cobra.Command, flag string, values func() []string) {
-	err := cmd.RegisterFlagCompletionFunc(flag,
-		func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return values(), cobra.ShellCompDirectiveNoFileComp
-		})
-	if err != nil {
-		panic(err) // the flag was added by the caller
-	}
 }
 
 func completeMachine(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {

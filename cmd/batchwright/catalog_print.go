@@ -151,28 +151,12 @@ func (p *page) add(label, text string) {
 // part begins a new section of the page.
 func (p *page) part() { *p = append(*p, [2]string{}) }
 
-// write writes the page in lines of at most the smallest usual width of a terminal.
+// write writes the page in lines of at most textWidth columns.
 func (p page) write(w io.Writer) error {
-	const indent, width = 22, 80
+	const indent = 22
 	var out strings.Builder
 	for _, line := range p {
-		label, column := line[0], 0
-		for _, word := range strings.Fields(line[1]) {
-			switch {
-			case column == 0:
-				fmt.Fprintf(&out, "%-*s", indent, label)
-				column = indent
-			case column+1+len(word) > width:
-				fmt.Fprintf(&out, "\n%*s", indent, "")
-				column = indent
-			default:
-				out.WriteByte(' ')
-				column++
-			}
-			out.WriteString(word)
-			column += len(word)
-		}
-		out.WriteByte('\n')
+		fillAfter(&out, fmt.Sprintf("%-*s", indent, line[0]), strings.Repeat(" ", indent), line[1])
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
@@ -321,11 +305,7 @@ func attachmentTexts(m catalog.Machine) []string {
 func sliceTexts(m catalog.Machine) []string {
 	var out []string
 	for _, s := range m.Slices() {
-		hosts := "hosts"
-		if s.Hosts == 1 {
-			hosts = "host"
-		}
-		out = append(out, fmt.Sprintf("%s, %d chips on %d %s", s.Topology, s.Chips, s.Hosts, hosts))
+		out = append(out, fmt.Sprintf("%s, %d chips on %s", s.Topology, s.Chips, words.Count(s.Hosts, "host")))
 	}
 	return out
 }

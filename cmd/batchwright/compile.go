@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/batchwright/batchwright/compiler"
+	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/folder"
 )
@@ -105,10 +106,7 @@ func (o *compilation) run(cmd *cobra.Command, paths []string) error {
 		}
 		return o.print(tree, keep)
 	}
-	dir := o.out
-	if dir == "" {
-		dir = res.Plan.Name
-	}
+	dir := cmp.Or(o.out, res.Plan.Name)
 	if err := checkOutput(dir, o.force); err != nil {
 		return err
 	}
@@ -283,42 +281,29 @@ func (o *compilation) report(dir string, r emit.Report) error {
 		_, err := fmt.Fprintf(o.Stderr, "%s: nothing %swritten\n", dir, would)
 		return err
 	}
-	files := "files"
-	if len(r.Written) == 1 {
-		files = "file"
-	}
-	_, err := fmt.Fprintf(o.Stderr, "%s: %d %s %swritten, %d unchanged, %d %sremoved\n",
-		dir, len(r.Written), files, would, len(r.Unchanged), len(r.Removed), would)
+	_, err := fmt.Fprintf(o.Stderr, "%s: %s %swritten, %d unchanged, %d %sremoved\n",
+		dir, words.Count(len(r.Written), "file"), would, len(r.Unchanged), len(r.Removed), would)
 	return err
 }
 
 // jsonReport is the JSON form of a report. Paths are relative to the folder.
 type jsonReport struct {
-	Version   int            `json:"version"`
-	Type      string         `json:"type"`
-	Folder    string         `json:"folder"`
-	DryRun    bool           `json:"dryRun"`
-	Written   []string       `json:"written"`
-	Unchanged []string       `json:"unchanged"`
-	Removed   []string       `json:"removed"`
-	Conflicts []jsonConflict `json:"conflicts"`
-}
-
-type jsonConflict struct {
-	Path    string `json:"path"`
-	Problem string `json:"problem"`
+	Version   int             `json:"version"`
+	Type      string          `json:"type"`
+	Folder    string          `json:"folder"`
+	DryRun    bool            `json:"dryRun"`
+	Written   []string        `json:"written"`
+	Unchanged []string        `json:"unchanged"`
+	Removed   []string        `json:"removed"`
+	Conflicts []emit.Conflict `json:"conflicts"`
 }
 
 func (o *compilation) reportJSON(dir string, r emit.Report) error {
 	none := func(paths []string) []string { return append([]string{}, paths...) }
-	out := jsonReport{
-		Version: 1, Type: "report", Folder: dir, DryRun: o.dryRun,
-		Written: none(r.Written), Unchanged: none(r.Unchanged), Removed: none(r.Removed), Conflicts: []jsonConflict{},
-	}
-	for _, c := range r.Conflicts {
-		out.Conflicts = append(out.Conflicts, jsonConflict{c.Path, string(c.Problem)})
-	}
-	return json.NewEncoder(o.Stdout).Encode(out)
+	return json.NewEncoder(o.Stdout).Encode(jsonReport{
+		Version: 1, Type: "report", Folder: dir, DryRun: o.dryRun, Written: none(r.Written),
+		Unchanged: none(r.Unchanged), Removed: none(r.Removed), Conflicts: append([]emit.Conflict{}, r.Conflicts...),
+	})
 }
 
 // inFolder returns the name of a file in the folder as the user would write it.

@@ -68,9 +68,7 @@ and 3 if it cannot compare, for example because a blueprint has errors.`,
 	flags.StringVar(&d.base, "base", "", "compare with this `revision`, not with the folder")
 	flags.StringVar(&d.head, "head", "", "`revision` to compare with --base (default the working tree)")
 	for _, flag := range []string{"base", "head"} {
-		if err := cmd.RegisterFlagCompletionFunc(flag, completeRevision); err != nil {
-			panic(err) // the flag was added a line above
-		}
+		completeFlag(cmd, flag, completeRevision)
 	}
 	flags.StringVarP(&d.out, "output", "o", "",
 		"`directory` of the deploy folder (default ./NAME, after the blueprint)")
@@ -168,25 +166,17 @@ func (d *comparison) drift(ctx context.Context, paths []string) error {
 // jsonFiles is the JSON form of the differences between the files of a folder. Paths
 // are relative to the folder.
 type jsonFiles struct {
-	Version int        `json:"version"`
-	Type    string     `json:"type"`
-	Folder  string     `json:"folder"`
-	Files   []jsonFile `json:"files"`
-}
-
-type jsonFile struct {
-	Path    string `json:"path"`
-	Problem string `json:"problem"`
+	Version int               `json:"version"`
+	Type    string            `json:"type"`
+	Folder  string            `json:"folder"`
+	Files   []emit.Difference `json:"files"`
 }
 
 // printFiles prints the files of a folder that differ from the compiled ones: on
 // standard output if the format has a place for them, and as a message otherwise.
 func (d *comparison) printFiles(dir string, files []emit.Difference) error {
 	if d.format.value == formatJSON {
-		out := jsonFiles{Version: 1, Type: "files", Folder: filepath.ToSlash(dir), Files: []jsonFile{}}
-		for _, f := range files {
-			out.Files = append(out.Files, jsonFile{f.Path, string(f.Problem)})
-		}
+		out := jsonFiles{1, "files", filepath.ToSlash(dir), append([]emit.Difference{}, files...)}
 		var buf bytes.Buffer
 		if err := console.EncodeJSON(&buf, out, ""); err != nil {
 			return err
@@ -208,12 +198,7 @@ func (d *comparison) printFiles(dir string, files []emit.Difference) error {
 }
 
 // folder returns the path of the deploy folder.
-func (d *comparison) folder(plan *ir.Platform) string {
-	if d.out != "" {
-		return d.out
-	}
-	return plan.Name
-}
+func (d *comparison) folder(plan *ir.Platform) string { return cmp.Or(d.out, plan.Name) }
 
 // refuse shows the findings of the sides that do not compile.
 func (d *comparison) refuse(sides ...*side) error {

@@ -223,14 +223,17 @@ func some(names []string) string {
 }
 
 // fill appends a paragraph in lines of at most textWidth columns.
-func fill(b *strings.Builder, indent, text string) {
+func fill(b *strings.Builder, indent, text string) { fillAfter(b, indent, indent, text) }
+
+// fillAfter is fill with another start of the first line.
+func fillAfter(b *strings.Builder, start, indent, text string) {
 	column := 0
 	for i, word := range strings.Fields(text) {
 		width := utf8.RuneCountInString(word)
 		switch {
 		case i == 0:
-			b.WriteString(indent)
-			column = len(indent)
+			b.WriteString(start)
+			column = len(start)
 		case column+1+width > textWidth:
 			b.WriteString("\n" + indent)
 			column = len(indent)
@@ -244,57 +247,11 @@ func fill(b *strings.Builder, indent, text string) {
 	b.WriteString("\n")
 }
 
-// jsonField is the JSON form of a field.
-type jsonField struct {
-	Version  int             `json:"version"`
-	Type     string          `json:"type"`
-	Path     string          `json:"path"`
-	Accepts  string          `json:"accepts"`
-	Required bool            `json:"required"`
-	Default  json.RawMessage `json:"default,omitempty"`
-	Doc      []string        `json:"documentation,omitempty"`
-	Names    string          `json:"names,omitempty"`
-	Fields   []jsonMember    `json:"fields,omitempty"`
-	Value    *jsonValue      `json:"value,omitempty"`
-}
-
-type jsonMember struct {
-	Name     string          `json:"name"`
-	Accepts  string          `json:"accepts"`
-	Required bool            `json:"required"`
-	Default  json.RawMessage `json:"default,omitempty"`
-	Doc      string          `json:"documentation,omitempty"`
-	Value    *jsonValue      `json:"value,omitempty"`
-}
-
-type jsonValue struct {
-	Origin blueprint.Origin `json:"origin"`
-	Value  json.RawMessage  `json:"value,omitempty"`
-	Names  []string         `json:"names,omitempty"`
-	Absent string           `json:"absent,omitempty"`
-	Places []jsonPlace      `json:"places,omitempty"`
-}
-
-type jsonPlace struct {
-	Message string    `json:"message"`
-	At      diag.Span `json:"at"`
-}
-
+// writeFieldJSON writes a field for programs.
 func writeFieldJSON(w io.Writer, f *blueprint.Field) error {
-	out := jsonField{1, "field", f.Path, f.Accepts, f.Required, f.Default, f.Doc, f.Names, nil, valueJSON(f.Value)}
-	for _, m := range f.Fields {
-		out.Fields = append(out.Fields, jsonMember{m.Name, m.Accepts, m.Required, m.Default, m.Doc, valueJSON(m.Value)})
-	}
-	return json.NewEncoder(w).Encode(out)
-}
-
-func valueJSON(v *blueprint.Value) *jsonValue {
-	if v == nil {
-		return nil
-	}
-	out := &jsonValue{v.Origin, v.JSON, v.Names, v.Absent, nil}
-	for _, p := range v.Places {
-		out.Places = append(out.Places, jsonPlace{p.Message, p.Span})
-	}
-	return out
+	return json.NewEncoder(w).Encode(struct {
+		Version int    `json:"version"`
+		Type    string `json:"type"`
+		*blueprint.Field
+	}{1, "field", f})
 }

@@ -34,11 +34,15 @@ func (c *choice) Set(value string) error {
 func choiceFlag(cmd *cobra.Command, name, usage string, values ...string) *choice {
 	c := &choice{values[0], values}
 	cmd.Flags().Var(c, name, usage)
-	if err := cmd.RegisterFlagCompletionFunc(name,
-		cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // the flag was added a line above
-	}
+	completeFlag(cmd, name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	return c
+}
+
+// completeFlag makes the shell offer values for a flag of the command.
+func completeFlag(cmd *cobra.Command, name string, offer cobra.CompletionFunc) {
+	if err := cmd.RegisterFlagCompletionFunc(name, offer); err != nil {
+		panic(err) // the command has no such flag
+	}
 }
 
 // Values of --format.

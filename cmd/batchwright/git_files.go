@@ -140,29 +140,14 @@ func (t gitTree) open(name string) (fs.File, error) {
 		return nil, err
 	}
 	e.name = path.Base(name)
+	file := &gitFile{gitInfo: gitInfo{e, t}}
 	if e.isDir() {
-		entries, err := t.entries(e)
-		return &gitFile{gitInfo{e, 0}, bytes.NewReader(nil), t, entries}, err
+		file.entries, err = t.entries(e)
+		return file, err
 	}
 	o, err := t.repository.object(e.id)
-	if err == nil && o.size > load.MaxFile {
-		err = errLarge
-	}
-	return &gitFile{gitInfo{e, o.size}, bytes.NewReader(o.content), t, nil}, err
-}
-
-// Stat describes a file, or the target of a symbolic link.
-func (t gitTree) Stat(name string) (fs.FileInfo, error) {
-	e, err := t.lookup(name, true)
-	var info fs.FileInfo
-	if err == nil {
-		e.name = path.Base(name)
-		info, err = t.info(e)
-	}
-	if err != nil {
-		return nil, &fs.PathError{Op: "stat", Path: name, Err: err}
-	}
-	return info, nil
+	file.content.Reset(o.content)
+	return file, err
 }
 
 // Sub returns a directory as a file system. No symbolic link leads out of it.
@@ -177,38 +162,46 @@ func (t gitTree) Sub(dir string) (fs.FS, error) {
 	return gitTree{t.repository, e.id}, nil
 }
 
-func (t gitTree) info(e gitEntry) (fs.FileInfo, error) {
-	if e.isDir() {
-		return gitInfo{e, 0}, nil
-	}
-	o, err := t.repository.object(e.id)
-	return gitInfo{e, o.size}, err
-}
-
 // gitInfo describes a file. A revision has no times of its files.
 type gitInfo struct {
 	gitEntry
-	size int64
+	tree gitTree
 }
 
 func (i gitInfo) Name() string       { return i.name }
-func (i gitInfo) Size() int64        { return i.size }
 func (i gitInfo) ModTime() time.Time { return time.Time{} }
 func (i gitInfo) IsDir() bool        { return i.isDir() }
 func (i gitInfo) Sys() any           { return nil }
 
+// Size returns the size of a file, and 0 for a directory or an object that cannot be
+// read. See repository.trouble.
+func (i gitInfo) Size() int64 {
+	if i.isDir() {
+		return 0
+	}
+	o, _ := i.tree.repository.object(i.id)
+	return o.size
+}
+
 // gitFile is an open file, or a directory with its unread entries.
 type gitFile struct {
-	info gitInfo
-	io.Reader
-	tree    gitTree
+	gitInfo
+	content bytes.Reader
 	entries []gitEntry
 }
 
-func (f *gitFile) Stat() (fs.FileInfo, error) { return f.info, nil }
+func (f *gitFile) Stat() (fs.FileInfo, error) { return f.gitInfo, nil }
 func (f *gitFile) Close() error               { return nil }
 
-// ReadDir reads entries, sorted by name.
+// Read reads from the content, which the repository does not have for a large file.
+func (f *gitFile) Read(p []byte) (int, error) {
+	if f.Size() > load.MaxFile {
+		return 0, errLarge
+	}
+	return f.content.Read(p)
+}
+
+// ReadDir reads entries, sorted by name. It does not follow symbolic links.
 func (f *gitFile) ReadDir(n int) ([]fs.DirEntry, error) {
 	if n > 0 && len(f.entries) == 0 {
 		return nil, io.EOF
@@ -218,19 +211,8 @@ func (f *gitFile) ReadDir(n int) ([]fs.DirEntry, error) {
 	}
 	var next []fs.DirEntry
 	for _, e := range f.entries[:n] {
-		next = append(next, gitDirEntry{f.tree, e})
+		next = append(next, fs.FileInfoToDirEntry(gitInfo{e, f.tree}))
 	}
 	f.entries = f.entries[n:]
 	return next, nil
 }
-
-// gitDirEntry is an entry of a directory. A symbolic link is not followed.
-type gitDirEntry struct {
-	tree gitTree
-	gitEntry
-}
-
-func (e gitDirEntry) Name() string               { return e.name }
-func (e gitDirEntry) IsDir() bool                { return e.isDir() }
-func (e gitDirEntry) Type() fs.FileMode          { return e.Mode().Type() }
-func (e gitDirEntry) Info() (fs.FileInfo, error) { return e.tree.info(e.gitEntry) }

@@ -109,7 +109,7 @@ lists it, writes nothing and exits with 1. Only README.md and
 	})
 	flags := cmd.Flags()
 	flags.StringVar(&o.from, "from", "", "`example` to start from")
-	complete(cmd, "from", exampleNames)
+	completeFlag(cmd, "from", cobra.FixedCompletions(exampleNames(), cobra.ShellCompDirectiveNoFileComp))
 	flags.StringVar(&o.name, "name", "", "name of the platform, with --from (default the example's)")
 	flags.StringVar(&o.project, "project", "", "Google Cloud `project`, with --from (default \"my-project\")")
 	flags.BoolVar(&o.preCommit, "pre-commit", false, "write .pre-commit-config.yaml (default true with --from)")

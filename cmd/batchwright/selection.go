@@ -27,9 +27,7 @@ func (s *selection) flags(cmd *cobra.Command) {
 		{"enable", "show `codes`, or beginnings of codes, that --disable hides", &s.enable},
 	} {
 		cmd.Flags().StringSliceVar(flag.values, flag.name, nil, flag.usage)
-		if err := cmd.RegisterFlagCompletionFunc(flag.name, completeHideable); err != nil {
-			panic(err) // the flag was added a line above
-		}
+		completeFlag(cmd, flag.name, completeHideable)
 	}
 }
 

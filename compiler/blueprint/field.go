@@ -17,25 +17,25 @@ import (
 
 // Field describes a field of a blueprint.
 type Field struct {
-	Path     string          // as the user asked for it; "" is the whole blueprint
-	Accepts  string          // accepted values in words, such as "true or false"
-	Required bool            // the field must be written
-	Optional bool            // the field can be omitted and then has no value
-	Default  json.RawMessage // value if the field is not written; nil for none
-	Doc      []string        // documentation, one paragraph per element
-	Names    string          // accepted names in a map of entities; "" for any other field
-	Fields   []Member        // fields of a struct, or of each entity
-	Value    *Value          // value in a blueprint; nil without a blueprint
+	Path     string          `json:"path"`                    // as the user asked for it; "" is the whole blueprint
+	Accepts  string          `json:"accepts"`                 // accepted values in words, such as "true or false"
+	Required bool            `json:"required"`                // the field must be written
+	Optional bool            `json:"-"`                       // the field can be omitted and then has no value
+	Default  json.RawMessage `json:"default,omitempty"`       // value if the field is not written; nil for none
+	Doc      []string        `json:"documentation,omitempty"` // one paragraph per element
+	Names    string          `json:"names,omitempty"`         // accepted names of entities; "" for any other field
+	Fields   []Member        `json:"fields,omitempty"`        // fields of a struct, or of each entity
+	Value    *Value          `json:"value,omitempty"`         // value in a blueprint; nil without a blueprint
 }
 
 // Member is a field of a struct.
 type Member struct {
-	Name     string // below an entity of any name, the name begins with "*."
-	Accepts  string
-	Required bool
-	Default  json.RawMessage
-	Doc      string // first sentence of the documentation
-	Value    *Value // value if it is written in the blueprint; otherwise nil
+	Name     string          `json:"name"` // below an entity of any name, the name begins with "*."
+	Accepts  string          `json:"accepts"`
+	Required bool            `json:"required"`
+	Default  json.RawMessage `json:"default,omitempty"`
+	Doc      string          `json:"documentation,omitempty"` // first sentence of the documentation
+	Value    *Value          `json:"value,omitempty"`         // value if it is written in the blueprint; otherwise nil
 }
 
 // Origin says where a value comes from.
@@ -52,18 +52,18 @@ const (
 
 // Value is the value of a field in a blueprint.
 type Value struct {
-	Origin Origin
-	JSON   json.RawMessage // with all defaults; nil if there is no value, and for a map
+	Origin Origin          `json:"origin"`
+	JSON   json.RawMessage `json:"value,omitempty"` // with all defaults; nil if there is no value, and for a map
 	// CUE source, of several lines if it is long; for a struct only the written
 	// fields, otherwise with the default
-	Text  string
-	Names []string // names of the entities of a map, in the blueprint's order
+	Text  string   `json:"-"`
+	Names []string `json:"names,omitempty"` // names of the entities of a map, in the blueprint's order
 	// Absent is the entity on the path that the blueprint does not have, "" for none.
 	// Names are then the existing entities.
-	Absent string
+	Absent string `json:"absent,omitempty"`
 	// Places are the places where the value is written. The place that decides the
 	// value is first.
-	Places []diag.Related
+	Places []diag.Related `json:"places,omitempty"`
 }
 
 // PathError is the error for a path that leads to no field.

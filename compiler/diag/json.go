@@ -104,6 +104,14 @@ func (f Finding) json() jsonFinding {
 // and end. The zero Span is null.
 func (s Span) MarshalJSON() ([]byte, error) { return json.Marshal(s.json()) }
 
+// MarshalJSON returns the message and the place.
+func (r Related) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Message string `json:"message"`
+		At      Span   `json:"at"`
+	}{r.Message, r.Span})
+}
+
 func (s Span) json() *jsonSpan {
 	if !s.Valid() {
 		return nil

@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,14 +40,8 @@ func opOf(f objects.Field) delta.Op {
 	}
 }
 
-// present returns a value for printing. For "" it returns a word for a missing
-// value.
-func present(value string) string {
-	if value == "" {
-		return "absent"
-	}
-	return value
-}
+// absent is printed for a missing value.
+const absent = "absent"
 
 // group is a changed object, together with other objects of its kind with the same
 // changes.
@@ -221,7 +216,7 @@ func (r replaced) reason(f objects.Field) string {
 	if r.refers(f) {
 		return "because " + f.Path + " refers to " + f.To
 	}
-	return "because " + f.Path + ": " + present(f.From) + " " + arrow + " " + present(f.To)
+	return "because " + f.Path + ": " + cmp.Or(f.From, absent) + " " + arrow + " " + cmp.Or(f.To, absent)
 }
 
 // affected returns what depends on a resource that is replaced or removed, and what

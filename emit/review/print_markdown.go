@@ -259,7 +259,7 @@ func value(s string) markdown.Markup { return markdown.Code(words.Truncate(s, ma
 
 func presentValue(s string) markdown.Markup {
 	if s == "" {
-		return markdown.Markup(present(s))
+		return absent
 	}
 	return value(s)
 }

@@ -81,7 +81,7 @@ func schemaReference(n ast.Node, names map[string]bool) *ast.SelectorExpr {
 // have. CUE does not report them, because it treats such a definition as not yet
 // defined.
 func (l *Loader) unknownDefinitions(file *ast.File, names map[string]bool) {
-	known := l.definitions()
+	known := slices.Sorted(maps.Keys(l.schemaDefinitions()))
 	ast.Walk(file, func(n ast.Node) bool {
 		s := schemaReference(n, names)
 		if s == nil {
@@ -105,9 +105,6 @@ func (l *Loader) unknownDefinitions(file *ast.File, names map[string]bool) {
 		return false
 	}, nil)
 }
-
-// definitions returns the names of the schema's definitions, sorted.
-func (l *Loader) definitions() []string { return slices.Sorted(maps.Keys(l.schemaDefinitions())) }
 
 // blueprintFields returns the names of the fields of a blueprint.
 func (l *Loader) blueprintFields() []string {

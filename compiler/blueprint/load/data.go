@@ -54,23 +54,14 @@ func ParseData(format, name string, content []byte) (*ast.File, error) {
 	if format != "json" {
 		return parseYAML(name, content)
 	}
-	expr, err := json.Extract(name, content)
-	if err != nil && stdjson.Valid(content) { // then only CUE's parser can explain the error
-		if _, reason := parser.ParseExpr(name, content); reason != nil {
-			err = reason
-		}
-	}
-	if err != nil {
-		if stdjson.Valid(content) { // and only CUE's parser can explain the error
-			if _, reason := parser.ParseExpr(name, content); reason != nil {
-				err = reason
-			}
-		}
+	if !stdjson.Valid(content) {
+		_, err := json.Extract(name, content)
 		return nil, err
 	}
 	// JSON is CUE, and only CUE's parser has the position of every key.
-	if exact, err := parser.ParseExpr(name, content); err == nil {
-		expr = exact
+	expr, err := parser.ParseExpr(name, content)
+	if err != nil {
+		return nil, err
 	}
 	if s, ok := expr.(*ast.StructLit); ok {
 		return &ast.File{Filename: name, Decls: s.Elts}, nil

@@ -20,46 +20,26 @@ type files struct {
 	root string // absolute name of the root of fsys
 }
 
-// within returns the name of a file in fsys.
-func (f files) within(op, name string) (string, error) {
+// readFrom reads a file from fsys or, if fsys is nil, from the disk.
+func readFrom[T any](
+	f files, name string, disk func(string) (T, error), fsys func(fs.FS, string) (T, error),
+) (content T, err error) {
+	if f.fsys == nil {
+		return disk(name)
+	}
 	rel, err := filepath.Rel(f.root, name)
 	if err != nil || !filepath.IsLocal(rel) {
-		return "", &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
+		return content, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
-	return filepath.ToSlash(rel), nil
+	return fsys(f.fsys, filepath.ToSlash(rel))
 }
 
-func (f files) stat(name string) (fs.FileInfo, error) {
-	if f.fsys == nil {
-		return os.Stat(name)
-	}
-	name, err := f.within("stat", name)
-	if err != nil {
-		return nil, err
-	}
-	return fs.Stat(f.fsys, name)
-}
-
+func (f files) stat(name string) (fs.FileInfo, error) { return readFrom(f, name, os.Stat, fs.Stat) }
 func (f files) readDir(name string) ([]fs.DirEntry, error) {
-	if f.fsys == nil {
-		return os.ReadDir(name)
-	}
-	name, err := f.within("open", name)
-	if err != nil {
-		return nil, err
-	}
-	return fs.ReadDir(f.fsys, name)
+	return readFrom(f, name, os.ReadDir, fs.ReadDir)
 }
-
 func (f files) readFile(name string) ([]byte, error) {
-	if f.fsys == nil {
-		return os.ReadFile(name)
-	}
-	name, err := f.within("open", name)
-	if err != nil {
-		return nil, err
-	}
-	return fs.ReadFile(f.fsys, name)
+	return readFrom(f, name, os.ReadFile, fs.ReadFile)
 }
 
 // below returns the files below a directory as a file system that no symbolic link
@@ -72,11 +52,7 @@ func (f files) below(dir string) (fs.FS, io.Closer, error) {
 		}
 		return root.FS(), root, nil
 	}
-	name, err := f.within("open", dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	sub, err := fs.Sub(f.fsys, name)
+	sub, err := readFrom(f, dir, nil, fs.Sub)
 	return sub, io.NopCloser(nil), err
 }
 

@@ -68,19 +68,10 @@ func (s *Sources) Span(pos token.Pos) diag.Span {
 // line returns the span of a line of a file, counted from 1.
 func (s *Sources) line(name string, n int) diag.Span {
 	src := s.Get(name)
-	start := 0
-	for ; n > 1 && start < len(src.Content); n-- {
-		next := bytes.IndexByte(src.Content[start:], '\n')
-		if next < 0 {
-			break
-		}
-		start += next + 1
-	}
-	end := len(src.Content)
-	if i := bytes.IndexByte(src.Content[start:], '\n'); i >= 0 {
-		end = start + i
-	}
-	return diag.Span{Source: src, Start: start, End: end}
+	lines := bytes.SplitAfter(src.Content, []byte("\n"))
+	n = max(1, min(n, len(lines)))
+	start := len(bytes.Join(lines[:n-1], nil))
+	return diag.Span{Source: src, Start: start, End: start + len(bytes.TrimSuffix(lines[n-1], []byte("\n")))}
 }
 
 // TokenEnd returns the end of the token that starts at an offset: a quoted string,

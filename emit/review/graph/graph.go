@@ -27,15 +27,14 @@ type Graph struct {
 
 // Node is a box.
 type Node struct {
-	ID   string // unique: the kind and the name
-	Kind Kind
-	Name string // name of the object, or the number of objects
-	// Lines are additional lines of text in the box.
-	Lines  []string
-	Parent string // ID of the node it lies in, or ""
+	ID     string   `json:"id"` // unique: the kind and the name
+	Kind   Kind     `json:"kind"`
+	Name   string   `json:"name"`             // name of the object, or the number of objects
+	Lines  []string `json:"lines,omitempty"`  // additional lines of text in the box
+	Parent string   `json:"parent,omitempty"` // ID of the node it lies in, or ""
 	// Names are the names of the objects that a folded node represents, sorted; nil
 	// for a node that represents one object.
-	Names []string
+	Names []string `json:"names,omitempty"`
 }
 
 // Kind is the kind of object that a node represents.
@@ -56,8 +55,9 @@ func (k Kind) holds() bool { return k == Cohort || k == Team }
 // Edge is an arrow: from a queue to a flavor, with the queue's quota of the flavor;
 // from a LocalQueue to its queue; or from a flavor to its pools.
 type Edge struct {
-	From, To string // IDs
-	Label    string // or ""
+	From  string `json:"from"` // ID
+	To    string `json:"to"`   // ID
+	Label string `json:"label,omitempty"`
 }
 
 // most is the largest number of teams, and of cohorts, that are drawn one by one.

@@ -62,12 +62,9 @@ func (g *Graph) Dot() []byte {
 			if !filled[n.ID] { // Graphviz does not draw an empty box
 				fmt.Fprintf(&out, "%s  %s [style=invis,label=\"\"];\n", indent, dotQuote(n.ID))
 			}
-		case n.Kind == Flavor:
-			fmt.Fprintf(&out, "%s%s [label=%s,shape=oval];\n", indent, dotQuote(n.ID), label)
-		case n.Kind == Pool:
-			fmt.Fprintf(&out, "%s%s [label=%s,shape=cylinder];\n", indent, dotQuote(n.ID), label)
 		default:
-			fmt.Fprintf(&out, "%s%s [label=%s];\n", indent, dotQuote(n.ID), label)
+			shape := map[Kind]string{Flavor: ",shape=oval", Pool: ",shape=cylinder"}[n.Kind]
+			fmt.Fprintf(&out, "%s%s [label=%s%s];\n", indent, dotQuote(n.ID), label, shape)
 		}
 	})
 	for _, e := range g.Edges {
@@ -83,32 +80,13 @@ func (g *Graph) Dot() []byte {
 
 // JSON returns a graph as JSON, for programs.
 func (g *Graph) JSON() ([]byte, error) {
-	type node struct {
-		ID     string   `json:"id"`
-		Kind   Kind     `json:"kind"`
-		Name   string   `json:"name"`
-		Lines  []string `json:"lines,omitempty"`
-		Parent string   `json:"parent,omitempty"`
-		Names  []string `json:"names,omitempty"`
-	}
-	type edge struct {
-		From  string `json:"from"`
-		To    string `json:"to"`
-		Label string `json:"label,omitempty"`
-	}
 	out := struct {
 		Version  int    `json:"version"`
 		Type     string `json:"type"`
 		Platform string `json:"platform"`
-		Nodes    []node `json:"nodes"`
-		Edges    []edge `json:"edges"`
-	}{1, "graph", g.Platform, []node{}, []edge{}}
-	for _, n := range g.Nodes {
-		out.Nodes = append(out.Nodes, node(n))
-	}
-	for _, e := range g.Edges {
-		out.Edges = append(out.Edges, edge(e))
-	}
+		Nodes    []Node `json:"nodes"`
+		Edges    []Edge `json:"edges"`
+	}{1, "graph", g.Platform, append([]Node{}, g.Nodes...), append([]Edge{}, g.Edges...)}
 	var buffer bytes.Buffer
 	err := console.EncodeJSON(&buffer, out, "")
 	return buffer.Bytes(), err

@@ -83,24 +83,19 @@ func openRoot(t emit.Tree, earlier *root) *root {
 		earlier: earlier, budget: work,
 	}
 	o := &opener{root: r, tree: t, dirs: map[string]*moduleDir{}}
-	given := map[string]hclsyntax.Expression{}
-	for _, f := range t {
-		if f.Path != path.Join(terraformDir, "terraform.tfvars") {
-			continue
-		}
-		body := o.parse(f)
-		if body == nil {
+	values := &hclsyntax.Body{}
+	if f, ok := byPath(t)[path.Join(terraformDir, "terraform.tfvars")]; ok {
+		if values = o.parse(f); values == nil {
 			return nil
-		}
-		for name, a := range body.Attributes {
-			given[name] = a.Expr
 		}
 	}
 	if r.main = o.open("", []string{terraformDir}); r.main == nil {
 		return nil
 	}
 	for name, in := range r.main.variables {
-		in.given = given[name]
+		if a := values.Attributes[name]; a != nil {
+			in.given = a.Expr
+		}
 	}
 	slices.Sort(r.names)
 	r.names = slices.Compact(r.names)

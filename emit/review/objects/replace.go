@@ -284,11 +284,7 @@ func (a *arguments) text(name string) string {
 	if a == nil {
 		return ""
 	}
-	v, ok := a.values[name]
-	if !ok {
-		return ""
-	}
-	return scalarText(v)
+	return scalarText(a.values[name])
 }
 
 // scalarText returns a value as text. It sorts lists, because the relevant lists are

@@ -199,10 +199,7 @@ func (s source) expression(e hclsyntax.Expression) *node {
 		}
 		return &node{text: t, id: "n" + t}
 	default:
-		t := "false"
-		if v.True() {
-			t = "true"
-		}
+		t := strconv.FormatBool(v.True())
 		return &node{text: t, id: "b" + t}
 	}
 }

@@ -5,13 +5,13 @@ import "github.com/batchwright/batchwright/emit/review/delta"
 // Object is a changed object: a Terraform block, a Kubernetes object, a build step,
 // a dashboard, or a whole file of another kind.
 type Object struct {
-	File string // relative to the folder
-	Line int    // line of the object, from 1: in the later file, or in the earlier file if it was removed
-	Kind string // such as "resource google_container_node_pool", "ClusterQueue", "step", "dashboard", "file"
-	Name string // "NAMESPACE/NAME" in a namespace
-	Op   delta.Op
+	File string   `json:"file"` // relative to the folder
+	Line int      `json:"line"` // from 1: in the later file, or in the earlier file if the object was removed
+	Kind string   `json:"kind"` // such as "resource google_container_node_pool", "ClusterQueue", "step", "file"
+	Name string   `json:"name"` // "NAMESPACE/NAME" in a namespace
+	Op   delta.Op `json:"op"`
 	// Fields are the changed fields of a changed object, sorted by path.
-	Fields []Field
+	Fields []Field `json:"fields"`
 }
 
 // Field is one changed value of an object.
@@ -19,31 +19,32 @@ type Field struct {
 	// Path is the field's path in the notation of the format. An element of a list
 	// is identified by the key that the API defines, as in
 	// "spec.resourceGroups[0].flavors[l4-spot].resources[cpu].nominalQuota".
-	Path string
+	Path string `json:"path"`
 	// From and To are the values on one line, shortened if they are long; "" if the
 	// field is absent.
-	From, To string
+	From string `json:"from"`
+	To   string `json:"to"`
 }
 
 // Replacement is a Terraform resource, or an instance of it, that cannot be changed
 // in place, or that holds nodes or data and left the configuration.
 type Replacement struct {
-	Address string // such as google_container_node_pool.slices["slices-1"]
-	File    string
-	Line    int
+	Address string `json:"address"` // such as google_container_node_pool.slices["slices-1"]
+	File    string `json:"file"`
+	Line    int    `json:"line"`
 	// Because lists the arguments that force the replacement, with their paths and
 	// values. If an argument refers to another resource that is replaced,
 	// Because[i].To is the address of that resource. For a resource that left the
 	// configuration Because is empty, and File and Line are those of the earlier
 	// state.
-	Because []Field
+	Because []Field `json:"because"`
 	// Nodes is the largest number of nodes that a pool can have, and Workloads are
 	// the teams' workloads that run there, "TEAM/NAME", sorted. For a cluster they
 	// cover all pools.
-	Nodes     int
-	Workloads []string
+	Nodes     int      `json:"nodes"`
+	Workloads []string `json:"workloads"`
 	// Guard is the condition, in the earlier state, under which Terraform or Google
 	// Cloud refuses to destroy the resource, such as "while deletion protection is
 	// on"; "" if none is known.
-	Guard string
+	Guard string `json:"guard"`
 }

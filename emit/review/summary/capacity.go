@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -52,11 +53,7 @@ func (s *sheet) capacity(c *ir.Capacity) {
 	if c.MaxRunSeconds > 0 {
 		this.is("longest run of a node", duration(c.MaxRunSeconds))
 	}
-	zones := "all of the platform"
-	if !slices.Equal(c.Zones, s.plan.Zones) {
-		zones = strings.Join(c.Zones, ", ")
-	}
-	this.is("zones", zones)
+	this.is("zones", choose(slices.Equal(c.Zones, s.plan.Zones), "all of the platform", strings.Join(c.Zones, ", ")))
 	pools := "made by the platform"
 	switch {
 	case c.AutoProvisioned && c.ComputeClass:
@@ -67,11 +64,7 @@ func (s *sheet) capacity(c *ir.Capacity) {
 		pools = "made by its ComputeClass"
 	}
 	this.is("node pools", pools)
-	placement := "any"
-	if c.Compact {
-		placement = "close together"
-	}
-	this.is("placement", placement)
+	this.is("placement", choose(c.Compact, "close together", "any"))
 	upgrades := "in the maintenance window"
 	switch {
 	case c.KeepsVersion:
@@ -82,8 +75,8 @@ func (s *sheet) capacity(c *ir.Capacity) {
 	this.is("GKE upgrades a node", upgrades)
 	this.is("boot disk", disk(c.DiskType, c.DiskSizeGiB), change...)
 	this.is("local SSDs asked for", words.Count(c.LocalSSDs, "disk"))
-	this.is("GPU driver", orNone(c.GPUDriver))
-	this.is("GPUDirect", orNone(string(c.GPUDirect)))
+	this.is("GPU driver", cmp.Or(c.GPUDriver, none))
+	this.is("GPUDirect", cmp.Or(string(c.GPUDirect), none))
 	this.follows("networks", strings.Join(c.Networks, ", "), platform...)
 	this.follows("labels of the node pools", labels(c.PoolLabels), platform...)
 	this.follows("node labels", labels(c.NodeLabels), platform...)
@@ -97,7 +90,7 @@ func (s *sheet) capacity(c *ir.Capacity) {
 
 	quota := this
 	quota.topic = TopicQuota
-	quota.is("reason to guarantee more than there is", orNone(excerpt(c.Overcommit)))
+	quota.is("reason to guarantee more than there is", cmp.Or(excerpt(c.Overcommit), none))
 	const of = "guaranteed by all queues"
 	for _, a := range c.Guaranteed {
 		f := fact{value: ir.PrintAmount(a.Resource, a.Quantity), alone: true, follows: []string{tagNominal(c.Name)}}
@@ -278,6 +271,14 @@ type tally struct {
 	capacities map[string]*ir.Capacity
 	cohorts    map[[2]string]*resource.Quantity // by cohort and capacity, in the capacity's counted resource
 	ratios     map[[2]string]resource.Quantity  // by capacity and resource: amount for each counted unit
+}
+
+// countedIn returns the resource in which a capacity is counted.
+func (t tally) countedIn(capacity string) string {
+	if c := t.capacities[capacity]; c != nil {
+		return c.CountedIn()
+	}
+	return ir.CPU
 }
 
 func newTally(p *ir.Platform) tally {

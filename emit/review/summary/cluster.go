@@ -63,11 +63,9 @@ func (s *sheet) cluster() {
 	cluster.is(start, cmp.Or(c.MinVersion, "the release channel's default"),
 		"a higher one upgrades a standing control plane at once")
 	cluster.all("components whose metrics are collected", c.Metrics, path(kindCluster, "", start))
-	protection := "Terraform refuses to destroy the cluster"
-	if !c.DeletionProtection {
-		protection = "dangerous: Terraform no longer refuses to destroy the cluster, with all that runs there"
-	}
-	cluster.is("deletion protection", onOff(c.DeletionProtection), protection)
+	cluster.is("deletion protection", onOff(c.DeletionProtection),
+		choose(c.DeletionProtection, "Terraform refuses to destroy the cluster",
+			"dangerous: Terraform no longer refuses to destroy the cluster, with all that runs there"))
 	cluster.is("multi-networking", onOff(c.MultiNetworking), "it is decided when a cluster is made")
 	cluster.is("image streaming", onOff(c.ImageStreaming))
 	cluster.is("Filestore CSI driver", onOff(c.Filestore))
@@ -80,11 +78,7 @@ func (s *sheet) cluster() {
 	}
 	cluster.is("autoscaling profile", s.plan.AutoProvisioning.Profile)
 
-	key := "managed by Google"
-	if s.plan.Security.KMSKey != "" {
-		key = s.plan.Security.KMSKey
-	}
-	cluster.is("key of boot disks and etcd", key,
+	cluster.is("key of boot disks and etcd", cmp.Or(s.plan.Security.KMSKey, "managed by Google"),
 		"another key replaces every node pool, and with auto-provisioning the cluster")
 	cluster.is("Binary Authorization", onOff(s.plan.Security.BinaryAuthorization))
 	cluster.is("VPC flow logs", onOff(s.plan.Security.FlowLogs))
@@ -99,21 +93,15 @@ func (s *sheet) cluster() {
 		}
 		access.is("authorised network "+quote(n.Name), n.CIDR, notes...)
 	}
-	endpoint := "no public address"
-	if len(c.AuthorizedNetworks) > 0 {
-		endpoint = "a public address, for the authorised networks"
-	}
-	access.is("control plane's IP endpoint", endpoint)
-	dns := "reachable only from inside the VPC"
-	if c.DNSEndpoint {
-		dns = "reachable from outside the VPC, for those whom IAM admits"
-	}
-	access.is("control plane's DNS endpoint", dns)
+	access.is("control plane's IP endpoint", choose(len(c.AuthorizedNetworks) > 0,
+		"a public address, for the authorised networks", "no public address"))
+	access.is("control plane's DNS endpoint", choose(c.DNSEndpoint,
+		"reachable from outside the VPC, for those whom IAM admits", "reachable only from inside the VPC"))
 	var notes []string
 	if c.SecurityGroup == "" {
 		notes = []string{"RBAC knows no Google groups"}
 	}
-	access.is("group of the groups that RBAC knows", orNone(c.SecurityGroup), notes...)
+	access.is("group of the groups that RBAC knows", cmp.Or(c.SecurityGroup, none), notes...)
 }
 
 func (s *sheet) systemPool() {
@@ -175,13 +163,9 @@ func (s *sheet) network() {
 func subnets(all []ir.GPUSubnet) string {
 	var words []string
 	for _, n := range all {
-		rdma := ""
-		if n.RDMA {
-			rdma = " with RDMA"
-		}
 		words = append(words,
 			fmt.Sprintf("%s %s (part %d of %d of %s) as %s%s", n.Name, n.Range, n.Cut.Index, 1<<min(n.Cut.Bits, 62),
-				n.Cut.Of, n.Network, rdma))
+				n.Cut.Of, n.Network, choose(n.RDMA, " with RDMA", "")))
 	}
 	return strings.Join(words, ", ")
 }
@@ -194,11 +178,7 @@ func (s *sheet) delivery() {
 	built.follows("region", d.Region, platformRegion)
 	built.follows("bucket of the Terraform state", d.StateBucket, platformName, platformProject)
 	built.follows("folder of the Terraform state", d.StatePrefix, platformName)
-	by := "the build"
-	if d.InfrastructureManager {
-		by = "Infrastructure Manager"
-	}
-	built.is("Terraform run by", by)
+	built.is("Terraform run by", choose(d.InfrastructureManager, "Infrastructure Manager", "the build"))
 	built.follows("repository of the images", d.Repository, platformName)
 	built.all("APIs", d.APIs)
 	s.account(TopicAccess, "the build", d.Account)
@@ -238,7 +218,7 @@ func (s *sheet) monitoring() {
 	watch.all("notification channels", m.NotificationChannels)
 	watch.is("Grafana dashboards", onOff(m.Grafana))
 	watch.is("namespace of the Grafana dashboards", m.GrafanaNamespace)
-	watch.is("Vertex AI TensorBoard", inRegion(m.TensorBoard))
+	watch.is("Vertex AI TensorBoard", cmp.Or(prefixed("in ", m.TensorBoard), none))
 	for _, a := range monitoring.Alerts(s.plan) {
 		alert := s.subject(TopicAlerts, kindAlert, a.Name)
 		alert.exists("")
@@ -247,19 +227,9 @@ func (s *sheet) monitoring() {
 		alert.follows("has to hold for", duration(a.For), anything)
 		alert.follows("severity", a.Severity, anything)
 		alert.has("text", fact{form: opaque, value: a.Summary + "\n" + a.Action, follows: []string{anything}})
-		where := "Cloud Monitoring and Prometheus"
-		if a.CloudOnly {
-			where = "Cloud Monitoring alone"
-		}
-		alert.follows("stands in", where, anything)
+		alert.follows("stands in",
+			choose(a.CloudOnly, "Cloud Monitoring alone", "Cloud Monitoring and Prometheus"), anything)
 	}
-}
-
-func inRegion(region string) string {
-	if region == "" {
-		return none
-	}
-	return "in " + region
 }
 
 func excerpts(all []string) []string {

@@ -33,18 +33,19 @@ var topics = []Topic{
 
 // Line is one line of the summary.
 type Line struct {
-	Topic   Topic
-	Op      delta.Op
-	Subject string // such as `team "vision"`
+	Topic   Topic    `json:"topic"`
+	Op      delta.Op `json:"op"`
+	Subject string   `json:"subject"` // such as `team "vision"`
 	// What is the changed part of the subject, such as "nominal quota of l4-spot in
 	// batch"; "" for the subject as a whole.
-	What string
+	What string `json:"what"`
 	// From and To are the values with their units; "" if there is no value, or if Op
 	// says everything.
-	From, To string
+	From string `json:"from"`
+	To   string `json:"to"`
 	// Note adds facts that a reader needs to judge the change, such as the cohort's
 	// new guarantee and the number of existing GPUs; "" if there is none.
-	Note string
+	Note string `json:"note"`
 }
 
 // String returns the line as a sentence without a full stop and without its topic,

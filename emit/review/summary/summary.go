@@ -48,10 +48,8 @@ func tell(p *ir.Platform, same map[string]bool) *sheet {
 // subject, which is "" for the subject as a whole.
 type key struct{ kind, name, what string }
 
-// String returns the name of a key in fact.follows. The name of a subject is a
-// prefix of the names of its parts.
-func (k key) String() string { return path(k.kind, k.name, k.what) }
-
+// path returns the name of a key in fact.follows. The name of a subject is a prefix of
+// the names of its parts.
 func path(parts ...string) string { return strings.Join(parts, "\x00") }
 
 // sameTeams returns the teams that are equal in both plans, together with all their
@@ -388,7 +386,7 @@ func index(changes []change) causes {
 	out := causes{}
 	for _, c := range changes {
 		k := c.fact.key
-		out[k.String()] = true
+		out[path(k.kind, k.name, k.what)] = true
 		if c.fact.tag != "" {
 			out[c.fact.tag] = true
 		}

@@ -20,7 +20,7 @@ func (s *sheet) teams() {
 	for _, c := range s.plan.Cohorts {
 		cohort := s.subject(TopicTeams, kindCohort, c.Name)
 		cohort.exists(cmp.Or(prefixed("in cohort ", c.Parent), words.Count(len(members[c.Name]), "team")))
-		cohort.is("parent cohort", orNone(c.Parent))
+		cohort.is("parent cohort", cmp.Or(c.Parent, none))
 		cohort.topic = TopicPriority
 		cohort.is("priority of its queue", strconv.Itoa(c.Priority))
 	}
@@ -52,18 +52,14 @@ func (s *sheet) team(t *ir.Team, jobs int, members []string) {
 	team := s.subject(TopicTeams, kindTeam, t.Name)
 	team.exists(s.describe(t, jobs))
 	team.is("namespace", t.Namespace, "what its people made in the old one does not move")
-	team.has("cohort", fact{value: orNone(t.Cohort), notes: func() []string { return lending(t, members) }})
+	team.has("cohort", fact{value: cmp.Or(t.Cohort, none), notes: func() []string { return lending(t, members) }})
 	team.has("priority of its queue", fact{topic: TopicPriority, value: strconv.Itoa(t.Priority)})
 	if t.Bucket != "" {
 		team.has("bucket", fact{form: being})
 		team.has("name of its bucket",
 			fact{form: ratio, value: t.Bucket, follows: []string{platformName, platformProject}})
 	}
-	lists := "no"
-	if t.NodesListBucket {
-		lists = "yes"
-	}
-	team.is("nodes may list its bucket", lists)
+	team.is("nodes may list its bucket", choose(t.NodesListBucket, "yes", "no"))
 	team.has("what its jobs may use besides", fact{form: set, list: t.Allow})
 
 	access := team
@@ -203,7 +199,7 @@ func (s *sheet) sharedQueue(q *ir.SharedQueue) {
 	tier.is("ClusterQueue", q.ClusterQueue)
 	tier.is("LocalQueue", q.LocalQueue)
 	tier.is("its queue is shared", onOff(q.Shared))
-	tier.is("cohort", orNone(q.Cohort))
+	tier.is("cohort", cmp.Or(q.Cohort, none))
 	s.queue(tier, &q.Queue, "", path(kindTier, q.Tier, "cohort"))
 }
 
@@ -231,28 +227,20 @@ func (s *sheet) queue(owner subject, q *ir.Queue, in, cohort string) {
 	priority.follows("preemption"+in, preemption(q.Preempts), classes...)
 	priority.follows("PriorityClasses"+in, strings.Join(q.Classes, ", "), kindClass)
 	for i := range q.Flavors {
-		s.flavor(owner, q, &q.Flavors[i], in, cohort)
+		s.flavor(owner, q, &q.Flavors[i], in)
 	}
 }
 
-func preemption(on bool) string {
-	if on {
-		return "evicts lower priorities"
-	}
-	return "evicts nobody"
-}
+func preemption(on bool) string { return choose(on, "evicts lower priorities", "evicts nobody") }
 
 // tagNominal returns the tag of the facts about nominal quotas of a capacity.
 func tagNominal(capacity string) string { return "nominal quota of " + capacity }
 
-func (s *sheet) flavor(owner subject, q *ir.Queue, f *ir.FlavorQuota, in, cohort string) {
+func (s *sheet) flavor(owner subject, q *ir.Queue, f *ir.FlavorQuota, in string) {
 	owner.topic = TopicQuota
 	what := "quota of " + f.Flavor + in
 	c := s.queues.capacities[f.Flavor]
-	r := ir.CPU
-	if c != nil {
-		r = c.CountedIn()
-	}
+	r := s.queues.countedIn(f.Flavor)
 	total := func() []string {
 		if c == nil {
 			return nil
@@ -262,11 +250,8 @@ func (s *sheet) flavor(owner subject, q *ir.Queue, f *ir.FlavorQuota, in, cohort
 	owner.has(what, fact{form: being, value: s.flavorWords(f), notes: total, tag: tagNominal(f.Flavor)})
 	owner.part = &key{owner.kind, owner.name, what}
 	owner.follows("admission check of "+f.Flavor+in, f.AdmissionCheck, path(kindCapacity, f.Flavor))
-	waiting := "now"
-	if f.Waiting {
-		waiting = "when its reservation begins"
-	}
-	owner.follows("start of the quota of "+f.Flavor+in, waiting, path(kindCapacity, f.Flavor))
+	owner.follows("start of the quota of "+f.Flavor+in, choose(f.Waiting, "when its reservation begins", "now"),
+		path(kindCapacity, f.Flavor))
 	for i := range f.Quotas {
 		own := &f.Quotas[i]
 		of, counts := " of "+f.Flavor+in, own.Resource == r
@@ -327,11 +312,7 @@ func (s *sheet) quotas(q *ir.Queue) string {
 // flavorWords returns a description of a queue's quota of the resource in which a
 // capacity is counted.
 func (s *sheet) flavorWords(f *ir.FlavorQuota) string {
-	r := ir.CPU
-	if c := s.queues.capacities[f.Flavor]; c != nil {
-		r = c.CountedIn()
-	}
-	if q := quotaOf(f, r); q != nil {
+	if q := quotaOf(f, s.queues.countedIn(f.Flavor)); q != nil {
 		return quotaWords(q)
 	}
 	return none
@@ -357,19 +338,12 @@ func (s *sheet) priorities() {
 		class := s.subject(TopicPriority, kindClass, c.Name)
 		class.exists("value " + strconv.Itoa(int(c.Value)) + " of tier " + c.Tier)
 		class.has("value", fact{value: strconv.Itoa(int(c.Value)), notes: func() []string { return s.rank(c) }})
-		isDefault := "no"
-		if c.Default {
-			isDefault = "yes"
-		}
-		class.is("default of pods that name no PriorityClass", isDefault)
+		class.is("default of pods that name no PriorityClass", choose(c.Default, "yes", "no"))
 		class.is("preemption", preemption(c.Preempts))
 		class.is("tier", c.Tier)
 		class.follows("description", c.Note, anything)
-		by := "the platform"
-		if c.BuiltIn {
-			by = "the scheduler"
-		}
-		class.follows("made by", by, scheduler, path(kindClass, c.Name, "value"))
+		class.follows("made by", choose(c.BuiltIn, "the scheduler", "the platform"), scheduler,
+			path(kindClass, c.Name, "value"))
 	}
 }
 

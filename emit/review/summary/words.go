@@ -78,20 +78,16 @@ func names(all []string) string {
 	return words.First(all, listed)
 }
 
-func orNone(s string) string {
-	if s == "" {
-		return none
-	}
-	return s
-}
-
 func quote(s string) string { return strconv.Quote(s) }
 
-func onOff(b bool) string {
-	if b {
-		return "on"
+func onOff(b bool) string { return choose(b, "on", "off") }
+
+// choose returns yes if the condition is true, and no otherwise.
+func choose(condition bool, yes, no string) string {
+	if condition {
+		return yes
 	}
-	return "off"
+	return no
 }
 
 // amounts returns the requests of a pod in words, accelerators first.

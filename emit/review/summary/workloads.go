@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -52,7 +53,7 @@ func (c copies) value(of func(*ir.Workload) string) string {
 }
 
 func (c copies) is(what string, of func(*ir.Workload) string) {
-	c.has(what, fact{value: orNone(c.value(of))})
+	c.has(what, fact{value: cmp.Or(c.value(of), none)})
 }
 
 func (c copies) follows(what string, of func(*ir.Workload) string, from ...string) {
@@ -79,7 +80,7 @@ func (s *sheet) workload(w copies, tier string) {
 	w.follows("LocalQueue", func(w *ir.Workload) string { return w.Queue }, team, scheduler, path(own, "queue"))
 	w.is("PriorityClass", func(w *ir.Workload) string { return w.PriorityClass })
 	w.has("capacities", fact{
-		value:   orNone(w.value(func(w *ir.Workload) string { return strings.Join(w.Capacities, ", ") })),
+		value:   cmp.Or(w.value(func(w *ir.Workload) string { return strings.Join(w.Capacities, ", ") }), none),
 		follows: []string{team, path(kindTier, tier), path(own, "queue")},
 	})
 	w.is("pods of each", func(w *ir.Workload) string { return strconv.Itoa(w.Pods) })
@@ -176,7 +177,7 @@ func (c copies) auxiliary(a ir.Auxiliary, place []string) {
 	c.has(of+"capacity", fact{value: a.Capacity})
 	c.has(of+"requests", fact{value: amounts(a.Requests)})
 	c.has(of+"image", fact{value: a.Image})
-	c.has(of+"command", fact{value: orNone(excerpt(strings.Join(a.Command, " ")))})
+	c.has(of+"command", fact{value: cmp.Or(excerpt(strings.Join(a.Command, " ")), none)})
 	c.has(of+"end of its command",
 		fact{form: opaque, value: strings.Join(a.Command, "\n"), follows: []string{own("command")}})
 	c.variables(of+"environment variable ", a.Env)
