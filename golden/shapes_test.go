@@ -26,7 +26,10 @@ hardware: {
 capacity: {
 	"v6e-reserved": {hardware: "v6e", consumption: reservation: name: "ours", slices: 4}
 	"v6e-spot": {hardware: "v6e", consumption: spot: {}, maxSlices: 2}
-	"v6e-flex": {hardware: "v6e", consumption: flexStart: {queued: true, maxRunSeconds: 86400}, maxSlices: 2, accept: W0415: "promised by Google"}
+	"v6e-flex": {
+		hardware: "v6e", consumption: flexStart: {queued: true, maxRunSeconds: 86400}, maxSlices: 2
+		accept: W0415: "promised by Google"
+	}
 	"v5p-owned": {hardware: "v5p", consumption: reservation: {name: "theirs", project: "other-project"}, maxSlices: 2}
 	"v5e-spot": {hardware: "v5e", consumption: spot: {}, maxSlices: 8}
 }
@@ -64,14 +67,20 @@ capacity: {
 	"l4-ondemand": {hardware: "l4", consumption: onDemand: {}}
 	"l4-spot": {hardware: "latest", consumption: spot: {}, zones: ["us-central1-a"]}
 	"l4-ours": {hardware: "l4", consumption: reservation: name: "ours", zones: ["us-central1-b"]}
-	"l4-block": {hardware: "l4", consumption: reservation: {name: "theirs", project: "other-project", block: "b", subBlock: "s"}, zones: ["us-central1-a", "us-central1-b"]}
+	"l4-block": {
+		hardware: "l4", zones: ["us-central1-a", "us-central1-b"]
+		consumption: reservation: {name: "theirs", project: "other-project", block: "b", subBlock: "s"}
+	}
 	"l4-any": {hardware: "l4", consumption: anyReservation: {}}
 	"l4-only": {hardware: "l4", consumption: anyReservation: otherwise: "none"}
 	"l4-flex": {hardware: "latest", consumption: flexStart: maxRunSeconds: 3600}
 	"cpu-spot": {hardware: "cpu", consumption: spot: {}}
 }
 tiers: {
-	batch: {priority: 10, default: true, capacity: ["l4-ondemand", "l4-spot", "l4-ours", "l4-block", "l4-any", "l4-only", "l4-flex"]}
+	batch: {
+		priority: 10, default: true
+		capacity: ["l4-ondemand", "l4-spot", "l4-ours", "l4-block", "l4-any", "l4-only", "l4-flex"]
+	}
 	one: {priority: 20, capacity: ["l4-spot"]}
 	cpu: {priority: 30, capacity: ["cpu-spot"]}
 }
@@ -90,7 +99,10 @@ workloads: {
 		"linked GPUs": `
 zones: ["us-central1-a"]
 hardware: gb200: machine: "a4x-highgpu-4g"
-capacity: "gb200": {hardware: "gb200", consumption: reservation: {name: "ours", block: "b"}, nodes: 18, accept: E1016: "the driver is installed"}
+capacity: "gb200": {
+	hardware: "gb200", consumption: reservation: {name: "ours", block: "b"}, nodes: 18
+	accept: E1016: "the driver is installed"
+}
 tiers: large: {priority: 10, default: true, capacity: ["gb200"]}
 teams: vision: quota: large: gb200: accelerators: 72
 workloads: {
@@ -104,7 +116,9 @@ workloads: {
 zones: ["us-central1-a", "us-central1-b"]
 hardware: l4: machine: "g2-standard-24"
 capacity: {
-	"l4-reserved": {hardware: "l4", consumption: reservation: {name: "ours", create: true}, nodes: 2, zones: ["us-central1-a"]}
+	"l4-reserved": {
+		hardware: "l4", consumption: reservation: {name: "ours", create: true}, nodes: 2, zones: ["us-central1-a"]
+	}
 	"l4-queued": {hardware: "l4", consumption: flexStart: {queued: true, maxRunSeconds: 7200}, maxNodes: 4}
 	"l4-class": {hardware: "l4", consumption: spot: {}, maxNodes: 4, computeClass: true}
 	"l4-auto": {hardware: "l4", consumption: onDemand: {}, maxNodes: 4, autoProvisioned: true}
@@ -114,7 +128,8 @@ tiers: {
 	steady: {priority: 20, capacity: ["l4-reserved"]}
 }
 teams: vision: quota: {
-	burst: {"l4-reserved": accelerators: 2, "l4-queued": accelerators: 4, "l4-class": accelerators: 4, "l4-auto": accelerators: 4}
+	burst: {"l4-reserved": accelerators: 2, "l4-queued": accelerators: 4}
+	burst: {"l4-class": accelerators: 4, "l4-auto": accelerators: 4}
 	steady: "l4-reserved": accelerators: 2
 }
 workloads: {

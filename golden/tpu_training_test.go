@@ -183,7 +183,10 @@ hardware: slice: {machine: "`+test.machine+`", topology: "`+test.topology+`"}
 capacity: slices: {hardware: "slice", consumption: onDemand: {}, `+count+`}
 tiers: batch: {priority: 10, default: true, capacity: ["slices"], shared: {}}
 teams: vision: {}
-workloads: train: {tier: "batch", kind: "JobSet", image: "python:3.13.1", perPod: {accelerators: 4, cpu: 2, memory: "10Gi"}}
+workloads: train: {
+	tier: "batch", kind: "JobSet", image: "python:3.13.1"
+	perPod: {accelerators: 4, cpu: 2, memory: "10Gi"}
+}
 `))
 				checkFolder(t, files)
 				pools, err := nodePools(files)
@@ -347,8 +350,9 @@ func TestTPUIdentities(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, m := range regexp.MustCompile(
-		`(?s)resource "google_storage_bucket_iam_member" .*?role += "(.*?)"\n +member += (.*?)\n`).FindAllStringSubmatch(string(text), -1) {
+	grant := regexp.MustCompile(
+		`(?s)resource "google_storage_bucket_iam_member" .*?role += "(.*?)"\n +member += (.*?)\n`)
+	for _, m := range grant.FindAllStringSubmatch(string(text), -1) {
 		got = append(got, m[1]+" "+m[2])
 	}
 	want := []string{

@@ -39,8 +39,8 @@ func TestRuleHelp(t *testing.T) {
 	if want := "usual value as a default with *."; !strings.HasSuffix(text, want) {
 		t.Errorf("got %q, want %q at its end", text, want)
 	}
-	if want := "usual value as a default with \\*.\n\nCauses the finding:\n\n```cue\nteams: "; !strings.Contains(markdown,
-		want) {
+	const want = "usual value as a default with \\*.\n\nCauses the finding:\n\n```cue\nteams: "
+	if !strings.Contains(markdown, want) {
 		t.Errorf("got %q, want %q in it", markdown, want)
 	}
 	if text, markdown := ruleHelp("E9999"); text != "" || markdown != "" {

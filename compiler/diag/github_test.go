@@ -40,7 +40,9 @@ func TestWriteGitHub(t *testing.T) {
 				Edit:    &Edit{at(t, topology, `"2x2x3"`), `"2x2x2"`},
 				Related: []Related{{at(t, emoji, "1"), "chips"}, {Span{}, "nowhere"}},
 			},
-			`::error file=blueprints/train.cue,line=4,endLine=4,col=15,title=E0104::blueprints/train.cue:4:15: topology "2x2x3" is not available for v5p%0Awant one of "2x2x1", "2x2x2"%0Ahelp: use "2x2x2" for 8 chips%0Aor less: 100%25%0Ab.cue:2:4: note: chips%0Anote: nowhere
+			`::error file=blueprints/train.cue,line=4,endLine=4,col=15,title=E0104::blueprints/train.cue:4:15: ` +
+				`topology "2x2x3" is not available for v5p%0Awant one of "2x2x1", "2x2x2"%0A` +
+				`help: use "2x2x2" for 8 chips%0Aor less: 100%25%0Ab.cue:2:4: note: chips%0Anote: nowhere
 1 error
 `,
 		},

@@ -26,8 +26,14 @@ func TestWriteJSON(t *testing.T) {
 	if err := WriteJSON(&b, &l); err != nil {
 		t.Fatal(err)
 	}
-	want := `{"version":1,"type":"finding","code":"W1","severity":"warning","message":"\u001b[1m\u009b\u202e\udb40\udc01` + "\\ufffd" + `\n","accepted":"for now"}
-{"version":1,"type":"finding","code":"E0104","severity":"error","path":"zones","message":"not <a> zone","label":"want a string","help":"quote it","file":"a.cue","start":{"line":2,"column":9},"end":{"line":2,"column":10},"related":[{"message":"like this","file":"a.cue","start":{"line":1,"column":7},"end":{"line":1,"column":10}},{"message":"nowhere"}],"edit":{"file":"a.cue","start":{"line":2,"column":8},"end":{"line":2,"column":11},"text":"[\"1\"]"}}
+	want := `{"version":1,"type":"finding","code":"W1","severity":"warning",` +
+		`"message":"\u001b[1m\u009b\u202e\udb40\udc01` + "\\ufffd" + `\n","accepted":"for now"}
+{"version":1,"type":"finding","code":"E0104","severity":"error","path":"zones","message":"not <a> zone",` +
+		`"label":"want a string","help":"quote it",` +
+		`"file":"a.cue","start":{"line":2,"column":9},"end":{"line":2,"column":10},` +
+		`"related":[{"message":"like this",` +
+		`"file":"a.cue","start":{"line":1,"column":7},"end":{"line":1,"column":10}},{"message":"nowhere"}],` +
+		`"edit":{"file":"a.cue","start":{"line":2,"column":8},"end":{"line":2,"column":11},"text":"[\"1\"]"}}
 {"version":1,"type":"finding","code":"E0001","severity":"error","message":"cannot be read","file":"missing"}
 {"version":1,"type":"summary","errors":2,"warnings":1,"notes":0}
 `

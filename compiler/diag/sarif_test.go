@@ -131,7 +131,8 @@ func TestWriteSARIF(t *testing.T) {
           "ruleIndex": 0,
           "level": "error",
           "message": {
-            "text": "topology \"2x2x3\" is not available: want \"2x2x2\".\nhelp: use \"2x2x2\"\nor less\nnote: nowhere\nnote: [of \\[this\\] \\\\](1)"
+            "text": "topology \"2x2x3\" is not available: want \"2x2x2\".` +
+		`\nhelp: use \"2x2x2\"\nor less\nnote: nowhere\nnote: [of \\[this\\] \\\\](1)"
           },
           "locations": [
             {

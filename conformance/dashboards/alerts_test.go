@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -118,7 +119,8 @@ func TestAlertsMeanWhatTheySay(t *testing.T) {
 			alert: "KueueIdleQuotaWhileWaiting", at: "30m",
 			series: quotas("4", "4", "4") + `
 				kueue_cluster_queue_nominal_quota{LEADER,cluster_queue="cq-b-lp",flavor="l4-spot",resource="nvidia.com/gpu"} 12x40
-				kueue_cluster_queue_resource_reservation{LEADER,cluster_queue="cq-b-lp",flavor="l4-spot",resource="nvidia.com/gpu"} 0x40`,
+				kueue_cluster_queue_resource_reservation{LEADER,cluster_queue="cq-b-lp",flavor="l4-spot",
+					resource="nvidia.com/gpu"} 0x40`,
 		},
 		{
 			name:  "a controller that is not up is down",
@@ -194,8 +196,10 @@ func TestAlertsMeanWhatTheySay(t *testing.T) {
 		{
 			name:  "a workload that asks for more than its queue may ever have",
 			alert: "KueueWorkloadNeverFits", at: "30m",
-			series: `kueue_unadmitted_workloads{LEADER,cluster_queue="cq-a-lp",reason="NoReservation",underlying_cause="ExceedsMaxQuota"} 2x40
-				kueue_unadmitted_workloads{FOLLOWER,cluster_queue="cq-a-lp",reason="NoReservation",underlying_cause="ExceedsMaxQuota"} 2x40`,
+			series: `kueue_unadmitted_workloads{LEADER,cluster_queue="cq-a-lp",reason="NoReservation",
+					underlying_cause="ExceedsMaxQuota"} 2x40
+				kueue_unadmitted_workloads{FOLLOWER,cluster_queue="cq-a-lp",reason="NoReservation",
+					underlying_cause="ExceedsMaxQuota"} 2x40`,
 			want: `{cluster_queue="cq-a-lp",underlying_cause="ExceedsMaxQuota"} 2`,
 		},
 		{
@@ -220,17 +224,23 @@ func TestAlertsMeanWhatTheySay(t *testing.T) {
 		{
 			name:  "nodes fail again and again",
 			alert: "KueueEvictionsByFailure", at: "1h",
-			series: `kueue_evicted_workloads_total{LEADER,cluster_queue="cq-a-lp",priority_class="lp",reason="NodeFailures",underlying_cause=""} 0+1x80
-				kueue_evicted_workloads_total{LEADER,cluster_queue="cq-b-lp",priority_class="lp",reason="NodeFailures",underlying_cause=""} 1x40 3x40`,
+			series: `kueue_evicted_workloads_total{LEADER,cluster_queue="cq-a-lp",priority_class="lp",
+					reason="NodeFailures",underlying_cause=""} 0+1x80
+				kueue_evicted_workloads_total{LEADER,cluster_queue="cq-b-lp",priority_class="lp",reason="NodeFailures",
+					underlying_cause=""} 1x40 3x40`,
 			want: `{cluster_queue="cq-a-lp",reason="NodeFailures"} 30`,
 		},
 		{
 			name:  "the first four failures ever, each of another series",
 			alert: "KueueEvictionsByFailure", at: "1h40m",
-			series: `kueue_evicted_workloads_total{LEADER,cluster_queue="cq-a-lp",priority_class="lp",reason="NodeFailures",underlying_cause=""} _x90 1x20
-				kueue_evicted_workloads_total{LEADER,cluster_queue="cq-a-lp",priority_class="hp",reason="NodeFailures",underlying_cause=""} _x90 1x20
-				kueue_evicted_workloads_total{LEADER,cluster_queue="cq-a-lp",priority_class="lp",reason="NodeFailures",underlying_cause="x"} _x90 1x20
-				kueue_evicted_workloads_total{LEADER,cluster_queue="cq-a-lp",priority_class="hp",reason="NodeFailures",underlying_cause="x"} _x90 1x20`,
+			series: `kueue_evicted_workloads_total{LEADER,cluster_queue="cq-a-lp",priority_class="lp",
+					reason="NodeFailures",underlying_cause=""} _x90 1x20
+				kueue_evicted_workloads_total{LEADER,cluster_queue="cq-a-lp",priority_class="hp",reason="NodeFailures",
+					underlying_cause=""} _x90 1x20
+				kueue_evicted_workloads_total{LEADER,cluster_queue="cq-a-lp",priority_class="lp",reason="NodeFailures",
+					underlying_cause="x"} _x90 1x20
+				kueue_evicted_workloads_total{LEADER,cluster_queue="cq-a-lp",priority_class="hp",reason="NodeFailures",
+					underlying_cause="x"} _x90 1x20`,
 			want: `{cluster_queue="cq-a-lp",reason="NodeFailures"} 4`,
 		},
 		{
@@ -242,7 +252,8 @@ func TestAlertsMeanWhatTheySay(t *testing.T) {
 		{
 			name:  "a queue preempts every other minute",
 			alert: "KueuePreemptionChurn", at: "2h",
-			series: `kueue_preempted_workloads_total{LEADER,preempting_cluster_queue="cq-a-hp",reason="InCohortReclamation"} 0+0.5x180
+			series: `kueue_preempted_workloads_total{LEADER,preempting_cluster_queue="cq-a-hp",
+					reason="InCohortReclamation"} 0+0.5x180
 				kueue_preempted_workloads_total{LEADER,preempting_cluster_queue="cq-b-hp",reason="InCohortReclamation"} 0+0.25x180`,
 			want: `{preempting_cluster_queue="cq-a-hp",reason="InCohortReclamation"} 30`,
 		},
@@ -263,7 +274,8 @@ func TestAlertsMeanWhatTheySay(t *testing.T) {
 			name:  "another program's controller, or one that began eight minutes ago",
 			alert: "KueueReconcileErrors", at: "1h",
 			series: `controller_runtime_reconcile_errors_total{job="jobset",cluster="gke-batch",controller="workload"} 0+12x80
-				controller_runtime_reconcile_errors_total{job="kueue",cluster="gke-batch",controller="workload"} 0x50 0+70x5 350x40`,
+				controller_runtime_reconcile_errors_total{job="kueue",cluster="gke-batch",
+					controller="workload"} 0x50 0+70x5 350x40`,
 		},
 		{
 			name:  "a busy GPU that is slow",
@@ -285,14 +297,14 @@ func TestAlertsMeanWhatTheySay(t *testing.T) {
 
 // quotas returns the series of one queue in one flavor.
 func quotas(pending, nominal, reserved string) string {
-	return `kueue_cluster_queue_resource_pending{LEADER,cluster_queue="cq-a-lp",resource="nvidia.com/gpu"} ` + pending +
-		`x40
-		kueue_cluster_queue_resource_pending{FOLLOWER,cluster_queue="cq-a-lp",resource="nvidia.com/gpu"} ` + pending +
-		`x40
-		kueue_cluster_queue_nominal_quota{LEADER,cluster_queue="cq-a-lp",flavor="l4-spot",resource="nvidia.com/gpu"} ` +
-		nominal + `x40
-		kueue_cluster_queue_nominal_quota{FOLLOWER,cluster_queue="cq-a-lp",flavor="l4-spot",resource="nvidia.com/gpu"} ` + nominal + `x40
-		kueue_cluster_queue_resource_reservation{LEADER,cluster_queue="cq-a-lp",flavor="l4-spot",resource="nvidia.com/gpu"} ` + reserved + `x40`
+	const queue, gpus = `cluster_queue="cq-a-lp",`, `resource="nvidia.com/gpu"} `
+	const flavor = queue + `flavor="l4-spot",` + gpus
+	return `
+		kueue_cluster_queue_resource_pending{LEADER,` + queue + gpus + pending + `x40
+		kueue_cluster_queue_resource_pending{FOLLOWER,` + queue + gpus + pending + `x40
+		kueue_cluster_queue_nominal_quota{LEADER,` + flavor + nominal + `x40
+		kueue_cluster_queue_nominal_quota{FOLLOWER,` + flavor + nominal + `x40
+		kueue_cluster_queue_resource_reservation{LEADER,` + flavor + reserved + `x40`
 }
 
 // TestKAIAlertsMeanWhatTheySay does the same for KAI Scheduler, whose counters
@@ -476,10 +488,13 @@ func TestTeamSeesItsOwnQueues(t *testing.T) {
 		kueue_local_queue_status{LEADER,exported_namespace="space-of-a",name="lq-team-a-lp",active="True"} 1x20
 		kueue_local_queue_status{LEADER,exported_namespace="space-of-a",name="lq-team-a-lp",active="False"} 0x20
 		kueue_local_queue_status{LEADER,exported_namespace="team-a-b",name="lq-team-a-b-lp",active="True"} 1x20
-		kueue_cluster_queue_nominal_quota{LEADER,cluster_queue="cq-team-a-lp",flavor="l4-spot",resource="nvidia.com/gpu"} 12x20
+		kueue_cluster_queue_nominal_quota{LEADER,cluster_queue="cq-team-a-lp",flavor="l4-spot",
+			resource="nvidia.com/gpu"} 12x20
 		kueue_cluster_queue_nominal_quota{LEADER,cluster_queue="cq-team-a-lp",flavor="l4-spot",resource="cpu"} 48x20
-		kueue_cluster_queue_nominal_quota{FOLLOWER,cluster_queue="cq-team-a-lp",flavor="l4-spot",resource="nvidia.com/gpu"} 12x20
-		kueue_cluster_queue_nominal_quota{LEADER,cluster_queue="cq-team-a-b-lp",flavor="l4-spot",resource="nvidia.com/gpu"} 7x20`,
+		kueue_cluster_queue_nominal_quota{FOLLOWER,cluster_queue="cq-team-a-lp",flavor="l4-spot",
+			resource="nvidia.com/gpu"} 12x20
+		kueue_cluster_queue_nominal_quota{LEADER,cluster_queue="cq-team-a-b-lp",flavor="l4-spot",
+			resource="nvidia.com/gpu"} 7x20`,
 		`{cluster_queue="cq-team-a-lp",flavor="l4-spot",resource="nvidia.com/gpu"} 12`)
 }
 
@@ -490,9 +505,10 @@ func evaluate(t *testing.T, expr, at, series, want string) {
 }
 
 // load returns the command that loads series into promqltest. The text has one
-// series on each line, sampled every minute. LEADER and FOLLOWER stand for the
-// labels of two replicas of Kueue.
+// series on each line, sampled every minute. A comma at the end of a line continues
+// the series. LEADER and FOLLOWER stand for the labels of two replicas of Kueue.
 func load(series string) string {
+	series = regexp.MustCompile(`,\n\s*`).ReplaceAllString(series, ",")
 	series = strings.NewReplacer(
 		"LEADER", `cluster="gke-batch",instance="a",replica_role="leader"`,
 		"FOLLOWER", `cluster="gke-batch",instance="b",replica_role="follower"`,

@@ -85,7 +85,8 @@ func TestQueries(t *testing.T) {
 }
 
 func TestCloud(t *testing.T) {
-	const board = `{"displayName": "d", "dashboardFilters": [{"labelKey": "cluster", "templateVariable": "cluster", "filterType": "RESOURCE_LABEL"}],
+	const board = `{"displayName": "d", "dashboardFilters": [
+		{"labelKey": "cluster", "templateVariable": "cluster", "filterType": "RESOURCE_LABEL"}],
 		"mosaicLayout": {"columns": 48, "tiles": [TILES]}}`
 	const chart = `{"xPos": X, "width": 24, "height": 8, "widget": {"title": "t", "xyChart": {"dataSets": [
 		{"plotType": "PLOT", "timeSeriesQuery": {"prometheusQuery": "up{QUERY}[1m:]"}}]}}}`

@@ -49,7 +49,8 @@ var mutants = []mutant{
 	{
 		name: "field of a KAI queue", file: "emit/kai/queues.go",
 		old: `json:"overQuotaWeight"`, new: `json:"weight"`,
-		blueprint: "kai-departments", by: "kai", says: `Queue department-1: error unmarshaling JSON: while decoding JSON: json: unknown field "weight"`,
+		blueprint: "kai-departments", by: "kai",
+		says: `Queue department-1: error unmarshaling JSON: while decoding JSON: json: unknown field "weight"`,
 	},
 	{
 		name: "parent of a KAI queue", file: "emit/kai/queues.go",
@@ -213,7 +214,8 @@ var mutants = []mutant{
 	},
 	{
 		name: "preemption in a cohort", file: "emit/kueue/queues.go",
-		old: "ReclaimWithinCohort: v1beta2.PreemptionPolicyLowerPriority", new: "ReclaimWithinCohort: v1beta2.PreemptionPolicyNever",
+		old:       "ReclaimWithinCohort: v1beta2.PreemptionPolicyLowerPriority",
+		new:       "ReclaimWithinCohort: v1beta2.PreemptionPolicyNever",
 		blueprint: "batch-platform", by: "cluster", says: "cq-team-a-hp: ",
 	},
 	{
@@ -223,8 +225,9 @@ var mutants = []mutant{
 	},
 	{
 		name: "quota", file: "emit/kueue/queues.go",
-		old:       "kubeyaml.Canonical(q.Nominal),",
-		new:       "func() resource.Quantity { n := q.Nominal.DeepCopy(); n.Add(q.Nominal); return kubeyaml.Canonical(n) }(),",
+		old: "kubeyaml.Canonical(q.Nominal),",
+		new: "func() resource.Quantity { n := q.Nominal.DeepCopy(); n.Add(q.Nominal); " +
+			"return kubeyaml.Canonical(n) }(),",
 		blueprint: "batch-platform", by: "cluster", says: `"a100-compact": 16`,
 	},
 	{
@@ -290,7 +293,8 @@ var mutants = []mutant{
 		name: "topology of a standing pool", file: "emit/terraform/lifecycle.go",
 		old: `		block.setExpr("replace_triggered_by", "["+trigger+"]")
 `, new: "",
-		blueprint: "tpu-training", by: "plan", says: "after another topology is applied, terraform says [] and a second apply would do",
+		blueprint: "tpu-training", by: "plan",
+		says: "after another topology is applied, terraform says [] and a second apply would do",
 	},
 	{
 		name: "threads of a TPU machine's cores", file: "emit/terraform/lifecycle.go",
@@ -311,7 +315,8 @@ var mutants = []mutant{
 	},
 	{
 		name: "a build that administers service accounts", file: "compiler/lower/delivery.go",
-		old: `"roles/compute.securityAdmin", // firewall`, new: `"roles/compute.securityAdmin", "roles/iam.serviceAccountAdmin",`,
+		old:       `"roles/compute.securityAdmin", // firewall`,
+		new:       `"roles/compute.securityAdmin", "roles/iam.serviceAccountAdmin",`,
 		blueprint: "batch-platform", by: "check", says: "roles/iam.serviceAccountAdmin is the way to every service account",
 	},
 	{

@@ -187,7 +187,8 @@ func TestProblems(t *testing.T) {
     "columnKind": "unicodeCodePoints",
     "results": [{
       "ruleId": "E1", "ruleIndex": 0, "level": "error", "message": {"text": "m"},
-      "locations": [{"physicalLocation": {"artifactLocation": {"uri": "a%20b"}, "region": {"startLine": 1, "startColumn": 2}}}],
+      "locations": [{"physicalLocation": {"artifactLocation": {"uri": "a%20b"},
+        "region": {"startLine": 1, "startColumn": 2}}}],
       "suppressions": [{"kind": "inSource"}]
     }]
   }]

@@ -61,7 +61,9 @@ func newSandbox(t *testing.T, p *ir.Platform) *sandbox {
 		s.write(filepath.Join("bin", program), stub, 0o755)
 	}
 	s.write("deploy folder/helm", stub, 0o755) // where a step before puts it
-	for _, program := range []string{"awk", "bash", "cat", "cp", "dirname", "mktemp", "rm", "sha256sum", "tee", "xargs"} {
+	for _, program := range []string{
+		"awk", "bash", "cat", "cp", "dirname", "mktemp", "rm", "sha256sum", "tee", "xargs",
+	} {
 		installed, err := exec.LookPath(program)
 		if err != nil {
 			t.Skipf("%s is not installed", program)

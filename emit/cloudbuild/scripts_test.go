@@ -253,10 +253,13 @@ func TestCreateMakesTeamAccounts(t *testing.T) {
 		`--display-name=Jobs\ of\ a\ in\ gke-batch`)
 	role := slices.Index(r.calls, `gcloud iam roles create gke_batch_writer --project=my-project --stage=GA `+
 		`--title=Writes --permissions=a.b.create\,a.b.get`)
-	built := slices.IndexFunc(r.calls, func(call string) bool { return strings.HasPrefix(call, "gcloud builds submit") })
+	built := slices.IndexFunc(r.calls, func(call string) bool {
+		return strings.HasPrefix(call, "gcloud builds submit")
+	})
 	if bound := slices.Index(r.calls, bind); r.code != 0 ||
 		made < 0 || role < 0 || made > built || role > built || bound < built {
-		t.Errorf("exit code %d, account %d, role %d, build %d, identity %d\n%s", r.code, made, role, built, bound, r.output)
+		t.Errorf("exit code %d, account %d, role %d, build %d, identity %d\n%s", r.code, made, role, built, bound,
+			r.output)
 	}
 
 	// Without a build the cluster may not be there: the command is printed.
@@ -309,7 +312,8 @@ func TestDestroyNamesTheAccounts(t *testing.T) {
 	s.answer(prepared)
 	r := s.script("destroy-platform.sh", "", "--yes")
 	for _, want := range []string{
-		"  gcloud iam service-accounts delete gke-batch-nodes@my-project.iam.gserviceaccount.com --project=my-project\n",
+		"  gcloud iam service-accounts delete gke-batch-nodes@my-project.iam.gserviceaccount.com " +
+			"--project=my-project\n",
 		"  gcloud iam service-accounts delete wi-team-a@my-project.iam.gserviceaccount.com --project=my-project\n",
 		"gke_batch_build gke_batch_writer",
 	} {
@@ -408,9 +412,10 @@ func TestCreateTurnsOnLogs(t *testing.T) {
 		other   = `{"service": "iam.googleapis.com", "auditLogConfigs": [{"logType": "ADMIN_READ"}]}`
 		exempt  = `{"logType": "DATA_READ", "exemptedMembers": ["user:ana@example.com"]}`
 		half    = `{"service": "storage.googleapis.com", "auditLogConfigs": [` + exempt + `]}`
-		whole   = `{"service": "storage.googleapis.com", "auditLogConfigs": [` + exempt + `, {"logType": "DATA_WRITE"}]}`
-		all     = `{"service": "allServices", "auditLogConfigs": [{"logType": "DATA_WRITE"}]}`
-		reads   = `{"service": "container.googleapis.com", "auditLogConfigs": [{"logType": "DATA_READ"}]}`
+		whole   = `{"service": "storage.googleapis.com", "auditLogConfigs": [` + exempt +
+			`, {"logType": "DATA_WRITE"}]}`
+		all   = `{"service": "allServices", "auditLogConfigs": [{"logType": "DATA_WRITE"}]}`
+		reads = `{"service": "container.googleapis.com", "auditLogConfigs": [{"logType": "DATA_READ"}]}`
 	)
 	answers := func(policy, write string) string {
 		return "case $call in\n*'gcloud info'*) echo " + words.ShellString(python) + " ;;\n*'get-iam-policy " +
@@ -683,7 +688,8 @@ func TestScriptsAreClean(t *testing.T) {
 		if _, err := exec.LookPath("shellcheck"); err != nil {
 			t.Skip("shellcheck is not installed") // .ci/run installs it
 		}
-		if out, err := exec.Command("shellcheck", append([]string{"--norc"}, scripts...)...).CombinedOutput(); err != nil {
+		out, err := exec.Command("shellcheck", append([]string{"--norc"}, scripts...)...).CombinedOutput()
+		if err != nil {
 			t.Errorf("shellcheck: %v\n%s", err, out)
 		}
 	})

@@ -156,7 +156,8 @@ func TestKAIWaits(t *testing.T) {
 		t.Errorf("exit code %d, calls %q", r.code, r.calls)
 	}
 	s.answer(`if [[ $call == "kubectl create"* ]]; then echo refused >&2; exit 1; fi`)
-	if r := s.step(st); r.code != 1 || len(r.matching("kubectl create")) != 60 || !strings.Contains(r.output, "refused") {
+	if r := s.step(st); r.code != 1 || len(r.matching("kubectl create")) != 60 ||
+		!strings.Contains(r.output, "refused") {
 		t.Errorf("exit code %d, %d calls\n%s", r.code, len(r.calls), r.output)
 	}
 }
@@ -182,7 +183,8 @@ esac`)
 	if diff := cmp.Diff([]string{stop}, r.matching("kubectl patch")); diff != "" || r.code != 0 {
 		t.Errorf("exit code %d, patches (-want +got):\n%s\n%s", r.code, diff, r.output)
 	}
-	const ended = "ended:\n  kubectl delete queue.scheduling.run.ai/b\n  kubectl delete queue.scheduling.run.ai/former\n"
+	const ended = "ended:\n  kubectl delete queue.scheduling.run.ai/b\n" +
+		"  kubectl delete queue.scheduling.run.ai/former\n"
 	if !strings.Contains(r.output, ended) {
 		t.Errorf("output lacks %q:\n%s", ended, r.output)
 	}
@@ -270,7 +272,8 @@ func stepsStop(t *testing.T, p *ir.Platform) {
 					"'*'")
 				s.answer(running + "\nif [[ $line == " + pattern + " ]]; then echo refused >&2; exit 1; fi")
 				if r := s.step(st); r.code == 0 || !strings.Contains(r.output, "refused") {
-					t.Errorf("%s, step %s: exit code %d after a failure of %s\n%s", path, st.ID, r.code, failing, r.output)
+					t.Errorf("%s, step %s: exit code %d after a failure of %s\n%s", path, st.ID, r.code, failing,
+						r.output)
 				}
 			}
 		}
@@ -334,7 +337,8 @@ func accessWaits(t *testing.T, s *sandbox, build string, st step, lacks, grants 
 		},
 		{
 			"the rights of an earlier state of the platform",
-			`if [[ $call == *testIamPermissions* && ! -e $SANDBOX/second ]]; then : >"$SANDBOX/second"; denied=true; fi`,
+			`if [[ $call == *testIamPermissions* && ! -e $SANDBOX/second ]]; then ` +
+				`: >"$SANDBOX/second"; denied=true; fi`,
 			`if [[ $call == *testIamPermissions* ]]; then
   denied=true
   echo '{"permissions":["compute.networks.create","compute.networks.delete"]}'

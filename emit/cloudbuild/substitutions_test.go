@@ -138,7 +138,8 @@ func TestInfrastructureManagerSteps(t *testing.T) {
 	if diff := cmp.Diff(want, ids(provision(p))); diff != "" {
 		t.Errorf("provision (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"settings", "access", "turn", "drain", "infrastructure"}, ids(destroy(p))); diff != "" {
+	destroys := []string{"settings", "access", "turn", "drain", "infrastructure"}
+	if diff := cmp.Diff(destroys, ids(destroy(p))); diff != "" {
 		t.Errorf("destroy (-want +got):\n%s", diff)
 	}
 }
@@ -189,7 +190,8 @@ func TestInfrastructureManagerApplies(t *testing.T) {
 		s.answer(states(tt.states...) + tt.apply)
 		r := s.step(find(t, provision(p), "infrastructure"))
 		if r.code != tt.code || len(r.matching("sleep")) != tt.waits {
-			t.Errorf("%s: exit code %d, %d waits, want %d\n%s", tt.name, r.code, len(r.matching("sleep")), tt.waits, r.output)
+			t.Errorf("%s: exit code %d, %d waits, want %d\n%s", tt.name, r.code, len(r.matching("sleep")), tt.waits,
+				r.output)
 		}
 		if tt.waits < 199 && !slices.Contains(r.calls, apply) {
 			t.Errorf("%s: calls %q", tt.name, r.calls)

@@ -47,7 +47,8 @@ func readText(t *testing.T, m string) string {
 	for i := 0; i < len(m); {
 		switch c := m[i]; {
 		case c == '\\':
-			if i+1 == len(m) || m[i+1] >= utf8.RuneSelf || !strings.ContainsRune("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", rune(m[i+1])) {
+			const punctuation = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
+			if i+1 == len(m) || m[i+1] >= utf8.RuneSelf || !strings.ContainsRune(punctuation, rune(m[i+1])) {
 				t.Fatalf("%q: a backslash escapes nothing at %d", m, i)
 			}
 			b.WriteByte(m[i+1])
@@ -60,7 +61,8 @@ func readText(t *testing.T, m string) string {
 			}
 			b.WriteString(html.UnescapeString(entity))
 			i += end
-		case strings.IndexByte("`*_[]~<>|@$", c) >= 0, strings.HasPrefix(m[i:], "://"), strings.HasPrefix(strings.ToLower(m[i:]), "www."):
+		case strings.IndexByte("`*_[]~<>|@$", c) >= 0, strings.HasPrefix(m[i:], "://"),
+			strings.HasPrefix(strings.ToLower(m[i:]), "www."):
 			t.Fatalf("%q: %q is not escaped at %d", m, c, i)
 		default:
 			b.WriteByte(c)

@@ -30,7 +30,8 @@ func share(flavor string, nominal, borrow int64) ir.FlavorQuota {
 	f := ir.FlavorQuota{Flavor: flavor}
 	for _, r := range []string{"cpu", ir.GPU} {
 		f.Quotas = append(f.Quotas, ir.ResourceQuota{
-			Resource: r, Nominal: *resource.NewQuantity(nominal, resource.DecimalSI), Borrowing: resource.NewQuantity(borrow, resource.DecimalSI),
+			Resource: r, Nominal: *resource.NewQuantity(nominal, resource.DecimalSI),
+			Borrowing: resource.NewQuantity(borrow, resource.DecimalSI),
 		})
 	}
 	return f
@@ -62,7 +63,8 @@ func platform(n int) *ir.Platform {
 		Cluster:    ir.Cluster{Name: "gke-batch", DNSEndpoint: true, SecurityGroup: "gke-security-groups@example.com"},
 		SystemPool: ir.SystemPool{Name: "system", Machine: "e2-standard-4", NodesPerZone: 2},
 		Capacities: []ir.Capacity{
-			{Name: "l4-reserved", Hardware: "l4", Machine: l4, Option: ir.Reservation, Zones: []string{"us-central1-c"}, Static: true, MaxNodes: 4,
+			{Name: "l4-reserved", Hardware: "l4", Machine: l4, Option: ir.Reservation,
+				Zones: []string{"us-central1-c"}, Static: true, MaxNodes: 4,
 				Reservation: &ir.ReservationUse{Name: "machine-reservation", Create: true},
 				PerNode:     gpus("2", "22", "80Gi"), Guaranteed: gpus("16", "16", "80Gi"), Overcommit: "some wait"},
 			{Name: "l4-spot", Hardware: "l4", Machine: l4, Option: ir.Spot, Zones: []string{"us-central1-a",
@@ -87,9 +89,11 @@ func platform(n int) *ir.Platform {
 		t := team(fmt.Sprintf("team-%03d", i), cohort)
 		p.Teams = append(p.Teams, t)
 		for _, name := range []string{"low-priority-1", "low-priority-2"} {
-			p.Workloads = append(p.Workloads, ir.Workload{Template: "low-priority", Name: name, Kind: ir.Job, Team: t.Name, Namespace: t.Namespace,
+			p.Workloads = append(p.Workloads, ir.Workload{
+				Template: "low-priority", Name: name, Kind: ir.Job, Team: t.Name, Namespace: t.Namespace,
 				PriorityClass: "lp", Capacities: []string{"l4-reserved", "l4-spot"}, Pods: 2, Requests: gpus("2", "2",
-					"10Gi"), Image: "pytorch/pytorch:2.8.0"})
+					"10Gi"), Image: "pytorch/pytorch:2.8.0",
+			})
 		}
 	}
 	return p
@@ -194,9 +198,11 @@ func withShared(n int) *ir.Platform {
 		shared.Teams = append(shared.Teams, ir.SharingTeam{Name: t.Name, Namespace: t.Namespace})
 		q.LocalQueue = "lq-" + t.Name + "-dws"
 		t.Queues = slices.Insert(slices.Clone(t.Queues), 0, q)
-		p.Workloads = append(p.Workloads, ir.Workload{Template: "tune", Name: "tune", Kind: ir.Job, Team: t.Name, Namespace: t.Namespace, PriorityClass: "high",
+		p.Workloads = append(p.Workloads, ir.Workload{
+			Template: "tune", Name: "tune", Kind: ir.Job, Team: t.Name, Namespace: t.Namespace, PriorityClass: "high",
 			Capacities: []string{"h100"}, Pods: 1, Image: "pytorch/pytorch:2.8.0",
-			SecretEnv: []ir.SecretEnv{{Name: "TOKEN", Secret: "hub", Key: "read"}}})
+			SecretEnv: []ir.SecretEnv{{Name: "TOKEN", Secret: "hub", Key: "read"}},
+		})
 	}
 	p.SharedQueues = []ir.SharedQueue{shared}
 	return p
@@ -335,8 +341,10 @@ func TestOptions(t *testing.T) {
 }
 
 func TestMachinesAndNodes(t *testing.T) {
-	host := ir.Machine{Type: "ct6e-standard-8t", Resource: ir.TPU, Slice: &ir.Slice{Topology: "2x4", Chips: 8, Hosts: 1}}
-	slice := ir.Machine{Type: "ct6e-standard-4t", Resource: ir.TPU, Slice: &ir.Slice{Topology: "4x4", Chips: 16, Hosts: 4}}
+	host := ir.Machine{Type: "ct6e-standard-8t", Resource: ir.TPU,
+		Slice: &ir.Slice{Topology: "2x4", Chips: 8, Hosts: 1}}
+	slice := ir.Machine{Type: "ct6e-standard-4t", Resource: ir.TPU,
+		Slice: &ir.Slice{Topology: "4x4", Chips: 16, Hosts: 4}}
 	tests := []struct {
 		c              ir.Capacity
 		machine, nodes markup
@@ -405,7 +413,8 @@ func TestRemarks(t *testing.T) {
 				want = 1
 			}
 			if lines != want || strings.Count(got, remark) != want {
-				t.Errorf("%s: %q stands in %d remarks on it, and %d times in all; want %d", tt.name, remark, lines, strings.Count(got, remark), want)
+				t.Errorf("%s: %q stands in %d remarks on it, and %d times in all; want %d", tt.name, remark, lines,
+					strings.Count(got, remark), want)
 			}
 		}
 	}
@@ -418,7 +427,8 @@ func TestSlicesByHand(t *testing.T) {
 		t.Errorf("README names %s without TPU slices", annotation)
 	}
 	p.Capacities[1].Slices = 2
-	p.Capacities[1].Machine = ir.Machine{AcceleratorCount: 4, Resource: ir.TPU, Slice: &ir.Slice{Topology: "4x4", Chips: 16, Hosts: 4}}
+	p.Capacities[1].Machine = ir.Machine{AcceleratorCount: 4, Resource: ir.TPU,
+		Slice: &ir.Slice{Topology: "4x4", Chips: 16, Hosts: 4}}
 	got := render(t, p)
 	for _, want := range []string{annotation, "(`l4-spot`: 4 pods of 4 chips).", "at most 2 slices of 4 nodes",
 		"the node pools of TPU slices also have a number in their names"} {
@@ -459,7 +469,8 @@ func TestAutoProvisioningLimits(t *testing.T) {
 		p.Demand.VCPUs, p.Demand.MemoryGiB = tt.vcpus, tt.memoryGiB
 		got := render(t, p)
 		for _, field := range []string{"maxCPU", "maxMemoryGiB"} {
-			if warns := strings.Contains(got, "cluster.autoProvisioning."+field); warns != slices.Contains(tt.want, field) {
+			warns := strings.Contains(got, "cluster.autoProvisioning."+field)
+			if warns != slices.Contains(tt.want, field) {
 				t.Errorf("%s: warns of %s: %v", tt.name, field, warns)
 			}
 		}
@@ -577,8 +588,9 @@ func TestGroupsMustExist(t *testing.T) {
 		{platform(400), "`team-003@example.com` and 396 more\n"},
 	} {
 		_, got, found := strings.Cut(render(t, tt.p), "## Build it\n\nThese groups must exist first")
-		if want := "- the group `gke-security-groups@example.com`"; !found || !strings.Contains(got, want) || !strings.Contains(got, tt.want) {
-			t.Errorf("README lacks %q or %q at the top of Build it", want, tt.want)
+		const group = "- the group `gke-security-groups@example.com`"
+		if !found || !strings.Contains(got, group) || !strings.Contains(got, tt.want) {
+			t.Errorf("README lacks %q or %q at the top of Build it", group, tt.want)
 		}
 	}
 }
@@ -643,7 +655,8 @@ func TestValuesStayValues(t *testing.T) {
 	plain := render(t, platform(2))
 	for _, block := range []string{"\n# ", "\n## ", "\n```", "\n\n"} {
 		if strings.Count(got, block) != strings.Count(plain, block) {
-			t.Errorf("a value made or broke a block: %d of %q, want %d", strings.Count(got, block), block, strings.Count(plain, block))
+			t.Errorf("a value made or broke a block: %d of %q, want %d", strings.Count(got, block), block,
+				strings.Count(plain, block))
 		}
 	}
 	for line := range strings.Lines(got) {
@@ -755,7 +768,8 @@ func kaiPlatform(n int) *ir.Platform {
 		t := &p.Teams[i]
 		t.Priority = 100
 		t.Queues = []ir.Queue{{
-			Tier: "gpu", Classes: []string{"train", "build"}, ClusterQueue: t.Name, LocalQueue: t.Name, Cohort: t.Cohort,
+			Tier: "gpu", Classes: []string{"train", "build"},
+			ClusterQueue: t.Name, LocalQueue: t.Name, Cohort: t.Cohort,
 			Resources: []string{ir.GPU}, Flavors: []ir.FlavorQuota{share("l4-reserved", 4, 2)},
 		}}
 	}

@@ -14,7 +14,9 @@ func TestGPUNetworks(t *testing.T) {
 			{Short: "gvnic-1", Name: "gke-batch-gvnic-1", MTU: 8896,
 				Subnets: []ir.GPUSubnet{{Name: "gke-batch-gvnic-1",
 					Network: "gvnic-1", Range: "192.168.64.0/18"}}},
-			{Short: "rdma", Name: "gke-batch-rdma", MTU: 8896, Profile: "us-central1-a-vpc-roce", Subnets: []ir.GPUSubnet{{Name: "gke-batch-rdma-0", Network: "rdma-0", Range: "192.168.128.0/21", RDMA: true}}},
+			{Short: "rdma", Name: "gke-batch-rdma", MTU: 8896, Profile: "us-central1-a-vpc-roce",
+				Subnets: []ir.GPUSubnet{{Name: "gke-batch-rdma-0",
+					Network: "rdma-0", Range: "192.168.128.0/21", RDMA: true}}},
 		}
 	}
 	for _, test := range []struct {
@@ -31,12 +33,17 @@ func TestGPUNetworks(t *testing.T) {
 				"`us-central1-a-vpc-roce` | 8896 |",
 			"set_nccl_env.sh", "the libraries of GPUDirect, read-only. ", "pods-keep-off-the-node",
 		}, []string{"TCPX", "the network of the node"}},
-		{"TCPXO", func(p *ir.Platform) { p.Capacities[0].GPUDirect, p.Capacities[0].Networks = ir.TCPXO, []string{"vpc1"} },
+		{"TCPXO",
+			func(p *ir.Platform) {
+				p.Capacities[0].GPUDirect, p.Capacities[0].Networks = ir.TCPXO, []string{"vpc1"}
+			},
 			[]string{"nccl-env-profile.sh", "could take over the node"}, []string{"set_nccl_env.sh"}},
 		{"claimed", func(p *ir.Platform) { p.Capacities[0].GPUDirect = ir.RDMA },
 			[]string{"GKE itself attaches such networks to the nodes of `l4-reserved`"}, []string{"gpu_networks.tf"}},
-		{"network of the node alone", func(p *ir.Platform) { p.Workloads = []ir.Workload{{Team: "team-a", HostNetwork: true}} },
-			[]string{"that the baseline standard forbids: the network of the node. "}, []string{"Networks between GPUs"}},
+		{"network of the node alone",
+			func(p *ir.Platform) { p.Workloads = []ir.Workload{{Team: "team-a", HostNetwork: true}} },
+			[]string{"that the baseline standard forbids: the network of the node. "},
+			[]string{"Networks between GPUs"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := platform(2)

@@ -67,9 +67,10 @@ func TestGPUNetworks(t *testing.T) {
 		},
 		{"node_pools.tf", []string{"google_container_node_pool", resourceLabel(connected().Capacities[1].Name)},
 			map[string]string{
-				"network_config.dynamic.for_each":           `["gvnic-1", "rdma-0", "rdma-1"]`,
-				"network_config.dynamic.content.subnetwork": "google_compute_subnetwork.gpu[additional_node_network_configs.value].name",
-				"node_config.gvnic.enabled":                 "true",
+				"network_config.dynamic.for_each": `["gvnic-1", "rdma-0", "rdma-1"]`,
+				"network_config.dynamic.content.subnetwork": "google_compute_subnetwork.gpu" +
+					"[additional_node_network_configs.value].name",
+				"node_config.gvnic.enabled": "true",
 			}},
 		{"gpu_networks.tf", []string{"google_compute_firewall", "gpu"}, map[string]string{
 			"for_each": "{ for name, network in local.gpu_networks : name => network if network.profile == null }",

@@ -306,8 +306,9 @@ func TestNodePools(t *testing.T) {
 			"node_config.taint.key":                                                           `"nvidia.com/gpu"`,
 			"node_config.taint.value":                                                         `"present"`,
 			"node_config.taint.effect":                                                        `"NO_SCHEDULE"`,
-			"lifecycle.ignore_changes":                                                        "[initial_node_count]",
-			"depends_on":                                                                      "[google_container_node_pool.system]",
+
+			"lifecycle.ignore_changes": "[initial_node_count]",
+			"depends_on":               "[google_container_node_pool.system]",
 		})},
 		{"batch", "l4_reserved", mergeMaps(scarce, map[string]string{
 			"node_count": "4", "initial_node_count": "", "autoscaling.total_max_node_count": "",
@@ -315,7 +316,8 @@ func TestNodePools(t *testing.T) {
 			"node_locations":           "[google_compute_reservation.l4_reserved.zone]",
 			"node_config.reservation_affinity.consume_reservation_type": `"SPECIFIC_RESERVATION"`,
 			"node_config.reservation_affinity.key":                      `"compute.googleapis.com/reservation-name"`,
-			"node_config.reservation_affinity.values":                   "[google_compute_reservation.l4_reserved.name]",
+
+			"node_config.reservation_affinity.values": "[google_compute_reservation.l4_reserved.name]",
 		})},
 		{"batch", "l4_spot", mergeMaps(scarce, map[string]string{
 			"node_config.spot": "true", "node_config.taint.key": `"cloud.google.com/gke-spot"`,
@@ -378,7 +380,8 @@ func TestNodePools(t *testing.T) {
 			"network_config.accelerator_network_profile":                     `"auto"`,
 			"network_config.enable_private_nodes":                            "true",
 			"placement_policy.type":                                          `"COMPACT"`,
-			"placement_policy.policy_name":                                   "google_compute_resource_policy.topology_1x72.name",
+
+			"placement_policy.policy_name": "google_compute_resource_policy.topology_1x72.name",
 			"lifecycle.ignore_changes": "[initial_node_count, " +
 				"placement_policy[0].type]",
 			"lifecycle.replace_triggered_by": "",
@@ -865,7 +868,8 @@ func TestTeamsCostNothing(t *testing.T) {
 		}
 	}
 	want := `"principalSet://${local.workload_pool}/kubernetes.cluster/` +
-		`https://container.googleapis.com/v1/projects/${var.project_id}/locations/${var.region}/clusters/${var.cluster_name}"`
+		`https://container.googleapis.com/v1/projects/${var.project_id}/locations/${var.region}` +
+		`/clusters/${var.cluster_name}"`
 	if got := flatBlock(t, files, "identities.tf", "google_project_iam_member", "jobs")["member"]; got != want {
 		t.Errorf("every job's roles are given to %s", got)
 	}

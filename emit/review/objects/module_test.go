@@ -227,7 +227,9 @@ func TestCompareModules(t *testing.T) {
 	changed, formatting := Compare(tree("x", "y"), tree("y", "x"))
 	object := func(file, from, to string) Object {
 		fields := []Field{{Path: "description", From: from, To: to}}
-		return Object{File: "terraform/" + file, Line: 1, Kind: "variable", Name: "a", Op: delta.Changed, Fields: fields}
+		return Object{
+			File: "terraform/" + file, Line: 1, Kind: "variable", Name: "a", Op: delta.Changed, Fields: fields,
+		}
 	}
 	want := []Object{object("modules/m/main.tf", "y", "x"), object("variables.tf", "x", "y")}
 	if d := cmp.Diff(want, changed); d != "" || formatting != 0 {
